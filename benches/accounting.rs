@@ -1,0 +1,2 @@
+//! The numbers that README quotes.
+fn main() {}

@@ -1,0 +1,216 @@
+//! The conversions a user compares with: zero-concentrated, Renyi, Gaussian and pure differential privacy to
+//! (epsilon, delta).
+//!
+//! The first three start from the moment generating function M of the privacy loss: the Renyi divergence of order
+//! alpha is ln M(alpha - 1) / (alpha - 1), and rho-zCDP is the bound ln M(s) <= rho (s + s^2).
+
+use rug::{Float, Rational, float::Round};
+
+use super::{Composition, profile::check_delta};
+use crate::{
+    error::Result,
+    numeric::{
+        Certainty, Enclosure, rational,
+        root::{self, Decreasing},
+    },
+};
+
+fn bits_for(digits: u32) -> u32 {
+    (f64::from(digits) * 3.33) as u32 + 32
+}
+
+/// epsilon = rho + 2 sqrt(rho ln(1 / delta)): the conversion of rho-zCDP that the Census Bureau published (Bun &
+/// Steinke 2016, Proposition 1.3). An enclosure of the formula, to about 10^-digits.
+pub fn zcdp_epsilon(rho: &Rational, delta: &Rational, digits: u32) -> Enclosure {
+    let bits = bits_for(digits);
+    let rho = Enclosure::rational(rho, bits);
+    let ln = Enclosure::rational(delta, bits + 16).ln().neg();
+    rho.add(&rho.mul(&ln).sqrt().mul(&Enclosure::double(2.0, bits)))
+}
+
+/// delta = exp(-(epsilon - rho)^2 / (4 rho)) for epsilon >= rho, else 1: the inverse of [`zcdp_epsilon`].
+pub fn zcdp_delta(rho: &Rational, epsilon: &Rational, digits: u32) -> Enclosure {
+    let bits = bits_for(digits);
+    if epsilon <= rho {
+        return Enclosure::double(1.0, bits);
+    }
+    let exponent = -Rational::from(epsilon - rho).square() / Rational::from(rho * 4_u32);
+    let size = exponent.to_f64().abs().log2().max(0.0) as u32;
+    Enclosure::rational(&exponent, bits + size).exp()
+}
+
+/// The smallest epsilon that rho-zCDP implies by the optimal order (Canonne, Kamath & Steinke 2020, Corollary 13),
+/// with the order alpha found: epsilon = inf over alpha > 1 of
+/// rho alpha + (ln(1 / (alpha delta))) / (alpha - 1) + ln(1 - 1/alpha).
+pub fn zcdp_epsilon_optimal(rho: &Rational, delta: &Rational) -> Result<OptimalOrder> {
+    check_delta(delta)?;
+    let linear = |s: &Rational| Enclosure::rational(&(Rational::from(s + s.clone().square()) * rho), ORDER_BITS);
+    Ok(optimal_order(linear, rho, delta))
+}
+
+/// The smallest epsilon that the exact Renyi divergences of the composition imply, by the same conversion.
+pub fn renyi_epsilon(composition: &Composition, delta: &Rational) -> Result<OptimalOrder> {
+    check_delta(delta)?;
+    Ok(optimal_order(|s| composition.loss().ln_mgf(s, ORDER_BITS), composition.rho(), delta))
+}
+
+/// An epsilon by the best Renyi order.
+#[derive(Clone, Debug)]
+pub struct OptimalOrder {
+    /// Encloses the infimum over all orders, in nats. Its upper end is the value at `order`, so it is valid by itself.
+    pub epsilon: Enclosure,
+    /// The order alpha at which the upper end is attained: any order is sound.
+    pub order: f64,
+}
+
+const ORDER_BITS: u32 = 160;
+
+/// inf over s > 0 of (ln M(s) + s ln s - (s + 1) ln(s + 1) - ln delta) / s, with s = alpha - 1.
+///
+/// delta is reached at epsilon by some order if and only if the minimum over s of
+/// g(s) = ln M(s) - s epsilon + s ln s - (s + 1) ln(s + 1) is at most ln delta. g is convex: ln M is, and the second
+/// derivative of the rest is 1 / s - 1 / (s + 1) > 0. So a certified minimum of g above ln delta at some epsilon
+/// proves that no order does better than it.
+fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rational, delta: &Rational) -> OptimalOrder {
+    let ln_delta = Enclosure::rational(delta, ORDER_BITS).ln();
+    let fixed = |s: &Rational| {
+        let s_ball = Enclosure::rational(s, ORDER_BITS);
+        let next = Enclosure::rational(&Rational::from(s + 1), ORDER_BITS);
+        ln_mgf(s).add(&s_ball.mul(&s_ball.ln())).sub(&next.mul(&next.ln()))
+    };
+    let epsilon_at = |s: &Rational| fixed(s).sub(&ln_delta).div(&Enclosure::rational(s, ORDER_BITS));
+    // Near the optimum of the concentrated bound, s = sqrt(ln(1 / delta) / rho).
+    let start = (-ln_delta.approximate() / rho.to_f64()).sqrt().clamp(1e-9, 1e12);
+    let best = root::golden_section(0.0, start, |s| epsilon_at(&rational::from_f64(s)).approximate());
+    let upper = epsilon_at(&rational::from_f64(best)).upper().clone();
+    // The proof of the lower end gets easier with its distance.
+    for exponent in [-46, -43, -40, -36, -30, -20, -10] {
+        let distance = Float::with_val(ORDER_BITS, &upper * 2f64.powi(exponent)).abs();
+        let lower = Float::with_val_round(ORDER_BITS, &upper - &distance, Round::Down).0;
+        let epsilon = Enclosure::new(lower.clone(), lower.clone());
+        let g = |s: &Rational| fixed(s).sub(&epsilon.mul(&Enclosure::rational(s, ORDER_BITS)));
+        let proven = root::convex_minimum(0.0, best, g).is_some_and(|least| least.lower() >= ln_delta.upper());
+        if proven {
+            return OptimalOrder { epsilon: Enclosure::new(lower, upper), order: 1.0 + best };
+        }
+    }
+    OptimalOrder { epsilon: Enclosure::new(Float::with_val(ORDER_BITS, 0), upper), order: 1.0 + best }
+}
+
+/// Gaussian differential privacy with mu = sqrt(2 rho): the profile that the same rho would have with continuous
+/// noise (Dong, Roth & Su 2022, Corollary 2.13). For integer noise it is an approximation, not a bound.
+#[derive(Clone, Debug)]
+pub struct GaussianProfile {
+    rho: Rational,
+}
+
+impl GaussianProfile {
+    /// The profile of mu = sqrt(2 rho).
+    pub fn new(rho: Rational) -> Self {
+        GaussianProfile { rho }
+    }
+
+    /// Encloses Phi(-epsilon / mu + mu / 2) - exp(epsilon) Phi(-epsilon / mu - mu / 2), to a relative width of
+    /// 10^-digits: with Phi(-x) = erfc(x / sqrt(2)) / 2 the arguments are (epsilon -+ rho) / (2 sqrt(rho)).
+    pub fn delta(&self, epsilon: &Rational, digits: u32) -> Enclosure {
+        let mut bits = bits_for(digits) + 64;
+        loop {
+            let real = |x: &Rational| Enclosure::rational(x, bits);
+            let width = real(&Rational::from(&self.rho * 4_u32)).sqrt();
+            let left = real(&Rational::from(epsilon - &self.rho)).div(&width).erfc();
+            let right = real(&Rational::from(epsilon + &self.rho)).div(&width).erfc();
+            let delta = left.sub(&real(epsilon).exp().mul(&right)).div(&Enclosure::double(2.0, bits)).clamp(0.0, 1.0);
+            if delta.is_tight(digits) || bits > 100_000 {
+                return delta;
+            }
+            bits *= 2;
+        }
+    }
+
+    /// Encloses the epsilon at which delta is reached, to a relative width of 10^-digits.
+    pub fn epsilon(&self, delta: &Rational, digits: u32) -> Result<Enclosure> {
+        check_delta(delta)?;
+        let ceiling = zcdp_epsilon(&self.rho, delta, 15).upper().to_f64().next_up();
+        Ok(root::decreasing_root(self, delta, ceiling, digits)?.value)
+    }
+}
+
+impl Decreasing for GaussianProfile {
+    fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
+        Ok(self.delta(epsilon, 17).ln().approximate())
+    }
+
+    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
+        Ok(self.delta(epsilon, digits))
+    }
+}
+
+/// Is the exact curve below the zCDP curve at this delta? Compares enclosures of both epsilons.
+pub fn is_below_zcdp(composition: &Composition, delta: &Rational, digits: u32) -> Result<Certainty> {
+    Ok(composition.epsilon(delta, digits)?.value.below(&zcdp_epsilon(composition.rho(), delta, digits)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    fn number(text: &str) -> Rational {
+        parse(text).unwrap()
+    }
+
+    #[test]
+    fn bun_steinke_is_what_the_bureau_published() {
+        // State: rho = 0.274 x 3.65; epsilon 11.0661 and 7.7866 at delta = 1e-11 and 1e-5.
+        let rho = number("0.274") * number("3.65");
+        for (delta, shown) in [("1e-11", "11.0661"), ("1e-5", "7.78658")] {
+            let epsilon = zcdp_epsilon(&rho, &number(delta), 30);
+            assert!(epsilon.is_tight(30));
+            assert_eq!(epsilon.shown(6), shown);
+            let back = zcdp_delta(&rho, &epsilon.upper().to_rational().unwrap(), 20);
+            assert!((back.approximate() / number(delta).to_f64() - 1.0).abs() < 1e-12);
+        }
+        assert_eq!(zcdp_delta(&rho, &number("0.5"), 12).approximate(), 1.0);
+    }
+
+    #[test]
+    fn the_optimal_order_is_better_and_proven() {
+        // The production certificate of P.L. 94-171 persons: 17.143550738... at rho = 293764/114921.
+        let rho = number("293764/114921");
+        let optimal = zcdp_epsilon_optimal(&rho, &number("1e-10")).unwrap();
+        assert!(optimal.epsilon.is_tight(12), "{optimal:?}");
+        assert!(optimal.epsilon.shown(9).starts_with("17.14355"), "{optimal:?}");
+        assert!(optimal.epsilon.upper() < zcdp_epsilon(&rho, &number("1e-10"), 12).lower());
+        for (rho, delta) in [("1e-6", "1e-5"), ("1e4", "1e-300"), ("0.5", "0.5"), ("3", "0.999")] {
+            let epsilon = zcdp_epsilon_optimal(&number(rho), &number(delta)).unwrap().epsilon;
+            assert!(epsilon.lower() <= epsilon.upper(), "{rho} {delta}");
+        }
+    }
+
+    #[test]
+    fn renyi_orders_sit_between_the_exact_account_and_zcdp() {
+        for sigma2 in ["0.2x3", "1x4", "5x10"] {
+            let composition = Composition::new([sigma2.parse().unwrap()]).unwrap();
+            let delta = number("1e-8");
+            let exact = composition.epsilon(&delta, 12).unwrap().value;
+            let renyi = renyi_epsilon(&composition, &delta).unwrap().epsilon;
+            let zcdp = zcdp_epsilon_optimal(composition.rho(), &delta).unwrap().epsilon;
+            assert!(exact.upper() < renyi.lower(), "{sigma2}");
+            assert!(renyi.lower() <= zcdp.upper(), "{sigma2}");
+        }
+    }
+
+    #[test]
+    fn the_gaussian_profile_inverts_itself_and_is_near_many_small_counts() {
+        let profile = GaussianProfile::new(number("1"));
+        let epsilon = profile.epsilon(&number("1e-11"), 25).unwrap();
+        assert!(epsilon.is_tight(25));
+        let middle = epsilon.lower().to_rational().unwrap();
+        assert!((profile.delta(&middle, 20).approximate() * 1e11 - 1.0).abs() < 1e-12);
+        let far = profile.delta(&number("300"), 15);
+        assert!(far.is_tight(15) && *far.lower() > 0);
+        let fine = Composition::new(["5000x10000".parse().unwrap()]).unwrap();
+        let exact = fine.epsilon(&number("1e-11"), 12).unwrap().value;
+        assert!((exact.approximate() / epsilon.approximate() - 1.0).abs() < 1e-3);
+    }
+}

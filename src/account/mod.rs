@@ -1,0 +1,9 @@
+//! Privacy accounting: what a composition of noisy counts reveals, exactly and by the usual conversions.
+
+pub mod composition;
+pub mod conversions;
+pub mod profile;
+pub mod tradeoff;
+
+pub use composition::{Composition, Counts};
+pub use profile::Epsilon;

@@ -1,0 +1,98 @@
+//! One error type for the library: every variant says what was wrong, where, and what would be right.
+
+use std::path::PathBuf;
+
+/// The result of everything in this library that can be refused.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a question was refused.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A text that is not an exact number.
+    #[error("{text:?} is not a number: {why}")]
+    Number {
+        /// The text as it was given, clipped.
+        text: String,
+        /// What would be right.
+        why: String,
+    },
+    /// A quantity outside the range in which the question has an answer.
+    #[error("{what} = {value} is out of range: {expected}")]
+    OutOfRange {
+        /// The name of the quantity.
+        what: String,
+        /// Its value.
+        value: String,
+        /// The range that is accepted.
+        expected: String,
+    },
+    /// A composition without any mechanism.
+    #[error("nothing to account for: the composition has no mechanism; name at least one count, level or release")]
+    EmptyComposition,
+    /// A lattice of losses whose period is too long to sweep.
+    #[error(
+        "the losses lie on a lattice of step {step} whose period holds too much to sweep ({needed} against a budget of {budget}); \
+         variances with a larger common divisor of 1/sigma2 can be swept"
+    )]
+    Unsweepable {
+        /// The lattice step in nats, approximately.
+        step: String,
+        /// What the sweep would need.
+        needed: String,
+        /// What it may use.
+        budget: String,
+    },
+    /// A release that is neither bundled nor a file.
+    #[error("no release named {name:?}: bundled are {known}; or give the path of a TOML file of the same form")]
+    UnknownRelease {
+        /// The name as it was given.
+        name: String,
+        /// The bundled names.
+        known: String,
+    },
+    /// A geolevel that the release does not have.
+    #[error("the release {release} has no level {level:?}: it has {known}")]
+    UnknownLevel {
+        /// The level as it was given.
+        level: String,
+        /// The release.
+        release: String,
+        /// Its levels.
+        known: String,
+    },
+    /// A data file that breaks a rule of its form.
+    #[error("{file}{at}: {why}", at = place(*line, *column))]
+    DataFile {
+        /// The file, or the name of a bundled one.
+        file: String,
+        /// The line, counted from one; zero where the rule concerns the file as a whole.
+        line: usize,
+        /// The column, counted from one; zero where only the line is known.
+        column: usize,
+        /// The rule that was broken and what would be right.
+        why: String,
+    },
+    /// A file that could not be read or written.
+    #[error("{path}: {why}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        why: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn out_of_range(what: &str, value: impl ToString, expected: &str) -> Self {
+        Error::OutOfRange { what: what.to_string(), value: value.to_string(), expected: expected.to_string() }
+    }
+}
+
+fn place(line: usize, column: usize) -> String {
+    match (line, column) {
+        (0, _) => String::new(),
+        (line, 0) => format!(", line {line}"),
+        (line, column) => format!(", line {line}, column {column}"),
+    }
+}

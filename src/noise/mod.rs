@@ -1,0 +1,6 @@
+//! The noise itself: the distributions that are added to counts.
+
+mod discrete_gaussian;
+
+pub use discrete_gaussian::DiscreteGaussian;
+pub(crate) use discrete_gaussian::check_sigma2;

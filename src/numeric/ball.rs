@@ -1,0 +1,372 @@
+//! Balls over MPFR: a midpoint and an upper bound for the distance to the truth.
+//!
+//! Midpoints are rounded to nearest, at an error of at most half a unit in the last place; every such error and every
+//! propagated radius is added to the radius with its inequality on the line above. Radii are doubles that only ever
+//! grow: each operation on them is followed by a step to the next larger double, which covers its rounding.
+
+use std::cmp::Ordering;
+
+use rug::{
+    Float, Rational,
+    float::{Constant, Round},
+    ops::{AssignRound, NegAssign},
+};
+
+use super::{
+    enclosure::Enclosure,
+    field::{Field, Real},
+};
+
+/// A real number known to lie within `radius` of a midpoint.
+#[derive(Clone, Debug)]
+pub struct Ball {
+    mid: Float,
+    radius: f64,
+}
+
+/// A complex number known to lie within `radius` of a midpoint, in the Euclidean distance.
+#[derive(Clone, Debug)]
+pub struct ComplexBall {
+    re: Float,
+    im: Float,
+    radius: f64,
+}
+
+// ---- radii: non-negative doubles, rounded up ----------------------------------------------------------------------
+
+/// The next double above a result that was rounded to nearest is at least the exact result.
+fn up(x: f64) -> f64 {
+    if x.is_nan() { f64::INFINITY } else { x.next_up() }
+}
+
+fn add_up(a: f64, b: f64) -> f64 {
+    if a == 0.0 || b == 0.0 { a.max(b) } else { up(a + b) }
+}
+
+fn mul_up(a: f64, b: f64) -> f64 {
+    // A product with an exact zero is exact; infinity times zero cannot be told and stays infinite.
+    if (a == 0.0 && b.is_finite()) || (b == 0.0 && a.is_finite()) { 0.0 } else { up(a * b) }
+}
+
+/// At least |x|: the conversion truncates by less than one unit in the last place of a double.
+fn magnitude_up(x: &Float) -> f64 {
+    x.to_f64_round(if x.is_sign_negative() { Round::Down } else { Round::Up }).abs()
+}
+
+/// At most |x|.
+fn magnitude_down(x: &Float) -> f64 {
+    x.to_f64_round(Round::Zero).abs()
+}
+
+/// Half a unit in the last place of a result that was rounded to nearest: with x in [2^(e-1), 2^e) and p bits, the
+/// error is at most 2^(e-p-1). An exact result has none.
+fn rounding_error(x: &Float, ordering: Ordering) -> f64 {
+    if ordering == Ordering::Equal {
+        return 0.0;
+    }
+    match x.get_exp() {
+        Some(exponent) => power_of_two_up(i64::from(exponent) - i64::from(x.prec()) - 1),
+        // An inexact zero is an underflow of MPFR's exponent, far below the smallest double.
+        None if x.is_zero() => f64::MIN_POSITIVE,
+        None => f64::INFINITY,
+    }
+}
+
+/// At least 2^k.
+fn power_of_two_up(k: i64) -> f64 {
+    match k {
+        ..-1022 => f64::MIN_POSITIVE,
+        -1022..=1023 => f64::from_bits(((k + 1023) as u64) << 52),
+        _ => f64::INFINITY,
+    }
+}
+
+/// At least exp(x) - 1, for x >= 0. The elementary functions of doubles are assumed correct to a relative 2^-40,
+/// a thousandfold more than any current implementation errs.
+fn exp_m1_up(x: f64) -> f64 {
+    mul_up(x.exp_m1(), 1.0 + 1e-12)
+}
+
+/// At least exp(x), for any x, with the same assumption.
+fn exp_up(x: f64) -> f64 {
+    up(x.exp() * (1.0 + 1e-12))
+}
+
+/// At least sqrt(a^2 + b^2): the square root is correctly rounded.
+fn hypot_up(a: f64, b: f64) -> f64 {
+    if a == 0.0 || b == 0.0 { a.max(b) } else { up(add_up(mul_up(a, a), mul_up(b, b)).sqrt()) }
+}
+
+/// A midpoint rounded to nearest, and a bound for the error of doing so.
+fn nearest<T>(bits: u32, value: T) -> (Float, f64)
+where
+    Float: AssignRound<T, Round = Round, Ordering = Ordering>,
+{
+    let (mid, ordering) = Float::with_val_round(bits, value, Round::Nearest);
+    let error = rounding_error(&mid, ordering);
+    (mid, error)
+}
+
+// ---- the real ball ------------------------------------------------------------------------------------------------
+
+impl Ball {
+    /// Both ends of the ball, rounded outward.
+    pub fn enclosure(&self) -> Enclosure {
+        if !self.mid.is_finite() || !self.radius.is_finite() {
+            return Enclosure::new(Float::with_val(53, f64::NEG_INFINITY), Float::with_val(53, f64::INFINITY));
+        }
+        let bits = self.mid.prec() + 2;
+        Enclosure::new(
+            Float::with_val_round(bits, &self.mid - self.radius, Round::Down).0,
+            Float::with_val_round(bits, &self.mid + self.radius, Round::Up).0,
+        )
+    }
+
+    fn bits(&self, other: &Self) -> u32 {
+        self.mid.prec().max(other.mid.prec())
+    }
+}
+
+impl Real for Ball {
+    type Precision = u32;
+
+    fn rational(value: &Rational, bits: u32) -> Self {
+        let (mid, radius) = nearest(bits, value);
+        Ball { mid, radius }
+    }
+
+    fn pi(bits: u32) -> Self {
+        let (mid, radius) = nearest(bits, Constant::Pi);
+        Ball { mid, radius }
+    }
+
+    fn rational_like(other: &Self, top: i64, bottom: i64) -> Self {
+        Self::rational(&Rational::from((top, bottom)), other.mid.prec())
+    }
+
+    fn add(&self, other: &Self) -> Self {
+        // |(x + y) - (a + b)| <= |x - a| + |y - b|
+        let (mid, error) = nearest(self.bits(other), &self.mid + &other.mid);
+        Ball { mid, radius: add_up(error, add_up(self.radius, other.radius)) }
+    }
+
+    fn mul(&self, other: &Self) -> Self {
+        // |x y - a b| <= |a| |y - b| + |b| |x - a| + |x - a| |y - b|
+        let (mid, error) = nearest(self.bits(other), &self.mid * &other.mid);
+        let cross = add_up(
+            mul_up(magnitude_up(&self.mid), other.radius),
+            mul_up(add_up(magnitude_up(&other.mid), other.radius), self.radius),
+        );
+        Ball { mid, radius: add_up(error, cross) }
+    }
+
+    fn mul_int(&self, factor: i64) -> Self {
+        // |x n - a n| = |n| |x - a|
+        let (mid, error) = nearest(self.mid.prec(), &self.mid * factor);
+        Ball { mid, radius: add_up(error, mul_up(self.radius, up(factor.unsigned_abs() as f64))) }
+    }
+
+    fn neg(mut self) -> Self {
+        self.mid.neg_assign();
+        self
+    }
+
+    fn recip(&self) -> Self {
+        // |1/x - 1/a| = |x - a| / (|x| |a|) <= r / (|a| (|a| - r)), for r < |a|
+        let (mid, error) = nearest(self.mid.prec(), self.mid.recip_ref());
+        let floor = magnitude_down(&self.mid);
+        let gap = (floor - self.radius).next_down();
+        let moved = if self.radius == 0.0 {
+            0.0
+        } else if gap > 0.0 {
+            up(self.radius / (floor * gap).next_down())
+        } else {
+            f64::INFINITY
+        };
+        Ball { mid, radius: add_up(error, moved) }
+    }
+
+    fn exp(&self) -> Self {
+        // |e^x - e^a| <= e^a (e^r - 1)
+        let (mid, error) = nearest(self.mid.prec(), self.mid.exp_ref());
+        let moved = mul_up(add_up(magnitude_up(&mid), error), exp_m1_up(self.radius));
+        Ball { mid, radius: add_up(error, moved) }
+    }
+
+    fn exp_m1(&self) -> Self {
+        // The same, with e^a <= |e^a - 1| + 1.
+        let (mid, error) = nearest(self.mid.prec(), self.mid.exp_m1_ref());
+        let moved = mul_up(add_up(add_up(magnitude_up(&mid), error), 1.0), exp_m1_up(self.radius));
+        Ball { mid, radius: add_up(error, moved) }
+    }
+
+    fn sin_cos(&self) -> (Self, Self) {
+        // |sin x - sin a| <= |x - a|, and so for the cosine.
+        let bits = self.mid.prec();
+        let (mut sin, mut cos) = (Float::new(bits), Float::new(bits));
+        let (sin_order, cos_order) = (&mut sin, &mut cos).assign_round(self.mid.sin_cos_ref(), Round::Nearest);
+        let sin_error = add_up(self.radius, rounding_error(&sin, sin_order));
+        let cos_error = add_up(self.radius, rounding_error(&cos, cos_order));
+        (Ball { mid: sin, radius: sin_error }, Ball { mid: cos, radius: cos_error })
+    }
+
+    fn approximate(&self) -> f64 {
+        self.mid.to_f64()
+    }
+}
+
+// ---- the complex ball ---------------------------------------------------------------------------------------------
+
+impl ComplexBall {
+    fn magnitude_up(&self) -> f64 {
+        hypot_up(magnitude_up(&self.re), magnitude_up(&self.im))
+    }
+}
+
+impl Field for ComplexBall {
+    type Real = Ball;
+
+    fn new(re: Ball, im: Ball) -> Self {
+        // The distance in the plane of two points that differ by at most r and s in the coordinates.
+        ComplexBall { radius: hypot_up(re.radius, im.radius), re: re.mid, im: im.mid }
+    }
+
+    fn re(&self) -> Ball {
+        Ball { mid: self.re.clone(), radius: self.radius }
+    }
+
+    fn conj(&self) -> Self {
+        ComplexBall { re: self.re.clone(), im: -self.im.clone(), radius: self.radius }
+    }
+
+    fn add(&self, other: &Self) -> Self {
+        // The triangle inequality; the errors of the two coordinates are at right angles.
+        let bits = self.re.prec().max(other.re.prec());
+        let (re, re_error) = nearest(bits, &self.re + &other.re);
+        let (im, im_error) = nearest(bits, &self.im + &other.im);
+        let radius = add_up(hypot_up(re_error, im_error), add_up(self.radius, other.radius));
+        ComplexBall { re, im, radius }
+    }
+
+    fn mul(&self, other: &Self) -> Self {
+        // |z w - a b| <= |a| |w - b| + (|b| + |w - b|) |z - a|; each coordinate is a fused sum of two products and
+        // is rounded once.
+        let bits = self.re.prec().max(other.re.prec());
+        let (re, re_error) = nearest(bits, &self.re * &other.re - &self.im * &other.im);
+        let (im, im_error) = nearest(bits, &self.re * &other.im + &self.im * &other.re);
+        let cross = add_up(
+            mul_up(self.magnitude_up(), other.radius),
+            mul_up(add_up(other.magnitude_up(), other.radius), self.radius),
+        );
+        ComplexBall { re, im, radius: add_up(hypot_up(re_error, im_error), cross) }
+    }
+
+    fn scale(&self, factor: &Ball) -> Self {
+        // The product with a complex number of imaginary part zero.
+        let bits = self.re.prec().max(factor.mid.prec());
+        let (re, re_error) = nearest(bits, &self.re * &factor.mid);
+        let (im, im_error) = nearest(bits, &self.im * &factor.mid);
+        let cross = add_up(
+            mul_up(self.magnitude_up(), factor.radius),
+            mul_up(add_up(magnitude_up(&factor.mid), factor.radius), self.radius),
+        );
+        ComplexBall { re, im, radius: add_up(hypot_up(re_error, im_error), cross) }
+    }
+
+    fn recip(&self) -> Self {
+        // 1/a = conj(a) / |a|^2 for the midpoint, whose own roundings are carried by real balls; then
+        // |1/z - 1/a| <= r / (|a| (|a| - r)), with |a| >= the larger coordinate.
+        let bits = self.re.prec();
+        let (norm, norm_error) = nearest(bits, &self.re * &self.re + &self.im * &self.im);
+        let inverse = Ball { mid: norm, radius: norm_error }.recip();
+        let exact = |mid: Float| Ball { mid, radius: 0.0 };
+        let mut result = ComplexBall::new(exact(self.re.clone()).mul(&inverse), exact(-self.im.clone()).mul(&inverse));
+        if self.radius > 0.0 {
+            let (x, y) = (magnitude_down(&self.re), magnitude_down(&self.im));
+            let floor = ((x * x).next_down() + (y * y).next_down()).next_down().max(0.0).sqrt().next_down();
+            let gap = (floor - self.radius).next_down();
+            let moved = if gap > 0.0 { up(self.radius / (floor * gap).next_down()) } else { f64::INFINITY };
+            result.radius = add_up(result.radius, moved);
+        }
+        result
+    }
+
+    fn with_error(mut self, ln_bound: f64) -> Self {
+        // |z + e - a| <= r + exp(ln_bound)
+        self.radius = add_up(self.radius, exp_up(ln_bound));
+        self
+    }
+
+    fn with_relative_error(mut self, ln_bound: f64) -> Self {
+        // |z (1 + e) - z| <= (|a| + r) exp(ln_bound)
+        let grown = mul_up(add_up(self.magnitude_up(), self.radius), exp_up(ln_bound));
+        self.radius = add_up(self.radius, grown);
+        self
+    }
+
+    fn working_bits(bits: u32) -> u32 {
+        bits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ball(mid: f64, radius: f64) -> Ball {
+        Ball { mid: Float::with_val(60, mid), radius }
+    }
+
+    /// Whether the image of every sampled point of a ball lies in the ball of the image.
+    fn maps_into(x: &Ball, image: &Ball, f: impl Fn(Float) -> Float) {
+        let target = image.enclosure();
+        for k in -8..=8 {
+            let point = Float::with_val(200, &x.mid + x.radius * f64::from(k) / 8.0);
+            let value = f(point);
+            assert!(*target.lower() <= value && value <= *target.upper(), "{x:?} {image:?} {value}");
+        }
+    }
+
+    #[test]
+    fn functions_contain_the_image_of_every_point() {
+        for (mid, radius) in [(0.3, 0.0), (0.3, 0.01), (-2.5, 0.4), (40.0, 1e-9), (-300.0, 0.5), (1e-9, 1e-10)] {
+            let x = ball(mid, radius);
+            maps_into(&x, &x.exp(), |v| v.exp());
+            maps_into(&x, &x.exp_m1(), |v| v.exp_m1());
+            maps_into(&x, &x.recip(), |v| v.recip());
+            maps_into(&x, &x.sin_cos().0, |v| v.sin());
+            maps_into(&x, &x.sin_cos().1, |v| v.cos());
+            maps_into(&x, &x.mul(&x), |v| v.square());
+            maps_into(&x, &x.add(&x.clone().mul_int(3)), |v| v * 4);
+        }
+        assert!(ball(0.1, 0.2).recip().enclosure().upper().is_infinite());
+    }
+
+    #[test]
+    fn complex_operations_contain_the_image_and_stay_tight() {
+        let third = Ball::rational(&Rational::from((1, 3)), 120);
+        let seventh = Ball::rational(&Rational::from((-1, 7)), 120);
+        let z = ComplexBall::new(third, seventh);
+        // |z|^2 = 1/9 + 1/49 and z / z = 1, with no more than a few units in the last place lost.
+        let norm = z.mul(&z.conj()).re().enclosure();
+        assert!(norm.contains(&Rational::from((58, 441))) && norm.is_tight(34), "{norm:?}");
+        let one = z.mul(&z.recip()).re().enclosure();
+        assert!(one.contains(&Rational::from(1)) && one.is_tight(34), "{one:?}");
+        // z^5 by powers and by products.
+        let product = z.mul(&z).mul(&z).mul(&z).mul(&z).re().enclosure();
+        assert!(z.pow(5).re().enclosure().overlaps(&product));
+        let widened = z.clone().with_relative_error(-3.0).re().enclosure();
+        assert!(!widened.is_tight(1) && widened.contains(&Rational::from((1, 3))));
+    }
+
+    #[test]
+    fn radii_never_shrink_below_the_truth_at_the_ends_of_the_range() {
+        assert_eq!(power_of_two_up(-3), 0.125);
+        assert!(power_of_two_up(-5000) > 0.0 && power_of_two_up(5000).is_infinite());
+        assert_eq!(mul_up(0.0, f64::INFINITY), f64::INFINITY);
+        assert_eq!(mul_up(0.0, 3.0), 0.0);
+        assert!(mul_up(1e-300, 1e-300) > 0.0);
+        let huge = Ball { mid: Float::with_val(60, 1e300).exp(), radius: 0.0 };
+        assert!(huge.mul(&huge).enclosure().upper().is_infinite());
+    }
+}

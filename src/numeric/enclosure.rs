@@ -1,0 +1,378 @@
+//! Numbers with their proof: an interval that contains the truth.
+//!
+//! Every operation here rounds the lower end down and the upper end up, so for all x in A and y in B the exact
+//! result of the operation lies in the returned interval. The macro [`directed`] pairs the two directions; no other
+//! rounding mode occurs in this file.
+
+use std::cmp::Ordering;
+
+use rug::{
+    Float, Rational,
+    float::{Constant, Round},
+    ops::{AssignRound, NegAssign},
+};
+
+/// `directed!(bits, lower expression, upper expression)`: the pair of an expression rounded down and one rounded up.
+macro_rules! directed {
+    ($bits:expr, $lower:expr, $upper:expr) => {
+        Enclosure { lower: rounded($bits, $lower, Round::Down), upper: rounded($bits, $upper, Round::Up) }
+    };
+}
+
+fn rounded<T>(bits: u32, value: T, round: Round) -> Float
+where
+    Float: AssignRound<T, Round = Round, Ordering = Ordering>,
+{
+    Float::with_val_round(bits, value, round).0
+}
+
+/// An interval `[lower, upper]` that is proven to contain a real number.
+///
+/// The invariant `lower <= truth <= upper` holds by construction; the width is the proof's strength and never an
+/// estimate. Ends may be infinite, they are never NaN.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Enclosure {
+    lower: Float,
+    upper: Float,
+}
+
+/// The answer to a comparison of two numbers of which at least one is known only within an enclosure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certainty {
+    /// It holds for every point of the enclosure.
+    Yes,
+    /// It holds for no point of the enclosure.
+    No,
+    /// The enclosure is too wide to tell.
+    Undecided,
+}
+
+impl Enclosure {
+    /// The interval between two ends, which must be in order; anything else becomes the whole line.
+    pub fn new(lower: Float, upper: Float) -> Self {
+        if lower <= upper {
+            Enclosure { lower, upper }
+        } else {
+            let bits = lower.prec();
+            directed!(bits, f64::NEG_INFINITY, f64::INFINITY)
+        }
+    }
+
+    /// The tightest enclosure of a rational in `bits` bits.
+    pub fn rational(value: &Rational, bits: u32) -> Self {
+        directed!(bits, value, value)
+    }
+
+    /// The tightest enclosure of an integer-valued or dyadic double.
+    pub fn double(value: f64, bits: u32) -> Self {
+        directed!(bits, value, value)
+    }
+
+    /// The tightest enclosure of pi.
+    pub fn pi(bits: u32) -> Self {
+        directed!(bits, Constant::Pi, Constant::Pi)
+    }
+
+    /// The lower end: at most the truth.
+    pub fn lower(&self) -> &Float {
+        &self.lower
+    }
+
+    /// The upper end: at least the truth.
+    pub fn upper(&self) -> &Float {
+        &self.upper
+    }
+
+    /// A double near the middle. An approximation: it carries no proof.
+    pub fn approximate(&self) -> f64 {
+        Float::with_val(64, &self.lower + &self.upper).to_f64() / 2.0
+    }
+
+    fn bits(&self) -> u32 {
+        self.lower.prec().max(self.upper.prec())
+    }
+
+    /// Encloses x + y.
+    pub fn add(&self, other: &Self) -> Self {
+        directed!(self.bits().max(other.bits()), &self.lower + &other.lower, &self.upper + &other.upper)
+    }
+
+    /// Encloses x - y.
+    pub fn sub(&self, other: &Self) -> Self {
+        directed!(self.bits().max(other.bits()), &self.lower - &other.upper, &self.upper - &other.lower)
+    }
+
+    /// Encloses -x.
+    pub fn neg(mut self) -> Self {
+        self.lower.neg_assign();
+        self.upper.neg_assign();
+        Enclosure { lower: self.upper, upper: self.lower }
+    }
+
+    /// Encloses x y: the extremes of a bilinear form over a box are at its corners.
+    pub fn mul(&self, other: &Self) -> Self {
+        let bits = self.bits().max(other.bits());
+        let (a, b, c, d) = (&self.lower, &self.upper, &other.lower, &other.upper);
+        let corners = |round| [a * c, a * d, b * c, b * d].map(|product| rounded(bits, product, round));
+        let [lower, rest @ ..] = corners(Round::Down);
+        let lower = rest.iter().fold(lower, Float::min);
+        let [upper, rest @ ..] = corners(Round::Up);
+        Enclosure::new(lower, rest.iter().fold(upper, Float::max))
+    }
+
+    /// Encloses 1 / x for intervals that do not contain zero; the whole line otherwise.
+    pub fn recip(&self) -> Self {
+        if self.lower <= 0 && self.upper >= 0 {
+            return directed!(self.bits(), f64::NEG_INFINITY, f64::INFINITY);
+        }
+        directed!(self.bits(), self.upper.recip_ref(), self.lower.recip_ref())
+    }
+
+    /// Encloses x / y.
+    pub fn div(&self, other: &Self) -> Self {
+        self.mul(&other.recip())
+    }
+
+    /// Encloses exp(x), which is increasing.
+    pub fn exp(&self) -> Self {
+        directed!(self.bits(), self.lower.exp_ref(), self.upper.exp_ref())
+    }
+
+    /// Encloses exp(x) - 1, which is increasing.
+    pub fn exp_m1(&self) -> Self {
+        directed!(self.bits(), self.lower.exp_m1_ref(), self.upper.exp_m1_ref())
+    }
+
+    /// Encloses ln(x), which is increasing; the lower end is -infinity where the interval reaches zero.
+    pub fn ln(&self) -> Self {
+        if self.lower <= 0 {
+            return Enclosure::new(
+                Float::with_val(self.bits(), f64::NEG_INFINITY),
+                match self.upper.cmp0() {
+                    Some(Ordering::Greater) => rounded(self.bits(), self.upper.ln_ref(), Round::Up),
+                    _ => Float::with_val(self.bits(), f64::INFINITY),
+                },
+            );
+        }
+        directed!(self.bits(), self.lower.ln_ref(), self.upper.ln_ref())
+    }
+
+    /// Encloses sqrt(max(0, x)), which is non-decreasing.
+    pub fn sqrt(&self) -> Self {
+        let floor = |x: &Float| if *x < 0 { Float::new(x.prec()) } else { x.clone() };
+        let (lower, upper) = (floor(&self.lower), floor(&self.upper));
+        directed!(self.bits(), lower.sqrt_ref(), upper.sqrt_ref())
+    }
+
+    /// Encloses the complementary error function of x, which is decreasing.
+    pub fn erfc(&self) -> Self {
+        directed!(self.bits(), self.upper.erfc_ref(), self.lower.erfc_ref())
+    }
+
+    /// The enclosure cut to `[floor, ceiling]`, for a truth that is known to lie there.
+    pub fn clamp(self, floor: f64, ceiling: f64) -> Self {
+        let bits = self.bits();
+        let floor = Float::with_val(bits, floor);
+        let ceiling = Float::with_val(bits, ceiling);
+        Enclosure { lower: self.lower.clamp(&floor, &ceiling), upper: self.upper.clamp(&floor, &ceiling) }
+    }
+
+    /// The smallest interval that contains both.
+    pub fn hull(&self, other: &Self) -> Self {
+        Enclosure { lower: self.lower.clone().min(&other.lower), upper: self.upper.clone().max(&other.upper) }
+    }
+
+    /// Encloses the larger of two numbers.
+    pub fn max(&self, other: &Self) -> Self {
+        Enclosure { lower: self.lower.clone().max(&other.lower), upper: self.upper.clone().max(&other.upper) }
+    }
+
+    /// Whether `value` lies in the interval.
+    pub fn contains(&self, value: &Rational) -> bool {
+        self.lower <= *value && self.upper >= *value
+    }
+
+    /// Whether the two intervals have a point in common, as two enclosures of one number must.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.lower <= other.upper && other.lower <= self.upper
+    }
+
+    /// Is the truth at most `value`?
+    pub fn at_most(&self, value: &Rational) -> Certainty {
+        if self.upper <= *value {
+            Certainty::Yes
+        } else if self.lower > *value {
+            Certainty::No
+        } else {
+            Certainty::Undecided
+        }
+    }
+
+    /// Is the truth below the other truth?
+    pub fn below(&self, other: &Self) -> Certainty {
+        if self.upper < other.lower {
+            Certainty::Yes
+        } else if self.lower >= other.upper {
+            Certainty::No
+        } else {
+            Certainty::Undecided
+        }
+    }
+
+    /// Whether upper - lower <= 10^-digits min(|lower|, |upper|).
+    pub fn is_tight(&self, digits: u32) -> bool {
+        let width = rounded(64, &self.upper - &self.lower, Round::Up);
+        if width.is_zero() {
+            return true;
+        }
+        if self.lower.is_sign_negative() != self.upper.is_sign_negative() {
+            return false;
+        }
+        let smaller = Float::with_val(64, self.lower.abs_ref()).min(&Float::with_val(64, self.upper.abs_ref()));
+        // The last factor pays for the roundings of this line.
+        let allowed = smaller * Float::with_val(64, -f64::from(digits)).exp10() * (1.0 - 1e-15);
+        width <= allowed
+    }
+
+    /// The number of significant decimal digits on which both ends agree, from the relative width; at most `cap`.
+    pub fn agreed_digits(&self, cap: usize) -> usize {
+        let width = Float::with_val(64, &self.upper - &self.lower);
+        if width.is_zero() || !width.is_finite() {
+            return if width.is_zero() { cap } else { 0 };
+        }
+        let magnitude = Float::with_val(64, self.upper.abs_ref()).max(&Float::with_val(64, self.lower.abs_ref()));
+        let digits = (magnitude / width).log10().to_f64();
+        if digits.is_finite() && digits > 0.0 { (digits as usize).min(cap) } else { 0 }
+    }
+
+    /// Both ends as decimal numbers, the lower rounded down and the upper rounded up, with as many digits as it takes
+    /// to show the width and two more (at least 3, at most `MAX_SHOWN` digits). Infinite ends are `None`.
+    pub fn decimals(&self) -> (Option<String>, Option<String>) {
+        const MAX_SHOWN: usize = 1000;
+        let digits = match self.agreed_digits(MAX_SHOWN) {
+            MAX_SHOWN => 25,
+            digits => (digits + 3).clamp(3, MAX_SHOWN),
+        };
+        (decimal(&self.lower, digits, Round::Down), decimal(&self.upper, digits, Round::Up))
+    }
+
+    /// The truth to as many digits as are proven, rounded to nearest, at most `most` of them, for tables.
+    pub fn shown(&self, most: usize) -> String {
+        let digits = self.agreed_digits(most).max(1);
+        let middle = Float::with_val(self.bits() + 1, &self.lower + &self.upper) / 2;
+        decimal(&middle, digits, Round::Nearest).unwrap_or_else(|| "infinite".to_string())
+    }
+
+    /// `{"lower": ..., "upper": ...}` with all digits; an infinite end is `null`.
+    pub fn to_json(&self) -> serde_json::Value {
+        let (lower, upper) = self.decimals();
+        serde_json::json!({ "lower": json_number(lower), "upper": json_number(upper) })
+    }
+}
+
+/// A JSON number of any length from its decimal text.
+pub(crate) fn json_number(text: Option<String>) -> serde_json::Value {
+    text.map_or(serde_json::Value::Null, |text| {
+        serde_json::from_str::<serde_json::Number>(&text).map_or(serde_json::Value::Null, serde_json::Value::Number)
+    })
+}
+
+/// A float as a decimal number with `digits` significant digits, rounded as asked; trailing zeros are cut. `None` for
+/// infinities.
+pub(crate) fn decimal(value: &Float, digits: usize, round: Round) -> Option<String> {
+    if !value.is_finite() {
+        return None;
+    }
+    if value.is_zero() {
+        return Some("0".to_string());
+    }
+    // value = +-0.d1 d2 d3 ... x 10^exponent
+    let (negative, text, exponent) = value.to_sign_string_exp_round(10, Some(digits), round);
+    let exponent = i64::from(exponent.unwrap_or(0));
+    let text = text.trim_end_matches('0');
+    let sign = if negative { "-" } else { "" };
+    Some(match exponent {
+        -4..=0 => format!("{sign}0.{}{text}", "0".repeat(exponent.unsigned_abs() as usize)),
+        1..=15 => {
+            let whole = exponent as usize;
+            if text.len() <= whole {
+                format!("{sign}{text:0<whole$}")
+            } else {
+                format!("{sign}{}.{}", &text[..whole], &text[whole..])
+            }
+        }
+        _ => {
+            let (first, rest) = text.split_at(1);
+            let point = if rest.is_empty() { "" } else { "." };
+            format!("{sign}{first}{point}{rest}e{}", exponent - 1)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    fn enclosure(lower: &str, upper: &str) -> Enclosure {
+        let end = |text: &str, round| rounded(80, &parse(text).unwrap(), round);
+        Enclosure::new(end(lower, Round::Down), end(upper, Round::Up))
+    }
+
+    #[test]
+    fn arithmetic_contains_exact_rationals_and_is_tight() {
+        let (x, y) = (parse("1/3").unwrap(), parse("-2/7").unwrap());
+        let (a, b) = (Enclosure::rational(&x, 100), Enclosure::rational(&y, 100));
+        for (got, truth) in [
+            (a.add(&b), Rational::from(&x + &y)),
+            (a.sub(&b), Rational::from(&x - &y)),
+            (a.mul(&b), Rational::from(&x * &y)),
+            (a.div(&b), Rational::from(&x / &y)),
+            (a.clone().neg(), -x.clone()),
+        ] {
+            assert!(got.contains(&truth) && got.is_tight(28), "{got:?} {truth}");
+        }
+    }
+
+    #[test]
+    fn functions_are_ordered_and_invert_each_other() {
+        let x = enclosure("0.3", "0.4");
+        assert!(x.exp().ln().contains(&parse("0.35").unwrap()));
+        assert!(x.sqrt().mul(&x.sqrt()).contains(&parse("0.35").unwrap()));
+        let erfc = x.erfc();
+        assert!(erfc.lower() < erfc.upper());
+        assert_eq!(enclosure("-1", "1").recip().upper().to_f64(), f64::INFINITY);
+        assert_eq!(enclosure("0", "1").ln().lower().to_f64(), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn decimals_are_rounded_outward_and_read_back() {
+        for (lower, upper) in [
+            ("1.23456789012", "1.23456789013"),
+            ("1e-30", "1.0000001e-30"),
+            ("-3.5", "-3.25"),
+            ("12345678901234567", "12345678901234568"),
+            ("0", "0.001"),
+            ("0.00012", "0.00013"),
+        ] {
+            let value = enclosure(lower, upper);
+            let (low, high) = value.decimals();
+            assert!(parse(&low.unwrap()).unwrap() <= parse(lower).unwrap(), "{lower}");
+            assert!(parse(&high.unwrap()).unwrap() >= parse(upper).unwrap(), "{upper}");
+        }
+        assert_eq!(Enclosure::double(5.0, 53).to_json().to_string(), r#"{"lower":5,"upper":5}"#);
+        assert_eq!(decimal(&Float::with_val(53, 1024), 3, Round::Up).unwrap(), "1030");
+        assert_eq!(decimal(&Float::with_val(53, 0.0078125), 2, Round::Down).unwrap(), "0.0078");
+    }
+
+    #[test]
+    fn comparisons_have_three_answers() {
+        let x = enclosure("1", "2");
+        assert_eq!(x.at_most(&parse("2").unwrap()), Certainty::Yes);
+        assert_eq!(x.at_most(&parse("0.5").unwrap()), Certainty::No);
+        assert_eq!(x.at_most(&parse("1.5").unwrap()), Certainty::Undecided);
+        assert_eq!(x.below(&enclosure("2.5", "3")), Certainty::Yes);
+        assert!(!enclosure("1", "1.1").is_tight(2) && enclosure("1", "1.001").is_tight(2));
+        assert!(!enclosure("-1", "1").is_tight(0));
+    }
+}

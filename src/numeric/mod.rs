@@ -1,0 +1,27 @@
+//! Certified numerics: exact rationals in, enclosures out. Nothing here knows of privacy.
+//!
+//! | file | what it is about |
+//! | --- | --- |
+//! | [`rational`] | exact numbers as people type them |
+//! | [`enclosure`] | intervals with directed ends: how a proven number leaves the house |
+//! | [`field`], [`ball`] | the complex field in which formulas are written once, in doubles and in balls |
+//! | [`sum`] | weighted sums of discrete Gaussians and the lattice of their values |
+//! | [`theta`] | their moment generating function by both sides of Jacobi's identity |
+//! | [`contour`] | probabilities and hockey-stick sums by the trapezoid rule, with every error bounded |
+//! | [`sieve`] | where on the period the integrand is provably negligible |
+//! | [`root`] | certified minima of convex functions and bracketing search |
+//! | [`convolve`] | exact convolution in fixed point: the independent path that the tests hold against the contour |
+
+pub mod ball;
+pub mod contour;
+pub mod convolve;
+pub mod enclosure;
+pub mod field;
+mod plan;
+pub mod rational;
+pub mod root;
+pub mod sieve;
+pub mod sum;
+pub mod theta;
+
+pub use enclosure::{Certainty, Enclosure};

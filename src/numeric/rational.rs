@@ -1,0 +1,178 @@
+//! Exact rationals as people type them: `5`, `5.00`, `1e-11`, `104/4099`.
+
+use rug::{Integer, Rational, ops::Pow};
+
+use crate::error::{Error, Result};
+
+/// The largest decimal exponent read, in absolute value. It keeps `1e-999999999` from filling the memory.
+const MAX_EXPONENT: i64 = 100_000;
+
+/// Reads an exact rational: a decimal with optional exponent (`5.00`, `1e-11`, `-2.5E3`) or a fraction of two
+/// decimals (`104/4099`).
+///
+/// No rounding takes place. `NaN`, `inf`, hexadecimal and empty text are refused.
+///
+/// ```
+/// use dp_assay::numeric::rational::parse;
+/// assert_eq!(parse("2.50")?.to_string(), "5/2");
+/// assert_eq!(parse("1e-3")?.to_string(), "1/1000");
+/// assert_eq!(parse("104/4099")?.to_string(), "104/4099");
+/// assert!(parse("NaN").is_err());
+/// # Ok::<(), dp_assay::Error>(())
+/// ```
+pub fn parse(text: &str) -> Result<Rational> {
+    let refuse = |why: &str| Error::Number { text: clip(text), why: why.to_string() };
+    match text.trim().split_once('/') {
+        None => decimal(text.trim()).map_err(|why| refuse(&why)),
+        Some((top, bottom)) => {
+            let top = decimal(top.trim()).map_err(|why| refuse(&why))?;
+            let bottom = decimal(bottom.trim()).map_err(|why| refuse(&why))?;
+            if bottom.is_zero() {
+                return Err(refuse("the denominator is zero"));
+            }
+            Ok(top / bottom)
+        }
+    }
+}
+
+/// Long input is quoted only by its beginning.
+fn clip(text: &str) -> String {
+    if text.chars().count() <= 40 {
+        text.to_string()
+    } else {
+        format!("{}...", text.chars().take(40).collect::<String>())
+    }
+}
+
+fn decimal(text: &str) -> std::result::Result<Rational, String> {
+    let wrong = || "expected a decimal such as 5.00 or 1e-11, or a fraction such as 104/4099".to_string();
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        None => (text, 0),
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().map_err(|_| wrong())?),
+    };
+    let (negative, digits) = match mantissa.as_bytes().first() {
+        Some(b'-') => (true, &mantissa[1..]),
+        Some(b'+') => (false, &mantissa[1..]),
+        _ => (false, mantissa),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let all = format!("{whole}{fraction}");
+    if all.is_empty() || !all.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(wrong());
+    }
+    if exponent.abs() > MAX_EXPONENT || all.len() as i64 > MAX_EXPONENT {
+        return Err(format!("more than {MAX_EXPONENT} digits or an exponent beyond +-{MAX_EXPONENT}"));
+    }
+    let scale = exponent - fraction.len() as i64;
+    let mut value = Rational::from(Integer::parse(&all).map(Integer::from).map_err(|_| wrong())?);
+    let power = Integer::from(10).pow(scale.unsigned_abs() as u32);
+    if scale >= 0 {
+        value *= power;
+    } else {
+        value /= power;
+    }
+    Ok(if negative { -value } else { value })
+}
+
+/// The greatest rational of which both are integer multiples: gcd(a/b, c/d) = gcd(ad, cb) / (bd), for positive
+/// arguments.
+pub fn gcd(a: &Rational, b: &Rational) -> Rational {
+    let top = (Integer::from(a.numer() * b.denom())).gcd(&Integer::from(b.numer() * a.denom()));
+    Rational::from((top, Integer::from(a.denom() * b.denom())))
+}
+
+/// The exact value of a finite double.
+pub(crate) fn from_f64(value: f64) -> Rational {
+    Rational::from_f64(value).unwrap_or_default()
+}
+
+/// A rational as text: a plain decimal where it ends within 12 places, else the fraction.
+pub fn display(value: &Rational) -> String {
+    let mut scaled = value.clone();
+    for places in 0..=12_usize {
+        if *scaled.denom() == 1 {
+            let digits = Integer::from(scaled.numer().abs_ref()).to_string();
+            let digits = format!("{digits:0>width$}", width = places + 1);
+            let (whole, fraction) = digits.split_at(digits.len() - places);
+            let sign = if *value < 0 { "-" } else { "" };
+            return if places == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") };
+        }
+        scaled *= 10;
+    }
+    value.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_decimals_exponents_and_fractions_exactly() {
+        for (text, top, bottom) in [
+            ("5", 5, 1),
+            ("5.00", 5, 1),
+            ("+.5", 1, 2),
+            ("-2.5e1", -25, 1),
+            ("1e-3", 1, 1000),
+            ("104/4099", 104, 4099),
+            ("0.1/0.3", 1, 3),
+            (" 7 ", 7, 1),
+            ("1E2", 100, 1),
+        ] {
+            assert_eq!(parse(text).unwrap(), Rational::from((top, bottom)), "{text}");
+        }
+        assert_eq!(parse("1e-300").unwrap().denom().to_string().len(), 301);
+    }
+
+    #[test]
+    fn refuses_what_is_no_number() {
+        for text in [
+            "",
+            " ",
+            ".",
+            "-",
+            "NaN",
+            "inf",
+            "-inf",
+            "1/0",
+            "1e",
+            "e5",
+            "0x10",
+            "1_000",
+            "1,5",
+            "--1",
+            "1e999999999",
+            "5/",
+            "1/2/3",
+            "٣",
+        ] {
+            assert!(parse(text).is_err(), "{text:?} was read");
+        }
+        let message = parse(&"9".repeat(200_000)).unwrap_err().to_string();
+        assert!(message.len() < 300, "{message}");
+    }
+
+    #[test]
+    fn gcd_divides_both_and_is_the_greatest() {
+        let (a, b) = (Rational::from((73, 500)), Rational::from((137, 2500)));
+        let g = gcd(&a, &b);
+        assert_eq!(g, Rational::from((1, 2500)));
+        let (m, n) = (Rational::from(&a / &g), Rational::from(&b / &g));
+        assert_eq!((m.denom(), n.denom()), (&Integer::from(1), &Integer::from(1)));
+        assert_eq!(m.numer().clone().gcd(n.numer()), 1);
+    }
+
+    #[test]
+    fn displays_short_decimals_and_long_fractions() {
+        for (text, shown) in [
+            ("5.00", "5"),
+            ("0.25", "0.25"),
+            ("-1/8", "-0.125"),
+            ("1/3", "1/3"),
+            ("1e-11", "0.00000000001"),
+            ("0", "0"),
+        ] {
+            assert_eq!(display(&parse(text).unwrap()), shown);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Certified inverses of decreasing functions and certified minima of convex ones: searched by any means, proven at
+//! the points that the search ends on.
+
+use rug::{Float, Rational, float::Round};
+
+use super::{enclosure::Enclosure, rational};
+use crate::error::Result;
+
+/// A positive decreasing function on [0, infinity), in two qualities.
+pub trait Decreasing {
+    /// ln of the function, in doubles: for searching only.
+    fn ln_approx(&self, x: &Rational) -> Result<f64>;
+    /// An enclosure of the function, of relative width 10^-digits where it can be had.
+    fn enclose(&self, x: &Rational, digits: u32) -> Result<Enclosure>;
+}
+
+/// The root of a decreasing function, proven: f(lower) >= target >= f(upper).
+#[derive(Clone, Debug)]
+pub struct Root {
+    /// The interval that holds the root. It is [0, 0] where f(0) <= target already.
+    pub value: Enclosure,
+    /// Whether the relative width 10^-digits was met.
+    pub met: bool,
+}
+
+/// Encloses inf { x >= 0 : f(x) <= target } for a decreasing f and a `ceiling` beyond which f is known to be below the
+/// target.
+pub fn decreasing_root(f: &impl Decreasing, target: &Rational, ceiling: f64, digits: u32) -> Result<Root> {
+    const ATTEMPTS: usize = 40;
+    let bits = (f64::from(digits) * 3.33) as u32 + 40;
+    let nought = Enclosure::double(0.0, bits);
+    let ln_target = Enclosure::rational(target, bits + 40).ln();
+    let zero = Rational::new();
+    let start = search(f, ln_target.approximate(), ceiling)?;
+    if start == 0.0 {
+        return root_near_zero(f, target, digits, nought);
+    }
+    // The slope of ln f near the root: every later step divides by it, so its own error only slows the convergence.
+    let nudge = (start * 1e-5).max(1e-300);
+    let (near, far) = (rational::from_f64(start + nudge), rational::from_f64((start - nudge).max(0.0)));
+    let rise = f.ln_approx(&near)? - f.ln_approx(&far)?;
+    let slope = (rise / Rational::from(&near - &far).to_f64()).min(-f64::MIN_POSITIVE);
+
+    let mut middle = Float::with_val(bits, start);
+    let mut half_width = Float::with_val(bits, start * 0.2) * Float::with_val(bits, -f64::from(digits)).exp10();
+    let mut refined = digits <= 12;
+    let mut met = true;
+    for attempt in 0..ATTEMPTS {
+        // Proving a distance w from the root takes f to a relative accuracy of about w |slope|.
+        let gain = Float::with_val(53, &half_width * slope).abs();
+        let accuracy = (-gain.log10().to_f64() + 1.0).clamp(3.0, 1e6) as u32;
+        let at = middle.to_rational().unwrap_or_default();
+        if !refined {
+            let value = f.enclose(&at, accuracy)?;
+            let step = value.ln().sub(&ln_target).div(&Enclosure::double(-slope, bits));
+            let step: Float = Float::with_val(bits, step.lower() + step.upper()) / 2;
+            middle += &step;
+            refined = step.abs() < half_width.clone() / 4 || attempt + 4 > ATTEMPTS;
+            continue;
+        }
+        let half = half_width.to_rational().unwrap_or_default();
+        let (lower, upper) = (Rational::from(&at - &half), Rational::from(&at + &half));
+        let lower_holds = lower <= 0 || *f.enclose(&lower, accuracy)?.lower() >= *target;
+        let upper_holds = *f.enclose(&upper, accuracy)?.upper() <= *target;
+        if lower_holds && upper_holds {
+            let lower = if lower <= 0 { zero } else { lower };
+            let value = Enclosure::rational(&lower, bits).hull(&Enclosure::rational(&upper, bits));
+            return Ok(Root { value, met });
+        }
+        // Nearer to the root if that is possible at this precision, else a wider interval: valid, and said so.
+        refined = attempt % 2 == 1;
+        if refined {
+            half_width *= 10;
+            met = false;
+        }
+    }
+    let ceiling = Enclosure::double(ceiling, bits);
+    Ok(Root { value: nought.hull(&ceiling), met: false })
+}
+
+/// The root of a function that starts at its target or so close above it that doubles cannot tell.
+fn root_near_zero(f: &impl Decreasing, target: &Rational, digits: u32, nought: Enclosure) -> Result<Root> {
+    if *f.enclose(&Rational::new(), digits)?.upper() <= *target {
+        return Ok(Root { value: nought, met: true });
+    }
+    let mut upper = rational::from_f64(10f64.powi(-(digits.min(300) as i32)));
+    while *f.enclose(&upper, digits)?.upper() > *target {
+        upper *= 10_u32;
+    }
+    let upper = Enclosure::rational(&upper, nought.lower().prec());
+    Ok(Root { value: nought.hull(&upper), met: false })
+}
+
+/// The root in doubles, zero where f(0) is at the target or below: regula falsi with the Illinois weight, safeguarded by bisection.
+fn search(f: &impl Decreasing, ln_target: f64, ceiling: f64) -> Result<f64> {
+    let at = |x: f64| -> Result<f64> { Ok(f.ln_approx(&rational::from_f64(x))? - ln_target) };
+    let (mut low, mut high) = (0.0, ceiling);
+    let (mut f_low, mut f_high) = (at(low)?, at(high)?);
+    if f_low <= 1e-10 {
+        return Ok(0.0);
+    }
+    for round in 0..200 {
+        let secant = (low * f_high - high * f_low) / (f_high - f_low);
+        let usable = secant.is_finite() && low < secant && secant < high && round % 12 != 11;
+        let x = if usable { secant } else { low + (high - low) / 2.0 };
+        let f_x = at(x)?;
+        if f_x == 0.0 || (high - low) <= 4.0 * f64::EPSILON * high {
+            return Ok(x);
+        }
+        // The Illinois rule: an end that stays twice has its value halved.
+        if f_x > 0.0 {
+            (low, f_low) = (x, f_x);
+            f_high /= 2.0;
+        } else {
+            (high, f_high) = (x, f_x);
+            f_low /= 2.0;
+        }
+        if f_x.abs() < 2e-15 * ln_target.abs().max(1.0) {
+            return Ok(x);
+        }
+    }
+    Ok(low + (high - low) / 2.0)
+}
+
+/// Encloses the minimum over (left, infinity) of a convex function from three of its values.
+///
+/// `at` encloses the function. The search runs in doubles on the midpoints; then, with a < b < c around the best
+/// point found, f(a) > f(b) and f(c) > f(b) prove that the minimum lies in [a, c], and convexity bounds it from
+/// below: on [b, c] the function is at least the continuation of the chord through a and b, on [a, b] that of the
+/// chord through b and c. The upper end is f(b). Every choice of a, b, c that passes the test is sound; the distance
+/// shrinks the gap quadratically.
+///
+/// `None` where the test fails at every distance, as for a function whose minimum is at the end of the range.
+pub fn convex_minimum(left: f64, start: f64, at: impl Fn(&Rational) -> Enclosure) -> Option<Enclosure> {
+    let best = golden_section(left, start, |x| at(&rational::from_f64(x)).approximate());
+    let width = best - left;
+    // From the closest neighbors that can be told apart to ones that surely can.
+    for exponent in [-40, -34, -28, -22, -16, -10, -6, -4] {
+        let reach = rational::from_f64(width * 2f64.powi(exponent));
+        let middle = rational::from_f64(best);
+        let (fa, fb, fc) = (at(&Rational::from(&middle - &reach)), at(&middle), at(&Rational::from(&middle + &reach)));
+        if !(fa.lower() > fb.upper() && fc.lower() > fb.upper()) {
+            continue;
+        }
+        // With equal distances the chord through a and b falls by at most f(a) - f(b) over [b, c], and likewise.
+        let bits = fb.lower().prec();
+        let fall = |outer: &Enclosure| Float::with_val_round(bits, outer.upper() - fb.lower(), Round::Up).0;
+        let most = fall(&fa).max(&fall(&fc));
+        let lower = Float::with_val_round(bits, fb.lower() - most, Round::Down).0;
+        return Some(Enclosure::new(lower, fb.upper().clone()));
+    }
+    None
+}
+
+/// A point near the minimum of a convex function on (left, infinity), by widening and golden section in the logarithm
+/// of the distance from `left`.
+pub(crate) fn golden_section(left: f64, start: f64, f: impl Fn(f64) -> f64) -> f64 {
+    const RATIO: f64 = 0.618_033_988_749_894_9;
+    let at = |u: f64| f(left + u.exp());
+    let middle = (start - left).max(1e-12).ln();
+    let (mut low, mut high) = (middle - 2.0, middle + 2.0);
+    while at(low) < at(low + 1.0) && low > -80.0 {
+        low -= 4.0;
+    }
+    while at(high) < at(high - 1.0) && high < 80.0 {
+        high += 4.0;
+    }
+    let (mut p, mut q) = (high - RATIO * (high - low), low + RATIO * (high - low));
+    let (mut fp, mut fq) = (at(p), at(q));
+    for _ in 0..60 {
+        if fp <= fq {
+            (high, q, fq) = (q, p, fp);
+            p = high - RATIO * (high - low);
+            fp = at(p);
+        } else {
+            (low, p, fp) = (p, q, fq);
+            q = low + RATIO * (high - low);
+            fq = at(q);
+        }
+    }
+    left + ((low + high) / 2.0).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_minimum_of_a_parabola_and_of_a_hyperbola() {
+        // x + 4 / x has its minimum 4 at 2.
+        let sum = |x: &Rational| Enclosure::rational(&(Rational::from(x) + Rational::from(4) / x), 120);
+        let minimum = convex_minimum(0.0, 1.0, sum).unwrap();
+        assert!(minimum.contains(&Rational::from(4)) && minimum.is_tight(12), "{minimum:?}");
+        let parabola = |x: &Rational| Enclosure::rational(&(Rational::from(x - 70).square() + 3), 120);
+        let minimum = convex_minimum(1.0, 2.0, parabola).unwrap();
+        assert!(minimum.contains(&Rational::from(3)) && minimum.is_tight(10), "{minimum:?}");
+    }
+
+    #[test]
+    fn a_minimum_at_the_end_is_not_claimed() {
+        let falling = |x: &Rational| Enclosure::rational(&(Rational::from(1) / x), 80);
+        assert!(convex_minimum(0.0, 1.0, falling).is_none());
+    }
+}
