@@ -129,7 +129,7 @@ impl Composition {
     pub fn for_groups_of(&self, size: u64) -> Result<Self> {
         let counts: Result<Vec<Counts>> = (self.counts.iter())
             .map(|counts| {
-                let shift = counts.shift.checked_mul(size).unwrap_or(u64::MAX);
+                let shift = counts.shift.saturating_mul(size);
                 Counts::discrete_gaussian(counts.sigma2.clone(), counts.count, shift)
             })
             .collect();

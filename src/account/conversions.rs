@@ -24,7 +24,7 @@ fn bits_for(digits: u32) -> u32 {
 pub fn zcdp_epsilon(rho: &Rational, delta: &Rational, digits: u32) -> Enclosure {
     let bits = bits_for(digits);
     let rho = Enclosure::rational(rho, bits);
-    let ln = Enclosure::rational(delta, bits + 16).ln().neg();
+    let ln = Enclosure::rational(delta, bits + 16).ln().negate();
     rho.add(&rho.mul(&ln).sqrt().mul(&Enclosure::double(2.0, bits)))
 }
 
@@ -44,7 +44,7 @@ pub fn zcdp_delta(rho: &Rational, epsilon: &Rational, digits: u32) -> Enclosure 
 /// rho alpha + (ln(1 / (alpha delta))) / (alpha - 1) + ln(1 - 1/alpha).
 pub fn zcdp_epsilon_optimal(rho: &Rational, delta: &Rational) -> Result<OptimalOrder> {
     check_delta(delta)?;
-    let linear = |s: &Rational| Enclosure::rational(&(Rational::from(s + s.clone().square()) * rho), ORDER_BITS);
+    let linear = |s: &Rational| Enclosure::rational(&((s + s.clone().square()) * rho), ORDER_BITS);
     Ok(optimal_order(linear, rho, delta))
 }
 

@@ -179,7 +179,7 @@ impl GaussianSum {
     pub fn ln_mgf(&self, x: &Rational, bits: u32) -> Enclosure {
         let turn = Turn { step: 0, modulus: 1 };
         let real = |x: &Rational| Enclosure::rational(x, bits + 64);
-        let mut total = real(&(Rational::from(x + x.clone().square()) * self.rho()));
+        let mut total = real(&self.concentrated(x));
         for group in self.groups() {
             let factor = Factor::<ComplexBall>::new(group, x, turn, bits + 16).at(0);
             let series = factor.series.unwrap_or_else(|| {
@@ -227,11 +227,14 @@ impl GaussianSum {
 
     /// rho (c + c^2) - c l0, less l0 for the tilted tail, less what the direct sides of the thetas took out.
     fn ln_prefactor(&self, question: &Question, c: &Rational) -> Rational {
-        let mut exponent = Rational::from(c + c.clone().square()) * self.rho() - Rational::from(c * &question.first);
-        if question.kernel == Kernel::TiltedTail {
-            exponent -= &question.first;
-        }
+        let exponent = self.ln_size(question, c, &question.first);
         self.groups().iter().fold(exponent, |sum, group| sum + theta::ln_scale(group, c))
+    }
+
+    /// rho (x + x^2) - x z, less l0 for the tilted tail: ln of a bound for M(x) exp(-x z), exact.
+    fn ln_size(&self, question: &Question, x: &Rational, z: &Rational) -> Rational {
+        let size = self.concentrated(x) - Rational::from(x * z);
+        if question.kernel == Kernel::TiltedTail { size - &question.first } else { size }
     }
 
     /// The enclosure of a question's answer, with precision and share of the errors raised until the width is met.
@@ -269,7 +272,7 @@ impl GaussianSum {
         }
         let mut total = sum.mul(&prefactor.exp()).div(&real(&Rational::from(plan.nodes)));
         if question.kernel == Kernel::Complement {
-            total = total.neg();
+            total = total.negate();
         }
         let rounding_error = Float::with_val_round(32, total.upper() - total.lower(), Round::Up).0;
         let alias_error = self.alias_error(question, plan, &c);
@@ -303,11 +306,7 @@ impl GaussianSum {
         let mut error = Enclosure::double(0.0, BITS);
         for x in [plan.below, plan.above] {
             let x = rational::from_f64(x);
-            let mut exponent =
-                Rational::from(&x + x.clone().square()) * self.rho() - Rational::from(&x * &question.threshold);
-            if question.kernel == Kernel::TiltedTail {
-                exponent -= &question.first;
-            }
+            let exponent = self.ln_size(question, &x, &question.threshold);
             let decay = Rational::from(&x - c).abs() * &period;
             let side = Enclosure::rational(&exponent, BITS).exp().div(&Enclosure::rational(&decay, BITS).exp_m1());
             error = error.add(&side);
@@ -322,11 +321,7 @@ impl GaussianSum {
         if plan.cut.is_infinite() {
             return Float::new(BITS);
         }
-        let mut exponent = Rational::from(c + c.clone().square()) * self.rho() - Rational::from(c * &question.first);
-        if question.kernel == Kernel::TiltedTail {
-            exponent -= &question.first;
-        }
-        exponent -= rational::from_f64(plan.cut);
+        let exponent = self.ln_size(question, c, &question.first) - rational::from_f64(plan.cut);
         let bracket = Bracket::<ComplexBall>::new(self, question, c, plan.nodes, BITS).at(0).re().enclosure();
         let size = bracket.lower().clone().abs().max(&bracket.upper().clone().abs());
         let bound = Enclosure::rational(&exponent, BITS).exp().mul(&Enclosure::new(size.clone(), size));

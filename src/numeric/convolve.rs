@@ -211,7 +211,7 @@ mod tests {
             for y in -50_i64..=50 {
                 let loss = Rational::from(x) / &a + Rational::from(2 * y) / &b + sum.rho();
                 if loss > epsilon {
-                    let gain = Enclosure::rational(&Rational::from(&epsilon - &loss), bits).exp_m1().neg();
+                    let gain = Enclosure::rational(&Rational::from(&epsilon - &loss), bits).exp_m1().negate();
                     total = total.add(&weight(x, &a).mul(&weight(y, &b)).mul(&gain));
                 }
             }

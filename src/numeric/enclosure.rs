@@ -103,7 +103,7 @@ impl Enclosure {
     }
 
     /// Encloses -x.
-    pub fn neg(mut self) -> Self {
+    pub fn negate(mut self) -> Self {
         self.lower.neg_assign();
         self.upper.neg_assign();
         Enclosure { lower: self.upper, upper: self.lower }
@@ -328,7 +328,7 @@ mod tests {
             (a.sub(&b), Rational::from(&x - &y)),
             (a.mul(&b), Rational::from(&x * &y)),
             (a.div(&b), Rational::from(&x / &y)),
-            (a.clone().neg(), -x.clone()),
+            (a.clone().negate(), -x.clone()),
         ] {
             assert!(got.contains(&truth) && got.is_tight(28), "{got:?} {truth}");
         }

@@ -90,6 +90,12 @@ impl GaussianSum {
         &self.rho
     }
 
+    /// rho (x + x^2): ln E[exp(x L)] is at most this for every real x, because no cosine in the theta series exceeds
+    /// one.
+    pub(crate) fn concentrated(&self, x: &Rational) -> Rational {
+        (x + x.clone().square()) * &self.rho
+    }
+
     /// The lattice step h: the greatest common divisor of the weights.
     pub fn step(&self) -> &Rational {
         &self.step

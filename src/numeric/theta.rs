@@ -101,7 +101,7 @@ impl<F: Field> Factor<F> {
         let decay = curvature.mul(&real(&(Rational::from(group.copies) / modulus2))).neg();
         let drift = real(&(Rational::from(&m * group.copies) / turn.modulus));
         let curvature_approx = curvature.approximate();
-        let fraction = Rational::from(&m - m.clone().round());
+        let fraction = &m - m.clone().round();
         let phases = (1..)
             .take_while(|k| curvature_approx * (k * k - k) as f64 <= cut)
             .map(|k: i64| F::cis(&pi.mul(&real(&Rational::from(&fraction * (2 * k))))))
@@ -185,7 +185,7 @@ impl Direct {
         let least2 = square(&(Rational::from(m - &nearest)));
         let exponent = |x: i64| -> Rational {
             let distance2 = square(&(Rational::from(m - &nearest) - x));
-            Rational::from(&least2 - distance2) / Rational::from(&group.sigma2 * 2_u32)
+            (&least2 - distance2) / Rational::from(&group.sigma2 * 2_u32)
         };
         let mut reach = 0;
         while exponent(reach).to_f64() > -cut || exponent(-reach).to_f64() > -cut {
