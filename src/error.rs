@@ -51,6 +51,14 @@ pub enum Error {
         /// The bundled names.
         known: String,
     },
+    /// A paper whose published values are not bundled.
+    #[error("no paper named {name:?}: the published values of {known} are bundled")]
+    UnknownPaper {
+        /// The name as it was given.
+        name: String,
+        /// The bundled papers.
+        known: String,
+    },
     /// A geolevel that the release does not have.
     #[error("the release {release} has no level {level:?}: it has {known}")]
     UnknownLevel {

@@ -2,7 +2,9 @@
 
 pub mod account;
 pub mod error;
+pub mod evidence;
 pub mod noise;
 pub mod numeric;
+pub mod release;
 
 pub use error::{Error, Result};

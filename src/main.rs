@@ -1,3 +1,11 @@
 //! The program `assay`: parses the command line and calls the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+
+mod cli;
+
+fn main() -> ExitCode {
+    cli::run(cli::Cli::parse())
+}

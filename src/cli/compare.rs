@@ -1,0 +1,104 @@
+//! `assay compare`: every accountant side by side.
+
+use anyhow::{Context, Result};
+use dp_assay::{
+    account::{
+        conversions::{self, GaussianProfile},
+        profile::check_delta,
+    },
+    numeric::Enclosure,
+};
+use serde_json::json;
+
+use super::{
+    Answer, number,
+    output::{self, enclosure, exact, exact_text},
+    subject::{Format, Subject},
+};
+
+/// Every accountant side by side: exact, zCDP, RDP, GDP, pure DP
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    subject: Subject,
+    /// The delta at which epsilon is asked for, 0 < delta < 1
+    #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
+    delta: String,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// An accountant's answer: nothing where it is infinite.
+struct Row {
+    name: &'static str,
+    epsilon: Option<Enclosure>,
+    is_bound: bool,
+    note: String,
+}
+
+pub fn run(args: &Args) -> Result<Answer> {
+    let delta = number("--delta", &args.delta)?;
+    check_delta(&delta).context("--delta")?;
+    let subject = args.subject.resolve()?;
+    let (total, digits) = (&subject.total, args.format.digits);
+    let row = |name, epsilon, is_bound, note: &str| Row { name, epsilon, is_bound, note: note.to_string() };
+    let exact_epsilon = total.epsilon(&delta, digits)?.value;
+    let renyi = conversions::renyi_epsilon(total, &delta)?;
+    let optimal = conversions::zcdp_epsilon_optimal(total.rho(), &delta)?;
+    let order = |order: f64| format!("best order alpha = {order:.4}");
+    let rows = [
+        row("exact", Some(exact_epsilon.clone()), true, "the privacy profile itself"),
+        row("RDP", Some(renyi.epsilon), true, &order(renyi.order)),
+        row("zCDP (optimal order)", Some(optimal.epsilon), true, &order(optimal.order)),
+        row(
+            "zCDP (Bun-Steinke)",
+            Some(conversions::zcdp_epsilon(total.rho(), &delta, digits)),
+            true,
+            "rho + 2 sqrt(rho ln(1/delta)), as the bureau published",
+        ),
+        row(
+            "GDP",
+            Some(GaussianProfile::new(total.rho().clone()).epsilon(&delta, digits)?),
+            false,
+            "continuous noise of the same rho: an approximation for integers",
+        ),
+        row("pure DP", None, true, "the loss of Gaussian noise is unbounded"),
+    ];
+    if args.format.json {
+        let accountants: Vec<_> = (rows.iter())
+            .map(|row| {
+                json!({ "name": row.name, "epsilon": enclosure(row.epsilon.as_ref()), "is_bound": row.is_bound, "note": row.note })
+            })
+            .collect();
+        output::json(&json!({
+            "delta": exact(&delta),
+            "rho": exact(total.rho()),
+            "neighbors": subject.neighbors.name(),
+            "accountants": accountants,
+        }))?;
+        return Ok(Answer::Done);
+    }
+    output::text(&format!(
+        "{}\n{} neighbors, delta = {}\n\n",
+        subject.title,
+        subject.neighbors.name(),
+        exact_text(&delta)
+    ))?;
+    let rows: Vec<Vec<String>> = (rows.iter())
+        .map(|row| {
+            let over = row.epsilon.as_ref().map_or_else(String::new, |epsilon| {
+                let percent = 100.0 * (epsilon.approximate() / exact_epsilon.approximate() - 1.0);
+                format!("{percent:+.2} %")
+            });
+            vec![
+                row.name.to_string(),
+                row.epsilon.as_ref().map_or_else(|| "infinite".to_string(), |epsilon| epsilon.shown(10)),
+                over,
+                if row.is_bound { "yes" } else { "no" }.to_string(),
+                row.note.clone(),
+            ]
+        })
+        .collect();
+    output::table(&["accountant", "epsilon", "over exact", "a bound", "note"], &rows)?;
+    Ok(Answer::Done)
+}

@@ -1,0 +1,71 @@
+//! `assay curve`: the privacy profile over a range of epsilon.
+
+use anyhow::{Context, Result, bail};
+use dp_assay::account::profile::check_epsilon;
+use rug::Rational;
+use serde_json::{Value, json};
+
+use super::{
+    Answer, number,
+    output::{self, ends, exact, exact_text, json_number},
+    subject::{Format, Subject},
+};
+
+/// The privacy profile: delta over a range of epsilon
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    subject: Subject,
+    /// The first epsilon
+    #[arg(long, value_name = "EPSILON", default_value = "0", allow_hyphen_values = true)]
+    from: String,
+    /// The last epsilon
+    #[arg(long, value_name = "EPSILON", default_value = "30", allow_hyphen_values = true)]
+    to: String,
+    /// How many points, both ends included
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    points: u32,
+    #[command(flatten)]
+    format: Format,
+    /// Comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+/// `points` equidistant exact numbers from `from` to `to`.
+pub fn grid(from: &Rational, to: &Rational, points: u32) -> Vec<Rational> {
+    let last = points.saturating_sub(1).max(1);
+    let step = Rational::from(to - from) / last;
+    (0..points).map(|k| Rational::from(&step * k) + from).collect()
+}
+
+pub fn run(args: &Args) -> Result<Answer> {
+    let (from, to) = (number("--from", &args.from)?, number("--to", &args.to)?);
+    check_epsilon(&from).context("--from")?;
+    check_epsilon(&to).context("--to")?;
+    if from > to {
+        bail!("--from {} is above --to {}: give a range from the smaller to the larger epsilon", args.from, args.to);
+    }
+    let subject = args.subject.resolve()?;
+    let curve = subject.total.curve(&grid(&from, &to, args.points), args.format.digits)?;
+    let rows: Vec<[String; 4]> = (curve.iter())
+        .map(|point| {
+            let (lower, upper) = ends(&point.delta);
+            [exact_text(&point.epsilon), lower, upper, ends(&point.zcdp_delta).1]
+        })
+        .collect();
+    const COLUMNS: [&str; 4] = ["epsilon", "delta_lower", "delta_upper", "zcdp_delta"];
+    if args.csv {
+        output::csv(&COLUMNS, rows.into_iter().map(Vec::from))?;
+    } else if args.format.json {
+        let mut object = json!({ "neighbors": subject.neighbors.name(), "rho": exact(subject.total.rho()) });
+        for (k, column) in COLUMNS.iter().enumerate() {
+            object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
+        }
+        output::json(&object)?;
+    } else {
+        output::text(&format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()))?;
+        output::table(&COLUMNS, &rows.into_iter().map(Vec::from).collect::<Vec<_>>())?;
+    }
+    Ok(Answer::Done)
+}

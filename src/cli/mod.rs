@@ -1,0 +1,80 @@
+//! The command line: one file per subcommand. Arguments in, the library called, tables or JSON out; no mathematics.
+
+mod compare;
+mod curve;
+mod delta;
+mod epsilon;
+mod explain;
+mod output;
+mod releases;
+mod subject;
+mod tradeoff;
+mod verify;
+
+use std::{io, process::ExitCode};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// How private is this release really? A certified privacy accountant for counts published with lattice noise.
+///
+/// Every number is proven: lower <= truth <= upper. Exit status: 0 done, 1 the answer is no, 2 bad input.
+#[derive(Parser)]
+#[command(name = "assay", version, max_term_width = 110)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Epsilon(epsilon::Args),
+    Delta(delta::Args),
+    Curve(curve::Args),
+    Tradeoff(tradeoff::Args),
+    Compare(compare::Args),
+    Explain(explain::Args),
+    Releases(releases::Args),
+    Verify(verify::Args),
+}
+
+/// What a command that ran has to say to the shell.
+enum Answer {
+    Done,
+    No,
+}
+
+/// Runs the program and turns its outcome into an exit status.
+pub fn run(cli: Cli) -> ExitCode {
+    let outcome = match cli.command {
+        Command::Epsilon(args) => epsilon::run(&args),
+        Command::Delta(args) => delta::run(&args),
+        Command::Curve(args) => curve::run(&args),
+        Command::Tradeoff(args) => tradeoff::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Releases(args) => releases::run(&args),
+        Command::Verify(args) => verify::run(&args),
+    };
+    match outcome {
+        Ok(Answer::Done) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Standard error may be closed as well; there is nobody left to tell then.
+            let _ = io::Write::write_all(&mut io::stderr(), format!("assay: {error:#}\n").as_bytes());
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// A reader that has seen enough, such as `head`, is no error.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).any(|io| io.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// An exact number on the command line.
+fn number(name: &str, text: &str) -> Result<rug::Rational> {
+    use anyhow::Context;
+    dp_assay::numeric::rational::parse(text).with_context(|| name.to_string())
+}

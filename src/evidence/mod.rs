@@ -1,0 +1,4 @@
+//! Evidence: published values as data, recomputed and judged.
+
+pub mod published;
+pub mod verify;

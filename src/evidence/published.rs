@@ -1,0 +1,158 @@
+//! Published values as data: `data/published/*.toml`, a row for each printed number.
+
+use serde::Deserialize;
+
+use crate::error::{Error, Result};
+
+/// The papers whose values are bundled.
+const PAPERS: &[(&str, &str)] = &[("su-su-wang-2025", include_str!("../../data/published/su-su-wang-2025.toml"))];
+
+/// The published values of one paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// Its key, as the command line names it.
+    pub paper: String,
+    /// Its title.
+    pub title: String,
+    /// Its values, in the order of the paper.
+    #[serde(rename = "value")]
+    pub values: Vec<Published>,
+}
+
+/// One printed value, as a claim.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// A key that is unique within the paper.
+    pub id: String,
+    /// Where it stands: section, table or figure.
+    pub place: String,
+    /// The text as printed.
+    pub printed: String,
+    /// What the number is, and how it is to be read.
+    pub unit: Unit,
+    /// What computes it.
+    pub compute: Compute,
+    /// A remark for the reader.
+    pub note: Option<String>,
+    /// Why the printed value is wrong, for a row that is known to differ.
+    pub erratum: Option<String>,
+}
+
+/// How a printed text is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// A privacy parameter in nats, rounded to the printed digits.
+    Nats,
+    /// A percentage, rounded to the printed digits.
+    Percent,
+    /// A variance proxy, rounded to the printed digits.
+    Sigma2,
+    /// An upper bound: the true value must not exceed it.
+    Bound,
+    /// A statement that holds or not.
+    Claim,
+}
+
+/// What recomputes a value; all concern the release of the paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Compute {
+    /// The exact epsilon of a level, or of all.
+    Epsilon {
+        /// The geolevel; all levels together where absent.
+        level: Option<String>,
+        /// The delta.
+        delta: String,
+    },
+    /// epsilon = rho + 2 sqrt(rho ln(1 / delta)) of a level, or of all.
+    ZcdpEpsilon {
+        /// The geolevel; all levels together where absent.
+        level: Option<String>,
+        /// The delta.
+        delta: String,
+    },
+    /// By how many percent the exact epsilon is below the zCDP one.
+    EpsilonReduction {
+        /// The geolevel.
+        level: String,
+        /// The delta.
+        delta: String,
+    },
+    /// Whether the exact epsilon is below the zCDP one at every listed delta, for each level and for all together.
+    BelowZcdp {
+        /// The deltas.
+        deltas: Vec<String>,
+    },
+    /// The variance proxy of a level.
+    Sigma2 {
+        /// The geolevel.
+        level: String,
+    },
+    /// The variance proxy at which the exact epsilon of a level meets the zCDP epsilon of its own noise.
+    MatchedSigma2 {
+        /// The geolevel.
+        level: String,
+        /// The delta at which both meet.
+        delta: String,
+    },
+    /// By how many percent that is below the level's own.
+    NoiseReduction {
+        /// The geolevel.
+        level: String,
+        /// The delta at which both meet.
+        delta: String,
+    },
+    /// By how many percent all variances can fall until the exact epsilon of all levels meets the zCDP one.
+    OverallReduction {
+        /// The delta at which both meet.
+        delta: String,
+    },
+    /// The same with P[L > epsilon] in place of delta(epsilon): the bound that drops the second term.
+    OverallReductionOneTerm {
+        /// The delta at which both meet.
+        delta: String,
+    },
+    /// sigma2 - Var of the discrete Gaussian.
+    VarianceDeficit {
+        /// The variance proxy.
+        sigma2: String,
+    },
+}
+
+/// The published values of the named papers, or of all.
+pub fn papers(names: &[String]) -> Result<Vec<Paper>> {
+    if let Some(unknown) = names.iter().find(|name| !PAPERS.iter().any(|(key, _)| key == name)) {
+        let known = PAPERS.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ");
+        return Err(Error::UnknownPaper { name: unknown.clone(), known });
+    }
+    (PAPERS.iter())
+        .filter(|(key, _)| names.is_empty() || names.iter().any(|name| name == key))
+        .map(|(key, text)| {
+            toml::from_str(text).map_err(|error| Error::DataFile {
+                file: (*key).to_string(),
+                line: error.span().and_then(|span| text.get(..span.start)).map_or(0, |s| s.matches('\n').count() + 1),
+                column: 0,
+                why: error.message().to_string(),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bundled_papers_are_read_and_their_rows_are_unique() {
+        for paper in papers(&[]).unwrap() {
+            let mut ids: Vec<&str> = paper.values.iter().map(|value| value.id.as_str()).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            assert_eq!(ids.len(), paper.values.len(), "{}", paper.paper);
+        }
+        assert!(papers(&["nosuch".to_string()]).is_err());
+    }
+}

@@ -1,0 +1,270 @@
+//! The TOML form of a release and its rules.
+
+use rug::Rational;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Level, Neighbors, Query, Release};
+use crate::{
+    error::{Error, Result},
+    numeric::rational,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReleaseFile {
+    name: Spanned<String>,
+    title: String,
+    source: Spanned<String>,
+    neighbors: Spanned<String>,
+    rho: Spanned<String>,
+    sigma2_times_rho: Spanned<String>,
+    #[serde(rename = "level")]
+    levels: Vec<Spanned<LevelFile>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LevelFile {
+    name: Spanned<String>,
+    proportion: Option<Spanned<String>>,
+    rho: Option<Spanned<String>>,
+    #[serde(rename = "query")]
+    queries: Vec<Spanned<QueryFile>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QueryFile {
+    name: Spanned<String>,
+    proportion: Option<Spanned<String>>,
+    rho: Option<Spanned<String>>,
+    #[serde(default = "one")]
+    times: u64,
+    #[serde(default = "one")]
+    cells: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// A file while it is read: its name and text, for messages with a place.
+struct Reader<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+pub(super) fn parse(text: &str, file: &str) -> Result<Release> {
+    let reader = Reader { file, text };
+    let raw: ReleaseFile = toml::from_str(text).map_err(|error| {
+        reader.refuse(error.span().map_or(usize::MAX, |span| span.start), error.message().replace('\n', " "))
+    })?;
+    reader.release(raw)
+}
+
+impl Reader<'_> {
+    fn refuse(&self, at: usize, why: String) -> Error {
+        let (line, column) = match self.text.get(..at) {
+            None => (0, 0),
+            Some(before) => {
+                let last_line = before.rsplit('\n').next().unwrap_or("");
+                (before.matches('\n').count() + 1, last_line.chars().count() + 1)
+            }
+        };
+        Error::DataFile { file: self.file.to_string(), line, column, why }
+    }
+
+    fn number(&self, text: &Spanned<String>) -> Result<Rational> {
+        rational::parse(text.get_ref()).map_err(|error| self.refuse(text.span().start, error.to_string()))
+    }
+
+    fn positive(&self, text: &Spanned<String>, what: &str) -> Result<Rational> {
+        let value = self.number(text)?;
+        if value <= 0 {
+            return Err(self.refuse(text.span().start, format!("{what} must be above 0")));
+        }
+        Ok(value)
+    }
+
+    /// The rho of a part: a proportion of the whole, or given absolutely; exactly one of the two.
+    fn share(
+        &self,
+        at: usize,
+        what: &str,
+        whole: &Rational,
+        proportion: Option<&Spanned<String>>,
+        rho: Option<&Spanned<String>>,
+    ) -> Result<Rational> {
+        match (proportion, rho) {
+            (Some(proportion), None) => Ok(self.positive(proportion, &format!("the proportion of {what}"))? * whole),
+            (None, Some(rho)) => self.positive(rho, &format!("the rho of {what}")),
+            _ => Err(self.refuse(at, format!("{what} needs either a proportion or a rho"))),
+        }
+    }
+
+    fn no_duplicates<'s>(&self, names: impl Iterator<Item = &'s Spanned<String>>, what: &str) -> Result<()> {
+        let mut seen: Vec<&str> = Vec::new();
+        for name in names {
+            if seen.contains(&name.get_ref().as_str()) {
+                return Err(self.refuse(name.span().start, format!("the {what} {:?} occurs twice", name.get_ref())));
+            }
+            seen.push(name.get_ref());
+        }
+        Ok(())
+    }
+
+    fn adds_up(&self, at: usize, sum: &Rational, whole: &Rational, what: &str) -> Result<()> {
+        if sum == whole {
+            return Ok(());
+        }
+        let share = rational::display(&Rational::from(sum / whole));
+        let why = format!("{what} add up to {share} of the whole where they must add up to exactly 1");
+        Err(self.refuse(at, why))
+    }
+
+    fn release(&self, raw: ReleaseFile) -> Result<Release> {
+        for text in [&raw.name, &raw.source] {
+            if text.get_ref().trim().is_empty() {
+                return Err(
+                    self.refuse(text.span().start, "a release needs a name and the source of its figures".into())
+                );
+            }
+        }
+        let neighbors = match raw.neighbors.get_ref().as_str() {
+            "add-remove" => Neighbors::AddRemove,
+            "bounded" => Neighbors::Bounded,
+            other => {
+                let why = format!("neighbors = {other:?}: expected \"add-remove\" or \"bounded\"");
+                return Err(self.refuse(raw.neighbors.span().start, why));
+            }
+        };
+        let rho = self.positive(&raw.rho, "rho")?;
+        let factor = self.positive(&raw.sigma2_times_rho, "sigma2_times_rho")?;
+        self.no_duplicates(raw.levels.iter().map(|level| &level.get_ref().name), "level")?;
+        let levels: Vec<Level> =
+            (raw.levels.iter()).map(|level| self.level(level, &rho, &factor, neighbors)).collect::<Result<_>>()?;
+        if levels.is_empty() {
+            return Err(self.refuse(0, "a release needs at least one [[level]]".into()));
+        }
+        let sum = levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
+        self.adds_up(raw.rho.span().start, &sum, &rho, "the shares of the levels")?;
+        Ok(Release {
+            name: raw.name.into_inner(),
+            title: raw.title,
+            source: raw.source.into_inner(),
+            neighbors,
+            rho,
+            levels,
+        })
+    }
+
+    fn level(
+        &self,
+        raw: &Spanned<LevelFile>,
+        whole: &Rational,
+        factor: &Rational,
+        neighbors: Neighbors,
+    ) -> Result<Level> {
+        let (at, level) = (raw.get_ref().name.span().start, raw.get_ref());
+        let what = format!("the level {:?}", level.name.get_ref());
+        let rho = self.share(at, &what, whole, level.proportion.as_ref(), level.rho.as_ref())?;
+        self.no_duplicates(level.queries.iter().map(|query| &query.get_ref().name), "query")?;
+        let queries: Vec<Query> =
+            (level.queries.iter()).map(|query| self.query(query, &rho, factor, neighbors)).collect::<Result<_>>()?;
+        let sum = queries.iter().fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times));
+        self.adds_up(at, &sum, &rho, &format!("the shares of the queries of {what}"))?;
+        Ok(Level { name: level.name.get_ref().clone(), rho, queries })
+    }
+
+    fn query(
+        &self,
+        raw: &Spanned<QueryFile>,
+        whole: &Rational,
+        factor: &Rational,
+        neighbors: Neighbors,
+    ) -> Result<Query> {
+        let (at, query) = (raw.get_ref().name.span().start, raw.get_ref());
+        let what = format!("the query {:?}", query.name.get_ref());
+        if query.times == 0 || query.cells == 0 {
+            return Err(self.refuse(at, format!("{what}: times and cells must be at least 1")));
+        }
+        let rho = self.share(at, &what, whole, query.proportion.as_ref(), query.rho.as_ref())?;
+        // `cells` counts that change by 1 each spend cells / (2 sigma2), under bounded neighbors twice that.
+        let needed = Rational::from((query.cells, 2_u32)) * neighbors.cells();
+        if *factor != needed {
+            let why = format!(
+                "{what}: with {} cells a record and {} neighbors, sigma2_times_rho must be {needed} for the noise to spend the declared rho; it is {factor}",
+                query.cells,
+                neighbors.name(),
+            );
+            return Err(self.refuse(at, why));
+        }
+        let sigma2 = Rational::from(factor / &rho);
+        Ok(Query { name: query.name.get_ref().clone(), rho, sigma2, times: query.times, cells: query.cells })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"name = "two"
+title = "Two levels"
+source = "made up for a test"
+neighbors = "add-remove"
+rho = "1"
+sigma2_times_rho = "1/2"
+
+[[level]]
+name = "A"
+proportion = "1/3"
+[[level.query]]
+name = "q"
+proportion = "1"
+
+[[level]]
+name = "B"
+rho = "2/3"
+[[level.query]]
+name = "q"
+proportion = "1/4"
+times = 4
+"#;
+
+    fn refused(change: impl Fn(&str) -> String) -> String {
+        parse(&change(GOOD), "two.toml").expect_err("the file was accepted").to_string()
+    }
+
+    #[test]
+    fn a_good_file_is_read_exactly() {
+        let release = parse(GOOD, "two.toml").unwrap();
+        assert_eq!(release.levels[1].queries[0].sigma2, 3);
+        assert_eq!(*release.composition(&[] as &[&str], None).unwrap().rho(), 1);
+    }
+
+    #[test]
+    fn every_broken_rule_is_refused_with_its_line() {
+        for (from, to, says) in [
+            ("title =", "titel =", "line 2"),
+            ("name = \"B\"", "name = \"A\"", "line 16, column 8: the level \"A\" occurs twice"),
+            ("proportion = \"1/3\"", "proportion = \"1/4\"", "add up to 11/12"),
+            ("proportion = \"1/4\"", "proportion = \"1/5\"", "line 16"),
+            ("source = \"made up for a test\"\n", "", "missing field `source`"),
+            ("made up for a test", " ", "source"),
+            ("\"1/3\"", "\"1/0\"", "line 10, column 14"),
+            ("\"1/3\"", "\"-1/3\"", "above 0"),
+            ("\"1/3\"", "0.333", "line 10"),
+            ("times = 4", "times = 0", "at least 1"),
+            ("times = 4", "times = 4\ncells = 9", "sigma2_times_rho must be 9/2"),
+            ("add-remove", "swap", "line 4, column 13"),
+            ("rho = \"2/3\"", "rho = \"2/3\"\nproportion = \"2/3\"", "either a proportion or a rho"),
+            ("sigma2_times_rho = \"1/2\"", "sigma2_times_rho = \"1\"", "1/2"),
+            ("[[level]]", "[[level", "line 8"),
+        ] {
+            assert!(GOOD.contains(from), "{from}");
+            let message = refused(|good| good.replacen(from, to, 1));
+            assert!(message.contains(says) && message.contains("two.toml"), "{from} -> {to}: {message}");
+        }
+    }
+}
