@@ -1,2 +1,59 @@
-//! The numbers that README quotes.
-fn main() {}
+//! The numbers that README quotes: certified and fast points of the profile, its inverse, a whole curve, and the cost
+//! of many copies.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use dp_assay::{account::Composition, numeric::rational::parse, release::Release};
+use rug::Rational;
+
+fn number(text: &str) -> Rational {
+    parse(text).expect("a number of this file")
+}
+
+fn whole_release() -> Composition {
+    let release = Release::find("su-su-wang-2025").expect("a bundled release");
+    release.composition(&[] as &[&str], None).expect("its composition")
+}
+
+fn copies(count: u64) -> Composition {
+    Composition::new([format!("5x{count}").parse().expect("counts")]).expect("a composition")
+}
+
+fn points(criterion: &mut Criterion) {
+    let all = whole_release();
+    let epsilon = number("30");
+    let mut group = criterion.benchmark_group("80 counts");
+    group.bench_function("delta, 12 digits", |b| b.iter(|| all.delta(black_box(&epsilon), 12)));
+    group.bench_function("delta, 40 digits", |b| b.iter(|| all.delta(black_box(&epsilon), 40)));
+    group.bench_function("delta, doubles", |b| b.iter(|| all.ln_delta_approx(black_box(&epsilon))));
+    let delta = number("1e-10");
+    group.bench_function("epsilon, 12 digits", |b| b.iter(|| all.epsilon(black_box(&delta), 12)));
+    group.bench_function("tradeoff, 12 digits", |b| b.iter(|| all.tradeoff(black_box(&number("0.05")), 12)));
+    group.bench_function("whole release read and composed", |b| b.iter(whole_release));
+    group.finish();
+}
+
+fn curves(criterion: &mut Criterion) {
+    let all = whole_release();
+    let epsilons: Vec<Rational> = (0..200).map(|k| Rational::from((k * 30, 199))).collect();
+    let mut group = criterion.benchmark_group("200 points");
+    group.sample_size(10);
+    group.bench_function("all cores", |b| b.iter(|| all.curve(black_box(&epsilons), 12)));
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool of one thread");
+    group.bench_function("one core", |b| b.iter(|| one.install(|| all.curve(black_box(&epsilons), 12))));
+    group.finish();
+}
+
+fn many_copies(criterion: &mut Criterion) {
+    let delta = number("1e-10");
+    let mut group = criterion.benchmark_group("epsilon, 12 digits");
+    for count in [10, 1_000_000] {
+        let composition = copies(count);
+        group.bench_function(format!("{count} copies"), |b| b.iter(|| composition.epsilon(black_box(&delta), 12)));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, points, curves, many_copies);
+criterion_main!(benches);

@@ -1,4 +1,54 @@
-//! A certified privacy accountant for counts published with lattice noise.
+//! A certified privacy accountant for counts published with lattice noise, proven on the 2020 US Census.
+//!
+//! Every number that leaves this library as a result is an [`Enclosure`](numeric::Enclosure): `lower <= truth <=
+//! upper`, by construction. Quantities enter as exact rationals. What is only an approximation says so in its name.
+//!
+//! ```
+//! use dp_assay::{account::Composition, numeric::rational::parse, release::Release};
+//!
+//! // How private is the whole release, all eight geolevels together, at delta = 1e-10?
+//! let release = Release::find("su-su-wang-2025")?;
+//! let everything = release.composition(&[] as &[&str], None)?;
+//! let epsilon = everything.epsilon(&parse("1e-10")?, 12)?.value;
+//! assert!(*epsilon.lower() > 20.3246 && *epsilon.upper() < 20.3247);
+//!
+//! // And a mechanism of your own: 3 counts with variance proxy 2.5, 7 with 40/3, each changed by 1.
+//! let own = Composition::new(["2.5x3".parse()?, "40/3x7".parse()?])?;
+//! let delta = own.delta(&parse("4")?, 20)?.value;
+//! assert!(delta.is_tight(20));
+//! # Ok::<(), dp_assay::Error>(())
+//! ```
+//!
+//! # The rooms
+//!
+//! - [`numeric`]: exact rationals in, enclosures out: balls over MPFR, the contour integral and its error bounds.
+//! - [`noise`]: the distributions that are added to counts.
+//! - [`account`]: compositions, the privacy profile delta(epsilon) and back, trade-off functions, calibration, and the
+//!   conversions that others use.
+//! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
+//! - [`evidence`]: published values as data, recomputed and judged.
+//!
+//! A lower room never calls a higher one.
+//!
+//! # What is proven where
+//!
+//! | statement | function | test |
+//! | --- | --- | --- |
+//! | the profile is one contour integral, with both terms (numerics, section 1; Su, Su & Wang, Lemma A.9) | [`hockey_stick`](numeric::sum::GaussianSum::hockey_stick) | `tests/enclosures.rs`: convolution, enumeration, Theorems A.7 and A.8 |
+//! | the trapezoid rule adds only non-negative terms, each bounded | [`numeric::contour`] | the same, at three precisions |
+//! | factors are small outside windows (Fact A.14, Lemma A.4) | [`numeric::sieve`] | its unit tests: no height above the target is lost |
+//! | both sides of Jacobi's identity are one function | [`numeric::theta`] | `noise`: masses, tails and moments across the switch |
+//! | an epsilon is proven from both sides | [`Composition::epsilon`](account::Composition::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
+//! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](account::Composition::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
+//! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
+//! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](account::calibrate::least_on_grid) | `account::calibrate` |
+//!
+//! # What is assumed
+//!
+//! - MPFR rounds as it documents: its basic operations and elementary functions are correctly rounded.
+//! - The machine's doubles follow IEEE 754, and the standard library's `exp`, `exp_m1` and `ln_1p` of doubles err by
+//!   less than 10^-12 relative. They bound radii and windows, never a reported midpoint.
+//! - The noise that was added is the noise that was declared: independent draws of exactly N_Z(0, sigma2).
 
 pub mod account;
 pub mod error;
@@ -8,3 +58,8 @@ pub mod numeric;
 pub mod release;
 
 pub use error::{Error, Result};
+
+/// README's examples, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

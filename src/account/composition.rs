@@ -32,7 +32,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts with discrete Gaussian noise, checked: sigma2 from 10^-12 to 10^18, 1 to 10^12 counts, shifts from 1 to
+    /// Counts with discrete Gaussian noise, checked: sigma2 from 10^-6 to 10^18, 1 to 10^12 counts, shifts from 1 to
     /// 10^6.
     pub fn discrete_gaussian(sigma2: Rational, count: u64, shift: u64) -> Result<Self> {
         check_sigma2(&sigma2)?;

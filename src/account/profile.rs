@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The largest epsilon that is accounted for, in nats.
-const MOST_EPSILON: u64 = 1_000_000_000;
+const MOST_EPSILON: u64 = 1_000_000_000_000_000;
 
 /// An epsilon that is proven from both sides: delta(lower) >= delta >= delta(upper).
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub fn check_delta(delta: &Rational) -> Result<()> {
 /// Refuses epsilons that no question can have.
 pub fn check_epsilon(epsilon: &Rational) -> Result<()> {
     if *epsilon < 0 || *epsilon > MOST_EPSILON {
-        return Err(Error::out_of_range("epsilon", rational::display(epsilon), "0 <= epsilon <= 1e9"));
+        return Err(Error::out_of_range("epsilon", rational::display(epsilon), "0 <= epsilon <= 1e15"));
     }
     Ok(())
 }
@@ -77,9 +77,8 @@ impl Composition {
         let ceiling = conversions::zcdp_epsilon(self.rho(), delta, 15).upper().to_f64().next_up();
         let root = root::decreasing_root(self, delta, ceiling, digits)?;
         let upper = root.value.upper().to_rational().unwrap_or_default();
-        let certificate =
-            if root.value.upper().is_zero() { None } else { Some(self.delta(&upper, digits)?.certificate) };
-        Ok(Epsilon { value: root.value, met: root.met, certificate })
+        let proof = (upper > 0).then(|| self.loss().hockey_stick(&upper, digits)).transpose()?;
+        Ok(Epsilon { value: root.value, met: root.met, certificate: proof.map(|proof| proof.certificate) })
     }
 
     /// The privacy profile at the given points, on all cores.

@@ -31,7 +31,7 @@ pub struct Subject {
 #[derive(Args)]
 pub struct Format {
     /// Enclosures of relative width at most 10^-D
-    #[arg(long, value_name = "D", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "D", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=250))]
     pub digits: u32,
     /// One JSON object
     #[arg(long)]

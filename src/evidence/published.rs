@@ -114,6 +114,8 @@ pub enum Compute {
     OverallReductionOneTerm {
         /// The delta at which both meet.
         delta: String,
+        /// Another epsilon to meet.
+        target: Option<String>,
     },
     /// sigma2 - Var of the discrete Gaussian.
     VarianceDeficit {

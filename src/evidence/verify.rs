@@ -118,7 +118,10 @@ fn compute(release: &Release, what: &Compute) -> Result<Computed> {
             percent_below(&matched_sigma2(release, level, &parse(delta)?)?, &own)
         }
         Compute::OverallReduction { delta } => overall_reduction(release, &parse(delta)?)?,
-        Compute::OverallReductionOneTerm { delta } => overall_reduction_one_term(release, &parse(delta)?)?,
+        Compute::OverallReductionOneTerm { delta, target } => {
+            let target = target.as_deref().map(parse).transpose()?;
+            overall_reduction_one_term(release, &parse(delta)?, target.as_ref())?
+        }
         Compute::VarianceDeficit { sigma2 } => DiscreteGaussian::new(parse(sigma2)?)?.variance_deficit(DIGITS),
     };
     Ok(Computed::Value(value))
@@ -171,9 +174,10 @@ fn overall_reduction(release: &Release, delta: &Rational) -> Result<Enclosure> {
 }
 
 /// The same for the bound P[L > epsilon]: the factor is bracketed by the epsilons of one-term bounds.
-fn overall_reduction_one_term(release: &Release, delta: &Rational) -> Result<Enclosure> {
+fn overall_reduction_one_term(release: &Release, delta: &Rational, target: Option<&Rational>) -> Result<Enclosure> {
     let whole = release.composition(&[] as &[&str], None)?;
-    let target = conversions::zcdp_epsilon(whole.rho(), delta, 30);
+    let target = target
+        .map_or_else(|| conversions::zcdp_epsilon(whole.rho(), delta, 30), |target| Enclosure::rational(target, 100));
     let ceiling = target.upper().to_f64() * 2.0;
     let step = Rational::from((1, Integer::from(10).pow(5)));
     let (mut below, mut at) = (Rational::from((1, 2)), Rational::from(1));

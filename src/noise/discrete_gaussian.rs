@@ -29,19 +29,19 @@ pub struct DiscreteGaussian {
     sum: GaussianSum,
 }
 
-/// sigma2 is accepted from 10^-12 to 10^18.
+/// sigma2 is accepted from 10^-6 to 10^18.
 pub(crate) fn check_sigma2(sigma2: &Rational) -> Result<()> {
-    let tiny = Rational::from((1, 1_000_000_000_000_u64));
+    let tiny = Rational::from((1, 1_000_000_u64));
     let huge = Rational::from(1_000_000_000_000_000_000_u64);
     if *sigma2 < tiny || *sigma2 > huge {
-        let expected = "a variance proxy above 0, from 1e-12 to 1e18";
+        let expected = "a variance proxy above 0, from 1e-6 to 1e18";
         return Err(Error::out_of_range("sigma2", rational::display(sigma2), expected));
     }
     Ok(())
 }
 
 impl DiscreteGaussian {
-    /// The distribution of variance proxy sigma2, from 10^-12 to 10^18.
+    /// The distribution of variance proxy sigma2, from 10^-6 to 10^18.
     pub fn new(sigma2: Rational) -> Result<Self> {
         check_sigma2(&sigma2)?;
         let sum = GaussianSum::new([Group { sigma2: sigma2.clone(), shift: 1, copies: 1 }])?;
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn sigma2_out_of_range_is_refused() {
-        for sigma2 in ["0", "-1", "1e-13", "1e19"] {
+        for sigma2 in ["0", "-1", "1e-7", "1e19"] {
             let message = DiscreteGaussian::new(number(sigma2)).unwrap_err().to_string();
             assert!(message.contains("sigma2"), "{message}");
         }

@@ -87,14 +87,20 @@ fn exp_m1_up(x: f64) -> f64 {
     mul_up(x.exp_m1(), 1.0 + 1e-12)
 }
 
-/// At least exp(x), for any x, with the same assumption.
+/// At least exp(x), for any x that is given exactly, with the same assumption.
 fn exp_up(x: f64) -> f64 {
     up(x.exp() * (1.0 + 1e-12))
 }
 
-/// At least sqrt(a^2 + b^2): the square root is correctly rounded.
+/// At least sqrt(a^2 + b^2), by the larger one times sqrt(1 + ratio^2) so that no square underflows; the square root
+/// is correctly rounded.
 fn hypot_up(a: f64, b: f64) -> f64 {
-    if a == 0.0 || b == 0.0 { a.max(b) } else { up(add_up(mul_up(a, a), mul_up(b, b)).sqrt()) }
+    let (large, small) = (a.max(b), a.min(b));
+    if small == 0.0 || large.is_infinite() {
+        return large;
+    }
+    let ratio = up(small / large);
+    mul_up(large, up(add_up(1.0, mul_up(ratio, ratio)).sqrt()))
 }
 
 /// A midpoint rounded to nearest, and a bound for the error of doing so.
@@ -194,9 +200,9 @@ impl Real for Ball {
     }
 
     fn exp_m1(&self) -> Self {
-        // The same, with e^a <= |e^a - 1| + 1.
+        // The same; e^a is below one for negative a, so it is bounded on its own.
         let (mid, error) = nearest(self.mid.prec(), self.mid.exp_m1_ref());
-        let moved = mul_up(add_up(add_up(magnitude_up(&mid), error), 1.0), exp_m1_up(self.radius));
+        let moved = mul_up(exp_up(self.mid.to_f64_round(Round::Up)), exp_m1_up(self.radius));
         Ball { mid, radius: add_up(error, moved) }
     }
 

@@ -136,20 +136,32 @@ impl GaussianSum {
     /// The relative width is at most 10^-digits unless `met` says otherwise. Where the answer is close to one, one
     /// minus it is as accurate too.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Certified> {
-        let mut question = self.hockey_question(epsilon);
-        // Below rho the answer exceeds about a half, and the contour between the poles may be the shorter way.
-        if epsilon < self.rho() {
-            question.kernel = Kernel::Complement;
-            let left = self.answer(&question, digits)?;
-            let one = Enclosure::double(1.0, left.certificate.bits + 64);
-            let value = one.sub(&left.value).clamp(0.0, 1.0);
+        let right = self.hockey_question(epsilon);
+        let left = Question { kernel: Kernel::Complement, ..right.clone() };
+        if self.is_shorter(&left, &right, digits) {
+            let answer = self.answer(&left, digits)?;
+            let one = Enclosure::double(1.0, answer.certificate.bits + 64);
+            let value = one.sub(&answer.value).clamp(0.0, 1.0);
             if value.is_tight(digits) {
-                return Ok(Certified { value, ..left });
+                return Ok(Certified { value, met: true, ..answer });
             }
-            question.kernel = Kernel::HockeyStick;
         }
-        let right = self.answer(&question, digits)?;
-        Ok(Certified { value: right.value.clamp(0.0, 1.0), ..right })
+        let answer = self.answer(&right, digits)?;
+        Ok(Certified { value: answer.value.clamp(0.0, 1.0), ..answer })
+    }
+
+    /// Whether the contour between the poles, which gives one minus the answer, needs fewer nodes than the one to
+    /// their right. Only for epsilon below rho, where the answer exceeds about a half, and for lattices on which
+    /// exp(-c h) stays within a double.
+    fn is_shorter(&self, left: &Question, right: &Question, digits: u32) -> bool {
+        if left.threshold >= *self.rho() || *self.step() > 50 {
+            return false;
+        }
+        let ln_share = -f64::from(digits) * std::f64::consts::LN_10;
+        let nodes = |question: &Question| {
+            Sketch::new(self, question).plan(ln_share, None).map_or(i64::MAX, |plan| plan.evaluated())
+        };
+        nodes(left) < nodes(right)
     }
 
     /// P[L >= l0] for the first lattice value l0 >= z.

@@ -86,20 +86,38 @@ pub(crate) fn from_f64(value: f64) -> Rational {
     Rational::from_f64(value).unwrap_or_default()
 }
 
-/// A rational as text: a plain decimal where it ends within 12 places, else the fraction.
+/// A rational as text: a decimal where it ends within 40 digits, else the fraction.
 pub fn display(value: &Rational) -> String {
-    let mut scaled = value.clone();
-    for places in 0..=12_usize {
-        if *scaled.denom() == 1 {
-            let digits = Integer::from(scaled.numer().abs_ref()).to_string();
-            let digits = format!("{digits:0>width$}", width = places + 1);
-            let (whole, fraction) = digits.split_at(digits.len() - places);
-            let sign = if *value < 0 { "-" } else { "" };
-            return if places == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") };
-        }
-        scaled *= 10;
+    const MOST_DIGITS: usize = 40;
+    if value.is_zero() {
+        return "0".to_string();
     }
-    value.to_string()
+    // value = digits / 10^places ends if and only if the denominator is 2^a 5^b, with places = max(a, b).
+    let (rest, twos) = value.denom().clone().remove_factor(&Integer::from(2));
+    let (rest, fives) = rest.remove_factor(&Integer::from(5));
+    let places = twos.max(fives);
+    if rest != 1 {
+        return value.to_string();
+    }
+    let scaled = Rational::from(value * Integer::from(10).pow(places));
+    let (digits, zeros) = Integer::from(scaled.numer().abs_ref()).remove_factor(&Integer::from(10));
+    let (digits, exponent) = (digits.to_string(), i64::from(zeros) - i64::from(places));
+    if digits.len() > MOST_DIGITS {
+        return value.to_string();
+    }
+    let sign = if *value < 0 { "-" } else { "" };
+    // The value is digits x 10^exponent; `point` digits stand before the decimal point.
+    let point = digits.len() as i64 + exponent;
+    match point {
+        1..=20 if exponent >= 0 => format!("{sign}{digits}{}", "0".repeat(exponent as usize)),
+        1..=20 => format!("{sign}{}.{}", &digits[..point as usize], &digits[point as usize..]),
+        -3..=0 => format!("{sign}0.{}{digits}", "0".repeat(point.unsigned_abs() as usize)),
+        _ => {
+            let (first, rest) = digits.split_at(1);
+            let separator = if rest.is_empty() { "" } else { "." };
+            format!("{sign}{first}{separator}{rest}e{}", point - 1)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -169,8 +187,13 @@ mod tests {
             ("0.25", "0.25"),
             ("-1/8", "-0.125"),
             ("1/3", "1/3"),
-            ("1e-11", "0.00000000001"),
+            ("1e-11", "1e-11"),
             ("0", "0"),
+            ("1e-300", "1e-300"),
+            ("-12.5e30", "-1.25e31"),
+            ("1e6", "1000000"),
+            ("0.00015", "0.00015"),
+            ("10/8.0008", "12500/10001"),
         ] {
             assert_eq!(display(&parse(text).unwrap()), shown);
         }

@@ -1,0 +1,267 @@
+//! The command line keeps its contract: keys, exit statuses, messages, and numbers that agree with each other.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn assay(args: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
+    command.args(args);
+    command
+}
+
+fn json(args: &[&str]) -> Value {
+    let output = assay(args).arg("--json").assert().success().get_output().stdout.clone();
+    serde_json::from_slice(&output).expect("one JSON object")
+}
+
+fn text(args: &[&str]) -> String {
+    let output = assay(args).assert().success().get_output().stdout.clone();
+    String::from_utf8(output).expect("UTF-8")
+}
+
+/// The refusal's message, which must name what is wrong.
+fn refusal(args: &[&str]) -> String {
+    let output = assay(args).assert().code(2).get_output().clone();
+    assert!(output.stdout.is_empty(), "{args:?} printed an answer and refused");
+    let message = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(!message.contains("panicked") && !message.trim().is_empty(), "{args:?}: {message}");
+    message
+}
+
+/// Both ends as doubles.
+fn ends(value: &Value) -> (f64, f64) {
+    let end = |key: &str| value[key].to_string().parse().unwrap_or_else(|_| panic!("{key} of {value}"));
+    (end("lower"), end("upper"))
+}
+
+const LEVEL: [&str; 2] = ["--discrete-gaussian", "5x10"];
+const RELEASE: [&str; 2] = ["--release", "su-su-wang-2025"];
+
+fn with<'a>(command: &'a str, subject: &[&'a str], rest: &[&'a str]) -> Vec<&'a str> {
+    [&[command], subject, rest].concat()
+}
+
+#[test]
+fn epsilon_has_its_keys_and_encloses_the_checked_truth() {
+    let answer = json(&with("epsilon", &LEVEL, &["--delta", "1e-11"]));
+    let (lower, upper) = ends(&answer["epsilon"]);
+    assert!(lower <= 10.124_830_934_480_99 && 10.124_830_934_480_98 <= upper && upper - lower < 1.1e-11);
+    assert_eq!(answer["rho"].to_string(), "1");
+    assert_eq!(answer["delta"].to_string(), "1e-11");
+    assert_eq!(answer["status"], "met");
+    let (zcdp, gdp) = (ends(&answer["zcdp_epsilon"]), ends(&answer["gdp_epsilon"]));
+    assert!(zcdp.0 > upper && (gdp.0 - lower).abs() < 0.01);
+    assert!(answer["method"].as_str().is_some_and(|method| method.contains("contour")));
+}
+
+#[test]
+fn more_digits_nest_and_are_printed_in_full() {
+    let answer = json(&with("epsilon", &LEVEL, &["--delta", "1e-11", "--digits", "40"]));
+    let lower = answer["epsilon"]["lower"].to_string();
+    assert!(lower.starts_with("10.1248309344809891771925") && lower.len() > 40, "{lower}");
+}
+
+#[test]
+fn a_release_is_answered_level_by_level_and_in_total() {
+    let answer = json(&with("epsilon", &RELEASE, &["--delta", "1e-11"]));
+    let levels = answer["levels"].as_array().expect("levels");
+    assert_eq!(levels.len(), 8);
+    let total = ends(&answer["epsilon"]);
+    assert!(levels.iter().all(|level| ends(&level["epsilon"]).1 < total.0));
+    let state = json(&with("epsilon", &RELEASE, &["--level", "State", "--delta", "1e-11"]));
+    assert_eq!(state["epsilon"], levels[1]["epsilon"]);
+    let table = text(&with("epsilon", &RELEASE, &["--delta", "1e-11"]));
+    for shown in ["State", "10.1254170441", "11.0661", "all composed", "add-remove"] {
+        assert!(table.contains(shown), "{table}");
+    }
+}
+
+#[test]
+fn delta_and_epsilon_are_inverse() {
+    let delta = json(&with("delta", &LEVEL, &["--epsilon", "10"]))["delta"].clone();
+    let (lower, upper) = ends(&delta);
+    let back = |delta: f64| ends(&json(&with("epsilon", &LEVEL, &["--delta", &format!("{delta:e}")]))["epsilon"]);
+    assert!(back(upper * 1.000_001).1 < 10.0 && back(lower * 0.999_999).0 > 10.0);
+}
+
+#[test]
+fn curves_have_arrays_of_the_asked_length_and_agree_with_csv() {
+    let range = ["--from", "0", "--to", "10", "--points", "5"];
+    let answer = json(&with("curve", &LEVEL, &range));
+    for key in ["epsilon", "delta_lower", "delta_upper", "zcdp_delta"] {
+        assert_eq!(answer[key].as_array().map(Vec::len), Some(5), "{key}");
+    }
+    let csv = text(&[with("curve", &LEVEL, &range), vec!["--csv"]].concat());
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines[0], "epsilon,delta_lower,delta_upper,zcdp_delta");
+    assert_eq!(lines.len(), 6);
+    let first: Vec<&str> = lines[1].split(',').collect();
+    assert_eq!(first[1], answer["delta_lower"][0].to_string());
+    // Total variation at epsilon 0, where zCDP says nothing.
+    assert!(first[1].starts_with("0.5197669475367") && first[3] == "1");
+}
+
+#[test]
+fn tradeoff_takes_points_or_levels() {
+    let answer = json(&with("tradeoff", &LEVEL, &["--points", "5"]));
+    assert_eq!(answer["alpha"].to_string().replace(char::is_whitespace, ""), "[0,0.25,0.5,0.75,1]");
+    assert_eq!((answer["beta_lower"][0].to_string(), answer["beta_upper"][4].to_string()), ("1".into(), "0".into()));
+    let one = json(&with("tradeoff", &LEVEL, &["--alpha", "0.05"]));
+    let beta: f64 = one["beta_lower"][0].to_string().parse().expect("a number");
+    assert!((beta - 0.591_341_984_308).abs() < 1e-11);
+}
+
+#[test]
+fn compare_orders_the_accountants() {
+    let answer = json(&with("compare", &RELEASE, &["--delta", "1e-10"]));
+    let epsilon = |name: &str| {
+        let list = answer["accountants"].as_array().expect("a list");
+        let row = list.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("no {name}"));
+        row["epsilon"].as_object().map(|_| ends(&row["epsilon"]).1)
+    };
+    let exact = epsilon("exact").expect("finite");
+    let optimal = epsilon("zCDP (optimal order)").expect("finite");
+    assert!((exact - 20.3247).abs() < 5e-5);
+    assert!(exact < epsilon("RDP").expect("finite") && epsilon("RDP").expect("finite") <= optimal);
+    assert!(optimal < epsilon("zCDP (Bun-Steinke)").expect("finite"));
+    assert!(epsilon("pure DP").is_none() && epsilon("GDP").is_some());
+}
+
+#[test]
+fn explain_gives_every_error_bound() {
+    let answer = json(&with("explain", &RELEASE, &["--delta", "1e-10"]));
+    for key in ["alias_error_upper", "truncation_error_upper", "rounding_error_upper"] {
+        let bound: f64 = answer[key].to_string().parse().expect("a number");
+        assert!(bound < 1e-20, "{key} = {bound}");
+    }
+    assert_eq!(answer["lattice_step"].to_string(), "0.00073");
+    assert_eq!(answer["groups"], 7);
+    assert!(text(&with("explain", &RELEASE, &["--delta", "1e-10"])).contains("side lobes survived the sieve"));
+}
+
+#[test]
+fn releases_are_listed() {
+    let answer = json(&["releases"]);
+    let names: Vec<&str> =
+        answer["releases"].as_array().expect("a list").iter().filter_map(|release| release["name"].as_str()).collect();
+    assert!(names.contains(&"su-su-wang-2025"));
+    assert!(text(&["releases"]).contains("levels: US, State"));
+}
+
+#[test]
+fn verify_explains_every_row() {
+    let answer = json(&["verify", "su-su-wang-2025"]);
+    let rows = answer["papers"][0]["rows"].as_array().expect("rows");
+    assert!(rows.len() >= 42);
+    for row in rows {
+        let differs = row["verdict"] != "agrees";
+        assert!(!differs || row["erratum"].is_string(), "{row}");
+    }
+    let verdict = |id: &str| rows.iter().find(|row| row["id"] == id).map(|row| row["verdict"].clone());
+    assert_eq!(verdict("table-1-block-ours"), Some("agrees".into()));
+    assert_eq!(verdict("section-3.3-reduction"), Some("differs".into()));
+    assert!(refusal(&["verify", "nosuch"]).contains("su-su-wang-2025"));
+}
+
+#[test]
+fn neighbors_and_groups_change_what_is_accounted() {
+    let rho = |rest: &[&str]| json(&with("epsilon", &LEVEL, &[&["--delta", "1e-5"], rest].concat()))["rho"].to_string();
+    assert_eq!(rho(&[]), "1");
+    assert_eq!(rho(&["--neighbors", "bounded"]), "2");
+    assert_eq!(rho(&["--group", "3"]), "9");
+    assert_eq!(rho(&["--discrete-gaussian", "5x10@2"]), "5");
+}
+
+#[test]
+fn a_release_of_ones_own_is_read_and_its_faults_are_placed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("own.toml");
+    let good = "name = \"own\"\ntitle = \"t\"\nsource = \"s\"\nneighbors = \"bounded\"\nrho = \"1/2\"\nsigma2_times_rho = \"1\"\n[[level]]\nname = \"A\"\nproportion = \"1\"\n[[level.query]]\nname = \"q\"\nproportion = \"1\"\n";
+    std::fs::write(&path, good).expect("written");
+    let file = path.to_str().expect("UTF-8");
+    let answer = json(&["epsilon", "--release", file, "--delta", "1e-6"]);
+    assert_eq!(answer["rho"].to_string(), "0.5");
+    for (from, to, says) in [
+        ("proportion = \"1\"\n[[", "proportion = \"0.9\"\n[[", "line 5"),
+        ("title", "titel", "line 2"),
+        ("source = \"s\"\n", "", "missing field `source`"),
+        ("[[level]]\nname = \"A\"", "[[level]]\nname = \"A\"\nname = \"B\"", "line 9"),
+    ] {
+        std::fs::write(&path, good.replacen(from, to, 1)).expect("written");
+        let message = refusal(&["epsilon", "--release", file, "--delta", "1e-6"]);
+        assert!(message.contains(says) && message.contains("own.toml"), "{message}");
+    }
+    std::fs::write(&path, [0xff, 0xfe, 0x00]).expect("written");
+    refusal(&["epsilon", "--release", file, "--delta", "1e-6"]);
+    refusal(&["epsilon", "--release", folder.path().to_str().expect("UTF-8"), "--delta", "1e-6"]);
+}
+
+#[test]
+fn hostile_numbers_are_answered_or_refused_by_name() {
+    let epsilon = |noise: &str, delta: &str| -> Vec<String> {
+        ["epsilon", "--discrete-gaussian", noise, "--delta", delta].map(String::from).to_vec()
+    };
+    for (noise, delta, names) in [
+        ("0", "1e-5", "sigma2"),
+        ("-5", "1e-5", "sigma2"),
+        ("NaN", "1e-5", "NaN"),
+        ("inf", "1e-5", "inf"),
+        ("1e-9", "1e-5", "sigma2"),
+        ("1e19", "1e-5", "sigma2"),
+        ("5x0", "1e-5", "count"),
+        ("5x-1", "1e-5", "COUNT"),
+        ("5x1.5", "1e-5", "COUNT"),
+        ("5@0", "1e-5", "shift"),
+        ("", "1e-5", "--discrete-gaussian"),
+        ("5", "0", "--delta"),
+        ("5", "1", "--delta"),
+        ("5", "2", "--delta"),
+        ("5", "-1e-5", "--delta"),
+        ("5", "1e-999999999", "--delta"),
+        ("5", "x", "--delta"),
+    ] {
+        let args = epsilon(noise, delta);
+        let message = refusal(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(message.contains(names), "{noise} {delta}: {message}");
+    }
+    for (noise, delta) in [("0.001", "1e-5"), ("1e12", "1e-9"), ("5x1000000000", "1e-5"), ("5x10", "1e-300")] {
+        let args = epsilon(noise, delta);
+        let answer = json(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        let (lower, upper) = ends(&answer["epsilon"]);
+        assert!(lower > 0.0 && upper - lower <= 2e-12 * upper, "{noise} {delta}");
+    }
+    for epsilon in ["0", "1e4"] {
+        let delta = json(&with("delta", &LEVEL, &["--epsilon", epsilon]))["delta"].clone();
+        assert!(delta["lower"].is_number() && delta["lower"] != delta["upper"]);
+    }
+    assert!(refusal(&with("delta", &LEVEL, &["--epsilon", "-1"])).contains("--epsilon"));
+    assert!(refusal(&["epsilon", "--delta", "1e-5"]).contains("nothing to account for"));
+    assert!(refusal(&["epsilon", "--release", "nosuch", "--delta", "1e-5"]).contains("su-su-wang-2025"));
+    assert!(refusal(&with("epsilon", &RELEASE, &["--level", "Moon", "--delta", "1e-5"])).contains("State"));
+    assert!(refusal(&with("curve", &LEVEL, &["--from", "3", "--to", "1"])).contains("--from"));
+    assert!(refusal(&with("tradeoff", &LEVEL, &["--alpha", "1.5"])).contains("alpha"));
+    refusal(&with("epsilon", &LEVEL, &["--delta", "1e-5", "--digits", "0"]));
+    refusal(&with("epsilon", &LEVEL, &["--delta", "1e-5", "--digits", "100000"]));
+    refusal(&with("epsilon", &LEVEL, &["--delta", "1e-5", "--group", "0"]));
+    refusal(&with("curve", &LEVEL, &["--points", "0"]));
+}
+
+#[test]
+fn a_reader_that_stops_early_is_no_error() {
+    use std::{
+        io::Read,
+        process::{Command, Stdio},
+    };
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("assay"))
+        .args(with("curve", &LEVEL, &["--points", "3000"]))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let mut first = [0_u8; 16];
+    child.stdout.as_mut().expect("a pipe").read_exact(&mut first).expect("some output");
+    drop(child.stdout.take());
+    let mut errors = String::new();
+    child.stderr.as_mut().expect("a pipe").read_to_string(&mut errors).expect("readable");
+    assert!(child.wait().expect("ended").success() && errors.is_empty(), "{errors}");
+}
