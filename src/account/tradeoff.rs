@@ -3,9 +3,9 @@
 //! With Q the null hypothesis, the best tests reject where the privacy loss L = ln dP/dQ is large. On a lattice of
 //! losses f is linear between the knots
 //!
-//! (alpha, beta) = (Q[L > l], P[L <= l]),  l on the lattice,
+//! `(alpha, beta) = (Q[L > l], P[L <= l])`, l on the lattice,
 //!
-//! with slope -exp(l) from Q[L > l] to Q[L >= l]. The pair is symmetric, so P[L <= l] = Q[L >= -l], and both
+//! with slope -exp(l) from `Q[L > l]` to `Q[L >= l]`. The pair is symmetric, so `P[L <= l] = Q[L >= -l]`, and both
 //! coordinates are tails of one kind ([`GaussianSum::tilted_tail`](crate::numeric::sum::GaussianSum::tilted_tail)),
 //! accurate to relative precision however small.
 
@@ -23,9 +23,9 @@ use crate::{
 pub struct Knot {
     /// The lattice loss l behind it, in nats: the test that rejects for L > l.
     pub loss: Rational,
-    /// Its type I error Q[L > l].
+    /// Its type I error `Q[L > l]`.
     pub alpha: Enclosure,
-    /// Its type II error P[L <= l].
+    /// Its type II error `P[L <= l]`.
     pub beta: Enclosure,
 }
 

@@ -110,7 +110,7 @@ pub enum Compute {
         /// The delta at which both meet.
         delta: String,
     },
-    /// The same with P[L > epsilon] in place of delta(epsilon): the bound that drops the second term.
+    /// The same with `P[L > epsilon]` in place of delta(epsilon): the bound that drops the second term.
     OverallReductionOneTerm {
         /// The delta at which both meet.
         delta: String,

@@ -128,12 +128,12 @@ impl DiscreteGaussian {
         Ok(at)
     }
 
-    /// E[X] = 0, exactly, by symmetry (Proposition A.5 for integer centers).
+    /// `E[X] = 0`, exactly, by symmetry (Proposition A.5 for integer centers).
     pub fn mean(&self) -> Rational {
         Rational::new()
     }
 
-    /// Var[X], to a relative width of 10^-digits.
+    /// `Var[X]`, to a relative width of 10^-digits.
     pub fn variance(&self, digits: u32) -> Enclosure {
         let bits = bits_for(digits);
         if self.sigma2 < Rational::from((1, 2)) {
@@ -146,10 +146,10 @@ impl DiscreteGaussian {
         Enclosure::rational(&self.sigma2, bits).sub(&self.variance_deficit(digits))
     }
 
-    /// sigma2 - Var[X] > 0, to a relative width of 10^-digits however small it is, for sigma2 >= 1/(2 pi^2).
+    /// `sigma2 - Var[X] > 0`, to a relative width of 10^-digits however small it is, for sigma2 >= 1/(2 pi^2).
     ///
     /// With q = exp(-2 pi^2 sigma2), the second derivative of ln theta at zero gives
-    /// sigma2 - Var[X] = 8 pi^2 sigma2^2 (sum over k >= 1 of k^2 q^(k^2)) / theta_3(0, q): Fact A.3 of Su, Su & Wang
+    /// `sigma2 - Var[X]` = 8 pi^2 sigma2^2 (sum over k >= 1 of k^2 q^(k^2)) / theta_3(0, q): Fact A.3 of Su, Su & Wang
     /// bounds it.
     pub fn variance_deficit(&self, digits: u32) -> Enclosure {
         // The exponent 2 pi^2 sigma2 loses its size in bits.

@@ -1,7 +1,7 @@
 //! Numbers with their proof: an interval that contains the truth.
 //!
 //! Every operation here rounds the lower end down and the upper end up, so for all x in A and y in B the exact
-//! result of the operation lies in the returned interval. The macro [`directed`] pairs the two directions; no other
+//! result of the operation lies in the returned interval. The macro `directed!` pairs the two directions; no other
 //! rounding mode occurs in this file.
 
 use std::cmp::Ordering;
