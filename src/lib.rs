@@ -34,7 +34,7 @@
 //!
 //! | statement | function | test |
 //! | --- | --- | --- |
-//! | the profile is one contour integral, with both terms (numerics, section 1; Su, Su & Wang, Lemma A.9) | [`hockey_stick`](numeric::sum::GaussianSum::hockey_stick) | `tests/enclosures.rs`: convolution, enumeration, Theorems A.7 and A.8 |
+//! | the profile is one contour integral, with both terms (numerics, section 1; Su, Su & Wang, Lemma A.9) | [`hockey_stick`](numeric::sum::LossSum::hockey_stick) | `tests/enclosures.rs`: convolution, enumeration, Theorems A.7 and A.8 |
 //! | the trapezoid rule adds only non-negative terms, each bounded | [`numeric::contour`] | the same, at three precisions |
 //! | factors are small outside windows (Fact A.14, Lemma A.4) | [`numeric::sieve`] | its unit tests: no height above the target is lost |
 //! | both sides of Jacobi's identity are one function | [`numeric::theta`] | `noise`: masses, tails and moments across the switch |

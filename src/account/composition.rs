@@ -9,22 +9,24 @@ use crate::{
     noise::check_sigma2,
     numeric::{
         rational,
-        sum::{GaussianSum, Group},
+        sum::{Group, Law, LossSum},
     },
 };
 
 /// At most so many counts of one noise.
 const MOST_COUNTS: u64 = 1_000_000_000_000;
-/// At most so large a change of one count.
+/// At most so large a change of one count with Gaussian noise, and with discrete Laplace noise, whose losses are listed.
 const MOST_SHIFT: u64 = 1_000_000;
+const MOST_LAPLACE_SHIFT: u64 = 1000;
 
-/// `count` counts, each published with independent noise N_Z(0, sigma2) and changed by `shift` between neighbors.
+/// `count` counts, each published with independent noise of one law and changed by `shift` between neighbors.
 ///
-/// Its text form is that of the command line: `SIGMA2[xCOUNT][@SHIFT]`, as in `5x10`, `500/73x10@2`.
+/// The text form of discrete Gaussian counts is that of the command line: `SIGMA2[xCOUNT][@SHIFT]`, as in `5x10`,
+/// `500/73x10@2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// The variance proxy of the noise.
-    pub sigma2: Rational,
+    /// The law of the noise.
+    pub law: Law,
     /// How many counts there are.
     pub count: u64,
     /// By how much one count differs between neighboring data sets.
@@ -32,17 +34,108 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts with discrete Gaussian noise, checked: sigma2 from 10^-6 to 10^18, 1 to 10^12 counts, shifts from 1 to
-    /// 10^6.
+    /// Counts with noise N_Z(0, sigma2): sigma2 from 10^-6 to 10^18, 1 to 10^12 counts, shifts from 1 to 10^6.
     pub fn discrete_gaussian(sigma2: Rational, count: u64, shift: u64) -> Result<Self> {
-        check_sigma2(&sigma2)?;
-        if !(1..=MOST_COUNTS).contains(&count) {
-            return Err(Error::out_of_range("count", count, "1 to 10^12 counts"));
+        Counts { law: Law::DiscreteGaussian { sigma2 }, count, shift }.checked()
+    }
+
+    /// Counts with continuous noise N(0, sigma2), for comparison; the same ranges.
+    pub fn gaussian(sigma2: Rational, count: u64, shift: u64) -> Result<Self> {
+        Counts { law: Law::Gaussian { sigma2 }, count, shift }.checked()
+    }
+
+    /// Counts with discrete Laplace (two-sided geometric) noise of mass proportional to exp(-epsilon |x|): epsilon from
+    /// 10^-6 to 10^3, shifts from 1 to 1000.
+    pub fn discrete_laplace(epsilon: Rational, count: u64, shift: u64) -> Result<Self> {
+        Counts { law: Law::DiscreteLaplace { epsilon }, count, shift }.checked()
+    }
+
+    fn checked(self) -> Result<Self> {
+        let most_shift = match &self.law {
+            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
+                check_sigma2(sigma2)?;
+                MOST_SHIFT
+            }
+            Law::DiscreteLaplace { epsilon } => {
+                if *epsilon < Rational::from((1, 1_000_000)) || *epsilon > 1000 {
+                    let (what, expected) = ("epsilon of the discrete Laplace", "a parameter above 0, from 1e-6 to 1e3");
+                    return Err(Error::out_of_range(what, rational::display(epsilon), expected));
+                }
+                MOST_LAPLACE_SHIFT
+            }
+        };
+        if !(1..=MOST_COUNTS).contains(&self.count) {
+            return Err(Error::out_of_range("count", self.count, "1 to 10^12 counts"));
         }
-        if !(1..=MOST_SHIFT).contains(&shift) {
-            return Err(Error::out_of_range("shift", shift, "an integer change from 1 to 10^6"));
+        if !(1..=most_shift).contains(&self.shift) {
+            let expected = format!("an integer change from 1 to {most_shift}");
+            return Err(Error::out_of_range("shift", self.shift, &expected));
         }
-        Ok(Counts { sigma2, count, shift })
+        Ok(self)
+    }
+
+    /// The same noise with another count and shift, checked.
+    fn with(&self, count: u64, shift: u64) -> Result<Self> {
+        Counts { law: self.law.clone(), count, shift }.checked()
+    }
+
+    /// The same counts with the variance of Gaussian noise multiplied by `factor`; the parameter of a discrete Laplace
+    /// is divided by it.
+    pub fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
+        let law = match &self.law {
+            Law::DiscreteGaussian { sigma2 } => Law::DiscreteGaussian { sigma2: Rational::from(sigma2 * factor) },
+            Law::Gaussian { sigma2 } => Law::Gaussian { sigma2: Rational::from(sigma2 * factor) },
+            Law::DiscreteLaplace { epsilon } => Law::DiscreteLaplace { epsilon: Rational::from(epsilon / factor) },
+        };
+        Counts { law, count: self.count, shift: self.shift }.checked()
+    }
+
+    /// What they spend of zero-concentrated differential privacy: count shift^2 / (2 sigma2) for Gaussian noise,
+    /// count (shift epsilon)^2 / 2 for the discrete Laplace, which is (shift epsilon)-DP (Bun & Steinke 2016,
+    /// Proposition 1.4).
+    pub fn rho(&self) -> Rational {
+        let square = Rational::from(self.shift).square();
+        let each = match &self.law {
+            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => square / sigma2,
+            Law::DiscreteLaplace { epsilon } => square * epsilon.clone().square(),
+        };
+        each * self.count / 2_u32
+    }
+
+    /// What they spend of pure differential privacy; nothing for Gaussian noise, whose loss is unbounded.
+    pub fn pure_epsilon(&self) -> Option<Rational> {
+        match &self.law {
+            Law::DiscreteLaplace { epsilon } => Some(Rational::from(epsilon * self.shift) * self.count),
+            _ => None,
+        }
+    }
+
+    fn parse(text: &str, make: fn(Rational, u64, u64) -> Result<Self>) -> Result<Self> {
+        let whole = |part: &str, what: &str| {
+            part.trim().parse::<u64>().map_err(|_| Error::Number {
+                text: part.chars().take(40).collect(),
+                why: format!("expected a form such as 5x10@1, with a whole number for {what}"),
+            })
+        };
+        let (rest, shift) = match text.split_once('@') {
+            Some((rest, shift)) => (rest, whole(shift, "SHIFT")?),
+            None => (text, 1),
+        };
+        let (parameter, count) = match rest.split_once('x') {
+            Some((parameter, count)) => (parameter, whole(count, "COUNT")?),
+            None => (rest, 1),
+        };
+        make(rational::parse(parameter)?, count, shift)
+    }
+
+    /// Reads `SIGMA2[xCOUNT][@SHIFT]` as counts with continuous noise.
+    pub fn parse_gaussian(text: &str) -> Result<Self> {
+        Counts::parse(text, Counts::gaussian)
+    }
+
+    /// Reads `EPSILON[xCOUNT][@SHIFT]` as counts with discrete Laplace noise.
+    pub fn parse_discrete_laplace(text: &str) -> Result<Self> {
+        Counts::parse(text, Counts::discrete_laplace)
     }
 }
 
@@ -50,33 +143,24 @@ impl FromStr for Counts {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let whole = |part: &str, what: &str| {
-            part.trim().parse::<u64>().map_err(|_| Error::Number {
-                text: part.chars().take(40).collect(),
-                why: format!("expected SIGMA2[xCOUNT][@SHIFT], such as 5x10@1, with a whole number for {what}"),
-            })
-        };
-        let (rest, shift) = match text.split_once('@') {
-            Some((rest, shift)) => (rest, whole(shift, "SHIFT")?),
-            None => (text, 1),
-        };
-        let (sigma2, count) = match rest.split_once('x') {
-            Some((sigma2, count)) => (sigma2, whole(count, "COUNT")?),
-            None => (rest, 1),
-        };
-        Counts::discrete_gaussian(rational::parse(sigma2)?, count, shift)
+        Counts::parse(text, Counts::discrete_gaussian)
     }
 }
 
 impl fmt::Display for Counts {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        write!(out, "{}x{}@{}", rational::display(&self.sigma2), self.count, self.shift)
+        let (name, parameter) = match &self.law {
+            Law::DiscreteGaussian { sigma2 } => ("discrete Gaussian", sigma2),
+            Law::Gaussian { sigma2 } => ("Gaussian", sigma2),
+            Law::DiscreteLaplace { epsilon } => ("discrete Laplace", epsilon),
+        };
+        write!(out, "{name} {}x{}@{}", rational::display(parameter), self.count, self.shift)
     }
 }
 
 /// Independent mechanisms about the same person, composed: the pair of product laws that neighbors give.
 ///
-/// The privacy loss L = ln dP/dQ of the pair is a [`GaussianSum`]; the pair is symmetric, so the order of the
+/// The privacy loss L = ln dP/dQ of the pair is a [`LossSum`]; the pair is symmetric, so the order of the
 /// neighbors does not matter.
 ///
 /// ```
@@ -90,19 +174,21 @@ impl fmt::Display for Counts {
 #[derive(Clone, Debug)]
 pub struct Composition {
     counts: Vec<Counts>,
-    loss: GaussianSum,
+    loss: LossSum,
+    rho: Rational,
 }
 
 impl Composition {
     /// The composition of the given counts, of which there must be some.
     pub fn new(counts: impl IntoIterator<Item = Counts>) -> Result<Self> {
         let counts: Vec<Counts> = counts.into_iter().collect();
-        let loss = GaussianSum::new((counts.iter()).map(|counts| Group {
-            sigma2: counts.sigma2.clone(),
+        let loss = LossSum::new((counts.iter()).map(|counts| Group {
+            law: counts.law.clone(),
             shift: counts.shift,
             copies: counts.count,
         }))?;
-        Ok(Composition { counts, loss })
+        let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
+        Ok(Composition { counts, loss, rho })
     }
 
     /// What it is made of, as it was given.
@@ -111,13 +197,18 @@ impl Composition {
     }
 
     /// The law of the privacy loss ln dP/dQ under P.
-    pub fn loss(&self) -> &GaussianSum {
+    pub fn loss(&self) -> &LossSum {
         &self.loss
     }
 
-    /// The rho of zero-concentrated differential privacy: sum of count shift^2 / (2 sigma2).
+    /// The rho of zero-concentrated differential privacy: the sum of what each spends ([`Counts::rho`]).
     pub fn rho(&self) -> &Rational {
-        self.loss.rho()
+        &self.rho
+    }
+
+    /// The epsilon of pure differential privacy; nothing where some noise is Gaussian.
+    pub fn pure_epsilon(&self) -> Option<Rational> {
+        self.counts.iter().try_fold(Rational::new(), |sum, counts| Some(sum + counts.pure_epsilon()?))
     }
 
     /// Both together.
@@ -127,12 +218,8 @@ impl Composition {
 
     /// The same for groups of `size` people who leave or enter together: every shift times `size`.
     pub fn for_groups_of(&self, size: u64) -> Result<Self> {
-        let counts: Result<Vec<Counts>> = (self.counts.iter())
-            .map(|counts| {
-                let shift = counts.shift.saturating_mul(size);
-                Counts::discrete_gaussian(counts.sigma2.clone(), counts.count, shift)
-            })
-            .collect();
+        let counts: Result<Vec<Counts>> =
+            (self.counts.iter()).map(|counts| counts.with(counts.count, counts.shift.saturating_mul(size))).collect();
         Composition::new(counts?)
     }
 
@@ -152,7 +239,7 @@ mod tests {
         for (text, shown) in
             [("5", "5x1@1"), ("5.00x10", "5x10@1"), ("500/73x10@2", "500/73x10@2"), ("1e2@3", "100x1@3")]
         {
-            assert_eq!(text.parse::<Counts>().unwrap().to_string(), shown);
+            assert_eq!(text.parse::<Counts>().unwrap().to_string(), format!("discrete Gaussian {shown}"));
         }
         for text in [
             "",

@@ -6,11 +6,15 @@
 //! `(alpha, beta) = (Q[L > l], P[L <= l])`, l on the lattice,
 //!
 //! with slope -exp(l) from `Q[L > l]` to `Q[L >= l]`. The pair is symmetric, so `P[L <= l] = Q[L >= -l]`, and both
-//! coordinates are tails of one kind ([`GaussianSum::tilted_tail`](crate::numeric::sum::GaussianSum::tilted_tail)),
-//! accurate to relative precision however small.
+//! coordinates are tails of one kind ([`LossSum::tilted_tail`](crate::numeric::sum::LossSum::tilted_tail)), accurate to
+//! relative precision however small.
+//!
+//! Where the lattice cannot be swept, f comes from the privacy profile by duality: f(alpha) is the supremum over eps of
+//! 1 - delta(eps) - exp(eps) alpha, and of the mirrored lines. Any line is a bound from below. From above, delta is
+//! convex in exp(eps) with slope -Q[L > eps], so difference quotients of delta enclose the type I error of a test.
 
 use rayon::prelude::*;
-use rug::Rational;
+use rug::{Float, Rational};
 
 use super::Composition;
 use crate::{
@@ -41,31 +45,28 @@ impl Composition {
     /// f(alpha), the smallest type II error at type I error alpha, for 0 <= alpha <= 1 (Su, Su & Wang, Section A.7).
     ///
     /// The relative width is about 10^-digits between knots and may be larger next to one, where f is a small
-    /// difference.
+    /// difference. Where the lattice of losses cannot be swept, about 5 digits are to be had.
     pub fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Enclosure> {
         if *alpha < 0 || *alpha > 1 {
             return Err(Error::out_of_range("alpha", rational::display(alpha), "a type I error from 0 to 1"));
         }
         let bits = (f64::from(digits) * 3.33) as u32 + 64;
-        // Both laws charge every outcome: a test that never errs in one way errs always in the other.
+        let trivial = Enclosure::rational(&Rational::from(1 - alpha), bits);
+        // Gaussian laws charge every outcome: a test that never errs in one way errs always in the other. Bounded
+        // losses have no more extreme test than at their ends, which is the same.
         if *alpha == 0 || *alpha == 1 {
-            return Ok(Enclosure::rational(&Rational::from(1 - alpha), bits));
+            return Ok(trivial);
         }
-        let near = self.loss_at(alpha)?;
-        let target = Enclosure::rational(alpha, bits);
-        // Widen [low, high] until alpha is proven to lie in [Q[L > high], Q[L >= low]]; one step is the rule.
-        let mut reach = Rational::new();
-        for _ in 0..60 {
-            let below = Rational::from(&near - &reach) - self.loss().step();
-            let low = self.knot(&below, digits)?;
-            let high = self.knot(&Rational::from(&near + &reach), digits)?;
-            if high.alpha.upper() <= target.lower() && target.upper() <= low.alpha.lower() {
-                return Ok(between(&low, &high, &self.loss().above(&low.loss), &target));
-            }
-            reach = if reach == 0 { self.loss().step().clone() } else { reach * 2_u32 };
-        }
-        // Not placed within 2^60 steps: the trivial bounds 0 <= f <= 1 - alpha.
-        Ok(Enclosure::double(0.0, bits).hull(&Enclosure::rational(&Rational::from(1 - alpha), bits)))
+        let value = match self.loss().step() {
+            None => self.by_lines(alpha, bits),
+            Some(step) => match self.by_knots(alpha, step, digits, bits) {
+                Err(Error::Unsweepable { .. }) => self.by_lines(alpha, bits),
+                other => other,
+            },
+        }?;
+        // 0 <= f <= 1 - alpha always.
+        let upper = value.upper().clone().min(trivial.upper());
+        Ok(Enclosure::new(value.lower().clone().min(&upper), upper).clamp(0.0, 1.0))
     }
 
     /// The trade-off function at the given type I errors, on all cores.
@@ -73,14 +74,30 @@ impl Composition {
         alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect()
     }
 
-    /// A lattice loss l with Q[L > l] <= alpha < Q[L >= l], found in doubles: right but for the closest calls.
-    fn loss_at(&self, alpha: &Rational) -> Result<Rational> {
+    fn by_knots(&self, alpha: &Rational, step: &Rational, digits: u32, bits: u32) -> Result<Enclosure> {
+        let near = self.loss_at(alpha, step)?;
+        let target = Enclosure::rational(alpha, bits);
+        // Widen [low, high] until alpha is proven to lie in [Q[L > high], Q[L >= low]]; one step is the rule.
+        let mut reach = Rational::new();
+        for _ in 0..60 {
+            let low = self.knot(&(Rational::from(&near - &reach) - step), digits)?;
+            let high = self.knot(&Rational::from(&near + &reach), digits)?;
+            if high.alpha.upper() <= target.lower() && target.upper() <= low.alpha.lower() {
+                return Ok(between(&low, &high, &self.loss().above(&low.loss), &target));
+            }
+            reach = if reach == 0 { step.clone() } else { reach * 2_u32 };
+        }
+        // Not placed within 2^60 steps.
+        Ok(Enclosure::double(0.0, bits).hull(&Enclosure::double(1.0, bits)))
+    }
+
+    /// A lattice loss l with `Q[L > l] <= alpha < Q[L >= l]`, found in doubles: right but for the closest calls.
+    fn loss_at(&self, alpha: &Rational, step: &Rational) -> Result<Rational> {
         let ln_alpha = Enclosure::rational(alpha, 64).ln().approximate();
         let rho = self.rho().to_f64();
-        // Under Q the loss has mean -rho and is sub-Gaussian of variance proxy 2 rho.
-        let spread = (4.0 * rho * (-ln_alpha.min(-1.0) + 50.0)).sqrt();
-        let (mut low, mut high) =
-            (-rho - spread - self.loss().step().to_f64(), -rho + spread + self.loss().step().to_f64());
+        // Under Q the loss is sub-Gaussian of mean about -rho and variance proxy 2 rho.
+        let spread = (4.0 * rho * (-ln_alpha.min(-1.0) + 50.0)).sqrt() + step.to_f64();
+        let (mut low, mut high) = (-rho - spread, -rho + spread);
         for _ in 0..70 {
             let middle = low + (high - low) / 2.0;
             let next = self.loss().above(&rational::from_f64(middle));
@@ -89,15 +106,87 @@ impl Composition {
             } else {
                 low = middle;
             }
-            if high - low < self.loss().step().to_f64() / 64.0 {
+            if high - low < step.to_f64() / 64.0 {
                 break;
             }
         }
         // The smallest lattice point l with Q[L > l] <= alpha is at most `high` and above `low`.
         let candidate = self.loss().at_most(&rational::from_f64(high));
-        let before = Rational::from(&candidate - self.loss().step());
         let falls_short = self.loss().ln_tilted_tail_approx(&candidate)? > ln_alpha;
-        Ok(if falls_short { candidate } else { before })
+        Ok(if falls_short { candidate } else { candidate - step })
+    }
+
+    /// f by duality with the profile.
+    fn by_lines(&self, alpha: &Rational, bits: u32) -> Result<Enclosure> {
+        let target = Enclosure::rational(alpha, bits);
+        let best = self.supporting_epsilon(&target)?;
+        let point = |epsilon: f64| -> Result<Line> {
+            let epsilon = rational::from_f64(epsilon);
+            let delta = self.loss().hockey_stick(&epsilon, 10)?.value;
+            Ok(Line { exp: Enclosure::rational(&epsilon, bits).exp(), delta })
+        };
+        let one = Enclosure::double(1.0, bits);
+        let middle = point(best.abs())?;
+        // 1 - delta - exp(eps) alpha, or mirrored exp(-eps) (1 - delta - alpha).
+        let rest = one.sub(&middle.delta);
+        let line = if best >= 0.0 { rest.sub(&middle.exp.mul(&target)) } else { rest.sub(&target).div(&middle.exp) };
+        // A test whose type I error is surely at most alpha: one that rejects a little later than the best one.
+        let mut upper = one.sub(&target).upper().clone();
+        for spread in [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1] {
+            let width = spread * (1.0 + best.abs());
+            let base = if best >= 0.0 { best + width } else { -best - width };
+            if base - width < 0.0 {
+                continue;
+            }
+            let (before, at, after) = (point(base - width)?, point(base)?, point(base + width)?);
+            // The slope before `at` is at least Q[L > at], the slope after it at most.
+            let (most, least) = (before.fall_to(&at), at.fall_to(&after));
+            let (type_one, type_two) = if best >= 0.0 {
+                (most, one.sub(&at.delta).sub(&at.exp.mul(&least)))
+            } else {
+                (one.sub(&at.delta).sub(&at.exp.mul(&least)), most)
+            };
+            if type_one.upper() <= target.lower() {
+                upper = upper.min(type_two.upper());
+                break;
+            }
+        }
+        let lower = line.lower().clone().max(&Float::new(bits)).min(&upper);
+        Ok(Enclosure::new(lower, upper))
+    }
+
+    /// The eps whose line is highest at alpha, found in doubles; negative for the mirrored lines.
+    fn supporting_epsilon(&self, alpha: &Enclosure) -> Result<f64> {
+        let alpha = alpha.approximate();
+        let height = |epsilon: f64| -> Result<f64> {
+            let delta = self.loss().ln_hockey_stick_approx(&rational::from_f64(epsilon.abs()))?.exp();
+            let rest = 1.0 - delta;
+            Ok(if epsilon >= 0.0 { rest - epsilon.exp() * alpha } else { epsilon.exp() * (rest - alpha) })
+        };
+        let reach = self.rho().to_f64() + 16.0 * self.rho().to_f64().sqrt() + 1.0;
+        let (mut low, mut high) = (-reach, reach);
+        for _ in 0..60 {
+            let (p, q) = (low + (high - low) * 0.382, low + (high - low) * 0.618);
+            if height(p)? >= height(q)? {
+                high = q;
+            } else {
+                low = p;
+            }
+        }
+        Ok((low + high) / 2.0)
+    }
+}
+
+/// A point of the profile: exp(eps) and delta(eps).
+struct Line {
+    exp: Enclosure,
+    delta: Enclosure,
+}
+
+impl Line {
+    /// (delta - delta') / (exp(eps') - exp(eps)) for a later point.
+    fn fall_to(&self, later: &Line) -> Enclosure {
+        self.delta.sub(&later.delta).div(&later.exp.sub(&self.exp))
     }
 }
 
@@ -114,12 +203,11 @@ fn between(low: &Knot, high: &Knot, first: &Rational, alpha: &Enclosure) -> Encl
         // And from the upper left knot, which is better on its side; both contain f.
         let fall = alpha.sub(&high.alpha).clamp(0.0, 1.0);
         let other = high.beta.sub(&slope.mul(&fall));
-        return Enclosure::new(line.lower().clone().max(other.lower()), line.upper().clone().min(other.upper()))
-            .clamp(0.0, 1.0);
+        return Enclosure::new(line.lower().clone().max(other.lower()), line.upper().clone().min(other.upper()));
     }
     let slope_high = Enclosure::rational(&high.loss, bits).exp();
     let other = high.beta.sub(&slope_high.mul(&alpha.sub(&high.alpha)));
     let share = alpha.sub(&high.alpha).div(&low.alpha.sub(&high.alpha));
     let chord = high.beta.sub(&share.mul(&high.beta.sub(&low.beta)));
-    Enclosure::new(line.lower().clone().max(other.lower()), chord.upper().clone()).clamp(0.0, 1.0)
+    Enclosure::new(line.lower().clone().max(other.lower()), chord.upper().clone())
 }

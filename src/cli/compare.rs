@@ -42,7 +42,7 @@ pub fn run(args: &Args) -> Result<Answer> {
     let subject = args.subject.resolve()?;
     let (total, digits) = (&subject.total, args.format.digits);
     let row = |name, epsilon, is_bound, note: &str| Row { name, epsilon, is_bound, note: note.to_string() };
-    let exact_epsilon = total.epsilon(&delta, digits)?.value;
+    let exact_epsilon = subject.epsilon(&delta, digits)?.value.value;
     let renyi = conversions::renyi_epsilon(total, &delta)?;
     let optimal = conversions::zcdp_epsilon_optimal(total.rho(), &delta)?;
     let order = |order: f64| format!("best order alpha = {order:.4}");
@@ -62,7 +62,12 @@ pub fn run(args: &Args) -> Result<Answer> {
             false,
             "continuous noise of the same rho: an approximation for integers",
         ),
-        row("pure DP", None, true, "the loss of Gaussian noise is unbounded"),
+        match total.pure_epsilon() {
+            Some(epsilon) => {
+                row("pure DP", Some(Enclosure::rational(&epsilon, 100)), true, "the largest loss, at delta = 0")
+            }
+            None => row("pure DP", None, true, "the loss of Gaussian noise is unbounded"),
+        },
     ];
     if args.format.json {
         let accountants: Vec<_> = (rows.iter())

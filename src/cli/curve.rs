@@ -47,9 +47,9 @@ pub fn run(args: &Args) -> Result<Answer> {
         bail!("--from {} is above --to {}: give a range from the smaller to the larger epsilon", args.from, args.to);
     }
     let subject = args.subject.resolve()?;
-    let curve = subject.total.curve(&grid(&from, &to, args.points), args.format.digits)?;
+    let curve = subject.curve(&grid(&from, &to, args.points), args.format.digits)?;
     let rows: Vec<[String; 4]> = (curve.iter())
-        .map(|point| {
+        .map(|(point, _)| {
             let (lower, upper) = ends(&point.delta);
             [exact_text(&point.epsilon), lower, upper, ends(&point.zcdp_delta).1]
         })
@@ -61,6 +61,9 @@ pub fn run(args: &Args) -> Result<Answer> {
         let mut object = json!({ "neighbors": subject.neighbors.name(), "rho": exact(subject.total.rho()) });
         for (k, column) in COLUMNS.iter().enumerate() {
             object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
+        }
+        if subject.worst.is_some() {
+            object["worst_pair"] = curve.iter().map(|(_, pair)| json!(pair)).collect::<Value>();
         }
         output::json(&object)?;
     } else {

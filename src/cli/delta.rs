@@ -30,7 +30,8 @@ pub fn run(args: &Args) -> Result<Answer> {
     check_epsilon(&epsilon).context("--epsilon")?;
     let subject = args.subject.resolve()?;
     let (total, digits) = (&subject.total, args.format.digits);
-    let exact_delta = total.delta(&epsilon, digits)?;
+    let worst = subject.delta(&epsilon, digits)?;
+    let (exact_delta, pair) = (worst.value, worst.pair);
     let zcdp = conversions::zcdp_delta(total.rho(), &epsilon, digits);
     let gdp = GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits);
     if args.format.json {
@@ -43,6 +44,7 @@ pub fn run(args: &Args) -> Result<Answer> {
             "gdp_delta": gdp.to_json(),
             "neighbors": subject.neighbors.name(),
             "status": output::status(exact_delta.met),
+            "worst_pair": pair,
         }))?;
         return Ok(Answer::Done);
     }
@@ -62,5 +64,8 @@ pub fn run(args: &Args) -> Result<Answer> {
             vec!["continuous Gaussian of the same rho".into(), gdp.shown(6), "an approximation".into()],
         ],
     )?;
+    if let Some(pair) = pair {
+        output::text(&format!("\nThe exact delta is that of the worst pair of block paths: {pair}.\n"))?;
+    }
     Ok(Answer::Done)
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use dp_assay::account::{
-    Composition,
+    Composition, Epsilon,
     conversions::{self, GaussianProfile},
     profile::check_delta,
 };
@@ -42,16 +42,12 @@ struct Line {
 
 impl Line {
     fn of(name: &str, composition: &Composition, delta: &Rational, digits: u32) -> Result<Line> {
-        let epsilon = composition.epsilon(delta, digits)?;
-        let method = epsilon.certificate.map_or_else(
-            || "delta(0) is below delta already".to_string(),
-            |how| {
-                format!(
-                    "lattice contour at Re s = {}, {} nodes and {} side lobes of a period of {}, {} bits",
-                    how.contour, how.evaluated_nodes, how.side_lobes, how.period_nodes, how.bits
-                )
-            },
-        );
+        Line::with(name, composition, composition.epsilon(delta, digits)?, delta, digits)
+    }
+
+    fn with(name: &str, composition: &Composition, epsilon: Epsilon, delta: &Rational, digits: u32) -> Result<Line> {
+        let method =
+            epsilon.certificate.map_or_else(|| "delta(0) is below delta already".to_string(), |how| how.method());
         Ok(Line {
             name: name.to_string(),
             rho: composition.rho().clone(),
@@ -92,18 +88,21 @@ pub fn run(args: &Args) -> Result<Answer> {
     check_delta(&delta).context("--delta")?;
     let subject = args.subject.resolve()?;
     let total_name = if subject.levels.is_empty() { "composition" } else { "all composed" };
-    let parts: Vec<(&str, &Composition)> = (subject.levels.iter())
-        .map(|(name, composition)| (name.as_str(), composition))
-        .chain([(total_name, &subject.total)])
-        .collect();
     let digits = args.format.digits;
-    let lines: Vec<Line> =
-        parts.par_iter().map(|(name, part)| Line::of(name, part, &delta, digits)).collect::<Result<_>>()?;
-    let Some((total, levels)) = lines.split_last() else { return Ok(Answer::Done) };
+    let level = |(name, part): &(String, Composition)| Line::of(name, part, &delta, digits);
+    let whole = || -> Result<(Line, Option<String>)> {
+        let worst = subject.epsilon(&delta, digits)?;
+        Ok((Line::with(total_name, &subject.total, worst.value, &delta, digits)?, worst.pair))
+    };
+    let (levels, whole) = rayon::join(|| subject.levels.par_iter().map(level).collect::<Result<Vec<Line>>>(), whole);
+    let (levels, (total, pair)) = (levels?, whole?);
     if args.format.json {
         let mut object = total.json();
         object["delta"] = exact(&delta);
         object["neighbors"] = json!(subject.neighbors.name());
+        if let Some(pair) = pair {
+            object["worst_pair"] = json!(pair);
+        }
         if !levels.is_empty() {
             object["levels"] = (levels.iter())
                 .map(|line| {
@@ -125,8 +124,12 @@ pub fn run(args: &Args) -> Result<Answer> {
         exact_text(&delta)
     ))?;
     let shown = digits.min(40) as usize;
+    let lines: Vec<&Line> = levels.iter().chain([&total]).collect();
     let rows: Vec<Vec<String>> = lines.iter().map(|line| line.row(shown)).collect();
     output::table(&["", "rho", "epsilon", "by zCDP", "lower by"], &rows)?;
+    if let Some(pair) = pair {
+        output::text(&format!("\nThe whole is that of the worst pair of block paths: {pair}.\n"))?;
+    }
     output::text(
         "\nepsilon is certified: the truth differs from what is shown by at most one unit in the last digit.\n\
          by zCDP: rho + 2 sqrt(rho ln(1/delta)), the conversion that the Census Bureau published.\n",

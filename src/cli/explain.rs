@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use dp_assay::{account::profile::check_delta, numeric::rational};
+use rug::Rational;
 use serde_json::json;
 
 use super::{
@@ -27,14 +28,15 @@ pub fn run(args: &Args) -> Result<Answer> {
     check_delta(&delta).context("--delta")?;
     let subject = args.subject.resolve()?;
     let (total, digits) = (&subject.total, args.format.digits);
-    let epsilon = total.epsilon(&delta, digits)?;
+    let worst = subject.epsilon(&delta, digits)?;
+    let (epsilon, pair) = (worst.value, worst.pair);
     let (lower, upper) = ends(&epsilon.value);
     let loss = total.loss();
     let groups = loss.groups().len();
     let copies: u64 = loss.groups().iter().map(|group| group.copies).sum();
     // The proof of the upper end: delta there is at most the target.
     let at = epsilon.value.upper().to_rational().unwrap_or_default();
-    let proof = total.delta(&at, digits)?;
+    let proof = subject.delta(&at, digits)?.value;
     let how = &proof.certificate;
     if args.format.json {
         output::json(&json!({
@@ -43,9 +45,11 @@ pub fn run(args: &Args) -> Result<Answer> {
             "rho": exact(total.rho()),
             "groups": groups,
             "counts": copies,
-            "lattice_step": exact(loss.step()),
-            "lattice_step_exact": loss.step().to_string(),
-            "kernel": "lattice",
+            "lattice_step": loss.step().map(exact),
+            "lattice_step_exact": loss.step().map(ToString::to_string),
+            "kernel": if how.period_nodes.is_some() { "lattice" } else { "line" },
+            "lattice_refused": how.lattice_refused,
+            "swept_height": how.swept_height,
             "delta_at_upper": proof.value.to_json(),
             "contour": how.contour,
             "period_nodes": how.period_nodes,
@@ -56,17 +60,33 @@ pub fn run(args: &Args) -> Result<Answer> {
             "truncation_error_upper": output::json_number(&bound(&how.truncation_error)),
             "rounding_error_upper": output::json_number(&bound(&how.rounding_error)),
             "status": output::status(epsilon.met),
+            "worst_pair": pair,
         }))?;
         return Ok(Answer::Done);
     }
     let (delta_lower, delta_upper) = ends(&proof.value);
+    let lattice = loss.step().map_or_else(
+        || "The privacy loss has a density: some noise is continuous.".to_string(),
+        |step| format!("The privacy loss lies on a lattice of step h = {} nats.", short(step)),
+    );
+    let lattice = pair
+        .map_or(lattice.clone(), |pair| format!("{lattice}\n  All pairs of block paths at once; the worst: {pair}."));
+    let kernel = match (how.period_nodes, &how.lattice_refused) {
+        (Some(_), _) => "that of the lattice, over one period".to_string(),
+        (None, Some(why)) => format!("1 / (s (s + 1)) on the whole line; not the lattice's: {why}"),
+        (None, None) => "1 / (s (s + 1)) on the whole line".to_string(),
+    };
+    let nodes = match how.period_nodes {
+        Some(period) => format!("{} evaluated of {period} in the period", how.evaluated_nodes),
+        None => format!("{} evaluated; swept up to Im s = {:.3e}", how.evaluated_nodes, how.swept_height),
+    };
     let text = format!(
         "{title}
 {neighbors} neighbors, delta = {delta}
 
 The question
   {copies} counts in {groups} groups of equal noise, rho = {rho}
-  The privacy loss lies on the lattice rho + h Z with h = {step} nats.
+  {lattice}
 
 The answer
   epsilon >= {lower}
@@ -74,9 +94,9 @@ The answer
   because delta(epsilon) is at most {delta} at the upper end, and at least {delta} at the lower.
 
 The proof at the upper end
-  delta(epsilon) = (1 / 2 pi i) integral of M(s) kappa(s) ds over one period of Re s = {contour}
-  kernel       exact on the lattice, both terms of the profile{complement}
-  nodes        {evaluated} evaluated of {period} in the period; {lobes} side lobes survived the sieve
+  delta(epsilon) = (1 / 2 pi i) integral of M(s) kappa(s) ds along Re s = {contour}, both terms of the profile
+  kernel       {kernel}{complement}
+  nodes        {nodes}; {lobes} side lobes survived the sieve
   precision    {bits} bits, balls
   aliasing     at most {alias} (what the trapezoid rule adds: never negative)
   truncation   at most {truncation} (the nodes left out, by the sieve)
@@ -86,12 +106,9 @@ The proof at the upper end
         title = subject.title,
         neighbors = subject.neighbors.name(),
         delta = exact_text(&delta),
-        rho = rational::display(total.rho()),
-        step = rational::display(loss.step()),
+        rho = short(total.rho()),
         contour = how.contour,
         complement = if how.complement { "; left of the pole at 0, for one minus delta" } else { "" },
-        evaluated = how.evaluated_nodes,
-        period = how.period_nodes,
         lobes = how.side_lobes,
         bits = how.bits,
         alias = bound(&how.alias_error),
@@ -100,4 +117,10 @@ The proof at the upper end
     );
     output::text(&text)?;
     Ok(Answer::Done)
+}
+
+/// An exact number, or its first digits where the fraction is long.
+fn short(value: &Rational) -> String {
+    let text = rational::display(value);
+    if text.len() <= 40 { text } else { format!("{} (a fraction of {} digits)", output::exact_text(value), text.len()) }
 }

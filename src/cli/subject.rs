@@ -3,9 +3,11 @@
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use dp_assay::{
-    account::{Composition, Counts},
+    account::{Composition, Counts, Epsilon, paths::WorstPair, profile::Point},
+    numeric::contour::Certified,
     release::{Neighbors, Release},
 };
+use rug::Rational;
 
 /// What to account for; several are composed.
 #[derive(Args)]
@@ -19,6 +21,12 @@ pub struct Subject {
     /// COUNT counts with discrete Gaussian noise of variance proxy SIGMA2, each changed by SHIFT (repeatable)
     #[arg(long, value_name = "SIGMA2[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
     discrete_gaussian: Vec<String>,
+    /// COUNT counts with two-sided geometric noise of mass proportional to exp(-EPSILON |x|) (repeatable)
+    #[arg(long, value_name = "EPSILON[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
+    discrete_laplace: Vec<String>,
+    /// COUNT counts with continuous Gaussian noise of variance SIGMA2, for comparison (repeatable)
+    #[arg(long, value_name = "SIGMA2[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
+    gaussian: Vec<String>,
     /// Which data sets are neighbors, in place of the release's own relation; add-remove for single counts
     #[arg(long, value_enum)]
     neighbors: Option<Relation>,
@@ -61,20 +69,76 @@ pub struct Resolved {
     pub neighbors: Neighbors,
     /// The levels of the release that were asked for, each alone; empty where there is only one part.
     pub levels: Vec<(String, Composition)>,
-    /// Everything composed.
+    /// Everything composed; for a release with paths, on the path that drops nothing.
     pub total: Composition,
+    /// The worst pair of paths, for a whole release with paths whose records are changed, and the release.
+    pub worst: Option<(WorstPair, Release)>,
+}
+
+/// An answer that may be that of a pair of paths, with the pair in words.
+pub struct Worst<T> {
+    pub value: T,
+    pub pair: Option<String>,
+}
+
+impl Resolved {
+    /// The exact epsilon of the whole: that of the worst pair of paths where there are paths.
+    pub fn epsilon(&self, delta: &Rational, digits: u32) -> Result<Worst<Epsilon>> {
+        let Some((worst, release)) = &self.worst else {
+            return Ok(Worst { value: self.total.epsilon(delta, digits)?, pair: None });
+        };
+        let (value, pair) = worst.epsilon(delta, digits)?;
+        Ok(Worst { value, pair: Some(in_words(release, pair, worst)) })
+    }
+
+    /// The exact delta of the whole.
+    pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Worst<Certified>> {
+        let Some((worst, release)) = &self.worst else {
+            return Ok(Worst { value: self.total.delta(epsilon, digits)?, pair: None });
+        };
+        let answer = worst.delta(epsilon, digits)?;
+        let value = Certified { value: answer.value, certificate: answer.certificate, met: answer.met };
+        Ok(Worst { value, pair: Some(in_words(release, answer.pair, worst)) })
+    }
+
+    /// The privacy profile of the whole, with the pair that decides each point.
+    pub fn curve(&self, epsilons: &[Rational], digits: u32) -> Result<Vec<(Point, Option<(usize, usize)>)>> {
+        let Some((worst, _)) = &self.worst else {
+            return Ok(self.total.curve(epsilons, digits)?.into_iter().map(|point| (point, None)).collect());
+        };
+        let points = worst.curve(epsilons, digits)?;
+        Ok(points.into_iter().map(|(point, (p, q))| (point, Some((p + 1, q + 1)))).collect())
+    }
+}
+
+/// The paths of a pair by their numbers and by what they drop.
+fn in_words(release: &Release, (p, q): (usize, usize), worst: &WorstPair) -> String {
+    let drops = |path: usize| match release.dropped_names(path) {
+        names if names.is_empty() => format!("path {} (drops no level)", path + 1),
+        names => format!("path {} (drops {})", path + 1, names.join(", ")),
+    };
+    format!("{} and {}, of {} pairs", drops(p), drops(q), worst.pairs())
 }
 
 impl Subject {
     /// Reads the release and the counts and composes them.
     pub fn resolve(&self) -> Result<Resolved> {
         let given = self.neighbors.map(Neighbors::from);
-        let singles: Vec<Counts> = (self.discrete_gaussian.iter())
-            .map(|text| text.parse().with_context(|| format!("--discrete-gaussian {text}")))
-            .collect::<Result<_>>()?;
+        let read = |name: &'static str, texts: &[String], parse: fn(&str) -> dp_assay::Result<Counts>| {
+            let read = |text: &String| parse(text).with_context(|| format!("{name} {text}"));
+            texts.iter().map(read).collect::<Result<Vec<Counts>>>()
+        };
+        let singles = [
+            read("--discrete-gaussian", &self.discrete_gaussian, str::parse)?,
+            read("--discrete-laplace", &self.discrete_laplace, Counts::parse_discrete_laplace)?,
+            read("--gaussian", &self.gaussian, Counts::parse_gaussian)?,
+        ]
+        .concat();
         let release = self.release.as_deref().map(Release::find).transpose().context("--release")?;
         if release.is_none() && singles.is_empty() {
-            bail!("nothing to account for: give --release NAME or --discrete-gaussian SIGMA2[xCOUNT][@SHIFT]");
+            bail!(
+                "nothing to account for: give --release NAME, or counts as in --discrete-gaussian SIGMA2[xCOUNT][@SHIFT]"
+            );
         }
         let neighbors = given.or(release.as_ref().map(|release| release.neighbors)).unwrap_or(Neighbors::AddRemove);
         let mut titles: Vec<String> = Vec::new();
@@ -97,7 +161,7 @@ impl Subject {
         }
         if !singles.is_empty() {
             let shown: Vec<String> = singles.iter().map(ToString::to_string).collect();
-            titles.push(format!("discrete Gaussian {}", shown.join(" + ")));
+            titles.push(shown.join(" + "));
             let composition = Composition::new(singles)?;
             let composition = match neighbors {
                 Neighbors::AddRemove => composition,
@@ -111,8 +175,22 @@ impl Subject {
             }
         }
         let total = Composition::new(parts.iter().flat_map(|(_, part)| part.counts().iter().cloned()))?;
+        let whole = release.filter(|release| {
+            release.paths.is_some()
+                && self.level.is_empty()
+                && neighbors == Neighbors::Bounded
+                && parts.len() == release.levels.len()
+        });
+        let worst = whole
+            .map(|release| -> Result<(WorstPair, Release)> {
+                let paths = release.path_compositions()?;
+                let paths: Vec<Composition> =
+                    paths.iter().map(|path| path.for_groups_of(self.group)).collect::<dp_assay::Result<_>>()?;
+                Ok((WorstPair::new(&paths)?, release))
+            })
+            .transpose()?;
         let levels = if parts.len() > 1 { parts } else { Vec::new() };
         let group = if self.group == 1 { String::new() } else { format!(", groups of {}", self.group) };
-        Ok(Resolved { title: titles.join(" + ") + &group, neighbors, levels, total })
+        Ok(Resolved { title: titles.join(" + ") + &group, neighbors, levels, total, worst })
     }
 }

@@ -212,9 +212,8 @@ impl Decreasing for OneTerm {
 }
 
 fn scaled(composition: &Composition, factor: &Rational) -> Result<Composition> {
-    let counts: Result<Vec<Counts>> = (composition.counts().iter())
-        .map(|counts| Counts::discrete_gaussian(Rational::from(&counts.sigma2 * factor), counts.count, counts.shift))
-        .collect();
+    let counts: Result<Vec<Counts>> =
+        composition.counts().iter().map(|counts| counts.with_noise_times(factor)).collect();
     Composition::new(counts?)
 }
 

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     numeric::{
         Enclosure, rational,
-        sum::{GaussianSum, Group},
+        sum::{Group, Law, LossSum},
         theta,
     },
 };
@@ -26,7 +26,7 @@ use crate::{
 pub struct DiscreteGaussian {
     sigma2: Rational,
     /// rho + X / sigma2: the tails of X are tails of this sum.
-    sum: GaussianSum,
+    sum: LossSum,
 }
 
 /// sigma2 is accepted from 10^-6 to 10^18.
@@ -44,7 +44,7 @@ impl DiscreteGaussian {
     /// The distribution of variance proxy sigma2, from 10^-6 to 10^18.
     pub fn new(sigma2: Rational) -> Result<Self> {
         check_sigma2(&sigma2)?;
-        let sum = GaussianSum::new([Group { sigma2: sigma2.clone(), shift: 1, copies: 1 }])?;
+        let sum = LossSum::new([Group { law: Law::DiscreteGaussian { sigma2: sigma2.clone() }, shift: 1, copies: 1 }])?;
         Ok(DiscreteGaussian { sigma2, sum })
     }
 

@@ -146,8 +146,11 @@ impl Real for Ball {
         Ball { mid, radius }
     }
 
-    fn rational_like(other: &Self, top: i64, bottom: i64) -> Self {
-        Self::rational(&Rational::from((top, bottom)), other.mid.prec())
+    fn ratio(top: i64, bottom: i64, bits: u32) -> Self {
+        // Both are exact in 64 bits, so the quotient is rounded once.
+        let (top, bottom) = (Float::with_val(64, top), Float::with_val(64, bottom));
+        let (mid, radius) = nearest(bits, &top / &bottom);
+        Ball { mid, radius }
     }
 
     fn add(&self, other: &Self) -> Self {

@@ -1,4 +1,4 @@
-//! Probabilities and hockey-stick sums of a [`GaussianSum`] by the trapezoid rule on a contour, with proof.
+//! Probabilities and hockey-stick sums of a [`LossSum`] by the trapezoid rule on a contour, with proof.
 //!
 //! # The formula
 //!
@@ -46,15 +46,16 @@ use num_complex::Complex64;
 use rug::{Float, Rational, float::Round};
 
 use super::{
-    ball::{Ball, ComplexBall},
+    ball::ComplexBall,
     enclosure::Enclosure,
-    field::{Field, Real},
+    field::Field,
+    integrand::{Integrand, Product},
     plan::{Plan, Sketch},
     rational,
-    sum::GaussianSum,
-    theta::{self, Factor, Turn},
+    sum::LossSum,
+    theta,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Which sequence g is summed against the masses; see the module's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,21 +67,15 @@ pub(crate) enum Kernel {
 }
 
 impl Kernel {
-    /// The open strip of Re s in which kappa converges.
+    /// The open strip of Re s in which kappa converges. Its closure holds the exponents x with
+    /// g(l) <= exp(x (l - z)): (1 - exp(-d))_+ <= exp(x d) for x >= 0; min(1, exp(-d)) <= exp(x d) for -1 <= x <= 0; the
+    /// indicator of d >= 0 is at most exp(x d) for x >= 0; and exp(-d) on d >= 0 is for x >= -1.
     pub(crate) fn strip(self) -> (f64, f64) {
         match self {
             Kernel::HockeyStick | Kernel::UpperTail => (0.0, f64::INFINITY),
             Kernel::Complement => (-1.0, 0.0),
             Kernel::TiltedTail => (-1.0, f64::INFINITY),
         }
-    }
-
-    /// The exponents x for which g(l) <= exp(x (l - z)): the closed strip.
-    ///
-    /// (1 - exp(-d))_+ <= exp(x d) for x >= 0; min(1, exp(-d)) <= exp(x d) for -1 <= x <= 0; the indicator of d >= 0
-    /// is at most exp(x d) for x >= 0; and exp(-d) on d >= 0 is for x >= -1.
-    pub(crate) fn closed_strip(self) -> (f64, f64) {
-        self.strip()
     }
 }
 
@@ -94,6 +89,8 @@ pub(crate) struct Question {
     pub first: Rational,
     /// l0 - eps, in (0, h].
     pub gap: Rational,
+    /// The lattice step h of the periodic kernels; nothing for the kernel on the line.
+    pub step: Option<Rational>,
 }
 
 /// How a number was certified: everything that `assay explain` prints.
@@ -103,8 +100,12 @@ pub struct Certificate {
     pub contour: f64,
     /// Whether the contour ran left of the pole at zero, so that one minus the answer was computed.
     pub complement: bool,
-    /// Nodes of the full period.
-    pub period_nodes: i64,
+    /// Nodes of the full period on a lattice; nothing on the line.
+    pub period_nodes: Option<i64>,
+    /// Why the kernel on the line was taken where a lattice exists.
+    pub lattice_refused: Option<String>,
+    /// The height Im s up to which the sieve accounts for every window; beyond it only the kernel's 1/|s|^2 is used.
+    pub swept_height: f64,
     /// Nodes that were evaluated.
     pub evaluated_nodes: i64,
     /// Side lobes that survived the sieve and were integrated.
@@ -119,6 +120,22 @@ pub struct Certificate {
     pub rounding_error: Float,
 }
 
+impl Certificate {
+    /// The contour in a line.
+    pub fn method(&self) -> String {
+        let (c, nodes, lobes, bits) = (self.contour, self.evaluated_nodes, self.side_lobes, self.bits);
+        match self.period_nodes {
+            Some(period) => format!(
+                "lattice contour at Re s = {c}, {nodes} nodes and {lobes} side lobes of a period of {period}, {bits} bits"
+            ),
+            None => format!(
+                "line contour at Re s = {c}, {nodes} nodes and {lobes} side lobes up to height {:.3e}, {bits} bits",
+                self.swept_height
+            ),
+        }
+    }
+}
+
 /// An answer with its proof.
 #[derive(Clone, Debug)]
 pub struct Certified {
@@ -130,42 +147,95 @@ pub struct Certified {
     pub met: bool,
 }
 
-impl GaussianSum {
+impl Certified {
+    /// Exactly zero: no loss is large enough.
+    fn nothing() -> Self {
+        let zero = Float::new(32);
+        let certificate = Certificate {
+            contour: 0.0,
+            complement: false,
+            period_nodes: None,
+            lattice_refused: None,
+            swept_height: 0.0,
+            evaluated_nodes: 0,
+            side_lobes: 0,
+            bits: 32,
+            alias_error: zero.clone(),
+            truncation_error: zero.clone(),
+            rounding_error: zero,
+        };
+        Certified { value: Enclosure::double(0.0, 32), certificate, met: true }
+    }
+}
+
+impl LossSum {
     /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for epsilon >= 0.
     ///
     /// The relative width is at most 10^-digits unless `met` says otherwise. Where the answer is close to one, one
     /// minus it is as accurate too.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Certified> {
-        let right = self.hockey_question(epsilon);
-        let left = Question { kernel: Kernel::Complement, ..right.clone() };
-        if self.is_shorter(&left, &right, digits) {
-            let answer = self.answer(&left, digits)?;
-            let one = Enclosure::double(1.0, answer.certificate.bits + 64);
-            let value = one.sub(&answer.value).clamp(0.0, 1.0);
-            if value.is_tight(digits) {
-                return Ok(Certified { value, met: true, ..answer });
-            }
+        if self.is_beyond(&self.above(epsilon)) {
+            return Ok(Certified::nothing());
         }
-        let answer = self.answer(&right, digits)?;
-        Ok(Certified { value: answer.value.clamp(0.0, 1.0), ..answer })
+        let choice = self.choose(epsilon, digits)?;
+        let refused = choice.lattice_refused.clone();
+        let answer = self.answer(&choice.question, digits)?;
+        let bits = answer.certificate.bits + 64;
+        let value = match choice.question.kernel {
+            Kernel::Complement => Enclosure::double(1.0, bits).sub(&answer.value).clamp(0.0, 1.0),
+            _ => answer.value.clamp(0.0, 1.0),
+        };
+        let met = answer.met || value.is_tight(digits);
+        if !value.is_tight(digits) && choice.question.kernel == Kernel::Complement {
+            // One minus a number that is not small after all.
+            let question = Question { kernel: Kernel::HockeyStick, ..choice.question };
+            let answer = self.answer(&question, digits)?;
+            return Ok(Certified { value: answer.value.clamp(0.0, 1.0), ..answer });
+        }
+        let certificate = Certificate { lattice_refused: refused, ..answer.certificate };
+        Ok(Certified { value, met, certificate })
     }
 
-    /// Whether the contour between the poles, which gives one minus the answer, needs fewer nodes than the one to
-    /// their right. Only for epsilon below rho, where the answer exceeds about a half, and for lattices on which
-    /// exp(-c h) stays within a double.
-    fn is_shorter(&self, left: &Question, right: &Question, digits: u32) -> bool {
-        if left.threshold >= *self.rho() || *self.step() > 50 {
-            return false;
-        }
+    /// The kernel for a hockey stick: on the lattice where its period can be swept at a bearable cost, else on the
+    /// line; right of both poles, or between them where that takes fewer nodes.
+    fn choose(&self, epsilon: &Rational, digits: u32) -> Result<Choice> {
+        const BEARABLE: i64 = 5_000;
         let ln_share = -f64::from(digits) * std::f64::consts::LN_10;
-        let nodes = |question: &Question| {
-            Sketch::new(self, question).plan(ln_share, None).map_or(i64::MAX, |plan| plan.evaluated())
+        let nodes =
+            |question: &Question| -> Result<i64> { Ok(Sketch::new(self, question).plan(ln_share, None)?.evaluated()) };
+        let lattice = self.hockey_question(epsilon);
+        let line = Question { first: epsilon.clone(), gap: Rational::new(), step: None, ..lattice.clone() };
+        let (right, cost, lattice_refused) = match nodes(&lattice) {
+            _ if lattice.step.is_none() => (line.clone(), nodes(&line).unwrap_or(i64::MAX), None),
+            Ok(cost) if cost <= BEARABLE => (lattice, cost, None),
+            Ok(cost) => match nodes(&line) {
+                Ok(shorter) if shorter < cost / 2 => {
+                    (line, shorter, Some(format!("its period holds {cost} nodes that matter")))
+                }
+                _ => (lattice, cost, None),
+            },
+            Err(error) => {
+                let cost = nodes(&line).map_err(|_| error.clone())?;
+                (line, cost, Some("its period is too long to sweep".to_string()))
+            }
         };
-        nodes(left) < nodes(right)
+        // Between the poles one minus the answer is computed. Below rho that is the smaller half; exp(-c h) must stay
+        // within a double.
+        let coarse = right.step.as_ref().is_some_and(|step| *step > 50);
+        if right.threshold < *self.rho() && !coarse {
+            let left = Question { kernel: Kernel::Complement, ..right.clone() };
+            if nodes(&left).is_ok_and(|nodes| nodes < cost) {
+                return Ok(Choice { question: left, lattice_refused });
+            }
+        }
+        Ok(Choice { question: right, lattice_refused })
     }
 
     /// P[L >= l0] for the first lattice value l0 >= z.
     pub fn upper_tail(&self, z: &Rational, digits: u32) -> Result<Certified> {
+        if self.is_beyond(z) {
+            return Ok(Certified::nothing());
+        }
         let tail = self.answer(&self.tail_question(Kernel::UpperTail, z), digits)?;
         Ok(Certified { value: tail.value.clamp(0.0, 1.0), ..tail })
     }
@@ -173,48 +243,58 @@ impl GaussianSum {
     /// E[exp(-L); L >= l0] for the first lattice value l0 >= z: the probability of the tail under the other law of
     /// the pair.
     pub fn tilted_tail(&self, z: &Rational, digits: u32) -> Result<Certified> {
+        if self.is_beyond(z) {
+            return Ok(Certified::nothing());
+        }
         let tail = self.answer(&self.tail_question(Kernel::TiltedTail, z), digits)?;
         Ok(Certified { value: tail.value.clamp(0.0, 1.0), ..tail })
     }
 
     /// ln of the hockey-stick divergence, in doubles: about 13 digits, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
-        self.ln_approx(&self.hockey_question(epsilon))
+        if self.is_beyond(&self.above(epsilon)) {
+            return Ok(f64::NEG_INFINITY);
+        }
+        let lattice = self.hockey_question(epsilon);
+        match self.ln_approx(&lattice) {
+            Err(Error::Unsweepable { .. }) if lattice.step.is_some() => {
+                let line = Question { first: epsilon.clone(), gap: Rational::new(), step: None, ..lattice };
+                self.ln_approx(&line)
+            }
+            answer => answer,
+        }
     }
 
     /// ln of E[exp(-L); L >= z], in doubles: an approximation without proof.
     pub fn ln_tilted_tail_approx(&self, z: &Rational) -> Result<f64> {
+        if self.is_beyond(z) {
+            return Ok(f64::NEG_INFINITY);
+        }
         self.ln_approx(&self.tail_question(Kernel::TiltedTail, z))
     }
 
     /// Encloses ln E[exp(x L)] = rho (x + x^2) + ln of the thetas, for a real x.
     pub fn ln_mgf(&self, x: &Rational, bits: u32) -> Enclosure {
-        let turn = Turn { step: 0, modulus: 1 };
-        let real = |x: &Rational| Enclosure::rational(x, bits + 64);
-        let mut total = real(&self.concentrated(x));
-        for group in self.groups() {
-            let factor = Factor::<ComplexBall>::new(group, x, turn, bits + 16).at(0);
-            let series = factor.series.unwrap_or_else(|| {
-                let one = Ball::rational(&Rational::from(1), bits + 16);
-                ComplexBall::new(one, Ball::rational(&Rational::new(), bits + 16))
-                    .with_relative_error(factor.ln_left_out)
-            });
-            let normaliser = theta::normaliser(&group.sigma2, bits + 16).ln().mul(&real(&Rational::from(group.copies)));
-            total = total.add(&series.re().enclosure().ln()).add(&real(&theta::ln_scale(group, x))).sub(&normaliser);
-        }
-        total
+        let product = Product::<ComplexBall>::new(self, x, &Rational::new(), bits + 16).at(0).re().enclosure();
+        let total = Enclosure::rational(&self.concentrated(x), bits + 64).add(&product.ln());
+        self.groups().iter().fold(total, |sum, group| sum.add(&theta::ln_scale(group, x, bits + 64)))
+    }
+
+    /// Whether no loss is as large as z: without Gaussian terms the losses end at the offset.
+    fn is_beyond(&self, z: &Rational) -> bool {
+        *self.rho() == 0 && z > self.offset()
     }
 
     fn hockey_question(&self, epsilon: &Rational) -> Question {
         let first = self.above(epsilon);
         let gap = Rational::from(&first - epsilon);
-        Question { kernel: Kernel::HockeyStick, threshold: epsilon.clone(), first, gap }
+        Question { kernel: Kernel::HockeyStick, threshold: epsilon.clone(), first, gap, step: self.step().cloned() }
     }
 
     fn tail_question(&self, kernel: Kernel, z: &Rational) -> Question {
         let last_below = self.at_most(z);
         let first = if last_below == *z { last_below } else { self.above(z) };
-        Question { kernel, threshold: first.clone(), first, gap: Rational::new() }
+        Question { kernel, threshold: first.clone(), first, gap: Rational::new(), step: self.step().cloned() }
     }
 
     /// ln of a question's answer in doubles. The plan is made anew while the answer turns out far from what it was
@@ -223,12 +303,13 @@ impl GaussianSum {
         const ATTEMPTS: usize = 8;
         let sketch = Sketch::new(self, question);
         let mut expected = sketch.ln_estimate();
-        let normalisers: f64 = self.groups().iter().map(theta::ln_normaliser_approx).sum();
         for _ in 0..ATTEMPTS {
             let plan = sketch.plan(1e-15_f64.ln(), Some(expected))?;
             let sum = Integrand::<Complex64>::new(self, question, &plan, ()).total(&plan).re;
-            let prefactor = self.ln_prefactor(question, &rational::from_f64(plan.c)).to_f64() - normalisers;
-            let answer = prefactor + sum.abs().ln() - (plan.nodes as f64).ln();
+            let c = rational::from_f64(plan.c);
+            let scale = self.ln_prefactor_scale_approx(&c);
+            let prefactor = self.ln_size(question, &c, question.start()).to_f64() + scale;
+            let answer = prefactor + sum.abs().ln() - plan.divisor().to_f64().ln();
             if !answer.is_finite() || (answer - expected).abs() < 1.0 {
                 return Ok(answer);
             }
@@ -237,16 +318,19 @@ impl GaussianSum {
         Ok(expected)
     }
 
-    /// rho (c + c^2) - c l0, less l0 for the tilted tail, less what the direct sides of the thetas took out.
-    fn ln_prefactor(&self, question: &Question, c: &Rational) -> Rational {
-        let exponent = self.ln_size(question, c, &question.first);
-        self.groups().iter().fold(exponent, |sum, group| sum + theta::ln_scale(group, c))
-    }
-
-    /// rho (x + x^2) - x z, less l0 for the tilted tail: ln of a bound for M(x) exp(-x z), exact.
-    fn ln_size(&self, question: &Question, x: &Rational, z: &Rational) -> Rational {
+    /// rho (x + x^2) - x z, less l0 for the tilted tail: exact.
+    pub(crate) fn ln_size(&self, question: &Question, x: &Rational, z: &Rational) -> Rational {
         let size = self.concentrated(x) - Rational::from(x * z);
         if question.kernel == Kernel::TiltedTail { size - &question.first } else { size }
+    }
+
+    /// Encloses ln of the bound exp(rho (x + x^2)) prod m(x) for M(x), m the bounded laws', times exp(-x z).
+    fn ln_bound(&self, question: &Question, x: &Rational, z: &Rational, bits: u32) -> Enclosure {
+        let gaussian = Enclosure::rational(&self.ln_size(question, x, z), bits);
+        self.groups().iter().fold(gaussian, |sum, group| {
+            let copies = Enclosure::rational(&Rational::from(group.copies), bits);
+            sum.add(&theta::ln_bounded_mgf(group, x, bits).mul(&copies))
+        })
     }
 
     /// The enclosure of a question's answer, with precision and share of the errors raised until the width is met.
@@ -260,10 +344,13 @@ impl GaussianSum {
             let ln_share = -(f64::from(digits) * std::f64::consts::LN_10 + guard);
             let plan = sketch.plan(ln_share, known)?;
             let bits = (f64::from(digits) * 3.33) as u32 + 24 + (plan.evaluated().ilog2()) + 24 * attempt;
-            let result = self.evaluate(question, &plan, bits);
+            let sum = Integrand::<ComplexBall>::new(self, question, &plan, bits).total(&plan);
+            let scale = self.ln_prefactor_scale(&rational::from_f64(plan.c), bits);
+            let errors = self.errors(question, &plan);
+            let result = self.certify(question, &plan, sum.re().enclosure(), &scale, bits, &errors);
             attempt += 1;
             let met = result.value.is_tight(digits);
-            if met || attempt == ATTEMPTS {
+            if met || attempt == ATTEMPTS || plan.spent {
                 return Ok(Certified { met, ..result });
             }
             let upper = Float::with_val(53, result.value.upper().ln_ref()).to_f64();
@@ -271,24 +358,44 @@ impl GaussianSum {
         }
     }
 
-    /// One evaluation in balls: the sum over the nodes of the plan with all its errors.
-    fn evaluate(&self, question: &Question, plan: &Plan, bits: u32) -> Certified {
+    /// Encloses ln of what the factors leave out at Re s = c.
+    pub(crate) fn ln_prefactor_scale(&self, c: &Rational, bits: u32) -> Enclosure {
+        let nought = Enclosure::double(0.0, bits + 64);
+        self.groups().iter().fold(nought, |sum, group| sum.add(&theta::ln_scale(group, c, bits + 64)))
+    }
+
+    /// The same in doubles.
+    pub(crate) fn ln_prefactor_scale_approx(&self, c: &Rational) -> f64 {
+        self.groups().iter().map(|group| theta::ln_scale_approx(group, c)).sum()
+    }
+
+    /// The bounds for aliasing and truncation.
+    pub(crate) fn errors(&self, question: &Question, plan: &Plan) -> Errors {
         let c = rational::from_f64(plan.c);
-        let sum = Integrand::<ComplexBall>::new(self, question, plan, bits).total(plan).re().enclosure();
+        Errors { alias: self.alias_error(question, plan, &c), truncation: self.truncation_error(question, plan, &c) }
+    }
+
+    /// From the sum over the nodes of a plan to the answer, with all errors; `scale` encloses ln of what the factors
+    /// left out.
+    pub(crate) fn certify(
+        &self,
+        question: &Question,
+        plan: &Plan,
+        sum: Enclosure,
+        scale: &Enclosure,
+        bits: u32,
+        errors: &Errors,
+    ) -> Certified {
+        let c = rational::from_f64(plan.c);
         let wide = bits + 64;
         let real = |x: &Rational| Enclosure::rational(x, wide);
-        let mut prefactor = real(&self.ln_prefactor(question, &c));
-        for group in self.groups() {
-            let ln = theta::normaliser(&group.sigma2, bits + 16).ln();
-            prefactor = prefactor.sub(&ln.mul(&real(&Rational::from(group.copies))));
-        }
-        let mut total = sum.mul(&prefactor.exp()).div(&real(&Rational::from(plan.nodes)));
+        let prefactor = real(&self.ln_size(question, &c, question.start())).add(scale);
+        let mut total = sum.mul(&prefactor.exp()).div(&real(&plan.divisor()));
         if question.kernel == Kernel::Complement {
             total = total.negate();
         }
         let rounding_error = Float::with_val_round(32, total.upper() - total.lower(), Round::Up).0;
-        let alias_error = self.alias_error(question, plan, &c);
-        let truncation_error = self.truncation_error(question, plan, &c);
+        let (alias_error, truncation_error) = (errors.alias.clone(), errors.truncation.clone());
         // T - alias <= answer <= T, and T is within the truncation of the sum that was formed.
         let lower = Float::with_val_round(wide, total.lower() - &truncation_error, Round::Down).0;
         let lower = Float::with_val_round(wide, &lower - &alias_error, Round::Down).0;
@@ -299,6 +406,8 @@ impl GaussianSum {
                 contour: plan.c,
                 complement: question.kernel == Kernel::Complement,
                 period_nodes: plan.nodes,
+                lattice_refused: None,
+                swept_height: plan.height(plan.last),
                 evaluated_nodes: plan.evaluated(),
                 side_lobes: plan.lobes.len() - 1,
                 bits,
@@ -310,169 +419,89 @@ impl GaussianSum {
         }
     }
 
-    /// sum over both sides of exp(rho (x + x^2) - x z) / (exp(N h |x - c|) - 1), less l0 in the exponent for the
-    /// tilted tail, rounded up.
+    /// The sum over both sides of exp(ln_bound(x) - x z) / (exp(period |x - c|) - 1), rounded up; infinite where a
+    /// point is not on its side of c.
     fn alias_error(&self, question: &Question, plan: &Plan, c: &Rational) -> Float {
         const BITS: u32 = 96;
-        let period = Rational::from(self.step() * plan.nodes);
+        let (low, high) = question.kernel.strip();
+        if !(low <= plan.below && plan.below < plan.c && plan.c < plan.above && plan.above <= high) {
+            return Float::with_val(BITS, f64::INFINITY);
+        }
         let mut error = Enclosure::double(0.0, BITS);
         for x in [plan.below, plan.above] {
             let x = rational::from_f64(x);
-            let exponent = self.ln_size(question, &x, &question.threshold);
-            let decay = Rational::from(&x - c).abs() * &period;
-            let side = Enclosure::rational(&exponent, BITS).exp().div(&Enclosure::rational(&decay, BITS).exp_m1());
-            error = error.add(&side);
+            let size = self.ln_bound(question, &x, &question.threshold, BITS).exp();
+            let decay = Rational::from(&x - c).abs() * &plan.period;
+            error = error.add(&size.div(&Enclosure::rational(&decay, BITS).exp_m1()));
         }
         error.upper().clone()
     }
 
-    /// exp(rho (c + c^2)) kappa(c) / h exp(-cut), rounded up: the product of factors that the sieve bounds is
-    /// normalised, and the nodes left out are at most N of N.
+    /// What the nodes left out add at most, rounded up. With M <= exp(ln_bound(c)) on the line, J the last node of the
+    /// first lobe and j beyond it, |product of the factors| <= exp(-cut) j / J up to the node `last`.
+    ///
+    /// On a lattice, |1 - r exp(i phi)| >= phi / pi for r <= 1 and phi in [0, pi] (it is at least sin phi, and at least
+    /// 1 beyond pi / 2), and for r > 1 it is r times such a number. With phi = 2 pi j / N the double pole of the hockey
+    /// stick gives at most (n1 + n2 r) (N / 2 j)^2, a single pole N / 2 j. The rule divides by N, and j and -j count:
+    ///
+    /// sum over J < j <= N/2 of (2 / N) (N / 2 j)^2 j / J <= (N / 2 J) ln(N / 2 J), and (2 / N) (N / 2 j) j / J: N / 2 J.
+    ///
+    /// On the line |kappa| exp(c eps) <= (period / 2 pi j)^2 and the rule divides by the period:
+    ///
+    /// sum over J < j <= last of (2 / period) (period / 2 pi j)^2 j / J <= (period / 2 pi^2 J) ln(last / J), and beyond
+    /// `last`, where a product is at most one, period / (2 pi^2 last).
     fn truncation_error(&self, question: &Question, plan: &Plan, c: &Rational) -> Float {
         const BITS: u32 = 96;
         if plan.cut.is_infinite() {
             return Float::new(BITS);
         }
-        let exponent = self.ln_size(question, c, &question.first) - rational::from_f64(plan.cut);
-        let bracket = Bracket::<ComplexBall>::new(self, question, c, plan.nodes, BITS).at(0).re().enclosure();
-        let size = bracket.lower().clone().abs().max(&bracket.upper().clone().abs());
-        let bound = Enclosure::rational(&exponent, BITS).exp().mul(&Enclosure::new(size.clone(), size));
-        bound.upper().clone()
-    }
-}
-
-/// The summand of the trapezoid rule at node j, without the prefactor.
-struct Integrand<F: Field> {
-    factors: Vec<Factor<F>>,
-    /// exp(i t (rho - l0)): the advance of the phase, exact because (rho - l0) / h is an integer.
-    offset: Turn,
-    turn_of_offset: F::Real,
-    two_pi: F::Real,
-    bracket: Bracket<F>,
-    zero: F,
-}
-
-impl<F: Field> Integrand<F> {
-    fn new(sum: &GaussianSum, question: &Question, plan: &Plan, precision: <F::Real as Real>::Precision) -> Self {
-        let c = rational::from_f64(plan.c);
-        let modulus = plan.nodes;
-        let reduce = |integer: &rug::Integer| -> i64 {
-            let (_, remainder) = integer.clone().div_rem_euc(rug::Integer::from(modulus));
-            remainder.to_i64().unwrap_or(0)
+        let real = |x: &Rational| Enclosure::rational(x, BITS);
+        let whole = |n: i64| real(&Rational::from(n));
+        let reach = plan.lobes[0].1;
+        let below_cut = real(&rational::from_f64(-plan.cut)).exp();
+        let bound = match (&question.step, plan.nodes) {
+            (Some(step), Some(nodes)) => {
+                let half = whole(nodes).div(&whole(2 * reach));
+                let size = match question.kernel {
+                    Kernel::HockeyStick | Kernel::Complement => {
+                        // n1 + n2 r, with n1 = 1 - exp(-gap), n2 r = exp(-gap) (1 - exp(gap - h)) exp(-c h).
+                        let gap = real(&question.gap);
+                        let n1 = gap.clone().negate().exp_m1().negate();
+                        let n2 = gap.sub(&real(step)).exp_m1().negate();
+                        let r = real(&-(Rational::from(c * step) + &question.gap)).exp();
+                        n1.add(&n2.mul(&r)).mul(&half.ln())
+                    }
+                    Kernel::UpperTail | Kernel::TiltedTail => Enclosure::double(1.0, BITS),
+                };
+                size.mul(&half).mul(&below_cut)
+            }
+            _ => {
+                let pi = Enclosure::pi(BITS);
+                let scale = real(&plan.period).div(&pi.mul(&pi).mul(&Enclosure::double(2.0, BITS)));
+                let swept = whole(plan.last).div(&whole(reach)).ln().mul(&below_cut).div(&whole(reach));
+                scale.mul(&swept.add(&whole(plan.last).recip()))
+            }
         };
-        let real = |x: &Rational| F::Real::rational(x, precision);
-        let factors = (sum.groups().iter().zip(sum.multipliers()))
-            .map(|(group, multiplier)| Factor::new(group, &c, Turn { step: reduce(multiplier), modulus }, precision))
-            .collect();
-        let steps = (Rational::from(sum.rho() - &question.first) / sum.step()).into_numer_denom().0;
-        let nought = real(&Rational::new());
-        Integrand {
-            factors,
-            offset: Turn { step: reduce(&steps), modulus },
-            turn_of_offset: real(&Rational::from((1, modulus))),
-            two_pi: F::Real::pi(precision).mul_int(2),
-            bracket: Bracket::new(sum, question, &c, plan.nodes, precision),
-            zero: F::new(nought.clone(), nought),
-        }
-    }
-
-    fn at(&self, node: i64) -> F {
-        let mut ln_modulus: Option<F::Real> = None;
-        let mut turns = self.turn_of_offset.mul_int(self.offset.at(node));
-        let mut product = self.bracket.at(node);
-        let mut ln_left_out = f64::NEG_INFINITY;
-        for factor in &self.factors {
-            let part = factor.at(node);
-            ln_modulus = Some(ln_modulus.map_or(part.ln_modulus.clone(), |sum| sum.add(&part.ln_modulus)));
-            turns = turns.add(&part.turns);
-            if let Some(series) = part.series {
-                product = product.mul(&series);
-            }
-            ln_left_out = ln_sum(ln_left_out, part.ln_left_out);
-        }
-        let modulus = ln_modulus.map_or_else(|| self.zero.re(), |ln| ln.exp());
-        let value = product.mul(&F::cis(&self.two_pi.mul(&turns)).scale(&modulus));
-        if ln_left_out == f64::NEG_INFINITY {
-            return value;
-        }
-        // prod (1 + e_i)^copies - 1 is at most exp(sum copies |e_i|) - 1 <= 2 sum copies |e_i| for a sum below one.
-        value.with_relative_error(ln_left_out + 0.7)
-    }
-
-    /// Node 0 and twice the real part of the nodes j >= 1 of the plan: the nodes -j are the conjugates.
-    fn total(&self, plan: &Plan) -> F {
-        let mut sum = self.zero.clone();
-        for &(from, to) in &plan.lobes {
-            for node in from.max(1)..=to {
-                sum = sum.add(&self.at(node));
-            }
-        }
-        sum.add(&sum).add(&self.at(0))
+        self.ln_bound(question, c, question.start(), BITS).exp().mul(&bound).upper().clone()
     }
 }
 
-/// kappa(s) exp(s l0) / h at the nodes.
-struct Bracket<F: Field> {
-    kernel: Kernel,
-    /// pi / N: half the angle by which exp(-s h) turns from node to node.
-    half_angle: F::Real,
-    /// (1 - r, 1 + r) for r = exp(-c h) and for r = exp(-(c + 1) h).
-    first: (F::Real, F::Real),
-    second: (F::Real, F::Real),
-    /// n1 and n2 exp(-c h).
-    numerator: (F::Real, F::Real),
-}
-
-impl<F: Field> Bracket<F> {
-    fn new(
-        sum: &GaussianSum,
-        question: &Question,
-        c: &Rational,
-        nodes: i64,
-        precision: <F::Real as Real>::Precision,
-    ) -> Self {
-        let real = |x: &Rational| F::Real::rational(x, precision);
-        let one = real(&Rational::from(1));
-        let exponent = -Rational::from(c * sum.step());
-        let pair = |exponent: &Rational| {
-            let exponent = real(exponent);
-            (exponent.exp_m1().neg(), one.add(&exponent.exp()))
-        };
-        let gap = &question.gap;
-        // exp(-y) - exp(-h) = exp(-y) (1 - exp(-(h - y)))
-        let second_term = real(&-gap.clone()).exp().mul(&real(&Rational::from(gap - sum.step())).exp_m1().neg());
-        Bracket {
-            kernel: question.kernel,
-            half_angle: F::Real::pi(precision).mul(&real(&Rational::from((-1, nodes)))),
-            first: pair(&exponent),
-            second: pair(&Rational::from(&exponent - sum.step())),
-            numerator: (real(&-gap.clone()).exp_m1().neg(), second_term.mul(&real(&exponent).exp())),
-        }
-    }
-
-    /// With p = cis(angle / 2) and r e^{i angle} = E: 1 - E = p ((1 - r) cos(angle/2) - i (1 + r) sin(angle/2)),
-    /// which subtracts nothing.
-    fn at(&self, node: i64) -> F {
-        let (sin, cos) = self.half_angle.mul_int(node).sin_cos();
-        let p = F::new(cos.clone(), sin.clone());
-        let one_minus = |(minus, plus): &(F::Real, F::Real)| F::new(minus.mul(&cos), plus.mul(&sin).neg());
-        match self.kernel {
-            Kernel::HockeyStick | Kernel::Complement => {
-                // (n1 + n2 r p^2) / (p^2 a b) = (n1 conj(p)^2 + n2 r) / (a b)
-                let back = p.conj();
-                let (n1, n2) = &self.numerator;
-                let nought = n2.mul_int(0);
-                let top = back.mul(&back).scale(n1).add(&F::new(n2.clone(), nought));
-                top.mul(&one_minus(&self.first).mul(&one_minus(&self.second)).recip())
-            }
-            Kernel::UpperTail => p.conj().mul(&one_minus(&self.first).recip()),
-            Kernel::TiltedTail => p.conj().mul(&one_minus(&self.second).recip()),
-        }
+impl Question {
+    /// Where the kernel's exponential starts: l0 on a lattice, eps on the line.
+    pub(crate) fn start(&self) -> &Rational {
+        if self.step.is_some() { &self.first } else { &self.threshold }
     }
 }
 
-/// ln(exp(a) + exp(b)).
-fn ln_sum(a: f64, b: f64) -> f64 {
-    let (large, small) = (a.max(b), a.min(b));
-    if small == f64::NEG_INFINITY { large } else { large + (small - large).exp().ln_1p() }
+/// What the trapezoid rule adds at most, and what the nodes left out add at most.
+#[derive(Clone, Debug)]
+pub(crate) struct Errors {
+    alias: Float,
+    truncation: Float,
+}
+
+/// A question on the lattice or on the line, and why.
+struct Choice {
+    question: Question,
+    lattice_refused: Option<String>,
 }

@@ -10,7 +10,7 @@ use rug::{Float, Integer, Rational, float::Round, integer::Order};
 
 use super::{
     enclosure::Enclosure,
-    sum::{GaussianSum, Group},
+    sum::{Group, Law, LossSum},
     theta,
 };
 use crate::error::{Error, Result};
@@ -25,12 +25,12 @@ struct Polynomial {
     masses: Vec<Integer>,
 }
 
-/// The distribution of a [`GaussianSum`]: lower bounds for the masses of rho + h k.
+/// The distribution of a [`LossSum`]: lower bounds for the masses of offset + h k.
 #[derive(Clone, Debug)]
 pub struct Masses {
     polynomial: Polynomial,
     bits: u32,
-    rho: Rational,
+    offset: Rational,
     step: Rational,
 }
 
@@ -39,18 +39,22 @@ impl Masses {
     ///
     /// The cost grows with the span of the lattice that carries mass; sums that would need more than some millions
     /// of masses are refused.
-    pub fn new(sum: &GaussianSum, bits: u32) -> Result<Self> {
+    pub fn new(sum: &LossSum, bits: u32) -> Result<Self> {
         let mut total: Option<Polynomial> = None;
-        for (group, multiplier) in sum.groups().iter().zip(sum.multipliers()) {
+        let Some(step) = sum.step() else {
+            return Err(Error::out_of_range("the noise to convolve", "continuous", "integer noise only"));
+        };
+        for group in sum.groups() {
+            let multiplier = (group.weight() / step).into_numer_denom().0;
             let copies = power(&single(group, bits)?, group.copies, bits)?;
-            let spread = stretch(&copies, multiplier)?;
+            let spread = stretch(&copies, &multiplier)?;
             total = Some(match total {
                 None => spread,
                 Some(total) => product(&total, &spread, bits)?,
             });
         }
         let polynomial = total.ok_or(Error::EmptyComposition)?;
-        Ok(Masses { polynomial, bits, rho: sum.rho().clone(), step: sum.step().clone() })
+        Ok(Masses { polynomial, bits, offset: sum.offset().clone(), step: step.clone() })
     }
 
     /// One minus the stored masses: what rounding and truncation have lost, exactly.
@@ -65,7 +69,7 @@ impl Masses {
         let precision = self.bits + 32;
         let mut total = Enclosure::double(0.0, precision);
         for (mass, k) in self.polynomial.masses.iter().zip(self.polynomial.first..) {
-            let l = Rational::from(&self.step * k) + &self.rho;
+            let l = Rational::from(&self.step * k) + &self.offset;
             if let Some(weight) = weight(&l) {
                 total = total.add(&weight.mul(&Enclosure::rational(&Rational::from(mass), precision)));
             }
@@ -92,25 +96,47 @@ impl Masses {
     }
 }
 
-/// Lower bounds for the masses of one discrete Gaussian, as far out as they reach 2^-bits.
+/// Lower bounds for the masses of the integer behind one term's loss: the noise itself for Gaussians, as far out as
+/// they reach 2^-bits; minus the number of steps below the largest loss for the discrete Laplace.
 fn single(group: &Group, bits: u32) -> Result<Polynomial> {
     let precision = bits + 32;
-    let inverse = theta::gaussian_sum(&group.sigma2, precision).recip();
-    let reach = (2.0 * group.sigma2.to_f64() * (f64::from(bits) + 1.0) * std::f64::consts::LN_2).sqrt().ceil();
+    let sigma2 = match &group.law {
+        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => sigma2,
+        Law::DiscreteLaplace { epsilon } => return Ok(laplace(epsilon, group.shift, bits)),
+    };
+    let inverse = theta::gaussian_sum(sigma2, precision).recip();
+    let reach = (2.0 * sigma2.to_f64() * (f64::from(bits) + 1.0) * std::f64::consts::LN_2).sqrt().ceil();
     if reach >= (MOST_MASSES / 2) as f64 {
         return Err(too_long(reach * 2.0));
     }
     let reach = reach as i64;
     let half: Vec<Integer> = (0..=reach)
         .map(|x| {
-            let exponent = -Rational::from(x * x) / Rational::from(&group.sigma2 * 2_u32);
-            let mass = Enclosure::rational(&exponent, precision).exp().mul(&inverse);
-            let scaled: Float = mass.lower().clone() << bits;
-            scaled.to_integer_round(Round::Down).map_or_else(Integer::new, |(floor, _)| floor)
+            let exponent = -Rational::from(x * x) / Rational::from(sigma2 * 2_u32);
+            units_down(&Enclosure::rational(&exponent, precision).exp().mul(&inverse), bits)
         })
         .collect();
     let masses = half.iter().skip(1).rev().chain(half.iter()).cloned().collect();
     Ok(trimmed(Polynomial { first: -reach, masses }))
+}
+
+/// The masses of the shift + 1 losses of a discrete Laplace term, from the smallest: with q = exp(-epsilon), 1 / (1 + q)
+/// at the largest, q^shift / (1 + q) at the smallest and (1 - q) q^x / (1 + q) at x steps below the largest.
+fn laplace(epsilon: &Rational, shift: u64, bits: u32) -> Polynomial {
+    let precision = bits + 32;
+    let one = Enclosure::double(1.0, precision);
+    let power = |x: u64| Enclosure::rational(&-Rational::from(epsilon * x), precision).exp();
+    let total = one.add(&power(1));
+    let inner = one.sub(&power(1));
+    let mass = |x: u64| if x == 0 || x == shift { power(x) } else { power(x).mul(&inner) };
+    let masses = (0..=shift).rev().map(|x| units_down(&mass(x).div(&total), bits)).collect();
+    Polynomial { first: -(shift as i64), masses }
+}
+
+/// The largest multiple of 2^-bits that is at most the truth, in these units.
+fn units_down(mass: &Enclosure, bits: u32) -> Integer {
+    let scaled: Float = mass.lower().clone() << bits;
+    scaled.to_integer_round(Round::Down).map_or_else(Integer::new, |(floor, _)| floor)
 }
 
 /// The sum of `copies` independent terms, by repeated squaring.
@@ -189,10 +215,13 @@ mod tests {
     use super::*;
     use crate::numeric::rational::parse;
 
-    fn sum(groups: &[(&str, u64, u64)]) -> GaussianSum {
-        let group =
-            |&(sigma2, shift, copies): &(&str, u64, u64)| Group { sigma2: parse(sigma2).unwrap(), shift, copies };
-        GaussianSum::new(groups.iter().map(group)).unwrap()
+    fn sum(groups: &[(&str, u64, u64)]) -> LossSum {
+        let group = |&(sigma2, shift, copies): &(&str, u64, u64)| Group {
+            law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
+            shift,
+            copies,
+        };
+        LossSum::new(groups.iter().map(group)).unwrap()
     }
 
     /// E[(1 - exp(eps - L))_+] by enumeration of all pairs of two counts, in balls.

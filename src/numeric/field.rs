@@ -18,8 +18,8 @@ pub trait Real: Clone + Debug {
     fn rational(value: &Rational, precision: Self::Precision) -> Self;
     /// The number pi.
     fn pi(precision: Self::Precision) -> Self;
-    /// The fraction top / bottom, at the precision of another number.
-    fn rational_like(other: &Self, top: i64, bottom: i64) -> Self;
+    /// The fraction top / bottom.
+    fn ratio(top: i64, bottom: i64, precision: Self::Precision) -> Self;
     /// x + y.
     fn add(&self, other: &Self) -> Self;
     /// x y.
@@ -95,7 +95,7 @@ impl Real for f64 {
     fn pi((): ()) -> Self {
         std::f64::consts::PI
     }
-    fn rational_like(_other: &Self, top: i64, bottom: i64) -> Self {
+    fn ratio(top: i64, bottom: i64, (): ()) -> Self {
         top as f64 / bottom as f64
     }
     fn add(&self, other: &Self) -> Self {

@@ -5,9 +5,10 @@
 //! | [`rational`] | exact numbers as people type them |
 //! | [`enclosure`] | intervals with directed ends: how a proven number leaves the house |
 //! | [`field`], [`ball`] | the complex field in which formulas are written once, in doubles and in balls |
-//! | [`sum`] | weighted sums of discrete Gaussians and the lattice of their values |
+//! | [`sum`] | weighted sums of noise terms and the lattice of their values |
 //! | [`theta`] | their moment generating function by both sides of Jacobi's identity |
 //! | [`contour`] | probabilities and hockey-stick sums by the trapezoid rule, with every error bounded |
+//! | [`family`] | the same for all pairs of a family of sums at once |
 //! | [`sieve`] | where on the period the integrand is provably negligible |
 //! | [`root`] | certified minima of convex functions and bracketing search |
 //! | [`convolve`] | exact convolution in fixed point: the independent path that the tests hold against the contour |
@@ -16,12 +17,15 @@ pub mod ball;
 pub mod contour;
 pub mod convolve;
 pub mod enclosure;
+pub mod family;
 pub mod field;
+mod integrand;
 mod plan;
 pub mod rational;
 pub mod root;
 pub mod sieve;
 pub mod sum;
 pub mod theta;
+mod turn;
 
 pub use enclosure::{Certainty, Enclosure};

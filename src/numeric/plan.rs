@@ -1,14 +1,17 @@
 //! The choice of a contour: its real part, its spacing, how far it goes and which windows survive beyond.
 //!
-//! Everything here is searched in doubles. None of it needs a proof: every real part, spacing and height gives a true
-//! enclosure, because [`contour`](super::contour) bounds what each choice leaves out. A bad choice costs time only.
+//! Everything here is searched in doubles. None of it needs a proof but the sieve's, which keeps its own margins: every
+//! real part, spacing and height gives a true enclosure, because [`contour`](super::contour) bounds what each choice
+//! leaves out. A bad choice costs time only.
 
 use std::f64::consts::PI;
 
+use rug::Rational;
+
 use super::{
     contour::{Kernel, Question},
-    sieve::{self, Wave},
-    sum::GaussianSum,
+    rational, sieve,
+    sum::LossSum,
     theta,
 };
 use crate::error::{Error, Result};
@@ -21,16 +24,25 @@ const MOST_NODES: i64 = 2_000_000;
 pub(crate) struct Plan {
     /// The real part, a dyadic number of few bits.
     pub c: f64,
-    /// The number of nodes of the full period, odd. The spacing is 2 pi / (h nodes).
-    pub nodes: i64,
+    /// The losses after which the rule repeats itself: the heights are 2 pi j / period. On a lattice a multiple of h.
+    pub period: Rational,
+    /// The number of nodes of one period of the integrand, odd, on a lattice; nothing on the line.
+    pub nodes: Option<i64>,
     /// Ranges of nodes j >= 0 that are summed, both ends included; the first starts at 0. Negative nodes are their
     /// conjugates.
     pub lobes: Vec<(i64, i64)>,
     /// Where the bound for the term below c, and for the one above, is taken.
     pub below: f64,
     pub above: f64,
-    /// All nodes left out have |product of the factors| <= exp(-cut); infinite where none is left out.
+    /// Nodes j left out of the lobes, up to `last`, have |product of the factors| <= exp(-cut) j / reach, where
+    /// `reach` is the end of the first lobe; infinite where none is left out.
     pub cut: f64,
+    /// The last node that the sieve covers; beyond it only the kernel's decay is used.
+    pub last: i64,
+    /// Whether the sieve stopped at its budget: more digits are not to be had on the line.
+    pub spent: bool,
+    /// Whether `last` comes from a sieve already.
+    last_is_final: bool,
 }
 
 impl Plan {
@@ -38,14 +50,45 @@ impl Plan {
     pub(crate) fn evaluated(&self) -> i64 {
         self.lobes.iter().map(|(from, to)| to - from + 1).sum()
     }
+
+    /// Adds ranges of nodes, in any order and overlapping or not; none beyond `last`.
+    fn add_lobes(&mut self, more: Vec<(i64, i64)>) {
+        let mut all: Vec<(i64, i64)> = self.lobes.drain(..).chain(more).collect();
+        all.sort_unstable();
+        for (from, to) in all {
+            let to = to.min(self.last);
+            match self.lobes.last_mut() {
+                // The first lobe keeps its end, which the bounds refer to; a neighbor starts after it.
+                Some(before) if from <= before.1 => {
+                    let rest = (before.1 + 1, to);
+                    if rest.0 <= rest.1 {
+                        self.lobes.push(rest);
+                    }
+                }
+                _ if from <= to => self.lobes.push((from, to)),
+                _ => {}
+            }
+        }
+    }
+
+    /// What the rule divides by: the number of nodes on a lattice, the period on the line.
+    pub(crate) fn divisor(&self) -> Rational {
+        self.nodes.map_or_else(|| self.period.clone(), Rational::from)
+    }
+
+    /// Im s at a node, approximately.
+    pub(crate) fn height(&self, node: i64) -> f64 {
+        2.0 * PI * node as f64 / self.period.to_f64()
+    }
 }
 
 /// What the plan needs to know of the sum and the question, in doubles.
 pub(crate) struct Sketch<'a> {
-    sum: &'a GaussianSum,
+    sum: &'a LossSum,
     kernel: Kernel,
     rho: f64,
-    step: f64,
+    /// The lattice step, where the lattice kernel is asked for.
+    step: Option<f64>,
     /// The threshold z of the question.
     at: f64,
     /// The first lattice value that counts.
@@ -55,21 +98,33 @@ pub(crate) struct Sketch<'a> {
 }
 
 impl<'a> Sketch<'a> {
-    pub(crate) fn new(sum: &'a GaussianSum, question: &Question) -> Self {
+    pub(crate) fn new(sum: &'a LossSum, question: &Question) -> Self {
         Sketch {
             sum,
             kernel: question.kernel,
             rho: sum.rho().to_f64(),
-            step: sum.step().to_f64(),
+            step: question.step.as_ref().map(Rational::to_f64),
             at: question.threshold.to_f64(),
             first: question.first.to_f64(),
             gap: question.gap.to_f64(),
         }
     }
 
+    /// The derivative of ln of the bound exp(rho (x + x^2)) prod m(x) for M(x): increasing in x.
+    fn slope(&self, x: f64) -> f64 {
+        let bounded: f64 = self.sum.groups().iter().map(|group| theta::ln_bounded_mgf_approx(group, x).1).sum();
+        self.rho * (1.0 + 2.0 * x) + bounded
+    }
+
+    /// ln of that bound.
+    fn ln_bound(&self, x: f64) -> f64 {
+        let bounded: f64 = self.sum.groups().iter().map(|group| theta::ln_bounded_mgf_approx(group, x).0).sum();
+        self.rho * (x + x * x) + bounded
+    }
+
     /// The saddle point of M(s) kappa(s) on the real axis, thetas neglected: the root of an increasing function in
     /// the strip in which the kernel converges.
-    fn saddle(&self) -> f64 {
+    pub(crate) fn saddle(&self) -> f64 {
         let (low, high) = self.kernel.strip();
         let slope = |c: f64| {
             let poles = match self.kernel {
@@ -77,38 +132,18 @@ impl<'a> Sketch<'a> {
                 Kernel::UpperTail => 1.0 / c,
                 Kernel::TiltedTail => 1.0 / (c + 1.0),
             };
-            self.rho * (1.0 + 2.0 * c) - self.at - poles
+            self.slope(c) - self.at - poles
         };
-        let mut left = low;
-        let mut right = if high.is_finite() { high } else { low + 1.0 };
-        while high.is_infinite() && slope(right) < 0.0 && right < 1e300 {
-            right = low + (right - low) * 2.0;
-        }
-        for _ in 0..80 {
-            let middle = left + (right - left) / 2.0;
-            if slope(middle) < 0.0 {
-                left = middle;
-            } else {
-                right = middle;
-            }
-        }
-        let c = few_bits(right);
-        if self.kernel == Kernel::Complement {
-            c.clamp(-0.9999, -0.0001)
-        } else {
-            c.max(low + f64::MIN_POSITIVE.sqrt())
+        let c = few_bits(increasing_root(slope, low, high, 80));
+        match self.kernel {
+            Kernel::Complement => c.clamp(-0.9999, -0.0001),
+            _ => c.max(low + f64::MIN_POSITIVE.sqrt()),
         }
     }
 
-    /// ln M(c), with the thetas.
-    fn ln_mgf(&self, c: f64) -> f64 {
-        let thetas: f64 = self.sum.groups().iter().map(|group| theta::ln_factor_on_axis(group, c)).sum();
-        self.rho * (c + c * c) + thetas
-    }
-
-    /// ln of |kappa(c)| / h.
+    /// ln of |kappa(c)| / h, or of |kappa(c)| on the line.
     fn ln_kernel(&self, c: f64) -> f64 {
-        let h = self.step;
+        let Some(h) = self.step else { return -c * self.at - (c * (c + 1.0)).abs().ln() };
         let bracket = match self.kernel {
             Kernel::HockeyStick | Kernel::Complement => {
                 let numerator = -(-self.gap).exp_m1() - (-self.gap - c * h).exp() * (self.gap - h).exp_m1();
@@ -137,26 +172,34 @@ impl<'a> Sketch<'a> {
             Kernel::UpperTail => c.powi(-2),
             Kernel::TiltedTail => (c + 1.0).powi(-2),
         };
+        let nudge = 1e-4 * (1.0 + c.abs());
+        let curvature = ((self.slope(c + nudge) - self.slope(c - nudge)) / (2.0 * nudge)).max(0.0) + poles;
         // (1 / 2 pi) integral of M kappa = M kappa / sqrt(2 pi curvature); on a coarse lattice at most one period.
-        let width = (1.0 / (2.0 * PI * (2.0 * self.rho + poles)).sqrt()).min(1.0 / self.step);
-        self.ln_mgf(c) + self.ln_kernel(c) + self.step.ln() + width.ln()
+        let width = 1.0 / (2.0 * PI * curvature).sqrt();
+        let (width, unit) = self.step.map_or((width, 1.0), |h| (width.min(1.0 / h), h));
+        let groups = self.sum.groups().iter();
+        let ln_mgf = self.rho * (c + c * c) + groups.map(|group| theta::ln_mgf_approx(group, c)).sum::<f64>();
+        ln_mgf + self.ln_kernel(c) + unit.ln() + width.ln()
     }
 
     /// ln of the bound for the terms that the trapezoid rule adds on one side, with the point x at which it is taken:
-    /// M(x) <= exp(rho (x + x^2)), so the sum over k >= 1 is at most
-    /// exp(rho (x + x^2) - x z) / (exp(period |x - c|) - 1).
+    /// the sum over k >= 1 is at most exp(ln_bound(x) - x z) / (exp(period |x - c|) - 1).
     fn ln_alias(&self, x: f64, c: f64, period: f64) -> f64 {
         let power = period * (x - c).abs();
         let denominator = if power > 30.0 { power } else { power.exp_m1().ln() };
-        self.rho * (x + x * x) - x * self.at - self.extra() - denominator
+        self.ln_bound(x) - x * self.at - self.extra() - denominator
     }
 
     /// The best points for both bounds: the stationary ones, kept in the strip and away from c.
     fn alias_points(&self, c: f64, period: f64) -> (f64, f64) {
-        let (low, high) = self.kernel.closed_strip();
-        let stationary = |sign: f64| (self.at + sign * period - self.rho) / (2.0 * self.rho);
+        let (low, high) = self.kernel.strip();
+        let stationary = |sign: f64| increasing_root(|x| self.slope(x) - self.at - sign * period, low, high, 40);
+        // Bounded losses shorter than the period have no stationary point: the bound falls for ever, so far is enough.
+        let far = c + 1000.0 / self.step.unwrap_or(1.0);
+        let above = stationary(1.0);
+        let above = if above > 1e200 { far } else { above };
         let below = stationary(-1.0).max(low).min(c - (1.0 / period).min((c - low) / 2.0));
-        let above = stationary(1.0).min(high).max(c + (1.0 / period).min((high - c) / 2.0));
+        let above = above.min(high).max(c + (1.0 / period).min((high - c) / 2.0));
         (below, above)
     }
 
@@ -169,12 +212,14 @@ impl<'a> Sketch<'a> {
     /// A plan whose errors are about exp(ln_share) of the answer; `ln_answer` is the answer where it is known better
     /// than by the saddle point method.
     pub(crate) fn plan(&self, ln_share: f64, ln_answer: Option<f64>) -> Result<Plan> {
-        let c = self.saddle();
+        self.plan_at(self.saddle(), ln_share, ln_answer)
+    }
+
+    /// The same at a given real part.
+    pub(crate) fn plan_at(&self, c: f64, ln_share: f64, ln_answer: Option<f64>) -> Result<Plan> {
         let target = ln_answer.unwrap_or_else(|| self.ln_answer(c)) + ln_share;
-        let unsweepable =
-            |needed: String, budget: String| Error::Unsweepable { step: format!("{:.3e}", self.step), needed, budget };
         // The shortest period whose aliases are below the target.
-        let mut long = self.step;
+        let mut long = self.step.unwrap_or(1e-3);
         while self.ln_aliases(c, long) > target && long < 1e300 {
             long *= 2.0;
         }
@@ -187,52 +232,164 @@ impl<'a> Sketch<'a> {
                 long = middle;
             }
         }
-        let nodes = (long / self.step).ceil();
+        // The size of what is left out for a cut of zero, more or less: see `truncation_error` of the contour.
+        let ln_left_out = match (self.kernel, self.step) {
+            (Kernel::HockeyStick | Kernel::Complement, _) | (_, None) => 2.0 - c * self.at,
+            (_, Some(h)) => 1.0 + (PI / h).ln() - c * self.first - self.extra(),
+        };
+        let cut = (self.ln_bound(c) + ln_left_out - target).max(1.0);
+        match self.step {
+            Some(step) => self.on_lattice(c, long, step, cut),
+            None => self.on_line(c, long, cut),
+        }
+    }
+
+    fn on_lattice(&self, c: f64, period: f64, step: f64, cut: f64) -> Result<Plan> {
+        let nodes = (period / step).ceil();
         if !nodes.is_finite() || nodes >= 2f64.powi(61) {
-            return Err(unsweepable(format!("a period of {nodes:.1e} steps"), "2e18".to_string()));
+            return Err(self.unsweepable(format!("a period of {nodes:.1e} steps"), "2e18".to_string()));
         }
         let nodes = (nodes as i64) | 1;
-        let period = nodes as f64 * self.step;
+        let period = nodes as f64 * step;
         let (below, above) = self.alias_points(c, period);
-        // The nodes left out add at most exp(rho (c + c^2)) kappa(c) / h exp(-cut).
-        let cut = (self.rho * (c + c * c) + self.ln_kernel(c) - target).max(1.0);
         let spacing = 2.0 * PI / period;
         let last = (nodes - 1) / 2;
-        let reach = ((cut / self.rho).sqrt() / spacing).ceil().max(1.0);
+        let reach = self.reach(cut, spacing);
+        let Some(step) = &self.sum.step() else { return Err(Error::EmptyComposition) };
+        let exact = Rational::from(*step * nodes);
+        let mut plan = Plan {
+            c,
+            period: exact,
+            nodes: Some(nodes),
+            lobes: vec![(0, last)],
+            below,
+            above,
+            cut,
+            last,
+            spent: false,
+            last_is_final: false,
+        };
         if reach * 1.25 + 16.0 >= last as f64 {
-            if last > MOST_NODES {
-                return Err(unsweepable(format!("{last} nodes"), format!("{MOST_NODES} nodes")));
-            }
-            return Ok(Plan { c, nodes, lobes: vec![(0, last)], below, above, cut: f64::INFINITY });
+            plan.cut = f64::INFINITY;
+            return if last > MOST_NODES { Err(self.too_many(last)) } else { Ok(plan) };
         }
-        let reach = reach as i64;
-        let waves: Vec<Wave> = (self.sum.groups().iter())
-            .map(|group| Wave {
-                sigma2: group.sigma2.to_f64(),
-                weight: group.weight().to_f64(),
-                copies: group.copies as f64,
-            })
-            .collect();
-        let half_period = PI / self.step * (1.0 + 1e-12);
-        let survivors = sieve::survivors(&waves, reach as f64 * spacing, half_period, cut, 2.0 * spacing)
-            .map_err(|_| unsweepable("more windows".to_string(), format!("{} windows", sieve::BUDGET)))?;
-        let mut lobes = vec![(0, reach)];
-        for (from, to) in survivors {
-            // More nodes on each side than the interval holds, for the roundings of its ends and of the quotients.
-            let margin = 1.0 + to / spacing * 2f64.powi(-48);
-            let from = ((from / spacing - margin).floor() as i64).max(lobes[lobes.len() - 1].1 + 1);
-            let to = ((to / spacing + margin).ceil() as i64).min(last);
-            if from <= to {
-                lobes.push((from, to));
-            }
-        }
-        let plan = Plan { c, nodes, lobes, below, above, cut };
-        let evaluated = plan.evaluated();
-        if evaluated > MOST_NODES {
-            return Err(unsweepable(format!("{evaluated} nodes"), format!("{MOST_NODES} nodes")));
+        plan.lobes = vec![(0, reach as i64)];
+        let plan = self.sum.also_sieved(plan)?;
+        if plan.last < last {
+            let needed = format!("more windows up to height {:.1e}", last as f64 * spacing);
+            return Err(self.unsweepable(needed, format!("{} windows", sieve::BUDGET)));
         }
         Ok(plan)
     }
+
+    fn on_line(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
+        // Rounded up to few bits, so that the angles are fractions of moderate denominators.
+        let period = few_bits(period) * (1.0 + 2f64.powi(-11));
+        let period = few_bits(period);
+        let (below, above) = self.alias_points(c, period);
+        let spacing = 2.0 * PI / period;
+        let reach = self.reach(cut, spacing);
+        if reach > MOST_NODES as f64 {
+            return Err(self.too_many(reach as i64));
+        }
+        let reach = reach as i64;
+        let exact = rational::from_f64(period);
+        let plan = Plan {
+            c,
+            period: exact,
+            nodes: None,
+            lobes: vec![(0, reach)],
+            below,
+            above,
+            cut,
+            last: reach,
+            spent: false,
+            last_is_final: false,
+        };
+        self.sum.also_sieved(plan)
+    }
+
+    /// The node at which the main lobe has fallen to the cut.
+    fn reach(&self, cut: f64, spacing: f64) -> f64 {
+        ((cut / self.rho).sqrt() / spacing).ceil().max(1.0).min(2f64.powi(61))
+    }
+
+    fn too_many(&self, nodes: i64) -> Error {
+        self.unsweepable(format!("{nodes} nodes"), format!("{MOST_NODES} nodes"))
+    }
+
+    fn unsweepable(&self, needed: String, budget: String) -> Error {
+        unsweepable(self.step, needed, budget)
+    }
+}
+
+fn unsweepable(step: Option<f64>, needed: String, budget: String) -> Error {
+    Error::Unsweepable { step: step.map_or("0".to_string(), |step| format!("{step:.3e}")), needed, budget }
+}
+
+impl LossSum {
+    /// The plan with the lobes of this sum that survive beyond its first lobe, and with the height up to which the
+    /// sieve of this sum came.
+    pub(crate) fn also_sieved(&self, mut plan: Plan) -> Result<Plan> {
+        /// On the line the sweep ends where its survivors become too many to integrate.
+        const MOST_ON_LINE: i64 = 200_000;
+        if plan.cut.is_infinite() {
+            return Ok(plan);
+        }
+        let reach = plan.lobes[0].1;
+        let spacing = plan.height(1);
+        let end = plan.nodes.map_or(f64::INFINITY, |nodes| (nodes - 1) as f64 / 2.0);
+        let top = end * spacing * (1.0 + 1e-12);
+        let swept = self.swept(reach as f64 * spacing, top, plan.cut, 2.0 * spacing);
+        let covered = swept.reached / spacing * (1.0 - 2f64.powi(-40)) - 1.0;
+        let mut spent = swept.reached < top;
+        let mut last = if spent { covered } else { end }.clamp(reach as f64, 2f64.powi(61)) as i64;
+        let mut lobes = Vec::new();
+        let mut evaluated = reach;
+        for (from, to) in &swept.survivors {
+            // More nodes on each side than the interval holds, for the roundings of its ends and of the quotients.
+            let margin = 1.0 + to / spacing * 2f64.powi(-48);
+            let from = ((from / spacing - margin).floor() as i64).max(reach + 1);
+            let to = ((to / spacing + margin).ceil() as i64).min(last);
+            if from > to {
+                continue;
+            }
+            evaluated += to - from + 1;
+            if plan.nodes.is_none() && evaluated > MOST_ON_LINE {
+                (last, spent) = (from - 1, true);
+                break;
+            }
+            lobes.push((from, to));
+        }
+        plan.last = if plan.last_is_final { last.min(plan.last) } else { last };
+        plan.last_is_final = true;
+        plan.spent |= spent;
+        plan.add_lobes(lobes);
+        let evaluated = plan.evaluated();
+        if evaluated > MOST_NODES {
+            let step = self.step().map(Rational::to_f64);
+            return Err(unsweepable(step, format!("{evaluated} nodes"), format!("{MOST_NODES} nodes")));
+        }
+        Ok(plan)
+    }
+}
+
+/// The root of an increasing function in (low, high), by widening and bisection; an end where there is none.
+fn increasing_root(f: impl Fn(f64) -> f64, low: f64, high: f64, rounds: u32) -> f64 {
+    let (mut left, mut right) = (low, if high.is_finite() { high } else { low + 1.0 });
+    while high.is_infinite() && f(right) < 0.0 && right < 1e300 {
+        left = right;
+        right = low + (right - low) * 2.0;
+    }
+    for _ in 0..rounds {
+        let middle = left + (right - left) / 2.0;
+        if f(middle) < 0.0 {
+            left = middle;
+        } else {
+            right = middle;
+        }
+    }
+    right
 }
 
 /// The number rounded to a mantissa of 12 bits: exact products with it stay short.

@@ -10,11 +10,20 @@
 //! intersected, the rarest first, and what remains is halved until the product of all factors settles it or it is as
 //! short as a few nodes. Survivors are returned, to be integrated; nothing is ignored.
 //!
+//! The kernel falls as 1/t^2, so the target may rise with the height: at t it is exp(-cut) t / from, which leaves a
+//! sum that grows with the logarithm of the height only. The sweep goes octave by octave, each with the target of its
+//! lower end, and is over for good where the target reaches one; or it stops early at its budget, and says where.
+//!
 //! All of this runs in doubles. Each decision keeps a margin of 10^-6 relative, while the rounding errors of the few
-//! operations behind it are below 10^-12 relative; heights up to 2^40 periods keep their fraction to 10^-4 periods,
-//! which the windows are widened by.
+//! operations behind it are below 10^-12 relative; heights are uncertain by 2^-48 of themselves, which the windows are
+//! widened by.
 
-use std::f64::consts::PI;
+use std::{
+    f64::consts::PI,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::sum::{Law, LossSum};
 
 /// A group as the sieve sees it: approximate values suffice because every bound keeps a margin.
 #[derive(Clone, Copy, Debug)]
@@ -22,17 +31,27 @@ pub(crate) struct Wave {
     pub sigma2: f64,
     pub weight: f64,
     pub copies: f64,
+    /// Whether the noise is on the integers; continuous noise only decays.
+    pub periodic: bool,
+}
+
+/// What a sweep found.
+#[derive(Clone, Debug)]
+pub(crate) struct Swept {
+    /// Intervals that cover every height at which the product may exceed its target, in order and disjoint.
+    pub survivors: Vec<(f64, f64)>,
+    /// Up to where they do.
+    pub reached: f64,
 }
 
 /// Below this variance proxy a factor is bounded by one only: its windows cover most of the period anyway.
 const SMALLEST_SIGMA2: f64 = 0.3;
 
-/// How many windows and pieces may be looked at before the sweep is given up.
+/// How many windows and pieces may be looked at before the sweep stops.
 pub(crate) const BUDGET: u64 = 4_000_000;
 
-/// The sweep would look at more than [`BUDGET`] windows.
-#[derive(Debug)]
-pub(crate) struct TooLong;
+/// The sweep has looked at [`BUDGET`] windows.
+struct Spent;
 
 impl Wave {
     /// An upper bound for copies ln(psi(d) / psi(0)) for every distance of at least d in [0, pi].
@@ -42,6 +61,9 @@ impl Wave {
     /// at most -2 pi^2 sigma2 (k^2 - |k|), so they add less than 2.1 exp(-4 pi^2 sigma2) when sigma2 >= 0.3. And
     /// psi(0) > 1. Since psi decreases, the bound at d holds for all larger distances.
     fn ln_factor(&self, d: f64) -> f64 {
+        if !self.periodic {
+            return -self.copies * self.sigma2 * d * d / 2.0;
+        }
         if self.sigma2 < SMALLEST_SIGMA2 {
             return 0.0;
         }
@@ -52,6 +74,9 @@ impl Wave {
 
     /// The distance to 2 pi Z beyond which this group alone is below exp(-cut); `None` if it never is.
     fn reach(&self, cut: f64) -> Option<f64> {
+        if !self.periodic {
+            return None;
+        }
         if self.ln_factor(PI) > -cut {
             return None;
         }
@@ -71,8 +96,11 @@ impl Wave {
         2.0 * PI / self.weight
     }
 
-    /// A lower bound for the distance of w t to 2 pi Z over t in [from, to].
+    /// A lower bound for the distance of w t to 2 pi Z, or to 0 for continuous noise, over t in [from, to].
     fn nearest(&self, from: f64, to: f64) -> f64 {
+        if !self.periodic {
+            return from * self.weight;
+        }
         let period = self.period();
         let distance = |t: f64| (t - (t / period).round() * period).abs();
         let crosses = (from / period).ceil() <= (to / period).floor();
@@ -82,6 +110,57 @@ impl Wave {
         // t / period and the product are off by a few units in the last place of t.
         let slack = to * 2f64.powi(-48);
         ((distance(from).min(distance(to)) - slack).max(0.0) * self.weight).min(PI)
+    }
+}
+
+/// The sweep that a sum has seen last: later questions of the same sum reuse it.
+#[derive(Debug, Default)]
+pub(crate) struct Memory(Mutex<Option<Remembered>>);
+
+#[derive(Debug)]
+struct Remembered {
+    from: f64,
+    to: f64,
+    cut: f64,
+    swept: Arc<Swept>,
+}
+
+impl LossSum {
+    /// A sweep that covers [from, to] for the target exp(-cut) t / from at least. The bounds do not depend on Re s,
+    /// so the answer to one question serves others: a survivor of a stricter target is only summed in vain.
+    pub(crate) fn swept(&self, from: f64, to: f64, cut: f64, resolution: f64) -> Arc<Swept> {
+        /// Sweep somewhat more than was asked, for the questions to come.
+        const SPARE: f64 = 8.0;
+        let mut memory = self.memory().0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = memory.as_ref() {
+            // exp(-cut) t / from is nowhere above the known target if and only if cut + ln(from) is not above it.
+            let serves = known.from <= from && to <= known.to && cut + from.ln() <= known.cut + known.from.ln();
+            if serves {
+                return Arc::clone(&known.swept);
+            }
+        }
+        let start = from * 0.7;
+        let wider = cut.max(40.0) + SPARE;
+        let swept = Arc::new(sweep(&self.waves(), start, to, wider, resolution));
+        *memory = Some(Remembered { from: start, to, cut: wider, swept: Arc::clone(&swept) });
+        swept
+    }
+
+    /// The groups as the sieve sees them.
+    fn waves(&self) -> Vec<Wave> {
+        (self.groups().iter())
+            .filter_map(|group| {
+                let (weight, copies) = (group.weight().to_f64(), group.copies as f64);
+                match &group.law {
+                    Law::DiscreteGaussian { sigma2 } => {
+                        Some(Wave { sigma2: sigma2.to_f64(), weight, copies, periodic: true })
+                    }
+                    Law::Gaussian { sigma2 } => Some(Wave { sigma2: sigma2.to_f64(), weight, copies, periodic: false }),
+                    // Bounded by one, as the prefactor carries its size on the axis.
+                    Law::DiscreteLaplace { .. } => None,
+                }
+            })
+            .collect()
     }
 }
 
@@ -96,40 +175,55 @@ struct Sieve<'a> {
     survivors: Vec<(f64, f64)>,
 }
 
-/// Intervals that cover every t in [from, to] at which prod |F(t)|^copies may exceed exp(-cut), in order and
-/// disjoint. Pieces shorter than `resolution` are not divided further.
-pub(crate) fn survivors(
-    waves: &[Wave],
-    from: f64,
-    to: f64,
-    cut: f64,
-    resolution: f64,
-) -> Result<Vec<(f64, f64)>, TooLong> {
-    let cut = cut + 1e-6 * (1.0 + cut.abs());
-    let mut windows: Vec<(f64, f64)> =
-        waves.iter().filter_map(|wave| Some((wave.period(), wave.reach(cut)? / wave.weight))).collect();
-    windows.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut sieve = Sieve { waves, windows, cut, resolution, looked_at: 0, survivors: Vec::new() };
-    sieve.intersect(0, from, to)?;
-    sieve.survivors.sort_by(|a, b| a.0.total_cmp(&b.0));
-    sieve.survivors.dedup_by(|next, kept| {
+/// Sweeps [from, to] for the heights t at which prod |F(t)|^copies may exceed exp(-cut) t / from. Pieces shorter than
+/// `resolution` are not divided further.
+pub(crate) fn sweep(waves: &[Wave], from: f64, to: f64, cut: f64, resolution: f64) -> Swept {
+    let mut survivors: Vec<(f64, f64)> = Vec::new();
+    let (mut start, mut target, mut looked_at) = (from, cut, 0);
+    while start < to {
+        if target <= 0.0 {
+            start = to;
+            break;
+        }
+        let end = (start * 2.0).min(to);
+        let padded = target + 1e-6 * (1.0 + target);
+        // Continuous noise only decays: where it suffices alone, it does for good.
+        let steady = waves.iter().filter(|wave| !wave.periodic);
+        if steady.map(|wave| wave.ln_factor(wave.nearest(start, end))).sum::<f64>() <= -padded {
+            start = to;
+            break;
+        }
+        let mut windows: Vec<(f64, f64)> =
+            waves.iter().filter_map(|wave| Some((wave.period(), wave.reach(padded)? / wave.weight))).collect();
+        windows.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut sieve = Sieve { waves, windows, cut: padded, resolution, looked_at, survivors: Vec::new() };
+        if sieve.intersect(0, start, end).is_err() {
+            break;
+        }
+        looked_at = sieve.looked_at;
+        survivors.append(&mut sieve.survivors);
+        start = end;
+        target -= std::f64::consts::LN_2 * (1.0 - 1e-9);
+    }
+    survivors.sort_by(|a, b| a.0.total_cmp(&b.0));
+    survivors.dedup_by(|next, kept| {
         let touches = next.0 <= kept.1;
         if touches {
             kept.1 = kept.1.max(next.1);
         }
         touches
     });
-    Ok(sieve.survivors)
+    Swept { survivors, reached: start }
 }
 
 impl Sieve<'_> {
-    fn count(&mut self) -> Result<(), TooLong> {
+    fn count(&mut self) -> Result<(), Spent> {
         self.looked_at += 1;
-        if self.looked_at > BUDGET { Err(TooLong) } else { Ok(()) }
+        if self.looked_at > BUDGET { Err(Spent) } else { Ok(()) }
     }
 
     /// Intersects [from, to] with the windows of the groups from `group` on.
-    fn intersect(&mut self, group: usize, from: f64, to: f64) -> Result<(), TooLong> {
+    fn intersect(&mut self, group: usize, from: f64, to: f64) -> Result<(), Spent> {
         self.count()?;
         let Some(&(period, half_width)) = self.windows.get(group) else {
             return self.refine(from, to);
@@ -137,7 +231,7 @@ impl Sieve<'_> {
         let half_width = half_width * (1.0 + 1e-9) + to * 2f64.powi(-48);
         let mut k = ((from - half_width) / period).ceil().max(0.0);
         if (to - from) / period > BUDGET as f64 {
-            return Err(TooLong);
+            return Err(Spent);
         }
         while k * period - half_width <= to {
             let (start, end) = ((k * period - half_width).max(from), (k * period + half_width).min(to));
@@ -150,7 +244,7 @@ impl Sieve<'_> {
     }
 
     /// Halves [from, to] until the product of all groups settles it.
-    fn refine(&mut self, from: f64, to: f64) -> Result<(), TooLong> {
+    fn refine(&mut self, from: f64, to: f64) -> Result<(), Spent> {
         self.count()?;
         let bound: f64 = self.waves.iter().map(|wave| wave.ln_factor(wave.nearest(from, to))).sum();
         if bound <= -self.cut {
@@ -185,7 +279,7 @@ mod tests {
     #[test]
     fn the_factor_is_bounded_at_its_distance_and_beyond() {
         for sigma2 in [0.31, 1.0, 5.0] {
-            let wave = Wave { sigma2, weight: 1.0, copies: 3.0 };
+            let wave = Wave { sigma2, weight: 1.0, copies: 3.0, periodic: true };
             for k in 0..=60 {
                 let d = PI * f64::from(k) / 60.0;
                 let truth = factor_by_definition(&wave, d).ln();
@@ -200,18 +294,18 @@ mod tests {
     #[test]
     fn every_height_above_the_target_survives_and_little_else() {
         let waves = [
-            Wave { sigma2: 500.0 / 73.0, weight: 73.0 / 500.0, copies: 10.0 },
-            Wave { sigma2: 2500.0 / 137.0, weight: 137.0 / 2500.0, copies: 6.0 },
+            Wave { sigma2: 500.0 / 73.0, weight: 73.0 / 500.0, copies: 10.0, periodic: true },
+            Wave { sigma2: 2500.0 / 137.0, weight: 137.0 / 2500.0, copies: 6.0, periodic: true },
         ];
         let cut = 12.0;
-        let kept = survivors(&waves, 10.0, 3000.0, cut, 0.05).unwrap();
-        assert!(!kept.is_empty());
-        let inside = |t: f64| kept.iter().any(|&(from, to)| from <= t && t <= to);
+        let swept = sweep(&waves, 10.0, 3000.0, cut, 0.05);
+        assert!(!swept.survivors.is_empty() && swept.reached == 3000.0);
+        let inside = |t: f64| swept.survivors.iter().any(|&(from, to)| from <= t && t <= to);
         let (mut above, mut covered) = (0, 0);
         for k in 0..299_000 {
             let t = 10.0 + f64::from(k) * 0.01;
             let product: f64 = waves.iter().map(|wave| factor_by_definition(wave, t)).product();
-            if product > (-cut).exp() {
+            if product > (-cut).exp() * t / 10.0 {
                 above += 1;
                 assert!(inside(t), "{t} was dropped with a product of {product}");
             }
@@ -221,8 +315,21 @@ mod tests {
     }
 
     #[test]
-    fn a_hopeless_sweep_is_given_up_quickly() {
-        let waves = [Wave { sigma2: 5.0, weight: 0.2, copies: 1.0 }];
-        assert!(survivors(&waves, 1.0, 1e18, 5.0, 0.1).is_err());
+    fn a_hopeless_sweep_stops_and_says_where() {
+        let waves = [Wave { sigma2: 5.0, weight: 0.2, copies: 1.0, periodic: true }];
+        let swept = sweep(&waves, 1.0, 1e18, 60.0, 0.1);
+        assert!(swept.reached > 1e4 && swept.reached < 1e12, "{}", swept.reached);
+        // With a low target it is over when the target reaches one.
+        assert_eq!(sweep(&waves, 1.0, 1e18, 5.0, 0.1).reached, 1e18);
+    }
+
+    #[test]
+    fn continuous_noise_ends_the_sweep() {
+        let waves = [
+            Wave { sigma2: 5.0, weight: 0.2, copies: 10.0, periodic: true },
+            Wave { sigma2: 100.0, weight: 0.01, copies: 1.0, periodic: false },
+        ];
+        let swept = sweep(&waves, 10.0, 1e9, 40.0, 0.1);
+        assert!(swept.reached == 1e9 && swept.survivors.iter().all(|&(from, _)| from < 150.0));
     }
 }

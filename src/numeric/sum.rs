@@ -1,15 +1,47 @@
-//! Weighted sums of independent discrete Gaussians and the lattice on which their values lie.
+//! Weighted sums of independent noise terms, the privacy losses of which they are made, and the lattice on which they
+//! lie.
+
+use std::sync::Arc;
 
 use rug::{Integer, Rational};
 
-use super::rational;
+use super::{rational, sieve::Memory};
 use crate::error::{Error, Result};
 
-/// `copies` independent terms `(shift / sigma2) X` with X drawn from N_Z(0, sigma2).
+/// The law of the noise of one term, and with it the law of ln p(X) / p(X - shift).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Law {
+    /// N_Z(0, sigma2) on the integers.
+    DiscreteGaussian {
+        /// The variance proxy.
+        sigma2: Rational,
+    },
+    /// N(0, sigma2) on the real line.
+    Gaussian {
+        /// The variance.
+        sigma2: Rational,
+    },
+    /// Mass proportional to exp(-epsilon |x|) at every integer x: two-sided geometric noise.
+    DiscreteLaplace {
+        /// The parameter in the exponent: the privacy loss of a change by one.
+        epsilon: Rational,
+    },
+}
+
+impl Law {
+    fn parameter(&self) -> &Rational {
+        match self {
+            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => sigma2,
+            Law::DiscreteLaplace { epsilon } => epsilon,
+        }
+    }
+}
+
+/// `copies` independent terms of one law, each moved by an integer `shift` between the two hypotheses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The variance proxy of the discrete Gaussian.
-    pub sigma2: Rational,
+    /// The law of the noise.
+    pub law: Law,
     /// The integer by which one count moves.
     pub shift: u64,
     /// How many independent terms there are.
@@ -17,112 +49,130 @@ pub struct Group {
 }
 
 impl Group {
-    /// The weight shift / sigma2 of X in the sum.
-    pub fn weight(&self) -> Rational {
-        Rational::from(self.shift) / &self.sigma2
+    /// What the loss of one term moves by when the noise moves by one where that is linear: shift / sigma2 for
+    /// Gaussian laws, twice the parameter for the discrete Laplace.
+    pub(crate) fn weight(&self) -> Rational {
+        match &self.law {
+            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => Rational::from(self.shift) / sigma2,
+            Law::DiscreteLaplace { epsilon } => Rational::from(epsilon * 2_u32),
+        }
     }
 
-    /// copies shift^2 / (2 sigma2): what the group adds to rho.
-    pub fn rho(&self) -> Rational {
-        self.weight() * self.shift * self.copies / 2_u32
+    /// copies shift^2 / (2 sigma2) for Gaussian laws, else zero.
+    fn rho(&self) -> Rational {
+        match &self.law {
+            Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => self.weight() * self.shift * self.copies / 2_u32,
+            Law::DiscreteLaplace { .. } => Rational::new(),
+        }
+    }
+
+    /// The largest loss of all copies of a bounded law, else zero.
+    fn largest(&self) -> Rational {
+        match &self.law {
+            Law::DiscreteLaplace { epsilon } => Rational::from(epsilon * self.shift) * self.copies,
+            _ => Rational::new(),
+        }
     }
 }
 
-/// The random variable L = rho + sum over groups of (shift / sigma2) (X_1 + ... + X_copies), with
-/// rho = sum copies shift^2 / (2 sigma2).
+/// The random variable L = sum over all terms of ln p(X) / p(X - shift), with X drawn from the term's law p.
 ///
-/// It is the logarithm of dP/dQ under P, for P a product of N_Z(0, sigma2) and Q the same product with every
-/// coordinate moved by its shift (numerics, section 1). Its moment generating function is
-/// E[exp(s L)] = exp(rho (s + s^2)) prod (theta(s) / theta(0))^copies, and -L under the weight exp(-L) is
-/// distributed as L: the pair is symmetric.
+/// It is the logarithm of dP/dQ under P, for P the product of the laws and Q the same product with every coordinate
+/// moved by its shift (numerics, section 1). All laws here are symmetric, so -L under the weight exp(-L) is distributed
+/// as L: the pair is symmetric.
 ///
-/// All values lie on rho + h Z, where h is the greatest common divisor of the weights.
+/// Gaussian terms have L = shift^2 / (2 sigma2) + (shift / sigma2) X; together they contribute exp(rho (s + s^2)) to
+/// the moment generating function E[exp(s L)], times theta functions for the integers. A discrete Laplace term has
+/// shift + 1 losses, from epsilon shift down to -epsilon shift in steps of 2 epsilon.
+///
+/// Without continuous terms all values lie on a lattice offset + h Z, where h is the greatest common divisor of the
+/// weights.
 #[derive(Clone, Debug)]
-pub struct GaussianSum {
+pub struct LossSum {
     groups: Vec<Group>,
     rho: Rational,
-    step: Rational,
-    multipliers: Vec<Integer>,
+    offset: Rational,
+    step: Option<Rational>,
+    memory: Arc<Memory>,
 }
 
-impl GaussianSum {
-    /// The sum over the given groups, of which there must be at least one, each with sigma2 > 0, shift >= 1 and
-    /// copies >= 1. Groups of equal noise are merged and their order does not matter.
+impl LossSum {
+    /// The sum over the given groups, of which there must be at least one, each with a positive parameter, shift >= 1
+    /// and copies >= 1. Groups of equal noise are merged and their order does not matter.
     pub fn new(groups: impl IntoIterator<Item = Group>) -> Result<Self> {
         let mut groups: Vec<Group> = groups.into_iter().collect();
         if groups.is_empty() {
             return Err(Error::EmptyComposition);
         }
         for group in &groups {
-            if group.sigma2 <= 0 {
-                return Err(Error::out_of_range(
-                    "sigma2",
-                    rational::display(&group.sigma2),
-                    "a variance proxy above 0",
-                ));
+            if *group.law.parameter() <= 0 {
+                let shown = rational::display(group.law.parameter());
+                return Err(Error::out_of_range("the parameter of the noise", shown, "above 0"));
             }
             if group.shift == 0 || group.copies == 0 {
                 return Err(Error::out_of_range("count", 0, "at least one count, each moved by at least 1"));
             }
         }
-        groups.sort_by(|a, b| (&a.sigma2, a.shift).cmp(&(&b.sigma2, b.shift)));
+        groups.sort_by(|a, b| (&a.law, a.shift).cmp(&(&b.law, b.shift)));
         groups.dedup_by(|next, kept| {
-            let same = next.sigma2 == kept.sigma2 && next.shift == kept.shift;
+            let same = next.law == kept.law && next.shift == kept.shift;
             if same {
                 kept.copies += next.copies;
             }
             same
         });
-        let weights: Vec<Rational> = groups.iter().map(Group::weight).collect();
-        let step = weights[1..].iter().fold(weights[0].clone(), |step, weight| rational::gcd(&step, weight));
-        let multipliers = weights.iter().map(|weight| Rational::from(weight / &step).into_numer_denom().0).collect();
-        let rho = groups.iter().map(Group::rho).fold(Rational::new(), |sum, rho| sum + rho);
-        Ok(GaussianSum { groups, rho, step, multipliers })
+        let continuous = groups.iter().any(|group| matches!(group.law, Law::Gaussian { .. }));
+        let step = groups.iter().map(Group::weight).reduce(|step, weight| rational::gcd(&step, &weight));
+        let rho = groups.iter().fold(Rational::new(), |sum, group| sum + group.rho());
+        let offset = groups.iter().fold(rho.clone(), |sum, group| sum + group.largest());
+        Ok(LossSum { groups, rho, offset, step: step.filter(|_| !continuous), memory: Arc::default() })
     }
 
-    /// The groups, merged and in order of sigma2.
+    /// The groups, merged and in order.
     pub fn groups(&self) -> &[Group] {
         &self.groups
     }
 
-    /// sum copies shift^2 / (2 sigma2), the rho of zero-concentrated differential privacy.
+    /// sum copies shift^2 / (2 sigma2) over the Gaussian terms.
     pub fn rho(&self) -> &Rational {
         &self.rho
     }
 
-    /// rho (x + x^2): ln E[exp(x L)] is at most this for every real x, because no cosine in the theta series exceeds
-    /// one.
+    /// rho plus the largest losses of the bounded terms: a point of the lattice.
+    pub(crate) fn offset(&self) -> &Rational {
+        &self.offset
+    }
+
+    /// The lattice step h, the greatest common divisor of the weights; nothing where a term is continuous.
+    pub fn step(&self) -> Option<&Rational> {
+        self.step.as_ref()
+    }
+
+    /// What the sieve has seen of this sum; clones share it.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// rho (x + x^2): ln E[exp(x L)] of the Gaussian terms is at most this for every real x, because no cosine in the
+    /// theta series exceeds one.
     pub(crate) fn concentrated(&self, x: &Rational) -> Rational {
         (x + x.clone().square()) * &self.rho
     }
 
-    /// The lattice step h: the greatest common divisor of the weights.
-    pub fn step(&self) -> &Rational {
-        &self.step
+    fn floor_index(&self, z: &Rational, step: &Rational) -> Integer {
+        (Rational::from(z - &self.offset) / step).floor().into_numer_denom().0
     }
 
-    /// For each group, weight / h: an integer, and all of them together have no common divisor.
-    pub(crate) fn multipliers(&self) -> &[Integer] {
-        &self.multipliers
-    }
-
-    /// (z - rho) / h, whose integer values are the points of the lattice.
-    fn index(&self, z: &Rational) -> Rational {
-        Rational::from(z - &self.rho) / &self.step
-    }
-
-    fn at_index(&self, index: Integer) -> Rational {
-        Rational::from(&self.step * index) + &self.rho
-    }
-
-    /// The smallest lattice value above z.
+    /// The smallest lattice value above z; z itself where there is no lattice.
     pub fn above(&self, z: &Rational) -> Rational {
-        self.at_index(self.index(z).floor().into_numer_denom().0 + 1)
+        let Some(step) = &self.step else { return z.clone() };
+        Rational::from(step * (self.floor_index(z, step) + 1)) + &self.offset
     }
 
-    /// The largest lattice value at most z.
+    /// The largest lattice value at most z; z itself where there is no lattice.
     pub fn at_most(&self, z: &Rational) -> Rational {
-        self.at_index(self.index(z).floor().into_numer_denom().0)
+        let Some(step) = &self.step else { return z.clone() };
+        Rational::from(step * self.floor_index(z, step)) + &self.offset
     }
 }
 
@@ -132,20 +182,28 @@ mod tests {
     use crate::numeric::rational::parse;
 
     fn group(sigma2: &str, shift: u64, copies: u64) -> Group {
-        Group { sigma2: parse(sigma2).unwrap(), shift, copies }
+        Group { law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() }, shift, copies }
+    }
+
+    fn laplace(epsilon: &str, shift: u64, copies: u64) -> Group {
+        Group { law: Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() }, shift, copies }
     }
 
     #[test]
     fn the_lattice_is_that_of_all_weights() {
-        let sum = GaussianSum::new([group("500/73", 1, 10), group("2500/137", 1, 6)]).unwrap();
-        assert_eq!(*sum.step(), parse("1/2500").unwrap());
+        let sum = LossSum::new([group("500/73", 1, 10), group("2500/137", 1, 6)]).unwrap();
+        assert_eq!(*sum.step().unwrap(), parse("1/2500").unwrap());
         assert_eq!(*sum.rho(), parse("0.73").unwrap() + parse("0.1644").unwrap());
-        assert_eq!(sum.multipliers(), &[Integer::from(365), Integer::from(137)][..]);
+        let mixed = LossSum::new([group("5", 1, 2), laplace("0.3", 2, 3)]).unwrap();
+        assert_eq!(*mixed.step().unwrap(), parse("0.2").unwrap());
+        assert_eq!((mixed.rho().clone(), mixed.offset().clone()), (parse("0.2").unwrap(), parse("2").unwrap()));
+        let continuous = Group { law: Law::Gaussian { sigma2: parse("5").unwrap() }, shift: 1, copies: 1 };
+        assert!(LossSum::new([group("5", 1, 2), continuous]).unwrap().step().is_none());
     }
 
     #[test]
     fn above_and_at_most_are_neighbors_on_the_lattice() {
-        let sum = GaussianSum::new([group("5", 1, 10)]).unwrap();
+        let sum = LossSum::new([group("5", 1, 10)]).unwrap();
         assert_eq!(sum.above(&parse("1").unwrap()), parse("1.2").unwrap());
         assert_eq!(sum.at_most(&parse("1").unwrap()), parse("1").unwrap());
         assert_eq!(sum.above(&parse("-0.05").unwrap()), 0);
@@ -154,9 +212,9 @@ mod tests {
 
     #[test]
     fn equal_groups_merge_whatever_their_order() {
-        let a = GaussianSum::new([group("5", 1, 4), group("7", 1, 1), group("5.0", 1, 6)]).unwrap();
-        let b = GaussianSum::new([group("7", 1, 1), group("5", 1, 10)]).unwrap();
+        let a = LossSum::new([group("5", 1, 4), group("7", 1, 1), group("5.0", 1, 6)]).unwrap();
+        let b = LossSum::new([group("7", 1, 1), group("5", 1, 10)]).unwrap();
         assert_eq!(a.groups(), b.groups());
-        assert!(GaussianSum::new([]).is_err() && GaussianSum::new([group("0", 1, 1)]).is_err());
+        assert!(LossSum::new([]).is_err() && LossSum::new([group("0", 1, 1)]).is_err());
     }
 }

@@ -13,57 +13,41 @@
 //!
 //! On the contour s = c + i t the argument is u = s shift / sigma2, so m = c shift is fixed and b = t shift / sigma2
 //! enters only modulo 2 pi. At the nodes of a lattice b is a rational multiple of 2 pi, and the reduction is exact
-//! integer arithmetic ([`Turn`]).
+//! integer arithmetic ([`Turn`](super::turn::Turn)).
 
 use rug::{Float, Integer, Rational, float::Round};
 
 use super::{
     enclosure::Enclosure,
     field::{Field, Real},
-    sum::Group,
+    sum::{Group, Law},
+    turn::Turn,
 };
 
 /// Below this variance proxy the direct side is summed, above it the images.
 const DIRECT_BELOW: f64 = 0.3;
 
-/// An angle that advances by step / modulus of a full turn from node to node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// The advance, reduced to [0, modulus).
-    pub step: i64,
-    /// The number of positions in a full turn, at most 2^62.
-    pub modulus: i64,
-}
-
-impl Turn {
-    /// The residue r in (-modulus/2, modulus/2] with node step = r modulo the modulus: the angle is 2 pi r / modulus.
-    pub fn at(&self, node: i64) -> i64 {
-        let modulus = i128::from(self.modulus);
-        // Both factors are below 2^63 in absolute value, so the product fits.
-        let residue = (i128::from(node) * i128::from(self.step)).rem_euclid(modulus);
-        (if residue > modulus / 2 { residue - modulus } else { residue }) as i64
-    }
-}
-
-/// One group's factor F^copies on the line Re s = c, without its normalising constant.
+/// One group's factor F^copies on the line Re s = c, without its normalising constant: with f the angle at a node as
+/// a fraction of a full turn, copies ln F = decay f^2 + 2 pi i drift f up to the series.
 #[derive(Debug)]
 pub(crate) struct Factor<F: Field> {
-    turn: Turn,
     copies: u64,
-    /// copies ln F at the residue r is decay r^2 (real) + 2 pi i drift r, up to the series below.
     decay: F::Real,
     drift: F::Real,
     series: Series<F>,
+    precision: <F::Real as Real>::Precision,
     /// Terms below exp(-cut) are left out and bounded.
     cut: f64,
 }
 
 #[derive(Debug)]
 enum Series<F: Field> {
-    /// 1 + sum over k >= 1 of exp(-curvature (k^2 -+ 2 k r / modulus)) exp(-+ 2 pi i k m).
-    Images { curvature: F::Real, curvature_approx: f64, phases: Vec<F> },
-    /// sum over x of weights[x - first] exp(2 pi i (x - first) r / modulus).
-    Direct { weights: Vec<F>, turn_angle: F::Real },
+    /// 1 + sum over k >= 1 of exp(-curvature (k^2 -+ 2 k f)) exp(-+ 2 pi i k m).
+    Images { turn: Turn, curvature: F::Real, curvature_approx: f64, phases: Vec<F> },
+    /// sum over x of weights[x] exp(2 pi i x f).
+    Polynomial { turn: Turn, weights: Vec<F>, two_pi: F::Real },
+    /// Nothing: a continuous Gaussian, whose angle is not reduced.
+    Unit { turns_per_node: F::Real },
 }
 
 /// What a group contributes to a node: the exponent, the phase in turns, and the factor that is not a pure exponential.
@@ -76,74 +60,94 @@ pub(crate) struct NodeFactor<F: Field> {
 }
 
 impl<F: Field> Factor<F> {
-    /// The factor of `group` at Re s = c, for nodes at the positions of `turn`.
-    pub(crate) fn new(group: &Group, c: &Rational, turn: Turn, precision: <F::Real as Real>::Precision) -> Self {
+    /// The factor of `group` at Re s = c, where Im s advances by 2 pi `spacing` from node to node.
+    pub(crate) fn new(
+        group: &Group,
+        c: &Rational,
+        spacing: &Rational,
+        precision: <F::Real as Real>::Precision,
+    ) -> Self {
         let real = |x: &Rational| F::Real::rational(x, precision);
         let pi = F::Real::pi(precision);
         let cut = f64::from(F::working_bits(precision)) * std::f64::consts::LN_2 + (group.copies as f64).ln() + 8.0;
+        let nought = || real(&Rational::new());
         let m = Rational::from(c * group.shift);
-        if is_direct(group) {
-            let direct = Direct::new(group, &m, cut);
-            let first_turns = Rational::from((direct.first, Integer::from(turn.modulus)));
-            let weights = direct.exponents.iter().map(|x| F::new(real(x).exp(), real(&Rational::new()))).collect();
-            return Factor {
-                turn,
-                copies: group.copies,
-                decay: real(&Rational::new()),
-                drift: real(&(first_turns * group.copies)),
-                series: Series::Direct { weights, turn_angle: pi.mul(&real(&Rational::from((2, turn.modulus)))) },
-                cut: direct.ln_tail,
-            };
-        }
-        // copies sigma2 b^2 / 2 with b = 2 pi r / modulus; copies m b = 2 pi (copies m r / modulus).
-        let curvature = pi.mul(&pi).mul(&real(&Rational::from(&group.sigma2 * 2_u32)));
-        let modulus2 = Rational::from(turn.modulus) * turn.modulus;
-        let decay = curvature.mul(&real(&(Rational::from(group.copies) / modulus2))).neg();
-        let drift = real(&(Rational::from(&m * group.copies) / turn.modulus));
-        let curvature_approx = curvature.approximate();
-        let fraction = &m - m.clone().round();
-        let phases = (1..)
-            .take_while(|k| curvature_approx * (k * k - k) as f64 <= cut)
-            .map(|k: i64| F::cis(&pi.mul(&real(&Rational::from(&fraction * (2 * k))))))
-            .collect();
-        Factor {
-            turn,
+        let turns = group.weight() * spacing;
+        // copies sigma2 b^2 / 2 with b = 2 pi f; copies m b = 2 pi copies m f.
+        let curvature = |sigma2: &Rational| pi.mul(&pi).mul(&real(&Rational::from(sigma2 * 2_u32)));
+        let gaussian = |sigma2: &Rational, series: Series<F>| Factor {
             copies: group.copies,
-            decay,
-            drift,
-            series: Series::Images { curvature, curvature_approx, phases },
+            decay: curvature(sigma2).mul(&real(&Rational::from(group.copies))).neg(),
+            drift: real(&Rational::from(&m * group.copies)),
+            series,
+            precision,
             cut,
+        };
+        let polynomial = |weights: Vec<F>, turns: &Rational, drift: Integer, cut: f64| Factor {
+            copies: group.copies,
+            decay: nought(),
+            drift: real(&Rational::from(drift)),
+            series: Series::Polynomial { turn: Turn::new(turns), weights, two_pi: pi.mul_int(2) },
+            precision,
+            cut,
+        };
+        match &group.law {
+            Law::DiscreteGaussian { sigma2 } if is_direct(sigma2) => {
+                let direct = Direct::new(sigma2, &m, cut);
+                let weights = direct.exponents.iter().map(|x| F::new(real(x).exp(), nought())).collect();
+                polynomial(weights, &turns, direct.first * group.copies, direct.ln_tail)
+            }
+            Law::DiscreteGaussian { sigma2 } => {
+                let curvature = curvature(sigma2);
+                let curvature_approx = curvature.approximate();
+                let fraction = Rational::from(&m - m.clone().round());
+                let phases = (1..)
+                    .take_while(|k| curvature_approx * (k * k - k) as f64 <= cut)
+                    .map(|k: i64| F::cis(&pi.mul(&real(&Rational::from(&fraction * (2 * k))))))
+                    .collect();
+                gaussian(sigma2, Series::Images { turn: Turn::new(&turns), curvature, curvature_approx, phases })
+            }
+            Law::Gaussian { sigma2 } => gaussian(sigma2, Series::Unit { turns_per_node: real(&turns) }),
+            Law::DiscreteLaplace { epsilon } => {
+                // exp(i t largest) is part of the sum's offset; what is left is a polynomial in exp(-2 i t epsilon).
+                let weights = laplace_weights(epsilon, group.shift, c, precision);
+                let weights = weights.into_iter().map(|weight| F::new(weight, nought())).collect();
+                polynomial(weights, &-turns, Integer::new(), f64::INFINITY)
+            }
         }
     }
 
     /// The factor at a node.
     pub(crate) fn at(&self, node: i64) -> NodeFactor<F> {
-        let r = self.turn.at(node);
-        let (series, ln_left_out) = match &self.series {
-            Series::Images { curvature, curvature_approx, phases } => {
-                self.images(r, curvature, *curvature_approx, phases)
+        let (f, series, ln_left_out) = match &self.series {
+            Series::Images { turn, curvature, curvature_approx, phases } => {
+                let f: F::Real = turn.at(node, self.precision);
+                let (series, ln_left_out) = self.images(&f, curvature, *curvature_approx, phases);
+                (f, series, ln_left_out)
             }
-            Series::Direct { weights, turn_angle } => {
-                let zeta = F::cis(&turn_angle.mul_int(r));
+            Series::Polynomial { turn, weights, two_pi } => {
+                let f: F::Real = turn.at(node, self.precision);
+                let zeta = F::cis(&two_pi.mul(&f));
                 let mut weights = weights.iter().rev();
                 let last = weights.next().cloned();
                 let sum = last.map(|last| weights.fold(last, |sum, weight| sum.mul(&zeta).add(weight)));
-                (sum.map(|sum| sum.with_error(-self.cut).pow(self.copies)), f64::NEG_INFINITY)
+                (f, sum.map(|sum| sum.with_error(-self.cut).pow(self.copies)), f64::NEG_INFINITY)
             }
+            Series::Unit { turns_per_node } => (turns_per_node.mul_int(node), None, f64::NEG_INFINITY),
         };
-        NodeFactor { ln_modulus: self.decay.mul_int(r).mul_int(r), turns: self.drift.mul_int(r), series, ln_left_out }
+        NodeFactor { ln_modulus: self.decay.mul(&f).mul(&f), turns: self.drift.mul(&f), series, ln_left_out }
     }
 
     /// (1 + sum over k)^copies, or nothing where the whole sum is below the cut.
-    fn images(&self, r: i64, curvature: &F::Real, curvature_approx: f64, phases: &[F]) -> (Option<F>, f64) {
-        let position = 2.0 * r as f64 / self.turn.modulus as f64;
+    fn images(&self, f: &F::Real, curvature: &F::Real, curvature_approx: f64, phases: &[F]) -> (Option<F>, f64) {
+        let position = 2.0 * f.approximate();
         // The term k of the nearer side is exp(-curvature (k^2 - k |position|)); with |position| <= 1 all terms
-        // together are below 3 exp(-curvature (1 - |position|)) for curvature >= 2 pi^2 0.3.
-        let ln_all = 3f64.ln() - curvature_approx * (1.0 - position.abs()) * (1.0 - 1e-9) + 1e-6;
+        // together are below 3 exp(-curvature (1 - |position|)) for curvature >= 2 pi^2 0.3. The last factors pay for
+        // the roundings of this line.
+        let ln_all = 3f64.ln() - curvature_approx * (1.0 - position.abs() * (1.0 + 1e-12)) * (1.0 - 1e-9) + 1e-6;
         if ln_all < -self.cut {
             return (None, ln_all + (self.copies as f64).ln());
         }
-        let turn = F::Real::rational_like(curvature, 2 * r, self.turn.modulus);
         let mut sum: Option<F> = None;
         for (phase, k) in phases.iter().zip(1_i64..) {
             for (sign, phase) in [(1, phase.conj()), (-1, phase.clone())] {
@@ -151,9 +155,9 @@ impl<F: Field> Factor<F> {
                 if curvature_approx * distance > self.cut {
                     continue;
                 }
-                // exp(-curvature (k^2 - sign k 2 r / modulus)) exp(-sign 2 pi i k m)
-                let exponent = curvature.mul(&turn.mul_int(i64::from(sign) * k)).add(&curvature.mul_int(-k * k)).exp();
-                let term = phase.scale(&exponent);
+                // exp(-curvature (k^2 - sign k 2 f)) exp(-sign 2 pi i k m)
+                let exponent = curvature.mul(&f.mul_int(2 * i64::from(sign) * k)).add(&curvature.mul_int(-k * k));
+                let term = phase.scale(&exponent.exp());
                 sum = Some(sum.map_or(term.clone(), |sum| sum.add(&term)));
             }
         }
@@ -161,13 +165,68 @@ impl<F: Field> Factor<F> {
         // Left out: at most two terms below exp(-cut) for each kept k, and beyond the last k a geometric tail of
         // ratio below exp(-2 curvature) < 1/2 that starts below 2 exp(-cut).
         let left_out = (2.0 * phases.len() as f64 + 4.0).ln() - self.cut;
-        let one = F::new(F::Real::rational_like(curvature, 1, 1), F::Real::rational_like(curvature, 0, 1));
+        let one = F::new(F::Real::ratio(1, 1, self.precision), F::Real::ratio(0, 1, self.precision));
         (Some(one.add(&sum).with_error(left_out).pow(self.copies)), f64::NEG_INFINITY)
     }
 }
 
-fn is_direct(group: &Group) -> bool {
-    group.sigma2.to_f64() < DIRECT_BELOW
+/// The masses of the losses of one discrete Laplace term, tilted by exp(c loss) and scaled to sum to one.
+///
+/// With q = exp(-epsilon) the loss epsilon (shift - 2 x) has mass 1 / (1 + q) at x = 0, q^shift / (1 + q) at
+/// x = shift, and (1 - q) q^x / (1 + q) between: all that lies beyond an end has the end's loss.
+fn laplace_weights<R: Real>(epsilon: &Rational, shift: u64, c: &Rational, precision: R::Precision) -> Vec<R> {
+    let real = |x: &Rational| R::rational(x, precision);
+    let middle = real(&-epsilon.clone()).exp_m1().neg();
+    // exp(-epsilon x) exp(-2 c epsilon x), the common factor exp(c epsilon shift) / (1 + q) left out.
+    let slope = Rational::from(c * 2_u32) * epsilon + epsilon;
+    let power = |x: u64| real(&Rational::from(-(Rational::from(&slope * x)))).exp();
+    let weights: Vec<R> = (0..=shift)
+        .map(|x| match x {
+            0 => real(&Rational::from(1)),
+            x if x == shift => power(x),
+            x => power(x).mul(&middle),
+        })
+        .collect();
+    let total = weights[1..].iter().fold(weights[0].clone(), |sum, weight| sum.add(weight)).recip();
+    weights.iter().map(|weight| weight.mul(&total)).collect()
+}
+
+/// Encloses ln E[exp(c L)] of one bounded term of the group, zero for Gaussian laws.
+pub(crate) fn ln_bounded_mgf(group: &Group, c: &Rational, bits: u32) -> Enclosure {
+    let Law::DiscreteLaplace { epsilon } = &group.law else { return Enclosure::double(0.0, bits) };
+    let real = |x: &Rational| Enclosure::rational(x, bits);
+    let one = Enclosure::double(1.0, bits);
+    let middle = real(&-epsilon.clone()).exp_m1().negate();
+    let slope = Rational::from(c * 2_u32) * epsilon + epsilon;
+    let mut total = one.clone();
+    for x in 1..=group.shift {
+        let power = real(&-Rational::from(&slope * x)).exp();
+        total = total.add(&if x == group.shift { power } else { power.mul(&middle) });
+    }
+    let normaliser = one.add(&real(&-epsilon.clone()).exp());
+    real(&(Rational::from(c * group.shift) * epsilon)).add(&total.div(&normaliser).ln())
+}
+
+/// ln E[exp(c L)] of all copies of a bounded group and its derivative, in doubles; zero for Gaussian laws.
+pub(crate) fn ln_bounded_mgf_approx(group: &Group, c: f64) -> (f64, f64) {
+    let Law::DiscreteLaplace { epsilon } = &group.law else { return (0.0, 0.0) };
+    let (e, shift) = (epsilon.to_f64(), group.shift as f64);
+    let slope = (1.0 + 2.0 * c) * e;
+    // Relative to the larger end, so that nothing overflows.
+    let peak = (-slope * shift).max(0.0);
+    let (mut total, mut moment) = (0.0, 0.0);
+    for x in 0..=group.shift {
+        let inner = x != 0 && x != group.shift;
+        let weight = (-slope * x as f64 - peak).exp() * if inner { -(-e).exp_m1() } else { 1.0 };
+        total += weight;
+        moment += weight * e * (shift - 2.0 * x as f64);
+    }
+    let copies = group.copies as f64;
+    (copies * (c * shift * e + peak + total.ln() - (-e).exp().ln_1p()), copies * moment / total)
+}
+
+fn is_direct(sigma2: &Rational) -> bool {
+    sigma2.to_f64() < DIRECT_BELOW
 }
 
 /// The direct side around m: which x are kept, relative to the largest term.
@@ -180,12 +239,12 @@ struct Direct {
 }
 
 impl Direct {
-    fn new(group: &Group, m: &Rational, cut: f64) -> Self {
+    fn new(sigma2: &Rational, m: &Rational, cut: f64) -> Self {
         let nearest = m.clone().round().into_numer_denom().0;
         let least2 = square(&(Rational::from(m - &nearest)));
         let exponent = |x: i64| -> Rational {
             let distance2 = square(&(Rational::from(m - &nearest) - x));
-            (&least2 - distance2) / Rational::from(&group.sigma2 * 2_u32)
+            (&least2 - distance2) / Rational::from(sigma2 * 2_u32)
         };
         let mut reach = 0;
         while exponent(reach).to_f64() > -cut || exponent(-reach).to_f64() > -cut {
@@ -202,14 +261,42 @@ fn square(x: &Rational) -> Rational {
     x.clone().square()
 }
 
-/// -copies least^2 / (2 sigma2): the exponent that [`Factor`] takes out of the direct side; zero for the images.
-pub(crate) fn ln_scale(group: &Group, c: &Rational) -> Rational {
-    if !is_direct(group) {
+/// Encloses ln of what [`Factor`] leaves out of E[exp(c L)] exp(-rho (c + c^2)) for all copies of a group: the
+/// normalising constant and the largest term of the direct side, or the moment generating function of a bounded law.
+pub(crate) fn ln_scale(group: &Group, c: &Rational, bits: u32) -> Enclosure {
+    let copies = Enclosure::rational(&Rational::from(group.copies), bits);
+    match &group.law {
+        Law::DiscreteGaussian { sigma2 } => {
+            let least = Enclosure::rational(&ln_least(sigma2, group, c), bits);
+            least.sub(&normaliser(sigma2, bits).ln().mul(&copies))
+        }
+        Law::Gaussian { .. } => Enclosure::double(0.0, bits),
+        Law::DiscreteLaplace { .. } => ln_bounded_mgf(group, c, bits).mul(&copies),
+    }
+}
+
+/// The same in doubles.
+pub(crate) fn ln_scale_approx(group: &Group, c: &Rational) -> f64 {
+    match &group.law {
+        Law::DiscreteGaussian { sigma2 } => {
+            let exact = sigma2.to_f64();
+            let a = if is_direct(sigma2) { 0.5 / exact } else { 2.0 * std::f64::consts::PI.powi(2) * exact };
+            let sum = (-a).exp() + (-4.0 * a).exp() + (-9.0 * a).exp();
+            ln_least(sigma2, group, c).to_f64() - group.copies as f64 * (2.0 * sum).ln_1p()
+        }
+        Law::Gaussian { .. } => 0.0,
+        Law::DiscreteLaplace { .. } => ln_bounded_mgf_approx(group, c.to_f64()).0,
+    }
+}
+
+/// -copies least^2 / (2 sigma2) for the distance `least` from m = c shift to Z on the direct side; zero for the images.
+fn ln_least(sigma2: &Rational, group: &Group, c: &Rational) -> Rational {
+    if !is_direct(sigma2) {
         return Rational::new();
     }
     let m = Rational::from(c * group.shift);
     let nearest = m.clone().round();
-    -square(&(m - nearest)) * group.copies / Rational::from(&group.sigma2 * 2_u32)
+    -square(&(m - nearest)) * group.copies / Rational::from(sigma2 * 2_u32)
 }
 
 /// The sum by which F is normalised: sum_k exp(-2 pi^2 sigma2 k^2) for the images, sum_x exp(-x^2 / (2 sigma2)) for
@@ -265,9 +352,15 @@ fn tail_ratio(a: f64, k: u32) -> f64 {
     4.0 * (-a * f64::from(2 * k + 1)).exp() * 1.25 * (1.0 + 1e-9) + f64::MIN_POSITIVE
 }
 
-/// ln F^copies at t = 0 to a few digits, normalised: 0 for large sigma2, negative for small. For choosing contours.
-pub(crate) fn ln_factor_on_axis(group: &Group, c: f64) -> f64 {
-    let (sigma2, m, copies) = (group.sigma2.to_f64(), c * group.shift as f64, group.copies as f64);
+/// ln E[exp(c L)] less rho (c + c^2) of all copies of a group, to a few digits, for choosing contours: zero for large
+/// sigma2, negative for small, all of it for bounded laws.
+pub(crate) fn ln_mgf_approx(group: &Group, c: f64) -> f64 {
+    let (m, copies) = (c * group.shift as f64, group.copies as f64);
+    let sigma2 = match &group.law {
+        Law::DiscreteGaussian { sigma2 } => sigma2.to_f64(),
+        Law::Gaussian { .. } => return 0.0,
+        Law::DiscreteLaplace { .. } => return ln_bounded_mgf_approx(group, c).0,
+    };
     if sigma2 >= DIRECT_BELOW {
         let q = (-2.0 * std::f64::consts::PI.powi(2) * sigma2).exp();
         return copies * ((1.0 + 2.0 * q * (2.0 * std::f64::consts::PI * m).cos()) / (1.0 + 2.0 * q)).ln();
@@ -276,11 +369,4 @@ pub(crate) fn ln_factor_on_axis(group: &Group, c: f64) -> f64 {
     let second = (-(1.0 - 2.0 * least) / (2.0 * sigma2)).exp();
     let normaliser = 1.0 + 2.0 * (-1.0 / (2.0 * sigma2)).exp();
     copies * (-least * least / (2.0 * sigma2) + (1.0 + second).ln() - normaliser.ln())
-}
-
-/// ln of the normalising constants of all copies of a group, in doubles.
-pub(crate) fn ln_normaliser_approx(group: &Group) -> f64 {
-    let sigma2 = group.sigma2.to_f64();
-    let a = if sigma2 < DIRECT_BELOW { 0.5 / sigma2 } else { 2.0 * std::f64::consts::PI.powi(2) * sigma2 };
-    group.copies as f64 * (2.0 * ((-a).exp() + (-4.0 * a).exp() + (-9.0 * a).exp())).ln_1p()
 }

@@ -4,7 +4,7 @@ use rug::Rational;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Level, Neighbors, Query, Release};
+use super::{Level, Neighbors, Paths, Query, Release};
 use crate::{
     error::{Error, Result},
     numeric::rational,
@@ -21,6 +21,15 @@ struct ReleaseFile {
     sigma2_times_rho: Spanned<String>,
     #[serde(rename = "level")]
     levels: Vec<Spanned<LevelFile>>,
+    paths: Option<Spanned<PathsFile>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PathsFile {
+    note: String,
+    droppable: Vec<Spanned<String>>,
+    dropped: Option<Vec<Spanned<Vec<String>>>>,
 }
 
 #[derive(Deserialize)]
@@ -149,7 +158,9 @@ impl Reader<'_> {
         }
         let sum = levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
         self.adds_up(raw.rho.span().start, &sum, &rho, "the shares of the levels")?;
+        let paths = raw.paths.as_ref().map(|paths| self.paths(paths, &levels)).transpose()?;
         Ok(Release {
+            paths,
             name: raw.name.into_inner(),
             title: raw.title,
             source: raw.source.into_inner(),
@@ -157,6 +168,47 @@ impl Reader<'_> {
             rho,
             levels,
         })
+    }
+
+    fn paths(&self, raw: &Spanned<PathsFile>, levels: &[Level]) -> Result<Paths> {
+        /// All subsets of more levels would be too many pairs.
+        const MOST_DROPPABLE: usize = 7;
+        let (at, paths) = (raw.span().start, raw.get_ref());
+        let index = |name: &str, at: usize| {
+            let found = levels.iter().position(|level| level.name == name).filter(|&index| index > 0);
+            found
+                .ok_or_else(|| self.refuse(at, format!("{name:?} is not a level below the first, which keeps its own")))
+        };
+        self.no_duplicates(paths.droppable.iter(), "droppable level")?;
+        let droppable: Vec<usize> =
+            (paths.droppable.iter()).map(|name| index(name.get_ref(), name.span().start)).collect::<Result<_>>()?;
+        if droppable.len() > MOST_DROPPABLE {
+            return Err(self.refuse(at, format!("at most {MOST_DROPPABLE} levels can be droppable")));
+        }
+        let Some(sets) = &paths.dropped else {
+            let subset = |bits: usize| (0..droppable.len()).filter(move |k| bits >> k & 1 == 1);
+            let subsets = (0..1 << droppable.len()).map(|bits| subset(bits).map(|k| droppable[k]).collect());
+            return Ok(Paths { note: paths.note.clone(), dropped: subsets.collect() });
+        };
+        let mut dropped: Vec<Vec<usize>> = Vec::new();
+        for set in sets {
+            let at = set.span().start;
+            let mut indices: Vec<usize> = set.get_ref().iter().map(|name| index(name, at)).collect::<Result<_>>()?;
+            if let Some(fixed) = indices.iter().find(|index| !droppable.contains(index)) {
+                return Err(self.refuse(at, format!("{:?} is not among the droppable levels", levels[*fixed].name)));
+            }
+            indices.sort_unstable();
+            if indices.windows(2).any(|pair| pair[0] == pair[1]) || dropped.contains(&indices) {
+                return Err(self.refuse(at, "a level or a set of dropped levels occurs twice".into()));
+            }
+            dropped.push(indices);
+        }
+        if dropped.is_empty() {
+            return Err(
+                self.refuse(at, "dropped names no path; the empty set [] is the path that drops nothing".into())
+            );
+        }
+        Ok(Paths { note: paths.note.clone(), dropped })
     }
 
     fn level(
@@ -261,6 +313,10 @@ times = 4
             ("rho = \"2/3\"", "rho = \"2/3\"\nproportion = \"2/3\"", "either a proportion or a rho"),
             ("sigma2_times_rho = \"1/2\"", "sigma2_times_rho = \"1\"", "1/2"),
             ("[[level]]", "[[level", "line 8"),
+            ("times = 4\n", "times = 4\n[paths]\nnote = \"n\"\ndroppable = [\"C\"]\n", "line 24, column 14"),
+            ("times = 4\n", "times = 4\n[paths]\nnote = \"n\"\ndroppable = [\"A\"]\n", "below the first"),
+            ("times = 4\n", "times = 4\n[paths]\nnote = \"n\"\ndroppable = []\ndropped = [[\"B\"]]\n", "not among"),
+            ("times = 4\n", "times = 4\n[paths]\nnote = \"n\"\ndroppable = [\"B\"]\ndropped = [[], []]\n", "twice"),
         ] {
             assert!(GOOD.contains(from), "{from}");
             let message = refused(|good| good.replacen(from, to, 1));

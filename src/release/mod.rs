@@ -11,6 +11,8 @@
 //! | `[[level]]` `name`, `proportion` or `rho` | a geolevel and its share of the budget, relative or absolute |
 //! | `[[level.query]]` `name`, `proportion` or `rho`, `times`, `cells` | a query and its share of the level; so many like it (default 1); so many cells that one record touches in it (default 1) |
 //!
+//! | `[paths]` `note`, `droppable`, `dropped` | the levels that an optimized spine may bypass, and the sets of them that occur (all subsets where absent) |
+//!
 //! All shares must add up exactly, and the noise must spend exactly the declared rho under the release's own neighbor
 //! relation: a file that breaks a rule is refused with its line.
 
@@ -25,8 +27,35 @@ use crate::{
     error::{Error, Result},
 };
 
+/// Pairs each name with the text of its file in data/releases.
+macro_rules! bundled {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../data/releases/", $name, ".toml")))),*]
+    };
+}
+
 /// The bundled releases, as they stand in data/releases.
-const BUNDLED: &[(&str, &str)] = &[("su-su-wang-2025", include_str!("../../data/releases/su-su-wang-2025.toml"))];
+const BUNDLED: &[(&str, &str)] = bundled![
+    "pl94-persons-us",
+    "pl94-persons-pr",
+    "pl94-units-us",
+    "pl94-units-pr",
+    "dhc-persons-us",
+    "dhc-persons-pr",
+    "dhc-units-us",
+    "dhc-units-pr",
+    "dhc-demo-persons-us",
+    "dhc-demo-persons-pr",
+    "dhc-demo-units-us",
+    "dhc-demo-units-pr",
+    "ddhca-us",
+    "ddhca-pr",
+    "ddhcb-us",
+    "ddhcb-pr",
+    "sdhc-us",
+    "sdhc-pr",
+    "su-su-wang-2025",
+];
 
 /// Which data sets are neighbors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +146,18 @@ pub struct Release {
     pub rho: Rational,
     /// Its geolevels, root first.
     pub levels: Vec<Level>,
+    /// Which levels an optimized spine bypasses; nothing for a release without such a spine.
+    pub paths: Option<Paths>,
+}
+
+/// The paths from the root to a block on an optimized spine: each bypasses a set of levels, whose rho moves to the next
+/// kept level above.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    /// Where the sets come from.
+    pub note: String,
+    /// The sets of bypassed levels, one for each path, as indices of levels.
+    pub dropped: Vec<Vec<usize>>,
 }
 
 impl Release {
@@ -154,6 +195,38 @@ impl Release {
         })
     }
 
+    /// What one record enters on each path, in the order of the file: the composition of all its counts when it is added.
+    ///
+    /// A dropped level's rho goes to the next kept level above, which keeps its own split among queries (facts on the
+    /// 2020 releases, section 3). Nothing for a release without paths.
+    pub fn path_compositions(&self) -> Result<Vec<Composition>> {
+        let Some(paths) = &self.paths else { return Ok(Vec::new()) };
+        paths.dropped.iter().map(|dropped| Composition::new(self.path_counts(dropped)?)).collect()
+    }
+
+    fn path_counts(&self, dropped: &[usize]) -> Result<Vec<Counts>> {
+        let mut counts = Vec::new();
+        for (index, level) in self.levels.iter().enumerate() {
+            if dropped.contains(&index) {
+                continue;
+            }
+            let absorbed = (index + 1..self.levels.len()).take_while(|below| dropped.contains(below));
+            let rho = absorbed.fold(level.rho.clone(), |sum, below| sum + &self.levels[below].rho);
+            // More rho by a factor is less noise by the same factor.
+            let factor = Rational::from(&level.rho / &rho);
+            for counted in level.counts(Neighbors::AddRemove)? {
+                counts.push(counted.with_noise_times(&factor)?);
+            }
+        }
+        Ok(counts)
+    }
+
+    /// The names of the levels that a path drops.
+    pub fn dropped_names(&self, path: usize) -> Vec<&str> {
+        let sets = self.paths.as_ref().and_then(|paths| paths.dropped.get(path));
+        sets.map_or_else(Vec::new, |set| set.iter().map(|&index| self.levels[index].name.as_str()).collect())
+    }
+
     /// What the named levels reveal together, or all levels where none is named; under the release's own neighbor
     /// relation or another.
     pub fn composition(&self, levels: &[impl AsRef<str>], neighbors: Option<Neighbors>) -> Result<Composition> {
@@ -176,8 +249,22 @@ mod tests {
     fn bundled_releases_are_found_under_their_own_names() {
         for ((key, _), release) in BUNDLED.iter().zip(Release::bundled().unwrap()) {
             assert_eq!(*key, release.name);
-            assert_eq!(*release.composition(&[] as &[&str], None).unwrap().rho(), release.rho);
+            assert_eq!(*release.composition(&[] as &[&str], None).unwrap().rho(), release.rho, "{key}");
+            // Moving budget between levels loses none: both sides of a changed record spend it all.
+            for path in release.path_compositions().unwrap() {
+                assert_eq!(path.rho().clone() * 2_u32, release.rho, "{key}");
+            }
         }
+    }
+
+    #[test]
+    fn the_paths_of_dhc_persons_are_the_published_ones() {
+        let release = Release::find("dhc-persons-us").unwrap();
+        let paths = release.path_compositions().unwrap();
+        assert_eq!(paths.len(), 43);
+        assert!(release.dropped_names(12).is_empty(), "path 13 drops nothing");
+        // All 16 subsets of the levels that P.L. 94-171 may drop.
+        assert_eq!(Release::find("pl94-persons-us").unwrap().path_compositions().unwrap().len(), 16);
     }
 
     #[test]

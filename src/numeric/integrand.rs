@@ -1,0 +1,204 @@
+//! The integrand at the nodes of a contour: the factors of the sum and the kernel of the question.
+
+use rug::Rational;
+
+use super::{
+    contour::{Kernel, Question},
+    field::{Field, Real},
+    plan::Plan,
+    rational,
+    sum::LossSum,
+    theta::Factor,
+    turn::Turn,
+};
+
+/// The summand of the trapezoid rule at node j, without the prefactor.
+pub(crate) struct Integrand<F: Field> {
+    product: Product<F>,
+    /// exp(i t (offset - l0)), with eps in place of l0 on the line: the advance of the phase, exact.
+    offset: Turn,
+    two_pi: F::Real,
+    bracket: Bracket<F>,
+    precision: <F::Real as Real>::Precision,
+}
+
+impl<F: Field> Integrand<F> {
+    pub(crate) fn new(
+        sum: &LossSum,
+        question: &Question,
+        plan: &Plan,
+        precision: <F::Real as Real>::Precision,
+    ) -> Self {
+        let c = rational::from_f64(plan.c);
+        let spacing = plan.period.clone().recip();
+        let start = if question.step.is_some() { &question.first } else { &question.threshold };
+        Integrand {
+            product: Product::new(sum, &c, &spacing, precision),
+            offset: Turn::new(&(Rational::from(sum.offset() - start) * &spacing)),
+            two_pi: F::Real::pi(precision).mul_int(2),
+            bracket: Bracket::new(question, &c, plan, precision),
+            precision,
+        }
+    }
+
+    /// The part of the summand that depends on the question only: all but the factors of the sum.
+    pub(crate) fn question_at(&self, node: i64) -> F {
+        let turns: F::Real = self.offset.at(node, self.precision);
+        self.bracket.at(node).mul(&F::cis(&self.two_pi.mul(&turns)))
+    }
+
+    fn at(&self, node: i64) -> F {
+        // One phase for all: the turns of the question and of the factors nearly cancel at the saddle point.
+        let turns: F::Real = self.offset.at(node, self.precision);
+        self.bracket.at(node).mul(&self.product.turned(node, Some(turns)))
+    }
+
+    /// Node 0 and twice the real part of the nodes j >= 1 of the plan: the nodes -j are the conjugates.
+    pub(crate) fn total(&self, plan: &Plan) -> F {
+        let nodes = plan.lobes.iter().flat_map(|&(from, to)| from.max(1)..=to);
+        total(&self.at(0), nodes.map(|node| self.at(node)))
+    }
+}
+
+/// The trapezoid sum of a function with conjugate values at -j: node 0, and twice the nodes j >= 1.
+pub(crate) fn total<F: Field>(first: &F, others: impl Iterator<Item = F>) -> F {
+    let half = others.reduce(|sum, term| sum.add(&term));
+    half.map_or_else(|| first.clone(), |half| half.add(&half).add(first))
+}
+
+/// The product of all factors of a sum at the nodes: M(s) without the parts that belong to the prefactor.
+pub(crate) struct Product<F: Field> {
+    factors: Vec<Factor<F>>,
+    two_pi: F::Real,
+}
+
+impl<F: Field> Product<F> {
+    /// At Re s = c, with Im s advancing by 2 pi `spacing` from node to node.
+    pub(crate) fn new(
+        sum: &LossSum,
+        c: &Rational,
+        spacing: &Rational,
+        precision: <F::Real as Real>::Precision,
+    ) -> Self {
+        let factors = sum.groups().iter().map(|group| Factor::new(group, c, spacing, precision)).collect();
+        Product { factors, two_pi: F::Real::pi(precision).mul_int(2) }
+    }
+
+    /// The product at a node.
+    pub(crate) fn at(&self, node: i64) -> F {
+        self.turned(node, None)
+    }
+
+    /// The product at a node, turned by a further phase.
+    fn turned(&self, node: i64, turns: Option<F::Real>) -> F {
+        let mut turns = turns;
+        let mut ln_modulus: Option<F::Real> = None;
+        let mut product: Option<F> = None;
+        let mut ln_left_out = f64::NEG_INFINITY;
+        for factor in &self.factors {
+            let part = factor.at(node);
+            ln_modulus = Some(ln_modulus.map_or(part.ln_modulus.clone(), |sum| sum.add(&part.ln_modulus)));
+            turns = Some(turns.map_or(part.turns.clone(), |sum| sum.add(&part.turns)));
+            if let Some(series) = part.series {
+                product = Some(product.map_or(series.clone(), |product| product.mul(&series)));
+            }
+            ln_left_out = ln_sum(ln_left_out, part.ln_left_out);
+        }
+        let angle = turns.map_or_else(|| self.two_pi.mul_int(0), |turns| self.two_pi.mul(&turns));
+        let modulus = ln_modulus.map_or_else(|| self.two_pi.mul_int(0), |ln| ln.exp());
+        let value = F::cis(&angle).scale(&modulus);
+        let value = product.map_or(value.clone(), |product| product.mul(&value));
+        if ln_left_out == f64::NEG_INFINITY {
+            return value;
+        }
+        // prod (1 + e_i)^copies - 1 is at most exp(sum copies |e_i|) - 1 <= 2 sum copies |e_i| for a sum below one.
+        value.with_relative_error(ln_left_out + 0.7)
+    }
+}
+
+/// kappa(s) exp(s l0) / h at the nodes of a lattice, kappa(s) exp(s eps) on the line.
+pub(crate) enum Bracket<F: Field> {
+    /// The periodic kernels.
+    Lattice(Periodic<F>),
+    /// 1 / (s (s + 1)).
+    Line {
+        /// c, c + 1 and the height of node 1.
+        at: [F::Real; 3],
+    },
+}
+
+/// The kernels on a lattice.
+pub(crate) struct Periodic<F: Field> {
+    kernel: Kernel,
+    /// -pi / N: half the angle by which exp(-s h) turns from node to node.
+    half_angle: F::Real,
+    /// (1 - r, 1 + r) for r = exp(-c h) and for r = exp(-(c + 1) h).
+    first: (F::Real, F::Real),
+    second: (F::Real, F::Real),
+    /// n1 and n2 exp(-c h).
+    numerator: (F::Real, F::Real),
+}
+
+impl<F: Field> Bracket<F> {
+    pub(crate) fn new(question: &Question, c: &Rational, plan: &Plan, precision: <F::Real as Real>::Precision) -> Self {
+        let real = |x: &Rational| F::Real::rational(x, precision);
+        let (Some(step), Some(nodes)) = (&question.step, plan.nodes) else {
+            let height = F::Real::pi(precision).mul(&real(&(Rational::from(2) / &plan.period)));
+            return Bracket::Line { at: [real(c), real(&Rational::from(c + 1_u32)), height] };
+        };
+        let one = real(&Rational::from(1));
+        let exponent = -Rational::from(c * step);
+        let pair = |exponent: &Rational| {
+            let exponent = real(exponent);
+            (exponent.exp_m1().neg(), one.add(&exponent.exp()))
+        };
+        let gap = &question.gap;
+        // exp(-y) - exp(-h) = exp(-y) (1 - exp(-(h - y)))
+        let second_term = real(&-gap.clone()).exp().mul(&real(&Rational::from(gap - step)).exp_m1().neg());
+        Bracket::Lattice(Periodic {
+            kernel: question.kernel,
+            half_angle: F::Real::pi(precision).mul(&real(&Rational::from((-1, nodes)))),
+            first: pair(&exponent),
+            second: pair(&Rational::from(&exponent - step)),
+            numerator: (real(&-gap.clone()).exp_m1().neg(), second_term.mul(&real(&exponent).exp())),
+        })
+    }
+
+    pub(crate) fn at(&self, node: i64) -> F {
+        match self {
+            Bracket::Lattice(periodic) => periodic.at(node),
+            Bracket::Line { at: [c, next, height] } => {
+                let t = height.mul_int(node);
+                F::new(c.clone(), t.clone()).mul(&F::new(next.clone(), t)).recip()
+            }
+        }
+    }
+}
+
+impl<F: Field> Periodic<F> {
+    /// With p = cis(angle / 2) and r e^{i angle} = E: 1 - E = p ((1 - r) cos(angle/2) - i (1 + r) sin(angle/2)),
+    /// which subtracts nothing.
+    fn at(&self, node: i64) -> F {
+        let (sin, cos) = self.half_angle.mul_int(node).sin_cos();
+        let p = F::new(cos.clone(), sin.clone());
+        let one_minus = |(minus, plus): &(F::Real, F::Real)| F::new(minus.mul(&cos), plus.mul(&sin).neg());
+        match self.kernel {
+            Kernel::HockeyStick | Kernel::Complement => {
+                // (n1 + n2 r p^2) / (p^2 a b) = (n1 conj(p)^2 + n2 r) / (a b)
+                let back = p.conj();
+                let (n1, n2) = &self.numerator;
+                let nought = n2.mul_int(0);
+                let top = back.mul(&back).scale(n1).add(&F::new(n2.clone(), nought));
+                top.mul(&one_minus(&self.first).mul(&one_minus(&self.second)).recip())
+            }
+            Kernel::UpperTail => p.conj().mul(&one_minus(&self.first).recip()),
+            Kernel::TiltedTail => p.conj().mul(&one_minus(&self.second).recip()),
+        }
+    }
+}
+
+/// ln(exp(a) + exp(b)).
+fn ln_sum(a: f64, b: f64) -> f64 {
+    let (large, small) = (a.max(b), a.min(b));
+    if small == f64::NEG_INFINITY { large } else { large + (small - large).exp().ln_1p() }
+}
