@@ -1,17 +1,22 @@
 //! All pairs of a family of sums at once: E[(1 - exp(eps - L))_+] for L = L_p + L_q with p and q from a family.
 //!
 //! The members of a family have the same rho and only Gaussian terms, so one contour serves all pairs: the same real
-//! part, the same nodes and the same bounds for aliasing and truncation. The product of factors is evaluated once for
-//! each member and node; a pair costs one multiplication a node.
+//! part, the same heights of the nodes and the same cut. The product of factors is evaluated once for each member and
+//! node; a pair costs two multiplications a node.
 //!
-//! The sieve is asked for the pairs (p, p) only. It bounds |F_p|^2 by the target, hence |F_p F_q| by it too.
+//! Where the lattices of the pairs can be swept, each pair keeps its own lattice and kernel: all that the pairs must
+//! share is a period that every step divides. Otherwise all take the kernel on the line, and the sieve is asked for the
+//! pairs (p, p) only: it bounds |F_p|^2 by the target, hence |F_p F_q| by it too.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_complex::Complex64;
+use rayon::prelude::*;
 use rug::{Integer, Rational};
 
 use super::{
     ball::ComplexBall,
-    contour::{Certificate, Kernel, Question},
+    contour::{Certificate, Errors, Kernel, Question},
     enclosure::Enclosure,
     field::{Field, Real},
     integrand::{Integrand, Product, total},
@@ -25,22 +30,34 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct Family {
     members: Vec<LossSum>,
-    /// Each member added to itself.
-    doubles: Vec<LossSum>,
-    /// The lattice on which all pairs lie.
-    step: Option<Rational>,
+    /// The sums of all pairs p <= q.
+    pairs: Vec<((usize, usize), LossSum)>,
+    /// The different lattice steps of the pairs.
+    steps: Vec<Rational>,
+    /// The least common multiple of all lattice steps; nothing where some member has none.
+    common: Option<Rational>,
 }
 
 /// A pair of members, the smaller index first, and its answer.
 pub type PairAnswer = ((usize, usize), Enclosure);
 
+/// A question and a plan for each pair.
+struct Plans {
+    /// The index into `kinds` and the plan of each pair.
+    of_pair: Vec<(usize, Plan)>,
+    /// The questions that differ: one for each lattice step.
+    kinds: Vec<Question>,
+}
+
 impl Family {
     /// A family of at least one member. All must have the same rho and no bounded terms.
     pub fn new(members: Vec<Vec<Group>>) -> Result<Self> {
-        let twice = |groups: &Vec<Group>| {
-            LossSum::new(groups.iter().map(|group| Group { copies: group.copies * 2, ..group.clone() }))
-        };
-        let doubles: Vec<LossSum> = members.iter().map(twice).collect::<Result<_>>()?;
+        let mut pairs = Vec::new();
+        for (p, left) in members.iter().enumerate() {
+            for (q, right) in members.iter().enumerate().skip(p) {
+                pairs.push(((p, q), LossSum::new(left.iter().chain(right).cloned())?));
+            }
+        }
         let members: Vec<LossSum> = members.into_iter().map(LossSum::new).collect::<Result<_>>()?;
         let Some(first) = members.first() else { return Err(Error::EmptyComposition) };
         let bounded = |sum: &LossSum| sum.groups().iter().any(|group| matches!(group.law, Law::DiscreteLaplace { .. }));
@@ -48,11 +65,16 @@ impl Family {
             let expected = "Gaussian noise of the same total rho on every path";
             return Err(Error::out_of_range("the rho of a path", rational::display(other.rho()), expected));
         }
-        let step = members.iter().map(|member| member.step().cloned()).reduce(|a, b| {
+        let common = members.iter().map(|member| member.step().cloned()).reduce(|a, b| {
             let (a, b) = (a?, b?);
-            Some(rational::gcd(&a, &b))
+            // lcm(a, b) = a b / gcd(a, b)
+            let shared = rational::gcd(&a, &b);
+            Some(a * b / shared)
         });
-        Ok(Family { step: step.flatten(), members, doubles })
+        let mut steps: Vec<Rational> = pairs.iter().filter_map(|(_, sum)| sum.step().cloned()).collect();
+        steps.sort();
+        steps.dedup();
+        Ok(Family { common: common.flatten(), members, pairs, steps })
     }
 
     /// How many members there are.
@@ -67,66 +89,100 @@ impl Family {
 
     /// The rho of every pair.
     pub fn rho(&self) -> &Rational {
-        self.doubles[0].rho()
+        self.pairs[0].1.rho()
     }
 
-    fn question(&self, epsilon: &Rational, on_lattice: bool) -> Question {
-        let kernel = Kernel::HockeyStick;
-        match &self.step {
-            Some(step) if on_lattice => {
-                // The offset of every pair is the common rho.
-                let index: Integer = (Rational::from(epsilon - self.rho()) / step).floor().into_numer_denom().0 + 1;
-                let first = Rational::from(step * index) + self.rho();
-                let gap = Rational::from(&first - epsilon);
-                Question { kernel, threshold: epsilon.clone(), first, gap, step: Some(step.clone()) }
-            }
-            _ => {
-                let gap = Rational::new();
-                Question { kernel, threshold: epsilon.clone(), first: epsilon.clone(), gap, step: None }
-            }
-        }
-    }
-
-    /// A question and a plan for all pairs: the lattice where its period can be swept, else the line.
-    fn plan(&self, epsilon: &Rational, ln_share: f64) -> Result<(Question, Plan)> {
-        let attempt = |on_lattice: bool| -> Result<(Question, Plan)> {
-            let question = self.question(epsilon, on_lattice);
-            let plan = Sketch::new(&self.doubles[0], &question).plan(ln_share, None)?;
-            // Leave out nothing that matters to some other member.
-            let plan = self.doubles[1..].iter().try_fold(plan, |plan, double| double.also_sieved(plan))?;
-            Ok((question, plan))
+    /// The hockey stick at epsilon on the lattice rho + step Z, or on the line.
+    fn question(&self, epsilon: &Rational, step: Option<&Rational>) -> Question {
+        let (kernel, threshold) = (Kernel::HockeyStick, epsilon.clone());
+        let Some(step) = step else {
+            return Question { kernel, first: threshold.clone(), threshold, gap: Rational::new(), step: None };
         };
-        match attempt(self.step.is_some()) {
-            Err(Error::Unsweepable { .. }) if self.step.is_some() => attempt(false),
-            other => other,
+        let index: Integer = (Rational::from(epsilon - self.rho()) / step).floor().into_numer_denom().0 + 1;
+        let first = Rational::from(step * index) + self.rho();
+        let gap = Rational::from(&first - epsilon);
+        Question { kernel, threshold, first, gap, step: Some(step.clone()) }
+    }
+
+    fn plans(&self, epsilon: &Rational, ln_share: f64) -> Result<Plans> {
+        match &self.common {
+            Some(common) => match self.on_lattices(epsilon, ln_share, common) {
+                Err(Error::Unsweepable { .. }) => self.on_line(epsilon, ln_share),
+                other => other,
+            },
+            None => self.on_line(epsilon, ln_share),
         }
     }
 
-    /// The hockey-stick divergences of all pairs, with the certificate that they share, and whether all have a relative
+    /// Each pair on its own lattice, with a common period.
+    fn on_lattices(&self, epsilon: &Rational, ln_share: f64, common: &Rational) -> Result<Plans> {
+        let first = &self.pairs[0].1;
+        let question = self.question(epsilon, first.step());
+        let sketch = Sketch::new(first, &question);
+        let model = sketch.plan(ln_share, None)?;
+        let multiple = (Rational::from(&model.period / common)).ceil();
+        let period = multiple * common;
+        if model.cut.is_infinite() {
+            return Err(sketch.no_common_period());
+        }
+        let rho = self.rho().to_f64();
+        let kinds: Vec<Question> = self.steps.iter().map(|step| self.question(epsilon, Some(step))).collect();
+        // Below a long period the bounds for aliasing only fall, so the points chosen for the model serve.
+        let plans: Vec<Option<Plan>> =
+            self.steps.iter().map(|step| model.on_other_lattice(&period, step, rho)).collect();
+        let of_pair = (self.pairs.par_iter())
+            .map(|(_, sum)| {
+                let kind = self.steps.iter().position(|step| Some(step) == sum.step());
+                let plan = kind.and_then(|kind| plans[kind].clone());
+                let (Some(kind), Some(plan)) = (kind, plan) else { return Err(sketch.no_common_period()) };
+                let plan = sum.also_sieved(plan)?;
+                if plan.spent { Err(sketch.no_common_period()) } else { Ok((kind, plan)) }
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Plans { of_pair, kinds })
+    }
+
+    /// All pairs on the line, with the lobes of every pair (p, p).
+    fn on_line(&self, epsilon: &Rational, ln_share: f64) -> Result<Plans> {
+        let question = self.question(epsilon, None);
+        let plan = Sketch::new(&self.pairs[0].1, &question).plan(ln_share, None)?;
+        let doubles = self.pairs.iter().filter(|((p, q), _)| p == q && *p > 0);
+        let plan = doubles.map(|(_, double)| double).try_fold(plan, |plan, double| double.also_sieved(plan))?;
+        Ok(Plans { of_pair: vec![(0, plan); self.pairs.len()], kinds: vec![question] })
+    }
+
+    /// The hockey-stick divergences of all pairs, with the certificate of the first, and whether all have a relative
     /// width of 10^-digits.
     pub fn hockey_sticks(&self, epsilon: &Rational, digits: u32) -> Result<(Vec<PairAnswer>, Certificate, bool)> {
         const ATTEMPTS: u32 = 4;
         let mut attempt = 0;
         loop {
             let ln_share = -(f64::from(digits) * std::f64::consts::LN_10 + 2.3 + 9.0 * f64::from(attempt));
-            let (question, plan) = self.plan(epsilon, ln_share)?;
-            let bits = (f64::from(digits) * 3.33) as u32 + 24 + plan.evaluated().ilog2() + 24 * attempt;
-            let c = rational::from_f64(plan.c);
-            let sum = &self.doubles[0];
-            let errors = sum.errors(&question, &plan);
+            let plans = self.plans(epsilon, ln_share)?;
+            let model = &plans.of_pair[0].1;
+            let bits = (f64::from(digits) * 3.33) as u32 + 24 + model.evaluated().ilog2() + 24 * attempt;
+            let c = rational::from_f64(model.c);
             let scales: Vec<Enclosure> = self.members.iter().map(|m| m.ln_prefactor_scale(&c, bits)).collect();
+            // The bounds depend on the kind of question only: the plans of a kind share all that enters them.
+            let mut errors: BTreeMap<usize, Errors> = BTreeMap::new();
             let mut certificate = None;
             let mut answers = Vec::new();
-            self.pair_sums::<ComplexBall>(&question, &plan, bits, |p, q, value| {
-                let scale = scales[p].add(&scales[q]);
-                let certified = sum.certify(&question, &plan, value.re().enclosure(), &scale, bits, &errors);
+            let mut spent = false;
+            for (index, value) in self.pair_sums::<ComplexBall>(&plans, bits).into_iter().enumerate() {
+                let ((p, q), sum) = &self.pairs[index];
+                let (kind, plan) = &plans.of_pair[index];
+                let question = &plans.kinds[*kind];
+                let errors = errors.entry(*kind).or_insert_with(|| sum.errors(question, plan));
+                let scale = scales[*p].add(&scales[*q]);
+                let certified = sum.certify(question, plan, value.re().enclosure(), &scale, bits, errors);
                 certificate.get_or_insert(certified.certificate);
-                answers.push(((p, q), certified.value.clamp(0.0, 1.0)));
-            });
+                spent |= plan.spent;
+                answers.push(((*p, *q), certified.value.clamp(0.0, 1.0)));
+            }
             attempt += 1;
             let met = answers.iter().all(|(_, value)| value.is_tight(digits));
             if let Some(certificate) = certificate
-                && (met || attempt == ATTEMPTS || plan.spent)
+                && (met || attempt == ATTEMPTS || spent)
             {
                 return Ok((answers, certificate, met));
             }
@@ -135,46 +191,132 @@ impl Family {
 
     /// ln of the largest of all pairs in doubles, an approximation without proof, and the pair.
     pub fn ln_largest_approx(&self, epsilon: &Rational) -> Result<(f64, (usize, usize))> {
-        let (question, plan) = self.plan(epsilon, 1e-14_f64.ln())?;
-        let c = rational::from_f64(plan.c);
+        let plans = self.plans(epsilon, 1e-13_f64.ln())?;
+        let c = rational::from_f64(plans.of_pair[0].1.c);
         let scales: Vec<f64> = self.members.iter().map(|member| member.ln_prefactor_scale_approx(&c)).collect();
-        let fixed = self.doubles[0].ln_size(&question, &c, question.start()).to_f64() - plan.divisor().to_f64().ln();
         let mut best = (f64::NEG_INFINITY, (0, 0));
-        self.pair_sums::<Complex64>(&question, &plan, (), |p, q, value| {
-            let ln = fixed + scales[p] + scales[q] + value.re.abs().ln();
+        for (index, value) in self.pair_sums::<Complex64>(&plans, ()).into_iter().enumerate() {
+            let ((p, q), sum) = &self.pairs[index];
+            let (kind, plan) = &plans.of_pair[index];
+            let question = &plans.kinds[*kind];
+            let fixed = sum.ln_size(question, &c, question.start()).to_f64() - plan.divisor().to_f64().ln();
+            let ln = fixed + scales[*p] + scales[*q] + value.re.abs().ln();
             if ln > best.0 {
-                best = (ln, (p, q));
+                best = (ln, (*p, *q));
             }
-        });
+        }
         Ok(best)
     }
 
-    /// The trapezoid sum of every pair.
-    fn pair_sums<F: Field>(
-        &self,
-        question: &Question,
-        plan: &Plan,
-        precision: <F::Real as Real>::Precision,
-        mut visit: impl FnMut(usize, usize, F),
-    ) {
-        let c = rational::from_f64(plan.c);
-        let spacing = plan.period.clone().recip();
-        let nodes: Vec<i64> = plan.lobes.iter().flat_map(|&(from, to)| from..=to).collect();
-        let integrand = Integrand::<F>::new(&self.doubles[0], question, plan, precision);
-        let kernel: Vec<F> = nodes.iter().map(|&node| integrand.question_at(node)).collect();
-        let factors: Vec<Vec<F>> = (self.members.iter())
-            .map(|member| {
-                let product = Product::<F>::new(member, &c, &spacing, precision);
-                nodes.iter().map(|&node| product.at(node)).collect()
-            })
-            .collect();
-        for (p, left) in factors.iter().enumerate() {
-            let weighted: Vec<F> = left.iter().zip(&kernel).map(|(factor, kernel)| factor.mul(kernel)).collect();
-            for (q, right) in factors.iter().enumerate().skip(p) {
-                let mut terms = weighted.iter().zip(right).map(|(a, b)| a.mul(b));
-                let Some(first) = terms.next() else { continue };
-                visit(p, q, total(&first, terms));
+    /// The trapezoid sum of every pair, in the order of `pairs`. What a member or a question gives at a node is
+    /// computed once for all pairs.
+    fn pair_sums<F: Field>(&self, plans: &Plans, precision: <F::Real as Real>::Precision) -> Vec<F> {
+        let model = &plans.of_pair[0].1;
+        let c = rational::from_f64(model.c);
+        let spacing = model.period.clone().recip();
+        let nodes = |plan: &Plan| -> Vec<i64> { plan.lobes.iter().flat_map(|&(from, to)| from..=to).collect() };
+        let mut of_member = vec![BTreeSet::new(); self.members.len()];
+        let mut of_kind = vec![BTreeSet::new(); plans.kinds.len()];
+        for (((p, q), _), (kind, plan)) in self.pairs.iter().zip(&plans.of_pair) {
+            for node in nodes(plan) {
+                of_member[*p].insert(node);
+                of_member[*q].insert(node);
+                of_kind[*kind].insert(node);
             }
         }
+
+        let factors: Vec<BTreeMap<i64, F>> = (self.members.par_iter().zip(of_member))
+            .map(|(member, nodes)| {
+                let product = Product::<F>::new(member, &c, &spacing, precision);
+                nodes.into_iter().map(|node| (node, product.at(node))).collect()
+            })
+            .collect();
+        let kernels: Vec<BTreeMap<i64, F>> = (plans.kinds.par_iter().zip(of_kind).enumerate())
+            .map(|(kind, (question, nodes))| {
+                // A plan of this kind: the number of nodes of a period goes with the step.
+                let example = plans.of_pair.iter().position(|(other, _)| *other == kind);
+                let Some(example) = example else { return BTreeMap::new() };
+                let (sum, plan) = (&self.pairs[example].1, &plans.of_pair[example].1);
+                let integrand = Integrand::<F>::new(sum, question, plan, precision);
+                nodes.into_iter().map(|node| (node, integrand.question_at(node))).collect()
+            })
+            .collect();
+        (self.pairs.par_iter().zip(&plans.of_pair))
+            .map(|(((p, q), _), (kind, plan))| {
+                let at = |node: i64| factors[*p][&node].mul(&factors[*q][&node]).mul(&kernels[*kind][&node]);
+                total(&at(0), nodes(plan).into_iter().skip(1).map(at))
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    fn gaussians(list: &[(&str, u64)]) -> Vec<Group> {
+        let law = |sigma2: &str| Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() };
+        list.iter().map(|(sigma2, copies)| Group { law: law(sigma2), shift: 1, copies: *copies }).collect()
+    }
+
+    /// Every pair against its own sum, on lattices of different steps and on the line.
+    #[test]
+    fn pairs_agree_with_their_sums_one_by_one() {
+        for members in [
+            // 1 / sigma2: ten of 1/5; four of 1/2; three of 1/3 and five of 1/5: rho 1 each, steps 1/5, 1/2, 1/15.
+            vec![gaussians(&[("5", 10)]), gaussians(&[("2", 4)]), gaussians(&[("3", 3), ("5", 5)])],
+            // Denominators that no sweep of a period can settle.
+            vec![gaussians(&[("40990001/4097", 5)]), gaussians(&[("40990001/4099", 3), ("40990001/4094", 2)])],
+        ] {
+            let equal_rho = members.iter().all(|member| {
+                LossSum::new(member.clone()).unwrap().rho() == LossSum::new(members[0].clone()).unwrap().rho()
+            });
+            let family = Family::new(members.clone());
+            assert_eq!(family.is_ok(), equal_rho);
+            let Ok(family) = family else { continue };
+            for epsilon in ["0.3", "2", "9"] {
+                let epsilon = parse(epsilon).unwrap();
+                let (answers, _, met) = family.hockey_sticks(&epsilon, 10).unwrap();
+                assert!(met && answers.len() == members.len() * (members.len() + 1) / 2);
+                let mut largest = 0.0_f64;
+                for ((p, q), value) in answers {
+                    let alone = LossSum::new(members[p].iter().chain(&members[q]).cloned()).unwrap();
+                    let alone = alone.hockey_stick(&epsilon, 12).unwrap().value;
+                    assert!(value.overlaps(&alone), "{p} {q} {epsilon} {value:?} {alone:?}");
+                    largest = largest.max(value.approximate());
+                }
+                let (ln, _) = family.ln_largest_approx(&epsilon).unwrap();
+                assert!((ln.exp() / largest - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+
+    /// Two members of equal rho whose lattices are far too fine to sweep: all pairs on the line.
+    #[test]
+    fn fine_lattices_take_the_line() {
+        let members = vec![
+            gaussians(&[("40990001/4097", 4097), ("40990001/4099", 4099)]),
+            gaussians(&[("40990001/8196", 4098), ("40990001/2", 1)]),
+        ];
+        let rho = |member: &Vec<Group>| LossSum::new(member.clone()).unwrap().rho().clone();
+        // 4097^2 + 4099^2 = 8196 x 4098 + 2
+        assert_eq!(rho(&members[0]), rho(&members[1]));
+        let family = Family::new(members.clone()).unwrap();
+        let epsilon = parse("3").unwrap();
+        let (answers, certificate, _) = family.hockey_sticks(&epsilon, 6).unwrap();
+        for ((p, q), value) in answers {
+            let alone = LossSum::new(members[p].iter().chain(&members[q]).cloned()).unwrap();
+            let alone = alone.hockey_stick(&epsilon, 8).unwrap().value;
+            assert!(value.overlaps(&alone) && value.is_tight(5), "{p} {q} {value:?} {alone:?} {certificate:?}");
+        }
+    }
+
+    #[test]
+    fn unequal_budgets_and_bounded_losses_are_refused() {
+        assert!(Family::new(vec![gaussians(&[("5", 10)]), gaussians(&[("5", 9)])]).is_err());
+        let laplace = Group { law: Law::DiscreteLaplace { epsilon: parse("1").unwrap() }, shift: 1, copies: 1 };
+        assert!(Family::new(vec![vec![laplace]]).is_err());
+        assert!(Family::new(Vec::new()).is_err());
     }
 }

@@ -10,9 +10,9 @@ use num_complex::Complex64;
 use rug::Rational;
 
 /// The real numbers of an arithmetic.
-pub trait Real: Clone + Debug {
+pub trait Real: Clone + Debug + Send + Sync {
     /// What the arithmetic must be told to represent a number: bits for balls, nothing for doubles.
-    type Precision: Copy + Debug;
+    type Precision: Copy + Debug + Send + Sync;
 
     /// An exact rational, rounded or enclosed.
     fn rational(value: &Rational, precision: Self::Precision) -> Self;
@@ -41,7 +41,7 @@ pub trait Real: Clone + Debug {
 }
 
 /// A complex field over its real numbers.
-pub trait Field: Clone + Debug {
+pub trait Field: Clone + Debug + Send + Sync {
     /// The real numbers of the field.
     type Real: Real;
 

@@ -76,6 +76,26 @@ impl Plan {
         self.nodes.map_or_else(|| self.period.clone(), Rational::from)
     }
 
+    /// The same contour and cut with a somewhat longer period, on a lattice whose step divides it; side lobes left out.
+    /// Nothing where the main lobe would fill the period.
+    pub(crate) fn on_other_lattice(&self, period: &Rational, step: &Rational, rho: f64) -> Option<Plan> {
+        let nodes = Rational::from(period / step);
+        let nodes = (*nodes.denom() == 1).then(|| nodes.numer().to_i64()).flatten().filter(|nodes| *nodes < 1 << 61)?;
+        let reach = ((self.cut / rho).sqrt() * period.to_f64() / (2.0 * PI)).ceil().max(1.0);
+        if reach * 1.25 + 16.0 >= nodes as f64 / 2.0 {
+            return None;
+        }
+        let reach = reach as i64;
+        Some(Plan {
+            period: period.clone(),
+            nodes: Some(nodes),
+            lobes: vec![(0, reach)],
+            last: reach,
+            last_is_final: false,
+            ..self.clone()
+        })
+    }
+
     /// Im s at a node, approximately.
     pub(crate) fn height(&self, node: i64) -> f64 {
         2.0 * PI * node as f64 / self.period.to_f64()
@@ -89,6 +109,7 @@ pub(crate) struct Sketch<'a> {
     rho: f64,
     /// The lattice step, where the lattice kernel is asked for.
     step: Option<f64>,
+    exact_step: Option<Rational>,
     /// The threshold z of the question.
     at: f64,
     /// The first lattice value that counts.
@@ -104,6 +125,7 @@ impl<'a> Sketch<'a> {
             kernel: question.kernel,
             rho: sum.rho().to_f64(),
             step: question.step.as_ref().map(Rational::to_f64),
+            exact_step: question.step.clone(),
             at: question.threshold.to_f64(),
             first: question.first.to_f64(),
             gap: question.gap.to_f64(),
@@ -255,8 +277,8 @@ impl<'a> Sketch<'a> {
         let spacing = 2.0 * PI / period;
         let last = (nodes - 1) / 2;
         let reach = self.reach(cut, spacing);
-        let Some(step) = &self.sum.step() else { return Err(Error::EmptyComposition) };
-        let exact = Rational::from(*step * nodes);
+        let Some(exact_step) = &self.exact_step else { return Err(Error::EmptyComposition) };
+        let exact = Rational::from(exact_step * nodes);
         let mut plan = Plan {
             c,
             period: exact,
@@ -309,6 +331,11 @@ impl<'a> Sketch<'a> {
         self.sum.also_sieved(plan)
     }
 
+    /// That the lattices of several sums cannot be swept with one period.
+    pub(crate) fn no_common_period(&self) -> Error {
+        self.unsweepable("a common period of all lattices".to_string(), "2e18 steps".to_string())
+    }
+
     /// The node at which the main lobe has fallen to the cut.
     fn reach(&self, cut: f64, spacing: f64) -> f64 {
         ((cut / self.rho).sqrt() / spacing).ceil().max(1.0).min(2f64.powi(61))
@@ -339,14 +366,17 @@ impl LossSum {
         let reach = plan.lobes[0].1;
         let spacing = plan.height(1);
         let end = plan.nodes.map_or(f64::INFINITY, |nodes| (nodes - 1) as f64 / 2.0);
-        let top = end * spacing * (1.0 + 1e-12);
+        // The node N / 2 of an even N is never in a lobe, so the sieve must reach it.
+        let top = plan.nodes.map_or(f64::INFINITY, |nodes| nodes as f64 / 2.0) * spacing * (1.0 + 1e-12);
         let swept = self.swept(reach as f64 * spacing, top, plan.cut, 2.0 * spacing);
         let covered = swept.reached / spacing * (1.0 - 2f64.powi(-40)) - 1.0;
         let mut spent = swept.reached < top;
         let mut last = if spent { covered } else { end }.clamp(reach as f64, 2f64.powi(61)) as i64;
         let mut lobes = Vec::new();
         let mut evaluated = reach;
-        for (from, to) in &swept.survivors {
+        let start = reach as f64 * spacing;
+        for part in swept.survivors.iter().filter(|part| part.matters(start, plan.cut)) {
+            let (from, to) = (part.from, part.to);
             // More nodes on each side than the interval holds, for the roundings of its ends and of the quotients.
             let margin = 1.0 + to / spacing * 2f64.powi(-48);
             let from = ((from / spacing - margin).floor() as i64).max(reach + 1);

@@ -38,10 +38,26 @@ pub(crate) struct Wave {
 /// What a sweep found.
 #[derive(Clone, Debug)]
 pub(crate) struct Swept {
-    /// Intervals that cover every height at which the product may exceed its target, in order and disjoint.
-    pub survivors: Vec<(f64, f64)>,
+    /// Intervals that cover every height at which the product may exceed its target, in order.
+    pub survivors: Vec<Survivor>,
     /// Up to where they do.
     pub reached: f64,
+}
+
+/// An interval of heights, with a bound for ln of the product on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Survivor {
+    pub from: f64,
+    pub to: f64,
+    ln_bound: f64,
+}
+
+impl Survivor {
+    /// Whether it survives the target exp(-cut) t / from of another question, too.
+    pub(crate) fn matters(&self, from: f64, cut: f64) -> bool {
+        let floor = -(cut + 1e-6 * (1.0 + cut));
+        self.ln_bound > floor && self.to >= from && self.ln_bound > floor + (self.from.max(from) / from).ln()
+    }
 }
 
 /// Below this variance proxy a factor is bounded by one only: its windows cover most of the period anyway.
@@ -140,6 +156,7 @@ impl LossSum {
             }
         }
         let start = from * 0.7;
+        // At once as far as doubles will ask, so that one sweep serves a whole curve.
         let wider = cut.max(40.0) + SPARE;
         let swept = Arc::new(sweep(&self.waves(), start, to, wider, resolution));
         *memory = Some(Remembered { from: start, to, cut: wider, swept: Arc::clone(&swept) });
@@ -172,13 +189,13 @@ struct Sieve<'a> {
     cut: f64,
     resolution: f64,
     looked_at: u64,
-    survivors: Vec<(f64, f64)>,
+    survivors: Vec<Survivor>,
 }
 
 /// Sweeps [from, to] for the heights t at which prod |F(t)|^copies may exceed exp(-cut) t / from. Pieces shorter than
 /// `resolution` are not divided further.
 pub(crate) fn sweep(waves: &[Wave], from: f64, to: f64, cut: f64, resolution: f64) -> Swept {
-    let mut survivors: Vec<(f64, f64)> = Vec::new();
+    let mut survivors: Vec<Survivor> = Vec::new();
     let (mut start, mut target, mut looked_at) = (from, cut, 0);
     while start < to {
         if target <= 0.0 {
@@ -205,11 +222,13 @@ pub(crate) fn sweep(waves: &[Wave], from: f64, to: f64, cut: f64, resolution: f6
         start = end;
         target -= std::f64::consts::LN_2 * (1.0 - 1e-9);
     }
-    survivors.sort_by(|a, b| a.0.total_cmp(&b.0));
+    survivors.sort_by(|a, b| a.from.total_cmp(&b.from));
+    // Neighbors of nearly the same bound become one.
     survivors.dedup_by(|next, kept| {
-        let touches = next.0 <= kept.1;
+        let touches = next.from <= kept.to && (next.ln_bound - kept.ln_bound).abs() < 1.0;
         if touches {
-            kept.1 = kept.1.max(next.1);
+            kept.to = kept.to.max(next.to);
+            kept.ln_bound = kept.ln_bound.max(next.ln_bound);
         }
         touches
     });
@@ -252,7 +271,7 @@ impl Sieve<'_> {
         }
         let middle = from + (to - from) / 2.0;
         if to - from <= self.resolution || middle <= from || middle >= to {
-            self.survivors.push((from, to));
+            self.survivors.push(Survivor { from, to, ln_bound: bound });
             return Ok(());
         }
         self.refine(from, middle)?;
@@ -300,7 +319,7 @@ mod tests {
         let cut = 12.0;
         let swept = sweep(&waves, 10.0, 3000.0, cut, 0.05);
         assert!(!swept.survivors.is_empty() && swept.reached == 3000.0);
-        let inside = |t: f64| swept.survivors.iter().any(|&(from, to)| from <= t && t <= to);
+        let inside = |t: f64| swept.survivors.iter().any(|part| part.from <= t && t <= part.to);
         let (mut above, mut covered) = (0, 0);
         for k in 0..299_000 {
             let t = 10.0 + f64::from(k) * 0.01;
@@ -330,6 +349,6 @@ mod tests {
             Wave { sigma2: 100.0, weight: 0.01, copies: 1.0, periodic: false },
         ];
         let swept = sweep(&waves, 10.0, 1e9, 40.0, 0.1);
-        assert!(swept.reached == 1e9 && swept.survivors.iter().all(|&(from, _)| from < 150.0));
+        assert!(swept.reached == 1e9 && swept.survivors.iter().all(|part| part.from < 150.0));
     }
 }
