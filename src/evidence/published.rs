@@ -5,7 +5,10 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 
 /// The papers whose values are bundled.
-const PAPERS: &[(&str, &str)] = &[("su-su-wang-2025", include_str!("../../data/published/su-su-wang-2025.toml"))];
+const PAPERS: &[(&str, &str)] = &[
+    ("su-su-wang-2025", include_str!("../../data/published/su-su-wang-2025.toml")),
+    ("census-2020", include_str!("../../data/published/census-2020.toml")),
+];
 
 /// The published values of one paper.
 #[derive(Clone, Debug, Deserialize)]
@@ -50,13 +53,17 @@ pub enum Unit {
     Percent,
     /// A variance proxy, rounded to the printed digits.
     Sigma2,
+    /// A sum of budgets, exact.
+    Sum,
+    /// An exact number at or above the true value, by less than 10^-5.
+    RoundedUp,
     /// An upper bound: the true value must not exceed it.
     Bound,
     /// A statement that holds or not.
     Claim,
 }
 
-/// What recomputes a value; all concern the release of the paper.
+/// What recomputes a value; where no release is named, the one that bears the paper's name is meant.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Compute {
@@ -116,6 +123,30 @@ pub enum Compute {
         delta: String,
         /// Another epsilon to meet.
         target: Option<String>,
+    },
+    /// The epsilon that the rho of some levels and queries of a release implies by the optimal order (Canonne, Kamath &
+    /// Steinke 2020, Corollary 13).
+    OptimalOrderEpsilon {
+        /// The release.
+        release: String,
+        /// Only these levels; all where absent.
+        levels: Option<Vec<String>>,
+        /// Only these queries; all where absent.
+        queries: Option<Vec<String>>,
+        /// The delta.
+        delta: String,
+    },
+    /// epsilon = rho + 2 sqrt(rho ln(1 / delta)) of a whole release.
+    ReleaseZcdpEpsilon {
+        /// The release.
+        release: String,
+        /// The delta.
+        delta: String,
+    },
+    /// The rho of a release.
+    ReleaseRho {
+        /// The release.
+        release: String,
     },
     /// sigma2 - Var of the discrete Gaussian.
     VarianceDeficit {

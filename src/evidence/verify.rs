@@ -84,10 +84,9 @@ impl Computed {
 
 /// Recomputes every value of a paper, on all cores, in the paper's order.
 pub fn verify(paper: &Paper) -> Result<Vec<Row>> {
-    let release = Release::find(&paper.paper)?;
     (paper.values.par_iter())
         .map(|published| {
-            let computed = compute(&release, &published.compute)?;
+            let computed = compute(&paper.paper, &published.compute)?;
             let verdict = judge(published, &computed)?;
             Ok(Row { published: published.clone(), computed, verdict })
         })
@@ -100,7 +99,38 @@ const DIGITS: u32 = 12;
 /// The grid on which matching noise is bracketed: this many decimals.
 const MATCH_DECIMALS: u32 = 7;
 
-fn compute(release: &Release, what: &Compute) -> Result<Computed> {
+fn compute(paper: &str, what: &Compute) -> Result<Computed> {
+    let value = match what {
+        Compute::OptimalOrderEpsilon { release, levels, queries, delta } => {
+            let rho = rho_of(&Release::find(release)?, levels.as_deref(), queries.as_deref())?;
+            conversions::zcdp_epsilon_optimal(&rho, &parse(delta)?)?.epsilon
+        }
+        Compute::ReleaseZcdpEpsilon { release, delta } => {
+            conversions::zcdp_epsilon(&Release::find(release)?.rho, &parse(delta)?, DIGITS)
+        }
+        Compute::ReleaseRho { release } => Enclosure::rational(&Release::find(release)?.rho, 256),
+        Compute::VarianceDeficit { sigma2 } => DiscreteGaussian::new(parse(sigma2)?)?.variance_deficit(DIGITS),
+        _ => return compute_of_release(&Release::find(paper)?, what),
+    };
+    Ok(Computed::Value(value))
+}
+
+/// The rho of the queries of these names at the levels of these names.
+fn rho_of(release: &Release, levels: Option<&[String]>, queries: Option<&[String]>) -> Result<Rational> {
+    let mut rho = Rational::new();
+    for name in levels.into_iter().flatten() {
+        release.level(name)?;
+    }
+    let named = |names: Option<&[String]>, name: &String| names.is_none_or(|names| names.contains(name));
+    for level in release.levels.iter().filter(|level| named(levels, &level.name)) {
+        for query in level.queries.iter().filter(|query| named(queries, &query.name)) {
+            rho += Rational::from(&query.rho * query.times);
+        }
+    }
+    Ok(rho)
+}
+
+fn compute_of_release(release: &Release, what: &Compute) -> Result<Computed> {
     let part = |level: &Option<String>| release.composition(level.as_slice(), None);
     let value = match what {
         Compute::Epsilon { level, delta } => part(level)?.epsilon(&parse(delta)?, DIGITS)?.value,
@@ -122,7 +152,7 @@ fn compute(release: &Release, what: &Compute) -> Result<Computed> {
             let target = target.as_deref().map(parse).transpose()?;
             overall_reduction_one_term(release, &parse(delta)?, target.as_ref())?
         }
-        Compute::VarianceDeficit { sigma2 } => DiscreteGaussian::new(parse(sigma2)?)?.variance_deficit(DIGITS),
+        other => return compute(&release.name, other),
     };
     Ok(Computed::Value(value))
 }
@@ -234,6 +264,19 @@ fn judge(published: &Published, computed: &Computed) -> Result<Verdict> {
             Certainty::Yes => Verdict::Agrees,
             Certainty::No => Verdict::Disproved,
             Certainty::Undecided => Verdict::Undecided,
+        });
+    }
+    if published.unit == Unit::Sum {
+        let same = value.contains(&parse(&published.printed)?);
+        return Ok(if same { Verdict::Agrees } else { Verdict::Differs });
+    }
+    if published.unit == Unit::RoundedUp {
+        let printed = parse(&published.printed)?;
+        let floor = Rational::from(&printed - Rational::from((1, 100_000)));
+        return Ok(match (value.at_most(&printed), value.at_most(&floor)) {
+            (Certainty::Yes, Certainty::No) => Verdict::Agrees,
+            (Certainty::No, _) | (_, Certainty::Yes) => Verdict::Differs,
+            _ => Verdict::Undecided,
         });
     }
     rounds_to(value, &published.printed)

@@ -38,6 +38,9 @@ pub struct Family {
     common: Option<Rational>,
 }
 
+/// How many nodes of windows that survive for one member are summed on the line, where all pairs pay for them.
+const MOST_ON_LINE: i64 = 200;
+
 /// A pair of members, the smaller index first, and its answer.
 pub type PairAnswer = ((usize, usize), Enclosure);
 
@@ -135,7 +138,7 @@ impl Family {
                 let kind = self.steps.iter().position(|step| Some(step) == sum.step());
                 let plan = kind.and_then(|kind| plans[kind].clone());
                 let (Some(kind), Some(plan)) = (kind, plan) else { return Err(sketch.no_common_period()) };
-                let plan = sum.also_sieved(plan)?;
+                let plan = sum.also_sieved(plan, 0)?;
                 if plan.spent { Err(sketch.no_common_period()) } else { Ok((kind, plan)) }
             })
             .collect::<Result<Vec<_>>>()?;
@@ -147,7 +150,7 @@ impl Family {
         let question = self.question(epsilon, None);
         let plan = Sketch::new(&self.pairs[0].1, &question).plan(ln_share, None)?;
         let doubles = self.pairs.iter().filter(|((p, q), _)| p == q && *p > 0);
-        let plan = doubles.map(|(_, double)| double).try_fold(plan, |plan, double| double.also_sieved(plan))?;
+        let plan = doubles.map(|(_, double)| double).try_fold(plan, |plan, double| double.also_sieved(plan, MOST_ON_LINE))?;
         Ok(Plans { of_pair: vec![(0, plan); self.pairs.len()], kinds: vec![question] })
     }
 

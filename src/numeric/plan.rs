@@ -19,6 +19,9 @@ use crate::error::{Error, Result};
 /// How many nodes a sum may have before the question is refused.
 const MOST_NODES: i64 = 2_000_000;
 
+/// How many nodes of surviving windows are summed on the line: a second's worth.
+const MOST_ON_LINE: i64 = 30_000;
+
 /// The contour and the nodes on it.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
@@ -296,7 +299,7 @@ impl<'a> Sketch<'a> {
             return if last > MOST_NODES { Err(self.too_many(last)) } else { Ok(plan) };
         }
         plan.lobes = vec![(0, reach as i64)];
-        let plan = self.sum.also_sieved(plan)?;
+        let plan = self.sum.also_sieved(plan, MOST_ON_LINE)?;
         if plan.last < last {
             let needed = format!("more windows up to height {:.1e}", last as f64 * spacing);
             return Err(self.unsweepable(needed, format!("{} windows", sieve::BUDGET)));
@@ -328,7 +331,7 @@ impl<'a> Sketch<'a> {
             spent: false,
             last_is_final: false,
         };
-        self.sum.also_sieved(plan)
+        self.sum.also_sieved(plan, MOST_ON_LINE)
     }
 
     /// That the lattices of several sums cannot be swept with one period.
@@ -356,10 +359,8 @@ fn unsweepable(step: Option<f64>, needed: String, budget: String) -> Error {
 
 impl LossSum {
     /// The plan with the lobes of this sum that survive beyond its first lobe, and with the height up to which the
-    /// sieve of this sum came.
-    pub(crate) fn also_sieved(&self, mut plan: Plan) -> Result<Plan> {
-        /// On the line the sweep ends where its survivors become too many to integrate.
-        const MOST_ON_LINE: i64 = 200_000;
+    /// sieve of this sum came. On the line it ends where its survivors become more than `most_on_line` nodes.
+    pub(crate) fn also_sieved(&self, mut plan: Plan, most_on_line: i64) -> Result<Plan> {
         if plan.cut.is_infinite() {
             return Ok(plan);
         }
@@ -385,7 +386,7 @@ impl LossSum {
                 continue;
             }
             evaluated += to - from + 1;
-            if plan.nodes.is_none() && evaluated > MOST_ON_LINE {
+            if plan.nodes.is_none() && evaluated > most_on_line {
                 (last, spent) = (from - 1, true);
                 break;
             }

@@ -67,7 +67,14 @@ pub fn decreasing_root(f: &impl Decreasing, target: &Rational, ceiling: f64, dig
             let value = Enclosure::rational(&lower, bits).hull(&Enclosure::rational(&upper, bits));
             return Ok(Root { value, met });
         }
-        // Nearer to the root if that is possible at this precision, else a wider interval: valid, and said so.
+        // Where the function is not to be had more sharply, its width says how near the root can be placed; else try
+        // nearer to the root, and then a wider interval. All are valid, and the last two are said.
+        let width = relative_width(&f.enclose(&at, accuracy)?) / -slope;
+        if width > half_width.to_f64() {
+            half_width = Float::with_val(bits, width * 1.01);
+            (met, refined) = (false, true);
+            continue;
+        }
         refined = attempt % 2 == 1;
         if refined {
             half_width *= 10;
@@ -76,6 +83,11 @@ pub fn decreasing_root(f: &impl Decreasing, target: &Rational, ceiling: f64, dig
     }
     let ceiling = Enclosure::double(ceiling, bits);
     Ok(Root { value: nought.hull(&ceiling), met: false })
+}
+
+/// (upper - lower) / lower, approximately.
+fn relative_width(value: &Enclosure) -> f64 {
+    (Float::with_val(64, value.upper() - value.lower()) / value.lower()).to_f64().abs()
 }
 
 /// The root of a function that starts at its target or so close above it that doubles cannot tell.
