@@ -160,6 +160,10 @@ fn verify_explains_every_row() {
     let verdict = |id: &str| rows.iter().find(|row| row["id"] == id).map(|row| row["verdict"].clone());
     assert_eq!(verdict("table-1-block-ours"), Some("agrees".into()));
     assert_eq!(verdict("section-3.3-reduction"), Some("differs".into()));
+    let production = json(&["verify", "census-2020"]);
+    let rows = production["papers"][0]["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 62);
+    assert!(rows.iter().all(|row| row["verdict"] == "agrees" || row["erratum"].is_string()));
     assert!(refusal(&["verify", "nosuch"]).contains("su-su-wang-2025"));
 }
 
@@ -170,6 +174,42 @@ fn neighbors_and_groups_change_what_is_accounted() {
     assert_eq!(rho(&["--neighbors", "bounded"]), "2");
     assert_eq!(rho(&["--group", "3"]), "9");
     assert_eq!(rho(&["--discrete-gaussian", "5x10@2"]), "5");
+}
+
+#[test]
+fn the_worst_pair_of_paths_is_named_and_is_the_published_one() {
+    // arXiv 2606.29835 prints 7.556920840059e-2 for the maximum over 946 pairs, 7.556920835794e-2 for the pair (13, 13).
+    let answer =
+        json(&["delta", "--release", "dhc-persons-us", "--epsilon", "8.6713966458383198610", "--digits", "10"]);
+    let (lower, upper) = ends(&answer["delta"]);
+    assert!(lower <= 7.556_920_840_059e-2 && 7.556_920_840_059e-2 <= upper && upper - lower < 1e-11, "{answer}");
+    assert!(answer["worst_pair"].as_str().is_some_and(|pair| pair.contains("of 946 pairs")));
+}
+
+#[test]
+fn a_release_without_a_lattice_to_sweep_is_certified_on_the_line() {
+    let levels = ["US", "State", "County", "Tract", "Block_Group", "Block"].map(|level| ["--level", level]).concat();
+    let args =
+        [&["explain", "--release", "pl94-persons-us", "--delta", "1e-10", "--digits", "8"], &levels[..]].concat();
+    let answer = json(&args);
+    let (lower, upper) = ends(&answer["epsilon"]);
+    assert!(lower <= 16.465_155_38 && 16.465_155_38 <= upper && upper - lower < 2e-7, "{answer}");
+    assert_eq!((answer["kernel"].as_str(), answer["groups"].to_string().as_str()), (Some("line"), "33"));
+    assert!(answer["lattice_refused"].as_str().is_some_and(|why| why.contains("period")));
+}
+
+#[test]
+fn laplace_and_continuous_noise_are_read_and_compared() {
+    let answer = json(&["compare", "--discrete-laplace", "0.1x10", "--delta", "1e-5"]);
+    let list = answer["accountants"].as_array().expect("a list");
+    let pure = list.iter().find(|row| row["name"] == "pure DP").expect("a row");
+    assert_eq!(ends(&pure["epsilon"]), (1.0, 1.0));
+    let continuous = json(&["delta", "--gaussian", "5x10", "--epsilon", "10"]);
+    let (exact, gdp) = (ends(&continuous["delta"]), ends(&continuous["gdp_delta"]));
+    assert!(exact.0 <= gdp.1 && gdp.0 <= exact.1, "{continuous}");
+    assert!(refusal(&["epsilon", "--discrete-laplace", "0", "--delta", "1e-5"]).contains("--discrete-laplace"));
+    assert!(refusal(&["epsilon", "--discrete-laplace", "0.1@2000", "--delta", "1e-5"]).contains("shift"));
+    assert!(refusal(&["epsilon", "--gaussian", "-1", "--delta", "1e-5"]).contains("--gaussian"));
 }
 
 #[test]

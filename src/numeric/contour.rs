@@ -180,7 +180,9 @@ impl LossSum {
         let choice = self.choose(epsilon, digits)?;
         let refused = choice.lattice_refused.clone();
         let answer = self.answer(&choice.question, digits)?;
-        let bits = answer.certificate.bits + 64;
+        // Enough bits that one minus the answer keeps the digits of the answer.
+        let small = answer.value.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 20_000) as u32);
+        let bits = answer.certificate.bits + 64 + small;
         let value = match choice.question.kernel {
             Kernel::Complement => Enclosure::double(1.0, bits).sub(&answer.value).clamp(0.0, 1.0),
             _ => answer.value.clamp(0.0, 1.0),

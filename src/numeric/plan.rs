@@ -151,19 +151,27 @@ impl<'a> Sketch<'a> {
     /// the strip in which the kernel converges.
     pub(crate) fn saddle(&self) -> f64 {
         let (low, high) = self.kernel.strip();
-        let slope = |c: f64| {
-            let poles = match self.kernel {
-                Kernel::HockeyStick | Kernel::Complement => 1.0 / c + 1.0 / (c + 1.0),
-                Kernel::UpperTail => 1.0 / c,
-                Kernel::TiltedTail => 1.0 / (c + 1.0),
-            };
-            self.slope(c) - self.at - poles
-        };
+        let slope = |c: f64| self.slope(c) + self.kernel_slope(c);
         let c = few_bits(increasing_root(slope, low, high, 80));
         match self.kernel {
             Kernel::Complement => c.clamp(-0.9999, -0.0001),
             _ => c.max(low + f64::MIN_POSITIVE.sqrt()),
         }
+    }
+
+    /// The derivative of ln of |kappa(c)|: minus the threshold and the poles, which on a lattice repeat.
+    fn kernel_slope(&self, c: f64) -> f64 {
+        let (Some(h), both) = (self.step, matches!(self.kernel, Kernel::HockeyStick | Kernel::Complement)) else {
+            return -self.at - 1.0 / c - 1.0 / (c + 1.0);
+        };
+        let pole = |c: f64| h / (c * h).exp_m1();
+        if both {
+            let n1 = -(-self.gap).exp_m1();
+            let n2 = -(-self.gap - c * h).exp() * (self.gap - h).exp_m1();
+            let numerator = if n2.is_finite() { n2 / (n1 + n2) } else { 1.0 };
+            return -self.first - pole(c) - pole(c + 1.0) - h * numerator;
+        }
+        -self.first - if self.kernel == Kernel::UpperTail { pole(c) } else { pole(c + 1.0) }
     }
 
     /// ln of |kappa(c)| / h, or of |kappa(c)| on the line.

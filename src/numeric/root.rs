@@ -3,7 +3,10 @@
 
 use rug::{Float, Rational, float::Round};
 
-use super::{enclosure::Enclosure, rational};
+use super::{
+    enclosure::{Certainty, Enclosure},
+    rational,
+};
 use crate::error::Result;
 
 /// A positive decreasing function on [0, infinity), in two qualities.
@@ -26,14 +29,14 @@ pub struct Root {
 /// Encloses inf { x >= 0 : f(x) <= target } for a decreasing f and a `ceiling` beyond which f is known to be below the
 /// target.
 pub fn decreasing_root(f: &impl Decreasing, target: &Rational, ceiling: f64, digits: u32) -> Result<Root> {
-    const ATTEMPTS: usize = 40;
+    // Each step gains nine digits or so: the slope is known that well.
+    let attempts = 12 + digits as usize / 8;
     let bits = (f64::from(digits) * 3.33) as u32 + 40;
-    let nought = Enclosure::double(0.0, bits);
     let ln_target = Enclosure::rational(target, bits + 40).ln();
     let zero = Rational::new();
     let start = search(f, ln_target.approximate(), ceiling)?;
     if start == 0.0 {
-        return root_near_zero(f, target, digits, nought);
+        return root_near_zero(f, target, ceiling, digits);
     }
     // The slope of ln f near the root: every later step divides by it, so its own error only slows the convergence.
     let nudge = (start * 1e-5).max(1e-300);
@@ -45,7 +48,7 @@ pub fn decreasing_root(f: &impl Decreasing, target: &Rational, ceiling: f64, dig
     let mut half_width = Float::with_val(bits, start * 0.2) * Float::with_val(bits, -f64::from(digits)).exp10();
     let mut refined = digits <= 12;
     let mut met = true;
-    for attempt in 0..ATTEMPTS {
+    for attempt in 0..attempts {
         // Proving a distance w from the root takes f to a relative accuracy of about w |slope|.
         let gain = Float::with_val(53, &half_width * slope).abs();
         let accuracy = (-gain.log10().to_f64() + 1.0).clamp(3.0, 1e6) as u32;
@@ -55,7 +58,7 @@ pub fn decreasing_root(f: &impl Decreasing, target: &Rational, ceiling: f64, dig
             let step = value.ln().sub(&ln_target).div(&Enclosure::double(-slope, bits));
             let step: Float = Float::with_val(bits, step.lower() + step.upper()) / 2;
             middle += &step;
-            refined = step.abs() < half_width.clone() / 4 || attempt + 4 > ATTEMPTS;
+            refined = step.abs() < half_width.clone() / 4 || attempt + 4 > attempts;
             continue;
         }
         let half = half_width.to_rational().unwrap_or_default();
@@ -81,8 +84,35 @@ pub fn decreasing_root(f: &impl Decreasing, target: &Rational, ceiling: f64, dig
             met = false;
         }
     }
-    let ceiling = Enclosure::double(ceiling, bits);
-    Ok(Root { value: nought.hull(&ceiling), met: false })
+    bisect(f, target, ceiling, digits)
+}
+
+/// The root by halving, each step proven: slow, and right where the function is a staircase.
+fn bisect(f: &impl Decreasing, target: &Rational, ceiling: f64, digits: u32) -> Result<Root> {
+    let bits = (f64::from(digits) * 3.33) as u32 + 40;
+    let (mut lower, mut upper) = (Rational::new(), rational::from_f64(ceiling));
+    let bracket =
+        |lower: &Rational, upper: &Rational| Enclosure::rational(lower, bits).hull(&Enclosure::rational(upper, bits));
+    for _ in 0..bits + 20 {
+        let middle = Float::with_val(bits, Rational::from(&lower + &upper) / 2_u32).to_rational().unwrap_or_default();
+        let mut side = Certainty::Undecided;
+        for accuracy in [6, digits.max(12), 3 * digits.max(12)] {
+            side = f.enclose(&middle, accuracy)?.at_most(target);
+            if side != Certainty::Undecided {
+                break;
+            }
+        }
+        match side {
+            Certainty::Yes => upper = middle,
+            Certainty::No => lower = middle,
+            Certainty::Undecided => break,
+        }
+        if bracket(&lower, &upper).is_tight(digits) {
+            break;
+        }
+    }
+    let value = bracket(&lower, &upper);
+    Ok(Root { met: value.is_tight(digits), value })
 }
 
 /// (upper - lower) / lower, approximately.
@@ -91,16 +121,11 @@ fn relative_width(value: &Enclosure) -> f64 {
 }
 
 /// The root of a function that starts at its target or so close above it that doubles cannot tell.
-fn root_near_zero(f: &impl Decreasing, target: &Rational, digits: u32, nought: Enclosure) -> Result<Root> {
+fn root_near_zero(f: &impl Decreasing, target: &Rational, ceiling: f64, digits: u32) -> Result<Root> {
     if *f.enclose(&Rational::new(), digits)?.upper() <= *target {
-        return Ok(Root { value: nought, met: true });
+        return Ok(Root { value: Enclosure::double(0.0, 64), met: true });
     }
-    let mut upper = rational::from_f64(10f64.powi(-(digits.min(300) as i32)));
-    while *f.enclose(&upper, digits)?.upper() > *target {
-        upper *= 10_u32;
-    }
-    let upper = Enclosure::rational(&upper, nought.lower().prec());
-    Ok(Root { value: nought.hull(&upper), met: false })
+    bisect(f, target, ceiling, digits)
 }
 
 /// The root in doubles, zero where f(0) is at the target or below: regula falsi with the Illinois weight, safeguarded by bisection.

@@ -75,7 +75,7 @@ impl Wave {
     /// With the term k = 0 taken out, psi(d) = exp(-sigma2 d^2 / 2) (1 + sum over k != 0 of
     /// exp(-2 pi sigma2 (pi k^2 - k d))). The terms k = 1 and -1 are kept; for |k| >= 2 and d <= pi the exponent is
     /// at most -2 pi^2 sigma2 (k^2 - |k|), so they add less than 2.1 exp(-4 pi^2 sigma2) when sigma2 >= 0.3. And
-    /// psi(0) > 1. Since psi decreases, the bound at d holds for all larger distances.
+    /// psi(0) > 1 + 2 exp(-2 pi^2 sigma2). Since psi decreases, the bound at d holds for all larger distances.
     fn ln_factor(&self, d: f64) -> f64 {
         if !self.periodic {
             return -self.copies * self.sigma2 * d * d / 2.0;
@@ -85,7 +85,9 @@ impl Wave {
         }
         let a = 2.0 * PI * self.sigma2;
         let others = (-a * (PI - d)).exp() + (-a * (PI + d)).exp() + 2.1 * (-2.0 * PI * a).exp();
-        (self.copies * (-self.sigma2 * d * d / 2.0 + others.ln_1p())).min(0.0)
+        let at_zero = (2.0 * (-a * PI).exp()).ln_1p();
+        // The last term pays for the roundings of the difference, which the copies multiply.
+        (self.copies * (-self.sigma2 * d * d / 2.0 + others.ln_1p() - at_zero + 1e-15)).min(0.0)
     }
 
     /// The distance to 2 pi Z beyond which this group alone is below exp(-cut); `None` if it never is.

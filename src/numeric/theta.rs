@@ -20,6 +20,7 @@ use rug::{Float, Integer, Rational, float::Round};
 use super::{
     enclosure::Enclosure,
     field::{Field, Real},
+    rational,
     sum::{Group, Law},
     turn::Turn,
 };
@@ -43,7 +44,8 @@ pub(crate) struct Factor<F: Field> {
 #[derive(Debug)]
 enum Series<F: Field> {
     /// 1 + sum over k >= 1 of exp(-curvature (k^2 -+ 2 k f)) exp(-+ 2 pi i k m).
-    Images { turn: Turn, curvature: F::Real, curvature_approx: f64, phases: Vec<F> },
+    /// All of it times `scale`.
+    Images { turn: Turn, curvature: F::Real, curvature_approx: f64, phases: Vec<F>, scale: F::Real },
     /// sum over x of weights[x] exp(2 pi i x f).
     Polynomial { turn: Turn, weights: Vec<F>, two_pi: F::Real },
     /// Nothing: a continuous Gaussian, whose angle is not reduced.
@@ -94,7 +96,8 @@ impl<F: Field> Factor<F> {
         match &group.law {
             Law::DiscreteGaussian { sigma2 } if is_direct(sigma2) => {
                 let direct = Direct::new(sigma2, &m, cut);
-                let weights = direct.exponents.iter().map(|x| F::new(real(x).exp(), nought())).collect();
+                let scale = real(&axis(group, c).recip());
+                let weights = direct.exponents.iter().map(|x| F::new(real(x).exp().mul(&scale), nought())).collect();
                 polynomial(weights, &turns, direct.first * group.copies, direct.ln_tail)
             }
             Law::DiscreteGaussian { sigma2 } => {
@@ -105,7 +108,8 @@ impl<F: Field> Factor<F> {
                     .take_while(|k| curvature_approx * (k * k - k) as f64 <= cut)
                     .map(|k: i64| F::cis(&pi.mul(&real(&Rational::from(&fraction * (2 * k))))))
                     .collect();
-                gaussian(sigma2, Series::Images { turn: Turn::new(&turns), curvature, curvature_approx, phases })
+                let scale = real(&axis(group, c).recip());
+                gaussian(sigma2, Series::Images { turn: Turn::new(&turns), curvature, curvature_approx, phases, scale })
             }
             Law::Gaussian { sigma2 } => gaussian(sigma2, Series::Unit { turns_per_node: real(&turns) }),
             Law::DiscreteLaplace { epsilon } => {
@@ -120,9 +124,9 @@ impl<F: Field> Factor<F> {
     /// The factor at a node.
     pub(crate) fn at(&self, node: i64) -> NodeFactor<F> {
         let (f, series, ln_left_out) = match &self.series {
-            Series::Images { turn, curvature, curvature_approx, phases } => {
+            Series::Images { turn, curvature, curvature_approx, phases, scale } => {
                 let f: F::Real = turn.at(node, self.precision);
-                let (series, ln_left_out) = self.images(&f, curvature, *curvature_approx, phases);
+                let (series, ln_left_out) = self.images(&f, curvature, *curvature_approx, phases, scale);
                 (f, series, ln_left_out)
             }
             Series::Polynomial { turn, weights, two_pi } => {
@@ -139,13 +143,21 @@ impl<F: Field> Factor<F> {
     }
 
     /// (1 + sum over k)^copies, or nothing where the whole sum is below the cut.
-    fn images(&self, f: &F::Real, curvature: &F::Real, curvature_approx: f64, phases: &[F]) -> (Option<F>, f64) {
+    fn images(
+        &self,
+        f: &F::Real,
+        curvature: &F::Real,
+        curvature_approx: f64,
+        phases: &[F],
+        scale: &F::Real,
+    ) -> (Option<F>, f64) {
         let position = 2.0 * f.approximate();
         // The term k of the nearer side is exp(-curvature (k^2 - k |position|)); with |position| <= 1 all terms
         // together are below 3 exp(-curvature (1 - |position|)) for curvature >= 2 pi^2 0.3. The last factors pay for
         // the roundings of this line.
         let ln_all = 3f64.ln() - curvature_approx * (1.0 - position.abs() * (1.0 + 1e-12)) * (1.0 - 1e-9) + 1e-6;
-        if ln_all < -self.cut {
+        let unscaled = scale.approximate() == 1.0;
+        if ln_all < -self.cut && unscaled {
             return (None, ln_all + (self.copies as f64).ln());
         }
         let mut sum: Option<F> = None;
@@ -161,12 +173,17 @@ impl<F: Field> Factor<F> {
                 sum = Some(sum.map_or(term.clone(), |sum| sum.add(&term)));
             }
         }
-        let Some(sum) = sum else { return (None, ln_all + (self.copies as f64).ln()) };
+        let nought = || F::new(F::Real::ratio(0, 1, self.precision), F::Real::ratio(0, 1, self.precision));
+        let sum = match sum {
+            Some(sum) => sum,
+            None if unscaled => return (None, ln_all + (self.copies as f64).ln()),
+            None => nought(),
+        };
         // Left out: at most two terms below exp(-cut) for each kept k, and beyond the last k a geometric tail of
         // ratio below exp(-2 curvature) < 1/2 that starts below 2 exp(-cut).
         let left_out = (2.0 * phases.len() as f64 + 4.0).ln() - self.cut;
         let one = F::new(F::Real::ratio(1, 1, self.precision), F::Real::ratio(0, 1, self.precision));
-        (Some(one.add(&sum).with_error(left_out).pow(self.copies)), f64::NEG_INFINITY)
+        (Some(one.add(&sum).with_error(left_out).scale(scale).pow(self.copies)), f64::NEG_INFINITY)
     }
 }
 
@@ -268,7 +285,8 @@ pub(crate) fn ln_scale(group: &Group, c: &Rational, bits: u32) -> Enclosure {
     match &group.law {
         Law::DiscreteGaussian { sigma2 } => {
             let least = Enclosure::rational(&ln_least(sigma2, group, c), bits);
-            least.sub(&normaliser(sigma2, bits).ln().mul(&copies))
+            let axis = Enclosure::rational(&axis(group, c), bits).ln();
+            least.add(&axis.sub(&normaliser(sigma2, bits).ln()).mul(&copies))
         }
         Law::Gaussian { .. } => Enclosure::double(0.0, bits),
         Law::DiscreteLaplace { .. } => ln_bounded_mgf(group, c, bits).mul(&copies),
@@ -282,11 +300,31 @@ pub(crate) fn ln_scale_approx(group: &Group, c: &Rational) -> f64 {
             let exact = sigma2.to_f64();
             let a = if is_direct(sigma2) { 0.5 / exact } else { 2.0 * std::f64::consts::PI.powi(2) * exact };
             let sum = (-a).exp() + (-4.0 * a).exp() + (-9.0 * a).exp();
-            ln_least(sigma2, group, c).to_f64() - group.copies as f64 * (2.0 * sum).ln_1p()
+            let axis = axis(group, c).to_f64().ln();
+            ln_least(sigma2, group, c).to_f64() + group.copies as f64 * (axis - (2.0 * sum).ln_1p())
         }
         Law::Gaussian { .. } => 0.0,
         Law::DiscreteLaplace { .. } => ln_bounded_mgf_approx(group, c.to_f64()).0,
     }
+}
+
+/// About the value of one copy's series on the axis, as an exact number: the series is divided by it before it is raised
+/// to the number of copies, so that many copies of small noise stay within the range of a radius. One for large sigma2.
+fn axis(group: &Group, c: &Rational) -> Rational {
+    let Law::DiscreteGaussian { sigma2 } = &group.law else { return Rational::from(1) };
+    let m = Rational::from(c * group.shift);
+    let distance = Rational::from(&m - m.clone().round()).to_f64().abs();
+    let exact = sigma2.to_f64();
+    let value = if is_direct(sigma2) {
+        // Relative to the nearest integer: its neighbors are 1 - distance and 1 + distance away.
+        let term = |away: f64| ((distance * distance - away * away) / (2.0 * exact)).exp();
+        1.0 + term(1.0 - distance) + term(1.0 + distance) + term(2.0 - distance)
+    } else {
+        let q = (-2.0 * std::f64::consts::PI.powi(2) * exact).exp();
+        1.0 + 2.0 * q * (2.0 * std::f64::consts::PI * distance).cos()
+    };
+    // A change too small to matter for any number of copies is not worth the multiplication.
+    if (value - 1.0).abs() * (group.copies as f64) < 1e-6 { Rational::from(1) } else { rational::from_f64(value) }
 }
 
 /// -copies least^2 / (2 sigma2) for the distance `least` from m = c shift to Z on the direct side; zero for the images.
