@@ -396,7 +396,7 @@ proptest! {
         let mut other: Vec<Counts> = Vec::new();
         for group in &groups {
             let Counts { count, shift, .. } = group.clone();
-            let sigma2 = common::sigma2_of(&group).clone();
+            let sigma2 = common::sigma2_of(group).clone();
             let first = cut.min(count);
             let written = format!("{}/{}x{first}@{shift}", Rational::from(sigma2.numer() * 6), sigma2.denom().clone() * 6);
             other.push(written.parse().unwrap());

@@ -11,7 +11,7 @@
 //!
 //! Where the lattice cannot be swept, f comes from the privacy profile by duality: f(alpha) is the supremum over eps of
 //! 1 - delta(eps) - exp(eps) alpha, and of the mirrored lines. Any line is a bound from below. From above, delta is
-//! convex in exp(eps) with slope -Q[L > eps], so difference quotients of delta enclose the type I error of a test.
+//! convex in exp(eps) with slope `-Q[L > eps]`, so difference quotients of delta enclose the type I error of a test.
 
 use rayon::prelude::*;
 use rug::{Float, Rational};

@@ -272,7 +272,7 @@ fn judge(published: &Published, computed: &Computed) -> Result<Verdict> {
     }
     if published.unit == Unit::RoundedUp {
         let printed = parse(&published.printed)?;
-        let floor = Rational::from(&printed - Rational::from((1, 100_000)));
+        let floor = &printed - Rational::from((1, 100_000));
         return Ok(match (value.at_most(&printed), value.at_most(&floor)) {
             (Certainty::Yes, Certainty::No) => Verdict::Agrees,
             (Certainty::No, _) | (_, Certainty::Yes) => Verdict::Differs,

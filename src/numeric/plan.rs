@@ -11,7 +11,7 @@ use rug::Rational;
 use super::{
     contour::{Kernel, Question},
     rational, sieve,
-    sum::LossSum,
+    sum::{Law, LossSum},
     theta,
 };
 use crate::error::{Error, Result};
@@ -109,6 +109,8 @@ impl Plan {
 pub(crate) struct Sketch<'a> {
     sum: &'a LossSum,
     kernel: Kernel,
+    /// Whether some losses are bounded, so that the bound for M is not a Gaussian's alone.
+    bounded: bool,
     rho: f64,
     /// The lattice step, where the lattice kernel is asked for.
     step: Option<f64>,
@@ -126,6 +128,7 @@ impl<'a> Sketch<'a> {
         Sketch {
             sum,
             kernel: question.kernel,
+            bounded: sum.groups().iter().any(|group| matches!(group.law, Law::DiscreteLaplace { .. })),
             rho: sum.rho().to_f64(),
             step: question.step.as_ref().map(Rational::to_f64),
             exact_step: question.step.clone(),
@@ -137,12 +140,18 @@ impl<'a> Sketch<'a> {
 
     /// The derivative of ln of the bound exp(rho (x + x^2)) prod m(x) for M(x): increasing in x.
     fn slope(&self, x: f64) -> f64 {
+        if !self.bounded {
+            return self.rho * (1.0 + 2.0 * x);
+        }
         let bounded: f64 = self.sum.groups().iter().map(|group| theta::ln_bounded_mgf_approx(group, x).1).sum();
         self.rho * (1.0 + 2.0 * x) + bounded
     }
 
     /// ln of that bound.
     fn ln_bound(&self, x: f64) -> f64 {
+        if !self.bounded {
+            return self.rho * (x + x * x);
+        }
         let bounded: f64 = self.sum.groups().iter().map(|group| theta::ln_bounded_mgf_approx(group, x).0).sum();
         self.rho * (x + x * x) + bounded
     }
@@ -152,7 +161,7 @@ impl<'a> Sketch<'a> {
     pub(crate) fn saddle(&self) -> f64 {
         let (low, high) = self.kernel.strip();
         let slope = |c: f64| self.slope(c) + self.kernel_slope(c);
-        let c = few_bits(increasing_root(slope, low, high, 80));
+        let c = few_bits(increasing_root(slope, low, high, 48));
         match self.kernel {
             Kernel::Complement => c.clamp(-0.9999, -0.0001),
             _ => c.max(low + f64::MIN_POSITIVE.sqrt()),
@@ -226,7 +235,11 @@ impl<'a> Sketch<'a> {
     /// The best points for both bounds: the stationary ones, kept in the strip and away from c.
     fn alias_points(&self, c: f64, period: f64) -> (f64, f64) {
         let (low, high) = self.kernel.strip();
-        let stationary = |sign: f64| increasing_root(|x| self.slope(x) - self.at - sign * period, low, high, 40);
+        let stationary = |sign: f64| match self.bounded {
+            // The root of rho (1 + 2 x) = at + sign period.
+            false => (self.at + sign * period - self.rho) / (2.0 * self.rho),
+            true => increasing_root(|x| self.slope(x) - self.at - sign * period, low, high, 40),
+        };
         // Bounded losses shorter than the period have no stationary point: the bound falls for ever, so far is enough.
         let far = c + 1000.0 / self.step.unwrap_or(1.0);
         let above = stationary(1.0);

@@ -13,7 +13,7 @@
 //!
 //! On the contour s = c + i t the argument is u = s shift / sigma2, so m = c shift is fixed and b = t shift / sigma2
 //! enters only modulo 2 pi. At the nodes of a lattice b is a rational multiple of 2 pi, and the reduction is exact
-//! integer arithmetic ([`Turn`](super::turn::Turn)).
+//! integer arithmetic.
 
 use rug::{Float, Integer, Rational, float::Round};
 
@@ -103,7 +103,7 @@ impl<F: Field> Factor<F> {
             Law::DiscreteGaussian { sigma2 } => {
                 let curvature = curvature(sigma2);
                 let curvature_approx = curvature.approximate();
-                let fraction = Rational::from(&m - m.clone().round());
+                let fraction = &m - m.clone().round();
                 let phases = (1..)
                     .take_while(|k| curvature_approx * (k * k - k) as f64 <= cut)
                     .map(|k: i64| F::cis(&pi.mul(&real(&Rational::from(&fraction * (2 * k))))))
@@ -196,7 +196,7 @@ fn laplace_weights<R: Real>(epsilon: &Rational, shift: u64, c: &Rational, precis
     let middle = real(&-epsilon.clone()).exp_m1().neg();
     // exp(-epsilon x) exp(-2 c epsilon x), the common factor exp(c epsilon shift) / (1 + q) left out.
     let slope = Rational::from(c * 2_u32) * epsilon + epsilon;
-    let power = |x: u64| real(&Rational::from(-(Rational::from(&slope * x)))).exp();
+    let power = |x: u64| real(&(-(Rational::from(&slope * x)))).exp();
     let weights: Vec<R> = (0..=shift)
         .map(|x| match x {
             0 => real(&Rational::from(1)),
@@ -313,7 +313,7 @@ pub(crate) fn ln_scale_approx(group: &Group, c: &Rational) -> f64 {
 fn axis(group: &Group, c: &Rational) -> Rational {
     let Law::DiscreteGaussian { sigma2 } = &group.law else { return Rational::from(1) };
     let m = Rational::from(c * group.shift);
-    let distance = Rational::from(&m - m.clone().round()).to_f64().abs();
+    let distance = (&m - m.clone().round()).to_f64().abs();
     let exact = sigma2.to_f64();
     let value = if is_direct(sigma2) {
         // Relative to the nearest integer: its neighbors are 1 - distance and 1 + distance away.

@@ -52,7 +52,7 @@ mod tests {
                 let (a, b) = (fast.at::<f64>(node, ()), slow.at::<f64>(node, ()));
                 assert!((a - b).abs() < 1e-15 && a.abs() <= 0.5, "{turns} {node} {a} {b}");
                 let whole = Rational::from(&turns * node) - Rational::from_f64(a).unwrap();
-                let rest = Rational::from(&whole - whole.clone().round());
+                let rest = &whole - whole.clone().round();
                 assert!(rest.to_f64().abs() < 1e-15);
             }
         }
