@@ -81,6 +81,9 @@ pub struct Worst<T> {
     pub pair: Option<String>,
 }
 
+/// A point of the profile, with the numbers of the pair of paths that decides it.
+pub type DecidedPoint = (Point, Option<(usize, usize)>);
+
 impl Resolved {
     /// The exact epsilon of the whole: that of the worst pair of paths where there are paths.
     pub fn epsilon(&self, delta: &Rational, digits: u32) -> Result<Worst<Epsilon>> {
@@ -102,7 +105,7 @@ impl Resolved {
     }
 
     /// The privacy profile of the whole, with the pair that decides each point.
-    pub fn curve(&self, epsilons: &[Rational], digits: u32) -> Result<Vec<(Point, Option<(usize, usize)>)>> {
+    pub fn curve(&self, epsilons: &[Rational], digits: u32) -> Result<Vec<DecidedPoint>> {
         let Some((worst, _)) = &self.worst else {
             return Ok(self.total.curve(epsilons, digits)?.into_iter().map(|point| (point, None)).collect());
         };

@@ -157,7 +157,8 @@ impl LossSum {
                 return Arc::clone(&known.swept);
             }
         }
-        let start = from * 0.7;
+        // A hair further up, too: the same half period comes with other roundings from other spacings.
+        let (start, to) = (from * 0.7, to * (1.0 + 1e-9));
         // At once as far as doubles will ask, so that one sweep serves a whole curve.
         let wider = cut.max(40.0) + SPARE;
         let swept = Arc::new(sweep(&self.waves(), start, to, wider, resolution));
