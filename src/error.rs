@@ -59,6 +59,15 @@ pub enum Error {
         /// The bundled papers.
         known: String,
     },
+    /// A release of which only the budget is known.
+    #[error(
+        "the release {release} is bundled for its budget only: how one record changes its counts is not public, so it has \
+         no exact account; its rho is in `assay releases`"
+    )]
+    BudgetOnly {
+        /// The release.
+        release: String,
+    },
     /// A geolevel that the release does not have.
     #[error("the release {release} has no level {level:?}: it has {known}")]
     UnknownLevel {

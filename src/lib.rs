@@ -34,13 +34,14 @@
 //!
 //! | statement | function | test |
 //! | --- | --- | --- |
-//! | the profile is one contour integral, with both terms (numerics, section 1; Su, Su & Wang, Lemma A.9) | [`hockey_stick`](numeric::sum::LossSum::hockey_stick) | `tests/enclosures.rs`: convolution, enumeration, Theorems A.7 and A.8 |
+//! | the profile is one contour integral, with both terms (numerics, section 1; Su, Su & Wang, Lemma A.9) | [`hockey_stick`](numeric::sum::LossSum::hockey_stick) | `tests/enclosures.rs`, `tests/allocations.rs`: convolution, enumeration, Theorems A.7 and A.8 |
 //! | the trapezoid rule adds only non-negative terms, each bounded | [`numeric::contour`] | the same, at three precisions |
 //! | factors are small outside windows (Fact A.14, Lemma A.4) | [`numeric::sieve`] | its unit tests: no height above the target is lost |
 //! | both sides of Jacobi's identity are one function | [`numeric::theta`] | `noise`: masses, tails and moments across the switch |
 //! | an epsilon is proven from both sides | [`Composition::epsilon`](account::Composition::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
 //! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](account::Composition::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
 //! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
+//! | all pairs of block paths share one contour | [`hockey_sticks`](numeric::family::Family::hockey_sticks) | `numeric::family`: every pair by itself |
 //! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](account::calibrate::least_on_grid) | `account::calibrate` |
 //!
 //! # What is assumed

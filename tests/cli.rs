@@ -277,6 +277,7 @@ fn hostile_numbers_are_answered_or_refused_by_name() {
     assert!(refusal(&with("delta", &LEVEL, &["--epsilon", "-1"])).contains("--epsilon"));
     assert!(refusal(&["epsilon", "--delta", "1e-5"]).contains("nothing to account for"));
     assert!(refusal(&["epsilon", "--release", "nosuch", "--delta", "1e-5"]).contains("su-su-wang-2025"));
+    assert!(refusal(&["epsilon", "--release", "sdhc-us", "--delta", "1e-5"]).contains("budget only"));
     assert!(refusal(&with("epsilon", &RELEASE, &["--level", "Moon", "--delta", "1e-5"])).contains("State"));
     assert!(refusal(&with("curve", &LEVEL, &["--from", "3", "--to", "1"])).contains("--from"));
     assert!(refusal(&with("tradeoff", &LEVEL, &["--alpha", "1.5"])).contains("alpha"));

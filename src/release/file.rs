@@ -19,6 +19,8 @@ struct ReleaseFile {
     neighbors: Spanned<String>,
     rho: Spanned<String>,
     sigma2_times_rho: Spanned<String>,
+    #[serde(default)]
+    budget_only: bool,
     #[serde(rename = "level")]
     levels: Vec<Spanned<LevelFile>>,
     paths: Option<Spanned<PathsFile>>,
@@ -161,6 +163,7 @@ impl Reader<'_> {
         let paths = raw.paths.as_ref().map(|paths| self.paths(paths, &levels)).transpose()?;
         Ok(Release {
             paths,
+            budget_only: raw.budget_only,
             name: raw.name.into_inner(),
             title: raw.title,
             source: raw.source.into_inner(),
