@@ -43,6 +43,11 @@ pub enum Error {
         /// What it may use.
         budget: String,
     },
+    /// A tail or a knot of a sum with continuous noise.
+    #[error(
+        "the losses lie on no lattice, because some noise is continuous; ask for delta, epsilon or the trade-off function instead"
+    )]
+    NoLattice,
     /// A release that is neither bundled nor a file.
     #[error("no release named {name:?}: bundled are {known}; or give the path of a TOML file of the same form")]
     UnknownRelease {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use common::{Losses, Masses, composition, counts, end, exact, number, two_fold, within};
 use dp_assay::{
     Error,
-    account::{Composition, Counts, conversions},
+    account::{Composition, Counts, conversions, paths::WorstPair},
     numeric::{Certainty, Enclosure, contour::Certified, convolve, sum::LossSum},
 };
 use proptest::{
@@ -121,6 +121,37 @@ fn noise_that_hardly_moves_agrees_with_convolution() {
 #[test]
 fn noise_that_hardly_moves_just_above_an_atom() {
     against_convolution_on_the_staircase(&["1000", "1001", "1100", "2000", "2100"]);
+}
+
+/// A lattice whose period holds tens of thousands of nodes: on it or on the line, few digits or many, the answer
+/// contains the truth.
+#[test]
+fn a_long_period_agrees_with_convolution() {
+    let composition = composition("5x1 4099/1001x1");
+    let masses = convolve::Masses::new(composition.loss(), 130).unwrap();
+    for (epsilon, digits) in [("0.2", 4), ("1.5", 4), ("3", 4), ("3", 10)] {
+        let epsilon = number(epsilon);
+        let (delta, convolved) = (composition.delta(&epsilon, digits).unwrap(), masses.hockey_stick(&epsilon));
+        assert!(convolved.is_tight(15) && delta.value.overlaps(&convolved), "{epsilon}: {delta:?} {convolved:?}");
+        assert_eq!(delta.met, delta.value.is_tight(digits));
+    }
+}
+
+/// Continuous noise beside counts: the Gaussian profile at epsilon less every loss of the counts, weighted by its mass.
+#[test]
+fn continuous_noise_beside_counts_agrees_with_its_closed_form() {
+    for (text, continuous) in [("1x2", "3x2"), ("0.2x2", "5"), ("0.31x1 1x1@3", "1/2"), ("1/20x1", "100x3@2")] {
+        let (losses, noise) = (Losses::new(text), Counts::parse_gaussian(continuous).unwrap());
+        let profile = conversions::GaussianProfile::new(noise.rho());
+        let mixed = Composition::new(counts(text).into_iter().chain([noise])).unwrap();
+        for spread in [-0.9, 0.0, 1.0, 4.0] {
+            let epsilon = around(&mixed, spread).max(Rational::new());
+            let closed = losses.mean_of(|loss| profile.delta(&Rational::from(&epsilon - loss), 30));
+            let delta = mixed.delta(&epsilon, 12).unwrap();
+            assert!(closed.is_tight(12) && delta.value.overlaps(&closed), "{text} {epsilon}: {delta:?} {closed:?}");
+            assert_eq!(delta.met, delta.value.is_tight(12));
+        }
+    }
 }
 
 // ---- against enumeration and closed forms -------------------------------------------------------------------------
@@ -566,4 +597,61 @@ fn one_minus_a_delta_near_one_keeps_its_digits() {
     let delta = composition("1x1000").delta(&Rational::new(), 8).unwrap();
     let rest = exact(&Rational::from(1)).sub(&delta.value);
     assert!(*rest.lower() > 0 && rest.is_tight(8), "{rest:?}");
+}
+
+// ---- where a short cut was tempting -----------------------------------------------------------------------------
+
+/// The witness: with two paths whose lattices differ by a factor of two, the period of a pair can hold an even number N
+/// of nodes. Node N/2 is its own conjugate and counts once; here its factors are no smaller than 0.3^4.
+#[test]
+fn worst_pairs_agree_with_the_composition_of_both() {
+    // Both spend 3.505: the steps are 1/100 and 1/200.
+    let paths = [composition("100x701"), composition("200/501x2 100x200")];
+    let worst = WorstPair::new(&paths).unwrap();
+    for epsilon in ["0.5", "1.1", "1.6", "2.2", "3.2"] {
+        let epsilon = number(epsilon);
+        for digits in [8, 15] {
+            let delta = worst.delta(&epsilon, digits).unwrap();
+            let (p, q) = delta.pair;
+            let pairs = [(0, 0), (0, 1), (1, 1)].map(|(p, q): (usize, usize)| {
+                paths[p].compose(&paths[q]).unwrap().delta(&epsilon, digits + 5).unwrap().value
+            });
+            let largest = pairs[1..].iter().fold(pairs[0].clone(), |largest, pair| largest.max(pair));
+            assert!(delta.value.overlaps(&largest), "{epsilon} at ({p}, {q}): {delta:?} against {largest:?}");
+        }
+    }
+}
+
+/// The witness: P[L >= z] of continuous noise is Phi((rho - z) / sqrt(2 rho)).
+#[test]
+fn tails_of_continuous_noise_are_those_of_the_normal_law() {
+    let noise = Composition::new([Counts::parse_gaussian("5x10").unwrap()]).unwrap();
+    for z in ["0", "1", "3"] {
+        let z = number(z);
+        // rho = 1, and Phi(-x / sqrt(2)) = erfc(x / 2) / 2.
+        let normal = |z: &Rational| {
+            let x = exact(&(Rational::from(z - 1) / 2_u32));
+            x.erfc().div(&exact(&Rational::from(2)))
+        };
+        // An answer or a refusal, but no other number.
+        if let Ok(tail) = noise.loss().upper_tail(&z, 8) {
+            assert!(tail.value.overlaps(&normal(&z)), "P[L >= {z}]: {tail:?}");
+        }
+        if let Ok(knot) = noise.knot(&z, 8) {
+            // Q[L > z] = P[L < -z] and P[L <= z], by the symmetry of the pair.
+            let below = |z: &Rational| exact(&Rational::from(1)).sub(&normal(z));
+            assert!(knot.alpha.overlaps(&below(&Rational::from(-&z))), "alpha at {z}: {knot:?}");
+            assert!(knot.beta.overlaps(&below(&z)), "beta at {z}: {knot:?}");
+        }
+    }
+}
+
+#[test]
+fn an_affordable_lattice_is_swept() {
+    let delta = composition("5x1 4099/1001x1").delta(&Rational::from(3), 8).unwrap();
+    assert!(delta.met, "{delta:?}");
+    let laplace = Counts::parse_discrete_laplace("0.6x6@6").unwrap();
+    let mixed = Composition::new(counts("0.295x1").into_iter().chain([laplace])).unwrap();
+    let delta = mixed.delta(&number("9.7"), 6).unwrap();
+    assert!(delta.met, "{delta:?}");
 }

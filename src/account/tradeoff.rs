@@ -34,7 +34,8 @@ pub struct Knot {
 }
 
 impl Composition {
-    /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice.
+    /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice. Refused
+    /// where a term is continuous.
     pub fn knot(&self, loss: &Rational, digits: u32) -> Result<Knot> {
         let loss = self.loss().at_most(loss);
         let alpha = self.loss().tilted_tail(&self.loss().above(&loss), digits)?.value;

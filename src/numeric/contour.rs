@@ -203,16 +203,17 @@ impl LossSum {
     fn choose(&self, epsilon: &Rational, digits: u32) -> Result<Choice> {
         const BEARABLE: i64 = 5_000;
         let ln_share = -f64::from(digits) * std::f64::consts::LN_10;
-        let nodes =
-            |question: &Question| -> Result<i64> { Ok(Sketch::new(self, question).plan(ln_share, None)?.evaluated()) };
+        let plan = |question: &Question| Sketch::new(self, question).plan(ln_share, None);
+        let nodes = |question: &Question| -> Result<i64> { Ok(plan(question)?.evaluated()) };
         let lattice = self.hockey_question(epsilon);
         let line = Question { first: epsilon.clone(), gap: Rational::new(), step: None, ..lattice.clone() };
         let (right, cost, lattice_refused) = match nodes(&lattice) {
             _ if lattice.step.is_none() => (line.clone(), nodes(&line).unwrap_or(i64::MAX), None),
             Ok(cost) if cost <= BEARABLE => (lattice, cost, None),
-            Ok(cost) => match nodes(&line) {
-                Ok(shorter) if shorter < cost / 2 => {
-                    (line, shorter, Some(format!("its period holds {cost} nodes that matter")))
+            Ok(cost) => match plan(&line) {
+                // A sieve that is spent may not prove all the digits, and the lattice does.
+                Ok(shorter) if !shorter.spent && shorter.evaluated() < cost / 2 => {
+                    (line, shorter.evaluated(), Some(format!("its period holds {cost} nodes that matter")))
                 }
                 _ => (lattice, cost, None),
             },
@@ -233,22 +234,22 @@ impl LossSum {
         Ok(Choice { question: right, lattice_refused })
     }
 
-    /// P[L >= l0] for the first lattice value l0 >= z.
+    /// P[L >= l0] for the first lattice value l0 >= z; refused where a term is continuous.
     pub fn upper_tail(&self, z: &Rational, digits: u32) -> Result<Certified> {
         if self.is_beyond(z) {
             return Ok(Certified::nothing());
         }
-        let tail = self.answer(&self.tail_question(Kernel::UpperTail, z), digits)?;
+        let tail = self.answer(&self.tail_question(Kernel::UpperTail, z)?, digits)?;
         Ok(Certified { value: tail.value.clamp(0.0, 1.0), ..tail })
     }
 
     /// E[exp(-L); L >= l0] for the first lattice value l0 >= z: the probability of the tail under the other law of
-    /// the pair.
+    /// the pair. Refused where a term is continuous.
     pub fn tilted_tail(&self, z: &Rational, digits: u32) -> Result<Certified> {
         if self.is_beyond(z) {
             return Ok(Certified::nothing());
         }
-        let tail = self.answer(&self.tail_question(Kernel::TiltedTail, z), digits)?;
+        let tail = self.answer(&self.tail_question(Kernel::TiltedTail, z)?, digits)?;
         Ok(Certified { value: tail.value.clamp(0.0, 1.0), ..tail })
     }
 
@@ -272,7 +273,7 @@ impl LossSum {
         if self.is_beyond(z) {
             return Ok(f64::NEG_INFINITY);
         }
-        self.ln_approx(&self.tail_question(Kernel::TiltedTail, z))
+        self.ln_approx(&self.tail_question(Kernel::TiltedTail, z)?)
     }
 
     /// Encloses ln E[exp(x L)] = rho (x + x^2) + ln of the thetas, for a real x.
@@ -293,10 +294,12 @@ impl LossSum {
         Question { kernel: Kernel::HockeyStick, threshold: epsilon.clone(), first, gap, step: self.step().cloned() }
     }
 
-    fn tail_question(&self, kernel: Kernel, z: &Rational) -> Question {
+    /// A tail's kernel 1 / s does not decay fast enough on the line for the bounds here, so a lattice it must be.
+    fn tail_question(&self, kernel: Kernel, z: &Rational) -> Result<Question> {
+        let step = self.step().ok_or(Error::NoLattice)?.clone();
         let last_below = self.at_most(z);
         let first = if last_below == *z { last_below } else { self.above(z) };
-        Question { kernel, threshold: first.clone(), first, gap: Rational::new(), step: self.step().cloned() }
+        Ok(Question { kernel, threshold: first.clone(), first, gap: Rational::new(), step: Some(step) })
     }
 
     /// ln of a question's answer in doubles. The plan is made anew while the answer turns out far from what it was

@@ -244,11 +244,10 @@ impl Family {
         let model = &plans.of_pair[0].1;
         let c = rational::from_f64(model.c);
         let spacing = model.period.clone().recip();
-        let nodes = |plan: &Plan| -> Vec<i64> { plan.lobes.iter().flat_map(|&(from, to)| from..=to).collect() };
         let mut of_member = vec![BTreeSet::new(); self.members.len()];
         let mut of_kind = vec![BTreeSet::new(); plans.kinds.len()];
         for (((p, q), _), (kind, plan)) in self.pairs.iter().zip(&plans.of_pair) {
-            for node in nodes(plan) {
+            for node in plan.summed() {
                 of_member[*p].insert(node);
                 of_member[*q].insert(node);
                 of_kind[*kind].insert(node);
@@ -273,8 +272,7 @@ impl Family {
             .collect();
         (self.pairs.par_iter().zip(&plans.of_pair))
             .map(|(((p, q), _), (kind, plan))| {
-                let at = |node: i64| factors[*p][&node].mul(&factors[*q][&node]).mul(&kernels[*kind][&node]);
-                total(&at(0), nodes(plan).into_iter().skip(1).map(at))
+                total(plan, |node| factors[*p][&node].mul(&factors[*q][&node]).mul(&kernels[*kind][&node]))
             })
             .collect()
     }

@@ -53,17 +53,26 @@ impl<F: Field> Integrand<F> {
         self.bracket.at(node).mul(&self.product.turned(node, Some(turns)))
     }
 
-    /// Node 0 and twice the real part of the nodes j >= 1 of the plan: the nodes -j are the conjugates.
+    /// The trapezoid sum over the nodes of the plan.
     pub(crate) fn total(&self, plan: &Plan) -> F {
-        let nodes = plan.lobes.iter().flat_map(|&(from, to)| from.max(1)..=to);
-        total(&self.at(0), nodes.map(|node| self.at(node)))
+        total(plan, |node| self.at(node))
     }
 }
 
-/// The trapezoid sum of a function with conjugate values at -j: node 0, and twice the nodes j >= 1.
-pub(crate) fn total<F: Field>(first: &F, others: impl Iterator<Item = F>) -> F {
-    let half = others.reduce(|sum, term| sum.add(&term));
-    half.map_or_else(|| first.clone(), |half| half.add(&half).add(first))
+/// The trapezoid sum of a function with conjugate values at -j: twice the real part of the nodes j >= 1 of the plan,
+/// and once the nodes that are their own conjugates: 0, and N / 2 where the period holds an even number N of nodes.
+pub(crate) fn total<F: Field>(plan: &Plan, at: impl Fn(i64) -> F) -> F {
+    let mut once = at(0);
+    let mut twice: Option<F> = None;
+    for node in plan.summed().filter(|node| *node > 0) {
+        let term = at(node);
+        if plan.nodes == Some(2 * node) {
+            once = once.add(&term);
+        } else {
+            twice = Some(twice.map_or(term.clone(), |sum| sum.add(&term)));
+        }
+    }
+    twice.map_or(once.clone(), |half| half.add(&half).add(&once))
 }
 
 /// The product of all factors of a sum at the nodes: M(s) without the parts that belong to the prefactor.

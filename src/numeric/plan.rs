@@ -29,7 +29,8 @@ pub(crate) struct Plan {
     pub c: f64,
     /// The losses after which the rule repeats itself: the heights are 2 pi j / period. On a lattice a multiple of h.
     pub period: Rational,
-    /// The number of nodes of one period of the integrand, odd, on a lattice; nothing on the line.
+    /// The number N of nodes of one period of the integrand on a lattice, odd where the sum is alone; nothing on the
+    /// line. The node N / 2 of an even N is its own conjugate.
     pub nodes: Option<i64>,
     /// Ranges of nodes j >= 0 that are summed, both ends included; the first starts at 0. Negative nodes are their
     /// conjugates.
@@ -52,6 +53,11 @@ impl Plan {
     /// How many nodes are summed.
     pub(crate) fn evaluated(&self) -> i64 {
         self.lobes.iter().map(|(from, to)| to - from + 1).sum()
+    }
+
+    /// The nodes j >= 0 that are summed.
+    pub(crate) fn summed(&self) -> impl Iterator<Item = i64> {
+        self.lobes.iter().flat_map(|&(from, to)| from..=to)
     }
 
     /// Adds ranges of nodes, in any order and overlapping or not; none beyond `last`.
@@ -387,13 +393,12 @@ impl LossSum {
         }
         let reach = plan.lobes[0].1;
         let spacing = plan.height(1);
-        let end = plan.nodes.map_or(f64::INFINITY, |nodes| (nodes - 1) as f64 / 2.0);
-        // The node N / 2 of an even N is never in a lobe, so the sieve must reach it.
+        let end = plan.nodes.map_or(1 << 61, |nodes| nodes / 2);
         let top = plan.nodes.map_or(f64::INFINITY, |nodes| nodes as f64 / 2.0) * spacing * (1.0 + 1e-12);
         let swept = self.swept(reach as f64 * spacing, top, plan.cut, 2.0 * spacing);
         let covered = swept.reached / spacing * (1.0 - 2f64.powi(-40)) - 1.0;
         let mut spent = swept.reached < top;
-        let mut last = if spent { covered } else { end }.clamp(reach as f64, 2f64.powi(61)) as i64;
+        let mut last = if spent { (covered.max(reach as f64) as i64).min(end) } else { end };
         let mut lobes = Vec::new();
         let mut evaluated = reach;
         let start = reach as f64 * spacing;

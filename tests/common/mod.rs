@@ -139,6 +139,11 @@ impl Losses {
         self.masses.keys()
     }
 
+    /// E[g(L)] for a g with values in [0, 1] on all losses.
+    pub fn mean_of(&self, g: impl Fn(&Rational) -> Enclosure) -> Enclosure {
+        self.mean(|loss| Some(g(loss)))
+    }
+
     /// E[g(L)] for a g with values in [0, 1] that `g` encloses; nothing stands for zero.
     fn mean(&self, g: impl Fn(&Rational) -> Option<Enclosure>) -> Enclosure {
         let terms = self.masses.iter().filter_map(|(l, mass)| Some(mass.mul(&g(l)?)));
