@@ -202,6 +202,7 @@ impl LossSum {
     /// line; right of both poles, or between them where that takes fewer nodes.
     fn choose(&self, epsilon: &Rational, digits: u32) -> Result<Choice> {
         const BEARABLE: i64 = 5_000;
+        const AFFORDABLE: i64 = 200_000;
         let ln_share = -f64::from(digits) * std::f64::consts::LN_10;
         let plan = |question: &Question| Sketch::new(self, question).plan(ln_share, None);
         let nodes = |question: &Question| -> Result<i64> { Ok(plan(question)?.evaluated()) };
@@ -211,8 +212,8 @@ impl LossSum {
             _ if lattice.step.is_none() => (line.clone(), nodes(&line).unwrap_or(i64::MAX), None),
             Ok(cost) if cost <= BEARABLE => (lattice, cost, None),
             Ok(cost) => match plan(&line) {
-                // A sieve that is spent may not prove all the digits, and the lattice does.
-                Ok(shorter) if !shorter.spent && shorter.evaluated() < cost / 2 => {
+                // A sieve that is spent may not prove all the digits; the lattice does, where that takes seconds at most.
+                Ok(shorter) if shorter.evaluated() < cost / 2 && (!shorter.spent || cost > AFFORDABLE) => {
                     (line, shorter.evaluated(), Some(format!("its period holds {cost} nodes that matter")))
                 }
                 _ => (lattice, cost, None),
@@ -306,7 +307,7 @@ impl LossSum {
     /// made for: first the saddle point estimate, then the last answer.
     fn ln_approx(&self, question: &Question) -> Result<f64> {
         const ATTEMPTS: usize = 8;
-        let sketch = Sketch::new(self, question);
+        let sketch = Sketch::new(self, question).unproven();
         let mut expected = sketch.ln_estimate();
         for _ in 0..ATTEMPTS {
             let plan = sketch.plan(1e-15_f64.ln(), Some(expected))?;
@@ -454,7 +455,9 @@ impl LossSum {
     /// On the line |kappa| exp(c eps) <= (period / 2 pi j)^2 and the rule divides by the period:
     ///
     /// sum over J < j <= last of (2 / period) (period / 2 pi j)^2 j / J <= (period / 2 pi^2 J) ln(last / J), and beyond
-    /// `last`, where a product is at most one, period / (2 pi^2 last).
+    /// `last` period / (2 pi^2 last) times a mean ([`LossSum::beyond`]).
+    ///
+    /// A dropped node adds its own bound b / j^decay, which the plan has summed, in place of exp(-cut) j / J / j^decay.
     fn truncation_error(&self, question: &Question, plan: &Plan, c: &Rational) -> Float {
         const BITS: u32 = 96;
         if plan.cut.is_infinite() {
@@ -464,27 +467,30 @@ impl LossSum {
         let whole = |n: i64| real(&Rational::from(n));
         let reach = plan.lobes[0].1;
         let below_cut = real(&rational::from_f64(-plan.cut)).exp();
+        let dropped = real(&rational::from_f64(plan.dropped));
         let bound = match (&question.step, plan.nodes) {
             (Some(step), Some(nodes)) => {
                 let half = whole(nodes).div(&whole(2 * reach));
-                let size = match question.kernel {
+                match question.kernel {
                     Kernel::HockeyStick | Kernel::Complement => {
                         // n1 + n2 r, with n1 = 1 - exp(-gap), n2 r = exp(-gap) (1 - exp(gap - h)) exp(-c h).
                         let gap = real(&question.gap);
                         let n1 = gap.clone().negate().exp_m1().negate();
                         let n2 = gap.sub(&real(step)).exp_m1().negate();
                         let r = real(&-(Rational::from(c * step) + &question.gap)).exp();
-                        n1.add(&n2.mul(&r)).mul(&half.ln())
+                        // (2 / N) (N / 2)^2 = N / 2 for the dropped ones.
+                        let sum = half.ln().mul(&half).mul(&below_cut).add(&whole(nodes).mul(&dropped));
+                        n1.add(&n2.mul(&r)).mul(&sum)
                     }
-                    Kernel::UpperTail | Kernel::TiltedTail => Enclosure::double(1.0, BITS),
-                };
-                size.mul(&half).mul(&below_cut)
+                    Kernel::UpperTail | Kernel::TiltedTail => half.mul(&below_cut).add(&dropped),
+                }
             }
             _ => {
                 let pi = Enclosure::pi(BITS);
                 let scale = real(&plan.period).div(&pi.mul(&pi).mul(&Enclosure::double(2.0, BITS)));
                 let swept = whole(plan.last).div(&whole(reach)).ln().mul(&below_cut).div(&whole(reach));
-                scale.mul(&swept.add(&whole(plan.last).recip()))
+                let beyond = real(&rational::from_f64(plan.beyond)).div(&whole(plan.last));
+                scale.mul(&swept.add(&dropped).add(&beyond))
             }
         };
         self.ln_bound(question, c, question.start(), BITS).exp().mul(&bound).upper().clone()

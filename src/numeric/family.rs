@@ -8,7 +8,7 @@
 //! share is a period that every step divides. Otherwise all take the kernel on the line, and the sieve is asked for the
 //! pairs (p, p) only: it bounds |F_p|^2 by the target, hence |F_p F_q| by it too.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use num_complex::Complex64;
 use rayon::prelude::*;
@@ -20,8 +20,9 @@ use super::{
     enclosure::Enclosure,
     field::{Field, Real},
     integrand::{Integrand, Product, total},
-    plan::{Plan, Sketch},
+    plan::{MOST_NODES, Plan, Sketch},
     rational,
+    sieve::BUDGET,
     sum::{Group, Law, LossSum},
 };
 use crate::error::{Error, Result};
@@ -38,8 +39,10 @@ pub struct Family {
     common: Option<Rational>,
 }
 
-/// How many nodes of windows that survive for one member are summed on the line, where all pairs pay for them.
-const MOST_ON_LINE: i64 = 200;
+/// How many nodes of windows that survive for one member are looked at on the line, where all pairs pay for them, and
+/// how many of them each pair may sum.
+const MOST_CANDIDATES: i64 = 20_000;
+const MOST_ON_LINE: usize = 2_000;
 
 /// A pair of members, the smaller index first, and its answer.
 pub type PairAnswer = ((usize, usize), Enclosure);
@@ -107,13 +110,13 @@ impl Family {
         Question { kernel, threshold, first, gap, step: Some(step.clone()) }
     }
 
-    fn plans(&self, epsilon: &Rational, ln_share: f64) -> Result<Plans> {
+    fn plans(&self, epsilon: &Rational, ln_share: f64, proven: bool) -> Result<Plans> {
         match &self.common {
             Some(common) => match self.on_lattices(epsilon, ln_share, common) {
-                Err(Error::Unsweepable { .. }) => self.on_line(epsilon, ln_share),
+                Err(Error::Unsweepable { .. }) => self.on_line(epsilon, ln_share, proven),
                 other => other,
             },
-            None => self.on_line(epsilon, ln_share),
+            None => self.on_line(epsilon, ln_share, proven),
         }
     }
 
@@ -133,26 +136,71 @@ impl Family {
         // Below a long period the bounds for aliasing only fall, so the points chosen for the model serve.
         let plans: Vec<Option<Plan>> =
             self.steps.iter().map(|step| model.on_other_lattice(&period, step, rho)).collect();
-        let of_pair = (self.pairs.par_iter())
-            .map(|(_, sum)| {
-                let kind = self.steps.iter().position(|step| Some(step) == sum.step());
-                let plan = kind.and_then(|kind| plans[kind].clone());
-                let (Some(kind), Some(plan)) = (kind, plan) else { return Err(sketch.no_common_period()) };
-                let plan = sum.also_sieved(plan, 0)?;
-                if plan.spent { Err(sketch.no_common_period()) } else { Ok((kind, plan)) }
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let sieved = self.pairs.par_iter().map(|(_, sum)| {
+            let kind = self.steps.iter().position(|step| Some(step) == sum.step());
+            let plan = kind.and_then(|kind| plans[kind].clone());
+            let (Some(kind), Some(mut plan)) = (kind, plan) else { return Err(sketch.no_common_period()) };
+            let survivors = sum.survivors(&mut plan, MOST_NODES, BUDGET)?;
+            if plan.spent { Err(sketch.no_common_period()) } else { Ok(((kind, plan), survivors)) }
+        });
+        let (mut of_pair, survivors): (Vec<_>, Vec<_>) = sieved.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        self.keep_what_matters(&mut of_pair, &survivors, usize::MAX);
         Ok(Plans { of_pair, kinds })
     }
 
     /// All pairs on the line, with the lobes of every pair (p, p).
-    fn on_line(&self, epsilon: &Rational, ln_share: f64) -> Result<Plans> {
+    fn on_line(&self, epsilon: &Rational, ln_share: f64, proven: bool) -> Result<Plans> {
         let question = self.question(epsilon, None);
-        let plan = Sketch::new(&self.pairs[0].1, &question).plan(ln_share, None)?;
-        let doubles = self.pairs.iter().filter(|((p, q), _)| p == q && *p > 0);
-        let plan =
-            doubles.map(|(_, double)| double).try_fold(plan, |plan, double| double.also_sieved(plan, MOST_ON_LINE))?;
-        Ok(Plans { of_pair: vec![(0, plan); self.pairs.len()], kinds: vec![question] })
+        let sketch = Sketch::new(&self.pairs[0].1, &question);
+        let sketch = if proven { sketch } else { sketch.unproven() };
+        let mut plan = sketch.plan_of_main_lobe(ln_share)?;
+        let doubles = || self.pairs.iter().filter(|((p, q), _)| p == q).map(|(_, double)| double);
+        let budget = BUDGET / self.members.len() as u64;
+        let mut dropped = 0.0;
+        let mut survivors: BTreeSet<i64> = BTreeSet::new();
+        for double in doubles() {
+            plan.dropped = 0.0;
+            let ranges = double.survivors(&mut plan, MOST_CANDIDATES, budget)?;
+            survivors.extend(ranges.into_iter().flat_map(|(from, to)| from..=to));
+            // |F_p F_q| <= (|F_p|^2 + |F_q|^2) / 2, so what serves every pair (p, p) serves all.
+            dropped = f64::max(dropped, plan.dropped);
+        }
+        plan.dropped = dropped;
+        let height = plan.height(1);
+        plan.beyond = doubles().map(|double| double.beyond(height, plan.last as f64)).fold(0.0, f64::max);
+        let survivors: Vec<(i64, i64)> = survivors.into_iter().map(|node| (node, node)).collect();
+        let mut of_pair = vec![(0, plan); self.pairs.len()];
+        self.keep_what_matters(&mut of_pair, &vec![survivors; self.pairs.len()], MOST_ON_LINE);
+        Ok(Plans { of_pair, kinds: vec![question] })
+    }
+
+    /// Of the nodes that the sieve left for each pair, adds those to its plan that matter by the bounds of its members,
+    /// each computed once.
+    fn keep_what_matters(&self, of_pair: &mut [(usize, Plan)], survivors: &[Vec<(i64, i64)>], most: usize) {
+        let height = of_pair[0].1.height(1);
+        let mut wanted = vec![BTreeSet::new(); self.members.len()];
+        for (((p, q), _), ranges) in self.pairs.iter().zip(survivors) {
+            for member in [*p, *q] {
+                wanted[member].extend(ranges.iter().flat_map(|&(from, to)| from..=to));
+            }
+        }
+        let bounds: Vec<HashMap<i64, f64>> = (self.members.par_iter().zip(wanted))
+            .map(|(member, nodes)| {
+                let bound = member.ln_bounds();
+                nodes.into_iter().map(|node| (node, bound(node as f64 * height))).collect()
+            })
+            .collect();
+        (of_pair.par_iter_mut().zip(survivors).zip(&self.pairs)).for_each(|(((_, plan), ranges), ((p, q), _))| {
+            let nodes = ranges.iter().flat_map(|&(from, to)| from..=to);
+            plan.keep(nodes.map(|node| (node, bounds[*p][&node] + bounds[*q][&node])).collect(), most);
+        });
+        // The bounds of a kind of question are computed once, from the plan of any of its pairs.
+        let kinds = of_pair.iter().map(|(kind, _)| kind + 1).max().unwrap_or(0);
+        let mut dropped = vec![0.0; kinds];
+        for (kind, plan) in of_pair.iter() {
+            dropped[*kind] = f64::max(dropped[*kind], plan.dropped);
+        }
+        of_pair.iter_mut().for_each(|(kind, plan)| plan.dropped = dropped[*kind]);
     }
 
     /// The hockey-stick divergences of all pairs, with the certificate of the first, and whether all have a relative
@@ -165,7 +213,7 @@ impl Family {
         let mut attempt = 0;
         loop {
             let ln_share = -(f64::from(digits) * std::f64::consts::LN_10 + 2.3 + 9.0 * f64::from(attempt));
-            let plans = self.plans(epsilon, ln_share)?;
+            let plans = self.plans(epsilon, ln_share, true)?;
             let model = &plans.of_pair[0].1;
             let bits = (f64::from(digits) * 3.33) as u32 + 24 + model.evaluated().ilog2() + 24 * attempt;
             let c = rational::from_f64(model.c);
@@ -221,7 +269,7 @@ impl Family {
             let best = all.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
             return best.ok_or(Error::EmptyComposition);
         }
-        let plans = self.plans(epsilon, 1e-13_f64.ln())?;
+        let plans = self.plans(epsilon, 1e-13_f64.ln(), false)?;
         let c = rational::from_f64(plans.of_pair[0].1.c);
         let scales: Vec<f64> = self.members.iter().map(|member| member.ln_prefactor_scale_approx(&c)).collect();
         let mut best = (f64::NEG_INFINITY, (0, 0));

@@ -10,17 +10,21 @@ use rug::Rational;
 
 use super::{
     contour::{Kernel, Question},
-    rational, sieve,
+    rational,
+    sieve::{self, Survivor},
     sum::{Law, LossSum},
     theta,
 };
 use crate::error::{Error, Result};
 
 /// How many nodes a sum may have before the question is refused.
-const MOST_NODES: i64 = 2_000_000;
+pub(crate) const MOST_NODES: i64 = 2_000_000;
 
 /// How many nodes of surviving windows are summed on the line: a second's worth.
-const MOST_ON_LINE: i64 = 30_000;
+const MOST_ON_LINE: usize = 30_000;
+
+/// How many are looked at.
+const MOST_CANDIDATES: i64 = 300_000;
 
 /// The contour and the nodes on it.
 #[derive(Clone, Debug)]
@@ -41,8 +45,17 @@ pub(crate) struct Plan {
     /// Nodes j left out of the lobes, up to `last`, have |product of the factors| <= exp(-cut) j / reach, where
     /// `reach` is the end of the first lobe; infinite where none is left out.
     pub cut: f64,
-    /// The last node that the sieve covers; beyond it only the kernel's decay is used.
+    /// What of the kernel falls with the height: 1/j^2 for hockey sticks and on the line, 1/j for tails on a lattice.
+    pub decay: i32,
+    /// Nodes dropped beside those below the cut: an upper bound for the sum of |product of the factors| / j^decay.
+    pub dropped: f64,
+    /// The last node that the sieve covers.
     pub last: i64,
+    /// Beyond it, on the line, the sum of |product of the factors| / j^2 is at most beyond / last.
+    pub beyond: f64,
+    /// How far up the sweep goes at most, as a multiple of the height of the main lobe: all that is needed, or less where
+    /// no proof is asked for.
+    pub far: f64,
     /// Whether the sieve stopped at its budget: more digits are not to be had on the line.
     pub spent: bool,
     /// Whether `last` comes from a sieve already.
@@ -60,24 +73,40 @@ impl Plan {
         self.lobes.iter().flat_map(|&(from, to)| from..=to)
     }
 
-    /// Adds ranges of nodes, in any order and overlapping or not; none beyond `last`.
-    fn add_lobes(&mut self, more: Vec<(i64, i64)>) {
-        let mut all: Vec<(i64, i64)> = self.lobes.drain(..).chain(more).collect();
-        all.sort_unstable();
-        for (from, to) in all {
-            let to = to.min(self.last);
+    /// Of nodes beyond the first lobe, each with a bound for ln |product of the factors|, sums those that matter: the
+    /// others are dropped while their bounds add up to no more than what the cut leaves out anyway, and so is what is
+    /// beyond `last` or more than `most`.
+    pub(crate) fn keep(&mut self, candidates: Vec<(i64, f64)>, most: usize) {
+        let weight = |(node, ln_bound): (i64, f64)| (ln_bound - f64::from(self.decay) * (node as f64).ln()).exp();
+        let mut nodes: Vec<(f64, i64)> = (candidates.into_iter().filter(|(node, _)| *node <= self.last))
+            .map(|candidate| (weight(candidate) * (1.0 + 1e-9), candidate.0))
+            .collect();
+        nodes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let left_out = self.left_out(self.last);
+        let surplus = nodes.len().saturating_sub(most);
+        let mut dropped = 0.0;
+        let mut kept = 0;
+        while kept < nodes.len() && (kept < surplus || dropped + nodes[kept].0 <= left_out) {
+            dropped += nodes[kept].0;
+            kept += 1;
+        }
+        // Fewer than 2^53 terms: the roundings of their sum are a 10^-6th part at most.
+        self.dropped += dropped * (1.0 + 1e-6);
+        self.spent |= dropped > left_out;
+        let mut nodes: Vec<i64> = nodes[kept..].iter().map(|(_, node)| *node).collect();
+        nodes.sort_unstable();
+        for node in nodes {
             match self.lobes.last_mut() {
-                // The first lobe keeps its end, which the bounds refer to; a neighbor starts after it.
-                Some(before) if from <= before.1 => {
-                    let rest = (before.1 + 1, to);
-                    if rest.0 <= rest.1 {
-                        self.lobes.push(rest);
-                    }
-                }
-                _ if from <= to => self.lobes.push((from, to)),
-                _ => {}
+                // The first lobe keeps its end, which the bounds refer to.
+                Some(lobe) if lobe.0 > 0 && lobe.1 + 1 == node => lobe.1 = node,
+                _ => self.lobes.push((node, node)),
             }
         }
+    }
+
+    /// About the sum of |product of the factors| / j^decay that the cut leaves out anyway.
+    fn left_out(&self, last: i64) -> f64 {
+        (-self.cut).exp() / self.lobes[0].1 as f64 * if self.decay == 2 { 1.0 } else { last as f64 }
     }
 
     /// What the rule divides by: the number of nodes on a lattice, the period on the line.
@@ -99,6 +128,7 @@ impl Plan {
             period: period.clone(),
             nodes: Some(nodes),
             lobes: vec![(0, reach)],
+            dropped: 0.0,
             last: reach,
             last_is_final: false,
             ..self.clone()
@@ -127,6 +157,8 @@ pub(crate) struct Sketch<'a> {
     first: f64,
     /// first - threshold, in (0, h].
     gap: f64,
+    /// See [`Plan::far`].
+    far: f64,
 }
 
 impl<'a> Sketch<'a> {
@@ -141,7 +173,13 @@ impl<'a> Sketch<'a> {
             at: question.threshold.to_f64(),
             first: question.first.to_f64(),
             gap: question.gap.to_f64(),
+            far: f64::INFINITY,
         }
+    }
+
+    /// For an approximation: on the line only the nearest side lobes are looked for.
+    pub(crate) fn unproven(self) -> Self {
+        Sketch { far: 1e4, ..self }
     }
 
     /// The derivative of ln of the bound exp(rho (x + x^2)) prod m(x) for M(x): increasing in x.
@@ -264,11 +302,22 @@ impl<'a> Sketch<'a> {
     /// A plan whose errors are about exp(ln_share) of the answer; `ln_answer` is the answer where it is known better
     /// than by the saddle point method.
     pub(crate) fn plan(&self, ln_share: f64, ln_answer: Option<f64>) -> Result<Plan> {
-        self.plan_at(self.saddle(), ln_share, ln_answer)
+        let (c, period, cut) = self.measures(ln_share, ln_answer);
+        match self.step {
+            Some(step) => self.on_lattice(c, period, step, cut),
+            None => self.on_line(c, period, cut),
+        }
     }
 
-    /// The same at a given real part.
-    pub(crate) fn plan_at(&self, c: f64, ln_share: f64, ln_answer: Option<f64>) -> Result<Plan> {
+    /// The plan on the line before any side lobes, and before the sieve.
+    pub(crate) fn plan_of_main_lobe(&self, ln_share: f64) -> Result<Plan> {
+        let (c, period, cut) = self.measures(ln_share, None);
+        self.main_lobe_on_line(c, period, cut)
+    }
+
+    /// The real part, the period and the cut for errors of about exp(ln_share) of the answer.
+    fn measures(&self, ln_share: f64, ln_answer: Option<f64>) -> (f64, f64, f64) {
+        let c = self.saddle();
         let target = ln_answer.unwrap_or_else(|| self.ln_answer(c)) + ln_share;
         // The shortest period whose aliases are below the target.
         let mut long = self.step.unwrap_or(1e-3);
@@ -289,11 +338,7 @@ impl<'a> Sketch<'a> {
             (Kernel::HockeyStick | Kernel::Complement, _) | (_, None) => 2.0 - c * self.at,
             (_, Some(h)) => 1.0 + (PI / h).ln() - c * self.first - self.extra(),
         };
-        let cut = (self.ln_bound(c) + ln_left_out - target).max(1.0);
-        match self.step {
-            Some(step) => self.on_lattice(c, long, step, cut),
-            None => self.on_line(c, long, cut),
-        }
+        (c, long, (self.ln_bound(c) + ln_left_out - target).max(1.0))
     }
 
     fn on_lattice(&self, c: f64, period: f64, step: f64, cut: f64) -> Result<Plan> {
@@ -317,9 +362,13 @@ impl<'a> Sketch<'a> {
             below,
             above,
             cut,
+            decay: if matches!(self.kernel, Kernel::UpperTail | Kernel::TiltedTail) { 1 } else { 2 },
+            dropped: 0.0,
             last,
             spent: false,
             last_is_final: false,
+            beyond: 1.0,
+            far: self.far,
         };
         if reach * 1.25 + 16.0 >= last as f64 {
             plan.cut = f64::INFINITY;
@@ -335,6 +384,10 @@ impl<'a> Sketch<'a> {
     }
 
     fn on_line(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
+        self.sum.also_sieved(self.main_lobe_on_line(c, period, cut)?, MOST_ON_LINE)
+    }
+
+    fn main_lobe_on_line(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
         // Rounded up to few bits, so that the angles are fractions of moderate denominators.
         let period = few_bits(period) * (1.0 + 2f64.powi(-11));
         let period = few_bits(period);
@@ -354,11 +407,15 @@ impl<'a> Sketch<'a> {
             below,
             above,
             cut,
+            decay: 2,
+            dropped: 0.0,
             last: reach,
             spent: false,
             last_is_final: false,
+            beyond: 1.0,
+            far: self.far,
         };
-        self.sum.also_sieved(plan, MOST_ON_LINE)
+        Ok(plan)
     }
 
     /// That the lattices of several sums cannot be swept with one period.
@@ -386,48 +443,91 @@ fn unsweepable(step: Option<f64>, needed: String, budget: String) -> Error {
 
 impl LossSum {
     /// The plan with the lobes of this sum that survive beyond its first lobe, and with the height up to which the
-    /// sieve of this sum came. On the line it ends where its survivors become more than `most_on_line` nodes.
-    pub(crate) fn also_sieved(&self, mut plan: Plan, most_on_line: i64) -> Result<Plan> {
+    /// sieve of this sum came. On the line at most `most_on_line` of their nodes are summed.
+    pub(crate) fn also_sieved(&self, mut plan: Plan, most_on_line: usize) -> Result<Plan> {
         if plan.cut.is_infinite() {
             return Ok(plan);
         }
+        let most = if plan.nodes.is_some() { MOST_NODES } else { MOST_CANDIDATES };
+        let survivors = self.survivors(&mut plan, most, sieve::BUDGET)?;
+        let bound = self.ln_bounds();
+        let height = plan.height(1);
+        let candidates =
+            survivors.into_iter().flat_map(|(from, to)| from..=to).map(|node| (node, bound(node as f64 * height)));
+        let most = if plan.nodes.is_some() { usize::MAX } else { most_on_line };
+        plan.keep(candidates.collect(), most);
+        plan.beyond = self.beyond(height, plan.last as f64);
+        Ok(plan)
+    }
+
+    /// The ranges of nodes beyond the first lobe that this sum's sieve cannot rule out, up to where it came, which
+    /// becomes the plan's `last`. At most about `most` of them on the line; more are refused on a lattice.
+    pub(crate) fn survivors(&self, plan: &mut Plan, most: i64, budget: u64) -> Result<Vec<(i64, i64)>> {
         let reach = plan.lobes[0].1;
         let spacing = plan.height(1);
-        let end = plan.nodes.map_or(1 << 61, |nodes| nodes / 2);
-        let top = plan.nodes.map_or(f64::INFINITY, |nodes| nodes as f64 / 2.0) * spacing * (1.0 + 1e-12);
-        let swept = self.swept(reach as f64 * spacing, top, plan.cut, 2.0 * spacing);
+        let start = reach as f64 * spacing;
+        let (end, top) = match plan.nodes {
+            Some(nodes) => (nodes / 2, nodes as f64 / 2.0 * spacing * (1.0 + 1e-12)),
+            // Where all that is beyond adds no more than what the cut leaves out.
+            None => (1 << 61, (start * plan.cut.min(600.0).exp() * self.beyond(spacing, 1e18)).min(start * plan.far)),
+        };
+        // On the line other questions will go further.
+        let ahead = if plan.nodes.is_some() { top } else { 4.0 * top };
+        let swept = self.swept((start, ahead), plan.cut, 2.0 * spacing, budget);
         let covered = swept.reached / spacing * (1.0 - 2f64.powi(-40)) - 1.0;
         let mut spent = swept.reached < top;
-        let mut last = if spent { (covered.max(reach as f64) as i64).min(end) } else { end };
-        let mut lobes = Vec::new();
-        let mut evaluated = reach;
-        let start = reach as f64 * spacing;
-        for part in swept.survivors.iter().filter(|part| part.matters(start, plan.cut)) {
-            let (from, to) = (part.from, part.to);
+        let complete = plan.nodes.is_some() && !spent;
+        let last = if complete { end } else { (covered.max(reach as f64) as i64).min(end) };
+        // The same share that `truncation_error` of the contour has for the cut.
+        let left_out = plan.left_out(last);
+        let range = |part: &Survivor| {
             // More nodes on each side than the interval holds, for the roundings of its ends and of the quotients.
-            let margin = 1.0 + to / spacing * 2f64.powi(-48);
-            let from = ((from / spacing - margin).floor() as i64).max(reach + 1);
-            let to = ((to / spacing + margin).ceil() as i64).min(last);
-            if from > to {
-                continue;
+            let margin = 1.0 + part.to / spacing * 2f64.powi(-48);
+            let from = ((part.from / spacing - margin).floor() as i64).max(reach + 1);
+            (from, ((part.to / spacing + margin).ceil() as i64).min(last))
+        };
+        // Those that weigh most, until the rest may be left out.
+        let (mut needed, mut enough) = (0, swept.survivors.len());
+        while needed < enough {
+            let middle = needed.midpoint(enough);
+            if swept.weight_from(middle, spacing, plan.decay) > left_out {
+                needed = middle + 1;
+            } else {
+                enough = middle;
             }
-            evaluated += to - from + 1;
-            if plan.nodes.is_none() && evaluated > most_on_line {
-                (last, spent) = (from - 1, true);
+        }
+        let mut ranges: Vec<(i64, i64)> = Vec::new();
+        let (mut count, mut taken) = (0, 0);
+        for part in &swept.survivors[..needed] {
+            let (from, to) = range(part);
+            let nodes = (to - from + 1).max(0);
+            if plan.nodes.is_some() && count + nodes > most {
+                let step = self.step().map(Rational::to_f64);
+                return Err(unsweepable(step, format!("{} nodes", count + nodes), format!("{most} nodes")));
+            }
+            if count + nodes > most {
+                spent = true;
                 break;
             }
-            lobes.push((from, to));
+            taken += 1;
+            if nodes > 0 && part.matters(start, plan.cut) {
+                count += nodes;
+                ranges.push((from, to));
+            }
         }
+        plan.dropped += swept.weight_from(taken, spacing, plan.decay);
+        ranges.sort_unstable();
+        // Each node once.
+        let mut after = reach;
+        for range in &mut ranges {
+            range.0 = range.0.max(after + 1);
+            after = after.max(range.1);
+        }
+        ranges.retain(|(from, to)| from <= to);
         plan.last = if plan.last_is_final { last.min(plan.last) } else { last };
         plan.last_is_final = true;
         plan.spent |= spent;
-        plan.add_lobes(lobes);
-        let evaluated = plan.evaluated();
-        if evaluated > MOST_NODES {
-            let step = self.step().map(Rational::to_f64);
-            return Err(unsweepable(step, format!("{evaluated} nodes"), format!("{MOST_NODES} nodes")));
-        }
-        Ok(plan)
+        Ok(ranges)
     }
 }
 

@@ -12,7 +12,10 @@
 //!
 //! The kernel falls as 1/t^2, so the target may rise with the height: at t it is exp(-cut) t / from, which leaves a
 //! sum that grows with the logarithm of the height only. The sweep goes octave by octave, each with the target of its
-//! lower end, and is over for good where the target reaches one; or it stops early at its budget, and says where.
+//! lower end, and is over for good where the target reaches one; or it stops at its budget, and says where. A later
+//! question takes it up again there.
+//!
+//! Far up, a group need not be small everywhere to be small on average: see [`LossSum::beyond`].
 //!
 //! All of this runs in doubles. Each decision keeps a margin of 10^-6 relative, while the rounding errors of the few
 //! operations behind it are below 10^-12 relative; heights are uncertain by 2^-48 of themselves, which the windows are
@@ -35,12 +38,14 @@ pub(crate) struct Wave {
     pub periodic: bool,
 }
 
-/// What a sweep found.
-#[derive(Clone, Debug)]
+/// What a sweep has found so far.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Swept {
-    /// Intervals that cover every height at which the product may exceed its target, in order.
+    /// Intervals that cover every height at which the product may exceed its target, those that weigh most first.
     pub survivors: Vec<Survivor>,
-    /// Up to where they do.
+    /// What the survivors from an index on weigh together.
+    tails: Vec<Weight>,
+    /// Up to where they cover it.
     pub reached: f64,
 }
 
@@ -52,21 +57,58 @@ pub(crate) struct Survivor {
     ln_bound: f64,
 }
 
+/// Sums over intervals of b (to - from) / from^k and b / from^k for k = 1 and 2, where b bounds the product.
+#[derive(Clone, Copy, Debug, Default)]
+struct Weight {
+    long: [f64; 2],
+    short: [f64; 2],
+}
+
 impl Survivor {
     /// Whether it survives the target exp(-cut) t / from of another question, too.
     pub(crate) fn matters(&self, from: f64, cut: f64) -> bool {
         let floor = -(cut + 1e-6 * (1.0 + cut));
         self.ln_bound > floor && self.to >= from && self.ln_bound > floor + (self.from.max(from) / from).ln()
     }
+
+    fn weight(&self) -> Weight {
+        let each = |k: i32| (self.ln_bound * (1.0 - 1e-6)).exp() / self.from.powi(k);
+        let length = self.to - self.from;
+        Weight { long: [each(1) * length, each(2) * length], short: [each(1), each(2)] }
+    }
+}
+
+impl Swept {
+    fn new(mut survivors: Vec<Survivor>, reached: f64, resolution: f64) -> Self {
+        let importance = |part: &Survivor| {
+            let weight = part.weight();
+            weight.long[1] + resolution * weight.short[1]
+        };
+        survivors.sort_by(|a, b| importance(b).total_cmp(&importance(a)));
+        let mut tails = vec![Weight::default(); survivors.len() + 1];
+        for (index, part) in survivors.iter().enumerate().rev() {
+            let (rest, own) = (tails[index + 1], part.weight());
+            let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
+            tails[index] = Weight { long: add(rest.long, own.long), short: add(rest.short, own.short) };
+        }
+        Swept { survivors, tails, reached }
+    }
+
+    /// An upper bound for the sum of |product| / j^decay over the nodes, `spacing` apart, in the survivors from `index`
+    /// on: an interval holds at most (to - from) / spacing + 1 of them, and two more for the roundings of its ends.
+    pub(crate) fn weight_from(&self, index: usize, spacing: f64, decay: i32) -> f64 {
+        let (tail, k) = (&self.tails[index], if decay == 2 { 1 } else { 0 });
+        (tail.long[k] / spacing + 3.0 * tail.short[k]) * spacing.powi(decay) * (1.0 + 1e-6)
+    }
 }
 
 /// Below this variance proxy a factor is bounded by one only: its windows cover most of the period anyway.
 const SMALLEST_SIGMA2: f64 = 0.3;
 
-/// How many windows and pieces may be looked at before the sweep stops.
+/// How many windows and pieces may be looked at before a sweep stops.
 pub(crate) const BUDGET: u64 = 4_000_000;
 
-/// The sweep has looked at [`BUDGET`] windows.
+/// The sweep has looked at as many windows as it may.
 struct Spent;
 
 impl Wave {
@@ -84,6 +126,10 @@ impl Wave {
             return 0.0;
         }
         let a = 2.0 * PI * self.sigma2;
+        if a * (PI - d) > 40.0 {
+            // The other terms are at most 4.1 exp(-40), which is less than the roundings.
+            return (self.copies * (-self.sigma2 * d * d / 2.0 + 2e-15)).min(0.0);
+        }
         let others = (-a * (PI - d)).exp() + (-a * (PI + d)).exp() + 2.1 * (-2.0 * PI * a).exp();
         let at_zero = (2.0 * (-a * PI).exp()).ln_1p();
         // The last term pays for the roundings of the difference, which the copies multiply.
@@ -114,6 +160,15 @@ impl Wave {
         2.0 * PI / self.weight
     }
 
+    /// An upper bound for the mean of the factor over its period: the left Riemann sum of a decreasing function.
+    fn mean(&self) -> f64 {
+        const STEPS: u32 = 64;
+        // Finer near zero, where a sharp factor has its mass.
+        let at = |step: u32| PI * (f64::from(step) / f64::from(STEPS)).powi(3);
+        let parts = (0..STEPS).map(|step| (at(step + 1) - at(step)) * (self.ln_factor(at(step)) * (1.0 - 1e-6)).exp());
+        parts.sum::<f64>() / PI
+    }
+
     /// A lower bound for the distance of w t to 2 pi Z, or to 0 for continuous noise, over t in [from, to].
     fn nearest(&self, from: f64, to: f64) -> f64 {
         if !self.periodic {
@@ -131,39 +186,53 @@ impl Wave {
     }
 }
 
-/// The sweep that a sum has seen last: later questions of the same sum reuse it.
+/// The sweep that a sum has seen last: later questions of the same sum reuse it and take it further.
 #[derive(Debug, Default)]
-pub(crate) struct Memory(Mutex<Option<Remembered>>);
-
-#[derive(Debug)]
-struct Remembered {
-    from: f64,
-    to: f64,
-    cut: f64,
-    swept: Arc<Swept>,
-}
+pub(crate) struct Memory(Mutex<Option<(Sweep, Arc<Swept>)>>);
 
 impl LossSum {
-    /// A sweep that covers [from, to] for the target exp(-cut) t / from at least. The bounds do not depend on Re s,
-    /// so the answer to one question serves others: a survivor of a stricter target is only summed in vain.
-    pub(crate) fn swept(&self, from: f64, to: f64, cut: f64, resolution: f64) -> Arc<Swept> {
-        /// Sweep somewhat more than was asked, for the questions to come.
+    /// A sweep for the target exp(-cut) t / from at least, that covers the heights from `from` to `to` unless it has
+    /// looked at more than `budget` windows. The bounds do not depend on Re s, so the answer to one question serves
+    /// others: a survivor of a stricter target is only looked at in vain.
+    pub(crate) fn swept(&self, (from, to): (f64, f64), cut: f64, resolution: f64, budget: u64) -> Arc<Swept> {
+        /// Sweep for a somewhat stricter target than was asked, for the questions to come.
         const SPARE: f64 = 8.0;
         let mut memory = self.memory().0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = memory.as_ref() {
-            // exp(-cut) t / from is nowhere above the known target if and only if cut + ln(from) is not above it.
-            let serves = known.from <= from && to <= known.to && cut + from.ln() <= known.cut + known.from.ln();
-            if serves {
-                return Arc::clone(&known.swept);
-            }
+        // exp(-cut) t / from is nowhere above the known target if and only if cut + ln(from) is not above it.
+        let serves = |sweep: &Sweep| sweep.from <= from && cut + from.ln() <= sweep.cut + sweep.from.ln();
+        let known = memory.take().filter(|(sweep, _)| serves(sweep));
+        let (mut sweep, mut swept) = known.unwrap_or_else(|| {
+            let sweep = Sweep::new(self.waves(), from * 0.7, cut + SPARE, resolution);
+            (sweep, Arc::default())
+        });
+        if sweep.reached < to && sweep.looked_at <= budget {
+            // A hair further up: the same half period comes with other roundings from other spacings.
+            sweep.advance(to * (1.0 + 1e-9), budget);
+            swept = Arc::new(Swept::new(sweep.survivors.clone(), sweep.reached, resolution));
         }
-        // A hair further up, too: the same half period comes with other roundings from other spacings.
-        let (start, to) = (from * 0.7, to * (1.0 + 1e-9));
-        // At once as far as doubles will ask, so that one sweep serves a whole curve.
-        let wider = cut.max(40.0) + SPARE;
-        let swept = Arc::new(sweep(&self.waves(), start, to, wider, resolution));
-        *memory = Some(Remembered { from: start, to, cut: wider, swept: Arc::clone(&swept) });
+        *memory = Some((sweep, Arc::clone(&swept)));
         swept
+    }
+
+    /// An upper bound for `last` times the sum over j > last of |product of the factors| / j^2 at heights j `spacing`,
+    /// where nothing is known of them one by one; at most one.
+    ///
+    /// One group suffices. |F| is at most g(d) with g decreasing on [0, pi], so over one period of n = 2 pi / (weight
+    /// spacing) nodes its sum is at most n mean(g) + 1. Period after period,
+    ///
+    /// sum over k >= 0 of (n mean + 1) / (last + k n)^2 <= (mean + 1 / n) (1 / last) (1 + n / last).
+    pub(crate) fn beyond(&self, spacing: f64, last: f64) -> f64 {
+        let of_group = |wave: &Wave| {
+            let nodes = wave.period() / spacing;
+            (wave.mean() + 1.0 / nodes) * (1.0 + nodes / last) * (1.0 + 1e-6)
+        };
+        self.waves().iter().filter(|wave| wave.periodic).map(of_group).fold(1.0, f64::min)
+    }
+
+    /// An upper bound for ln of the product of all factors at height t, whatever Re s is.
+    pub(crate) fn ln_bounds(&self) -> impl Fn(f64) -> f64 + use<> {
+        let waves = self.waves();
+        move |t| waves.iter().map(|wave| wave.ln_factor(wave.nearest(t, t))).sum::<f64>() * (1.0 - 1e-6)
     }
 
     /// The groups as the sieve sees them.
@@ -192,56 +261,84 @@ struct Sieve<'a> {
     cut: f64,
     resolution: f64,
     looked_at: u64,
+    budget: u64,
     survivors: Vec<Survivor>,
 }
 
-/// Sweeps [from, to] for the heights t at which prod |F(t)|^copies may exceed exp(-cut) t / from. Pieces shorter than
-/// `resolution` are not divided further.
-pub(crate) fn sweep(waves: &[Wave], from: f64, to: f64, cut: f64, resolution: f64) -> Swept {
-    let mut survivors: Vec<Survivor> = Vec::new();
-    let (mut start, mut target, mut looked_at) = (from, cut, 0);
-    while start < to {
-        if target <= 0.0 {
-            start = to;
-            break;
-        }
-        let end = (start * 2.0).min(to);
-        let padded = target + 1e-6 * (1.0 + target);
-        // Continuous noise only decays: where it suffices alone, it does for good.
-        let steady = waves.iter().filter(|wave| !wave.periodic);
-        if steady.map(|wave| wave.ln_factor(wave.nearest(start, end))).sum::<f64>() <= -padded {
-            start = to;
-            break;
-        }
-        let mut windows: Vec<(f64, f64)> =
-            waves.iter().filter_map(|wave| Some((wave.period(), wave.reach(padded)? / wave.weight))).collect();
-        windows.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let mut sieve = Sieve { waves, windows, cut: padded, resolution, looked_at, survivors: Vec::new() };
-        if sieve.intersect(0, start, end).is_err() {
-            break;
-        }
-        looked_at = sieve.looked_at;
-        survivors.append(&mut sieve.survivors);
-        start = end;
-        target -= std::f64::consts::LN_2 * (1.0 - 1e-9);
+/// A sweep in progress: from `from` up to `reached`, for the heights t at which prod |F(t)|^copies may exceed
+/// exp(-cut) t / from. Pieces shorter than `resolution` are not divided further.
+#[derive(Debug)]
+pub(crate) struct Sweep {
+    waves: Vec<Wave>,
+    from: f64,
+    cut: f64,
+    resolution: f64,
+    /// In order of their heights.
+    survivors: Vec<Survivor>,
+    reached: f64,
+    looked_at: u64,
+}
+
+impl Sweep {
+    pub(crate) fn new(waves: Vec<Wave>, from: f64, cut: f64, resolution: f64) -> Self {
+        Sweep { waves, from, cut, resolution, survivors: Vec::new(), reached: from, looked_at: 0 }
     }
-    survivors.sort_by(|a, b| a.from.total_cmp(&b.from));
-    // Neighbors of nearly the same bound become one.
-    survivors.dedup_by(|next, kept| {
-        let touches = next.from <= kept.to && (next.ln_bound - kept.ln_bound).abs() < 1.0;
-        if touches {
-            kept.to = kept.to.max(next.to);
-            kept.ln_bound = kept.ln_bound.max(next.ln_bound);
+
+    /// Goes on up to `to`, or until `budget` windows have been looked at in all.
+    pub(crate) fn advance(&mut self, to: f64, budget: u64) {
+        while self.reached < to {
+            let (start, end) = (self.reached, (self.reached * 2.0).min(to));
+            let target = self.cut - (start / self.from).ln() * (1.0 - 1e-9);
+            if target <= 0.0 {
+                self.reached = f64::INFINITY;
+                break;
+            }
+            let padded = target + 1e-6 * (1.0 + target);
+            // Continuous noise only decays: where it suffices alone, it does for good.
+            let steady = self.waves.iter().filter(|wave| !wave.periodic);
+            if steady.map(|wave| wave.ln_factor(wave.nearest(start, end))).sum::<f64>() <= -padded {
+                self.reached = f64::INFINITY;
+                break;
+            }
+            let reach = |wave: &Wave| Some((wave.period(), wave.reach(padded)? / wave.weight));
+            let mut windows: Vec<(f64, f64)> = self.waves.iter().filter_map(reach).collect();
+            windows.sort_by(|a, b| b.0.total_cmp(&a.0));
+            let (looked_at, resolution) = (self.looked_at, self.resolution);
+            let mut sieve = Sieve {
+                waves: &self.waves,
+                windows,
+                cut: padded,
+                resolution,
+                looked_at,
+                budget,
+                survivors: Vec::new(),
+            };
+            let done = sieve.intersect(0, start, end).is_ok();
+            self.looked_at = sieve.looked_at;
+            if !done {
+                break;
+            }
+            let mut found = sieve.survivors;
+            found.sort_by(|a, b| a.from.total_cmp(&b.from));
+            // Neighbors of nearly the same bound become one.
+            found.dedup_by(|next, kept| {
+                let touches = next.from <= kept.to && (next.ln_bound - kept.ln_bound).abs() < 1.0;
+                if touches {
+                    kept.to = kept.to.max(next.to);
+                    kept.ln_bound = kept.ln_bound.max(next.ln_bound);
+                }
+                touches
+            });
+            self.survivors.append(&mut found);
+            self.reached = end;
         }
-        touches
-    });
-    Swept { survivors, reached: start }
+    }
 }
 
 impl Sieve<'_> {
     fn count(&mut self) -> Result<(), Spent> {
         self.looked_at += 1;
-        if self.looked_at > BUDGET { Err(Spent) } else { Ok(()) }
+        if self.looked_at > self.budget { Err(Spent) } else { Ok(()) }
     }
 
     /// Intersects [from, to] with the windows of the groups from `group` on.
@@ -252,7 +349,7 @@ impl Sieve<'_> {
         };
         let half_width = half_width * (1.0 + 1e-9) + to * 2f64.powi(-48);
         let mut k = ((from - half_width) / period).ceil().max(0.0);
-        if (to - from) / period > BUDGET as f64 {
+        if (to - from) / period > self.budget as f64 {
             return Err(Spent);
         }
         while k * period - half_width <= to {
@@ -285,6 +382,12 @@ impl Sieve<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn sweep(waves: &[Wave], from: f64, to: f64, cut: f64, resolution: f64) -> Sweep {
+        let mut sweep = Sweep::new(waves.to_vec(), from, cut, resolution);
+        sweep.advance(to, BUDGET);
+        sweep
+    }
 
     /// |F(t)|^copies by its definition: sum over x of p(x) exp(i w t x).
     fn factor_by_definition(wave: &Wave, t: f64) -> f64 {
@@ -322,6 +425,13 @@ mod tests {
         let cut = 12.0;
         let swept = sweep(&waves, 10.0, 3000.0, cut, 0.05);
         assert!(!swept.survivors.is_empty() && swept.reached == 3000.0);
+        let in_two = {
+            let mut sweep = Sweep::new(waves.to_vec(), 10.0, cut, 0.05);
+            sweep.advance(300.0, BUDGET);
+            sweep.advance(3000.0, BUDGET);
+            sweep
+        };
+        assert!(in_two.reached == 3000.0 && in_two.survivors.len().abs_diff(swept.survivors.len()) < 20);
         let inside = |t: f64| swept.survivors.iter().any(|part| part.from <= t && t <= part.to);
         let (mut above, mut covered) = (0, 0);
         for k in 0..299_000 {
@@ -336,13 +446,45 @@ mod tests {
         assert!(above > 100 && covered < above * 2 + 200, "{above} above, {covered} covered");
     }
 
+    /// The sums of what survives, and of what lies beyond a node, against the factors themselves.
+    #[test]
+    fn weights_bound_the_sums_they_stand_for() {
+        let waves = [
+            Wave { sigma2: 500.0 / 73.0, weight: 73.0 / 500.0, copies: 10.0, periodic: true },
+            Wave { sigma2: 2500.0 / 137.0, weight: 137.0 / 2500.0, copies: 6.0, periodic: true },
+        ];
+        let group = |sigma2: (u32, u32), copies| {
+            let law = super::super::sum::Law::DiscreteGaussian { sigma2: rug::Rational::from(sigma2) };
+            super::super::sum::Group { law, shift: 1, copies }
+        };
+        let sum = LossSum::new([group((500, 73), 10), group((2500, 137), 6)]).unwrap();
+        let product = |t: f64| waves.iter().map(|wave| factor_by_definition(wave, t)).product::<f64>();
+        let spacing = 0.25;
+        let (first, last) = (40, 12_000);
+        let far = 400;
+        let truth: f64 = (far + 1..last).map(|j| product(f64::from(j) * spacing) / f64::from(j).powi(2)).sum();
+        let bound = sum.beyond(spacing, f64::from(far)) / f64::from(far);
+        assert!(truth <= bound && bound < 0.1 / f64::from(far), "{truth} {bound}");
+
+        let swept = sum.swept((10.0, 3000.0), 12.0, 2.0 * spacing, BUDGET);
+        let inside = |t: f64, parts: &[Survivor]| parts.iter().any(|part| part.from <= t && t <= part.to);
+        for index in [0, 3, swept.survivors.len() / 2, swept.survivors.len()] {
+            for decay in [1, 2] {
+                let nodes = (first..last).map(f64::from).filter(|j| inside(j * spacing, &swept.survivors[index..]));
+                let truth: f64 = nodes.map(|j| product(j * spacing) / j.powi(decay)).sum();
+                let bound = swept.weight_from(index, spacing, decay);
+                assert!(truth <= bound && (index > 0 || bound < 100.0 * truth), "{index} {decay} {truth} {bound}");
+            }
+        }
+    }
+
     #[test]
     fn a_hopeless_sweep_stops_and_says_where() {
         let waves = [Wave { sigma2: 5.0, weight: 0.2, copies: 1.0, periodic: true }];
         let swept = sweep(&waves, 1.0, 1e18, 60.0, 0.1);
         assert!(swept.reached > 1e4 && swept.reached < 1e12, "{}", swept.reached);
         // With a low target it is over when the target reaches one.
-        assert_eq!(sweep(&waves, 1.0, 1e18, 5.0, 0.1).reached, 1e18);
+        assert_eq!(sweep(&waves, 1.0, 1e18, 5.0, 0.1).reached, f64::INFINITY);
     }
 
     #[test]
@@ -352,6 +494,6 @@ mod tests {
             Wave { sigma2: 100.0, weight: 0.01, copies: 1.0, periodic: false },
         ];
         let swept = sweep(&waves, 10.0, 1e9, 40.0, 0.1);
-        assert!(swept.reached == 1e9 && swept.survivors.iter().all(|part| part.from < 150.0));
+        assert!(swept.reached == f64::INFINITY && swept.survivors.iter().all(|part| part.from < 150.0));
     }
 }
