@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use common::{Losses, Masses, composition, counts, end, exact, number, two_fold, within};
 use dp_assay::{
     Error,
-    account::{Composition, Counts, conversions, paths::WorstPair},
-    numeric::{Certainty, Enclosure, contour::Certified, convolve, sum::LossSum},
+    account::{Composition, Counts, conversions, paths::WorstPath},
+    numeric::{Certainty, Enclosure, contour::Certified, convolve, family::Units, sum::LossSum},
 };
 use proptest::{
     prelude::*,
@@ -601,13 +601,12 @@ fn one_minus_a_delta_near_one_keeps_its_digits() {
 
 // ---- where a short cut was tempting -----------------------------------------------------------------------------
 
-/// The witness: with two paths whose lattices differ by a factor of two, the period of a pair can hold an even number N
-/// of nodes. Node N/2 is its own conjugate and counts once; here its factors are no smaller than 0.3^4.
+/// Two paths whose lattices differ by a factor of two.
 #[test]
 fn worst_pairs_agree_with_the_composition_of_both() {
     // Both spend 3.505: the steps are 1/100 and 1/200.
     let paths = [composition("100x701"), composition("200/501x2 100x200")];
-    let worst = WorstPair::new(&paths).unwrap();
+    let worst = WorstPath::new(paths.to_vec(), Units::Pairs).unwrap();
     for epsilon in ["0.5", "1.1", "1.6", "2.2", "3.2"] {
         let epsilon = number(epsilon);
         for digits in [8, 15] {

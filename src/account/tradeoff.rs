@@ -120,7 +120,7 @@ impl Composition {
     /// f by duality with the profile.
     fn by_lines(&self, alpha: &Rational, bits: u32) -> Result<Enclosure> {
         let target = Enclosure::rational(alpha, bits);
-        let best = self.supporting_epsilon(&target)?;
+        let best = self.supporting_epsilon(alpha)?;
         let point = |epsilon: f64| -> Result<Line> {
             let epsilon = rational::from_f64(epsilon);
             let delta = self.loss().hockey_stick(&epsilon, 10)?.value;
@@ -157,8 +157,8 @@ impl Composition {
     }
 
     /// The eps whose line is highest at alpha, found in doubles; negative for the mirrored lines.
-    fn supporting_epsilon(&self, alpha: &Enclosure) -> Result<f64> {
-        let alpha = alpha.approximate();
+    pub(super) fn supporting_epsilon(&self, alpha: &Rational) -> Result<f64> {
+        let alpha = alpha.to_f64();
         let height = |epsilon: f64| -> Result<f64> {
             let delta = self.loss().ln_hockey_stick_approx(&rational::from_f64(epsilon.abs()))?.exp();
             let rest = 1.0 - delta;

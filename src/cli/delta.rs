@@ -65,7 +65,7 @@ pub fn run(args: &Args) -> Result<Answer> {
         ],
     )?;
     if let Some(pair) = pair {
-        output::text(&format!("\nThe exact delta is that of the worst pair of block paths: {pair}.\n"))?;
+        output::text(&format!("\nThe exact delta is that of {pair}.\n"))?;
     }
     Ok(Answer::Done)
 }

@@ -128,7 +128,7 @@ pub fn run(args: &Args) -> Result<Answer> {
     let rows: Vec<Vec<String>> = lines.iter().map(|line| line.row(shown)).collect();
     output::table(&["", "rho", "epsilon", "by zCDP", "lower by"], &rows)?;
     if let Some(pair) = pair {
-        output::text(&format!("\nThe whole is that of the worst pair of block paths: {pair}.\n"))?;
+        output::text(&format!("\nThe whole is that of {pair}.\n"))?;
     }
     output::text(
         "\nepsilon is certified: the truth differs from what is shown by at most one unit in the last digit.\n\

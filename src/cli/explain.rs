@@ -69,8 +69,8 @@ pub fn run(args: &Args) -> Result<Answer> {
         || "The privacy loss has a density: some noise is continuous.".to_string(),
         |step| format!("The privacy loss lies on a lattice of step h = {} nats.", short(step)),
     );
-    let lattice = pair
-        .map_or(lattice.clone(), |pair| format!("{lattice}\n  All pairs of block paths at once; the worst: {pair}."));
+    let lattice =
+        pair.map_or(lattice.clone(), |pair| format!("{lattice}\n  The worst of all block paths at once: {pair}."));
     let kernel = match (how.period_nodes, &how.lattice_refused) {
         (Some(_), _) => "that of the lattice, over one period".to_string(),
         (None, Some(why)) => format!("1 / (s (s + 1)) on the whole line; not the lattice's: {why}"),

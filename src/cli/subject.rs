@@ -3,10 +3,11 @@
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use dp_assay::{
-    account::{Composition, Counts, Epsilon, paths::WorstPair, profile::Point},
-    numeric::contour::Certified,
+    account::{Composition, Counts, Epsilon, paths::WorstPath, profile::Point},
+    numeric::{Enclosure, contour::Certified, family::Units},
     release::{Neighbors, Release},
 };
+use rayon::prelude::*;
 use rug::Rational;
 
 /// What to account for; several are composed.
@@ -71,8 +72,8 @@ pub struct Resolved {
     pub levels: Vec<(String, Composition)>,
     /// Everything composed; for a release with paths, on the path that drops nothing.
     pub total: Composition,
-    /// The worst pair of paths, for a whole release with paths whose records are changed, and the release.
-    pub worst: Option<(WorstPair, Release)>,
+    /// All block paths, for a whole release that has them, and the release.
+    pub worst: Option<(WorstPath, Release)>,
 }
 
 /// An answer that may be that of a pair of paths, with the pair in words.
@@ -104,6 +105,14 @@ impl Resolved {
         Ok(Worst { value, pair: Some(in_words(release, answer.pair, worst)) })
     }
 
+    /// The trade-off function of the whole at the given type I errors.
+    pub fn tradeoff(&self, alphas: &[Rational], digits: u32) -> dp_assay::Result<Vec<Enclosure>> {
+        match &self.worst {
+            None => self.total.tradeoff_curve(alphas, digits),
+            Some((worst, _)) => alphas.par_iter().map(|alpha| Ok(worst.tradeoff(alpha, digits)?.0)).collect(),
+        }
+    }
+
     /// The privacy profile of the whole, with the pair that decides each point.
     pub fn curve(&self, epsilons: &[Rational], digits: u32) -> Result<Vec<DecidedPoint>> {
         let Some((worst, _)) = &self.worst else {
@@ -115,12 +124,16 @@ impl Resolved {
 }
 
 /// The paths of a pair by their numbers and by what they drop.
-fn in_words(release: &Release, (p, q): (usize, usize), worst: &WorstPair) -> String {
+fn in_words(release: &Release, (p, q): (usize, usize), worst: &WorstPath) -> String {
     let drops = |path: usize| match release.dropped_names(path) {
         names if names.is_empty() => format!("path {} (drops no level)", path + 1),
         names => format!("path {} (drops {})", path + 1, names.join(", ")),
     };
-    format!("{} and {}, of {} pairs", drops(p), drops(q), worst.pairs())
+    if worst.in_pairs() {
+        format!("{} and {}, the worst of {} pairs of block paths", drops(p), drops(q), worst.count())
+    } else {
+        format!("{}, the worst of {} block paths", drops(p), worst.count())
+    }
 }
 
 impl Subject {
@@ -165,7 +178,7 @@ impl Subject {
         if !singles.is_empty() {
             let shown: Vec<String> = singles.iter().map(ToString::to_string).collect();
             titles.push(shown.join(" + "));
-            let composition = Composition::new(singles)?;
+            let composition = Composition::new(singles.iter().cloned())?;
             let composition = match neighbors {
                 Neighbors::AddRemove => composition,
                 Neighbors::Bounded => composition.for_changed_records()?,
@@ -178,18 +191,16 @@ impl Subject {
             }
         }
         let total = Composition::new(parts.iter().flat_map(|(_, part)| part.counts().iter().cloned()))?;
-        let whole = release.filter(|release| {
-            release.paths.is_some()
-                && self.level.is_empty()
-                && neighbors == Neighbors::Bounded
-                && parts.len() == release.levels.len()
-        });
+        let whole = release.filter(|release| release.paths.is_some() && self.level.is_empty());
         let worst = whole
-            .map(|release| -> Result<(WorstPair, Release)> {
-                let paths = release.path_compositions()?;
-                let paths: Vec<Composition> =
-                    paths.iter().map(|path| path.for_groups_of(self.group)).collect::<dp_assay::Result<_>>()?;
-                Ok((WorstPair::new(&paths)?, release))
+            .map(|release| -> Result<(WorstPath, Release)> {
+                let with_singles = |path: Composition| {
+                    let all = path.counts().iter().chain(&singles).cloned();
+                    Composition::new(all)?.for_groups_of(self.group)
+                };
+                let paths = release.path_compositions()?.into_iter().map(with_singles);
+                let units = if neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
+                Ok((WorstPath::new(paths.collect::<dp_assay::Result<_>>()?, units)?, release))
             })
             .transpose()?;
         let levels = if parts.len() > 1 { parts } else { Vec::new() };

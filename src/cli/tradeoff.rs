@@ -38,7 +38,7 @@ pub fn run(args: &Args) -> Result<Answer> {
         args.alpha.iter().map(|text| number("--alpha", text)).collect::<Result<_>>()?
     };
     let subject = args.subject.resolve()?;
-    let betas = subject.total.tradeoff_curve(&alphas, args.format.digits).map_err(|error| match error {
+    let betas = subject.tradeoff(&alphas, args.format.digits).map_err(|error| match error {
         Error::OutOfRange { what, value, expected } => Error::OutOfRange { what: format!("--{what}"), value, expected },
         other => other,
     })?;

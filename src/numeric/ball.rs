@@ -232,6 +232,13 @@ impl ComplexBall {
     }
 }
 
+impl ComplexBall {
+    /// The midpoint rounded to doubles, and a radius around the exact midpoint.
+    pub(crate) fn in_doubles(&self) -> (num_complex::Complex64, f64) {
+        (num_complex::Complex64::new(self.re.to_f64(), self.im.to_f64()), self.radius)
+    }
+}
+
 impl Field for ComplexBall {
     type Real = Ball;
 

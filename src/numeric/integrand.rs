@@ -7,7 +7,7 @@ use super::{
     field::{Field, Real},
     plan::Plan,
     rational,
-    sum::LossSum,
+    sum::{Group, LossSum},
     theta::Factor,
     turn::Turn,
 };
@@ -53,26 +53,13 @@ impl<F: Field> Integrand<F> {
         self.bracket.at(node).mul(&self.product.turned(node, Some(turns)))
     }
 
-    /// The trapezoid sum over the nodes of the plan.
+    /// The trapezoid sum: node 0 and twice the real part of the nodes j >= 1 of the plan, for the nodes -j are the
+    /// conjugates and a period holds an odd number of nodes.
     pub(crate) fn total(&self, plan: &Plan) -> F {
-        total(plan, |node| self.at(node))
+        let half = plan.summed().skip(1).map(|node| self.at(node)).reduce(|sum, term| sum.add(&term));
+        let first = self.at(0);
+        half.map_or_else(|| first.clone(), |half| half.add(&half).add(&first))
     }
-}
-
-/// The trapezoid sum of a function with conjugate values at -j: twice the real part of the nodes j >= 1 of the plan,
-/// and once the nodes that are their own conjugates: 0, and N / 2 where the period holds an even number N of nodes.
-pub(crate) fn total<F: Field>(plan: &Plan, at: impl Fn(i64) -> F) -> F {
-    let mut once = at(0);
-    let mut twice: Option<F> = None;
-    for node in plan.summed().filter(|node| *node > 0) {
-        let term = at(node);
-        if plan.nodes == Some(2 * node) {
-            once = once.add(&term);
-        } else {
-            twice = Some(twice.map_or(term.clone(), |sum| sum.add(&term)));
-        }
-    }
-    twice.map_or(once.clone(), |half| half.add(&half).add(&once))
 }
 
 /// The product of all factors of a sum at the nodes: M(s) without the parts that belong to the prefactor.
@@ -90,6 +77,17 @@ impl<F: Field> Product<F> {
         precision: <F::Real as Real>::Precision,
     ) -> Self {
         let factors = sum.groups().iter().map(|group| Factor::new(group, c, spacing, precision)).collect();
+        Product { factors, two_pi: F::Real::pi(precision).mul_int(2) }
+    }
+
+    /// The factors of one group alone.
+    pub(crate) fn of_group(
+        group: &Group,
+        c: &Rational,
+        spacing: &Rational,
+        precision: <F::Real as Real>::Precision,
+    ) -> Self {
+        let factors = vec![Factor::new(group, c, spacing, precision)];
         Product { factors, two_pi: F::Real::pi(precision).mul_int(2) }
     }
 

@@ -18,7 +18,7 @@ use super::{
 use crate::error::{Error, Result};
 
 /// How many nodes a sum may have before the question is refused.
-pub(crate) const MOST_NODES: i64 = 2_000_000;
+const MOST_NODES: i64 = 2_000_000;
 
 /// How many nodes of surviving windows are summed on the line: a second's worth.
 const MOST_ON_LINE: usize = 30_000;
@@ -114,25 +114,19 @@ impl Plan {
         self.nodes.map_or_else(|| self.period.clone(), Rational::from)
     }
 
-    /// The same contour and cut with a somewhat longer period, on a lattice whose step divides it; side lobes left out.
-    /// Nothing where the main lobe would fill the period.
-    pub(crate) fn on_other_lattice(&self, period: &Rational, step: &Rational, rho: f64) -> Option<Plan> {
+    /// The same contour and cut with another period, on a lattice whose step divides it. Nothing where the main lobe
+    /// would nearly fill the period.
+    pub(crate) fn on_lattice(&self, period: &Rational, step: &Rational, rho: f64) -> Option<Plan> {
         let nodes = Rational::from(period / step);
         let nodes = (*nodes.denom() == 1).then(|| nodes.numer().to_i64()).flatten().filter(|nodes| *nodes < 1 << 61)?;
-        let reach = ((self.cut / rho).sqrt() * period.to_f64() / (2.0 * PI)).ceil().max(1.0);
-        if reach * 1.25 + 16.0 >= nodes as f64 / 2.0 {
-            return None;
-        }
-        let reach = reach as i64;
-        Some(Plan {
-            period: period.clone(),
-            nodes: Some(nodes),
-            lobes: vec![(0, reach)],
-            dropped: 0.0,
-            last: reach,
-            last_is_final: false,
-            ..self.clone()
-        })
+        let plan = Plan { nodes: Some(nodes), ..self.with_period(period, rho) };
+        (plan.last as f64 * 1.25 + 16.0 < nodes as f64 / 2.0).then_some(plan)
+    }
+
+    /// The same contour and cut with another period, before any side lobes.
+    pub(crate) fn with_period(&self, period: &Rational, rho: f64) -> Plan {
+        let reach = ((self.cut / rho).sqrt() * period.to_f64() / (2.0 * PI)).ceil().max(1.0) as i64;
+        Plan { period: period.clone(), lobes: vec![(0, reach)], last: reach, ..self.clone() }
     }
 
     /// Im s at a node, approximately.
@@ -416,11 +410,6 @@ impl<'a> Sketch<'a> {
             far: self.far,
         };
         Ok(plan)
-    }
-
-    /// That the lattices of several sums cannot be swept with one period.
-    pub(crate) fn no_common_period(&self) -> Error {
-        self.unsweepable("a common period of all lattices".to_string(), "2e18 steps".to_string())
     }
 
     /// The node at which the main lobe has fallen to the cut.
