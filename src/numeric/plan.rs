@@ -21,10 +21,10 @@ use crate::error::{Error, Result};
 const MOST_NODES: i64 = 2_000_000;
 
 /// How many nodes of surviving windows are summed on the line: a second's worth.
-const MOST_ON_LINE: usize = 30_000;
+const MOST_ON_LINE: usize = 10_000;
 
 /// How many are looked at.
-const MOST_CANDIDATES: i64 = 300_000;
+const MOST_CANDIDATES: i64 = 50_000;
 
 /// The contour and the nodes on it.
 #[derive(Clone, Debug)]
