@@ -54,6 +54,7 @@
 pub mod account;
 pub mod error;
 pub mod evidence;
+mod files;
 pub mod noise;
 pub mod numeric;
 pub mod release;
