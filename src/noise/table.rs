@@ -299,6 +299,32 @@ mod tests {
         }
     }
 
+    /// The stratum V < 2^-47, where eight standard deviations lie: its words one by one, each magnitude as often as the
+    /// certified tail says, up to the words at the cuts.
+    #[test]
+    fn the_stratum_of_eight_sigma_is_drawn_as_it_should_be() {
+        for sigma2 in ["5", "456.62"] {
+            let (noise, table) = gaussian(sigma2, 32, 10);
+            let far = (8.0 * parse(sigma2).unwrap().to_f64().sqrt()) as u64;
+            let mut magnitudes: Vec<u64> = (0..1 << 16)
+                .map(|second| {
+                    let mut words = [second].into_iter().chain(std::iter::repeat(0x1234_5678));
+                    draw(&table, 0, &mut || words.next().unwrap())
+                })
+                .collect();
+            assert!(magnitudes.is_sorted_by(|a, b| a >= b), "the magnitude falls as V grows");
+            magnitudes.reverse();
+            assert!(magnitudes[0] <= far, "the stratum holds 8 sigma");
+            for m in far..far + 5 {
+                let beyond = magnitudes.len() - magnitudes.partition_point(|&magnitude| magnitude <= m);
+                // In units of 2^-63, and P[|X| > m] is twice one tail.
+                let expected = noise.survival(m as i64 + 1, 20).unwrap().approximate() * 2_f64.powi(64);
+                assert!((beyond as f64 - expected).abs() <= 1.0, "{sigma2} {m}: {beyond}, {expected}");
+                assert!(m > far || beyond > 1000, "the stratum holds enough words of 8 sigma");
+            }
+        }
+    }
+
     /// Every cut of the first word is forced, with continuations at, below and above the cut of the second.
     #[test]
     fn forced_boundaries_are_settled_by_the_digits_that_follow() {
