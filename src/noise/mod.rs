@@ -7,7 +7,8 @@
 //! proven bounds.
 //!
 //! What is not covered: the time that a sample takes depends a little on its value, as in every table look-up. Who can
-//! time single samples on the machine that draws them learns something about them.
+//! time single samples on the machine that draws them learns something about them. Keys and words that were used are not
+//! wiped from memory.
 
 mod column;
 mod discrete_gaussian;

@@ -19,7 +19,7 @@
 //! - u + 1 + 2^w gamma <= 2^w gives U < 1 - gamma <= exp(-gamma): accepted;
 //! - u + 2^w gamma >= 2^w (1 + gamma^2 / 2) gives U >= 1 - gamma + gamma^2 / 2 >= exp(-gamma): refused.
 //!
-//! Both are tested with bounds of gamma in fixed-point integers. In between, about once in 1 / gamma^2 draws, exp(-gamma)
+//! Both are tested with bounds of gamma in fixed-point integers. In between, for about gamma^2 / 2 of all draws, exp(-gamma)
 //! is enclosed with as many bits as were drawn, and more digits are drawn until they are on one side.
 
 use rug::{Integer, Rational};
@@ -93,7 +93,8 @@ impl Blocks {
             return true;
         }
         let moved = u128::from((block << (self.block + 1)) + within - 1);
-        // In units of 2^-scale: below 2^22 (2^41 + 2^41 2^55) for blocks of 2^22, far from overflow.
+        // In units of 2^-scale. Blocks have at most 2^25 places and both factors 41 digits, so that this stays below
+        // 2^67 moved, and only magnitudes beyond 2^60 would overflow.
         let gamma =
             |end: usize| u128::from(within) * (u128::from(self.slope[end]) + u128::from(self.half_bend[end]) * moved);
         let word = self.table.word_bits();
