@@ -5,8 +5,11 @@ use crate::{error::Result, noise::VectorMechanism, numeric::sum::Law};
 
 impl VectorMechanism {
     /// The counts that differ between neighbors, for an account: `changed` coordinates, each by `shift`. Coordinates that
-    /// are the same on both sides spend nothing, however long the vector is (SafeTab-P, Lemma 6 and the parallel
-    /// composition of Lemma 2). [`Counts::rho`] is what it spends of zCDP, [`Counts::pure_epsilon`] of pure DP.
+    /// are the same on both sides spend nothing, however long the vector is.
+    ///
+    /// [`Counts::rho`] is what it spends of zCDP: for a mechanism of budget rho, D^2 rho with the squared distance D^2 =
+    /// changed shift^2 (SafeTab-P, Lemma 5 for added and Lemma 6 for changed records). [`Counts::pure_epsilon`] is what it
+    /// spends of pure DP.
     pub fn counts(&self, changed: u64, shift: u64) -> Result<Counts> {
         match self.law().clone() {
             Law::DiscreteGaussian { sigma2 } => Counts::discrete_gaussian(sigma2, changed, shift),
@@ -27,6 +30,7 @@ mod tests {
         let mechanism = VectorMechanism::for_rho(&rho).unwrap();
         assert_eq!(mechanism.counts(1, 1).unwrap().rho(), rho);
         assert_eq!(mechanism.counts(1, 3).unwrap().rho(), rho.clone() * 9_u32);
+        assert_eq!(mechanism.counts(2, 3).unwrap().rho(), rho.clone() * 18_u32);
         assert_eq!(mechanism.counts(1, 1).unwrap().pure_epsilon(), None);
         // The two stages of SafeTab-P, gamma and 1 - gamma of the budget, compose to the whole.
         let gamma = parse("1/10").unwrap();

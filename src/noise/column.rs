@@ -42,7 +42,10 @@ impl Streams {
             while let Some(mut rest) = table.read_rows()? {
                 rows += rest.counts.len() as u64;
                 self.add_noise(sampler, &mut rest.counts).map_err(|error| match error {
-                    Error::Overflow { position, .. } => table.wrong(rest.lines[position], error.to_string()),
+                    Error::Overflow { position, count } => {
+                        let why = format!("{count} with noise added leaves the range of 64-bit integers");
+                        table.wrong(rest.lines[position], why)
+                    }
                     other => other,
                 })?;
                 let mut from = 0;

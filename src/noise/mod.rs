@@ -2,9 +2,8 @@
 //!
 //! A [`Sampler`] draws from a law on the integers exactly: every probability is the law's own real number, not a nearby
 //! double. Random words come from [`Streams`], ChaCha20 keyed by the operating system; under an insecure seed the
-//! samples are the same on every platform and for every number of threads. The proofs stand at the head of `table.rs`
-//! (inversion with refinement) and `rejection.rs` (blocks, for wide laws); both compare random binary digits only with
-//! proven bounds.
+//! samples are the same on every platform and for every number of threads. The proofs: [`table`] (inversion with
+//! refinement) and [`rejection`] (blocks, for wide laws); both compare random binary digits only with proven bounds.
 //!
 //! What is not covered: the time that a sample takes depends a little on its value, as in every table look-up. Who can
 //! time single samples on the machine that draws them learns something about them. Keys and words that were used are not
@@ -16,10 +15,10 @@ mod discrete_laplace;
 mod magnitude;
 mod quantile;
 mod random;
-mod rejection;
+pub mod rejection;
 mod sampler;
 mod stream;
-mod table;
+pub mod table;
 mod vector;
 
 pub use discrete_gaussian::DiscreteGaussian;

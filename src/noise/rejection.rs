@@ -4,7 +4,7 @@
 //! exactly drawn probability exp(-gamma), gamma rational. So it is here, with a proposal so near that nearly all are
 //! accepted: the magnitudes are cut into blocks of k = 2^j, and
 //!
-//! 1. Y is drawn with mass proportional to w(k Y), by inversion of a table (exact, see `table.rs`);
+//! 1. Y is drawn with mass proportional to w(k Y), by inversion of a table (exact, see [`table`](super::table));
 //! 2. R is j random digits, and the magnitude proposed is m = k Y + R, with a fair sign;
 //! 3. it is accepted with probability w(m) / w(k Y) = exp(-gamma), gamma = R (slope + bend (2 k Y + R - 1) / 2).
 //!
