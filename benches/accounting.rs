@@ -4,7 +4,11 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dp_assay::{account::Composition, numeric::rational::parse, release::Release};
+use dp_assay::{
+    account::{Composition, Counts, paths::WorstPath},
+    numeric::{family::Units, rational::parse},
+    release::Release,
+};
 use rug::Rational;
 
 fn number(text: &str) -> Rational {
@@ -55,5 +59,45 @@ fn many_copies(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, points, curves, many_copies);
+/// Allocations without a lattice to sweep, all pairs of block paths, and hundreds of two-point losses.
+fn any_allocation(criterion: &mut Criterion) {
+    let delta = number("1e-10");
+    let release = |name: &str| Release::find(name).expect("a bundled release");
+    let mut group = criterion.benchmark_group("any allocation");
+    group.sample_size(10);
+    let pl94 = release("pl94-persons-us");
+    let fresh = || pl94.composition(&[] as &[&str], None).expect("its composition");
+    let known = fresh();
+    group.bench_function("P.L. 94-171, no level dropped: epsilon, 8 digits, sieve included", |b| {
+        b.iter(|| fresh().epsilon(black_box(&delta), 8));
+    });
+    group.bench_function("P.L. 94-171, no level dropped: a further epsilon", |b| {
+        b.iter(|| known.epsilon(black_box(&delta), 8));
+    });
+    let worst = |release: &Release| {
+        WorstPath::new(release.path_compositions().expect("its paths"), Units::Pairs).expect("paths")
+    };
+    group.bench_function("P.L. 94-171, 136 pairs: epsilon, 8 digits, sieve included", |b| {
+        b.iter(|| worst(&pl94).epsilon(black_box(&delta), 8));
+    });
+    let pairs = worst(&pl94);
+    group.bench_function("P.L. 94-171, 136 pairs: a further epsilon", |b| {
+        b.iter(|| pairs.epsilon(black_box(&delta), 8))
+    });
+    let dhc = worst(&release("dhc-persons-us"));
+    let epsilons: Vec<Rational> = (0..200).map(|k| Rational::from((k * 40, 199))).collect();
+    group.bench_function("DHC persons, 946 pairs: 20 of 200 points, 10 digits, all cores", |b| {
+        let some: Vec<Rational> = epsilons.iter().step_by(10).cloned().collect();
+        b.iter(|| dhc.curve(black_box(&some), 10));
+    });
+    let geometric =
+        ["1/10x300", "3/70x200@2", "1/9x100"].map(|text| Counts::parse_discrete_laplace(text).expect("counts"));
+    let geometric = Composition::new(geometric).expect("a composition");
+    group.bench_function("600 geometric counts: epsilon, 12 digits", |b| {
+        b.iter(|| geometric.epsilon(black_box(&delta), 12));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, points, curves, many_copies, any_allocation);
 criterion_main!(benches);

@@ -48,9 +48,11 @@ pub enum Error {
         "the losses lie on no lattice, because some noise is continuous; ask for delta, epsilon or the trade-off function instead"
     )]
     NoLattice,
-    /// A release that is neither bundled nor a file.
-    #[error("no release named {name:?}: bundled are {known}; or give the path of a TOML file of the same form")]
-    UnknownRelease {
+    /// A release or ledger that is neither bundled nor a file.
+    #[error("no {kind} named {name:?}: bundled are {known}; or give the path of a TOML file of the same form")]
+    UnknownName {
+        /// What was looked for.
+        kind: &'static str,
         /// The name as it was given.
         name: String,
         /// The bundled names.

@@ -187,6 +187,47 @@ fn the_worst_pair_of_paths_is_named_and_is_the_published_one() {
 }
 
 #[test]
+fn paths_count_alone_when_a_record_is_added_and_in_the_tradeoff_function() {
+    let answer = json(&["delta", "--release", "pl94-units-us", "--epsilon", "0.5", "--neighbors", "add-remove"]);
+    assert!(answer["worst_pair"].as_str().is_some_and(|pair| pair.contains("the worst of 16 block paths")), "{answer}");
+    // The largest delta supports the trade-off function: f(alpha) >= 1 - delta - exp(epsilon) alpha, and touches it.
+    let delta = ends(&json(&["delta", "--release", "pl94-units-us", "--epsilon", "0.5"])["delta"]);
+    for (alpha, near) in [("0.05", false), ("0.004", false), ("0.02", true)] {
+        let answer = json(&["tradeoff", "--release", "pl94-units-us", "--alpha", alpha, "--digits", "6"]);
+        let beta = answer["beta_lower"][0].to_string().parse::<f64>().unwrap();
+        let upper = answer["beta_upper"][0].to_string().parse::<f64>().unwrap();
+        let line = 1.0 - delta.1 - 0.5_f64.exp() * alpha.parse::<f64>().unwrap();
+        assert!(beta <= upper && upper - beta < 1e-5 && upper >= line, "{alpha}: {beta} {upper} {line}");
+        assert!(!near || upper - line < 0.01, "{alpha}: {beta} {upper} {line}");
+    }
+}
+
+#[test]
+fn a_ledger_composes_releases_and_says_what_it_converts() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ledger.toml");
+    let form = "name='l'\ntitle='t'\nsource='s'\nrule='all compose'\n[[population]]\nname='people'\nneighbors='bounded'\n\
+                releases=['pl94-units-us', 'su-su-wang-2025', 'sdhc-us']\n";
+    std::fs::write(&file, form).unwrap();
+    let path = file.to_str().unwrap();
+    let answer = json(&["ledger", path, "--delta", "1e-6", "--digits", "6"]);
+    let people = &answer["populations"][0];
+    let alone: Vec<f64> = (0..2).map(|k| ends(&people["releases"][k]["epsilon"]).1).collect();
+    let (lower, _) = ends(&people["composed"]["epsilon"]);
+    assert!(alone.iter().all(|epsilon| *epsilon < lower) && lower < alone.iter().sum(), "{answer}");
+    assert_eq!(people["releases"][1]["converted"], true);
+    assert_eq!(people["releases"][1]["rho"].to_string(), "7.3");
+    assert!(people["releases"][2]["epsilon"].is_null());
+    assert_eq!(people["composed"]["not_covered"][0], "sdhc-us");
+    let shown = text(&["ledger", path, "--delta", "1e-6", "--digits", "6"]);
+    assert!(shown.contains("all but sdhc-us composed") && shown.contains("all compose"), "{shown}");
+    assert!(refusal(&["ledger", path, "--delta", "2"]).contains("--delta"));
+    assert!(refusal(&["ledger", "nosuch", "--delta", "1e-6"]).contains("us-2020-persons"));
+    std::fs::write(&file, form.replace("'bounded'", "'add-remove'")).unwrap();
+    assert!(refusal(&["ledger", path, "--delta", "1e-6"]).contains("line 8"));
+}
+
+#[test]
 fn a_release_without_a_lattice_to_sweep_is_certified_on_the_line() {
     let levels = ["US", "State", "County", "Tract", "Block_Group", "Block"].map(|level| ["--level", level]).concat();
     let args =

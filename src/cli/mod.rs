@@ -5,6 +5,7 @@ mod curve;
 mod delta;
 mod epsilon;
 mod explain;
+mod ledger;
 mod mechanism;
 mod noise;
 mod output;
@@ -37,6 +38,7 @@ enum Command {
     Tradeoff(tradeoff::Args),
     Compare(compare::Args),
     Explain(explain::Args),
+    Ledger(ledger::Args),
     Releases(releases::Args),
     Verify(verify::Args),
     Sample(sample::Args),
@@ -58,6 +60,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Tradeoff(args) => tradeoff::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Ledger(args) => ledger::run(&args),
         Command::Releases(args) => releases::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Sample(args) => sample::run(&args),

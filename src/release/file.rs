@@ -1,7 +1,7 @@
 //! The TOML form of a release and its rules.
 
 use rug::Rational;
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use toml::Spanned;
 
 use super::{Level, Neighbors, Paths, Query, Release};
@@ -61,21 +61,26 @@ fn one() -> u64 {
 }
 
 /// A file while it is read: its name and text, for messages with a place.
-struct Reader<'a> {
-    file: &'a str,
-    text: &'a str,
+pub(super) struct Reader<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
 }
 
 pub(super) fn parse(text: &str, file: &str) -> Result<Release> {
     let reader = Reader { file, text };
-    let raw: ReleaseFile = toml::from_str(text).map_err(|error| {
-        reader.refuse(error.span().map_or(usize::MAX, |span| span.start), error.message().replace('\n', " "))
-    })?;
+    let raw = reader.toml()?;
     reader.release(raw)
 }
 
 impl Reader<'_> {
-    fn refuse(&self, at: usize, why: String) -> Error {
+    /// The text as TOML.
+    pub(super) fn toml<T: DeserializeOwned>(&self) -> Result<T> {
+        toml::from_str(self.text).map_err(|error| {
+            self.refuse(error.span().map_or(usize::MAX, |span| span.start), error.message().replace('\n', " "))
+        })
+    }
+
+    pub(super) fn refuse(&self, at: usize, why: String) -> Error {
         let (line, column) = match self.text.get(..at) {
             None => (0, 0),
             Some(before) => {
@@ -114,7 +119,18 @@ impl Reader<'_> {
         }
     }
 
-    fn no_duplicates<'s>(&self, names: impl Iterator<Item = &'s Spanned<String>>, what: &str) -> Result<()> {
+    pub(super) fn neighbors(&self, text: &Spanned<String>) -> Result<Neighbors> {
+        match text.get_ref().as_str() {
+            "add-remove" => Ok(Neighbors::AddRemove),
+            "bounded" => Ok(Neighbors::Bounded),
+            other => {
+                let why = format!("neighbors = {other:?}: expected \"add-remove\" or \"bounded\"");
+                Err(self.refuse(text.span().start, why))
+            }
+        }
+    }
+
+    pub(super) fn no_duplicates<'s>(&self, names: impl Iterator<Item = &'s Spanned<String>>, what: &str) -> Result<()> {
         let mut seen: Vec<&str> = Vec::new();
         for name in names {
             if seen.contains(&name.get_ref().as_str()) {
@@ -142,14 +158,7 @@ impl Reader<'_> {
                 );
             }
         }
-        let neighbors = match raw.neighbors.get_ref().as_str() {
-            "add-remove" => Neighbors::AddRemove,
-            "bounded" => Neighbors::Bounded,
-            other => {
-                let why = format!("neighbors = {other:?}: expected \"add-remove\" or \"bounded\"");
-                return Err(self.refuse(raw.neighbors.span().start, why));
-            }
-        };
+        let neighbors = self.neighbors(&raw.neighbors)?;
         let rho = self.positive(&raw.rho, "rho")?;
         let factor = self.positive(&raw.sigma2_times_rho, "sigma2_times_rho")?;
         self.no_duplicates(raw.levels.iter().map(|level| &level.get_ref().name), "level")?;

@@ -18,6 +18,7 @@
 //! relation: a file that breaks a rule is refused with its line.
 
 mod file;
+pub mod ledger;
 
 use std::path::Path;
 
@@ -171,17 +172,7 @@ impl Release {
 
     /// The bundled release of this name, or the one in the file of this path.
     pub fn find(name_or_path: &str) -> Result<Release> {
-        if let Some((name, text)) = BUNDLED.iter().find(|(name, _)| *name == name_or_path) {
-            return Release::parse(text, name);
-        }
-        let path = Path::new(name_or_path);
-        if !path.exists() {
-            let known = BUNDLED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-            return Err(Error::UnknownRelease { name: name_or_path.to_string(), known });
-        }
-        let text = std::fs::read_to_string(path)
-            .map_err(|why| Error::File { path: path.to_path_buf(), why: why.to_string() })?;
-        Release::parse(&text, name_or_path)
+        Release::parse(&find_text(name_or_path, BUNDLED, "release")?, name_or_path)
     }
 
     /// Reads a release from the text of a TOML file; `file` names it in messages.
@@ -247,6 +238,19 @@ impl Release {
     }
 }
 
+/// The text of a bundled file, or of the one at a path.
+fn find_text(name_or_path: &str, bundled: &[(&str, &str)], kind: &'static str) -> Result<String> {
+    if let Some((_, text)) = bundled.iter().find(|(name, _)| *name == name_or_path) {
+        return Ok(text.to_string());
+    }
+    let path = Path::new(name_or_path);
+    if !path.exists() {
+        let known = bundled.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        return Err(Error::UnknownName { kind, name: name_or_path.to_string(), known });
+    }
+    std::fs::read_to_string(path).map_err(|why| Error::File { path: path.to_path_buf(), why: why.to_string() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,6 +288,6 @@ mod tests {
         let bounded = release.composition(&["State"], Some(Neighbors::Bounded)).unwrap();
         assert_eq!(*bounded.rho(), state.rho.clone() * 2_u32);
         assert!(matches!(release.level("Moon"), Err(Error::UnknownLevel { .. })));
-        assert!(matches!(Release::find("nosuch"), Err(Error::UnknownRelease { .. })));
+        assert!(matches!(Release::find("nosuch"), Err(Error::UnknownName { .. })));
     }
 }

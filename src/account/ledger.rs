@@ -1,0 +1,159 @@
+//! Several releases about the same people, composed.
+//!
+//! Each release is given as what one record enters on each of its paths ([`WorstPath`]); a release without paths has one.
+//! Which path of one release goes with which path of another is not known, so all combinations stand: the worst of them
+//! bounds every true one from above.
+//!
+//! Under the relation that changes one record, it leaves some counts and enters others, so everything that one record
+//! enters is there twice. That is exact for a release of the same relation. For one whose guarantee is about a record
+//! more or less it is the conservative conversion: a changed record is one removed and one added, which move different
+//! counts at worst.
+
+use rug::Rational;
+
+use super::{
+    Composition, conversions,
+    paths::WorstPath,
+    profile::{Epsilon, check_delta},
+};
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, family::Units},
+};
+
+/// At most so many combinations of paths.
+const MOST_COMBINATIONS: usize = 5_000;
+
+/// A release in a ledger.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What one record enters on each path; nothing where only the budget is known.
+    pub paths: Vec<Composition>,
+    /// Its zCDP rho under the ledger's relation.
+    pub rho: Rational,
+}
+
+/// Releases about the same people under one neighbor relation.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    entries: Vec<Entry>,
+    units: Units,
+}
+
+/// What a ledger says of an entry, or of all together.
+#[derive(Clone, Debug)]
+pub struct Balance {
+    /// The zCDP rho.
+    pub rho: Rational,
+    /// The exact epsilon; nothing where only the budget is known.
+    pub epsilon: Option<Epsilon>,
+    /// What rho implies by the best order.
+    pub zcdp_epsilon: Enclosure,
+}
+
+impl Ledger {
+    /// A ledger of at least one release.
+    pub fn new(entries: Vec<Entry>, units: Units) -> Result<Self> {
+        if entries.is_empty() {
+            return Err(Error::EmptyComposition);
+        }
+        let combinations = entries.iter().fold(1_usize, |all, entry| all.saturating_mul(entry.paths.len().max(1)));
+        if combinations > MOST_COMBINATIONS {
+            let expected = format!("at most {MOST_COMBINATIONS} combinations of the paths of all releases");
+            return Err(Error::out_of_range("the combinations of paths", combinations, &expected));
+        }
+        Ok(Ledger { entries, units })
+    }
+
+    /// The releases.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Each release alone, in order.
+    pub fn each(&self, delta: &Rational, digits: u32) -> Result<Vec<Balance>> {
+        self.entries.iter().map(|entry| self.balance(entry.paths.clone(), entry.rho.clone(), delta, digits)).collect()
+    }
+
+    /// All releases whose counts are known, composed exactly.
+    pub fn composed(&self, delta: &Rational, digits: u32) -> Result<Balance> {
+        let known = || self.entries.iter().filter(|entry| !entry.paths.is_empty());
+        let mut all: Vec<Composition> = Vec::new();
+        for entry in known() {
+            all = match all.is_empty() {
+                true => entry.paths.clone(),
+                false => (all.iter())
+                    .flat_map(|before| entry.paths.iter().map(|path| before.compose(path)))
+                    .collect::<Result<_>>()?,
+            };
+        }
+        let rho = known().fold(Rational::new(), |sum, entry| sum + &entry.rho);
+        self.balance(all, rho, delta, digits)
+    }
+
+    /// The zCDP rho of all releases, known in detail or not, and what it implies by the best order: a bound.
+    pub fn total(&self, delta: &Rational, digits: u32) -> Result<Balance> {
+        let rho = self.entries.iter().fold(Rational::new(), |sum, entry| sum + &entry.rho);
+        self.balance(Vec::new(), rho, delta, digits)
+    }
+
+    fn balance(&self, paths: Vec<Composition>, rho: Rational, delta: &Rational, digits: u32) -> Result<Balance> {
+        check_delta(delta)?;
+        let zcdp_epsilon = conversions::zcdp_epsilon_optimal(&rho, delta)?.epsilon;
+        if paths.is_empty() {
+            return Ok(Balance { rho, epsilon: None, zcdp_epsilon });
+        }
+        let epsilon = WorstPath::new(paths, self.units)?.epsilon(delta, digits)?.0;
+        Ok(Balance { rho, epsilon: Some(epsilon), zcdp_epsilon })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    fn entry(name: &str, paths: &[&[&str]]) -> Entry {
+        let composition = |path: &&[&str]| Composition::new(path.iter().map(|counts| counts.parse().unwrap())).unwrap();
+        let paths: Vec<Composition> = paths.iter().map(composition).collect();
+        Entry { name: name.to_string(), rho: paths[0].rho().clone() * 2_u32, paths }
+    }
+
+    #[test]
+    fn a_ledger_is_the_worst_combination_of_paths() {
+        let delta = parse("1e-8").unwrap();
+        // Both paths of the first spend 1/2.
+        let entries = vec![entry("a", &[&["5x5"], &["2x2"]]), entry("b", &[&["40/3x7"]]), entry("c", &[&["2.5x1"]])];
+        let ledger = Ledger::new(entries, Units::Pairs).unwrap();
+        let composed = ledger.composed(&delta, 10).unwrap();
+        let of = |counts: &[&str]| {
+            let all = Composition::new(counts.iter().map(|counts| counts.parse().unwrap())).unwrap();
+            assert_eq!(*all.rho(), composed.rho);
+            all.epsilon(&delta, 12).unwrap().value
+        };
+        let rest = ["40/3x14", "2.5x2"];
+        let pairs = [["5x10", "5x0"], ["5x5", "2x2"], ["2x4", "5x0"]]
+            .map(|pair| of(&pair.into_iter().filter(|counts| !counts.ends_with("x0")).chain(rest).collect::<Vec<_>>()));
+        let largest = pairs[1..].iter().fold(pairs[0].clone(), |largest, pair| largest.max(pair));
+        let epsilon = composed.epsilon.unwrap();
+        assert!(epsilon.met && epsilon.value.overlaps(&largest), "{epsilon:?} {largest:?}");
+        for (balance, entry) in ledger.each(&delta, 10).unwrap().iter().zip(ledger.entries()) {
+            assert_eq!(balance.rho, entry.rho);
+            let alone = &balance.epsilon.as_ref().unwrap().value;
+            assert!(alone.upper() < epsilon.value.lower() && alone.upper() <= balance.zcdp_epsilon.upper());
+        }
+    }
+
+    #[test]
+    fn a_release_of_which_only_the_budget_is_known_counts_in_the_bound_alone() {
+        let delta = parse("1e-8").unwrap();
+        let unknown = Entry { name: "u".to_string(), paths: Vec::new(), rho: Rational::from(1) };
+        let ledger = Ledger::new(vec![entry("a", &[&["5x5"]]), unknown], Units::Pairs).unwrap();
+        assert_eq!(ledger.composed(&delta, 8).unwrap().rho, 1);
+        let total = ledger.total(&delta, 8).unwrap();
+        assert!(total.rho == 2 && total.epsilon.is_none());
+        assert!(Ledger::new(Vec::new(), Units::Pairs).is_err());
+    }
+}

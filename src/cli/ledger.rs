@@ -1,0 +1,177 @@
+//! `assay ledger`: several releases about the same people, each alone and all composed.
+
+use anyhow::{Context, Result};
+use dp_assay::{
+    account::{Epsilon, ledger::Balance, profile::check_delta},
+    numeric::Enclosure,
+    release::ledger::{LedgerFile, Population},
+};
+use rug::Rational;
+use serde_json::{Value, json};
+
+use super::{
+    Answer, number,
+    output::{self, exact, exact_text},
+    subject::Format,
+};
+
+/// Several releases about the same people, each alone and all composed
+#[derive(clap::Args)]
+pub struct Args {
+    /// A bundled ledger (us-2020-persons) or a TOML file of the same form
+    #[arg(value_name = "NAME|FILE", default_value = "us-2020-persons")]
+    ledger: String,
+    /// The delta at which epsilon is asked for, 0 < delta < 1
+    #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
+    delta: String,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// What a population's releases reveal.
+struct Account<'a> {
+    population: &'a Population,
+    each: Vec<Balance>,
+    composed: Balance,
+    total: Balance,
+}
+
+impl Account<'_> {
+    fn of<'a>(population: &'a Population, delta: &Rational, digits: u32) -> Result<Account<'a>> {
+        let ledger = population.ledger()?;
+        let each = ledger.each(delta, digits)?;
+        let (composed, total) = (ledger.composed(delta, digits)?, ledger.total(delta, digits)?);
+        Ok(Account { population, each, composed, total })
+    }
+
+    /// The releases of which only the budget is known.
+    fn left_out(&self) -> Vec<&str> {
+        let unknown = self.population.releases.iter().filter(|release| release.budget_only);
+        unknown.map(|release| release.name.as_str()).collect()
+    }
+
+    fn converted(&self) -> Vec<&str> {
+        let converted = self.population.releases.iter().filter(|release| self.population.converts(release));
+        converted.map(|release| release.name.as_str()).collect()
+    }
+
+    fn json(&self) -> Value {
+        let releases: Vec<Value> = (self.population.releases.iter().zip(&self.each))
+            .map(|(release, alone)| {
+                let mut object = json!({
+                    "name": release.name,
+                    "neighbors": release.neighbors.name(),
+                    "converted": self.population.converts(release),
+                });
+                extend(&mut object, balance(alone));
+                object
+            })
+            .collect();
+        let mut composed = balance(&self.composed);
+        composed["not_covered"] = json!(self.left_out());
+        json!({
+            "name": self.population.name,
+            "neighbors": self.population.neighbors.name(),
+            "releases": releases,
+            "composed": composed,
+            "zcdp_total": balance(&self.total),
+        })
+    }
+
+    fn print(&self, digits: usize) -> Result<()> {
+        output::text(&format!("{}, {} neighbors\n", self.population.name, self.population.neighbors.name()))?;
+        let row = |name: String, balance: &Balance| {
+            let epsilon = balance.epsilon.as_ref().map(|epsilon| &epsilon.value);
+            vec![
+                name,
+                Enclosure::rational(&balance.rho, 64).shown(6),
+                epsilon.map_or("not known".to_string(), |epsilon| epsilon.shown(digits)),
+                balance.zcdp_epsilon.shown(6),
+                epsilon.map_or(String::new(), |epsilon| output::percent_below(epsilon, &balance.zcdp_epsilon)),
+            ]
+        };
+        let mut rows: Vec<Vec<String>> = (self.population.releases.iter().zip(&self.each))
+            .map(|(release, alone)| row(format!("  {}", release.name), alone))
+            .collect();
+        let left_out = self.left_out();
+        let all = if left_out.is_empty() {
+            "  all composed".to_string()
+        } else {
+            format!("  all but {} composed", left_out.join(", "))
+        };
+        rows.push(row(all, &self.composed));
+        if !left_out.is_empty() {
+            let mut bound = row("  all, by zCDP alone".to_string(), &self.total);
+            bound[2] = "-".to_string();
+            rows.push(bound);
+        }
+        output::table(&["  release", "rho", "epsilon", "by zCDP", "lower by"], &rows)?;
+        let converted = self.converted();
+        if !converted.is_empty() {
+            output::text(&format!(
+                "  Counted twice, for the record that leaves and the one that enters: {}, whose own guarantee is about a \
+                 record more or less.\n",
+                converted.join(", ")
+            ))?;
+        }
+        output::text("\n")
+    }
+}
+
+fn balance(balance: &Balance) -> Value {
+    let epsilon = balance.epsilon.as_ref();
+    json!({
+        "rho": exact(&balance.rho),
+        "rho_exact": balance.rho.to_string(),
+        "epsilon": output::enclosure(epsilon.map(|epsilon| &epsilon.value)),
+        "status": epsilon.map_or(json!("only the budget is known"), |epsilon: &Epsilon| output::status(epsilon.met)),
+        "zcdp_epsilon": balance.zcdp_epsilon.to_json(),
+    })
+}
+
+fn extend(object: &mut Value, more: Value) {
+    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
+        object.extend(more);
+    }
+}
+
+pub fn run(args: &Args) -> Result<Answer> {
+    let delta = number("--delta", &args.delta)?;
+    check_delta(&delta).context("--delta")?;
+    let file = LedgerFile::find(&args.ledger)?;
+    let digits = args.format.digits;
+    let accounts: Vec<Account> =
+        file.populations.iter().map(|population| Account::of(population, &delta, digits)).collect::<Result<_>>()?;
+    let both = accounts.iter().fold(Rational::new(), |sum, account| sum + &account.total.rho);
+    let everything = dp_assay::account::conversions::zcdp_epsilon_optimal(&both, &delta)?.epsilon;
+    if args.format.json {
+        output::json(&json!({
+            "ledger": file.name,
+            "title": file.title,
+            "rule": file.rule,
+            "delta": exact(&delta),
+            "populations": accounts.iter().map(Account::json).collect::<Vec<_>>(),
+            "all_populations": { "rho": exact(&both), "zcdp_epsilon": everything.to_json() },
+        }))?;
+        return Ok(Answer::Done);
+    }
+    output::text(&format!("{}: {}\ndelta = {}\n\n", file.name, file.title, exact_text(&delta)))?;
+    for account in &accounts {
+        account.print(digits.min(40) as usize)?;
+    }
+    if accounts.len() > 1 {
+        let rho = Enclosure::rational(&both, 64).shown(6);
+        let line = format!("All populations together, by zCDP: rho = {rho}, epsilon <= {}.\n\n", everything.shown(6));
+        output::text(&line)?;
+    }
+    output::text(&format!(
+        "{}\n\nepsilon is certified, the worst over all combinations of block paths; by zCDP: the conversion by the best \
+         order.\n",
+        file.rule.trim()
+    ))?;
+    let met = accounts.iter().flat_map(|account| account.each.iter().chain([&account.composed]));
+    if met.filter_map(|balance| balance.epsilon.as_ref()).any(|epsilon| !epsilon.met) {
+        output::text("Some enclosures are wider than asked; --json gives both ends.\n")?;
+    }
+    Ok(Answer::Done)
+}

@@ -1,0 +1,181 @@
+//! Ledgers: which releases are about the same records, as a TOML file.
+//!
+//! | field | meaning |
+//! | --- | --- |
+//! | `name`, `title`, `source` | what it is called and where it comes from |
+//! | `rule` | what composes with what, in words |
+//! | `[[population]]` `name`, `neighbors`, `releases` | records of one kind, the relation under which they are counted, and the releases (bundled names or files) that one record enters |
+
+use rug::Rational;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Neighbors, Release, file::Reader, find_text};
+use crate::{
+    account::ledger::{Entry, Ledger},
+    error::Result,
+    numeric::family::Units,
+};
+
+/// The bundled ledgers, as they stand in data/ledgers.
+const BUNDLED: &[(&str, &str)] = &[("us-2020-persons", include_str!("../../data/ledgers/us-2020-persons.toml"))];
+
+/// A ledger file, read.
+#[derive(Clone, Debug)]
+pub struct LedgerFile {
+    /// Its name.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// What composes with what.
+    pub rule: String,
+    /// The populations, each apart.
+    pub populations: Vec<Population>,
+}
+
+/// Records of one kind and the releases that one of them enters.
+#[derive(Clone, Debug)]
+pub struct Population {
+    /// What the records are.
+    pub name: String,
+    /// The relation under which they are counted.
+    pub neighbors: Neighbors,
+    /// The releases.
+    pub releases: Vec<Release>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    name: String,
+    title: String,
+    source: Spanned<String>,
+    rule: Spanned<String>,
+    #[serde(rename = "population")]
+    populations: Vec<Spanned<RawPopulation>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawPopulation {
+    name: Spanned<String>,
+    neighbors: Spanned<String>,
+    releases: Vec<Spanned<String>>,
+}
+
+impl LedgerFile {
+    /// The bundled ledger of this name, or the one in the file of this path.
+    pub fn find(name_or_path: &str) -> Result<LedgerFile> {
+        LedgerFile::parse(&find_text(name_or_path, BUNDLED, "ledger")?, name_or_path)
+    }
+
+    /// Reads a ledger from the text of a TOML file; `file` names it in messages.
+    pub fn parse(text: &str, file: &str) -> Result<LedgerFile> {
+        let reader = Reader { file, text };
+        let raw: Raw = reader.toml()?;
+        for text in [&raw.source, &raw.rule] {
+            if text.get_ref().trim().is_empty() {
+                return Err(reader.refuse(text.span().start, "must not be empty".to_string()));
+            }
+        }
+        if raw.populations.is_empty() {
+            return Err(reader.refuse(usize::MAX, "a ledger needs at least one [[population]]".to_string()));
+        }
+        reader.no_duplicates(raw.populations.iter().map(|population| &population.get_ref().name), "population")?;
+        let populations = raw.populations.iter().map(|raw| population(&reader, raw)).collect::<Result<_>>()?;
+        Ok(LedgerFile { name: raw.name, title: raw.title, rule: raw.rule.into_inner(), populations })
+    }
+}
+
+fn population(reader: &Reader, raw: &Spanned<RawPopulation>) -> Result<Population> {
+    let at = raw.span().start;
+    let raw = raw.get_ref();
+    let neighbors = reader.neighbors(&raw.neighbors)?;
+    if raw.releases.is_empty() {
+        return Err(reader.refuse(at, format!("the population {:?} needs at least one release", raw.name.get_ref())));
+    }
+    reader.no_duplicates(raw.releases.iter(), "release")?;
+    let mut releases = Vec::new();
+    for name in &raw.releases {
+        let refuse = |why: String| reader.refuse(name.span().start, why);
+        let release = Release::find(name.get_ref()).map_err(|error| refuse(error.to_string()))?;
+        if neighbors == Neighbors::AddRemove && release.neighbors == Neighbors::Bounded {
+            return Err(refuse(format!(
+                "{} protects a change of one record and publishes its total without noise, so it says nothing about one \
+                 record more or less; use neighbors = \"bounded\"",
+                release.name
+            )));
+        }
+        releases.push(release);
+    }
+    Ok(Population { name: raw.name.get_ref().clone(), neighbors, releases })
+}
+
+impl Population {
+    /// The account of the population.
+    pub fn ledger(&self) -> Result<Ledger> {
+        let entries = self.releases.iter().map(|release| self.entry(release)).collect::<Result<_>>()?;
+        let units = if self.neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
+        Ledger::new(entries, units)
+    }
+
+    /// Whether a release's guarantee is about another relation than the population's.
+    pub fn converts(&self, release: &Release) -> bool {
+        release.neighbors != self.neighbors
+    }
+
+    fn entry(&self, release: &Release) -> Result<Entry> {
+        // A change is one record less and one more, so a budget for one of these is spent twice.
+        let times = if self.converts(release) { 2_u32 } else { 1 };
+        let rho = Rational::from(&release.rho * times);
+        let paths = if release.budget_only {
+            Vec::new()
+        } else if release.paths.is_some() {
+            release.path_compositions()?
+        } else {
+            vec![release.composition(&[] as &[&str], Some(Neighbors::AddRemove))?]
+        };
+        Ok(Entry { name: release.name.clone(), paths, rho })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn the_bundled_ledger_spends_what_its_releases_spend() {
+        let file = LedgerFile::find("us-2020-persons").unwrap();
+        assert_eq!(file.populations.len(), 2);
+        for population in &file.populations {
+            for (entry, release) in population.ledger().unwrap().entries().iter().zip(&population.releases) {
+                assert_eq!(entry.paths.is_empty(), release.budget_only);
+                // Two sides of a changed record.
+                assert!(entry.paths.iter().all(|path| path.rho().clone() * 2_u32 == entry.rho), "{}", entry.name);
+                let doubled = release.neighbors == Neighbors::AddRemove;
+                assert_eq!(entry.rho, release.rho.clone() * if doubled { 2_u32 } else { 1 });
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_breaks_a_rule_is_refused_with_its_line() {
+        let good = "name='a'\ntitle='a'\nsource='a'\nrule='r'\n[[population]]\nname='p'\nneighbors='bounded'\nreleases=['dhc-persons-us']\n";
+        assert!(LedgerFile::parse(good, "f").is_ok());
+        for (from, to, line) in [
+            ("rule='r'", "rule=''", 4),
+            ("rule='r'", "rules='r'", 4),
+            ("'bounded'", "'none'", 7),
+            ("'bounded'", "'add-remove'", 8),
+            ("['dhc-persons-us']", "[]", 5),
+            ("['dhc-persons-us']", "['dhc-persons-us', 'dhc-persons-us']", 8),
+            ("'dhc-persons-us'", "'nosuch'", 8),
+        ] {
+            match LedgerFile::parse(&good.replace(from, to), "f") {
+                Err(Error::DataFile { line: at, .. }) => assert_eq!(at, line, "{to}"),
+                other => panic!("{to}: {other:?}"),
+            }
+        }
+    }
+}
