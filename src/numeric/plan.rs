@@ -463,7 +463,9 @@ impl LossSum {
         // On the line other questions will go further.
         let ahead = if plan.nodes.is_some() { top } else { 4.0 * top };
         let swept = self.swept((start, ahead), plan.cut, 2.0 * spacing, budget);
-        let covered = swept.reached / spacing * (1.0 - 2f64.powi(-40)) - 1.0;
+        // An approximation stays near, however far another question made the sweep go.
+        let reached = if plan.far.is_finite() { swept.reached.min(top) } else { swept.reached };
+        let covered = reached / spacing * (1.0 - 2f64.powi(-40)) - 1.0;
         let mut spent = swept.reached < top;
         let complete = plan.nodes.is_some() && !spent;
         let last = if complete { end } else { (covered.max(reach as f64) as i64).min(end) };
