@@ -516,3 +516,48 @@ struct Choice {
     question: Question,
     lattice_refused: Option<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::{
+        rational::parse,
+        sum::{Group, Law},
+    };
+
+    /// Lattices forced through the kernel on the line: it knows nothing of the lattice and must enclose its answer.
+    #[test]
+    fn the_line_encloses_what_the_lattice_answers() {
+        let gaussian = |(sigma2, copies): &(&str, u64)| Group {
+            law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
+            shift: 1,
+            copies: *copies,
+        };
+        for (counts, digits) in [
+            (vec![("500/73", 10), ("2500/137", 6)], 4),
+            (vec![("4099/100", 20), ("1001/30", 5)], 6),
+            (vec![("5", 3), ("4099/1001", 2)], 3),
+            (vec![("1/2", 4)], 2),
+        ] {
+            let sum = LossSum::new(counts.iter().map(gaussian)).unwrap();
+            for epsilon in ["0", "0.7", "3", "8"] {
+                let epsilon = parse(epsilon).unwrap();
+                let lattice = sum.answer(&sum.hockey_question(&epsilon), digits + 4).unwrap();
+                for kernel in [Kernel::HockeyStick, Kernel::Complement] {
+                    if kernel == Kernel::Complement && epsilon >= *sum.rho() {
+                        continue;
+                    }
+                    let gap = Rational::new();
+                    let line = Question { kernel, threshold: epsilon.clone(), first: epsilon.clone(), gap, step: None };
+                    let line = sum.answer(&line, digits).unwrap();
+                    let one = Enclosure::double(1.0, 64);
+                    let value = if kernel == Kernel::Complement { one.sub(&line.value) } else { line.value.clone() };
+                    assert!(line.certificate.period_nodes.is_none() && lattice.certificate.period_nodes.is_some());
+                    assert!(value.overlaps(&lattice.value), "{counts:?} {epsilon} {kernel:?}: {line:?} {lattice:?}");
+                    assert_eq!(line.met, line.value.is_tight(digits));
+                    assert!(line.value.is_tight(1), "{counts:?} {epsilon} {kernel:?}: {line:?}");
+                }
+            }
+        }
+    }
+}
