@@ -5,6 +5,7 @@ mod curve;
 mod delta;
 mod epsilon;
 mod explain;
+mod figures;
 mod output;
 mod releases;
 mod subject;
@@ -36,6 +37,7 @@ enum Command {
     Explain(explain::Args),
     Releases(releases::Args),
     Verify(verify::Args),
+    Figures(figures::Args),
 }
 
 /// What a command that ran has to say to the shell.
@@ -55,6 +57,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Releases(args) => releases::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Figures(args) => figures::run(&args),
     };
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,

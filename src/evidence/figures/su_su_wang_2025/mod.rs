@@ -1,0 +1,114 @@
+//! The tables and figures of Su, Su & Wang (2025).
+//!
+//! "Ours" is the paper's word for the exact account, "the Bureau's" is rho-zCDP converted by Bun & Steinke. What the
+//! paper prints, such as the reduced noise of its Table 1, is read from data/published; everything else is computed.
+
+mod profiles;
+mod tables;
+
+use rug::{Integer, Rational, ops::Pow};
+
+use super::Item;
+use crate::{
+    account::{Composition, Counts},
+    error::{Error, Result},
+    evidence::{plot::Axis, published},
+    numeric::{Enclosure, rational::parse},
+    release::Release,
+};
+
+const PAPER: &str = "su-su-wang-2025";
+
+pub(super) const ITEMS: &[Item] = &[
+    Item { paper: PAPER, name: "figure-2", about: "privacy profiles of the eight geolevels", draw: profiles::figure_2 },
+    Item { paper: PAPER, name: "figure-3", about: "epsilon of the geolevels at two deltas", draw: profiles::figure_3 },
+    Item { paper: PAPER, name: "figure-5", about: "privacy profiles with reduced noise", draw: profiles::figure_5 },
+    Item {
+        paper: PAPER,
+        name: "figure-7",
+        about: "privacy profile of all geolevels together",
+        draw: profiles::figure_7,
+    },
+    Item { paper: PAPER, name: "figure-11", about: "privacy profiles of 1890 counts", draw: profiles::figure_11 },
+    Item { paper: PAPER, name: "figure-14", about: "by how much epsilon is lower, in nats", draw: profiles::figure_14 },
+    Item {
+        paper: PAPER,
+        name: "figure-15",
+        about: "by how much epsilon is lower, in percent",
+        draw: profiles::figure_15,
+    },
+    Item { paper: PAPER, name: "table-1", about: "the noise that matches the Bureau's epsilon", draw: tables::table_1 },
+    Item { paper: PAPER, name: "table-3", about: "shares of the budget and numbers of counts", draw: tables::table_3 },
+];
+
+const OURS: &str = "exact (ours)";
+const BUREAU: &str = "zCDP (the Bureau's)";
+
+fn release() -> Result<Release> {
+    Release::find(PAPER)
+}
+
+/// Everything composed.
+fn whole(release: &Release) -> Result<Composition> {
+    release.composition(&[] as &[&str], None)
+}
+
+/// The variance proxy of a level, whose counts are all alike, and their number.
+fn noise(release: &Release, level: &str) -> Result<(Rational, u64)> {
+    let composition = release.composition(&[level], None)?;
+    let count = composition.counts().iter().map(|counts| counts.count).sum();
+    Ok((release.level(level)?.queries[0].sigma2.clone(), count))
+}
+
+fn counts(sigma2: &Rational, count: u64) -> Result<Composition> {
+    Composition::new([Counts::discrete_gaussian(sigma2.clone(), count, 1)?])
+}
+
+/// All variances multiplied by a factor.
+fn scaled(composition: &Composition, factor: &Rational) -> Result<Composition> {
+    let counts: Result<Vec<Counts>> =
+        composition.counts().iter().map(|counts| counts.with_noise_times(factor)).collect();
+    Composition::new(counts?)
+}
+
+/// A number as the paper prints it, by its id in data/published.
+fn printed(id: &str) -> Result<Rational> {
+    let paper = published::papers(&[PAPER.to_string()])?.remove(0);
+    match paper.values.iter().find(|value| value.id == id) {
+        Some(value) => parse(&value.printed),
+        None => {
+            Err(Error::NeedsData { what: id.to_string(), needed: format!("a row {id} in data/published/{PAPER}.toml") })
+        }
+    }
+}
+
+/// The level's name in the ids of data/published.
+fn slug(level: &str) -> String {
+    level.to_lowercase().replace(' ', "-")
+}
+
+/// The reduced noise that Table 1 prints for a level.
+fn printed_sigma2(level: &str) -> Result<Rational> {
+    printed(&format!("table-1-{}-ours", slug(level)))
+}
+
+/// One less the percentage by which Section 3.3 reduces all noise.
+fn printed_factor() -> Result<Rational> {
+    Ok(Rational::from(1) - printed("section-3.3-reduction")? / 100_u32)
+}
+
+/// 100 (1 - value / whole).
+fn percent_below(value: &Enclosure, whole: &Enclosure) -> Enclosure {
+    let one = Enclosure::double(1.0, 100);
+    one.sub(&value.div(whole)).mul(&Enclosure::double(100.0, 100))
+}
+
+/// 10^-most, ..., 2 x 10^-1, 5 x 10^-1: three points a decade.
+fn deltas(most: u32) -> Vec<Rational> {
+    let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
+    (1..=most).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit)).collect()
+}
+
+fn delta_axis(from: f64) -> Axis {
+    Axis::log("δ", from, 1.0)
+}
