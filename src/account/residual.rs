@@ -180,8 +180,8 @@ pub fn approximation(
 ) -> Result<Approximation> {
     check_sigma2(sigma2)?;
     check_epsilon(epsilon)?;
-    const DIGITS: u32 = 60;
-    const BITS: u32 = 232;
+    const DIGITS: u32 = 110;
+    const BITS: u32 = 400;
     let middle = Rational::from(epsilon * sigma2);
     let half = Rational::from((copies, 2));
     let index = |x: &Rational| x.clone().floor().into_numer_denom().0.to_i64().unwrap_or(i64::MAX / 4);

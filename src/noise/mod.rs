@@ -1,6 +1,7 @@
 //! The noise itself: the distributions that are added to counts.
 
 mod discrete_gaussian;
+pub mod error;
 pub mod off_center;
 
 pub use discrete_gaussian::DiscreteGaussian;

@@ -112,6 +112,16 @@ impl Boole {
         Ok(Boole { terms, first, last, reach, panels })
     }
 
+    /// The same with another reach.
+    pub fn with_reach(self, reach: Rational) -> Result<Self> {
+        Boole::new(self.terms, (self.first, self.last), reach, self.panels)
+    }
+
+    /// The first and the last value that are summed.
+    pub fn range(&self) -> (i64, i64) {
+        (self.first, self.last)
+    }
+
     /// The number of panels, one less than that of nodes.
     pub fn panels(&self) -> u64 {
         self.panels
@@ -178,11 +188,16 @@ impl Boole {
     /// The sieve: the parts of [reach, pi] where no factor is proven to be at most `level`, after one term more each
     /// time, those of large variance first. f is at most the level where nothing is left.
     pub fn sieve(&self, level: &Rational) -> Vec<Sieved> {
+        self.sieve_between(&self.reach, &exact(Enclosure::pi(96).upper()), level)
+    }
+
+    /// The same on any interval of t >= 0.
+    pub fn sieve_between(&self, from: &Rational, to: &Rational, level: &Rational) -> Vec<Sieved> {
         let pi = Enclosure::pi(96);
         let (pi_low, pi_high) = (exact(pi.lower()), exact(pi.upper()));
         let mut order: Vec<&Term> = self.terms.iter().collect();
         order.sort_by(|a, b| b.sigma2.cmp(&a.sigma2));
-        let mut left = vec![(self.reach.clone(), pi_high.clone())];
+        let mut left = vec![(from.clone(), to.clone())];
         let mut steps = Vec::new();
         for term in order {
             let half_width = self.half_width(term, level);
