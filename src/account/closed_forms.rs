@@ -12,7 +12,7 @@
 //! with n coefficients, c_{n,k} = c_{n,n-k}. This is (A.5) with the exponent that makes it true: the paper's text has
 //! y^2 / (2 sigma2), and coefficients without the normalising constant. Theorem A.8 is n = 2.
 
-use rug::{Integer, Rational};
+use rug::Rational;
 
 use super::profile::check_epsilon;
 use crate::{
@@ -229,7 +229,7 @@ fn offset(shift: u64) -> Result<i64> {
 
 /// The smallest integer above x.
 fn next_integer(x: &Rational) -> Result<i64> {
-    let next = Integer::from(x.clone().floor().into_numer_denom().0 + 1_u32);
+    let next = x.clone().floor().into_numer_denom().0 + 1_u32;
     next.to_i64()
         .filter(|next| next.abs() < 1 << 50)
         .ok_or_else(|| Error::out_of_range("a threshold of the noise", next, "within 2^50"))

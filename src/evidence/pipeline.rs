@@ -99,7 +99,7 @@ pub fn run(
     let whole = release.composition(&[] as &[&str], None)?;
     // The sum exceeds its threshold where the loss exceeds epsilon, and epsilon + 2 rho for the second term.
     let tail = |z: Rational| whole.loss().upper_tail(&whole.loss().above(&z), 30);
-    let contours = [tail(epsilon.clone())?, tail(Rational::from(epsilon + Rational::from(whole.rho() * 2_u32)))?];
+    let contours = [tail(epsilon.clone())?, tail(epsilon + Rational::from(whole.rho() * 2_u32))?];
     let contour_delta = whole.delta(epsilon, 30)?;
     let by_contour = started.elapsed();
     let parts = rules.iter().zip(budgets).zip(sums).zip(contours).map(|(((rule, budget), sum), contour)| {

@@ -187,28 +187,28 @@ impl Ink {
     fn dashes(self) -> Option<&'static str> {
         match self {
             Ink::Blue => None,
-            Ink::Vermillion => Some("22 12"),
-            Ink::Black => Some("5 9"),
-            Ink::Green => Some("22 9 5 9"),
-            Ink::Orange => Some("10 8"),
+            Ink::Vermillion => Some("44 24"),
+            Ink::Black => Some("10 18"),
+            Ink::Green => Some("44 18 10 18"),
+            Ink::Orange => Some("20 16"),
         }
     }
 }
 
-// Pixels. The picture is drawn at twice the size at which it is shown, since plotters rounds to whole pixels.
-const SHOWN: u32 = 2;
-const TITLE: u32 = 34;
-const LABEL: u32 = 28;
-const TICK: u32 = 24;
-const STROKE: u32 = 4;
-const MARKER: i32 = 10;
-const PANEL: (u32, u32) = (560, 470);
-const LONE_PANEL: (u32, u32) = (1240, 760);
-const MARGIN: u32 = 20;
+// Pixels. The picture is drawn at four times the size at which it is shown, since plotters rounds to whole pixels.
+const SHOWN: u32 = 4;
+const TITLE: u32 = 68;
+const LABEL: u32 = 56;
+const TICK: u32 = 48;
+const STROKE: u32 = 8;
+const MARKER: i32 = 20;
+const PANEL: (u32, u32) = (1120, 940);
+const LONE_PANEL: (u32, u32) = (2480, 1520);
+const MARGIN: u32 = 40;
 
 /// About the width of a text.
 fn width(text: &str, size: u32) -> u32 {
-    (text.chars().count() as f64 * f64::from(size) * 0.56).ceil() as u32
+    (text.chars().count() as f64 * f64::from(size) * 0.47).ceil() as u32
 }
 
 /// Breaks a text into lines of at most `most` pixels.
@@ -242,7 +242,7 @@ impl Figure {
         let full = panel.0 * columns as u32 + 2 * MARGIN;
         let title = wrap(&self.title, TITLE, full - 2 * MARGIN);
         let legend = self.legend(full - 2 * MARGIN);
-        let head = title.len() as u32 * (TITLE + 8) + legend.len() as u32 * (LABEL + 10) + MARGIN + 8;
+        let head = title.len() as u32 * (TITLE + 16) + legend.len() as u32 * (LABEL + 20) + MARGIN + 16;
         let tall = head + panel.1 * rows as u32 + MARGIN;
         let mut svg = String::new();
         {
@@ -252,11 +252,11 @@ impl Figure {
             for line in &title {
                 let style = ("sans-serif", TITLE).into_font().color(&BLACK);
                 root.draw(&Text::new(line.clone(), (MARGIN as i32, y), style)).map_err(failed)?;
-                y += TITLE as i32 + 8;
+                y += TITLE as i32 + 16;
             }
             for row in &legend {
                 self.draw_legend(&root, row, y)?;
-                y += LABEL as i32 + 10;
+                y += LABEL as i32 + 20;
             }
             let body = root.margin(head, MARGIN, MARGIN, MARGIN);
             for (area, panel) in body.split_evenly((rows, columns)).iter().zip(&self.panels) {
@@ -299,13 +299,13 @@ impl Figure {
         for series in row {
             let colour = series.ink.colour();
             if series.joined {
-                let line = PathElement::new(vec![(x, middle), (x + 80, middle)], colour.stroke_width(STROKE));
+                let line = PathElement::new(vec![(x, middle), (x + 160, middle)], colour.stroke_width(STROKE));
                 root.draw(&line).map_err(failed)?;
             } else {
-                marker(series.ink, |shape| root.draw(&(EmptyElement::at((x + 40, middle)) + shape)).map_err(failed))?;
+                marker(series.ink, |shape| root.draw(&(EmptyElement::at((x + 80, middle)) + shape)).map_err(failed))?;
             }
             let style = ("sans-serif", LABEL).into_font().color(&BLACK);
-            root.draw(&Text::new(series.name.clone(), (x + 96, y), style)).map_err(failed)?;
+            root.draw(&Text::new(series.name.clone(), (x + 192, y), style)).map_err(failed)?;
             x += entry_width(series) as i32;
         }
         Ok(())
@@ -313,7 +313,7 @@ impl Figure {
 }
 
 fn entry_width(series: &Series) -> u32 {
-    width(&series.name, LABEL) + 96 + 36
+    width(&series.name, LABEL) + 192 + 72
 }
 
 /// Draws the marker of an ink around its point.
@@ -331,9 +331,9 @@ fn marker(ink: Ink, draw: impl Fn(Polygon<(i32, i32)>) -> Result<()>) -> Result<
     let colour = ink.colour();
     let (outline, inner) = match ink {
         Ink::Blue => (round(MARKER), None),
-        Ink::Vermillion => (square(MARKER), Some(square(MARKER - 4))),
-        Ink::Black => (diamond(MARKER + 3), None),
-        Ink::Green => (round(MARKER), Some(round(MARKER - 4))),
+        Ink::Vermillion => (square(MARKER), Some(square(MARKER - 8))),
+        Ink::Black => (diamond(MARKER + 6), None),
+        Ink::Green => (round(MARKER), Some(round(MARKER - 8))),
         Ink::Orange => (square(MARKER), None),
     };
     draw(Polygon::new(outline, colour.filled()))?;
@@ -359,9 +359,9 @@ impl Panel {
             tick.map_or_else(String::new, |(_, text)| text.clone())
         };
         let widest = y_ticks.iter().map(|(_, text)| width(text, TICK)).max().unwrap_or(0);
-        let side = if names > 0 { names + 20 } else { widest + LABEL + 34 };
+        let side = if names > 0 { names + 40 } else { widest + LABEL + 68 };
         let mut builder = ChartBuilder::on(area);
-        builder.margin(14).margin_right(30).x_label_area_size(TICK + LABEL + 30).y_label_area_size(side);
+        builder.margin(28).margin_right(60).x_label_area_size(TICK + LABEL + 50).y_label_area_size(side);
         if !self.title.is_empty() {
             builder.caption(&self.title, ("sans-serif", LABEL));
         }
@@ -378,9 +378,10 @@ impl Panel {
             .y_desc(&self.y.label)
             .label_style(("sans-serif", TICK))
             .axis_desc_style(("sans-serif", LABEL))
-            .bold_line_style(RGBColor(225, 225, 225))
+            .bold_line_style(RGBColor(225, 225, 225).stroke_width(2))
             .light_line_style(TRANSPARENT)
-            .axis_style(BLACK.stroke_width(2))
+            .axis_style(BLACK.stroke_width(4))
+            .set_all_tick_mark_size(14)
             .draw()
             .map_err(failed)?;
         for series in &self.series {

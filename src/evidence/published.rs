@@ -234,6 +234,15 @@ pub enum OwnMethod {
         /// The delta.
         delta: String,
     },
+    /// Whether what the exact epsilon of a level is below the zCDP one grows with delta, along these.
+    GainGrows {
+        /// The geolevel.
+        level: String,
+        /// The deltas, increasing.
+        deltas: Vec<String>,
+        /// In percent, else in nats.
+        percent: bool,
+    },
     /// The error of replacing all masses by densities, Proposition A.12.
     BudgetE0 {
         /// The decimals to which the variance proxies are rounded; exact where absent.

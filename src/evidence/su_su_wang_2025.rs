@@ -9,6 +9,7 @@ use crate::{
     account::{
         Composition, Counts,
         closed_forms::{SumOfCopies, two_fold_total_as_printed},
+        conversions::zcdp_epsilon,
         residual::{Residual, approximation, density},
     },
     error::{Error, Result},
@@ -64,6 +65,7 @@ pub(crate) fn compute(release: &Release, what: &OwnMethod) -> Result<Computed> {
                 .collect();
             Composition::new(counts?)?.epsilon(&parse(delta)?, DIGITS)?.value
         }
+        OwnMethod::GainGrows { level, deltas, percent } => return gain_grows(release, level, deltas, *percent),
         OwnMethod::BudgetE0 { decimals } => approximation_of_groups(release, *decimals)?,
         OwnMethod::BudgetE1 { epsilon, largest } => {
             let parts = beyond_six_times(release, &parse(epsilon)?)?;
@@ -103,6 +105,26 @@ pub(crate) fn compute(release: &Release, what: &OwnMethod) -> Result<Computed> {
 
 fn percent_below(value: &Enclosure, whole: &Enclosure) -> Enclosure {
     Enclosure::double(1.0, BITS).sub(&value.div(whole)).mul(&Enclosure::double(100.0, BITS))
+}
+
+fn gain_grows(release: &Release, level: &str, deltas: &[String], percent: bool) -> Result<Computed> {
+    let composition = release.composition(&[level], None)?;
+    let gains: Vec<Enclosure> = (deltas.iter())
+        .map(|delta| {
+            let delta = parse(delta)?;
+            let (epsilon, bound) =
+                (composition.epsilon(&delta, DIGITS)?.value, zcdp_epsilon(composition.rho(), &delta, DIGITS));
+            Ok(if percent { percent_below(&epsilon, &bound) } else { bound.sub(&epsilon) })
+        })
+        .collect::<Result<_>>()?;
+    let steps: Vec<Certainty> = gains.windows(2).map(|pair| pair[0].below(&pair[1])).collect();
+    Ok(Computed::Statement(if steps.contains(&Certainty::No) {
+        Certainty::No
+    } else if steps.contains(&Certainty::Undecided) {
+        Certainty::Undecided
+    } else {
+        Certainty::Yes
+    }))
 }
 
 /// The noise of a level, and the reduced one.

@@ -5,7 +5,7 @@ mod su_su_wang_2025;
 
 use std::path::{Path, PathBuf};
 
-use rug::Rational;
+use rug::{Rational, float::Round};
 
 use super::{
     plot::{Figure, Ink, Series},
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, enclosure::decimal, rational},
 };
 
 /// A table or figure of a paper.
@@ -113,10 +113,12 @@ impl Sheet {
 
 // ---- what the drawings of all papers need -----------------------------------------------------------------------------
 
-/// Both ends of an enclosure as cells.
+/// Both ends of an enclosure as cells: at most 16 digits, the lower rounded down and the upper up.
 fn ends(value: &Enclosure) -> [String; 2] {
-    let (lower, upper) = value.decimals();
-    [lower.unwrap_or_else(|| "-inf".to_string()), upper.unwrap_or_else(|| "inf".to_string())]
+    const MOST: usize = 16;
+    let digits = (value.agreed_digits(MOST) + 3).min(MOST);
+    let end = |end, round, infinite: &str| decimal(end, digits, round).unwrap_or_else(|| infinite.to_string());
+    [end(value.lower(), Round::Down, "-inf"), end(value.upper(), Round::Up, "inf")]
 }
 
 /// `points` equidistant exact numbers from `from` to `to`.

@@ -3,12 +3,14 @@
 //! "Ours" is the paper's word for the exact account, "the Bureau's" is rho-zCDP converted by Bun & Steinke. What the
 //! paper prints, such as the reduced noise of its Table 1, is read from data/published; everything else is computed.
 
+mod counts;
 mod profiles;
 mod tables;
+mod tradeoffs;
 
 use rug::{Integer, Rational, ops::Pow};
 
-use super::Item;
+use super::{Drawing, Item, Sources};
 use crate::{
     account::{Composition, Counts},
     error::{Error, Result},
@@ -20,26 +22,27 @@ use crate::{
 const PAPER: &str = "su-su-wang-2025";
 
 pub(super) const ITEMS: &[Item] = &[
-    Item { paper: PAPER, name: "figure-2", about: "privacy profiles of the eight geolevels", draw: profiles::figure_2 },
-    Item { paper: PAPER, name: "figure-3", about: "epsilon of the geolevels at two deltas", draw: profiles::figure_3 },
-    Item { paper: PAPER, name: "figure-5", about: "privacy profiles with reduced noise", draw: profiles::figure_5 },
-    Item {
-        paper: PAPER,
-        name: "figure-7",
-        about: "privacy profile of all geolevels together",
-        draw: profiles::figure_7,
-    },
-    Item { paper: PAPER, name: "figure-11", about: "privacy profiles of 1890 counts", draw: profiles::figure_11 },
-    Item { paper: PAPER, name: "figure-14", about: "by how much epsilon is lower, in nats", draw: profiles::figure_14 },
-    Item {
-        paper: PAPER,
-        name: "figure-15",
-        about: "by how much epsilon is lower, in percent",
-        draw: profiles::figure_15,
-    },
-    Item { paper: PAPER, name: "table-1", about: "the noise that matches the Bureau's epsilon", draw: tables::table_1 },
-    Item { paper: PAPER, name: "table-3", about: "shares of the budget and numbers of counts", draw: tables::table_3 },
+    item("figure-2", "privacy profiles of the eight geolevels", profiles::figure_2),
+    item("figure-3", "epsilon of the geolevels at two deltas", profiles::figure_3),
+    item("figure-4", "trade-off functions of the eight geolevels", tradeoffs::figure_4),
+    item("figure-5", "privacy profiles with reduced noise", profiles::figure_5),
+    item("figure-6", "expected errors of population counts", counts::figure_6),
+    item("figure-7", "privacy profile of all geolevels together", profiles::figure_7),
+    item("figure-8", "expected errors of nine block counts", counts::figure_8),
+    item("figure-10", "the sum of two draws and its approximation", tables::figure_10),
+    item("figure-11", "privacy profiles of 1890 counts", profiles::figure_11),
+    item("figure-12", "trade-off function of all geolevels together", tradeoffs::figure_12),
+    item("figure-13", "where the curves of County cross", tradeoffs::figure_13),
+    item("figure-14", "by how much epsilon is lower, in nats", profiles::figure_14),
+    item("figure-15", "by how much epsilon is lower, in percent", profiles::figure_15),
+    item("table-1", "the noise that matches the Bureau's epsilon", tables::table_1),
+    item("table-2", "the residual of the approximation", tables::table_2),
+    item("table-3", "shares of the budget and numbers of counts", tables::table_3),
 ];
+
+const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Result<Drawing>) -> Item {
+    Item { paper: PAPER, name, about, draw }
+}
 
 const OURS: &str = "exact (ours)";
 const BUREAU: &str = "zCDP (the Bureau's)";
@@ -60,7 +63,7 @@ fn noise(release: &Release, level: &str) -> Result<(Rational, u64)> {
     Ok((release.level(level)?.queries[0].sigma2.clone(), count))
 }
 
-fn counts(sigma2: &Rational, count: u64) -> Result<Composition> {
+fn alike(sigma2: &Rational, count: u64) -> Result<Composition> {
     Composition::new([Counts::discrete_gaussian(sigma2.clone(), count, 1)?])
 }
 

@@ -5,7 +5,7 @@ use rug::Rational;
 
 use super::{
     super::{Drawing, Sheet, Sources, dots, ends, exact, grid, line},
-    BUREAU, OURS, counts, delta_axis, deltas, noise, percent_below, printed_factor, printed_sigma2, release, scaled,
+    BUREAU, OURS, alike, delta_axis, deltas, noise, percent_below, printed_factor, printed_sigma2, release, scaled,
     whole,
 };
 use crate::{
@@ -98,7 +98,7 @@ pub fn figure_5(_: &Sources) -> Result<Drawing> {
     let release = release()?;
     let ours = |level: &str| {
         let sigma2 = printed_sigma2(level)?;
-        Ok((counts(&sigma2, noise(&release, level)?.1)?, sigma2))
+        Ok((alike(&sigma2, noise(&release, level)?.1)?, sigma2))
     };
     let title = "Privacy profile with the reduced noise of Table 1 against zCDP with the original noise";
     level_profiles(title, ours, "exact, reduced noise (ours)")
@@ -198,7 +198,7 @@ pub fn figure_11(_: &Sources) -> Result<Drawing> {
     let mut panels = Vec::new();
     for sigma2 in ["945", "50"] {
         let sigma2 = parse(sigma2)?;
-        let composition = counts(&sigma2, COUNT)?;
+        let composition = alike(&sigma2, COUNT)?;
         let epsilons = grid(&Rational::new(), &reach(&composition)?, POINTS);
         let (curve, bound) = (exact_curve(&composition, &epsilons)?, zcdp_curve(&composition, &epsilons));
         for (k, epsilon) in epsilons.iter().enumerate() {

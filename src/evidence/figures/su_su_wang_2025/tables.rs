@@ -1,14 +1,19 @@
-//! Tables 1 and 3.
+//! Tables 1, 2 and 3, and Figure 10.
 
 use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
-    super::{Drawing, Sheet, Sources, dots, ends, exact},
-    counts, noise, percent_below, printed_sigma2, release, whole,
+    super::{Drawing, Sheet, Sources, dots, ends, exact, line},
+    alike, noise, percent_below, printed_sigma2, release, whole,
 };
 use crate::{
-    account::{calibrate, conversions},
+    account::{
+        calibrate,
+        closed_forms::SumOfCopies,
+        conversions,
+        residual::{Residual, density},
+    },
     error::Result,
     evidence::plot::{Axis, Figure, Ink, Panel},
     numeric::{Enclosure, rational::parse},
@@ -36,9 +41,9 @@ pub fn table_1(_: &Sources) -> Result<Drawing> {
     let values: Vec<Match> = (release.levels.par_iter())
         .map(|level| {
             let (sigma2, count) = noise(&release, &level.name)?;
-            let target = conversions::zcdp_epsilon(counts(&sigma2, count)?.rho(), &delta, 30);
+            let target = conversions::zcdp_epsilon(alike(&sigma2, count)?.rho(), &delta, 30);
             let guess = sigma2.to_f64() * 0.83;
-            let least = calibrate::least_on_grid(|sigma2| counts(sigma2, count), &target, &delta, DECIMALS, guess)?;
+            let least = calibrate::least_on_grid(|sigma2| alike(sigma2, count), &target, &delta, DECIMALS, guess)?;
             let at = Enclosure::rational(&least.value, 100);
             let matched = least.before.map_or_else(|| at.clone(), |before| Enclosure::rational(&before, 100).hull(&at));
             Ok((sigma2, target, matched, printed_sigma2(&level.name)?))
@@ -85,4 +90,77 @@ pub fn table_3(_: &Sources) -> Result<Drawing> {
     };
     let title = "How the 2020 DHC allocation of 2022-08-25 shares its budget among the geolevels".to_string();
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
+}
+
+/// Table 2: Appendix C's bound for the residual of Theorem A.11, and the supremum itself.
+pub fn table_2(_: &Sources) -> Result<Drawing> {
+    const COPIES: [u64; 8] = [5, 9, 10, 18, 20, 27, 50, 100];
+    const SIGMA2: [&str; 4] = ["1", "5", "10", "16"];
+    let cells: Vec<(&str, u64)> = SIGMA2.iter().flat_map(|sigma2| COPIES.map(|copies| (*sigma2, copies))).collect();
+    let residuals: Vec<Residual> =
+        cells.par_iter().map(|(sigma2, copies)| Residual::new(&parse(sigma2)?, *copies, 12)).collect::<Result<_>>()?;
+    let header = ["sigma2", "copies", "omega_1", "omega_2", "omega_3", "bound", "supremum_lower", "supremum_upper"];
+    let mut sheet = Sheet::new(header);
+    for ((sigma2, copies), residual) in cells.iter().zip(&residuals) {
+        let upper = |value: &Enclosure| ends(value)[1].clone();
+        let bounds = [&residual.omega_1, &residual.omega_2, &residual.omega_3, &residual.bound()].map(upper);
+        let head = vec![sigma2.to_string(), copies.to_string()];
+        sheet.push([head, bounds.to_vec(), ends(&residual.supremum).to_vec()].concat());
+    }
+    // Below the smallest double of a plot there is nothing to draw, so the exponents are drawn on a linear axis.
+    let exponent = |value: &Enclosure| value.ln().approximate() / std::f64::consts::LN_10;
+    let panels = (SIGMA2.iter().zip(residuals.chunks(COPIES.len())))
+        .map(|(sigma2, row)| {
+            let points = |value: &dyn Fn(&Residual) -> f64| -> Vec<(f64, f64)> {
+                COPIES.iter().zip(row).map(|(copies, residual)| (*copies as f64, value(residual))).collect()
+            };
+            let (bound, truth) =
+                (points(&|residual| exponent(&residual.bound())), points(&|residual| exponent(&residual.supremum)));
+            let (low, high) =
+                (truth.iter().fold(0.0_f64, |low, p| low.min(p.1)), bound.iter().fold(-1e9_f64, |h, p| h.max(p.1)));
+            let room = (high - low) * 0.08;
+            Panel {
+                title: format!("σ² = {sigma2}"),
+                x: Axis::log("number of counts n", 4.0, 125.0),
+                y: Axis::linear("log₁₀ of the residual", low - room, high + room),
+                series: vec![
+                    line("bound of Appendix C", Ink::Vermillion, bound),
+                    line("the supremum itself", Ink::Blue, truth),
+                ],
+            }
+        })
+        .collect();
+    let title = "How far the sum of n discrete Gaussians is from the density of a Gaussian".to_string();
+    Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
+}
+
+/// Figure 10: the masses of the sum of two, and the density that Theorem A.11 puts in their place.
+pub fn figure_10(_: &Sources) -> Result<Drawing> {
+    const COPIES: u64 = 2;
+    let mut sheet = Sheet::new(["sigma2", "y", "mass_lower", "mass_upper", "density_lower", "density_upper"]);
+    let mut panels = Vec::new();
+    for (text, reach, top) in [("5", 12_i64, 0.15), ("25", 26, 0.07)] {
+        let sigma2 = parse(text)?;
+        let sum = SumOfCopies::new(sigma2.clone(), COPIES, 30)?;
+        let (mut masses, mut densities) = (Vec::new(), Vec::new());
+        for y in -reach..=reach {
+            let (mass, approximation) = (sum.mass(y), density(&sigma2, COPIES, y, 30));
+            sheet.push(
+                [vec![text.to_string(), y.to_string()], ends(&mass).to_vec(), ends(&approximation).to_vec()].concat(),
+            );
+            masses.push((y as f64, mass.approximate()));
+            densities.push((y as f64, approximation.approximate()));
+        }
+        panels.push(Panel {
+            title: format!("σ² = {text}"),
+            x: Axis::linear("sum of two draws", -reach as f64 - 0.5, reach as f64 + 0.5),
+            y: Axis::linear("probability", 0.0, top),
+            series: vec![
+                dots("exact mass", Ink::Blue, masses),
+                line("density of the Gaussian, φ(y / B) / B", Ink::Black, densities),
+            ],
+        });
+    }
+    let title = "The sum of two discrete Gaussians and its approximation".to_string();
+    Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
 }
