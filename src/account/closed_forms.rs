@@ -24,8 +24,8 @@ use crate::{
 /// Theorem A.7: the trade-off function of N_Z(0, sigma2) against N_Z(shift, sigma2) at 0 < alpha < 1, to about 10^-digits
 /// of itself away from its knots.
 ///
-/// With t the smallest integer that has P[X <= t] >= 1 - alpha, the best test rejects beyond t, and at t with probability
-/// c = (alpha - P[X > t]) / P[X = t]: f(alpha) = P[X < t - shift] + (1 - c) P[X = t - shift].
+/// With t the smallest integer that has `P[X <= t]` >= 1 - alpha, the best test rejects beyond t, and at t with probability
+/// c = (alpha - `P[X > t]`) / `P[X = t]`: f(alpha) = `P[X < t - shift]` + (1 - c) `P[X = t - shift]`.
 pub fn single_tradeoff(noise: &DiscreteGaussian, shift: u64, alpha: &Rational, digits: u32) -> Result<Enclosure> {
     let t = noise.quantile(&Rational::from(1 - alpha))?;
     let moved = t - offset(shift)?;
@@ -37,7 +37,7 @@ pub fn single_tradeoff(noise: &DiscreteGaussian, shift: u64, alpha: &Rational, d
 }
 
 /// The privacy profile of one count (the display after Theorem A.7; Canonne, Kamath & Steinke, Theorem 7):
-/// P[X > epsilon sigma2 / shift - shift / 2] - exp(epsilon) P[X > epsilon sigma2 / shift + shift / 2], to a relative
+/// `P[X > epsilon sigma2 / shift - shift / 2]` - exp(epsilon) `P[X > epsilon sigma2 / shift + shift / 2]`, to a relative
 /// width of 10^-digits.
 pub fn single_delta(noise: &DiscreteGaussian, shift: u64, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
     check_epsilon(epsilon)?;
@@ -79,7 +79,7 @@ pub fn two_fold_total_as_printed(sigma2: &Rational, digits: u32) -> Result<Enclo
 /// ```
 /// use dp_assay::{account::closed_forms::SumOfCopies, numeric::rational::parse};
 /// let sum = SumOfCopies::new(parse("5")?, 10, 20)?;
-/// // P[S = 20] / P[S = 0] = exp(-20^2 / (2 x 10 x 5)) exactly, since 20 is a multiple of 10.
+/// // `P[S = 20]` / `P[S = 0]` = exp(-20^2 / (2 x 10 x 5)) exactly, since 20 is a multiple of 10.
 /// let ratio = sum.mass(20).div(&sum.mass(0));
 /// assert!((ratio.approximate() - (-4.0_f64).exp()).abs() < 1e-15);
 /// # Ok::<(), dp_assay::Error>(())
@@ -123,7 +123,7 @@ impl SumOfCopies {
         Ok(sum)
     }
 
-    /// The law of the sum with independent copies more: P[S + R = k] = sum over x of P[S = k - x] P[R = x].
+    /// The law of the sum with independent copies more: `P[S + R = k]` = sum over x of `P[S = k - x]` `P[R = x]`.
     fn plus(&self, other: &Self) -> Self {
         let copies = self.copies + other.copies;
         let (sigma2, bits) = (&self.sigma2, self.bits);
@@ -170,17 +170,17 @@ impl SumOfCopies {
         Enclosure::rational(exponent, self.bits + size)
     }
 
-    /// exp(-y^2 / (2 n sigma2)): a bound for P[S >= y] as well, y >= 0.
+    /// exp(-y^2 / (2 n sigma2)): a bound for `P[S >= y]` as well, y >= 0.
     fn gaussian(&self, y: i64) -> Enclosure {
         self.enclose(&(-Rational::from(y).square() / (Rational::from(&self.sigma2 * 2_u32) * self.copies))).exp()
     }
 
-    /// P[S = y].
+    /// `P[S = y]`.
     pub fn mass(&self, y: i64) -> Enclosure {
         self.coefficient(y).mul(&self.gaussian(y))
     }
 
-    /// P[S > t], term by term.
+    /// `P[S > t]`, term by term.
     pub fn above(&self, t: i64) -> Enclosure {
         // P[S > t] = 1 - P[S > -t - 1] keeps the digits of the larger one.
         if t < 0 {
@@ -199,7 +199,7 @@ impl SumOfCopies {
         sum
     }
 
-    /// (A.5) and (A.6): the errors alpha = P[S > t] and beta = P[S <= t - n shift] of the test that rejects for sums above
+    /// (A.5) and (A.6): the errors alpha = `P[S > t]` and beta = `P[S <= t - n shift]` of the test that rejects for sums above
     /// t, when every copy moves by `shift`.
     pub fn errors(&self, t: i64, shift: u64) -> Result<(Enclosure, Enclosure)> {
         let moved = t - offset(shift.saturating_mul(self.copies))?;
@@ -321,6 +321,10 @@ mod tests {
                 let knot = both.knot(&loss, 15).unwrap();
                 let (alpha, beta) = sum.errors(t, shift).unwrap();
                 assert!(alpha.overlaps(&knot.alpha) && beta.overlaps(&knot.beta), "{sigma2} {copies} {t}");
+                if shift == 1 {
+                    let again = both.knot_at(&(Rational::from(t) / number(sigma2)), 15).unwrap();
+                    assert!(again.alpha.overlaps(&alpha) && again.beta.overlaps(&beta), "{sigma2} {copies} {t}");
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 //! and by how much that is wrong.
 //!
 //! With S the sum of n copies of N_Z(0, sigma2) and B = sqrt(n sigma2), the residual is
-//! r(y) = |P[S = y] - phi(y / B) / B|, phi the standard normal density. Appendix C bounds its supremum by three
+//! r(y) = |`P[S = y]` - phi(y / B) / B|, phi the standard normal density. Appendix C bounds its supremum by three
 //! integrals over the difference of the characteristic functions; the supremum itself follows from the masses.
 
 use rug::{Integer, Rational, float::Round};
@@ -19,7 +19,7 @@ pub struct Residual {
     pub omega_2: Enclosure,
     /// Its bound for the Gaussian integral beyond pi B.
     pub omega_3: Enclosure,
-    /// sup over y of |P[S = y] - phi(y / B) / B|, the truth.
+    /// sup over y of |`P[S = y]` - phi(y / B) / B|, the truth.
     pub supremum: Enclosure,
     /// A y at which it is attained.
     pub at: i64,

@@ -36,7 +36,7 @@ pub const PANELS: u64 = 1_000_000;
 /// The panels of the paper.
 pub const PAPER_PANELS: u64 = 10_000_000;
 
-/// Both terms of delta(epsilon) = P[L > epsilon] - exp(epsilon) P'[L > epsilon] for all levels of a release.
+/// Both terms of delta(epsilon) = `P[L > epsilon]` - exp(epsilon) `P'[L > epsilon]` for all levels of a release.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     /// The epsilon, in nats.
@@ -113,6 +113,8 @@ pub fn run(
         // All is done; what is left of it would only be stale.
         let _ = fs::remove_file(file);
     }
+    // Only an empty folder goes.
+    let _ = options.state.as_ref().map(fs::remove_dir);
     let times = (by_rule, by_contour);
     Ok(Pipeline { epsilon: epsilon.clone(), panels: options.panels, first, second, delta, contour_delta, times })
 }

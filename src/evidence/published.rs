@@ -295,7 +295,7 @@ pub enum OwnMethod {
         /// The level.
         level: String,
     },
-    /// P[|S| > w B] of the sum of copies.
+    /// `P[|S| > w B]` of the sum of copies.
     TwoSidedTail {
         /// The variance proxy.
         sigma2: String,

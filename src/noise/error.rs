@@ -24,7 +24,7 @@ pub struct Cut {
     errors: Vec<Errors>,
 }
 
-/// `E|X|` = 2 sum over x >= 1 of x P[X = x], to a relative width of about 10^-digits.
+/// `E|X|` = 2 sum over x >= 1 of x `P[X = x]`, to a relative width of about 10^-digits.
 pub fn absolute_error(noise: &DiscreteGaussian, digits: u32) -> Enclosure {
     Cut::new(noise, digits).plain().absolute
 }

@@ -3,7 +3,7 @@
 //! Let Y = sum over i of w_i S_i with S_i the sum of n_i draws of N_Z(0, sigma_i^2). All noise is symmetric, so the
 //! characteristic function f(t) = prod over i of f_i(w_i t)^{n_i} is real, and
 //!
-//! P[a <= Y <= b] = integral over [0, pi] of F,  F(t) = (1 / pi) sum over a <= m <= b of cos(m t) f(t),
+//! `P[a <= Y <= b]` = integral over [0, pi] of F,  F(t) = (1 / pi) sum over a <= m <= b of cos(m t) f(t),
 //!
 //! where the sum of cosines is (sin((b + 1/2) t) - sin((a - 1/2) t)) / (2 sin(t / 2)), which is Proposition A.13's
 //! expression by the addition theorem. The factors are the theta functions of (A.3): for |u| <= pi
@@ -13,7 +13,7 @@
 //!
 //! # The error budget
 //!
-//! - **Beyond b** (E1): P[Y > b] <= exp(-(b + 1)^2 / (2 V)), V = sum w_i^2 n_i sigma_i^2, since Y is sub-Gaussian.
+//! - **Beyond b** (E1): `P[Y > b]` <= exp(-(b + 1)^2 / (2 V)), V = sum w_i^2 n_i sigma_i^2, since Y is sub-Gaussian.
 //! - **Truncation** (E2): the integral from `reach` to pi is at most (b - a + 1) times the largest f there. Every factor
 //!   falls on [0, pi] and has period 2 pi (Proposition A.6), so it exceeds a level only within a fixed distance of 2 pi Z;
 //!   where no t in [reach, pi] lies in all these windows at once, f is below the level ([`Boole::sieve`]).
@@ -52,7 +52,7 @@ pub struct Term {
     pub moments: [Enclosure; 6],
 }
 
-/// P[first <= Y <= last] by Boole's rule.
+/// `P[first <= Y <= last]` by Boole's rule.
 #[derive(Clone, Debug)]
 pub struct Boole {
     terms: Vec<Term>,
@@ -329,7 +329,7 @@ impl Boole {
         total.mul(&Enclosure::rational(&scale, BITS))
     }
 
-    /// Encloses P[Y >= first] from the rule's value.
+    /// Encloses `P[Y >= first]` from the rule's value.
     pub fn upper_tail(&self, sum: &Enclosure, budget: &Budget) -> Enclosure {
         // |integral - sum| <= E3 on [0, reach], and the rest of the integral is at most E2; P[Y > last] is in [0, E1].
         let error = Float::with_val_round(BITS, &budget.truncation + &budget.discretisation, Round::Up).0;
