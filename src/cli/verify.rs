@@ -52,6 +52,9 @@ const OWN_METHOD: (&str, &str) = ("su-su-wang-2025", "section-a.6-bureau-total")
 
 pub fn run(args: &Args) -> Result<Answer> {
     let options = options(args)?;
+    if let Some(folder) = &args.out {
+        std::fs::create_dir_all(folder).with_context(|| format!("--out {}", folder.display()))?;
+    }
     let papers = published::papers(&args.papers)?;
     let mut objects: Vec<Value> = Vec::new();
     let mut answer = Answer::Done;

@@ -243,6 +243,17 @@ pub enum OwnMethod {
         /// In percent, else in nats.
         percent: bool,
     },
+    /// Whether the same grows with the number of counts of one noise, along these.
+    GainGrowsWithCounts {
+        /// The variance proxy.
+        sigma2: String,
+        /// The numbers of counts, increasing.
+        counts: Vec<u64>,
+        /// The delta.
+        delta: String,
+        /// In percent, else in nats.
+        percent: bool,
+    },
     /// The error of replacing all masses by densities, Proposition A.12.
     BudgetE0 {
         /// The decimals to which the variance proxies are rounded; exact where absent.

@@ -65,7 +65,18 @@ pub(crate) fn compute(release: &Release, what: &OwnMethod) -> Result<Computed> {
                 .collect();
             Composition::new(counts?)?.epsilon(&parse(delta)?, DIGITS)?.value
         }
-        OwnMethod::GainGrows { level, deltas, percent } => return gain_grows(release, level, deltas, *percent),
+        OwnMethod::GainGrows { level, deltas, percent } => {
+            let composition = release.composition(&[level], None)?;
+            let gains = deltas.iter().map(|delta| gain(&composition, &parse(delta)?, *percent));
+            return Ok(grows(&gains.collect::<Result<Vec<_>>>()?));
+        }
+        OwnMethod::GainGrowsWithCounts { sigma2, counts, delta, percent } => {
+            let gains = counts.iter().map(|count| {
+                let counts = Counts::discrete_gaussian(parse(sigma2)?, *count, 1)?;
+                gain(&Composition::new([counts])?, &parse(delta)?, *percent)
+            });
+            return Ok(grows(&gains.collect::<Result<Vec<_>>>()?));
+        }
         OwnMethod::BudgetE0 { decimals } => approximation_of_groups(release, *decimals)?,
         OwnMethod::BudgetE1 { epsilon, largest } => {
             let parts = beyond_six_times(release, &parse(epsilon)?)?;
@@ -107,24 +118,23 @@ fn percent_below(value: &Enclosure, whole: &Enclosure) -> Enclosure {
     Enclosure::double(1.0, BITS).sub(&value.div(whole)).mul(&Enclosure::double(100.0, BITS))
 }
 
-fn gain_grows(release: &Release, level: &str, deltas: &[String], percent: bool) -> Result<Computed> {
-    let composition = release.composition(&[level], None)?;
-    let gains: Vec<Enclosure> = (deltas.iter())
-        .map(|delta| {
-            let delta = parse(delta)?;
-            let (epsilon, bound) =
-                (composition.epsilon(&delta, DIGITS)?.value, zcdp_epsilon(composition.rho(), &delta, DIGITS));
-            Ok(if percent { percent_below(&epsilon, &bound) } else { bound.sub(&epsilon) })
-        })
-        .collect::<Result<_>>()?;
-    let steps: Vec<Certainty> = gains.windows(2).map(|pair| pair[0].below(&pair[1])).collect();
-    Ok(Computed::Statement(if steps.contains(&Certainty::No) {
+/// By how much the exact epsilon is below that of zCDP.
+fn gain(composition: &Composition, delta: &Rational, percent: bool) -> Result<Enclosure> {
+    let epsilon = composition.epsilon(delta, DIGITS)?.value;
+    let bound = zcdp_epsilon(composition.rho(), delta, DIGITS);
+    Ok(if percent { percent_below(&epsilon, &bound) } else { bound.sub(&epsilon) })
+}
+
+/// Whether each number is below the next.
+fn grows(values: &[Enclosure]) -> Computed {
+    let steps: Vec<Certainty> = values.windows(2).map(|pair| pair[0].below(&pair[1])).collect();
+    Computed::Statement(if steps.contains(&Certainty::No) {
         Certainty::No
     } else if steps.contains(&Certainty::Undecided) {
         Certainty::Undecided
     } else {
         Certainty::Yes
-    }))
+    })
 }
 
 /// The noise of a level, and the reduced one.

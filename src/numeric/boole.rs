@@ -357,7 +357,8 @@ impl Theta {
         // (u <= 3 < pi); with n copies (1 + x)^n - 1 <= n x exp(n x).
         let x = 4.0 * (slope.upper().to_f64() * to as f64 - exact.lower().to_f64()).exp();
         let n = term.copies as f64;
-        let ln_bound = (n * x * (n * x).exp()).ln() * (1.0 - 1e-9) + 1e-6;
+        // Never below exp(-600), where doubles underflow.
+        let ln_bound = ((n * x * (n * x).exp()).ln() * (1.0 - 1e-9) + 1e-6).max(-600.0);
         let series = (ln_bound > -f64::from(BITS) * std::f64::consts::LN_2).then(|| {
             let pi = Ball::pi(BITS);
             let decay = pi.mul(&pi).mul(&Ball::rational(&Rational::from(&term.sigma2 * -2_i32), BITS));
