@@ -335,3 +335,41 @@ fn sieved_by(release: &Release, name: &str, from: &Rational, to: &Rational, leve
     let nothing = left.last().is_some_and(|sieved| sieved.left.is_empty());
     Ok(Computed::Statement(if nothing { Certainty::Yes } else { Certainty::Undecided }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Section A.7: alpha(zeta) and beta(zeta) of all levels by Boole's rule, against the certified knots.
+    #[test]
+    fn the_rule_gives_the_errors_of_a_test_on_all_levels() {
+        let release = Release::find("su-su-wang-2025").unwrap();
+        let whole = release.composition(&[] as &[&str], None).unwrap();
+        let terms = terms(&release).unwrap();
+        for zeta in ["2.3405", "6.5"] {
+            let zeta = parse(zeta).unwrap();
+            // The paper's zeta is that of sum a_i X; in nats it is 2 rho / n times that.
+            let knot = whole.knot_at(&(Rational::from(&zeta * whole.rho()) / 5_u32), 20).unwrap();
+            let scaled = Rational::from(&zeta * L);
+            // P[Y > zeta L], and P[Y <= zeta L - n L] = P[Y >= n L - zeta L].
+            let rest = (Rational::from(10 * L) - &scaled).ceil();
+            let (alpha, beta) = (whole_above(&scaled), rest.numer().to_i64().unwrap());
+            for (first, truth) in [(alpha, &knot.alpha), (beta, &knot.beta)] {
+                let rule = Boole::new(terms.clone(), (first, 60_000), Rational::from((1, 100)), 60_000).unwrap();
+                let sums: Vec<Enclosure> = (0..rule.chunks()).map(|chunk| rule.chunk(chunk)).collect();
+                let sum = rule.sum(&sums);
+                assert!(rule.upper_tail(&sum, &rule.budget().unwrap()).overlaps(truth));
+                assert!((sum.approximate() / truth.approximate() - 1.0).abs() < 1e-10, "{zeta}");
+            }
+        }
+    }
+
+    #[test]
+    fn groups_of_equal_shares_are_one() {
+        let groups = groups(&Release::find("su-su-wang-2025").unwrap()).unwrap();
+        assert_eq!(groups.len(), 7);
+        assert_eq!(groups.iter().map(|group| group.1).sum::<u64>(), 80);
+        let shares = groups.iter().fold(Rational::new(), |sum, group| sum + Rational::from(&group.2 * group.1));
+        assert_eq!(shares, 10);
+    }
+}

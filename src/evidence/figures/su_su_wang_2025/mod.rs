@@ -106,10 +106,11 @@ fn percent_below(value: &Enclosure, whole: &Enclosure) -> Enclosure {
     one.sub(&value.div(whole)).mul(&Enclosure::double(100.0, 100))
 }
 
-/// 10^-most, ..., 2 x 10^-1, 5 x 10^-1: three points a decade.
+/// 1, 2 and 5 times 10^-most up to 10^-2, and more of them from 1/10 on, where the curves turn.
 fn deltas(most: u32) -> Vec<Rational> {
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
-    (1..=most).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit)).collect()
+    let decades = (2..=most).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit));
+    decades.chain((4..=18).map(|k| Rational::from((k, 40)))).chain([Rational::from((1, 2))]).collect()
 }
 
 fn delta_axis(from: f64) -> Axis {

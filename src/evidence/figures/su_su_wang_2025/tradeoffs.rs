@@ -69,9 +69,10 @@ impl Curves {
 
 /// From 0 to 1, both excluded, closer at the ends.
 fn alphas() -> Vec<Rational> {
-    let near = ["1/10000", "1/2000", "1/1000", "1/400", "1/200", "1/100", "3/200"];
+    let near = ["1/10000", "1/2000", "1/1000", "1/500", "1/250", "1/150", "1/100", "3/200"];
     let near: Vec<Rational> = near.iter().filter_map(|text| text.parse().ok()).collect();
-    let middle = (1..50).map(|k| Rational::from((k, 50)));
+    let middle = (4..20).map(|k| (k, 200)).chain((5..46).map(|k| (2 * k, 100))).chain((181..197).map(|k| (k, 200)));
+    let middle = middle.map(Rational::from);
     let far: Vec<Rational> = near.iter().rev().map(|alpha| Rational::from(1 - alpha)).collect();
     near.into_iter().chain(middle).chain(far).collect()
 }
