@@ -42,6 +42,14 @@ impl Residual {
     }
 }
 
+/// Appendix C's bound alone, about 10^-digits wide in absolute terms: for noise so large that nothing but its upper end is
+/// of interest.
+pub fn bound(sigma2: &Rational, copies: u64, digits: u32) -> Result<Enclosure> {
+    check_sigma2(sigma2)?;
+    let bound = Bound::new(sigma2, copies, digits)?;
+    Ok(bound.omega_1()?.add(&bound.omega_2()?).add(&bound.omega_3()))
+}
+
 /// phi(y / B) / B with B^2 = n sigma2: the mass that the approximation gives to y.
 pub fn density(sigma2: &Rational, copies: u64, y: i64, digits: u32) -> Enclosure {
     let square = Rational::from(sigma2 * copies);
@@ -218,6 +226,7 @@ mod tests {
             let residual = Residual::new(&sigma2, copies, 15).unwrap();
             assert!(residual.supremum.is_tight(12) && residual.bound().is_tight(8), "{sigma2} {copies}");
             assert!(residual.supremum.upper() <= residual.bound().lower(), "{sigma2} {copies}");
+            assert!(bound(&sigma2, copies, 130).unwrap().overlaps(&residual.bound()), "{sigma2} {copies}");
             // To first order in q = exp(-2 pi^2 sigma2) the residual at zero is 2 n (q^(1 - 1/n) - q) / (sqrt(2 pi) B).
             let (n, s) = (copies as f64, sigma2.to_f64());
             let power = |share: f64| (-2.0 * std::f64::consts::PI.powi(2) * s * share).exp();

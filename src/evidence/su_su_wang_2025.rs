@@ -10,7 +10,7 @@ use crate::{
         Composition, Counts,
         closed_forms::{SumOfCopies, two_fold_total_as_printed},
         conversions::zcdp_epsilon,
-        residual::{Residual, approximation, density},
+        residual::{self, Residual, approximation, density},
     },
     error::{Error, Result},
     noise::{DiscreteGaussian, error::absolute_error},
@@ -25,6 +25,8 @@ use crate::{
 /// Bits of the bounds here.
 const BITS: u32 = 120;
 const DIGITS: u32 = 12;
+/// Residuals enter error budgets to so many decimal places.
+const RESIDUAL_DIGITS: u32 = 130;
 
 /// Recomputes a row by the paper's own method.
 pub(crate) fn compute(release: &Release, what: &OwnMethod) -> Result<Computed> {
@@ -234,12 +236,7 @@ fn approximation_holds(release: &Release, delta: &Rational, as_printed: bool) ->
             let (sigma2, copies) =
                 (level.queries[0].sigma2.clone(), composition.counts().iter().map(|c| c.count).sum());
             let epsilon = rational::from_f64(composition.epsilon(delta, DIGITS)?.value.approximate());
-            // Where the residual is below 10^-100, that is bound enough.
-            let bound = if sigma2 < 16 {
-                Residual::new(&sigma2, copies, DIGITS)?.bound()
-            } else {
-                Enclosure::rational(&parse("1e-100")?, BITS)
-            };
+            let bound = residual::bound(&sigma2, copies, RESIDUAL_DIGITS)?;
             let by_a8 = approximation(&sigma2, copies, &epsilon, &bound)?;
             let value = if as_printed { &by_a8.value_as_printed } else { &by_a8.value };
             let truth = composition.delta(&epsilon, 90)?.value;
@@ -273,14 +270,7 @@ fn approximation_of_groups(release: &Release, decimals: Option<u32>) -> Result<E
     let root = |square: Rational| Enclosure::rational(&square, BITS).sqrt();
     let width = |group: &(Rational, u64, Rational)| root(Rational::from(&group.0 * group.1));
     let residuals: Vec<Enclosure> = (groups.par_iter())
-        .map(|(sigma2, copies, _)| {
-            // Beyond sigma2 = 16 the residual is below 10^-100 (Table 2).
-            if *sigma2 < 16 {
-                Ok(Residual::new(sigma2, *copies, DIGITS)?.bound())
-            } else {
-                Ok(Enclosure::rational(&parse("1e-100")?, BITS))
-            }
-        })
+        .map(|(sigma2, copies, _)| residual::bound(sigma2, *copies, RESIDUAL_DIGITS))
         .collect::<Result<_>>()?;
     // c_j <= 1 / (sqrt(2 pi) B_j) + r_j and b_j <= 1 / (sqrt(2 pi) B_j)
     let two_pi = Enclosure::pi(BITS).mul(&number(2.0)).sqrt();
