@@ -66,6 +66,22 @@ pub enum Error {
         /// The bundled papers.
         known: String,
     },
+    /// A figure that is not drawn.
+    #[error("no figure named {name:?}: there are {known}")]
+    UnknownFigure {
+        /// The name as it was given.
+        name: String,
+        /// The figures, as PAPER/FIGURE.
+        known: String,
+    },
+    /// Public data that is not bundled.
+    #[error("{what} needs data that is not at hand: {needed}")]
+    NeedsData {
+        /// What was asked for.
+        what: String,
+        /// Which data, and how to say where it is.
+        needed: String,
+    },
     /// A release of which only the budget is known.
     #[error(
         "the release {release} is bundled for its budget only: how one record changes its counts is not public, so it has \

@@ -26,7 +26,7 @@
 //! - [`account`]: compositions, the privacy profile delta(epsilon) and back, trade-off functions, calibration, and the
 //!   conversions that others use.
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
-//! - [`evidence`]: published values as data, recomputed and judged.
+//! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //!
 //! A lower room never calls a higher one.
 //!
@@ -42,6 +42,12 @@
 //! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](account::Composition::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
 //! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
 //! | all pairs of block paths share one contour | [`largest`](numeric::family::Family::largest) | `numeric::family`: every pair by itself |
+//! | one count, and the sum of n copies, in closed form (Theorems A.7 and A.8, (A.5), (A.6)) | [`closed_forms`](account::closed_forms) | `account::closed_forms`: the contour, convolution |
+//! | the sum of copies is near a density, and by how much (Theorem A.11, Appendix C, (A.8)) | [`Residual`](account::residual::Residual) | `account::residual`: the leading image |
+//! | off-center sums, bias, characteristic functions (Lemma A.4, Propositions A.5 and A.6, (A.3)) | [`off_center`](noise::off_center) | `noise::off_center`: by definition, the triple product |
+//! | Boole's rule and its error budget (Section A.6, Appendix D) | [`Boole`](numeric::boole::Boole) | `numeric::boole`, `evidence::pipeline`: enumeration, the contour |
+//! | the trade-off function that zCDP implies | [`zcdp_tradeoff`](account::conversions::zcdp_tradeoff) | `account::conversions`: no line of a grid exceeds it |
+//! | expected errors of counts, cut at zero or not | [`Cut`](noise::error::Cut) | `noise::error`: enumeration |
 //! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](account::calibrate::least_on_grid) | `account::calibrate` |
 //! | a sample has exactly the law: random digits decide only where a proven bound does | [`noise::table`], [`noise::rejection`] | their unit tests: all words of reduced size; `tests/samplers.rs` |
 //! | under a seed the samples do not depend on threads or platform | [`noise::Streams`] | `noise::stream`, `noise::random` (RFC 8439), `tests/samplers.rs` |

@@ -150,16 +150,24 @@ fn releases_are_listed() {
 
 #[test]
 fn verify_explains_every_row() {
-    let answer = json(&["verify", "su-su-wang-2025"]);
+    let answer = json(&["verify", "su-su-wang-2025", "--nodes", "40001"]);
     let rows = answer["papers"][0]["rows"].as_array().expect("rows");
     assert!(rows.len() >= 42);
     for row in rows {
-        let differs = row["verdict"] != "agrees";
+        let differs = row["verdict"] != "agrees" && row["verdict"] != "needs-data";
         assert!(!differs || row["erratum"].is_string(), "{row}");
     }
     let verdict = |id: &str| rows.iter().find(|row| row["id"] == id).map(|row| row["verdict"].clone());
     assert_eq!(verdict("table-1-block-ours"), Some("agrees".into()));
     assert_eq!(verdict("section-3.3-reduction"), Some("differs".into()));
+    assert_eq!(verdict("section-3.4-state-mae"), Some("needs-data".into()));
+    // The rule of Section A.6 and the contour, both terms.
+    let own = &answer["papers"][0]["pipeline"];
+    for term in ["first_term", "second_term"] {
+        let (value, contour) = (ends(&own[term]["value"]), ends(&own[term]["contour"]));
+        assert!(value.0 <= contour.1 && contour.0 <= value.1, "{own}");
+    }
+    assert_eq!(own["nodes"], 40001);
     let production = json(&["verify", "census-2020"]);
     let rows = production["papers"][0]["rows"].as_array().expect("rows");
     assert_eq!(rows.len(), 62);

@@ -8,7 +8,7 @@ use rug::{Float, Rational, float::Round};
 
 use super::{Composition, profile::check_delta};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     numeric::{
         Certainty, Enclosure, rational,
         root::{self, Decreasing},
@@ -145,6 +145,72 @@ impl Decreasing for GaussianProfile {
     }
 }
 
+/// The trade-off function that rho-zCDP implies through its curve delta(eps) = exp(-(eps - rho)^2 / (4 rho)): the
+/// supremum over eps >= 0 of 0, 1 - delta - exp(eps) alpha and exp(-eps) (1 - delta - alpha), for 0 < alpha < 1 (Dong,
+/// Roth & Su 2022, Proposition 2.12). Absolutely accurate to about 10^-digits of each line.
+///
+/// Below rho delta is one and no line is positive. With u = eps - rho the first line is highest where
+/// (u / 2 rho) delta = exp(eps) alpha: ln of the left side less ln of the right is concave in u, so beyond its top there is
+/// one root, and the line rises before it and falls beyond. The second is highest where (1 + u / 2 rho) delta = 1 - alpha;
+/// the left side is one at u = 0, rises to its top and falls to zero, so again there is one root beyond the top.
+pub fn zcdp_tradeoff(rho: &Rational, alpha: &Rational, digits: u32) -> Result<Enclosure> {
+    if *alpha <= 0 || *alpha >= 1 {
+        return Err(Error::out_of_range("alpha", rational::display(alpha), "a type I error between 0 and 1"));
+    }
+    let bits = bits_for(digits) + 64;
+    let real = |x: &Rational| Enclosure::rational(x, bits);
+    let (one, target) = (Enclosure::double(1.0, bits), real(alpha));
+    let delta = |u: &Rational| zcdp_delta(rho, &Rational::from(rho + u), digits + 20);
+    let double_rho = Rational::from(rho * 2_u32);
+    // Positive while the line still rises.
+    let first = |u: &Rational| {
+        let left = real(&Rational::from(u / &double_rho)).mul(&delta(u)).ln();
+        left.sub(&real(&Rational::from(rho + u))).sub(&target.ln())
+    };
+    let second = |u: &Rational| {
+        let left = real(&(Rational::from(u / &double_rho) + 1_u32)).mul(&delta(u));
+        left.sub(&one.sub(&target))
+    };
+    let r = rho.to_f64();
+    // The tops: 1 / u - u / 2 rho - 1 = 0 and 1 - u - u^2 / 2 rho = 0 have the same root -rho + sqrt(rho^2 + 2 rho).
+    let top = (r * r + 2.0 * r).sqrt() - r;
+    let line_one = |u: &Rational| one.sub(&delta(u)).sub(&real(&Rational::from(rho + u)).exp().mul(&target));
+    let line_two = |u: &Rational| one.sub(&delta(u)).sub(&target).div(&real(&Rational::from(rho + u)).exp());
+    // A line is at least its value at any u, and at most its parts at the ends of a bracket of its root.
+    let mut best = Enclosure::double(0.0, bits);
+    for (turn, line, mirrored) in [
+        (&first as &dyn Fn(&Rational) -> Enclosure, &line_one as &dyn Fn(&Rational) -> Enclosure, false),
+        (&second, &line_two, true),
+    ] {
+        let (mut low, mut high) = (rational::from_f64(top), rational::from_f64(2.0 * top + 1.0));
+        if *turn(&low).upper() <= 0 {
+            // Not even at the top: the first line has no maximum beyond it and is nowhere positive there.
+            continue;
+        }
+        while *turn(&high).upper() > 0 {
+            high *= 2_u32;
+        }
+        for _ in 0..bits {
+            let middle = Rational::from(&low + &high) / 2_u32;
+            let sign = turn(&middle);
+            if *sign.lower() > 0 {
+                low = middle;
+            } else if *sign.upper() <= 0 {
+                high = middle;
+            } else {
+                break;
+            }
+        }
+        // delta falls and exp rises, so each part is taken at the end where it is larger.
+        let gain = one.sub(&delta(&high));
+        let at_low = real(&Rational::from(rho + &low)).exp();
+        let most = if mirrored { gain.sub(&target).div(&at_low) } else { gain.sub(&at_low.mul(&target)) };
+        let least = line(&low);
+        best = best.max(&Enclosure::new(least.lower().clone(), most.upper().clone()));
+    }
+    Ok(best.clamp(0.0, 1.0))
+}
+
 /// Is the exact curve below the zCDP curve at this delta? Compares enclosures of both epsilons.
 pub fn is_below_zcdp(composition: &Composition, delta: &Rational, digits: u32) -> Result<Certainty> {
     Ok(composition.epsilon(delta, digits)?.value.below(&zcdp_epsilon(composition.rho(), delta, digits)))
@@ -197,6 +263,29 @@ mod tests {
             let zcdp = zcdp_epsilon_optimal(composition.rho(), &delta).unwrap().epsilon;
             assert!(exact.upper() < renyi.lower(), "{sigma2}");
             assert!(renyi.lower() <= zcdp.upper(), "{sigma2}");
+        }
+    }
+
+    #[test]
+    fn the_trade_off_function_of_zcdp_is_the_best_of_its_lines() {
+        for rho in ["0.01", "0.3", "1", "3.65"] {
+            let (rho, mut before) = (number(rho), 1.1);
+            for alpha in ["1e-12", "1e-5", "0.01", "0.1", "0.3", "0.5", "0.8", "0.99"] {
+                let alpha = number(alpha);
+                let value = zcdp_tradeoff(&rho, &alpha, 20).unwrap();
+                assert!(*value.upper() <= Rational::from(1 - &alpha) && value.approximate() <= before, "{rho} {alpha}");
+                before = value.approximate();
+                assert!(Float::with_val(64, value.upper() - value.lower()) < 1e-15, "{rho} {alpha}");
+                // No line of a fine grid exceeds it, and some come near.
+                let (r, a) = (rho.to_f64(), alpha.to_f64());
+                let lines = (0..40_000).flat_map(|k| {
+                    let epsilon = f64::from(k) * 1e-3;
+                    let rest = 1.0 - if epsilon < r { 1.0 } else { (-(epsilon - r).powi(2) / (4.0 * r)).exp() };
+                    [rest - epsilon.exp() * a, (rest - a) / epsilon.exp()]
+                });
+                let most = lines.fold(0.0_f64, f64::max);
+                assert!(most <= before + 1e-12 && before - most < 1e-3 * (1.0 - before).max(1e-3), "{rho} {alpha}");
+            }
         }
     }
 

@@ -1,11 +1,13 @@
 //! Privacy accounting: what a composition of noisy counts reveals, exactly and by the usual conversions.
 
 pub mod calibrate;
+pub mod closed_forms;
 pub mod composition;
 pub mod conversions;
 pub mod ledger;
 pub mod paths;
 pub mod profile;
+pub mod residual;
 pub mod tradeoff;
 mod vector;
 

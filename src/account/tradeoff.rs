@@ -43,6 +43,13 @@ impl Composition {
         Ok(Knot { loss, alpha, beta })
     }
 
+    /// The knot at zeta of Section A.7's parametric form: the test that rejects where sum over all counts of X / sigma2
+    /// exceeds zeta (in nats; the paper's zeta times 2 rho / n), for counts of shift one. Its errors are
+    /// alpha(zeta) = `P[sum > zeta]` and beta(zeta) = `P[sum <= zeta - 2 rho]`; under the null the loss is that sum less rho.
+    pub fn knot_at(&self, zeta: &Rational, digits: u32) -> Result<Knot> {
+        self.knot(&Rational::from(zeta - self.rho()), digits)
+    }
+
     /// f(alpha), the smallest type II error at type I error alpha, for 0 <= alpha <= 1 (Su, Su & Wang, Section A.7).
     ///
     /// The relative width is about 10^-digits between knots and may be larger next to one, where f is a small

@@ -5,6 +5,7 @@ mod curve;
 mod delta;
 mod epsilon;
 mod explain;
+mod figures;
 mod ledger;
 mod mechanism;
 mod noise;
@@ -43,6 +44,7 @@ enum Command {
     Verify(verify::Args),
     Sample(sample::Args),
     Noise(noise::Args),
+    Figures(figures::Args),
 }
 
 /// What a command that ran has to say to the shell.
@@ -65,6 +67,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Verify(args) => verify::run(&args),
         Command::Sample(args) => sample::run(&args),
         Command::Noise(args) => noise::run(&args),
+        Command::Figures(args) => figures::run(&args),
     };
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,

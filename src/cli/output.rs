@@ -22,6 +22,15 @@ pub fn text(text: &str) -> Result<()> {
 
 /// Writes rows under a heading, each column as wide as its widest cell; all but the first column are set right.
 pub fn table(heading: &[&str], rows: &[Vec<String>]) -> Result<()> {
+    aligned(heading, rows, |column| column > 0)
+}
+
+/// The same for words: every column is set left.
+pub fn columns(heading: &[&str], rows: &[Vec<String>]) -> Result<()> {
+    aligned(heading, rows, |_| false)
+}
+
+fn aligned(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> Result<()> {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
         cells.chain([heading[column].chars().count()]).max().unwrap_or(0)
@@ -33,7 +42,8 @@ pub fn table(heading: &[&str], rows: &[Vec<String>]) -> Result<()> {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let padding = " ".repeat(width - cell.chars().count());
-            line += &if column == 0 { format!("{cell}{padding}") } else { format!("  {padding}{cell}") };
+            line += if column == 0 { "" } else { "  " };
+            line += &if right(column) { format!("{padding}{cell}") } else { format!("{cell}{padding}") };
         }
         out += line.trim_end();
         out.push('\n');

@@ -1,4 +1,10 @@
-//! Evidence: published values as data, recomputed and judged.
+//! Evidence: published values as data, recomputed and judged; published tables and figures drawn again.
 
+pub mod figures;
+pub mod pipeline;
+pub mod plot;
 pub mod published;
+pub mod report;
+mod su_su_wang_2025;
 pub mod verify;
+pub mod write;

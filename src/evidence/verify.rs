@@ -5,7 +5,10 @@ use std::cmp::Ordering;
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
-use super::published::{Compute, Paper, Published, Unit};
+use super::{
+    published::{Compute, Paper, Published, Unit},
+    su_su_wang_2025,
+};
 use crate::{
     account::{Composition, Counts, calibrate, conversions},
     error::Result,
@@ -29,6 +32,8 @@ pub enum Verdict {
     Disproved,
     /// The enclosure is too wide to tell.
     Undecided,
+    /// It rests on data that are not at hand.
+    NeedsData,
 }
 
 impl Verdict {
@@ -39,6 +44,7 @@ impl Verdict {
             Verdict::Differs => "differs",
             Verdict::Disproved => "disproved",
             Verdict::Undecided => "undecided",
+            Verdict::NeedsData => "needs-data",
         }
     }
 }
@@ -57,7 +63,7 @@ pub struct Row {
 impl Row {
     /// Whether the verdict is one that a reader must be told of: neither agreement nor a recorded erratum.
     pub fn is_unexplained(&self) -> bool {
-        self.verdict != Verdict::Agrees && self.published.erratum.is_none()
+        !matches!(self.verdict, Verdict::Agrees | Verdict::NeedsData) && self.published.erratum.is_none()
     }
 }
 
@@ -68,6 +74,8 @@ pub enum Computed {
     Value(Enclosure),
     /// A statement.
     Statement(Certainty),
+    /// Nothing, for want of these data.
+    NeedsData(String),
 }
 
 impl Computed {
@@ -78,6 +86,7 @@ impl Computed {
             Computed::Statement(Certainty::Yes) => "true".to_string(),
             Computed::Statement(Certainty::No) => "false".to_string(),
             Computed::Statement(Certainty::Undecided) => "undecided".to_string(),
+            Computed::NeedsData(_) => "-".to_string(),
         }
     }
 }
@@ -109,6 +118,7 @@ fn compute(paper: &str, what: &Compute) -> Result<Computed> {
             conversions::zcdp_epsilon(&Release::find(release)?.rho, &parse(delta)?, DIGITS)
         }
         Compute::ReleaseRho { release } => Enclosure::rational(&Release::find(release)?.rho, 256),
+        Compute::Own { method } => return su_su_wang_2025::compute(&Release::find(paper)?, method),
         Compute::VarianceDeficit { sigma2 } => DiscreteGaussian::new(parse(sigma2)?)?.variance_deficit(DIGITS),
         _ => return compute_of_release(&Release::find(paper)?, what),
     };
@@ -257,6 +267,7 @@ fn judge(published: &Published, computed: &Computed) -> Result<Verdict> {
         Computed::Statement(Certainty::Yes) => return Ok(Verdict::Agrees),
         Computed::Statement(Certainty::No) => return Ok(Verdict::Disproved),
         Computed::Statement(Certainty::Undecided) => return Ok(Verdict::Undecided),
+        Computed::NeedsData(_) => return Ok(Verdict::NeedsData),
         Computed::Value(value) => value,
     };
     if published.unit == Unit::Bound {
@@ -303,8 +314,8 @@ pub fn rounds_to(value: &Enclosure, printed: &str) -> Result<Verdict> {
 }
 
 /// How many rows have each verdict, in the order of [`Verdict`].
-pub fn tally(rows: &[Row]) -> [(Verdict, usize); 4] {
-    [Verdict::Agrees, Verdict::Differs, Verdict::Disproved, Verdict::Undecided]
+pub fn tally(rows: &[Row]) -> [(Verdict, usize); 5] {
+    [Verdict::Agrees, Verdict::Differs, Verdict::Disproved, Verdict::Undecided, Verdict::NeedsData]
         .map(|verdict| (verdict, rows.iter().filter(|row| row.verdict == verdict).count()))
 }
 

@@ -12,7 +12,9 @@
 mod column;
 mod discrete_gaussian;
 mod discrete_laplace;
+pub mod error;
 mod magnitude;
+pub mod off_center;
 mod quantile;
 mod random;
 pub mod rejection;

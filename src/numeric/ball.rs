@@ -227,6 +227,11 @@ impl Real for Ball {
 // ---- the complex ball ---------------------------------------------------------------------------------------------
 
 impl ComplexBall {
+    /// The imaginary part.
+    pub(crate) fn im(&self) -> Ball {
+        Ball { mid: self.im.clone(), radius: self.radius }
+    }
+
     fn magnitude_up(&self) -> f64 {
         hypot_up(magnitude_up(&self.re), magnitude_up(&self.im))
     }

@@ -11,9 +11,11 @@
 //! | [`family`] | the same for all pairs of a family of sums at once |
 //! | [`sieve`] | where on the period the integrand is provably negligible |
 //! | [`root`] | certified minima of convex functions and bracketing search |
+//! | [`boole`] | the same probabilities by the rule of the paper, with its error budget term by term |
 //! | [`convolve`] | exact convolution in fixed point: the independent path that the tests hold against the contour |
 
 pub mod ball;
+pub mod boole;
 pub mod contour;
 pub mod convolve;
 pub mod enclosure;

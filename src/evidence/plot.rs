@@ -1,0 +1,558 @@
+//! Charts as SVG: panels with lines or dots, drawn to be read in colour, by the colour-blind and in grey.
+//!
+//! Every ink has its own colour of the Okabe-Ito palette, its own dash pattern and its own marker, so no distinction
+//! rests on colour alone. A logarithmic axis is drawn as the logarithm on a linear one, so that all ticks are chosen
+//! here. The same figure gives the same bytes: nothing depends on fonts, time or machine.
+
+use plotters::{
+    coord::ranged1d::{DefaultFormatting, KeyPointHint},
+    prelude::*,
+};
+
+use crate::error::{Error, Result};
+
+/// A chart.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// What is to be seen, above everything; broken into lines where it is long.
+    pub title: String,
+    /// The panels, row by row.
+    pub panels: Vec<Panel>,
+    /// How many panels stand beside each other.
+    pub columns: usize,
+}
+
+/// A plot with its axes.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// What tells it from the other panels; may be empty.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn, the first at the bottom.
+    pub series: Vec<Series>,
+}
+
+/// An axis.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// What it shows, with its unit.
+    pub label: String,
+    /// How it is divided.
+    pub scale: Scale,
+    /// Its lower end.
+    pub from: f64,
+    /// Its upper end.
+    pub to: f64,
+}
+
+/// How an axis is divided.
+#[derive(Clone, Debug)]
+pub enum Scale {
+    /// Evenly.
+    Linear,
+    /// By powers of ten.
+    Log,
+    /// By names: the value k belongs to the k-th name, the first at the top.
+    Names(Vec<String>),
+}
+
+/// Points that belong together.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// What the legend says.
+    pub name: String,
+    /// How it is told from the others.
+    pub ink: Ink,
+    /// Joined by a line, or marked one by one.
+    pub joined: bool,
+    /// The points, from left to right where they are joined.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A colour with a dash pattern and a marker of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ink {
+    /// Blue, solid, a filled circle.
+    Blue,
+    /// Vermillion, dashed, an open square.
+    Vermillion,
+    /// Black, dotted, a filled diamond.
+    Black,
+    /// Green, dashes and dots, an open circle.
+    Green,
+    /// Orange, short dashes, a filled square.
+    Orange,
+}
+
+impl Axis {
+    /// An evenly divided axis.
+    pub fn linear(label: &str, from: f64, to: f64) -> Self {
+        Axis { label: label.to_string(), scale: Scale::Linear, from, to }
+    }
+
+    /// An axis divided by powers of ten.
+    pub fn log(label: &str, from: f64, to: f64) -> Self {
+        Axis { label: label.to_string(), scale: Scale::Log, from, to }
+    }
+
+    /// An axis of names.
+    pub fn names<S: ToString>(names: impl IntoIterator<Item = S>) -> Self {
+        let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
+        Axis { label: String::new(), from: -0.6, to: names.len() as f64 - 0.4, scale: Scale::Names(names) }
+    }
+
+    /// Where a value stands on the linear axis that is drawn.
+    fn place(&self, value: f64) -> f64 {
+        match &self.scale {
+            Scale::Linear => value,
+            Scale::Log => value.log10(),
+            Scale::Names(_) => -value,
+        }
+    }
+
+    fn ends(&self) -> (f64, f64) {
+        let (a, b) = (self.place(self.from), self.place(self.to));
+        (a.min(b), a.max(b))
+    }
+
+    /// Where the ticks stand, and what they say.
+    fn ticks(&self) -> Vec<(f64, String)> {
+        let (from, to) = self.ends();
+        match &self.scale {
+            Scale::Names(names) => names.iter().enumerate().map(|(k, name)| (-(k as f64), name.clone())).collect(),
+            Scale::Linear => {
+                let step = nice((to - from) / 6.0);
+                let decimals = (-(step.log10() + 1e-9).floor()).max(0.0) as usize;
+                let first = (from / step - 1e-9).ceil() as i64;
+                (first..)
+                    .map(|k| k as f64 * step)
+                    .take_while(|tick| *tick <= to + 1e-9 * step)
+                    .map(|tick| (tick, format!("{tick:.decimals$}")))
+                    .collect()
+            }
+            Scale::Log if to - from < 2.6 => {
+                // Few decades: the ones, twos and fives.
+                let decades = (from.floor() as i32)..=(to.ceil() as i32);
+                let all = decades.flat_map(|d| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(d)));
+                let inside = |tick: &f64| (from - 1e-9..=to + 1e-9).contains(&tick.log10());
+                all.filter(inside).map(|tick| (tick.log10(), plain(tick))).collect()
+            }
+            Scale::Log => {
+                let stride = [1, 2, 3, 5, 10, 20, 50].into_iter().find(|s| (to - from) / f64::from(*s) <= 7.0);
+                let stride = stride.unwrap_or(100);
+                let decades = ((from - 1e-9).ceil() as i32)..=((to + 1e-9).floor() as i32);
+                decades.filter(|d| d % stride == 0).map(|d| (f64::from(d), power_of_ten(d))).collect()
+            }
+        }
+    }
+}
+
+/// A short decimal.
+fn plain(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// 1, 2 or 5 times a power of ten, not much below `step`.
+fn nice(step: f64) -> f64 {
+    let power = 10f64.powf(step.log10().floor());
+    let digit = [1.0, 2.0, 5.0].into_iter().find(|digit| digit * power >= step * 0.8).unwrap_or(10.0);
+    digit * power
+}
+
+fn power_of_ten(exponent: i32) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    if (0..=3).contains(&exponent) {
+        return 10_u32.pow(exponent as u32).to_string();
+    }
+    let digits = exponent.unsigned_abs().to_string();
+    let raised: String = digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect();
+    format!("10{}{raised}", if exponent < 0 { "⁻" } else { "" })
+}
+
+impl Ink {
+    fn colour(self) -> RGBColor {
+        match self {
+            Ink::Blue => RGBColor(0, 114, 178),
+            Ink::Vermillion => RGBColor(213, 94, 0),
+            Ink::Black => RGBColor(0, 0, 0),
+            Ink::Green => RGBColor(0, 158, 115),
+            Ink::Orange => RGBColor(230, 159, 0),
+        }
+    }
+
+    fn dashes(self) -> Option<&'static str> {
+        match self {
+            Ink::Blue => None,
+            Ink::Vermillion => Some("44 24"),
+            Ink::Black => Some("10 18"),
+            Ink::Green => Some("44 18 10 18"),
+            Ink::Orange => Some("20 16"),
+        }
+    }
+}
+
+// Pixels. The picture is drawn at four times the size at which it is shown, since plotters rounds to whole pixels.
+const SHOWN: u32 = 4;
+const TITLE: u32 = 68;
+const LABEL: u32 = 56;
+const TICK: u32 = 48;
+const STROKE: u32 = 8;
+const MARKER: i32 = 20;
+const PANEL: (u32, u32) = (1120, 940);
+const LONE_PANEL: (u32, u32) = (2480, 1520);
+const MARGIN: u32 = 40;
+
+/// About the width of a text.
+fn width(text: &str, size: u32) -> u32 {
+    (text.chars().count() as f64 * f64::from(size) * 0.47).ceil() as u32
+}
+
+/// Breaks a text into lines of at most `most` pixels.
+fn wrap(text: &str, size: u32, most: u32) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line, size) + width(word, size) + size / 2 <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}
+
+fn failed(error: impl ToString) -> Error {
+    Error::out_of_range("a figure", error.to_string(), "one that can be drawn")
+}
+
+impl Figure {
+    /// The figure as a complete SVG document.
+    pub fn svg(&self) -> Result<String> {
+        let columns = self.columns.clamp(1, self.panels.len().max(1));
+        let rows = self.panels.len().div_ceil(columns);
+        let panel = if self.panels.len() == 1 { LONE_PANEL } else { PANEL };
+        // Names need room beside the panel.
+        let names = self.panels.iter().map(|panel| panel.y.names_width()).max().unwrap_or(0);
+        let panel = (panel.0 + names, panel.1);
+        let full = panel.0 * columns as u32 + 2 * MARGIN;
+        let title = wrap(&self.title, TITLE, full - 2 * MARGIN);
+        let legend = self.legend(full - 2 * MARGIN);
+        let head = title.len() as u32 * (TITLE + 16) + legend.len() as u32 * (LABEL + 20) + MARGIN + 16;
+        let tall = head + panel.1 * rows as u32 + MARGIN;
+        let mut svg = String::new();
+        {
+            let root = SVGBackend::with_string(&mut svg, (full, tall)).into_drawing_area();
+            root.fill(&WHITE).map_err(failed)?;
+            let mut y = MARGIN as i32;
+            for line in &title {
+                let style = ("sans-serif", TITLE).into_font().color(&BLACK);
+                root.draw(&Text::new(line.clone(), (MARGIN as i32, y), style)).map_err(failed)?;
+                y += TITLE as i32 + 16;
+            }
+            for row in &legend {
+                self.draw_legend(&root, row, y)?;
+                y += LABEL as i32 + 20;
+            }
+            let body = root.margin(head, MARGIN, MARGIN, MARGIN);
+            for (area, panel) in body.split_evenly((rows, columns)).iter().zip(&self.panels) {
+                panel.draw(area, names)?;
+            }
+            root.present().map_err(failed)?;
+        }
+        Ok(finish(&svg, (full, tall)))
+    }
+
+    /// Every ink once with its name, in rows that fit.
+    fn legend(&self, most: u32) -> Vec<Vec<&Series>> {
+        let mut seen: Vec<Ink> = Vec::new();
+        let mut rows: Vec<Vec<&Series>> = Vec::new();
+        let mut used = 0;
+        for series in self.panels.iter().flat_map(|panel| &panel.series) {
+            if seen.contains(&series.ink) {
+                continue;
+            }
+            seen.push(series.ink);
+            let wide = entry_width(series);
+            if rows.is_empty() || used + wide > most {
+                rows.push(Vec::new());
+                used = 0;
+            }
+            used += wide;
+            rows.last_mut().map(|row| row.push(series)).unwrap_or_default();
+        }
+        rows
+    }
+
+    fn draw_legend(
+        &self,
+        root: &DrawingArea<SVGBackend, plotters::coord::Shift>,
+        row: &[&Series],
+        y: i32,
+    ) -> Result<()> {
+        let mut x = MARGIN as i32;
+        let middle = y + LABEL as i32 / 2;
+        for series in row {
+            let colour = series.ink.colour();
+            if series.joined {
+                let line = PathElement::new(vec![(x, middle), (x + 160, middle)], colour.stroke_width(STROKE));
+                root.draw(&line).map_err(failed)?;
+            } else {
+                marker(series.ink, |shape| root.draw(&(EmptyElement::at((x + 80, middle)) + shape)).map_err(failed))?;
+            }
+            let style = ("sans-serif", LABEL).into_font().color(&BLACK);
+            root.draw(&Text::new(series.name.clone(), (x + 192, y), style)).map_err(failed)?;
+            x += entry_width(series) as i32;
+        }
+        Ok(())
+    }
+}
+
+fn entry_width(series: &Series) -> u32 {
+    width(&series.name, LABEL) + 192 + 72
+}
+
+/// Draws the marker of an ink around its point.
+fn marker(ink: Ink, draw: impl Fn(Polygon<(i32, i32)>) -> Result<()>) -> Result<()> {
+    // A circle is a polygon of many corners, so that all markers are of one type.
+    let round = |radius: i32| -> Vec<(i32, i32)> {
+        let corner = |k: i32| {
+            let angle = f64::from(k) * std::f64::consts::TAU / 24.0;
+            ((f64::from(radius) * angle.cos()).round() as i32, (f64::from(radius) * angle.sin()).round() as i32)
+        };
+        (0..24).map(corner).collect()
+    };
+    let square = |r: i32| vec![(-r, -r), (r, -r), (r, r), (-r, r)];
+    let diamond = |r: i32| vec![(0, -r), (r, 0), (0, r), (-r, 0)];
+    let colour = ink.colour();
+    let (outline, inner) = match ink {
+        Ink::Blue => (round(MARKER), None),
+        Ink::Vermillion => (square(MARKER), Some(square(MARKER - 8))),
+        Ink::Black => (diamond(MARKER + 6), None),
+        Ink::Green => (round(MARKER), Some(round(MARKER - 8))),
+        Ink::Orange => (square(MARKER), None),
+    };
+    draw(Polygon::new(outline, colour.filled()))?;
+    inner.map_or(Ok(()), |inner| draw(Polygon::new(inner, WHITE.filled())))
+}
+
+impl Axis {
+    fn names_width(&self) -> u32 {
+        match &self.scale {
+            Scale::Names(names) => names.iter().map(|name| width(name, TICK)).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+}
+
+impl Panel {
+    fn draw(&self, area: &DrawingArea<SVGBackend, plotters::coord::Shift>, names: u32) -> Result<()> {
+        let (x, y) = (self.x.ends(), self.y.ends());
+        let (x_ticks, y_ticks) = (self.x.ticks(), self.y.ticks());
+        let places = |ticks: &[(f64, String)]| ticks.iter().map(|(place, _)| *place).collect::<Vec<f64>>();
+        let say = |ticks: &[(f64, String)], place: f64| {
+            let tick = ticks.iter().find(|(tick, _)| (tick - place).abs() < 1e-9);
+            tick.map_or_else(String::new, |(_, text)| text.clone())
+        };
+        let widest = y_ticks.iter().map(|(_, text)| width(text, TICK)).max().unwrap_or(0);
+        let side = if names > 0 { names + 40 } else { widest + LABEL + 68 };
+        let mut builder = ChartBuilder::on(area);
+        builder.margin(28).margin_right(60).x_label_area_size(TICK + LABEL + 50).y_label_area_size(side);
+        if !self.title.is_empty() {
+            builder.caption(&self.title, ("sans-serif", LABEL));
+        }
+        let mut chart = builder
+            .build_cartesian_2d(Place { ends: x, ticks: places(&x_ticks) }, Place { ends: y, ticks: places(&y_ticks) })
+            .map_err(failed)?;
+        chart
+            .configure_mesh()
+            .x_labels(x_ticks.len().max(1))
+            .y_labels(y_ticks.len().max(1))
+            .x_label_formatter(&|place| say(&x_ticks, *place))
+            .y_label_formatter(&|place| say(&y_ticks, *place))
+            .x_desc(&self.x.label)
+            .y_desc(&self.y.label)
+            .label_style(("sans-serif", TICK))
+            .axis_desc_style(("sans-serif", LABEL))
+            .bold_line_style(RGBColor(225, 225, 225).stroke_width(2))
+            .light_line_style(TRANSPARENT)
+            .axis_style(BLACK.stroke_width(4))
+            .set_all_tick_mark_size(14)
+            .draw()
+            .map_err(failed)?;
+        for series in &self.series {
+            let placed = series.points.iter().map(|(a, b)| (self.x.place(*a), self.y.place(*b)));
+            if series.joined {
+                for run in clipped(placed, x, y) {
+                    let line = LineSeries::new(run, series.ink.colour().stroke_width(STROKE));
+                    chart.draw_series(line).map_err(failed)?;
+                }
+            } else {
+                for point in placed {
+                    marker(series.ink, |shape| {
+                        let element = EmptyElement::at(point) + shape;
+                        chart.plotting_area().draw(&element).map_err(failed)
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A linear coordinate whose ticks are given.
+struct Place {
+    ends: (f64, f64),
+    ticks: Vec<f64>,
+}
+
+impl Ranged for Place {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        let share = (value - self.ends.0) / (self.ends.1 - self.ends.0);
+        limit.0 + (share * f64::from(limit.1 - limit.0)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        if hint.weight().allow_light_points() { Vec::new() } else { self.ticks.clone() }
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        self.ends.0..self.ends.1
+    }
+}
+
+/// The parts of a line that lie in the box, cut where they leave it.
+fn clipped(points: impl Iterator<Item = (f64, f64)>, x: (f64, f64), y: (f64, f64)) -> Vec<Vec<(f64, f64)>> {
+    let mut runs: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut before: Option<(f64, f64)> = None;
+    for point in points.filter(|(a, b)| a.is_finite() && b.is_finite()) {
+        if let Some(start) = before
+            && let Some((a, b)) = cut(start, point, x, y)
+        {
+            match runs.last_mut() {
+                Some(run) if run.last() == Some(&a) => run.push(b),
+                _ => runs.push(vec![a, b]),
+            }
+        }
+        before = Some(point);
+    }
+    runs
+}
+
+/// The part of a segment in the box (Liang & Barsky).
+fn cut(a: (f64, f64), b: (f64, f64), x: (f64, f64), y: (f64, f64)) -> Option<((f64, f64), (f64, f64))> {
+    let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+    let (mut from, mut to) = (0.0_f64, 1.0_f64);
+    for (p, q) in [(-dx, a.0 - x.0), (dx, x.1 - a.0), (-dy, a.1 - y.0), (dy, y.1 - a.1)] {
+        if p == 0.0 {
+            if q < 0.0 {
+                return None;
+            }
+        } else if p < 0.0 {
+            from = from.max(q / p);
+        } else {
+            to = to.min(q / p);
+        }
+    }
+    let at = |t: f64| match t {
+        0.0 => a,
+        1.0 => b,
+        t => (a.0 + t * dx, a.1 + t * dy),
+    };
+    (from <= to).then(|| (at(from), at(to)))
+}
+
+/// Dash patterns and the size at which the picture is shown, which plotters cannot say.
+fn finish(svg: &str, (full, tall): (u32, u32)) -> String {
+    let size = format!("width=\"{full}\" height=\"{tall}\"");
+    let shown = format!("width=\"{}\" height=\"{}\"", full / SHOWN, tall / SHOWN);
+    let mut out = svg.replacen(&size, &shown, 1);
+    for ink in [Ink::Vermillion, Ink::Black, Ink::Green, Ink::Orange] {
+        if let Some(dashes) = ink.dashes() {
+            let RGBColor(r, g, b) = ink.colour();
+            // Series are the only polylines of this colour and width; axes and ticks are thinner.
+            let stroke = format!("stroke=\"#{r:02X}{g:02X}{b:02X}\" stroke-width=\"{STROKE}\"");
+            out = out.replace(&stroke, &format!("{stroke} stroke-dasharray=\"{dashes}\""));
+        }
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure() -> Figure {
+        let line = |name: &str, ink, joined, slope: f64| Series {
+            name: name.to_string(),
+            ink,
+            joined,
+            points: (0..=20).map(|k| (f64::from(k), 10f64.powf(-slope * f64::from(k)))).collect(),
+        };
+        Figure {
+            title: "A title".to_string(),
+            columns: 2,
+            panels: vec![
+                Panel {
+                    title: "one".to_string(),
+                    x: Axis::linear("x (nats)", 0.0, 10.0),
+                    y: Axis::log("y", 1e-12, 1.0),
+                    series: vec![line("solid", Ink::Blue, true, 1.0), line("dashed", Ink::Vermillion, true, 2.0)],
+                },
+                Panel {
+                    title: String::new(),
+                    x: Axis::log("x", 1.0, 30.0),
+                    y: Axis::names(["first", "second"]),
+                    series: vec![Series {
+                        name: "dots".to_string(),
+                        ink: Ink::Black,
+                        joined: false,
+                        points: vec![(2.0, 0.0), (20.0, 1.0)],
+                    }],
+                },
+            ],
+        }
+    }
+
+    #[test]
+    fn a_figure_is_the_same_bytes_and_says_everything() {
+        let svg = figure().svg().unwrap();
+        assert_eq!(svg, figure().svg().unwrap());
+        for text in ["A title", "x (nats)", "solid", "dashed", "dots", "first", "second", "10⁻⁶", "stroke-dasharray"]
+        {
+            assert!(svg.contains(text), "{text}");
+        }
+        assert!(svg.starts_with("<svg width=") && svg.trim_end().ends_with("</svg>"));
+    }
+
+    #[test]
+    fn lines_are_cut_at_the_box() {
+        let runs = clipped([(-1.0, -1.0), (1.0, 1.0), (3.0, 3.0)].into_iter(), (0.0, 2.0), (0.0, 2.0));
+        assert_eq!(runs, vec![vec![(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)]]);
+        assert!(clipped([(3.0, 0.0), (3.0, 1.0)].into_iter(), (0.0, 2.0), (0.0, 2.0)).is_empty());
+    }
+
+    #[test]
+    fn ticks_are_few_and_inside() {
+        for axis in [
+            Axis::linear("", 0.0, 30.0),
+            Axis::linear("", 0.13, 0.171),
+            Axis::log("", 1e-15, 1.0),
+            Axis::log("", 3.0, 40.0),
+            Axis::log("", 1e-100, 1e-5),
+        ] {
+            let ticks = axis.ticks();
+            assert!((3..=9).contains(&ticks.len()), "{axis:?} {ticks:?}");
+            let (from, to) = axis.ends();
+            assert!(ticks.iter().all(|(tick, _)| (from - 1e-6..=to + 1e-6).contains(tick)));
+        }
+    }
+}
