@@ -26,6 +26,7 @@
 //! - [`account`]: compositions, the privacy profile delta(epsilon) and back, trade-off functions, calibration, and the
 //!   conversions that others use.
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
+//! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
 //! - [`evidence`]: published values as data, recomputed and judged.
 //!
 //! A lower room never calls a higher one.
@@ -43,6 +44,9 @@
 //! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
 //! | all pairs of block paths share one contour | [`hockey_sticks`](numeric::family::Family::hockey_sticks) | `numeric::family`: every pair by itself |
 //! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](account::calibrate::least_on_grid) | `account::calibrate` |
+//! | the largest probability of a correct decision is a point of the profile | [`most_correct`](risk::bound::most_correct) | `tests/risk.rs`: against one count's own decisions |
+//! | all outputs of two levels are summed, and what is not visited is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
+//! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |
 //!
 //! # What is assumed
 //!
@@ -57,6 +61,7 @@ pub mod evidence;
 pub mod noise;
 pub mod numeric;
 pub mod release;
+pub mod risk;
 
 pub use error::{Error, Result};
 

@@ -7,6 +7,7 @@ mod epsilon;
 mod explain;
 mod output;
 mod releases;
+mod risk;
 mod subject;
 mod tradeoff;
 mod verify;
@@ -35,6 +36,7 @@ enum Command {
     Compare(compare::Args),
     Explain(explain::Args),
     Releases(releases::Args),
+    Risk(risk::Args),
     Verify(verify::Args),
 }
 
@@ -54,6 +56,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Releases(args) => releases::run(&args),
+        Command::Risk(args) => risk::run(&args),
         Command::Verify(args) => verify::run(&args),
     };
     match outcome {

@@ -1,4 +1,5 @@
 //! Evidence: published values as data, recomputed and judged.
 
 pub mod published;
+pub mod risk;
 pub mod verify;
