@@ -147,13 +147,18 @@ pub fn posterior_at(prior: &Rational, epsilon: &Enclosure) -> Enclosure {
     Enclosure::double(1.0, bits).add(&odds.recip()).recip()
 }
 
-/// An epsilon that the privacy loss exceeds with probability at most delta, whether the target counts or not, as small as
-/// two digits or so tell: `P[L > epsilon] <= delta`, proven.
+/// An epsilon that the privacy loss exceeds with probability at most delta, whether the target counts or not:
+/// `P[L > epsilon] <= delta`, proven.
 ///
 /// `P[L > epsilon]` is the larger of the two probabilities, since `Q[L > epsilon] = E_P[exp(-L); L > epsilon]` is at most
-/// exp(-epsilon) times it. It is found exactly where the losses lie on a lattice that can be swept. Everywhere
-/// `(1 - exp(e - epsilon)) P[L > epsilon] <= delta(e)` for e < epsilon, which gives a bound from the profile alone.
-pub fn exceeded_epsilon(profile: &impl Profile, losses: Option<&Composition>, delta: &Rational) -> Result<Exceeded> {
+/// exp(-epsilon) times it. It is found exactly where the losses lie on a lattice that can be swept. Everywhere else, with
+/// `exact` the epsilon at delta, a later point of the profile gives a bound, and so does zCDP.
+pub fn exceeded_epsilon(
+    profile: &impl Profile,
+    losses: Option<&Composition>,
+    delta: &Rational,
+    exact: &Enclosure,
+) -> Result<Exceeded> {
     check_delta(delta)?;
     if let Some(composition) = losses {
         match by_tail(composition, delta) {
@@ -161,11 +166,22 @@ pub fn exceeded_epsilon(profile: &impl Profile, losses: Option<&Composition>, de
             other => return other,
         }
     }
-    // With delta(e) = delta t: P[L > e - ln(1 - t)] <= delta(e) / t = delta. At t = 1/4 the two losses are about even.
-    let t = Rational::from((1, 4));
-    let epsilon = profile.epsilon(&Rational::from(delta * &t), 6)?;
-    let shift = Enclosure::rational(&(1 - t), 64).ln().negate();
-    Ok(Exceeded { epsilon: epsilon.add(&shift).upper().clone(), by_tail: false })
+    // Markov's inequality for exp(s L) with ln E[exp(s L)] <= rho (s + s^2), at the best s: P[L > epsilon] <= exp(-(epsilon - rho)^2 / (4 rho)) = delta.
+    let rho = profile.rho();
+    let mut epsilon = conversions::zcdp_epsilon(&rho, delta, 20).upper().clone();
+    // (1 - exp(e - epsilon)) P[L > epsilon] <= delta(e) for e < epsilon, and so P is at most delta for
+    // epsilon = e - ln(1 - delta(e) / delta). Where delta(e) is about delta / 4, both terms are about even; there the
+    // profile falls by exp(-c) a unit, c = (epsilon - rho) / (2 rho).
+    let near = exact.upper().to_f64();
+    let fall = ((near - rho.to_f64()) / (2.0 * rho.to_f64())).max(0.05);
+    let later = rational::from_f64(near + 4_f64.ln() / fall);
+    let ratio = profile.delta(&later, 6)?.div(&Enclosure::rational(delta, 64));
+    if *ratio.upper() < 1 {
+        let rest = Enclosure::double(1.0, 64).sub(&ratio);
+        let by_profile = Enclosure::rational(&later, 64).sub(&rest.ln());
+        epsilon = epsilon.min(by_profile.upper());
+    }
+    Ok(Exceeded { epsilon, by_tail: false })
 }
 
 /// An epsilon with `P[L > epsilon] <= delta`.
@@ -174,7 +190,7 @@ pub struct Exceeded {
     /// The epsilon, in nats.
     pub epsilon: Float,
     /// Whether it is from the tail itself, so that no smaller point of the lattice has the property; else from the
-    /// profile.
+    /// profile or zCDP.
     pub by_tail: bool,
 }
 

@@ -23,10 +23,12 @@ pub mod bound;
 pub mod decision;
 pub mod gibbs;
 pub mod hierarchical;
+mod marginal;
 pub mod others;
 pub mod postprocess;
 pub mod series;
 pub mod single;
+mod threshold;
 
 use rug::Rational;
 

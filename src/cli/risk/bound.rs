@@ -77,7 +77,7 @@ impl Line {
         digits: u32,
     ) -> Result<Line> {
         let bound = bound::bound(profile, prior, delta, digits)?;
-        let exceeded = bound::exceeded_epsilon(profile, losses, delta)?;
+        let exceeded = bound::exceeded_epsilon(profile, losses, delta, &bound.epsilon)?;
         let met = bound.correct.is_tight(digits);
         Ok(Line { name: name.to_string(), bound, exceeded, prior: prior.clone(), met })
     }
@@ -95,7 +95,7 @@ impl Line {
             "posterior_upper": self.bound.posterior.to_json(),
             "advantage": advantage.to_json(),
             "posterior_exceeded": self.exceeded().to_json(),
-            "posterior_exceeded_by": if self.exceeded.by_tail { "tail of the privacy loss" } else { "privacy profile" },
+            "posterior_exceeded_by": if self.exceeded.by_tail { "tail of the privacy loss" } else { "privacy profile or zCDP" },
             "epsilon": self.bound.epsilon.to_json(),
             "correct_decision_by_epsilon": correct_by_epsilon.to_json(),
             "zcdp": {
