@@ -33,7 +33,7 @@ use crate::{
 /// Precisions at which a close call is looked at again.
 pub(super) const CLOSE_CALL_BITS: [u32; 4] = [256, 512, 1024, 2048];
 /// Refuse what would take more products of doubles than this.
-const MOST_WORK: f64 = 4e10;
+const MOST_WORK: f64 = 1e10;
 
 /// The true counts behind the outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl<'a> Enumeration<'a> {
             return Err(Error::out_of_range(
                 "the number of outputs to sum over",
                 format!("{work:.1e} terms"),
-                "at most 4e10: a larger rho or fewer other groups",
+                "at most 1e10: a larger rho or fewer other groups",
             ));
         }
         let others = attack.others[0].table(bits)?;

@@ -46,17 +46,17 @@ pub fn check_prior(prior: &Rational) -> Result<()> {
     Ok(())
 }
 
-/// The noise N_Z(0, 1 / (2 rho)) that spends rho on one count, for rho from 5e-19 to 5e5.
+/// The noise N_Z(0, 1 / (2 rho)) that spends rho on one count, for rho from 1e-17 to 5e5.
 pub fn noise(rho: &Rational) -> Result<DiscreteGaussian> {
     check_rho(rho)?;
     DiscreteGaussian::new(Rational::from(1) / Rational::from(rho * 2_u32))
 }
 
 fn check_rho(rho: &Rational) -> Result<()> {
-    // 1 / (2 rho) from 10^-6 to 10^18.
-    let (least, most) = (Rational::from((1, 2_000_000_000_000_000_000_u64)), Rational::from(500_000));
+    // 1 / (2 rho) from 10^-6 to 5 * 10^16, as far as the lattice of the noise is swept.
+    let (least, most) = (Rational::from((1, 100_000_000_000_000_000_u64)), Rational::from(500_000));
     if *rho < least || *rho > most {
-        let expected = "above 0, from 5e-19 to 5e5 (at rho = 0 nothing is published, without noise everything is)";
+        let expected = "above 0, from 1e-17 to 5e5 (at rho = 0 nothing is published, without noise everything is)";
         return Err(Error::out_of_range("rho", rational::display(rho), expected));
     }
     Ok(())

@@ -10,13 +10,14 @@ use rug::Rational;
 use super::{
     bits_for, check_prior, exp,
     marginal::{marginal_by_integral, marginal_of_one},
-    noise, odds,
+    noise, odds, plus_at_most,
 };
 use crate::{
     error::{Error, Result},
     numeric::{
         Enclosure, rational,
         sum::{Group, Law, LossSum},
+        theta,
     },
 };
 
@@ -202,7 +203,7 @@ impl Attack {
     /// Several counts need a lattice of evidence that can be swept.
     pub fn correct_decision(&self, digits: u32) -> Result<Enclosure> {
         match self.rhos.as_slice() {
-            [rho] => noise(rho)?.survival(self.threshold()?.saturating_sub(1), digits),
+            [rho] => upper_tail(rho, self.threshold()?.saturating_sub(1), digits),
             _ => self.tail_of_evidence(false, digits),
         }
     }
@@ -210,7 +211,8 @@ impl Attack {
     /// The probability that the same adversary decides against the target, when it does not count.
     pub fn correct_if_absent(&self, digits: u32) -> Result<Enclosure> {
         match self.rhos.as_slice() {
-            [rho] => noise(rho)?.cdf(self.threshold()?.saturating_sub(1), digits),
+            // P[X < t] = P[X >= 1 - t] by symmetry.
+            [rho] => upper_tail(rho, 1_i64.saturating_sub(self.threshold()?), digits),
             _ => self.tail_of_evidence(true, digits),
         }
     }
@@ -247,4 +249,61 @@ pub(super) fn posterior(prior: &Rational, evidence: &Rational, bits: u32) -> Enc
     let against = Enclosure::rational(&(Rational::from(1) / odds(prior)), bits + 8);
     let ratio = exp(&-evidence.clone(), bits + 8).mul(&against);
     Enclosure::double(1.0, bits + 8).add(&ratio).recip()
+}
+
+/// P[X >= t] for the noise X that spends rho, to a relative width of 10^-digits.
+///
+/// Far out a few masses are summed: they fall by exp(-2 rho t) a step at least. Elsewhere the contour gives it.
+fn upper_tail(rho: &Rational, t: i64, digits: u32) -> Result<Enclosure> {
+    const MOST_TERMS: f64 = 3000.0;
+    if t <= 0 {
+        let rest = upper_tail(rho, 1_i64.saturating_sub(t), digits)?;
+        return Ok(Enclosure::double(1.0, bits_for(digits) + 16).sub(&rest).clamp(0.0, 1.0));
+    }
+    let bits = bits_for(digits) + 16;
+    let fall = 2.0 * rho.to_f64() * t as f64;
+    let needed = (f64::from(bits) * std::f64::consts::LN_2 / fall).ceil() + 1.0;
+    if needed > MOST_TERMS {
+        return noise(rho)?.survival(t, digits);
+    }
+    let last = needed as i64;
+    let term = |k: i64| exp(&-(Rational::from(k) * (Rational::from(t) * 2_u32 + k) * rho), bits);
+    let sum = (0..=last).fold(Enclosure::double(0.0, bits), |sum, k| sum.add(&term(k)));
+    // Later terms are at most the last times ratio + ratio^2 + ... for ratio = exp(-2 rho t).
+    let ratio = exp(&-(Rational::from(t) * 2_u32 * rho), 64);
+    let left_out = term(last).mul(&ratio).div(&Enclosure::double(1.0, 64).sub(&ratio));
+    let sum = plus_at_most(&sum, &left_out);
+    let mass = exp(&-(Rational::from(t).square() * rho), bits);
+    let sigma2 = Rational::from(1) / Rational::from(rho * 2_u32);
+    Ok(mass.mul(&sum).div(&theta::gaussian_sum(&sigma2, bits)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    #[test]
+    fn few_masses_and_the_contour_give_one_tail() {
+        for (rho, t) in [("0.099", 30), ("0.5", 3), ("2", 1), ("0.001", 60), ("0.001", -60), ("0.1", 0)] {
+            let rho = parse(rho).unwrap();
+            let (own, contour) = (upper_tail(&rho, t, 25).unwrap(), noise(&rho).unwrap().survival(t, 25).unwrap());
+            assert!(own.overlaps(&contour) && own.is_tight(25), "{rho} {t}: {own:?} {contour:?}");
+        }
+    }
+
+    #[test]
+    fn wide_noise_and_far_thresholds_are_answered() {
+        for (rho, prior) in [("1e-8", "1/3"), ("1e-15", "0.9"), ("1e-17", "1/864"), ("1e-12", "0.499999")] {
+            let attack = Attack::new(parse(prior).unwrap(), vec![parse(rho).unwrap()]).unwrap();
+            let (present, absent) = (attack.correct_decision(10).unwrap(), attack.correct_if_absent(10).unwrap());
+            let far = if parse(prior).unwrap() < Rational::from((1, 2)) { &absent } else { &present };
+            // Below 10^-323228497 there are no numbers left to be tight in.
+            let answered = |value: &Enclosure| value.is_tight(10) || *value.upper() < 1e-300;
+            assert!(
+                *far.lower() > 0.99 && answered(&present) && answered(&absent),
+                "{rho} {prior} {present:?} {absent:?}"
+            );
+        }
+    }
 }

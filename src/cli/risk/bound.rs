@@ -1,5 +1,7 @@
 //! `assay risk bound`: what no adversary can exceed.
 
+use std::sync::OnceLock;
+
 use anyhow::{Context, Result};
 use dp_assay::{
     account::{Composition, profile::check_delta},
@@ -14,7 +16,7 @@ use super::prior;
 use crate::cli::{
     Answer, number,
     output::{self, exact, exact_text},
-    subject::{Format, Resolved, Subject},
+    subject::{Format, Resolved, Subject, in_words},
 };
 
 /// What no adversary can exceed, whatever they know besides, beside what the zCDP epsilon suggests
@@ -35,26 +37,34 @@ pub struct Args {
     format: Format,
 }
 
-/// The whole of a subject, with its worst pair of block paths.
-struct Whole<'a>(&'a Resolved);
+/// The whole of a subject, with its worst pair of block paths: the one of the first point of the profile that is asked
+/// for, which decides the probability of a correct decision.
+struct Whole<'a> {
+    subject: &'a Resolved,
+    pair: OnceLock<String>,
+}
 
 impl Profile for Whole<'_> {
     fn delta(&self, epsilon: &Rational, digits: u32) -> dp_assay::Result<Enclosure> {
-        match &self.0.worst {
-            Some((worst, _)) => Ok(worst.delta(epsilon, digits)?.value),
-            None => Profile::delta(&self.0.total, epsilon, digits),
+        match &self.subject.worst {
+            Some((worst, release)) => {
+                let answer = worst.delta(epsilon, digits)?;
+                self.pair.get_or_init(|| in_words(release, answer.pair, worst));
+                Ok(answer.value)
+            }
+            None => Profile::delta(&self.subject.total, epsilon, digits),
         }
     }
 
     fn epsilon(&self, delta: &Rational, digits: u32) -> dp_assay::Result<Enclosure> {
-        match &self.0.worst {
+        match &self.subject.worst {
             Some((worst, _)) => Ok(worst.epsilon(delta, digits)?.0.value),
-            None => Profile::epsilon(&self.0.total, delta, digits),
+            None => Profile::epsilon(&self.subject.total, delta, digits),
         }
     }
 
     fn rho(&self) -> Rational {
-        self.0.worst.as_ref().map_or_else(|| self.0.total.rho().clone(), |(worst, _)| worst.rho().clone())
+        self.subject.worst.as_ref().map_or_else(|| self.subject.total.rho().clone(), |(worst, _)| worst.rho().clone())
     }
 }
 
@@ -117,9 +127,10 @@ pub fn run(args: &Args) -> Result<Answer> {
     let digits = args.format.digits;
     let total_name = if subject.levels.is_empty() { "composition" } else { "all composed" };
     let level = |(name, part): &(String, Composition)| Line::of(name, part, Some(part), &prior, &delta, digits);
+    let profile = Whole { subject: &subject, pair: OnceLock::new() };
     let whole = || {
         let losses = subject.worst.is_none().then_some(&subject.total);
-        Line::of(total_name, &Whole(&subject), losses, &prior, &delta, digits)
+        Line::of(total_name, &profile, losses, &prior, &delta, digits)
     };
     let (levels, total) = rayon::join(|| subject.levels.par_iter().map(level).collect::<Result<Vec<Line>>>(), whole);
     let (levels, total) = (levels?, total?);
@@ -128,6 +139,9 @@ pub fn run(args: &Args) -> Result<Answer> {
         object["prior"] = exact(&prior);
         object["delta"] = exact(&delta);
         object["neighbors"] = json!(subject.neighbors.name());
+        if let Some(pair) = profile.pair.get() {
+            object["worst_pair"] = json!(pair);
+        }
         if !levels.is_empty() {
             object["levels"] = (levels.iter())
                 .map(|line| {
@@ -151,6 +165,9 @@ pub fn run(args: &Args) -> Result<Answer> {
     ))?;
     let rows: Vec<Vec<String>> = levels.iter().chain([&total]).map(table_row).collect();
     output::table(&["", "correct", "by zCDP", "advantage", "by zCDP", "posterior", "by zCDP", "exceeded"], &rows)?;
+    if let Some(pair) = profile.pair.get() {
+        output::text(&format!("\nThe whole is that of the worst pair of block paths: {pair}.\n"))?;
+    }
     output::text(
         "\ncorrect: the largest probability with which any adversary decides rightly, exactly.\n\
          advantage: the total variation distance of the outputs with and without.\n\
