@@ -123,6 +123,10 @@ fn several_levels_agree_with_sums_over_all_outputs() {
         let product = steps.steps.iter().fold(Enclosure::double(1.0, 100), |product, step| product.mul(step));
         assert!(product.overlaps(&steps.total) && steps.total.overlaps(&attack.risk(&[2, -1], 12).expect("a ratio")));
     }
+    // A threshold far out among many small steps.
+    let far = attack("1/3", &["1e-9", "1e-9"]);
+    let (present, absent) = (far.correct_decision(10).expect("a tail"), far.correct_if_absent(10).expect("a tail"));
+    assert!(*present.upper() < 1e-300 && *absent.lower() > 0.999);
     // Six levels: the average posterior is the prior, whatever the levels.
     let six = attack("1/5", &["0.0992", "0.2466", "0.0504", "0.0514", "0.0505", "0.0509"]);
     let (present, absent) = (six.marginal(12).expect("one"), six.marginal_if_absent(12).expect("another"));
@@ -451,6 +455,14 @@ fn what_cannot_be_asked_is_refused_by_name() {
     for truth in [Truth { x1: 2, x2: 2 }, Truth { x1: 1, x2: 0 }, Truth { x1: -1, x2: 3 }] {
         assert!(attack.correct_decision(truth, 6).is_err(), "{truth:?}");
     }
+    // Far beyond what any table resolves: refused at once, not searched for.
+    for (noisy, beside) in [([1, 1], 99_999), ([1_000_000_000_000_000, -1_000_000_000_000_000], 0)] {
+        let message = attack.posterior(&noisy, &[beside], 10).expect_err("answered").to_string();
+        assert!(message.contains("agree better"), "{message}");
+    }
+    let certain = make(Upper::Point(2)).expect("an attack");
+    let message = certain.correct_decision(Truth { x1: 1, x2: 10_000 }, 6).expect_err("answered").to_string();
+    assert!(message.contains("true x2"), "{message}");
     assert!(attack.with_known(-1).is_err());
 }
 

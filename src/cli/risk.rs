@@ -59,14 +59,18 @@ fn prior(text: &str) -> Result<Rational> {
     Ok(prior)
 }
 
-/// A row of a two-column table.
-fn row(name: &str, value: &Enclosure, digits: u32) -> Vec<String> {
+/// A number to its proven digits, or both ends where there are none.
+fn shown(value: &Enclosure, digits: u32) -> String {
     let (lower, upper) = output::ends(value);
-    let shown = match value.agreed_digits(40) {
+    match value.agreed_digits(40) {
         0 => format!("{lower} to {upper}"),
         _ => value.shown(digits.min(40) as usize),
-    };
-    vec![name.to_string(), shown]
+    }
+}
+
+/// A row of a two-column table.
+fn row(name: &str, value: &Enclosure, digits: u32) -> Vec<String> {
+    vec![name.to_string(), shown(value, digits)]
 }
 
 /// Columns of a series as JSON arrays of numbers.

@@ -116,6 +116,17 @@ impl Hierarchy {
         if truth.x2 < truth.x1 {
             return Err(Error::out_of_range("the true x2", truth.x2, "at least x1, of which it is a part"));
         }
+        // How far the true Y_1 is from all that the prior allows, in the exponent of its noise.
+        let y = truth.x2 - truth.x1;
+        let far = [0, 1].map(|k| {
+            let (least, most) = self.upper_range(k);
+            (y - y.clamp(least, most.max(least))) as f64
+        });
+        let nats = far[0].abs().max(far[1].abs()).powi(2) / (2.0 * self.others[0].sigma2().to_f64().max(0.5));
+        if nats > 1000.0 {
+            let expected = "nearer to what the prior of X2 holds possible: no table resolves noise so improbable";
+            return Err(Error::out_of_range("the true x2", truth.x2, expected));
+        }
         if self.others[0].count() == 0 && truth.x2 != truth.x1 {
             return Err(Error::out_of_range("the true x2", truth.x2, "x1 itself where there are no other groups"));
         }

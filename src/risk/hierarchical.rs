@@ -198,6 +198,7 @@ impl Hierarchy {
         for count in noisy.iter().chain(noisy_others) {
             check_count("the noisy count", *count)?;
         }
+        self.check_probable(noisy, noisy_others)?;
         let mut bits = bits_for(digits) + 48;
         loop {
             let posterior = self.attempt(noisy, noisy_others, bits, digits)?;
@@ -206,6 +207,32 @@ impl Hierarchy {
             }
             bits *= 2;
         }
+    }
+
+    /// Refuses outputs whose best explanation is too improbable for tables of so many bits: for each level the least of
+    /// rho_2 (x_2 - x_1 - j)^2 + (y - j)^2 / (2 sigma2) over real j >= 0, with x_1 as published.
+    fn check_probable(&self, noisy: &[i64], noisy_others: &[i64]) -> Result<()> {
+        let most = f64::from(MOST_BITS) * std::f64::consts::LN_2;
+        for (level, (&y, others)) in noisy_others.iter().zip(&self.others).enumerate() {
+            let (rho, rho_below) = (self.rhos[level + 1].to_f64(), self.rhos[level].to_f64());
+            let sigma2 = others.sigma2().to_f64().max(1e-9);
+            let (y, above) = (y as f64, noisy[level + 1] as f64);
+            // Above the lowest level the count below is known up to its noise only.
+            let (below, rho) = match level {
+                0 => (self.known as f64, rho),
+                _ => (noisy[level] as f64, 1.0 / (1.0 / rho + 1.0 / rho_below)),
+            };
+            let apart = above - below - y;
+            let together = apart * apart / (1.0 / rho + 2.0 * sigma2);
+            let cut = (y.min(0.0).powi(2)) / (2.0 * sigma2);
+            let nats = together.max(if above - below < 0.0 { cut } else { 0.0 });
+            if nats > most {
+                let shown = format!("{}, {}, {}", noisy[level], noisy[level + 1], noisy_others[level]);
+                let expected = format!("counts that agree better: these have a probability of about exp(-{nats:.0})");
+                return Err(Error::out_of_range("the noisy counts X, X above and Y beside", shown, &expected));
+            }
+        }
+        Ok(())
     }
 
     fn attempt(&self, noisy: &[i64], noisy_others: &[i64], bits: u32, digits: u32) -> Result<Posterior> {

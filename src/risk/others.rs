@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// At most so many bits in all the masses of a table.
-const MOST_TABLE_BITS: f64 = 2e9;
+const MOST_TABLE_BITS: f64 = 6e7;
 
 /// Which law stands for the noise of the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,8 +106,14 @@ pub fn error_of_one_gaussian(rho: &Rational, count: u64, digits: u32) -> Result<
     let exact = Others::new(rho.clone(), count, Sum::Exact)?;
     let one = Others::new(rho.clone(), count, Sum::OneGaussian)?;
     let mut bits = 128;
+    let mut best: Option<Enclosure> = None;
     loop {
-        let (a, b) = (exact.table(bits)?, one.table(bits)?);
+        let (a, b) = match (exact.table(bits), one.table(bits), best) {
+            (Ok(a), Ok(b), _) => (a, b),
+            // More bits than a table can hold.
+            (Err(_), _, Some(best)) | (_, Err(_), Some(best)) => return Ok(best),
+            (Err(error), _, None) | (_, Err(error), None) => return Err(error),
+        };
         let (first, last) = (a.first.min(b.first), a.last().max(b.last()));
         let mut sum = Enclosure::double(0.0, bits + 32);
         for y in first..=last {
@@ -122,6 +128,7 @@ pub fn error_of_one_gaussian(rho: &Rational, count: u64, digits: u32) -> Result<
         if value.is_tight(digits) || bits >= MOST_BITS || exact.as_one().is_some() {
             return Ok(value);
         }
+        best = Some(value);
         bits *= 2;
     }
 }

@@ -236,7 +236,7 @@ impl Attack {
             let (first, again) =
                 if absent { (-sum.at_most(&low), -sum.at_most(&high)) } else { (sum.above(&low), sum.above(&high)) };
             if first == again || bits > 100_000 {
-                let (tail, other) = (sum.upper_tail(&first, digits)?.value, sum.upper_tail(&again, digits)?.value);
+                let (tail, other) = (tail_of(&sum, &first, digits)?, tail_of(&sum, &again, digits)?);
                 return Ok(tail.hull(&other));
             }
             bits *= 2;
@@ -249,6 +249,22 @@ pub(super) fn posterior(prior: &Rational, evidence: &Rational, bits: u32) -> Enc
     let against = Enclosure::rational(&(Rational::from(1) / odds(prior)), bits + 8);
     let ratio = exp(&-evidence.clone(), bits + 8).mul(&against);
     Enclosure::double(1.0, bits + 8).add(&ratio).recip()
+}
+
+/// P[L >= z] for a point z of the lattice; where it is below exp(-5000), only bounded.
+fn tail_of(sum: &LossSum, z: &Rational, digits: u32) -> Result<Enclosure> {
+    let bits = bits_for(digits) + 16;
+    // Markov's inequality with ln E[exp(s L)] <= rho (s + s^2): P[L >= z] <= exp(-(z - rho)^2 / (4 rho)) for z >= rho, and
+    // P[L <= z] is at most the same for z <= rho.
+    let exponent = -(Rational::from(z - sum.rho()).square() / (sum.rho().clone() * 4_u32));
+    let bounded = exponent < -5000;
+    let most = || Enclosure::double(0.0, bits).hull(&exp(&exponent, bits));
+    if z > sum.rho() {
+        return if bounded { Ok(most()) } else { Ok(sum.upper_tail(z, digits)?.value) };
+    }
+    // P[L < z] = Q[L > -z], and the complement keeps the digits.
+    let rest = if bounded { most() } else { sum.tilted_tail(&sum.above(&-z.clone()), digits)?.value };
+    Ok(Enclosure::double(1.0, bits).sub(&rest).clamp(0.0, 1.0))
 }
 
 /// P[X >= t] for the noise X that spends rho, to a relative width of 10^-digits.

@@ -9,7 +9,7 @@ use dp_assay::{
 use rug::Rational;
 use serde_json::{Value, json};
 
-use super::{arrays, count, counts, numbers, prior, row};
+use super::{arrays, count, counts, numbers, prior, row, shown};
 use crate::cli::{
     Answer,
     output::{self, ends, exact, exact_text},
@@ -168,16 +168,16 @@ fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Answ
         return Ok(Answer::Done);
     }
     output::text(&describe(attack, origin))?;
-    let shown = digits.min(40) as usize;
+    let cell = |value: &Enclosure| shown(value, digits);
     let mut rows = vec![
-        vec!["posterior probability, averaged over outputs".into(), marginal.shown(shown), absent.shown(shown)],
-        vec!["risk: that over the prior".into(), risk.shown(shown), attack.per_prior(&absent).shown(shown)],
-        vec!["probability of a correct decision".into(), correct.shown(shown), correct_absent.shown(shown)],
+        vec!["posterior probability, averaged over outputs".into(), cell(&marginal), cell(&absent)],
+        vec!["risk: that over the prior".into(), cell(&risk), cell(&attack.per_prior(&absent))],
+        vec!["probability of a correct decision".into(), cell(&correct), cell(&correct_absent)],
     ];
     let mut heading = vec!["", "target counts", "does not"];
     if let Some(other) = &other {
         heading.push("counts, at the query's rho");
-        rows.iter_mut().zip(other).for_each(|(row, value)| row.push(value.shown(shown)));
+        rows.iter_mut().zip(other).for_each(|(row, value)| row.push(cell(value)));
     }
     output::table(&heading, &rows)?;
     if let Some(threshold) = threshold {
