@@ -3,7 +3,11 @@
 use assert_cmd::Command;
 use dp_assay::{
     account::Composition,
-    evidence::{published, risk::settings, verify},
+    evidence::{
+        published,
+        risk::{Risk, settings},
+        verify,
+    },
     noise::DiscreteGaussian,
     numeric::{Enclosure, rational::parse},
     risk::{
@@ -504,7 +508,16 @@ fn every_series_has_points_and_encloses() {
             }
         }
     }
-    assert_eq!(settings.rhos.len(), 6);
+    // The rho of the settings are those of the rows of Table 2, lowest level first.
+    let papers = published::papers(&["kazan-reiter-2023".to_string()]).expect("the paper");
+    let names = ["block", "block-group", "tract", "county", "state", "us"];
+    assert_eq!(settings.rhos.len(), names.len());
+    for (rho, name) in settings.rhos.iter().zip(names) {
+        let id = format!("table-2-{name}");
+        let row = papers[0].values.iter().find(|row| row.id == id).expect("a row");
+        let published::Compute::Risk(Risk::QueryRho { total, level, query }) = &row.compute else { panic!("{id}") };
+        assert_eq!(*rho, number(total) * number(level) * number(query), "{id}");
+    }
     // Figure 8 is the variance of the noise itself.
     let variance = DiscreteGaussian::new(number("0.5")).expect("noise").variance(12);
     assert!(variance.overlaps(&noise(&Rational::from(1)).expect("noise").variance(12)));
