@@ -26,6 +26,7 @@
 //! - [`account`]: compositions, the privacy profile delta(epsilon) and back, trade-off functions, calibration, and the
 //!   conversions that others use.
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
+//! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
 //! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //!
 //! A lower room never calls a higher one.
@@ -51,6 +52,9 @@
 //! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](account::calibrate::least_on_grid) | `account::calibrate` |
 //! | a sample has exactly the law: random digits decide only where a proven bound does | [`noise::table`], [`noise::rejection`] | their unit tests: all words of reduced size; `tests/samplers.rs` |
 //! | under a seed the samples do not depend on threads or platform | [`noise::Streams`] | `noise::stream`, `noise::random` (RFC 8439), `tests/samplers.rs` |
+//! | the largest probability of a correct decision is a point of the profile | [`most_correct`](risk::bound::most_correct) | `tests/risk.rs`: against one count's own decisions |
+//! | all outputs of two levels are summed, and what is not visited is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
+//! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |
 //!
 //! # What is assumed
 //!
@@ -68,6 +72,7 @@ mod files;
 pub mod noise;
 pub mod numeric;
 pub mod release;
+pub mod risk;
 
 pub use error::{Error, Result};
 

@@ -11,6 +11,7 @@ mod mechanism;
 mod noise;
 mod output;
 mod releases;
+mod risk;
 mod sample;
 mod subject;
 mod tradeoff;
@@ -41,6 +42,7 @@ enum Command {
     Explain(explain::Args),
     Ledger(ledger::Args),
     Releases(releases::Args),
+    Risk(risk::Args),
     Verify(verify::Args),
     Sample(sample::Args),
     Noise(noise::Args),
@@ -64,6 +66,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Ledger(args) => ledger::run(&args),
         Command::Releases(args) => releases::run(&args),
+        Command::Risk(args) => risk::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Sample(args) => sample::run(&args),
         Command::Noise(args) => noise::run(&args),

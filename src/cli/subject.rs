@@ -124,7 +124,7 @@ impl Resolved {
 }
 
 /// The paths of a pair by their numbers and by what they drop.
-fn in_words(release: &Release, (p, q): (usize, usize), worst: &WorstPath) -> String {
+pub fn in_words(release: &Release, (p, q): (usize, usize), worst: &WorstPath) -> String {
     let drops = |path: usize| match release.dropped_names(path) {
         names if names.is_empty() => format!("path {} (drops no level)", path + 1),
         names => format!("path {} (drops {})", path + 1, names.join(", ")),

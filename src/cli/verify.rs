@@ -162,19 +162,20 @@ fn print_pipeline(own: &Pipeline) -> Result<()> {
 }
 
 fn row_json(row: &Row) -> Value {
-    let computed = match &row.computed {
+    let shown = |computed: &Computed| match computed {
         Computed::Value(value) => value.to_json(),
-        Computed::Statement(_) => json!(row.computed.shown(1)),
+        Computed::Statement(_) => json!(computed.shown(1)),
         Computed::NeedsData(_) => Value::Null,
     };
     json!({
         "id": row.published.id,
         "place": row.published.place,
         "published": row.published.printed,
-        "computed": computed,
+        "computed": shown(&row.computed),
         "verdict": row.verdict.word(),
         "note": row.published.note,
         "erratum": row.published.erratum,
+        "printed_by": row.printed_by.as_ref().map(shown),
     })
 }
 
@@ -202,6 +203,9 @@ fn print(title: &str, rows: &[Row]) -> Result<()> {
             if let Some(remark) = remark {
                 output::text(&format!("\n{kind} on {} ({}): {remark}\n", row.published.id, row.published.place))?;
             }
+        }
+        if let Some(printed_by) = &row.printed_by {
+            output::text(&format!("That computation gives {}.\n", printed_by.shown(8)))?;
         }
     }
     let counts: Vec<String> =

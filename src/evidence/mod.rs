@@ -5,6 +5,7 @@ pub mod pipeline;
 pub mod plot;
 pub mod published;
 pub mod report;
+pub mod risk;
 mod su_su_wang_2025;
 pub mod verify;
 pub mod write;

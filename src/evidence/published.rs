@@ -2,12 +2,14 @@
 
 use serde::Deserialize;
 
+use super::risk::Risk;
 use crate::error::{Error, Result};
 
 /// The papers whose values are bundled.
 const PAPERS: &[(&str, &str)] = &[
     ("su-su-wang-2025", include_str!("../../data/published/su-su-wang-2025.toml")),
     ("census-2020", include_str!("../../data/published/census-2020.toml")),
+    ("kazan-reiter-2023", include_str!("../../data/published/kazan-reiter-2023.toml")),
 ];
 
 /// The published values of one paper.
@@ -41,6 +43,8 @@ pub struct Published {
     pub note: Option<String>,
     /// Why the printed value is wrong, for a row that is known to differ.
     pub erratum: Option<String>,
+    /// Another computation, which gives the printed value or comes close to it: what was done instead.
+    pub printed_by: Option<Compute>,
 }
 
 /// How a printed text is to be read.
@@ -53,12 +57,20 @@ pub enum Unit {
     Percent,
     /// A variance proxy, rounded to the printed digits.
     Sigma2,
-    /// A sum of budgets, exact.
+    /// A share of a privacy budget, rounded to the printed digits.
+    Rho,
+    /// A probability, rounded to the printed digits.
+    Probability,
+    /// A ratio of probabilities, rounded to the printed digits.
+    Ratio,
+    /// A sum of budgets or a whole number, exact.
     Sum,
     /// An exact number at or above the true value, by less than 10^-5.
     RoundedUp,
     /// An upper bound: the true value must not exceed it.
     Bound,
+    /// A lower bound in percent: the true value must not be below it.
+    LeastPercent,
     /// A statement that holds or not.
     Claim,
 }
@@ -153,6 +165,8 @@ pub enum Compute {
         /// Which.
         method: OwnMethod,
     },
+    /// A value about disclosure risk.
+    Risk(Risk),
     /// sigma2 - Var of the discrete Gaussian.
     VarianceDeficit {
         /// The variance proxy.

@@ -58,6 +58,8 @@ pub struct Row {
     pub computed: Computed,
     /// What follows.
     pub verdict: Verdict,
+    /// What the computation gives that the printed value seems to come from, where it is recorded.
+    pub printed_by: Option<Computed>,
 }
 
 impl Row {
@@ -79,6 +81,17 @@ pub enum Computed {
 }
 
 impl Computed {
+    /// Values about risk are probabilities; where percent are printed they are compared as such.
+    fn in_unit(self, published: &Published) -> Self {
+        let percent = matches!(published.unit, Unit::Percent | Unit::LeastPercent);
+        match (self, &published.compute) {
+            (Computed::Value(value), Compute::Risk(_)) if percent => {
+                Computed::Value(value.mul(&Enclosure::double(100.0, 100)))
+            }
+            (computed, _) => computed,
+        }
+    }
+
     /// For tables: the value to its proven digits, at most `digits`.
     pub fn shown(&self, digits: usize) -> String {
         match self {
@@ -95,9 +108,11 @@ impl Computed {
 pub fn verify(paper: &Paper) -> Result<Vec<Row>> {
     (paper.values.par_iter())
         .map(|published| {
-            let computed = compute(&paper.paper, &published.compute)?;
+            let computed = compute(&paper.paper, &published.compute)?.in_unit(published);
             let verdict = judge(published, &computed)?;
-            Ok(Row { published: published.clone(), computed, verdict })
+            let printed_by = published.printed_by.as_ref().map(|what| compute(&paper.paper, what)).transpose()?;
+            let printed_by = printed_by.map(|computed| computed.in_unit(published));
+            Ok(Row { published: published.clone(), computed, verdict, printed_by })
         })
         .collect()
 }
@@ -119,6 +134,7 @@ fn compute(paper: &str, what: &Compute) -> Result<Computed> {
         }
         Compute::ReleaseRho { release } => Enclosure::rational(&Release::find(release)?.rho, 256),
         Compute::Own { method } => return su_su_wang_2025::compute(&Release::find(paper)?, method),
+        Compute::Risk(what) => return super::risk::compute(what),
         Compute::VarianceDeficit { sigma2 } => DiscreteGaussian::new(parse(sigma2)?)?.variance_deficit(DIGITS),
         _ => return compute_of_release(&Release::find(paper)?, what),
     };
@@ -274,6 +290,13 @@ fn judge(published: &Published, computed: &Computed) -> Result<Verdict> {
         return Ok(match value.at_most(&parse(&published.printed)?) {
             Certainty::Yes => Verdict::Agrees,
             Certainty::No => Verdict::Disproved,
+            Certainty::Undecided => Verdict::Undecided,
+        });
+    }
+    if published.unit == Unit::LeastPercent {
+        return Ok(match value.at_most(&parse(&published.printed)?) {
+            Certainty::Yes => Verdict::Disproved,
+            Certainty::No => Verdict::Agrees,
             Certainty::Undecided => Verdict::Undecided,
         });
     }

@@ -64,6 +64,16 @@ impl Masses {
         Float::with_val_round(64, missing, Round::Up).0 >> self.bits
     }
 
+    /// The stored masses and the integer k of the first: the truth at offset + step k is at least the stored value. What
+    /// all true masses together exceed the stored ones by is at most the third value.
+    pub fn listed(&self) -> (i64, Vec<Enclosure>, Float) {
+        let stored = |mass: &Integer| {
+            let precision = mass.significant_bits().max(64);
+            Enclosure::rational(&Rational::from(mass), precision).times_power_of_two(-i64::from(self.bits))
+        };
+        (self.polynomial.first, self.polynomial.masses.iter().map(stored).collect(), self.missing())
+    }
+
     /// Encloses the sum of P[L = l] weight(l), for weights that `weight` encloses and that lie in [0, 1].
     fn sum(&self, weight: impl Fn(&Rational) -> Option<Enclosure>) -> Enclosure {
         let precision = self.bits + 32;

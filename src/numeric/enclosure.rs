@@ -169,6 +169,27 @@ impl Enclosure {
         directed!(self.bits(), self.upper.erfc_ref(), self.lower.erfc_ref())
     }
 
+    /// Encloses cos(x): |cos x - cos y| <= |x - y|, so the cosine of one end is off by at most the width.
+    pub fn cos(&self) -> Self {
+        let bits = self.bits();
+        let width = rounded(bits, &self.upper - &self.lower, Round::Up);
+        let at = directed!(bits, self.lower.cos_ref(), self.lower.cos_ref());
+        directed!(bits, &at.lower - &width, &at.upper + &width).clamp(-1.0, 1.0)
+    }
+
+    /// Encloses 2^k x, without rounding.
+    pub fn times_power_of_two(mut self, k: i64) -> Self {
+        let k = k.clamp(-(1 << 30), 1 << 30) as i32;
+        self.lower <<= k;
+        self.upper <<= k;
+        self
+    }
+
+    /// Doubles at or below the lower and at or above the upper end.
+    pub fn doubles(&self) -> (f64, f64) {
+        (self.lower.to_f64_round(Round::Down), self.upper.to_f64_round(Round::Up))
+    }
+
     /// The enclosure cut to `[floor, ceiling]`, for a truth that is known to lie there.
     pub fn clamp(self, floor: f64, ceiling: f64) -> Self {
         let bits = self.bits();
@@ -340,6 +361,11 @@ mod tests {
         assert!(x.exp().ln().contains(&parse("0.35").unwrap()));
         assert!(x.sqrt().mul(&x.sqrt()).contains(&parse("0.35").unwrap()));
         let erfc = x.erfc();
+        // cos(pi / 3) = 1 / 2, and the cosine falls from 0.3 to 0.4.
+        let third = Enclosure::pi(80).div(&Enclosure::double(3.0, 80)).cos();
+        assert!(third.contains(&parse("1/2").unwrap()) && third.is_tight(22));
+        let (low, high) = x.cos().doubles();
+        assert!(low <= 0.4_f64.cos() && 0.3_f64.cos() <= high && high - low < 0.3);
         assert!(erfc.lower() < erfc.upper());
         assert_eq!(enclosure("-1", "1").recip().upper().to_f64(), f64::INFINITY);
         assert_eq!(enclosure("0", "1").ln().lower().to_f64(), f64::NEG_INFINITY);

@@ -1,0 +1,19 @@
+//! The figures of Kazan & Reiter (2023) that take longest: Figure 4 (tiles of decisions), Figure 5 (30 true counts to 6
+//! digits) and Figure 6 (200 values of rho for each of 3 true counts).
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use dp_assay::{evidence::risk::settings, risk::series};
+
+fn figures(criterion: &mut Criterion) {
+    let settings = settings().and_then(|file| file.settings()).expect("the bundled settings");
+    let grid = series::log_grid(-2.0, 2.0, 200);
+    let mut group = criterion.benchmark_group("risk");
+    group.sample_size(10);
+    group.bench_function("Figure 4", |b| b.iter(|| series::figure_4(&settings)));
+    group.bench_function("Figure 5, 30 points, 6 digits", |b| b.iter(|| series::figure_5(&settings, 30, 6)));
+    group.bench_function("Figure 6, 3 x 200 points, 6 digits", |b| b.iter(|| series::figure_6(&settings, &grid, 6)));
+    group.finish();
+}
+
+criterion_group!(benches, figures);
+criterion_main!(benches);

@@ -1,0 +1,209 @@
+//! `assay risk hierarchical`: counts of the groups above and beside the target's.
+
+use anyhow::{Context, Result, anyhow, bail};
+use dp_assay::{
+    numeric::{Enclosure, rational},
+    risk::{
+        decision::Truth,
+        hierarchical::{Hierarchy, Upper},
+        others::error_of_one_gaussian,
+        single::Attack,
+    },
+};
+use rug::Rational;
+use serde_json::{Value, json};
+
+use super::{count, counts, numbers, prior, row};
+use crate::cli::{
+    Answer,
+    output::{self, ends, exact},
+    subject::Format,
+};
+
+/// What counts of the groups above and beside reveal besides: the exact joint posterior
+///
+/// X1 is the count of the target's group, X2 = X1 + Y1 that of the group above, Y1 the sum over the D other groups. For more
+/// levels give RHO3, D2 and then X3, Y2 after X1,X2,Y1, and so on.
+#[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("counts").required(true).args(["noisy", "truth"]))]
+pub struct Args {
+    /// The rho of each level, lowest first
+    #[arg(long, value_name = "RHO1,RHO2[,...]", allow_hyphen_values = true)]
+    rho: String,
+    /// How many other groups there are beside the target's
+    #[arg(long, value_name = "D[,...]", allow_hyphen_values = true)]
+    others: String,
+    /// The prior probability that the target counts, 0 < P < 1
+    #[arg(long, value_name = "P", allow_hyphen_values = true)]
+    prior: String,
+    /// The counts as they were released: the posterior after them
+    #[arg(long, value_name = "X1,X2,Y1", allow_hyphen_values = true)]
+    noisy: Option<String>,
+    /// The true counts: the probability of a correct decision over all outputs, for two levels
+    #[arg(long, value_name = "X1,X2,Y1", allow_hyphen_values = true)]
+    truth: Option<String>,
+    /// What the adversary believes of X2, given that it is at least X1: uniform, upto:K or point:K
+    #[arg(long, value_name = "PRIOR", default_value = "uniform")]
+    prior_x2: String,
+    /// The count of the target's group without the target
+    #[arg(long, value_name = "M", default_value = "0", allow_hyphen_values = true)]
+    known: String,
+    /// Take one discrete Gaussian for the noise of the sum over the other groups, as (3.7) of the paper does
+    #[arg(long)]
+    one_gaussian: bool,
+    #[command(flatten)]
+    format: Format,
+    /// Comma-separated values of the posterior of X2
+    #[arg(long, conflicts_with = "json", conflicts_with = "truth")]
+    csv: bool,
+}
+
+pub fn run(args: &Args) -> Result<Answer> {
+    let prior = prior(&args.prior)?;
+    let rhos = numbers("--rho", &args.rho)?;
+    let others: Vec<u64> = (counts("--others", &args.others)?.into_iter())
+        .map(|d| u64::try_from(d).map_err(|_| anyhow!("--others: {d} is out of range: 0 or more other groups")))
+        .collect::<Result<_>>()?;
+    if rhos.len() < 2 {
+        bail!("--rho: {} is the rho of one level: give those of two or more, as in 0.099,0.246", args.rho);
+    }
+    let mut attack = Hierarchy::new(prior.clone(), rhos.clone(), others.clone(), upper(&args.prior_x2)?)
+        .context("--rho, --others, --prior-x2")?
+        .with_known(count("--known", &args.known)?)
+        .context("--known")?;
+    if args.one_gaussian {
+        attack = attack.with_one_gaussian()?;
+    }
+    let base = json!({
+        "rho": rhos.iter().map(exact).collect::<Value>(),
+        "others": if others.len() == 1 { json!(others[0]) } else { json!(others) },
+        "prior": exact(&prior),
+        "prior_exact": prior.to_string(),
+        "prior_x2": args.prior_x2,
+        "known": args.known.parse::<i64>().unwrap_or_default(),
+    });
+    let shown: Vec<String> = rhos.iter().map(|rho| Enclosure::rational(rho, 64).shown(6)).collect();
+    let shown_others: Vec<String> = others.iter().map(ToString::to_string).collect();
+    let title = format!(
+        "rho = {}, {} other groups, prior = {}, prior of X2 {}\n\n",
+        shown.join(", "),
+        shown_others.join(", "),
+        rational::display(&prior),
+        args.prior_x2
+    );
+    match (&args.noisy, &args.truth) {
+        (Some(noisy), _) => posterior(args, &attack, &counts("--noisy", noisy)?, base, &title),
+        (None, Some(truth)) => {
+            decision(args, &attack, &counts("--truth", truth)?, &rhos, &others, &prior, base, &title)
+        }
+        (None, None) => bail!("give --noisy X1,X2,Y1 or --truth X1,X2,Y1"),
+    }
+}
+
+fn upper(text: &str) -> Result<Upper> {
+    let wrong = || format!("--prior-x2 {text:?}: expected uniform, upto:K or point:K with a count K");
+    match text.split_once(':') {
+        None if text == "uniform" => Ok(Upper::Uniform),
+        Some(("upto", most)) => Ok(Upper::UpTo(count("--prior-x2", most).with_context(wrong)?)),
+        Some(("point", point)) => Ok(Upper::Point(count("--prior-x2", point).with_context(wrong)?)),
+        _ => bail!(wrong()),
+    }
+}
+
+/// X1, X2, Y1, X3, Y2, ... as the counts of the levels and the sums over the others.
+fn levels(name: &str, values: &[i64], levels: usize) -> Result<(Vec<i64>, Vec<i64>)> {
+    if values.len() != 2 * levels - 1 {
+        let expected =
+            if levels == 2 { "X1,X2,Y1".to_string() } else { format!("X1,X2,Y1,...: {} counts", 2 * levels - 1) };
+        bail!("{name}: {} counts were given for {levels} levels: expected {expected}", values.len());
+    }
+    let own = std::iter::once(values[0]).chain(values[1..].iter().step_by(2).copied()).collect();
+    Ok((own, values[2..].iter().step_by(2).copied().collect()))
+}
+
+fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, title: &str) -> Result<Answer> {
+    let digits = args.format.digits;
+    let (own, others) = levels("--noisy", noisy, attack.levels())?;
+    let posterior = attack.posterior(&own, &others, digits).context("--noisy")?;
+    if args.csv {
+        let rows = posterior.upper.iter().map(|(value, probability)| {
+            let (lower, upper) = ends(probability);
+            vec![value.to_string(), lower, upper]
+        });
+        output::csv(&["x2", "probability_lower", "probability_upper"], rows)?;
+        return Ok(Answer::Done);
+    }
+    if args.format.json {
+        object["noisy"] = json!(noisy);
+        object["posterior"] = posterior.present.to_json();
+        object["x2"] = (posterior.upper.iter())
+            .map(|(value, probability)| json!({ "value": value, "probability": probability.to_json() }))
+            .collect();
+        object["joint"] = (posterior.joint.iter())
+            .map(|(x1, x2, probability)| json!({ "x1": x1, "x2": x2, "probability": probability.to_json() }))
+            .collect();
+        object["status"] = output::status(posterior.met);
+        output::json(&object)?;
+        return Ok(Answer::Done);
+    }
+    output::text(title)?;
+    let mut rows = vec![row("posterior probability that the target counts", &posterior.present, digits)];
+    let visible = posterior.upper.iter().filter(|(_, probability)| *probability.upper() > 1e-6);
+    rows.extend(visible.map(|(value, probability)| {
+        row(&format!("posterior probability of X2 = {value}"), probability, digits.min(8))
+    }));
+    output::table(&["", "probability"], &rows)?;
+    if !posterior.met {
+        output::text("\nThe enclosures are wider than asked: the output is too improbable.\n")?;
+    }
+    Ok(Answer::Done)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn decision(
+    args: &Args,
+    attack: &Hierarchy,
+    truth: &[i64],
+    rhos: &[Rational],
+    others: &[u64],
+    prior: &Rational,
+    mut object: Value,
+    title: &str,
+) -> Result<Answer> {
+    let digits = args.format.digits;
+    let (own, beside) = levels("--truth", truth, attack.levels())?;
+    let (x1, x2) = (own[0], own[1]);
+    if x1.checked_add(beside[0]) != Some(x2) {
+        bail!("--truth: X1 + Y1 must be X2, and {x1} + {} is not {x2}", beside[0]);
+    }
+    let decision = attack.correct_decision(Truth { x1, x2 }, digits).context("--truth")?;
+    let alone = Attack::new(prior.clone(), vec![rhos[0].clone()])?;
+    let present = attack.known() < x1;
+    let alone = if present { alone.correct_decision(digits)? } else { alone.correct_if_absent(digits)? };
+    // Where it is too large a table to make, the answer stands without it.
+    let error = error_of_one_gaussian(&rhos[0], others[0].max(1), 3).ok();
+    if args.format.json {
+        object["truth"] = json!(truth);
+        object["correct_decision"] = decision.correct.to_json();
+        object["gained"] = decision.gained.to_json();
+        object["lost"] = decision.lost.to_json();
+        object["correct_decision_alone"] = alone.to_json();
+        object["one_gaussian_error"] = output::enclosure(error.as_ref());
+        object["status"] = output::status(decision.met);
+        output::json(&object)?;
+        return Ok(Answer::Done);
+    }
+    output::text(title)?;
+    let mut rows = vec![
+        row("probability of a correct decision", &decision.correct, digits),
+        row("with the lowest level alone", &alone, digits),
+        row("wrong decisions put right by the other counts", &decision.gained, 6),
+        row("right decisions put wrong by them", &decision.lost, 6),
+    ];
+    rows.extend(error.map(|error| row("total variation of (3.7), one Gaussian for the sum", &error, 3)));
+    output::table(&["", "probability"], &rows)?;
+    if !decision.met {
+        output::text("\nThe enclosure is wider than asked; --json gives both ends.\n")?;
+    }
+    Ok(Answer::Done)
+}

@@ -1,0 +1,269 @@
+//! `assay risk single`: one noisy count, or one at each of several levels.
+
+use anyhow::{Context, Result, bail};
+use dp_assay::{
+    numeric::{Enclosure, rational},
+    release::Release,
+    risk::single::Attack,
+};
+use rug::Rational;
+use serde_json::{Value, json};
+
+use super::{arrays, count, counts, numbers, prior, row, shown};
+use crate::cli::{
+    Answer,
+    output::{self, ends, exact, exact_text},
+    subject::Format,
+};
+
+/// What one noisy count reveals of a target, to an adversary who knows everybody else
+///
+/// The adversary knows the count without the target, and believes with probability P that the target counts: that it has
+/// the characteristics, answered at all, answered truly, or has a value of an unknown variable. Several rho are counts of
+/// several levels at which the target is unique, or of several releases.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The rho of the count, with noise of variance proxy 1 / (2 RHO); several, separated by commas
+    #[arg(long, value_name = "RHO[,RHO...]", allow_hyphen_values = true, required_unless_present = "release")]
+    rho: Option<String>,
+    /// In place of RHO: a bundled release or a TOML file, with --level and --query
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "rho", requires = "level", requires = "query")]
+    release: Option<String>,
+    /// The geolevel of the count
+    #[arg(long, value_name = "NAME", requires = "release")]
+    level: Option<String>,
+    /// The query of the count
+    #[arg(long, value_name = "NAME", requires = "release")]
+    query: Option<String>,
+    /// The prior probability that the target counts, 0 < P < 1
+    #[arg(long, value_name = "P", allow_hyphen_values = true)]
+    prior: String,
+    /// The released count minus the known count; one for each rho, separated by commas; or a range as in -5..10
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    noisy: Option<String>,
+    #[command(flatten)]
+    format: Format,
+    /// Comma-separated values, for a range of X
+    #[arg(long, conflicts_with = "json", requires = "noisy")]
+    csv: bool,
+}
+
+/// Where the rho of a count of a release comes from.
+struct Origin {
+    title: String,
+    sigma2: Rational,
+    query_rho: Rational,
+}
+
+pub fn run(args: &Args) -> Result<Answer> {
+    let prior = prior(&args.prior)?;
+    let (rhos, origin) = match (&args.rho, &args.release) {
+        (Some(rho), _) => (numbers("--rho", rho)?, None),
+        (None, Some(release)) => {
+            let (rho, origin) = of_release(args, release)?;
+            (vec![rho], Some(origin))
+        }
+        (None, None) => bail!("--rho: give a rho, or --release NAME --level NAME --query NAME"),
+    };
+    let attack = Attack::new(prior.clone(), rhos).context(if origin.is_some() { "--query" } else { "--rho" })?;
+    match args.noisy.as_deref() {
+        None => average(args, &attack, origin.as_ref()),
+        Some(noisy) => match noisy.split_once("..") {
+            Some((from, to)) => range(args, &attack, count("--noisy", from)?, count("--noisy", to)?),
+            None if args.csv => bail!("--csv: a single output is no series; give a range, as in --noisy -5..10"),
+            None => output_of(args, &attack, &counts("--noisy", noisy)?, origin.as_ref()),
+        },
+    }
+}
+
+fn of_release(args: &Args, name: &str) -> Result<(Rational, Origin)> {
+    let release = Release::find(name).context("--release")?;
+    if release.budget_only {
+        // The library's own refusal says why.
+        release.composition(&[] as &[&str], None).context("--release")?;
+    }
+    let level = release.level(args.level.as_deref().unwrap_or_default()).context("--level")?;
+    let asked = args.query.as_deref().unwrap_or_default();
+    let Some(query) = level.queries.iter().find(|query| query.name == asked) else {
+        let known: Vec<&str> = level.queries.iter().map(|query| query.name.as_str()).collect();
+        bail!("--query: the level {} has no query {asked:?}: it has {}", level.name, known.join(", "));
+    };
+    let title = format!("{}: {}, {}", release.name, level.name, query.name);
+    let origin = Origin { title, sigma2: query.sigma2.clone(), query_rho: query.rho.clone() };
+    Ok((Rational::from(1) / Rational::from(&query.sigma2 * 2_u32), origin))
+}
+
+fn describe(attack: &Attack, origin: Option<&Origin>) -> String {
+    let rhos: Vec<String> = attack.rhos().iter().map(|rho| Enclosure::rational(rho, 64).shown(6)).collect();
+    let prior = rational::display(attack.prior());
+    let Some(origin) = origin else {
+        return format!("rho = {}, prior = {prior}\n\n", rhos.join(", "));
+    };
+    let real = |value: &Rational| Enclosure::rational(value, 64).shown(6);
+    let mut text = format!(
+        "{}\nnoise of variance proxy {}, so that one count spends rho = {}; prior = {prior}\n",
+        origin.title,
+        real(&origin.sigma2),
+        rhos.join(", ")
+    );
+    if origin.query_rho != attack.rhos()[0] {
+        text += &format!(
+            "(the query spends {}, because a changed record moves more than one of its counts)\n",
+            real(&origin.query_rho)
+        );
+    }
+    text + "\n"
+}
+
+fn base(attack: &Attack, origin: Option<&Origin>) -> Value {
+    let rhos = attack.rhos();
+    let rho = match rhos {
+        [rho] => exact(rho),
+        rhos => rhos.iter().map(exact).collect(),
+    };
+    let mut object = json!({ "rho": rho, "prior": exact(attack.prior()), "prior_exact": attack.prior().to_string() });
+    if let Some(origin) = origin {
+        object["sigma2"] = exact(&origin.sigma2);
+        object["query_rho"] = exact(&origin.query_rho);
+    }
+    object
+}
+
+/// The average over all outputs.
+fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Answer> {
+    let digits = args.format.digits;
+    let marginal = attack.marginal(digits)?;
+    let absent = attack.marginal_if_absent(digits)?;
+    let risk = attack.per_prior(&marginal);
+    let correct = attack.correct_decision(digits)?;
+    let correct_absent = attack.correct_if_absent(digits)?;
+    let threshold = if attack.rhos().len() == 1 { Some(attack.threshold()?) } else { None };
+    // What the paper's reading of a query's rho would give, where it is another.
+    let other = (origin.filter(|origin| origin.query_rho != attack.rhos()[0]))
+        .map(|origin| Attack::new(attack.prior().clone(), vec![origin.query_rho.clone()]))
+        .transpose()?;
+    let other = other
+        .map(|other| -> Result<_> {
+            let marginal = other.marginal(digits)?;
+            Ok([marginal.clone(), other.per_prior(&marginal), other.correct_decision(digits)?])
+        })
+        .transpose()?;
+    if args.format.json {
+        let mut object = base(attack, origin);
+        object["marginal_posterior"] = marginal.to_json();
+        object["marginal_posterior_if_absent"] = absent.to_json();
+        object["risk"] = risk.to_json();
+        object["correct_decision"] = correct.to_json();
+        object["correct_decision_if_absent"] = correct_absent.to_json();
+        object["threshold"] = json!(threshold);
+        object["status"] = output::status([&marginal, &correct].iter().all(|value| value.is_tight(digits)));
+        if let Some([marginal, risk, correct]) = &other {
+            object["at_query_rho"] = json!({
+                "marginal_posterior": marginal.to_json(),
+                "risk": risk.to_json(),
+                "correct_decision": correct.to_json(),
+            });
+        }
+        output::json(&object)?;
+        return Ok(Answer::Done);
+    }
+    output::text(&describe(attack, origin))?;
+    let cell = |value: &Enclosure| shown(value, digits);
+    let mut rows = vec![
+        vec!["posterior probability, averaged over outputs".into(), cell(&marginal), cell(&absent)],
+        vec!["risk: that over the prior".into(), cell(&risk), cell(&attack.per_prior(&absent))],
+        vec!["probability of a correct decision".into(), cell(&correct), cell(&correct_absent)],
+    ];
+    let mut heading = vec!["", "target counts", "does not"];
+    if let Some(other) = &other {
+        heading.push("counts, at the query's rho");
+        rows.iter_mut().zip(other).for_each(|(row, value)| row.push(cell(value)));
+    }
+    output::table(&heading, &rows)?;
+    if let Some(threshold) = threshold {
+        output::text(&format!(
+            "\nThe adversary decides for the target where the released count exceeds the known one by {threshold} or more.\n"
+        ))?;
+    }
+    Ok(Answer::Done)
+}
+
+/// One output.
+fn output_of(args: &Args, attack: &Attack, noisy: &[i64], origin: Option<&Origin>) -> Result<Answer> {
+    let digits = args.format.digits;
+    let posterior = attack.posterior(noisy, digits).context("--noisy")?;
+    let risk = attack.risk(noisy, digits)?;
+    let probability = [true, false].map(|present| attack.probability(noisy, present, digits));
+    let [present, absent] = probability;
+    let (present, absent) = (present?, absent?);
+    let sequence = attack.sequence(noisy, digits)?;
+    if args.format.json {
+        let mut object = base(attack, origin);
+        object["noisy"] = if noisy.len() == 1 { json!(noisy[0]) } else { json!(noisy) };
+        object["posterior"] = posterior.to_json();
+        object["risk"] = risk.to_json();
+        object["probability"] = present.to_json();
+        object["probability_if_absent"] = absent.to_json();
+        object["status"] = output::status(posterior.is_tight(digits));
+        if noisy.len() > 1 {
+            object["risk_steps"] = sequence.steps.iter().map(Enclosure::to_json).collect();
+        }
+        output::json(&object)?;
+        return Ok(Answer::Done);
+    }
+    output::text(&describe(attack, origin))?;
+    let mut rows = vec![
+        row("posterior probability that the target counts", &posterior, digits),
+        row("risk: that over the prior", &risk, digits),
+        row("probability of this output if it counts", &present, digits),
+        row("probability of this output if it does not", &absent, digits),
+    ];
+    if noisy.len() > 1 {
+        let steps = sequence.steps.iter().enumerate();
+        rows.extend(steps.map(|(k, step)| row(&format!("risk of count {} after those before", k + 1), step, digits)));
+    }
+    output::table(&["", "value"], &rows)?;
+    Ok(Answer::Done)
+}
+
+/// A range of outputs of one count.
+fn range(args: &Args, attack: &Attack, from: i64, to: i64) -> Result<Answer> {
+    const MOST: i64 = 100_000;
+    if to < from || to - from >= MOST {
+        bail!("--noisy {from}..{to}: give a range from the smaller to the larger, of at most {MOST} counts");
+    }
+    let digits = args.format.digits;
+    let columns = [
+        "noisy",
+        "probability_lower",
+        "probability_upper",
+        "posterior_lower",
+        "posterior_upper",
+        "risk_lower",
+        "risk_upper",
+    ];
+    let rows: Vec<Vec<String>> = (from..=to)
+        .map(|n| {
+            let values =
+                [attack.probability(&[n], true, digits)?, attack.posterior(&[n], digits)?, attack.risk(&[n], digits)?];
+            let ends = values.iter().flat_map(|value| <[String; 2]>::from(ends(value)));
+            Ok(std::iter::once(n.to_string()).chain(ends).collect())
+        })
+        .collect::<dp_assay::Result<_>>()
+        .context("--noisy")?;
+    if args.csv {
+        output::csv(&columns, rows)?;
+    } else if args.format.json {
+        let mut object = base(attack, None);
+        arrays(&mut object, &columns, &rows);
+        output::json(&object)?;
+    } else {
+        output::text(&format!(
+            "rho = {}, prior = {}\n\n",
+            exact_text(&attack.rhos()[0]),
+            rational::display(attack.prior())
+        ))?;
+        output::table(&columns, &rows)?;
+    }
+    Ok(Answer::Done)
+}

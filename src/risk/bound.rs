@@ -1,0 +1,230 @@
+//! What no adversary can exceed, whatever they know besides: from the exact privacy of a release.
+//!
+//! An adversary decides from the outputs whether the target counts, believing it beforehand with probability p. Let P be
+//! the law of the outputs with the target and Q without. Deciding "yes" on an event S is right with probability
+//! p P(S) + (1 - p) (1 - Q(S)), that is 1 - ((1 - p) alpha + p beta) with alpha = Q(S) and beta = 1 - P(S), and the most of
+//! it over all S is
+//!
+//! 1 - min over alpha of [(1 - p) alpha + p f(alpha)] = (1 - p) + p sup_S [P(S) - ((1 - p) / p) Q(S)]
+//!
+//! with f the trade-off function. For p <= 1/2 the supremum is delta(ln((1 - p) / p)), a point of the privacy profile; for
+//! p > 1/2 the roles of P and Q change. So in all cases, with the profile of a symmetric pair,
+//!
+//! most correct = max(p, 1 - p) + min(p, 1 - p) delta(|ln(p / (1 - p))|).
+//!
+//! It is attained, by the adversary who knows everything but the target and computes the posterior. At p = 1/2 it is
+//! (1 + advantage) / 2, the advantage being delta(0), the total variation distance of P and Q.
+//!
+//! The posterior odds after an output are the prior odds times exp(L), and Gaussian noise leaves L unbounded: no posterior
+//! below one holds for every output. With epsilon the exact value at delta, P = min(P, e^epsilon Q) + rest, where the rest
+//! has mass delta: but for outputs of that mass under the truth, the posterior is at most
+//! p e^epsilon / (1 - p + p e^epsilon). A second answer asks for the outputs themselves: the posterior that is exceeded
+//! with probability at most delta, from the tail of L.
+
+use rug::{Float, Rational, float::Round};
+
+use super::{check_prior, odds};
+use crate::{
+    account::{Composition, conversions, profile::check_delta},
+    error::{Error, Result},
+    numeric::{Certainty, Enclosure, rational},
+};
+
+/// The privacy profile of what is accounted for, as it enters the bounds.
+pub trait Profile {
+    /// delta(epsilon), to a relative width of 10^-digits where it can be had.
+    fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure>;
+    /// epsilon(delta).
+    fn epsilon(&self, delta: &Rational, digits: u32) -> Result<Enclosure>;
+    /// The rho of zero-concentrated differential privacy.
+    fn rho(&self) -> Rational;
+}
+
+impl Profile for Composition {
+    fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
+        Ok(Composition::delta(self, epsilon, digits)?.value)
+    }
+
+    fn epsilon(&self, delta: &Rational, digits: u32) -> Result<Enclosure> {
+        Ok(Composition::epsilon(self, delta, digits)?.value)
+    }
+
+    fn rho(&self) -> Rational {
+        Composition::rho(self).clone()
+    }
+}
+
+/// What no adversary can exceed.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// The largest probability of a correct decision.
+    pub correct: Enclosure,
+    /// The same from (epsilon, delta) alone, with the exact epsilon.
+    pub correct_by_epsilon: Enclosure,
+    /// The same with the epsilon that zCDP implies.
+    pub correct_by_zcdp: Enclosure,
+    /// The total variation distance.
+    pub advantage: Enclosure,
+    /// The same with the epsilon that zCDP implies.
+    pub advantage_by_zcdp: Enclosure,
+    /// The largest posterior but for outputs of mass delta, with the exact epsilon.
+    pub posterior: Enclosure,
+    /// The same with the epsilon that zCDP implies.
+    pub posterior_by_zcdp: Enclosure,
+    /// The exact epsilon at delta.
+    pub epsilon: Enclosure,
+    /// The epsilon at delta that zCDP implies (Bun & Steinke 2016, Proposition 1.3).
+    pub zcdp_epsilon: Enclosure,
+}
+
+/// All bounds for an adversary of this prior, with outputs of mass delta excepted where a posterior is bounded.
+pub fn bound(profile: &impl Profile, prior: &Rational, delta: &Rational, digits: u32) -> Result<Bound> {
+    check_prior(prior)?;
+    check_delta(delta)?;
+    let epsilon = profile.epsilon(delta, digits)?;
+    let zcdp_epsilon = conversions::zcdp_epsilon(&profile.rho(), delta, digits + 4);
+    let half = Rational::from((1, 2));
+    Ok(Bound {
+        correct: most_correct(profile, prior, digits)?,
+        correct_by_epsilon: most_correct_by_epsilon(&epsilon, delta, prior),
+        correct_by_zcdp: most_correct_by_epsilon(&zcdp_epsilon, delta, prior),
+        advantage: profile.delta(&Rational::new(), digits)?,
+        advantage_by_zcdp: advantage_of(&most_correct_by_epsilon(&zcdp_epsilon, delta, &half)),
+        posterior: posterior_at(prior, &epsilon),
+        posterior_by_zcdp: posterior_at(prior, &zcdp_epsilon),
+        epsilon,
+        zcdp_epsilon,
+    })
+}
+
+/// The largest probability of a correct decision of any adversary with this prior: max(p, 1 - p) + min(p, 1 - p)
+/// delta(|ln(p / (1 - p))|).
+pub fn most_correct(profile: &impl Profile, prior: &Rational, digits: u32) -> Result<Enclosure> {
+    check_prior(prior)?;
+    let rest = Rational::from(1 - prior);
+    let (larger, smaller) = if *prior > rest { (prior.clone(), rest) } else { (rest, prior.clone()) };
+    let bits = (f64::from(digits) * 3.33) as u32 + 64;
+    let ln = Enclosure::rational(&Rational::from(&larger / &smaller), bits + 32).ln();
+    let end = |end: &Float| end.to_rational().unwrap_or_default().max(Rational::new());
+    // delta falls: its value at ln lies between those at the ends of an enclosure of ln.
+    let (low, high) = (end(ln.lower()), end(ln.upper()));
+    let from_above = profile.delta(&low, digits)?;
+    let delta = if low == high { from_above } else { from_above.hull(&profile.delta(&high, digits)?) };
+    let bits = bits.max(delta.lower().prec());
+    Ok(Enclosure::rational(&larger, bits).add(&Enclosure::rational(&smaller, bits).mul(&delta)).clamp(0.0, 1.0))
+}
+
+/// The largest probability of a correct decision that (epsilon, delta) alone allows: from its trade-off function
+/// max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)), whose corners are at alpha = 0, 1 - delta and
+/// (1 - delta) / (1 + e^epsilon).
+pub fn most_correct_by_epsilon(epsilon: &Enclosure, delta: &Rational, prior: &Rational) -> Enclosure {
+    let bits = epsilon.lower().prec().max(64) + 64;
+    let real = |x: &Rational| Enclosure::rational(x, bits);
+    let one = Enclosure::double(1.0, bits);
+    let rest = real(&Rational::from(1 - delta));
+    let corner = rest.div(&one.add(&epsilon.exp()));
+    // p f + (1 - p) alpha is linear between the corners, so least at one of them.
+    let ends = [rest.mul(&real(prior)), rest.mul(&real(&Rational::from(1 - prior)))];
+    let least = ends.iter().fold(corner, |least, end| smaller(&least, end));
+    one.sub(&least).clamp(0.0, 1.0)
+}
+
+fn smaller(a: &Enclosure, b: &Enclosure) -> Enclosure {
+    a.clone().negate().max(&b.clone().negate()).negate()
+}
+
+/// 2 correct - 1, for the probability of a correct decision at prior 1/2.
+fn advantage_of(correct: &Enclosure) -> Enclosure {
+    let bits = correct.lower().prec();
+    correct.mul(&Enclosure::double(2.0, bits)).sub(&Enclosure::double(1.0, bits)).clamp(0.0, 1.0)
+}
+
+/// p e^epsilon / (1 - p + p e^epsilon).
+pub fn posterior_at(prior: &Rational, epsilon: &Enclosure) -> Enclosure {
+    let bits = epsilon.lower().prec().max(64) + 64;
+    let widened = epsilon.add(&Enclosure::double(0.0, bits));
+    let odds = Enclosure::rational(&odds(prior), bits).mul(&widened.exp());
+    Enclosure::double(1.0, bits).add(&odds.recip()).recip()
+}
+
+/// An epsilon that the privacy loss exceeds with probability at most delta, whether the target counts or not:
+/// `P[L > epsilon] <= delta`, proven.
+///
+/// `P[L > epsilon]` is the larger of the two probabilities, since `Q[L > epsilon] = E_P[exp(-L); L > epsilon]` is at most
+/// exp(-epsilon) times it. It is found exactly where the losses lie on a lattice that can be swept. Everywhere else, with
+/// `exact` the epsilon at delta, a later point of the profile gives a bound, and so does zCDP.
+pub fn exceeded_epsilon(
+    profile: &impl Profile,
+    losses: Option<&Composition>,
+    delta: &Rational,
+    exact: &Enclosure,
+) -> Result<Exceeded> {
+    check_delta(delta)?;
+    if let Some(composition) = losses {
+        match by_tail(composition, delta) {
+            Err(Error::Unsweepable { .. } | Error::NoLattice) => {}
+            other => return other,
+        }
+    }
+    // Markov's inequality for exp(s L) with ln E[exp(s L)] <= rho (s + s^2), at the best s: P[L > epsilon] <= exp(-(epsilon - rho)^2 / (4 rho)) = delta.
+    let rho = profile.rho();
+    let mut epsilon = conversions::zcdp_epsilon(&rho, delta, 20).upper().clone();
+    // (1 - exp(e - epsilon)) P[L > epsilon] <= delta(e) for e < epsilon, and so P is at most delta for
+    // epsilon = e - ln(1 - delta(e) / delta). Where delta(e) is about delta / 4, both terms are about even; there the
+    // profile falls by exp(-c) a unit, c = (epsilon - rho) / (2 rho).
+    let near = exact.upper().to_f64();
+    let fall = ((near - rho.to_f64()) / (2.0 * rho.to_f64())).max(0.05);
+    let later = rational::from_f64(near + 4_f64.ln() / fall);
+    let ratio = profile.delta(&later, 6)?.div(&Enclosure::rational(delta, 64));
+    if *ratio.upper() < 1 {
+        let rest = Enclosure::double(1.0, 64).sub(&ratio);
+        let by_profile = Enclosure::rational(&later, 64).sub(&rest.ln());
+        epsilon = epsilon.min(by_profile.upper());
+    }
+    Ok(Exceeded { epsilon, by_tail: false })
+}
+
+/// An epsilon with `P[L > epsilon] <= delta`.
+#[derive(Clone, Debug)]
+pub struct Exceeded {
+    /// The epsilon, in nats.
+    pub epsilon: Float,
+    /// Whether it is from the tail itself, so that no smaller point of the lattice has the property; else from the
+    /// profile or zCDP.
+    pub by_tail: bool,
+}
+
+/// The least lattice loss l with `P[L > l] <= delta`.
+fn by_tail(composition: &Composition, delta: &Rational) -> Result<Exceeded> {
+    let loss = composition.loss();
+    let step = loss.step().ok_or(Error::NoLattice)?;
+    let holds = |l: &Rational| -> Result<bool> {
+        for digits in [6, 12, 24] {
+            let tail = loss.upper_tail(&loss.above(l), digits)?.value;
+            match tail.at_most(delta) {
+                Certainty::Yes => return Ok(true),
+                Certainty::No => return Ok(false),
+                Certainty::Undecided => {}
+            }
+        }
+        Ok(false)
+    };
+    // L is sub-Gaussian about rho with variance proxy 2 rho: at rho + 2 sqrt(rho ln(1 / delta)) the tail is below delta.
+    let ceiling = conversions::zcdp_epsilon(composition.rho(), delta, 15).upper().to_f64().next_up();
+    let (mut below, mut at) = (loss.at_most(&-composition.rho().clone()), loss.above(&rational::from_f64(ceiling)));
+    // A tail far below is near one, and a delta near one may be met by it.
+    for _ in 0..60 {
+        if !holds(&below)? {
+            break;
+        }
+        at = below.clone();
+        below = loss.at_most(&(Rational::from(&below * 2_u32) - step));
+    }
+    while Rational::from(&at - &below) > *step {
+        let middle = loss.at_most(&(Rational::from(&at + &below) / 2_u32));
+        if holds(&middle)? { at = middle } else { below = middle }
+    }
+    // A bisection that never asks `at` itself ends at the ceiling, where the concentrated bound is the proof.
+    let epsilon = Float::with_val_round(128, &at, Round::Up).0;
+    Ok(Exceeded { epsilon, by_tail: true })
+}

@@ -1,0 +1,165 @@
+//! The posterior probability averaged over all outputs of one count, and of several.
+
+use rug::Rational;
+
+use super::{exp, odds, plus_at_most, plus_or_minus, single::posterior};
+use crate::numeric::{Enclosure, theta};
+
+/// sum over x in Z of g(x) / (1 + exp(-rho (2 x + 1)) (1 - p) / p), with g the mass of N_Z(0, sigma2), by every k-th
+/// term. The summand F at real x has a Gaussian factor and a second one that is at most 1 in modulus where
+/// |Im x| <= pi sigma2 / 2, since exp(-rho (2 x + 1)) has a real part >= 0 there.
+pub(super) fn marginal_of_one(prior: &Rational, rho: &Rational, bits: u32) -> Enclosure {
+    use std::f64::consts::{LN_2, PI};
+    let sigma2 = Rational::from(1) / Rational::from(rho * 2_u32);
+    let sigma = sigma2.to_f64().sqrt();
+    let per_sigma = ((f64::from(bits) * LN_2 + 8.0) / (2.0 * PI * PI)).sqrt();
+    let stride = if sigma >= 4.0 * per_sigma { (sigma / per_sigma).floor() as i64 } else { 1 };
+    let last = (sigma * (2.0 * f64::from(bits) * LN_2).sqrt() / stride as f64).ceil() as i64 + 1;
+    let mut sum = Enclosure::double(0.0, bits + 16);
+    for k in -last..=last {
+        let x = Rational::from(k) * stride;
+        let exponent = -Rational::from(x.square_ref()) * rho;
+        let evidence = (x * 2_u32 + 1_u32) * rho;
+        sum = sum.add(&exp(&exponent, bits + 16).mul(&posterior(prior, &evidence, bits + 16)));
+    }
+    let scale = Enclosure::double(stride as f64, bits + 16).div(&theta::gaussian_sum(&sigma2, bits + 16));
+    let value = sum.mul(&scale);
+    // Terms beyond: stride exp(-(stride k)^2 / (2 sigma2)) is at most the integral over the step before, and the integral
+    // from y on at most sigma sqrt(pi / 2) exp(-y^2 / (2 sigma2)); divided by the normalising sum, which is at least
+    // sigma sqrt(2 pi), both sides make at most exp(-(stride last)^2 / (2 sigma2)).
+    let reach = Rational::from(last) * stride;
+    let left_out = exp(&-(reach.square() * rho), 64);
+    let value = plus_at_most(&value, &left_out);
+    if stride == 1 {
+        return value;
+    }
+    // Both sums are trapezoid rules for one integral. On Im x = +-a the integral of |F| is at most exp(a^2 / (2 sigma2)).
+    // With a = 2 pi sigma2 / k <= pi sigma2 / 2 for k >= 4 the rule of step k errs by at most
+    // 2 exp(a^2 / (2 sigma2)) / (exp(2 pi a / k) - 1) <= 2.01 exp(-2 pi^2 sigma2 / k^2); the rule of step 1, with
+    // a = pi sigma2 / 2, by less.
+    let ratio = &sigma2 / (Rational::from(stride) * stride);
+    let exponent = Enclosure::pi(64).mul(&Enclosure::pi(64)).mul(&Enclosure::rational(&(ratio * 2_u32), 64));
+    plus_or_minus(&value, &exponent.negate().exp().mul(&Enclosure::double(5.0, 64)))
+}
+
+/// The marginal posterior of several counts, by Mellin's integral of the logistic function.
+///
+/// 1 / (1 + u) = (1 / 2 pi i) times the integral of u^(-s) pi / sin(pi s) over Re s = 1/2. With u = exp(L + c),
+/// c = ln(p / (1 - p)), s = 1/2 + i t and the average over L,
+///
+/// 1 - marginal = exp(-c / 2) times the integral over t > 0 of m(t) cos(c t) / cosh(pi t),
+///
+/// where m(t) = E[exp((-1/2 + i t) L)] is real, because the two laws of the pair mirror each other: a product over the
+/// counts.
+pub(super) fn marginal_by_integral(prior: &Rational, rhos: &[Rational], bits: u32) -> Enclosure {
+    use std::f64::consts::{LN_2, PI};
+    let total = rhos.iter().fold(Rational::new(), |sum, rho| sum + rho);
+    let c = Enclosure::rational(&odds(prior), bits + 32).ln();
+    let size = c.approximate().abs();
+    let work = bits + (size * 1.5).min(1e6) as u32 + 32;
+    let c = Enclosure::rational(&odds(prior), work + 16).ln();
+    // Alias and truncation errors below 2^-bits: the strip is 9/20 wide.
+    let nats = f64::from(bits) * LN_2 + 4.0;
+    let inverse_step = ((nats + 1.0 + size) / (2.0 * PI * 0.45)).ceil();
+    let step = Rational::from((1, (inverse_step as u64).max(2)));
+    let nodes = ((nats + size / 2.0) / PI * inverse_step).ceil() as i64 + 1;
+    let factors: Vec<Factor> = rhos.iter().map(|rho| Factor::new(rho, work)).collect();
+    let pi = Enclosure::pi(work + 16);
+    let one = Enclosure::double(1.0, work);
+    let mut sum = Enclosure::double(0.5, work);
+    for factor in &factors {
+        sum = sum.mul(&factor.at(&Rational::new(), work));
+    }
+    for node in 1..=nodes {
+        let t = Rational::from(&step * node);
+        let real = Enclosure::rational(&t, work + 16);
+        let decay = pi.mul(&real).negate().exp();
+        // 1 / cosh(x) = 2 exp(-x) / (1 + exp(-2 x)).
+        let kernel = decay.mul(&Enclosure::double(2.0, work)).div(&one.add(&decay.mul(&decay)));
+        let term = kernel.mul(&c.mul(&real).cos());
+        sum = sum.add(&factors.iter().fold(term, |term, factor| term.mul(&factor.at(&t, work))));
+    }
+    let short = |x: &Rational| Enclosure::rational(x, 64);
+    let step_short = short(&step);
+    let integral = sum.mul(&Enclosure::rational(&step, work));
+    // Nodes beyond: |m(t)| <= m(0) <= exp(-rho / 4), and 2 exp(-pi t) decreases: at most its integral from the last node.
+    let level = short(&-(total.clone() / 4_u32)).exp();
+    let end = Enclosure::pi(64).mul(&short(&Rational::from(&step * nodes))).negate().exp();
+    let left_out = level.mul(&end);
+    // On Im t = +-b, b = 9/20: |m| <= M(-1/2 + b) <= exp(rho (b^2 - 1/4)), |exp(i c t)| <= exp(|c| b), and
+    // |cosh(pi t)| >= cos(pi b) cosh(pi Re t), whose inverse integrates to 1 / cos(pi b) < 6.4. The integral over the
+    // half line is half of that over the line, and the rule errs by at most the two sides' sum over exp(2 pi b / h) - 1.
+    let b = Rational::from((9, 20));
+    let growth = short(&((Rational::from(b.square_ref()) - Rational::from((1, 4))) * &total)).exp();
+    let tilt = short(&b).mul(&Enclosure::double(size + 1e-6 * size, 64)).exp();
+    let period = Enclosure::pi(64).mul(&short(&(b * 2_u32))).div(&step_short).exp_m1();
+    let alias = growth.mul(&tilt).mul(&Enclosure::double(6.4, 64)).div(&period);
+    let integral = plus_or_minus(&plus_or_minus(&integral, &left_out), &alias);
+    let tilt = c.div(&Enclosure::double(-2.0, work)).exp();
+    Enclosure::double(1.0, work).sub(&tilt.mul(&integral))
+}
+
+/// E[exp((-1/2 + i t) L)] of one count, for real t: with Z the normalising sum,
+///
+/// ```text
+/// exp(-rho / 4) sum_x exp(-rho (x - 1/2)^2) cos(2 rho t (x - 1/2)) / Z          direct
+///   = exp(-rho / 4) sum_k (-1)^k exp(-(rho t - pi k)^2 / rho) / sum_k exp(-pi^2 k^2 / rho)      images
+/// ```
+struct Factor {
+    rho: Rational,
+    scale: Enclosure,
+    direct: Option<Vec<Enclosure>>,
+}
+
+impl Factor {
+    fn new(rho: &Rational, bits: u32) -> Self {
+        let level = exp(&-(rho.clone() / 4_u32), bits);
+        if *rho < 1 {
+            let pi = Enclosure::pi(bits + 8);
+            let exponent = pi.mul(&pi).div(&Enclosure::rational(rho, bits + 8));
+            return Factor { rho: rho.clone(), scale: level.div(&theta::theta3(&exponent, bits)), direct: None };
+        }
+        let sigma2 = Rational::from(1) / Rational::from(rho * 2_u32);
+        // Terms x and 1 - x are equal: twice those of x >= 1. Left out: below 2^-bits each, and falling by exp(-2) at least.
+        let last = (f64::from(bits + 8) / rho.to_f64()).sqrt().ceil() as i64 + 2;
+        let half = |x: i64| Rational::from((2 * x - 1, 2));
+        let weights = (1..=last).map(|x| exp(&-(half(x).square() * rho), bits)).collect();
+        let scale = level.mul(&Enclosure::double(2.0, bits)).div(&theta::gaussian_sum(&sigma2, bits));
+        Factor { rho: rho.clone(), scale, direct: Some(weights) }
+    }
+
+    fn at(&self, t: &Rational, bits: u32) -> Enclosure {
+        let angle = Rational::from(&self.rho * t);
+        let error = Enclosure::double(1.0, 64).times_power_of_two(-i64::from(bits));
+        let sum = match &self.direct {
+            Some(weights) => {
+                let terms = (1..).zip(weights).map(|(x, weight): (i64, &Enclosure)| {
+                    let turn = Rational::from(&angle * (2 * x - 1));
+                    let size = turn.to_f64().abs().log2().max(0.0) as u32;
+                    Enclosure::rational(&turn, bits + size).cos().mul(weight)
+                });
+                let sum = terms.fold(Enclosure::double(0.0, bits), |sum, term| sum.add(&term));
+                // exp(-rho (last + 1/2)^2) / (1 - exp(-2)) < 2^-bits.
+                plus_or_minus(&sum, &error)
+            }
+            None => {
+                let nearest = (angle.to_f64() / std::f64::consts::PI).round() as i64;
+                let size = (nearest.unsigned_abs() + 2).ilog2();
+                let pi = Enclosure::pi(bits + 16 + 2 * size);
+                let real = Enclosure::rational(&angle, bits + 16 + 2 * size);
+                let inverse = Enclosure::rational(&(Rational::from(-1) / &self.rho), bits + 16 + 2 * size);
+                // Distances beyond grow by pi each: (pi (r + 1/2))^2 / rho >= bits ln 2 + 1 for the first left out.
+                let reach = ((f64::from(bits) + 2.0) * self.rho.to_f64() * 0.07).sqrt().ceil() as i64 + 1;
+                let mut sum = Enclosure::double(0.0, bits);
+                for k in nearest - reach..=nearest + reach {
+                    let distance = real.sub(&pi.mul(&Enclosure::double(k as f64, bits)));
+                    let term = distance.mul(&distance).mul(&inverse).exp();
+                    sum = if k % 2 == 0 { sum.add(&term) } else { sum.sub(&term) };
+                }
+                // Four times the first left out bounds both sides.
+                plus_or_minus(&sum, &error)
+            }
+        };
+        sum.mul(&self.scale)
+    }
+}

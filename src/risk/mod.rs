@@ -1,0 +1,89 @@
+//! Disclosure risk: what an adversary who knows almost everything learns from noisy counts (Kazan & Reiter 2023).
+//!
+//! A target t belongs to a small group, a block say. The adversary knows everybody else in it, so the group's count of a
+//! combination of characteristics is m without the target or m + 1 with it, and believes the latter with prior
+//! probability p. Counts are published with noise N_Z(0, 1 / (2 rho)).
+//!
+//! | file | question |
+//! | --- | --- |
+//! | [`single`] | what one noisy count reveals, or one at each of several levels or releases |
+//! | [`others`] | the noise of a sum over d other groups, exactly |
+//! | [`hierarchical`] | what counts of the groups above and beside reveal besides |
+//! | [`decision`] | how often the adversary who uses them decides rightly, over all outputs |
+//! | [`gibbs`] | the sampler that the paper uses instead, for comparison |
+//! | [`postprocess`] | what is left after the counts are made consistent |
+//! | [`bound`] | what no adversary at all can exceed |
+//! | [`series`] | the curves of the paper's figures |
+//!
+//! Nothing in the formulas says what the prior is about. The probability that t has the characteristics, that t answered
+//! at all, that t answered truly, or that an unknown variable of t has its value: each is the same attack under another
+//! name of p (Section S1.2).
+
+pub mod bound;
+pub mod decision;
+pub mod gibbs;
+pub mod hierarchical;
+mod marginal;
+pub mod others;
+pub mod postprocess;
+pub mod series;
+pub mod single;
+mod threshold;
+
+use rug::Rational;
+
+use crate::{
+    error::{Error, Result},
+    noise::DiscreteGaussian,
+    numeric::{Enclosure, rational},
+};
+
+/// Refuses priors outside (0, 1).
+pub fn check_prior(prior: &Rational) -> Result<()> {
+    if *prior <= 0 || *prior >= 1 {
+        return Err(Error::out_of_range("the prior", rational::display(prior), "a probability above 0 and below 1"));
+    }
+    Ok(())
+}
+
+/// The noise N_Z(0, 1 / (2 rho)) that spends rho on one count, for rho from 1e-17 to 5e5.
+pub fn noise(rho: &Rational) -> Result<DiscreteGaussian> {
+    check_rho(rho)?;
+    DiscreteGaussian::new(Rational::from(1) / Rational::from(rho * 2_u32))
+}
+
+fn check_rho(rho: &Rational) -> Result<()> {
+    // 1 / (2 rho) from 10^-6 to 5 * 10^16, as far as the lattice of the noise is swept.
+    let (least, most) = (Rational::from((1, 100_000_000_000_000_000_u64)), Rational::from(500_000));
+    if *rho < least || *rho > most {
+        let expected = "above 0, from 1e-17 to 5e5 (at rho = 0 nothing is published, without noise everything is)";
+        return Err(Error::out_of_range("rho", rational::display(rho), expected));
+    }
+    Ok(())
+}
+
+/// p / (1 - p).
+fn odds(prior: &Rational) -> Rational {
+    prior / Rational::from(1 - prior)
+}
+
+fn bits_for(digits: u32) -> u32 {
+    (f64::from(digits) * 3.33) as u32 + 24
+}
+
+/// Encloses exp(exponent) to about `bits` bits, whatever the size of the exponent.
+fn exp(exponent: &Rational, bits: u32) -> Enclosure {
+    let size = exponent.to_f64().abs().log2().clamp(0.0, 300.0) as u32;
+    Enclosure::rational(exponent, bits + size + 4).exp()
+}
+
+/// Widens the upper end by a bound for what was left out.
+fn plus_at_most(value: &Enclosure, left_out: &Enclosure) -> Enclosure {
+    let zero = Enclosure::double(0.0, left_out.lower().prec());
+    value.add(&zero.hull(left_out))
+}
+
+/// Widens both ends by a bound for an error of either sign.
+fn plus_or_minus(value: &Enclosure, error: &Enclosure) -> Enclosure {
+    value.add(&error.clone().negate().hull(error))
+}

@@ -1,0 +1,143 @@
+//! What an adversary learns when the counts of the target's level are made consistent with a published count above them
+//! (Section S6).
+//!
+//! With z the published count above, d other groups and the noisy x and y, the least-squares solution of
+//! z = x~ + sum of the y~ is (d x + z - y) / (d + 1) (S6.2); it is cut to [0, z] and rounded (S6.3). The adversary sees z
+//! and x~ only, knows the true count above, and believes with probability p that the target counts; it is then unique
+//! (m = 0).
+
+use rug::Rational;
+
+use super::{
+    bits_for, check_prior,
+    others::{Others, Sum, Table, check_count},
+    plus_at_most,
+};
+use crate::{
+    error::{Error, Result},
+    numeric::Enclosure,
+};
+
+/// The attack on post-processed counts.
+#[derive(Clone, Debug)]
+pub struct Postprocessed {
+    prior: Rational,
+    rho: Rational,
+    others: Others,
+    upper: i64,
+}
+
+/// One value of the post-processed count.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// x~.
+    pub value: i64,
+    /// Its probability if the target does not count, and if it does (S6.6).
+    pub probability: [Enclosure; 2],
+    /// The posterior probability that the target counts (S6.7).
+    pub posterior: Enclosure,
+}
+
+impl Postprocessed {
+    /// The attack with a prior, the rho of the lowest level, d other groups and the true count above, at least 1.
+    pub fn new(prior: Rational, rho: Rational, others: u64, upper: i64) -> Result<Self> {
+        check_prior(&prior)?;
+        if others == 0 {
+            return Err(Error::out_of_range(
+                "the number of other groups",
+                0,
+                "1 or more: alone the count is that above",
+            ));
+        }
+        if upper < 1 {
+            return Err(Error::out_of_range("the true count above", upper, "1 or more, the target among them"));
+        }
+        check_count("the true count above", upper)?;
+        Ok(Postprocessed { prior, others: Others::new(rho.clone(), others, Sum::Exact)?, rho, upper })
+    }
+
+    /// Every x~ from 0 to z with its probabilities and posterior, about 10^-digits accurate in absolute terms.
+    pub fn outcomes(&self, published: i64, digits: u32) -> Result<Vec<Outcome>> {
+        if !(0..=1_000_000).contains(&published) {
+            return Err(Error::out_of_range("the published count above", published, "0 to 10^6"));
+        }
+        let bits = 2 * bits_for(digits);
+        let (own, beside) = (Table::of_one(&self.rho, bits)?, self.others.table(bits)?);
+        let probabilities: Vec<[Enclosure; 2]> = {
+            let [absent, present] = [0, 1].map(|k| self.distribution(&own, &beside, published, k, bits));
+            absent.into_iter().zip(present).map(|(a, b)| [a, b]).collect()
+        };
+        let odds = Enclosure::rational(&super::odds(&self.prior), bits);
+        let one = Enclosure::double(1.0, bits);
+        let outcome = |(value, probability): (i64, [Enclosure; 2])| {
+            let against = probability[0].div(&probability[1].mul(&odds));
+            let posterior = match *probability[1].lower() > 0 {
+                true => one.add(&against).recip().clamp(0.0, 1.0),
+                false => Enclosure::double(0.0, bits).hull(&one),
+            };
+            Outcome { value, probability, posterior }
+        };
+        Ok((0..).zip(probabilities).map(outcome).collect())
+    }
+
+    /// `P[x~ | X_1 = k]` for x~ = 0, ..., z.
+    fn distribution(&self, own: &Table, beside: &Table, z: i64, k: i64, bits: u32) -> Vec<Enclosure> {
+        let d = self.others.count() as i64;
+        let y_true = self.upper - k;
+        let mut masses = vec![Enclosure::double(0.0, bits); z as usize + 1];
+        for noise in own.first()..=own.last() {
+            let x = k + noise;
+            let weight = own.stored(noise);
+            // x~ is non-increasing in y: the y with x~ = v are those up to `last(v)` and above `last(v + 1)`.
+            let (first_y, last_y) = (beside.first() + y_true, beside.last() + y_true);
+            let lowest = self.rounded(d, x, last_y, z);
+            let highest = self.rounded(d, x, first_y, z);
+            let mut from = first_y;
+            for value in (lowest..=highest).rev() {
+                let to = last_with_at_least(from - 1, last_y, |y| self.rounded(d, x, y, z) >= value);
+                let mass = weight.mul(&beside.stored_between(from - y_true, to - y_true));
+                masses[value as usize] = masses[value as usize].add(&mass);
+                from = to + 1;
+            }
+        }
+        // What neither table stores can be anywhere.
+        let left_out = own.slack().add(&beside.slack());
+        masses.iter().map(|mass| plus_at_most(mass, &left_out).clamp(0.0, 1.0)).collect()
+    }
+
+    /// (S6.3), halves rounded to even.
+    fn rounded(&self, d: i64, x: i64, y: i64, z: i64) -> i64 {
+        let numerator = i128::from(d) * i128::from(x) + i128::from(z) - i128::from(y);
+        let groups = i128::from(d) + 1;
+        let (floor, twice) = (numerator.div_euclid(groups), 2 * numerator.rem_euclid(groups));
+        let up = twice > groups || (twice == groups && floor % 2 != 0);
+        (floor + i128::from(up)).clamp(0, i128::from(z)) as i64
+    }
+
+    /// The posterior averaged over the outcomes when the target counts (S6.8).
+    pub fn marginal(&self, published: i64, digits: u32) -> Result<Enclosure> {
+        let mut extra = 2;
+        loop {
+            let outcomes = self.outcomes(published, digits + extra)?;
+            // With a and b the two probabilities, b times the posterior is b / (1 + a / (b odds)); where b may be zero the
+            // posterior is not known, and b is all that can be missing.
+            let nought = Enclosure::double(0.0, bits_for(digits + extra));
+            let sum =
+                outcomes.iter().fold(nought, |sum, outcome| sum.add(&outcome.probability[1].mul(&outcome.posterior)));
+            let sum = sum.clamp(0.0, 1.0);
+            if sum.is_tight(digits) || extra > 40 {
+                return Ok(sum);
+            }
+            extra *= 3;
+        }
+    }
+}
+
+/// The last y from `low` to `high` at which a condition holds that holds up to some point; it is taken to hold at `low`.
+fn last_with_at_least(mut low: i64, mut high: i64, holds: impl Fn(i64) -> bool) -> i64 {
+    while low < high {
+        let middle = low + (high - low + 1) / 2;
+        if holds(middle) { low = middle } else { high = middle - 1 }
+    }
+    low
+}
