@@ -95,6 +95,23 @@ pub enum Error {
         /// The rule that was broken and what would be right.
         why: String,
     },
+    /// A sum that does not fit into 64 bits.
+    #[error(
+        "count {position} is {count}: with noise added it leaves the range of 64-bit integers; counts up to 9e18 in absolute \
+         value have room for any noise"
+    )]
+    Overflow {
+        /// Which count of those given, counted from zero.
+        position: usize,
+        /// The count before noise. The noise is not named.
+        count: i64,
+    },
+    /// An operating system without random numbers.
+    #[error("the operating system gives no random numbers: {why}")]
+    Randomness {
+        /// What the system said.
+        why: String,
+    },
     /// A file that could not be read or written.
     #[error("{path}: {why}")]
     File {

@@ -22,7 +22,7 @@
 //! # The rooms
 //!
 //! - [`numeric`]: exact rationals in, enclosures out: balls over MPFR, the contour integral and its error bounds.
-//! - [`noise`]: the distributions that are added to counts.
+//! - [`noise`]: the distributions that are added to counts, and exact samplers of them from secure randomness.
 //! - [`account`]: compositions, the privacy profile delta(epsilon) and back, trade-off functions, calibration, and the
 //!   conversions that others use.
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
@@ -43,17 +43,22 @@
 //! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
 //! | all pairs of block paths share one contour | [`hockey_sticks`](numeric::family::Family::hockey_sticks) | `numeric::family`: every pair by itself |
 //! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](account::calibrate::least_on_grid) | `account::calibrate` |
+//! | a sample has exactly the law: random digits decide only where a proven bound does | [`noise::table`], [`noise::rejection`] | their unit tests: all words of reduced size; `tests/samplers.rs` |
+//! | under a seed the samples do not depend on threads or platform | [`noise::Streams`] | `noise::stream`, `noise::random` (RFC 8439), `tests/samplers.rs` |
 //!
 //! # What is assumed
 //!
 //! - MPFR rounds as it documents: its basic operations and elementary functions are correctly rounded.
 //! - The machine's doubles follow IEEE 754, and the standard library's `exp`, `exp_m1` and `ln_1p` of doubles err by
 //!   less than 10^-12 relative. They bound radii and windows, never a reported midpoint.
-//! - The noise that was added is the noise that was declared: independent draws of exactly N_Z(0, sigma2).
+//! - The noise that was added is the noise that was declared: independent draws of exactly N_Z(0, sigma2). For noise drawn
+//!   by [`noise`] that is proven, up to this: the words of ChaCha20, keyed by the operating system, stand for random
+//!   digits.
 
 pub mod account;
 pub mod error;
 pub mod evidence;
+mod files;
 pub mod noise;
 pub mod numeric;
 pub mod release;

@@ -6,6 +6,7 @@ pub mod conversions;
 pub mod paths;
 pub mod profile;
 pub mod tradeoff;
+mod vector;
 
 pub use composition::{Composition, Counts};
 pub use profile::Epsilon;

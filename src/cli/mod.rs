@@ -5,8 +5,11 @@ mod curve;
 mod delta;
 mod epsilon;
 mod explain;
+mod mechanism;
+mod noise;
 mod output;
 mod releases;
+mod sample;
 mod subject;
 mod tradeoff;
 mod verify;
@@ -36,6 +39,8 @@ enum Command {
     Explain(explain::Args),
     Releases(releases::Args),
     Verify(verify::Args),
+    Sample(sample::Args),
+    Noise(noise::Args),
 }
 
 /// What a command that ran has to say to the shell.
@@ -55,6 +60,8 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Releases(args) => releases::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Sample(args) => sample::run(&args),
+        Command::Noise(args) => noise::run(&args),
     };
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,

@@ -1,8 +1,9 @@
 //! The discrete Gaussian N_Z(0, sigma2) on the integers (Canonne, Kamath & Steinke, Definition 1; Su, Su & Wang,
 //! Section 2).
 
-use rug::{Float, Integer, Rational};
+use rug::{Integer, Rational};
 
+use super::quantile::{depth_approx, quantile};
 use crate::{
     error::{Error, Result},
     numeric::{
@@ -81,51 +82,9 @@ impl DiscreteGaussian {
 
     /// The smallest integer x with P[X <= x] >= p, proven: the value below it falls short. For 0 < p < 1.
     pub fn quantile(&self, p: &Rational) -> Result<i64> {
-        if *p <= 0 || *p >= 1 {
-            return Err(Error::out_of_range("the probability of a quantile", rational::display(p), "0 < p < 1"));
-        }
-        // P[X <= x] >= p if and only if P[X >= -x] >= p if and only if P[X >= x + 1] <= 1 - p: the smaller of both
-        // probabilities is compared, so that tails keep their digits.
-        let rest = Rational::from(1 - p);
-        let reaches = |x: i64| -> Result<bool> {
-            let mut digits = 20;
-            loop {
-                let (tail, threshold, lower) =
-                    if x < 0 { (self.cdf(x, digits)?, p, true) } else { (self.survival(x + 1, digits)?, &rest, false) };
-                if tail.lower() > threshold {
-                    return Ok(lower);
-                }
-                if tail.upper() < threshold {
-                    return Ok(!lower);
-                }
-                if tail.lower() == tail.upper() {
-                    return Ok(true);
-                }
-                // Masses are transcendental, so equality does not last; p is within 10^-digits of a tail.
-                digits *= 2;
-                if digits > 1500 {
-                    let expected = "a probability that differs from every P[X <= x] by more than 10^-1000 of itself";
-                    return Err(Error::out_of_range("the probability of a quantile", rational::display(p), expected));
-                }
-            }
-        };
         // P[X >= t] <= exp(-t^2 / (2 sigma2)) bounds the answer on both sides.
-        let smaller = if *p < rest { p.clone() } else { rest.clone() };
-        let ln = Float::with_val(64, Float::with_val(64, smaller).ln_ref()).to_f64();
-        let reach = ((-2.0 * self.sigma2.to_f64() * ln).sqrt() * 1.001).ceil() + 2.0;
-        if reach > 4e18 {
-            return Err(Error::out_of_range(
-                "the probability of a quantile",
-                rational::display(p),
-                "a quantile below 4e18",
-            ));
-        }
-        let (mut below, mut at) = (-(reach as i64), reach as i64);
-        while at - below > 1 {
-            let middle = below + (at - below) / 2;
-            if reaches(middle)? { at = middle } else { below = middle }
-        }
-        Ok(at)
+        let reach = ((2.0 * self.sigma2.to_f64() * depth_approx(p)).sqrt() * 1.001).ceil() + 2.0;
+        quantile(p, reach, |x, digits| self.survival(x, digits))
     }
 
     /// `E[X] = 0`, exactly, by symmetry (Proposition A.5 for integer centers).
@@ -176,7 +135,7 @@ impl DiscreteGaussian {
     }
 }
 
-fn bits_for(digits: u32) -> u32 {
+pub(super) fn bits_for(digits: u32) -> u32 {
     (f64::from(digits) * 3.33) as u32 + 24
 }
 

@@ -1,0 +1,97 @@
+//! Which noise to draw, and from which randomness: the arguments that all commands that draw share.
+
+use anyhow::{Context, Result};
+use clap::Args;
+use dp_assay::{
+    noise::{Streams, VectorMechanism},
+    numeric::sum::Law,
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    number,
+    output::{exact, exact_text},
+};
+
+/// Exactly one law.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub struct Noise {
+    /// Discrete Gaussian noise of variance proxy SIGMA2, from 1e-6 to 1e18
+    #[arg(long, value_name = "SIGMA2", allow_hyphen_values = true)]
+    discrete_gaussian: Option<String>,
+    /// Two-sided geometric noise of mass proportional to exp(-EPSILON |x|), from 1e-9 to 1e6
+    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
+    discrete_laplace: Option<String>,
+}
+
+/// Where random words come from.
+#[derive(Args)]
+pub struct Randomness {
+    /// For tests only: noise that whoever knows S can subtract. Every output says so
+    #[arg(long, value_name = "S")]
+    insecure_seed: Option<u64>,
+}
+
+impl Noise {
+    /// The mechanism, ready to draw.
+    pub fn resolve(&self) -> Result<VectorMechanism> {
+        let (name, law) = match (&self.discrete_gaussian, &self.discrete_laplace) {
+            (Some(text), _) => {
+                let name = "--discrete-gaussian";
+                (name, Law::DiscreteGaussian { sigma2: number(name, text)? })
+            }
+            (_, text) => {
+                let name = "--discrete-laplace";
+                (name, Law::DiscreteLaplace { epsilon: number(name, text.as_deref().unwrap_or_default())? })
+            }
+        };
+        VectorMechanism::new(law).context(name)
+    }
+}
+
+impl Randomness {
+    /// The streams; where they are insecure, standard error says so.
+    pub fn resolve(&self) -> Result<Streams> {
+        let Some(seed) = self.insecure_seed else {
+            return Ok(Streams::from_system()?);
+        };
+        eprint(&format!("assay: insecure seed {seed}: whoever knows it can subtract the noise; for tests only\n"));
+        Ok(Streams::with_insecure_seed(seed))
+    }
+}
+
+/// Standard error may be closed; there is nobody left to tell then.
+fn eprint(text: &str) {
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+}
+
+/// The law in words.
+pub fn title(law: &Law) -> String {
+    match law {
+        Law::DiscreteGaussian { sigma2 } => format!("discrete Gaussian, sigma2 = {}", exact_text(sigma2)),
+        Law::Gaussian { sigma2 } => format!("Gaussian, sigma2 = {}", exact_text(sigma2)),
+        Law::DiscreteLaplace { epsilon } => format!("discrete Laplace, epsilon = {}", exact_text(epsilon)),
+    }
+}
+
+/// The law and the randomness as keys of a JSON object.
+pub fn keys(law: &Law, streams: &Streams) -> Map<String, Value> {
+    let (name, key, parameter) = match law {
+        Law::DiscreteGaussian { sigma2 } => ("discrete Gaussian", "sigma2", sigma2),
+        Law::Gaussian { sigma2 } => ("Gaussian", "sigma2", sigma2),
+        Law::DiscreteLaplace { epsilon } => ("discrete Laplace", "epsilon", epsilon),
+    };
+    let mut keys = Map::new();
+    keys.insert("law".to_string(), json!(name));
+    keys.insert(key.to_string(), exact(parameter));
+    keys.insert(format!("{key}_exact"), json!(parameter.to_string()));
+    match streams.insecure_seed() {
+        None => keys.insert("randomness".to_string(), json!("ChaCha20, keyed by the operating system")),
+        Some(seed) => {
+            keys.insert("randomness".to_string(), json!("INSECURE: ChaCha20, keyed by a given seed"));
+            keys.insert("insecure_seed".to_string(), json!(seed))
+        }
+    };
+    keys
+}

@@ -1,0 +1,76 @@
+//! `assay sample`: noise by itself, one integer a line.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Write},
+};
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::{
+    Answer,
+    mechanism::{self, Noise, Randomness},
+};
+
+/// Samples that are drawn and written together.
+const BATCH: u64 = 1 << 19;
+const STDOUT: &str = "standard output";
+
+/// Exact noise by itself, one integer a line
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    noise: Noise,
+    /// How many samples
+    #[arg(long, value_name = "N")]
+    count: u64,
+    #[command(flatten)]
+    randomness: Randomness,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+    /// Comma-separated values: a header line, then one integer a line
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+pub fn run(args: &Args) -> Result<Answer> {
+    let mechanism = args.noise.resolve()?;
+    let mut streams = args.randomness.resolve()?;
+    let mut out = io::stdout().lock();
+    let (mut text, end, between) = if args.json {
+        let mut object = Value::Object(mechanism::keys(mechanism.law(), &streams));
+        object["count"] = json!(args.count);
+        // The values follow as they are drawn, as the last key of the object.
+        let head = format!("{object:#}");
+        (format!("{},\n  \"values\": [", head.trim_end_matches(['}', '\n'])), "\n  ]\n}\n", ",")
+    } else if args.csv {
+        let mark = streams.insecure_seed().map_or_else(String::new, |seed| format!(" (insecure seed {seed})"));
+        (format!("noise{mark}\n"), "", "")
+    } else {
+        (String::new(), "", "")
+    };
+    let mut left = args.count;
+    let mut samples = vec![0; left.min(BATCH) as usize];
+    while left > 0 {
+        samples.truncate(left.min(BATCH) as usize);
+        streams.fill(mechanism.sampler(), &mut samples);
+        for (i, sample) in samples.iter().enumerate() {
+            // Writing to a String cannot fail.
+            let _ = if args.json {
+                let between = if i == 0 && left == args.count { "" } else { between };
+                write!(text, "{between}\n    {sample}")
+            } else {
+                writeln!(text, "{sample}")
+            };
+        }
+        left -= samples.len() as u64;
+        out.write_all(text.as_bytes()).context(STDOUT)?;
+        text.clear();
+    }
+    text.push_str(end);
+    out.write_all(text.as_bytes()).context(STDOUT)?;
+    out.flush().context(STDOUT)?;
+    Ok(Answer::Done)
+}

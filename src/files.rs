@@ -1,0 +1,92 @@
+//! Files that are whole or not there.
+
+use std::{
+    fs::{self, File},
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use crate::error::{Error, Result};
+
+/// The error of a file that the system refuses.
+pub(crate) fn file_error(path: &Path, why: impl ToString) -> Error {
+    Error::File { path: path.to_path_buf(), why: why.to_string() }
+}
+
+/// Writes a file beside `path`, forces it to the disk and renames it to `path`: whoever looks sees the old file or the
+/// whole new one. Where `write` fails, the disk is full, or the program is killed, `path` is as it was.
+pub(crate) fn write_whole<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+    let wrong = |why: std::io::Error| file_error(path, why);
+    // A link is followed, so that it stays a link.
+    let (target, existing) = match fs::metadata(path) {
+        Ok(existing) if existing.is_file() => (fs::canonicalize(path).map_err(wrong)?, Some(existing)),
+        Ok(existing) if existing.is_dir() => return Err(file_error(path, "is a folder: give the name of a file")),
+        Ok(_) => return Err(file_error(path, "is a device or a pipe: give the name of a file")),
+        Err(_) => (path.to_path_buf(), None),
+    };
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".assay-").suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As for any new file: less what the user's mask takes away.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let file = builder.tempfile_in(&folder).map_err(wrong)?;
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    let answer = write(&mut out)?;
+    let file = out.into_inner().map_err(|error| wrong(error.into_error()))?;
+    if let Some(existing) = existing {
+        file.as_file().set_permissions(existing.permissions()).map_err(wrong)?;
+    }
+    file.as_file().sync_all().map_err(wrong)?;
+    file.persist(&target).map_err(|error| wrong(error.error))?;
+    // The name is on the disk once its folder is; not every system can be asked.
+    if let Ok(folder) = File::open(&folder) {
+        let _ = folder.sync_all();
+    }
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_what_was_there_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let put = |text: &'static str, fail: bool| {
+            write_whole(&path, |out| {
+                out.write_all(text.as_bytes()).unwrap();
+                if fail { Err(file_error(&path, "on purpose")) } else { Ok(text.len()) }
+            })
+        };
+        assert!(put("half", true).is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(put("whole", false).unwrap(), 5);
+        assert!(put("half", true).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(write_whole(folder.path(), |_| Ok(())).is_err());
+        assert!(write_whole(&folder.path().join("no/such"), |_| Ok(())).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_links_and_devices_stay_devices() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write_whole(&link, |out| out.write_all(b"new").map_err(|why| file_error(&link, why))).unwrap();
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        let message = write_whole(Path::new("/dev/null"), |_| Ok(())).unwrap_err().to_string();
+        assert!(message.contains("device"), "{message}");
+    }
+}

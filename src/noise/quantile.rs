@@ -1,0 +1,62 @@
+//! Quantiles of symmetric laws on the integers, by certified comparisons.
+
+use rug::Rational;
+
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, rational},
+};
+
+/// The smallest integer x with `P[X <= x]` >= p, proven: the value below it falls short. `reach` bounds the answer on both
+/// sides; `tail(x, digits)` encloses `P[X >= x]`, for a law in which X and -X are alike.
+pub(super) fn quantile(p: &Rational, reach: f64, tail: impl Fn(i64, u32) -> Result<Enclosure>) -> Result<i64> {
+    if *p <= 0 || *p >= 1 {
+        return Err(Error::out_of_range("the probability of a quantile", rational::display(p), "0 < p < 1"));
+    }
+    if reach > 4e18 {
+        return Err(Error::out_of_range(
+            "the probability of a quantile",
+            rational::display(p),
+            "a quantile below 4e18",
+        ));
+    }
+    // P[X <= x] >= p if and only if P[X >= -x] >= p if and only if P[X >= x + 1] <= 1 - p: the smaller of both
+    // probabilities is compared, so that tails keep their digits.
+    let rest = Rational::from(1 - p);
+    let reaches = |x: i64| -> Result<bool> {
+        let mut digits = 20;
+        loop {
+            let (tail, threshold, lower) =
+                if x < 0 { (tail(-x, digits)?, p, true) } else { (tail(x + 1, digits)?, &rest, false) };
+            if tail.lower() > threshold {
+                return Ok(lower);
+            }
+            if tail.upper() < threshold {
+                return Ok(!lower);
+            }
+            if tail.lower() == tail.upper() {
+                return Ok(true);
+            }
+            // Masses are transcendental, so equality does not last; p is within 10^-digits of a tail.
+            digits *= 2;
+            if digits > 1500 {
+                let expected = "a probability that differs from every P[X <= x] by more than 10^-1000 of itself";
+                return Err(Error::out_of_range("the probability of a quantile", rational::display(p), expected));
+            }
+        }
+    };
+    let (mut below, mut at) = (-(reach as i64), reach as i64);
+    while at - below > 1 {
+        let middle = below + (at - below) / 2;
+        if reaches(middle)? { at = middle } else { below = middle }
+    }
+    Ok(at)
+}
+
+/// -ln of the smaller of p and 1 - p, an approximation.
+pub(super) fn depth_approx(p: &Rational) -> f64 {
+    use rug::Float;
+    let rest = Rational::from(1 - p);
+    let smaller = if *p < rest { p } else { &rest };
+    -Float::with_val(64, smaller).ln().to_f64()
+}

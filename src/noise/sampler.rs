@@ -1,0 +1,149 @@
+//! Exact samplers of integer noise, by the method that suits the law.
+
+use rug::Rational;
+
+use super::{DiscreteGaussian, DiscreteLaplace, magnitude::Magnitude, random::Source, rejection::Blocks, table::Table};
+use crate::{error::Result, numeric::sum::Law};
+
+/// Digits in a random word.
+const WORD: u32 = 32;
+/// Samples whose words are drawn together.
+const BLOCK: usize = 1024;
+/// Standard deviations of a Gaussian up to which its own table is used, and that of the blocks of a wider one.
+const WIDEST_GAUSSIAN: f64 = 2048.0;
+const WIDEST_GAUSSIAN_OF_BLOCKS: f64 = 512.0;
+/// The same for 1 / epsilon of a discrete Laplace, whose table is longer.
+const WIDEST_LAPLACE: f64 = 256.0;
+const WIDEST_LAPLACE_OF_BLOCKS: f64 = 64.0;
+
+/// An exact sampler of noise of one law: no bit of a sample depends on rounding.
+///
+/// Setting it up takes up to some milliseconds; it is immutable, and threads may share it.
+///
+/// ```
+/// use dp_assay::{noise::{Sampler, Streams}, numeric::rational::parse};
+/// let sampler = Sampler::discrete_gaussian(parse("5")?)?;
+/// let mut source = Streams::from_system()?.take();
+/// let mut noise = [0; 1000];
+/// sampler.fill(&mut noise, &mut source);
+/// // 1000 samples beyond 40 standard deviations would be news.
+/// assert!(noise.iter().all(|x| x.abs() < 90));
+/// # Ok::<(), dp_assay::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Sampler {
+    law: Law,
+    method: Method,
+}
+
+#[derive(Debug)]
+enum Method {
+    Table(Table),
+    Blocks(Blocks),
+}
+
+impl Sampler {
+    /// A sampler of N_Z(0, sigma2), for any rational sigma2 from 10^-6 to 10^18.
+    pub fn discrete_gaussian(sigma2: Rational) -> Result<Self> {
+        Sampler::new(Law::DiscreteGaussian { sigma2 })
+    }
+
+    /// A sampler of noise with mass proportional to exp(-epsilon |x|), for any rational epsilon from 10^-9 to 10^6.
+    pub fn discrete_laplace(epsilon: Rational) -> Result<Self> {
+        Sampler::new(Law::DiscreteLaplace { epsilon })
+    }
+
+    /// A sampler of a law on the integers; a continuous one is refused.
+    pub fn new(law: Law) -> Result<Self> {
+        let magnitude = Magnitude::of(&law)?;
+        // Any choice is sound; this one is fast.
+        let (spread, widest, widest_of_blocks) = match &law {
+            Law::DiscreteLaplace { epsilon } => (1.0 / epsilon.to_f64(), WIDEST_LAPLACE, WIDEST_LAPLACE_OF_BLOCKS),
+            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
+                (sigma2.to_f64().sqrt(), WIDEST_GAUSSIAN, WIDEST_GAUSSIAN_OF_BLOCKS)
+            }
+        };
+        let guide = |spread: f64| (spread.log2().ceil() + 7.0).clamp(6.0, 14.0) as u32;
+        let method = if spread <= widest {
+            Method::Table(Table::new(magnitude, WORD, guide(spread))?)
+        } else {
+            let block = (spread / widest_of_blocks).log2().ceil();
+            let guide = guide(spread / block.exp2());
+            Method::Blocks(Blocks::new(magnitude, block as u32, WORD, guide)?)
+        };
+        Ok(Sampler { law, method })
+    }
+
+    /// The law of the noise.
+    pub fn law(&self) -> &Law {
+        &self.law
+    }
+
+    /// How samples are drawn, in words.
+    pub fn method(&self) -> &'static str {
+        match self.method {
+            Method::Table(_) => "inversion of a table",
+            Method::Blocks(_) => "rejection from blocks",
+        }
+    }
+
+    /// One sample.
+    pub fn sample(&self, source: &mut Source) -> i64 {
+        match &self.method {
+            Method::Blocks(blocks) => blocks.draw(|| source.word()),
+            Method::Table(table) => {
+                let (negative, digits) = table.sign_and_digits(source.word());
+                let magnitude = match table.look_up(digits) {
+                    (magnitude, true) => i64::from(magnitude),
+                    _ => table.resolve(digits, &mut || source.word()) as i64,
+                };
+                if negative { -magnitude } else { magnitude }
+            }
+        }
+    }
+
+    /// A sample for every element. It takes the words of the source in another order than as many single samples.
+    pub fn fill(&self, out: &mut [i64], source: &mut Source) {
+        match &self.method {
+            Method::Blocks(blocks) => out.iter_mut().for_each(|value| *value = blocks.draw(|| source.word())),
+            Method::Table(table) => out.chunks_mut(BLOCK).for_each(|part| fill_from(table, part, source)),
+        }
+    }
+}
+
+/// At most `BLOCK` samples: all first words, then further words for those that are not settled.
+fn fill_from(table: &Table, out: &mut [i64], source: &mut Source) {
+    let mut words = [0; BLOCK];
+    let words = &mut words[..out.len()];
+    source.words(words);
+    let (mut open, mut count) = ([0_u16; BLOCK], 0);
+    for (i, (value, &word)) in out.iter_mut().zip(words.iter()).enumerate() {
+        let (negative, digits) = table.sign_and_digits(word);
+        let (magnitude, settled) = table.look_up(digits);
+        // Without a branch: the complement and one more, or neither.
+        let sign = -i64::from(negative);
+        *value = (i64::from(magnitude) ^ sign) - sign;
+        open[count] = i as u16;
+        count += usize::from(!settled);
+    }
+    for &i in &open[..count] {
+        let i = usize::from(i);
+        let (negative, digits) = table.sign_and_digits(words[i]);
+        let magnitude = table.resolve(digits, &mut || source.word()) as i64;
+        out[i] = if negative { -magnitude } else { magnitude };
+    }
+}
+
+impl DiscreteGaussian {
+    /// An exact sampler of this distribution.
+    pub fn sampler(&self) -> Result<Sampler> {
+        Sampler::discrete_gaussian(self.sigma2().clone())
+    }
+}
+
+impl DiscreteLaplace {
+    /// An exact sampler of this distribution.
+    pub fn sampler(&self) -> Result<Sampler> {
+        Sampler::discrete_laplace(self.epsilon().clone())
+    }
+}
