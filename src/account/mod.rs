@@ -3,6 +3,7 @@
 pub mod calibrate;
 pub mod composition;
 pub mod conversions;
+pub mod crossing;
 pub mod paths;
 pub mod profile;
 pub mod tradeoff;

@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand. Arguments in, the library called, tables or JSON out; no mathematics.
 
+mod calibrate;
 mod compare;
 mod curve;
 mod delta;
@@ -35,6 +36,7 @@ enum Command {
     Delta(delta::Args),
     Curve(curve::Args),
     Tradeoff(tradeoff::Args),
+    Calibrate(calibrate::Args),
     Compare(compare::Args),
     Explain(explain::Args),
     Releases(releases::Args),
@@ -56,6 +58,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Delta(args) => delta::run(&args),
         Command::Curve(args) => curve::run(&args),
         Command::Tradeoff(args) => tradeoff::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Releases(args) => releases::run(&args),
