@@ -63,7 +63,7 @@ fn every_level_of_the_paper_is_least_on_its_grid() {
         assert_eq!(Rational::from(&found - &before), number("0.01"));
         assert!(epsilon(&found).upper().to_f64() <= target && epsilon(&before).lower().to_f64() > target, "{row}");
         let own = &level.queries[0].sigma2;
-        let percent = Rational::from(1 - Rational::from(&found / own)) * 100_u32;
+        let percent: Rational = (1 - Rational::from(&found / own)) * 100_u32;
         assert_eq!(percent.to_string(), row["reduction_percent_exact"].as_str().unwrap());
     }
 }
@@ -207,7 +207,7 @@ fn a_target_that_is_met_already_gives_an_honest_reduction() {
     assert_eq!(exact(&row("10.12483094", "2")["reduction_percent"]), 0);
     assert_eq!(exact(&row("10.12483094", "0")["calibrated_sigma2"]), 5);
     let fine = row("10.12483094", "12");
-    let step = Rational::from(exact(&fine["calibrated_sigma2"]) - exact(&fine["not_enough_sigma2"]));
+    let step: Rational = exact(&fine["calibrated_sigma2"]) - exact(&fine["not_enough_sigma2"]);
     assert_eq!(step, number("1e-12"));
     // So much that the least noise of all is enough: no smaller point is named.
     assert!(row("1e9", "6")["not_enough_sigma2"].is_null());

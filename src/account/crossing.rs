@@ -108,7 +108,7 @@ impl<A: Profile> Comparison<'_, A> {
         // Rounded outward, so that no delta of the range is left out; at delta = 1 the published epsilon is rho.
         let (first, last) = (end(&published(self.rho, to), false), end(&published(self.rho, from), true));
         let mut epsilons: Vec<Rational> =
-            (0..=PARTS).map(|k| Rational::from(&first + (Rational::from(&last - &first) * k) / PARTS)).collect();
+            (0..=PARTS).map(|k| &first + (Rational::from(&last - &first) * k) / PARTS).collect();
         if let Some((least, most)) = &self.witness {
             epsilons.extend([least.clone(), most.clone()].into_iter().filter(|e| first < *e && *e < last));
             epsilons.sort();
@@ -254,7 +254,7 @@ mod tests {
                 }
                 // Held against the profile at points that the proof did not choose.
                 for k in 0..=60_u32 {
-                    let epsilon = Rational::from(low + Rational::from(&width * k) / 60_u32);
+                    let epsilon = low + Rational::from(&width * k) / 60_u32;
                     let exact = lowered.delta(&epsilon, 15).unwrap().value;
                     let bound = conversions::zcdp_delta(&rho, &epsilon, 20);
                     assert_eq!(exact.upper() <= bound.lower(), stretch.within == Certainty::Yes, "{epsilon}");

@@ -1,5 +1,6 @@
 //! Privacy accounting: what a composition of noisy counts reveals, exactly and by the usual conversions.
 
+pub mod allocate;
 pub mod calibrate;
 pub mod composition;
 pub mod conversions;

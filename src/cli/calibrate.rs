@@ -230,8 +230,8 @@ impl Args {
         let (smallest, largest) = (&variances[0], &variances[variances.len() - 1]);
         let grid = Grid {
             decimals,
-            least: Rational::from(&unit * Rational::from(LEAST_SIGMA2)) / smallest,
-            most: Rational::from(&unit * Rational::from(MOST_SIGMA2)) / largest,
+            least: &unit * Rational::from(LEAST_SIGMA2) / smallest,
+            most: &unit * Rational::from(MOST_SIGMA2) / largest,
         };
         if grid.most < Rational::from((1, Integer::from(10).pow(decimals))) {
             bail!("--decimals {decimals}: no point of this grid keeps every sigma2 up to 1e12; more decimals would");

@@ -1,16 +1,19 @@
 //! The command line: one file per subcommand. Arguments in, the library called, tables or JSON out; no mathematics.
 
+mod allocate;
 mod calibrate;
 mod compare;
 mod curve;
 mod delta;
 mod epsilon;
+mod errors;
 mod explain;
 mod mechanism;
 mod noise;
 mod output;
 mod releases;
 mod sample;
+mod simulate;
 mod subject;
 mod tradeoff;
 mod verify;
@@ -37,11 +40,14 @@ enum Command {
     Curve(curve::Args),
     Tradeoff(tradeoff::Args),
     Calibrate(calibrate::Args),
+    Allocate(allocate::Args),
     Compare(compare::Args),
+    Errors(errors::Args),
     Explain(explain::Args),
     Releases(releases::Args),
     Verify(verify::Args),
     Sample(sample::Args),
+    Simulate(simulate::Args),
     Noise(noise::Args),
 }
 
@@ -59,11 +65,14 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Curve(args) => curve::run(&args),
         Command::Tradeoff(args) => tradeoff::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
+        Command::Allocate(args) => allocate::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Errors(args) => errors::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Releases(args) => releases::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Sample(args) => sample::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Noise(args) => noise::run(&args),
     };
     match outcome {

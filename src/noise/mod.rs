@@ -12,9 +12,11 @@
 mod column;
 mod discrete_gaussian;
 mod discrete_laplace;
+pub mod error;
 mod magnitude;
 mod quantile;
 mod random;
+pub mod regression;
 pub mod rejection;
 mod sampler;
 mod stream;

@@ -18,6 +18,7 @@
 //! relation: a file that breaks a rule is refused with its line.
 
 mod file;
+pub mod wishes;
 
 use std::path::Path;
 
