@@ -2,10 +2,10 @@
 
 use rug::{Integer, Rational, ops::Pow};
 
-use super::{Composition, profile::check_delta};
+use super::profile::check_delta;
 use crate::{
     error::{Error, Result},
-    numeric::{Certainty, Enclosure, rational},
+    numeric::{Certainty, Enclosure, rational, root::Decreasing},
 };
 
 /// The least point of a grid at which a family of compositions meets a target.
@@ -17,17 +17,17 @@ pub struct Least {
     pub before: Option<Rational>,
 }
 
-/// Does the composition have delta(epsilon) <= delta at the target epsilon, itself known within an enclosure?
+/// Does the account have delta(epsilon) <= delta at the target epsilon, itself known within an enclosure?
 ///
 /// epsilon(delta) <= E if and only if delta(E) <= delta, so one point of the profile decides: at the lower end of E
 /// for yes and at the upper end for no.
-pub fn meets(composition: &Composition, epsilon: &Enclosure, delta: &Rational) -> Result<Certainty> {
+pub fn meets(account: &impl Decreasing, epsilon: &Enclosure, delta: &Rational) -> Result<Certainty> {
     let (low, high) = (end(epsilon.lower()), end(epsilon.upper()));
     for digits in [10, 20, 40] {
-        if composition.delta(&low, digits)?.value.at_most(delta) == Certainty::Yes {
+        if account.enclose(&low, digits)?.at_most(delta) == Certainty::Yes {
             return Ok(Certainty::Yes);
         }
-        if composition.delta(&high, digits)?.value.at_most(delta) == Certainty::No {
+        if account.enclose(&high, digits)?.at_most(delta) == Certainty::No {
             return Ok(Certainty::No);
         }
     }
@@ -39,69 +39,154 @@ fn end(value: &rug::Float) -> Rational {
     if value < 0 { Rational::new() } else { value }
 }
 
-/// The least multiple g > 0 of 10^-decimals at which `family(g)` meets (epsilon, delta), searched from `guess`.
+/// Where to search: multiples of 10^-decimals from `least` to `most`.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// Decimals of a grid point.
+    pub decimals: u32,
+    /// No grid point below is asked for.
+    pub least: Rational,
+    /// No grid point above is asked for.
+    pub most: Rational,
+}
+
+impl Grid {
+    /// The least grid point that `holds`, searched from `guess`; nothing where the largest point does not hold.
+    ///
+    /// The property is expected to hold from some point on. The answer does not rest on it: `value` was found to hold
+    /// and `before` not to.
+    pub fn least_where(&self, guess: f64, mut holds: impl FnMut(&Rational) -> Result<bool>) -> Result<Option<Least>> {
+        let scale = Integer::from(10).pow(self.decimals);
+        let point = |index: &Integer| Rational::from((index.clone(), scale.clone()));
+        let first = Rational::from(&self.least * &scale).ceil().into_numer_denom().0.max(Integer::from(1));
+        let last = Rational::from(&self.most * &scale).floor().into_numer_denom().0;
+        if last < first {
+            return Ok(None);
+        }
+        let guess = if guess.is_finite() { guess } else { self.most.to_f64() };
+        let start = (rational::from_f64(guess) * &scale).ceil().into_numer_denom().0.clamp(&first, &last);
+        // Bracket by growing steps, then halve.
+        let (mut below, mut at) = (Integer::from(&first - 1), start.clone());
+        let mut step = Integer::from(1);
+        if holds(&point(&start))? {
+            while at > first {
+                let next = Integer::from(&at - &step).max(first.clone());
+                if !holds(&point(&next))? {
+                    below = next;
+                    break;
+                }
+                at = next;
+                step *= 8;
+            }
+        } else {
+            loop {
+                below = at.clone();
+                if at == last {
+                    return Ok(None);
+                }
+                at = Integer::from(&at + &step).min(last.clone());
+                step *= 8;
+                if holds(&point(&at))? {
+                    break;
+                }
+            }
+        }
+        while Integer::from(&at - &below) > 1 {
+            let middle = (Integer::from(&at + &below)) >> 1;
+            if holds(&point(&middle))? { at = middle } else { below = middle }
+        }
+        Ok(Some(Least { value: point(&at), before: (below >= first).then(|| point(&below)) }))
+    }
+}
+
+/// The least point g of a grid at which `family(g)` meets (epsilon, delta), searched from `guess`; nothing where the
+/// largest does not.
 ///
 /// The family is expected to get more private as g grows (sigma2, or a common factor of all sigma2). The answer does
 /// not rest on it: `value` is proven to meet the target and `before` is proven not to.
-pub fn least_on_grid(
-    family: impl Fn(&Rational) -> Result<Composition>,
+pub fn least_in<A: Decreasing>(
+    grid: &Grid,
+    family: impl Fn(&Rational) -> Result<A>,
+    epsilon: &Enclosure,
+    delta: &Rational,
+    guess: f64,
+) -> Result<Option<Least>> {
+    check_delta(delta)?;
+    grid.least_where(guess, |point| match meets(&family(point)?, epsilon, delta)? {
+        Certainty::Yes => Ok(true),
+        Certainty::No => Ok(false),
+        Certainty::Undecided => Err(Error::out_of_range(
+            "the target epsilon",
+            epsilon.shown(17),
+            "one that differs from the epsilon of every grid point by more than 10^-40 of itself",
+        )),
+    })
+}
+
+/// [`least_in`] on all multiples g > 0 of 10^-decimals.
+pub fn least_on_grid<A: Decreasing>(
+    family: impl Fn(&Rational) -> Result<A>,
     epsilon: &Enclosure,
     delta: &Rational,
     decimals: u32,
     guess: f64,
 ) -> Result<Least> {
-    check_delta(delta)?;
-    let scale = Integer::from(10).pow(decimals);
-    let point = |index: &Integer| Rational::from((index.clone(), scale.clone()));
-    let holds = |index: &Integer| -> Result<bool> {
-        match meets(&family(&point(index))?, epsilon, delta)? {
-            Certainty::Yes => Ok(true),
-            Certainty::No => Ok(false),
-            Certainty::Undecided => Err(Error::out_of_range(
-                "the target epsilon",
-                epsilon.shown(17),
-                "one that differs from the epsilon of every grid point by more than 10^-40 of itself",
-            )),
-        }
+    let grid = Grid { decimals, least: Rational::new(), most: Rational::from(1_000_000_000_000_000_000_u64) };
+    least_in(&grid, family, epsilon, delta, guess)?.ok_or_else(|| {
+        Error::out_of_range("the target epsilon", epsilon.shown(17), "one that some noise up to 10^18 reaches")
+    })
+}
+
+/// A first guess for the searches above, in doubles: where the family has delta(epsilon) = delta, searched between
+/// `least` and `most` from `start` by secants in the logarithms. It may be wrong; a search that starts from it is
+/// then only slower.
+pub fn guess<A: Decreasing>(
+    family: impl Fn(&Rational) -> Result<A>,
+    epsilon: &Enclosure,
+    delta: &Rational,
+    (least, start, most): (f64, f64, f64),
+) -> Result<f64> {
+    let at = end(epsilon.lower());
+    let ln_delta = Enclosure::rational(delta, 100).ln().approximate();
+    let excess = |ln: f64| -> Result<f64> {
+        Ok(family(&rational::from_f64(ln.exp().clamp(least, most)))?.ln_approx(&at)? - ln_delta)
     };
-    let start = (rational::from_f64(guess) * &scale).ceil().into_numer_denom().0.max(Integer::from(1));
-    // Bracket by growing steps, then halve.
-    let (mut below, mut at) = (Integer::new(), start.clone());
-    let mut step = Integer::from(&start >> 10_u32) + 1_u32;
-    if holds(&start)? {
-        loop {
-            let next = Integer::from(&at - &step);
-            if next <= 0 {
-                break;
-            }
-            if !holds(&next)? {
-                below = next;
-                break;
-            }
-            at = next;
-            step *= 2;
+    let (mut low, mut high) = (least.ln(), most.ln());
+    let (mut x, mut previous) = (start.clamp(least, most).ln(), None::<(f64, f64)>);
+    for _ in 0..60 {
+        let value = excess(x)?;
+        // Too little noise where delta is above its target, or not a number because it is far above.
+        if value.is_nan() || value > 0.0 {
+            low = low.max(x)
+        } else {
+            high = high.min(x)
         }
-    } else {
-        below = start.clone();
-        at = start + &step;
-        while !holds(&at)? {
-            below = at.clone();
-            step *= 2;
-            at += &step;
+        if value.abs() < 1e-11 || high - low < 1e-14 {
+            break;
         }
+        let secant = match previous {
+            Some((x0, value0)) => x - value * (x - x0) / (value - value0),
+            // A tenth at a time until two values are known.
+            None => x + if value > 0.0 { 0.1 } else { -0.1 },
+        };
+        // A long way at most doubles in its logarithm at each step.
+        let reach = previous.map_or(0.1, |(x0, _)| 4.0 * (x - x0).abs().max(1e-13));
+        let next = secant.clamp(x - reach, x + reach);
+        let next = if next > low && next < high { next } else { low + (high - low) / 2.0 };
+        if next == x || !next.is_finite() {
+            break;
+        }
+        previous = Some((x, value));
+        x = next;
     }
-    while Integer::from(&at - &below) > 1 {
-        let middle = (Integer::from(&at + &below)) >> 1;
-        if holds(&middle)? { at = middle } else { below = middle }
-    }
-    Ok(Least { value: point(&at), before: (below > 0).then(|| point(&below)) })
+    Ok(x.exp().clamp(least, most))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        account::{Counts, conversions},
+        account::{Composition, Counts, conversions},
         numeric::rational::parse,
     };
 

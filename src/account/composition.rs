@@ -211,6 +211,12 @@ impl Composition {
         self.counts.iter().try_fold(Rational::new(), |sum, counts| Some(sum + counts.pure_epsilon()?))
     }
 
+    /// The same counts with all noise multiplied by `factor`, as [`Counts::with_noise_times`] does.
+    pub fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
+        let counts: Result<Vec<Counts>> = self.counts.iter().map(|counts| counts.with_noise_times(factor)).collect();
+        Composition::new(counts?)
+    }
+
     /// Both together.
     pub fn compose(&self, other: &Self) -> Result<Self> {
         Composition::new(self.counts.iter().chain(&other.counts).cloned())

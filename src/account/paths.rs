@@ -40,6 +40,12 @@ impl WorstPath {
         Ok(WorstPath { paths: Arc::new(paths), family, units })
     }
 
+    /// The same paths with all noise multiplied by `factor`.
+    pub fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
+        let paths: Result<Vec<Composition>> = self.paths.iter().map(|path| path.with_noise_times(factor)).collect();
+        WorstPath::new(paths?, self.units)
+    }
+
     /// How many pairs there are, each unordered and with repetition; or how many paths.
     pub fn count(&self) -> usize {
         let n = self.family.len();

@@ -1,9 +1,12 @@
 //! The command line: one file per subcommand. Arguments in, the library called, tables or JSON out; no mathematics.
 
+mod allocate;
+mod calibrate;
 mod compare;
 mod curve;
 mod delta;
 mod epsilon;
+mod errors;
 mod explain;
 mod figures;
 mod ledger;
@@ -13,6 +16,7 @@ mod output;
 mod releases;
 mod risk;
 mod sample;
+mod simulate;
 mod subject;
 mod tradeoff;
 mod verify;
@@ -38,13 +42,17 @@ enum Command {
     Delta(delta::Args),
     Curve(curve::Args),
     Tradeoff(tradeoff::Args),
+    Calibrate(calibrate::Args),
+    Allocate(allocate::Args),
     Compare(compare::Args),
+    Errors(errors::Args),
     Explain(explain::Args),
     Ledger(ledger::Args),
     Releases(releases::Args),
     Risk(risk::Args),
     Verify(verify::Args),
     Sample(sample::Args),
+    Simulate(simulate::Args),
     Noise(noise::Args),
     Figures(figures::Args),
 }
@@ -62,13 +70,17 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Delta(args) => delta::run(&args),
         Command::Curve(args) => curve::run(&args),
         Command::Tradeoff(args) => tradeoff::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
+        Command::Allocate(args) => allocate::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Errors(args) => errors::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Ledger(args) => ledger::run(&args),
         Command::Releases(args) => releases::run(&args),
         Command::Risk(args) => risk::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Sample(args) => sample::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Noise(args) => noise::run(&args),
         Command::Figures(args) => figures::run(&args),
     };

@@ -17,6 +17,7 @@ mod magnitude;
 pub mod off_center;
 mod quantile;
 mod random;
+pub mod regression;
 pub mod rejection;
 mod sampler;
 mod stream;

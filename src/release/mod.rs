@@ -19,6 +19,7 @@
 
 mod file;
 pub mod ledger;
+pub mod wishes;
 
 use std::path::Path;
 

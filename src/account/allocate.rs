@@ -1,0 +1,469 @@
+//! Allocation: which noise on which query keeps a total promise with the least weighted error.
+//!
+//! Minimized is sum over queries of weight times `E[X^2]`, under delta(epsilon) <= delta for everything composed, with sigma2 of
+//! each query between a least and a most. The allocation is found by any means and proven to keep the promise by the exact
+//! account. How far from optimal it can be is bounded by weak duality, see [`least_possible`].
+
+use rayon::prelude::*;
+use rug::{Integer, Rational, ops::Pow};
+
+use super::{
+    Composition, Counts,
+    calibrate::{guess, meets},
+    conversions::{self, GaussianProfile},
+    profile::{check_delta, check_epsilon},
+};
+use crate::{
+    error::{Error, Result},
+    noise::DiscreteGaussian,
+    numeric::{Certainty, Enclosure, rational},
+};
+
+/// A query whose noise is to be chosen.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// Its name.
+    pub name: String,
+    /// How many of its counts one record moves, each by 1.
+    pub count: u64,
+    /// What a unit of expected squared error on one of its counts costs, above 0.
+    pub weight: Rational,
+    /// The least variance proxy that is allowed.
+    pub least: Rational,
+    /// The greatest, where there is one.
+    pub most: Option<Rational>,
+}
+
+/// Noise for every wish, in their order.
+#[derive(Clone, Debug)]
+pub struct Allocation {
+    /// The variance proxies, on the grid of decimals or at a bound.
+    pub sigma2: Vec<Rational>,
+    /// delta at the promised epsilon, proven to be at most the promised delta.
+    pub delta: Enclosure,
+    /// The weighted expected squared error.
+    pub error: Enclosure,
+}
+
+/// At most so many queries.
+const MOST_WISHES: usize = 1000;
+/// Where no most is given, variance proxies up to this are tried.
+const MOST_SIGMA2: u64 = 1_000_000_000_000;
+
+fn check(wishes: &[Wish], epsilon: &Rational, delta: &Rational) -> Result<()> {
+    check_delta(delta)?;
+    check_epsilon(epsilon)?;
+    if !(1..=MOST_WISHES).contains(&wishes.len()) {
+        return Err(Error::out_of_range("the number of queries", wishes.len(), "1 to 1000 queries"));
+    }
+    for wish in wishes {
+        let named = |what: &str| format!("{what} of {:?}", wish.name);
+        if wish.weight <= 0 {
+            return Err(Error::out_of_range(&named("weight"), rational::display(&wish.weight), "a weight above 0"));
+        }
+        Counts::discrete_gaussian(wish.least.clone(), wish.count, 1)?;
+        if let Some(most) = wish.most.as_ref().filter(|most| **most < wish.least) {
+            let expected = format!(
+                "at least its least sigma2 = {}: a wider accuracy target or a smaller least_sigma2",
+                rational::display(&wish.least)
+            );
+            return Err(Error::out_of_range(&named("the most sigma2"), rational::display(most), &expected));
+        }
+    }
+    Ok(())
+}
+
+fn most(wish: &Wish) -> Rational {
+    wish.most.clone().unwrap_or_else(|| Rational::from(MOST_SIGMA2).max(wish.least.clone()))
+}
+
+fn composition(wishes: &[Wish], sigma2: &[Rational]) -> Result<Composition> {
+    let counts: Result<Vec<Counts>> =
+        wishes.iter().zip(sigma2).map(|(wish, s)| Counts::discrete_gaussian(s.clone(), wish.count, 1)).collect();
+    Composition::new(counts?)
+}
+
+/// clamp(scale shape) for every wish.
+fn scaled(wishes: &[Wish], shape: &[f64], scale: &Rational) -> Vec<Rational> {
+    (wishes.iter().zip(shape))
+        .map(|(wish, shape)| (rational::from_f64(*shape) * scale).max(wish.least.clone()).min(most(wish)))
+        .collect()
+}
+
+/// Rounded up to the grid, where the most allows it.
+fn on_grid(wishes: &[Wish], sigma2: &[Rational], decimals: u32) -> Vec<Rational> {
+    let scale = Integer::from(10).pow(decimals);
+    let up = |s: &Rational| Rational::from(s * &scale).ceil() / &scale;
+    wishes.iter().zip(sigma2).map(|(wish, s)| up(s).min(most(wish)).max(s.clone())).collect()
+}
+
+/// sum over wishes of weight times `E[X^2]`.
+pub fn weighted_error(wishes: &[Wish], sigma2: &[Rational]) -> Result<Enclosure> {
+    let terms: Vec<Enclosure> = (wishes.par_iter().zip(sigma2))
+        .map(|(wish, s)| {
+            Ok(DiscreteGaussian::new(s.clone())?.variance(20).mul(&Enclosure::rational(&wish.weight, 120)))
+        })
+        .collect::<Result<_>>()?;
+    Ok(terms.iter().fold(Enclosure::double(0.0, 120), |sum, term| sum.add(term)))
+}
+
+/// The allocation of least weighted error under the exact account, with sigma2 rounded up to `decimals`.
+///
+/// A Gaussian account depends on the total rho alone, and then sigma2 in proportion to sqrt(count / weight) is optimal, cut
+/// to its bounds; from there the exact account's own derivatives decide, in doubles. The result is proven to keep the promise.
+pub fn allocate(wishes: &[Wish], epsilon: &Rational, delta: &Rational, decimals: u32) -> Result<Allocation> {
+    check(wishes, epsilon, delta)?;
+    let target = Enclosure::rational(epsilon, 160);
+    let keeps = |sigma2: &[Rational]| -> Result<bool> {
+        Ok(meets(&composition(wishes, sigma2)?, &target, delta)? == Certainty::Yes)
+    };
+    let largest: Vec<Rational> = wishes.iter().map(most).collect();
+    if !keeps(&largest)? {
+        let reached = composition(wishes, &largest)?.delta(epsilon, 6)?.value;
+        return Err(Error::out_of_range(
+            "the promised epsilon",
+            rational::display(epsilon),
+            &format!(
+                "one that the largest noise allowed keeps; with it delta({}) is {}",
+                rational::display(epsilon),
+                reached.shown(4)
+            ),
+        ));
+    }
+    let least: Vec<Rational> = wishes.iter().map(|wish| wish.least.clone()).collect();
+    if keeps(&least)? {
+        return answer(wishes, least, epsilon);
+    }
+    let mut shape: Vec<f64> = wishes.iter().map(ideal).collect();
+    let fit = |shape: &[f64]| -> Result<f64> {
+        let family = |scale: &Rational| composition(wishes, &scaled(wishes, shape, scale));
+        let smallest = shape.iter().copied().fold(f64::INFINITY, f64::min);
+        let greatest = shape.iter().copied().fold(0.0, f64::max);
+        let start = gaussian_scale(wishes, shape, epsilon, delta);
+        guess(family, &target, delta, (1e-6 / greatest, start, MOST_SIGMA2 as f64 / smallest))
+    };
+    let mut scale = fit(&shape)?;
+    for _ in 0..3 {
+        let at = scaled(wishes, &shape, &rational::from_f64(scale));
+        let Some(next) = stationary_shape(wishes, &at, epsilon)? else { break };
+        let next_scale = fit(&next)?;
+        let error = |shape: &[f64], scale: f64| -> f64 {
+            let sigma2 = scaled(wishes, shape, &rational::from_f64(scale));
+            wishes.iter().zip(&sigma2).map(|(wish, s)| wish.weight.to_f64() * s.to_f64()).sum()
+        };
+        let gain = 1.0 - error(&next, next_scale) / error(&shape, scale);
+        if gain.is_nan() || gain <= 0.0 {
+            break;
+        }
+        (shape, scale) = (next, next_scale);
+        if gain < 1e-9 {
+            break;
+        }
+    }
+    // Rounding up keeps the promise in all but a few cases; then a little more noise does.
+    let mut more = 0.0;
+    loop {
+        let sigma2 = on_grid(wishes, &scaled(wishes, &shape, &rational::from_f64(scale * (1.0 + more))), decimals);
+        if keeps(&sigma2)? {
+            return answer(wishes, sigma2, epsilon);
+        }
+        if more > 1.0 {
+            return answer(wishes, largest, epsilon);
+        }
+        more = if more == 0.0 { 1e-9 } else { more * 4.0 };
+    }
+}
+
+fn answer(wishes: &[Wish], sigma2: Vec<Rational>, epsilon: &Rational) -> Result<Allocation> {
+    let delta = composition(wishes, &sigma2)?.delta(epsilon, 10)?.value;
+    let error = weighted_error(wishes, &sigma2)?;
+    Ok(Allocation { sigma2, delta, error })
+}
+
+/// sqrt(count / weight).
+fn ideal(wish: &Wish) -> f64 {
+    (wish.count as f64 / wish.weight.to_f64()).sqrt()
+}
+
+/// The scale at which the zCDP conversion of epsilon is met, in doubles: a start.
+fn gaussian_scale(wishes: &[Wish], shape: &[f64], epsilon: &Rational, delta: &Rational) -> f64 {
+    let rho = zcdp_rho(epsilon, delta);
+    let spent = |scale: f64| -> f64 {
+        let clamped = |wish: &Wish, shape: f64| (shape * scale).max(wish.least.to_f64()).min(most(wish).to_f64());
+        wishes.iter().zip(shape).map(|(wish, shape)| wish.count as f64 / (2.0 * clamped(wish, *shape))).sum()
+    };
+    let (mut low, mut high) = (-60.0, 60.0);
+    for _ in 0..100 {
+        let middle: f64 = (low + high) / 2.0;
+        if spent(middle.exp()) > rho { low = middle } else { high = middle }
+    }
+    high.exp()
+}
+
+/// The rho with rho + 2 sqrt(rho ln(1 / delta)) = epsilon, in doubles.
+fn zcdp_rho(epsilon: &Rational, delta: &Rational) -> f64 {
+    let ln = -Enclosure::rational(delta, 100).ln().approximate();
+    ((ln + epsilon.to_f64()).sqrt() - ln.sqrt()).powi(2)
+}
+
+/// One step towards weight sigma2 = lambda (-d ln delta / d ln sigma2) for all wishes between their bounds, in doubles.
+fn stationary_shape(wishes: &[Wish], at: &[Rational], epsilon: &Rational) -> Result<Option<Vec<f64>>> {
+    const STEP: f64 = 1e-3;
+    let ln_delta = |index: usize, factor: f64| -> Result<f64> {
+        let mut moved = at.to_vec();
+        moved[index] *= rational::from_f64(factor);
+        composition(wishes, &moved)?.ln_delta_approx(epsilon)
+    };
+    let gradient: Vec<f64> = (0..at.len())
+        .into_par_iter()
+        .map(|index| Ok((ln_delta(index, 1.0 - STEP)? - ln_delta(index, 1.0 + STEP)?) / (2.0 * STEP)))
+        .collect::<Result<_>>()?;
+    let shape = |(wish, (s, slope)): (&Wish, (&Rational, &f64))| {
+        let s = s.to_f64();
+        s * (slope / (wish.weight.to_f64() * s)).sqrt()
+    };
+    let shape: Vec<f64> = wishes.iter().zip(at.iter().zip(&gradient)).map(shape).collect();
+    Ok(shape.iter().all(|value| value.is_finite() && *value > 0.0).then_some(shape))
+}
+
+/// The allocation that zCDP gives: sigma2 in proportion to sqrt(count / weight), cut to the bounds, such that the published
+/// conversion rho + 2 sqrt(rho ln(1/delta)) of the total rho is at most epsilon; nothing where no noise allowed has that.
+pub fn allocate_by_zcdp(
+    wishes: &[Wish],
+    epsilon: &Rational,
+    delta: &Rational,
+    decimals: u32,
+) -> Result<Option<Allocation>> {
+    check(wishes, epsilon, delta)?;
+    let shape: Vec<f64> = wishes.iter().map(ideal).collect();
+    let scale = gaussian_scale(wishes, &shape, epsilon, delta);
+    for more in [0.0, 1e-12, 1e-9, 1e-6, 1e-3] {
+        let sigma2 = on_grid(wishes, &scaled(wishes, &shape, &rational::from_f64(scale * (1.0 + more))), decimals);
+        let rho = composition(wishes, &sigma2)?.rho().clone();
+        if conversions::zcdp_epsilon(&rho, delta, 30).at_most(epsilon) == Certainty::Yes {
+            return Ok(Some(answer(wishes, sigma2, epsilon)?));
+        }
+    }
+    Ok(None)
+}
+
+/// A lower bound for the weighted error of every allocation that keeps the promise within the bounds of the wishes: what is
+/// found cannot be beaten by more than its distance from this number. At least 0, which says nothing.
+///
+/// Data processing: continuous noise N(0, t) on top of N_Z(0, s) reveals no more. With v = s t / (s + t) and q = exp(-2 pi^2 v)
+/// the sum has the density of N(0, s + t) times (1 + 2 sum_k q^(k^2) cos(..)) / (1 + 2 sum_k exp(-2 pi^2 s k^2)) by Poisson
+/// summation, which lies in [(1 - 2 S) / (1 + 2 S), 1 + 2 S] for S = q / (1 - q^3) >= sum_k q^(k^2). One v for all queries gives
+/// s + t = s^2 / (s - v). With N counts in all, lo and hi these ends to the power N, every set of outcomes has probability
+/// at least lo times, or at most hi times, the Gaussian one, so
+///
+/// delta(epsilon) >= lo delta_G(epsilon + ln(hi / lo); rho_v),  rho_v = sum_i n_i (s_i - v) / (2 s_i^2),
+///
+/// with delta_G the profile of Gaussian noise, increasing in rho. An R with lo delta_G(..; R) > delta thus bounds rho_v of every
+/// allocation that keeps the promise. For every lambda >= 0 the weighted error is then at least
+/// sum_i min over s of (w_i s + lambda n_i (s - v) / (2 s^2)) - lambda R, less what `E[X^2]` is below sigma2.
+pub fn least_possible(wishes: &[Wish], epsilon: &Rational, delta: &Rational) -> Result<Rational> {
+    check(wishes, epsilon, delta)?;
+    let least = wishes.iter().map(|wish| &wish.least).min().cloned().unwrap_or_default();
+    // Every v up to half of the least sigma2 is sound; the best is kept.
+    let half = Rational::from(&least / 2_u32).min(Rational::from(2));
+    let bounds: Vec<Rational> = [100, 85, 70, 60, 50, 42, 35, 28, 22]
+        .into_par_iter()
+        .map(|percent| bound_with(wishes, epsilon, delta, &(&half * Rational::from((percent, 100)))))
+        .collect::<Result<_>>()?;
+    Ok(bounds.into_iter().fold(Rational::new(), Rational::max))
+}
+
+const BITS: u32 = 128;
+
+fn upper(value: &Enclosure) -> Rational {
+    value.upper().to_rational().unwrap_or_default()
+}
+
+/// The bound for one v.
+fn bound_with(wishes: &[Wish], epsilon: &Rational, delta: &Rational, v: &Rational) -> Result<Rational> {
+    let (one, two) = (Enclosure::double(1.0, BITS), Enclosure::double(2.0, BITS));
+    let pi = Enclosure::pi(BITS);
+    let q_of = |s: &Rational| two.mul(&pi).mul(&pi).mul(&Enclosure::rational(s, BITS)).negate().exp();
+    let q = q_of(v);
+    let twice = two.mul(&q.div(&one.sub(&q.mul(&q).mul(&q))));
+    let total: u64 = wishes.iter().fold(0_u64, |sum, wish| sum.saturating_add(wish.count));
+    let copies = Enclosure::rational(&Rational::from(total), BITS);
+    if *twice.upper() >= 1 {
+        return Ok(Rational::new());
+    }
+    let (ln_high, ln_low) =
+        (one.add(&twice).ln().mul(&copies), one.sub(&twice).div(&one.add(&twice)).ln().mul(&copies));
+    let moved = upper(&Enclosure::rational(epsilon, BITS).add(&ln_high).sub(&ln_low));
+    let reached = upper(&Enclosure::rational(delta, BITS).mul(&ln_low.negate().exp()));
+    if reached >= 1 {
+        return Ok(Rational::new());
+    }
+    // R just above the root in doubles, proven to be too much.
+    let excess = |rho: f64| GaussianProfile::new(rational::from_f64(rho)).delta(&moved, 12);
+    let (mut low, mut high) = (-40.0, 40.0);
+    for _ in 0..90 {
+        let middle: f64 = (low + high) / 2.0;
+        if excess(middle.exp()).at_most(&reached) == Certainty::Yes { low = middle } else { high = middle }
+    }
+    let mut most_rho = None;
+    for more in [1e-11, 1e-9, 1e-6, 1e-3] {
+        let rho = high.exp() * (1.0 + more);
+        if excess(rho).at_most(&reached) == Certainty::No {
+            most_rho = Some(rho);
+            break;
+        }
+    }
+    let Some(most_rho) = most_rho else { return Ok(Rational::new()) };
+    let lambda = rational::from_f64(multiplier(wishes, v.to_f64(), most_rho));
+    let mut sum = -(&lambda * rational::from_f64(most_rho));
+    for wish in wishes {
+        sum += least_term(wish, v, &lambda);
+        // sigma2 - E[X^2] <= 8 pi^2 sigma2^2 sum_k k^2 q^(k^2) <= 8 pi^2 sigma2^2 q (1 + q) / (1 - q)^3 with
+        // q = exp(-2 pi^2 sigma2), which falls in sigma2 from 1/pi^2 on; E[X^2] >= 0 below.
+        let s = Enclosure::rational(&wish.least, BITS);
+        let q = q_of(&wish.least);
+        let rest = one.sub(&q);
+        let series = q.mul(&one.add(&q)).div(&rest.mul(&rest).mul(&rest));
+        let deficit = Enclosure::double(8.0, BITS).mul(&pi).mul(&pi).mul(&s).mul(&s).mul(&series);
+        let deficit = if wish.least < Rational::from((11, 100)) { Rational::from(1) } else { upper(&deficit) };
+        sum -= deficit * &wish.weight;
+    }
+    Ok(sum)
+}
+
+/// The root s >= 3 v of w = lambda n (s - 2 v) / (2 s^3), in doubles; 3 v where the left side is larger everywhere.
+fn root(weight: f64, lambda_n: f64, v: f64) -> f64 {
+    let falls = |s: f64| weight * 2.0 * s * s * s < lambda_n * (s - 2.0 * v);
+    let (mut low, mut high) = ((3.0 * v).ln(), 70.0);
+    for _ in 0..120 {
+        let middle = (low + high) / 2.0;
+        if falls(middle.exp()) { low = middle } else { high = middle }
+    }
+    low.exp()
+}
+
+/// A lambda at which the minimizers spend the whole budget, in doubles: the best one nearly.
+fn multiplier(wishes: &[Wish], v: f64, rho: f64) -> f64 {
+    let spent = |lambda: f64| -> f64 {
+        let term = |wish: &Wish| {
+            let (n, least) = (wish.count as f64, wish.least.to_f64());
+            let s = root(wish.weight.to_f64(), lambda * n, v).max(least).min(most(wish).to_f64());
+            n * (s - v) / (2.0 * s * s)
+        };
+        wishes.iter().map(term).sum()
+    };
+    let (mut low, mut high) = (-60.0, 90.0);
+    for _ in 0..70 {
+        let middle: f64 = (low + high) / 2.0;
+        if spent(middle.exp()) > rho { low = middle } else { high = middle }
+    }
+    low.exp()
+}
+
+/// A lower bound, exact but for the bracket, of w s + lambda n (s - v) / (2 s^2) over least <= s <= most, for 2 v <= least.
+///
+/// The second term falls from 2 v on; it is concave up to 3 v, so that part has its minimum at an end, and convex beyond.
+/// There the minimum is at an end or in every bracket of the derivative's sign, and at least the sum of the ends' smaller
+/// terms.
+fn least_term(wish: &Wish, v: &Rational, lambda: &Rational) -> Rational {
+    let lambda_n = Rational::from(lambda * wish.count);
+    let second = |s: &Rational| (&lambda_n * Rational::from(s - v)) / (Rational::from(s * s) * 2_u32);
+    let term = |s: &Rational| Rational::from(&wish.weight * s) + second(s);
+    let slope = |s: &Rational| {
+        let cube = Rational::from(s * s) * s * 2_u32;
+        &wish.weight - (&lambda_n * (s - Rational::from(v * 2_u32))) / cube
+    };
+    let turn = Rational::from(v * 3_u32);
+    let (first, last) = (wish.least.clone().max(turn.clone()), most(wish));
+    let concave = (wish.least < turn).then(|| term(&wish.least).min(term(&first.clone().min(last.clone()))));
+    let convex = if first >= last {
+        term(&last)
+    } else if slope(&first) >= 0 {
+        term(&first)
+    } else if wish.most.is_some() && slope(&last) <= 0 {
+        term(&last)
+    } else {
+        let at = root(wish.weight.to_f64(), lambda_n.to_f64(), v.to_f64());
+        let mut bound = Rational::new();
+        for width in [1e-12, 1e-9, 1e-6, 1e-3] {
+            let a = rational::from_f64(at * (1.0 - width)).max(first.clone());
+            let b = rational::from_f64(at * (1.0 + width));
+            if slope(&a) <= 0 && slope(&b) >= 0 {
+                bound = Rational::from(&wish.weight * &a) + second(&b);
+                break;
+            }
+        }
+        bound
+    };
+    concave.map_or_else(|| convex.clone(), |concave| concave.min(convex.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    fn number(text: &str) -> Rational {
+        parse(text).unwrap()
+    }
+
+    fn wish(count: u64, weight: &str, least: &str, most: Option<&str>) -> Wish {
+        Wish {
+            name: format!("{count} at {weight}"),
+            count,
+            weight: number(weight),
+            least: number(least),
+            most: most.map(number),
+        }
+    }
+
+    #[test]
+    fn an_allocation_keeps_its_promise_near_the_bound_of_all_others() {
+        let wishes = [wish(10, "1", "1", None), wish(10, "4", "1", None), wish(5, "1/9", "1", None)];
+        let (epsilon, delta) = (number("3"), number("1e-9"));
+        let found = allocate(&wishes, &epsilon, &delta, 4).unwrap();
+        assert_eq!(found.delta.at_most(&delta), Certainty::Yes);
+        let bound = least_possible(&wishes, &epsilon, &delta).unwrap();
+        let ratio = found.error.approximate() / bound.to_f64();
+        assert!((1.0..1.05).contains(&ratio), "{ratio}");
+        let zcdp = allocate_by_zcdp(&wishes, &epsilon, &delta, 4).unwrap().unwrap();
+        assert!(found.error.upper() < zcdp.error.lower());
+        // Noise in proportion to sqrt(count / weight), nearly; and no nearby exchange of noise is better.
+        let shape = found.sigma2[0].to_f64() / found.sigma2[1].to_f64();
+        assert!((shape / 2.0 - 1.0).abs() < 0.02, "{shape}");
+        for (i, j) in [(0, 1), (1, 2), (2, 0)] {
+            let mut other = found.sigma2.clone();
+            other[i] *= number("0.9");
+            let family = |factor: &Rational| {
+                let mut all = other.clone();
+                all[j] *= factor;
+                composition(&wishes, &all)
+            };
+            let target = Enclosure::rational(&epsilon, 100);
+            let factor = guess(family, &target, &delta, (1e-3, 1.1, 1e4)).unwrap();
+            other[j] *= rational::from_f64(factor);
+            let error = weighted_error(&wishes, &other).unwrap();
+            assert!(error.lower() > found.error.upper(), "{i} {j}");
+        }
+    }
+
+    #[test]
+    fn bounds_are_kept_and_what_they_forbid_is_refused() {
+        let (epsilon, delta) = (number("5"), number("1e-8"));
+        let wishes = [wish(4, "1", "1", Some("8")), wish(4, "1", "2", None), wish(2, "7", "40", None)];
+        let found = allocate(&wishes, &epsilon, &delta, 3).unwrap();
+        assert!(found.sigma2[0] <= 8 && found.sigma2[2] == 40, "{:?}", found.sigma2);
+        assert!(least_possible(&wishes, &epsilon, &delta).unwrap() <= found.error.upper().to_rational().unwrap());
+        let tight = [wish(4, "1", "1/2", Some("1/2"))];
+        assert!(allocate(&tight, &epsilon, &delta, 3).is_err());
+        for bad in
+            [wish(4, "0", "1", None), wish(4, "-1", "1", None), wish(4, "1", "2", Some("1")), wish(0, "1", "1", None)]
+        {
+            assert!(allocate(&[bad], &epsilon, &delta, 3).is_err());
+        }
+        assert!(allocate(&[], &epsilon, &delta, 3).is_err());
+        // Where the least noise of all is enough, it is the answer.
+        let easy = allocate(&[wish(1, "1", "900", None)], &epsilon, &delta, 3).unwrap();
+        assert_eq!(easy.sigma2, [900]);
+    }
+}

@@ -1,0 +1,208 @@
+//! `assay errors`: what the noise does to counts, exactly and without simulation.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use anyhow::{Context, Result, bail};
+use dp_assay::{
+    noise::{
+        DiscreteGaussian,
+        error::{Cut, Errors},
+    },
+    numeric::Enclosure,
+};
+use rug::Rational;
+use serde_json::{Value, json};
+
+use super::{
+    Answer, number,
+    output::{self, exact, exact_text},
+};
+
+/// Expected errors, bias and 95 % margin of published counts, with and without cutting at zero, exactly
+///
+/// For one true count, or averaged over a column of true counts. With several variances, the reductions against the first.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The variance proxy of the noise, up to 1e8 (repeatable: the others are compared with the first)
+    #[arg(long, value_name = "SIGMA2", required = true, allow_hyphen_values = true)]
+    discrete_gaussian: Vec<String>,
+    /// A true count, 0 or more
+    #[arg(long, value_name = "Y", required_unless_present = "counts", conflicts_with = "counts")]
+    count: Option<u64>,
+    /// A CSV file with a header line
+    #[arg(long, value_name = "FILE.csv", requires = "column")]
+    counts: Option<PathBuf>,
+    /// The column of true counts, by its name in the header
+    #[arg(long, value_name = "NAME", requires = "counts")]
+    column: Option<String>,
+    /// Enclosures of relative width at most 10^-D
+    #[arg(long, value_name = "D", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100))]
+    digits: u32,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+const MOST_SIGMA2: u32 = 100_000_000;
+const BITS: u32 = 200;
+
+struct Row {
+    sigma2: Rational,
+    plain: Errors,
+    cut: Errors,
+    bias: Enclosure,
+    margin: i64,
+    /// Of one count only.
+    cut_margin: Option<i64>,
+}
+
+pub fn run(args: &Args) -> Result<Answer> {
+    let noises: Vec<DiscreteGaussian> = (args.discrete_gaussian.iter())
+        .map(|text| {
+            let name = format!("--discrete-gaussian {text}");
+            let sigma2 = number("--discrete-gaussian", text)?;
+            if sigma2 > MOST_SIGMA2 {
+                bail!("{name}: errors are summed over the masses, up to sigma2 = 1e8");
+            }
+            DiscreteGaussian::new(sigma2).with_context(|| name)
+        })
+        .collect::<Result<_>>()?;
+    let counts = args.counts()?;
+    let rows: Vec<Row> = noises.iter().map(|noise| args.row(noise, &counts)).collect::<Result<_>>()?;
+    let total: u64 = counts.values().sum();
+    if args.json {
+        let first = &rows[0];
+        output::json(&json!({
+            "counts": total,
+            "noise": rows.iter().map(|row| row.json(first)).collect::<Vec<Value>>(),
+        }))?;
+        return Ok(Answer::Done);
+    }
+    let what = match (args.count, &args.column) {
+        (Some(count), _) => format!("a true count of {count}"),
+        (_, column) => {
+            format!("the mean over {total} true counts of column {:?}", column.as_deref().unwrap_or_default())
+        }
+    };
+    output::text(&format!("published y + X, or max(0, y + X), for {what}\n\n"))?;
+    let digits = args.digits.min(12) as usize;
+    let cells: Vec<Vec<String>> = rows.iter().map(|row| row.cells(digits)).collect();
+    output::table(&["sigma2", "MSE", "MAE", "MSE cut", "MAE cut", "bias cut", "95 % margin", "cut"], &cells)?;
+    for row in &rows[1..] {
+        let lower = |own: &Enclosure, first: &Enclosure| format!("{} %", reduction(own, first).shown(6));
+        let first = &rows[0];
+        output::text(&format!(
+            "\nsigma2 {} instead of {}: MSE lower by {}, MAE by {}; cut at zero, MSE by {}, MAE by {}\n",
+            exact_text(&row.sigma2),
+            exact_text(&first.sigma2),
+            lower(&row.plain.squared, &first.plain.squared),
+            lower(&row.plain.absolute, &first.plain.absolute),
+            lower(&row.cut.squared, &first.cut.squared),
+            lower(&row.cut.absolute, &first.cut.absolute),
+        ))?;
+    }
+    Ok(Answer::Done)
+}
+
+/// 100 (1 - own / first).
+fn reduction(own: &Enclosure, first: &Enclosure) -> Enclosure {
+    Enclosure::double(1.0, BITS).sub(&own.div(first)).mul(&Enclosure::double(100.0, BITS))
+}
+
+impl Args {
+    /// How often each true count occurs.
+    fn counts(&self) -> Result<BTreeMap<u64, u64>> {
+        let (Some(path), Some(column)) = (&self.counts, &self.column) else {
+            return Ok(BTreeMap::from([(self.count.unwrap_or(0), 1)]));
+        };
+        let file = path.display();
+        let mut reader = csv::Reader::from_path(path).with_context(|| file.to_string())?;
+        let header = reader.headers().with_context(|| file.to_string())?.clone();
+        let Some(index) = header.iter().position(|name| name == column) else {
+            let known = header.iter().collect::<Vec<_>>().join(", ");
+            bail!("{file}: no column {column:?} in the header: it has {known}");
+        };
+        let mut counts = BTreeMap::new();
+        for record in reader.records() {
+            let record = record.with_context(|| file.to_string())?;
+            let line = record.position().map_or(0, csv::Position::line);
+            let text = record.get(index).unwrap_or_default().trim();
+            let count: u64 = text.parse().map_err(|_| {
+                let shown: String = text.chars().take(40).collect();
+                anyhow::anyhow!(
+                    "{file}, line {line}, column {column:?}: {shown:?} is not a count: expected 0, 1, 2, ..."
+                )
+            })?;
+            *counts.entry(count).or_insert(0) += 1;
+        }
+        if counts.is_empty() {
+            bail!("{file}: no counts below the header");
+        }
+        Ok(counts)
+    }
+
+    fn row(&self, noise: &DiscreteGaussian, counts: &BTreeMap<u64, u64>) -> Result<Row> {
+        let cut = Cut::new(noise, self.digits + 3);
+        let total: u64 = counts.values().sum();
+        let real = |value: u64| Enclosure::rational(&Rational::from(value), BITS);
+        let mean = |part: &dyn Fn(&Errors) -> Enclosure| {
+            let sum = (counts.iter())
+                .fold(Enclosure::double(0.0, BITS), |sum, (y, times)| sum.add(&part(cut.at(*y)).mul(&real(*times))));
+            sum.div(&real(total))
+        };
+        let plain = cut.plain();
+        let squared = mean(&|errors| errors.squared.clone());
+        let absolute = mean(&|errors| errors.absolute.clone());
+        // E[max(0, y + X)] - y = E[X; X > 0] - E[min(|X|, y); X < 0], and the absolute error is their sum; without cutting both
+        // are E|X| / 2. So the bias is what the absolute error loses, and it is at least 0.
+        let bias = plain.absolute.sub(&absolute).clamp(0.0, f64::INFINITY);
+        let margin = noise.quantile(&Rational::from((39, 40)))?;
+        // |max(0, y + X) - y| <= m is |X| <= m for m < y, and X <= m from m = y on.
+        let cut_margin = self
+            .count
+            .map(|y| -> Result<i64> {
+                let y = i64::try_from(y).unwrap_or(i64::MAX);
+                Ok(margin.min(y.max(noise.quantile(&Rational::from((19, 20)))?)))
+            })
+            .transpose()?;
+        let cut = Errors { squared, absolute };
+        Ok(Row { sigma2: noise.sigma2().clone(), plain, cut, bias, margin, cut_margin })
+    }
+}
+
+impl Row {
+    fn cells(&self, digits: usize) -> Vec<String> {
+        let shown = |value: &Enclosure| value.shown(digits);
+        vec![
+            exact_text(&self.sigma2),
+            shown(&self.plain.squared),
+            shown(&self.plain.absolute),
+            shown(&self.cut.squared),
+            shown(&self.cut.absolute),
+            if *self.bias.lower() > 0 { shown(&self.bias) } else { format!("<= {}", output::bound(self.bias.upper())) },
+            self.margin.to_string(),
+            self.cut_margin.map_or_else(String::new, |margin| margin.to_string()),
+        ]
+    }
+
+    fn json(&self, first: &Row) -> Value {
+        let reduced = |own: &Enclosure, first: &Enclosure| reduction(own, first).to_json();
+        json!({
+            "sigma2": exact(&self.sigma2),
+            "mean_squared_error": self.plain.squared.to_json(),
+            "mean_absolute_error": self.plain.absolute.to_json(),
+            "bias": 0,
+            "margin_95": self.margin,
+            "cut_mean_squared_error": self.cut.squared.to_json(),
+            "cut_mean_absolute_error": self.cut.absolute.to_json(),
+            "cut_bias": self.bias.to_json(),
+            "cut_margin_95": self.cut_margin,
+            "reduction_percent": {
+                "mean_squared_error": reduced(&self.plain.squared, &first.plain.squared),
+                "mean_absolute_error": reduced(&self.plain.absolute, &first.plain.absolute),
+                "cut_mean_squared_error": reduced(&self.cut.squared, &first.cut.squared),
+                "cut_mean_absolute_error": reduced(&self.cut.absolute, &first.cut.absolute),
+            },
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! `assay simulate`: what noise does to a regression on shares of published counts.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use dp_assay::noise::{Sampler, regression::Shares};
+use serde_json::{Value, json};
+
+use super::{
+    Answer,
+    mechanism::Randomness,
+    number,
+    output::{self, exact, exact_text},
+};
+
+/// How far noise moves the slope of y on the share of a category, by trials with the exact sampler
+///
+/// The regressor is the count of one category over the sum of all; every count is published as max(0, count + noise). The slopes
+/// are fitted in doubles: approximations, unlike what other commands print.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A CSV file with a header line
+    #[arg(value_name = "IN.csv")]
+    input: PathBuf,
+    /// The column of the dependent variable
+    #[arg(long, value_name = "NAME")]
+    y: String,
+    /// The columns of counts by category, two or more
+    #[arg(long, value_name = "NAME,NAME,...", value_delimiter = ',', required = true)]
+    categories: Vec<String>,
+    /// The category whose share is the regressor [default: the last]
+    #[arg(long, value_name = "NAME")]
+    x: Option<String>,
+    /// The variance proxy of the noise (repeatable: the others are compared with the first)
+    #[arg(long, value_name = "SIGMA2", required = true, allow_hyphen_values = true)]
+    discrete_gaussian: Vec<String>,
+    /// Independent trials
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    trials: u64,
+    #[command(flatten)]
+    randomness: Randomness,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<Answer> {
+    let samplers: Vec<Sampler> = (args.discrete_gaussian.iter())
+        .map(|text| {
+            let sigma2 = number("--discrete-gaussian", text)?;
+            Sampler::discrete_gaussian(sigma2).with_context(|| format!("--discrete-gaussian {text}"))
+        })
+        .collect::<Result<_>>()?;
+    let shares = args.read()?;
+    let mut streams = args.randomness.resolve()?;
+    let found = (samplers.iter())
+        .map(|sampler| Ok(shares.distort(sampler, args.trials, &mut streams)?))
+        .collect::<Result<Vec<_>>>()
+        .with_context(|| args.input.display().to_string())?;
+    let errors: Vec<f64> = found.iter().map(|found| found.mean_absolute_error()).collect();
+    let sigma2 = |k: usize| number("--discrete-gaussian", &args.discrete_gaussian[k]);
+    if args.json {
+        let noise = (0..found.len())
+            .map(|k| {
+                Ok(json!({
+                    "sigma2": exact(&sigma2(k)?),
+                    "mean_absolute_error_approximate": errors[k],
+                    "slopes_approximate": found[k].slopes,
+                    "reduction_percent_approximate": 100.0 * (1.0 - errors[k] / errors[0]),
+                    "rows_left_out": found[k].left_out,
+                }))
+            })
+            .collect::<Result<Vec<Value>>>()?;
+        output::json(&json!({
+            "rows": shares.y.len(),
+            "trials": args.trials,
+            "slope_approximate": found[0].slope,
+            "insecure_seed": streams.insecure_seed(),
+            "noise": noise,
+        }))?;
+        return Ok(Answer::Done);
+    }
+    let seed = streams.insecure_seed().map_or_else(String::new, |seed| format!(", insecure seed {seed}"));
+    output::text(&format!(
+        "{} rows, {} trials{seed}; slope of {:?} on the share of {:?} without noise: {:.6e}\n\n",
+        shares.y.len(),
+        args.trials,
+        args.y,
+        args.categories[shares.category],
+        found[0].slope
+    ))?;
+    let rows = (0..found.len())
+        .map(|k| {
+            Ok(vec![
+                exact_text(&sigma2(k)?),
+                format!("{:.6e}", errors[k]),
+                format!("{:.2} %", 100.0 * (1.0 - errors[k] / errors[0])),
+                found[k].left_out.to_string(),
+            ])
+        })
+        .collect::<Result<Vec<_>>>()?;
+    output::table(&["sigma2", "mean |slope - without noise|", "lower by", "rows left out"], &rows)?;
+    output::text("\nSimulated, in doubles. A row is left out of a trial where all its published counts are 0.\n")?;
+    Ok(Answer::Done)
+}
+
+impl Args {
+    fn read(&self) -> Result<Shares> {
+        let file = self.input.display();
+        if self.categories.len() < 2 {
+            bail!("--categories: a share needs two columns or more");
+        }
+        if let Some(twice) = self.categories.iter().enumerate().find(|(k, name)| self.categories[..*k].contains(name)) {
+            bail!("--categories: {:?} is named twice", twice.1);
+        }
+        let category = match &self.x {
+            None => self.categories.len() - 1,
+            Some(name) => (self.categories.iter().position(|category| category == name))
+                .with_context(|| format!("--x {name}: is not one of --categories {}", self.categories.join(",")))?,
+        };
+        let mut reader = csv::Reader::from_path(&self.input).with_context(|| file.to_string())?;
+        let header = reader.headers().with_context(|| file.to_string())?.clone();
+        let column = |name: &String| {
+            let known = || {
+                format!(
+                    "{file}: no column {name:?} in the header: it has {}",
+                    header.iter().collect::<Vec<_>>().join(", ")
+                )
+            };
+            header.iter().position(|known| known == name).with_context(known)
+        };
+        let y_column = column(&self.y)?;
+        let columns: Vec<usize> = self.categories.iter().map(column).collect::<Result<_>>()?;
+        let mut shares = Shares { category, ..Shares::default() };
+        for record in reader.records() {
+            let record = record.with_context(|| file.to_string())?;
+            let line = record.position().map_or(0, csv::Position::line);
+            let cell = |index: usize| record.get(index).unwrap_or_default().trim();
+            let wrong = |index: usize, what: &str| {
+                let shown: String = cell(index).chars().take(40).collect();
+                anyhow::anyhow!("{file}, line {line}, column {:?}: {shown:?} is not {what}", &header[index])
+            };
+            let y: f64 = cell(y_column)
+                .parse()
+                .ok()
+                .filter(|y: &f64| y.is_finite())
+                .ok_or_else(|| wrong(y_column, "a number"))?;
+            let counts = (columns.iter())
+                .map(|&index| cell(index).parse().map_err(|_| wrong(index, "a count: expected 0, 1, 2, ...")))
+                .collect::<Result<Vec<u64>>>()?;
+            shares.y.push(y);
+            shares.counts.push(counts);
+        }
+        Ok(shares)
+    }
+}

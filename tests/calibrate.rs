@@ -1,0 +1,241 @@
+//! Calibrated noise keeps what it promises, and less noise does not.
+
+use assert_cmd::Command;
+use dp_assay::{
+    account::{Composition, Counts, crossing},
+    numeric::{Certainty, rational::parse},
+    release::Release,
+};
+use rug::Rational;
+use serde_json::Value;
+
+fn number(text: &str) -> Rational {
+    parse(text).unwrap()
+}
+
+fn assay(args: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
+    command.args(args);
+    command
+}
+
+fn json(args: &[&str]) -> Value {
+    let output = assay(args).arg("--json").assert().success().get_output().stdout.clone();
+    serde_json::from_slice(&output).expect("one JSON object")
+}
+
+/// The refusal's message.
+fn refusal(args: &[&str]) -> String {
+    let output = assay(args).timeout(std::time::Duration::from_secs(60)).assert().code(2).get_output().clone();
+    assert!(output.stdout.is_empty(), "{args:?} printed an answer and refused");
+    let message = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(!message.contains("panicked") && !message.trim().is_empty(), "{args:?}: {message}");
+    message
+}
+
+fn exact(value: &Value) -> Rational {
+    number(&value.to_string())
+}
+
+const MATCH: [&str; 5] = ["calibrate", "--delta", "1e-11", "--match", "zcdp"];
+
+fn matched<'a>(rest: &[&'a str]) -> Vec<&'a str> {
+    [&MATCH, rest].concat()
+}
+
+#[test]
+fn every_level_of_the_paper_is_least_on_its_grid() {
+    let release = Release::find("su-su-wang-2025").unwrap();
+    let answer = json(&matched(&["--release", "su-su-wang-2025"]));
+    let levels = answer["levels"].as_array().unwrap();
+    assert_eq!(levels.len(), 8);
+    let delta = number("1e-11");
+    for row in levels {
+        let level = release.level(row["name"].as_str().unwrap()).unwrap();
+        let epsilon = |sigma2: &Rational| {
+            let counts = Counts::discrete_gaussian(sigma2.clone(), 10, 1).unwrap();
+            Composition::new([counts]).unwrap().epsilon(&delta, 12).unwrap().value
+        };
+        // The conversion by hand, in doubles: far from both sides on a grid of two decimals.
+        let rho = level.rho.to_f64();
+        let target = rho + 2.0 * (rho * 11.0 * std::f64::consts::LN_10).sqrt();
+        let (found, before) = (exact(&row["calibrated_sigma2"]), exact(&row["not_enough_sigma2"]));
+        assert_eq!(Rational::from(&found - &before), number("0.01"));
+        assert!(epsilon(&found).upper().to_f64() <= target && epsilon(&before).lower().to_f64() > target, "{row}");
+        let own = &level.queries[0].sigma2;
+        let percent: Rational = (1 - Rational::from(&found / own)) * 100_u32;
+        assert_eq!(percent.to_string(), row["reduction_percent_exact"].as_str().unwrap());
+    }
+}
+
+#[test]
+fn one_factor_for_all_levels_lowers_the_noise_by_what_both_terms_allow() {
+    let answer =
+        json(&["calibrate", "--release", "su-su-wang-2025", "--delta", "1e-10", "--match", "zcdp", "--scale-all"]);
+    let (factor, before) = (exact(&answer["factor"]), exact(&answer["factor_before"]));
+    assert_eq!(Rational::from(&factor - &before), number("0.0001"));
+    let whole = Release::find("su-su-wang-2025").unwrap().composition(&[] as &[&str], None).unwrap();
+    let delta = number("1e-10");
+    let rho = whole.rho().to_f64();
+    let target = rho + 2.0 * (rho * 10.0 * std::f64::consts::LN_10).sqrt();
+    let epsilon = |factor: &Rational| whole.with_noise_times(factor).unwrap().epsilon(&delta, 10).unwrap().value;
+    assert!(epsilon(&factor).upper().to_f64() <= target && epsilon(&before).lower().to_f64() > target);
+    assert_eq!(answer["levels"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn the_worst_of_all_paths_decides_for_a_release_that_has_them() {
+    // Two levels of which one may be bypassed: its budget then goes to the other, with one of the paths the worst.
+    let text = r#"
+name = "two"
+title = "Two levels"
+source = "made up for a test"
+neighbors = "add-remove"
+rho = "2"
+sigma2_times_rho = "1/2"
+[[level]]
+name = "A"
+proportion = "1/4"
+[[level.query]]
+name = "q"
+proportion = "1"
+[[level]]
+name = "B"
+proportion = "3/4"
+[[level.query]]
+name = "q"
+proportion = "1/9"
+times = 9
+[paths]
+note = "both"
+droppable = ["B"]
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("two.toml");
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let answer = json(&["calibrate", "--release", file, "--delta", "1e-6", "--epsilon", "8", "--scale-all"]);
+    let (factor, before) = (exact(&answer["factor"]), exact(&answer["factor_before"]));
+    let (paths, target) = (Release::find(file).unwrap().path_compositions().unwrap(), number("8"));
+    let largest = |factor: &Rational| {
+        let delta = |path: &Composition| path.with_noise_times(factor).unwrap().delta(&target, 12).unwrap().value;
+        paths.iter().map(delta).reduce(|a, b| a.max(&b)).unwrap()
+    };
+    assert_eq!(largest(&factor).at_most(&number("1e-6")), Certainty::Yes);
+    assert_eq!(largest(&before).at_most(&number("1e-6")), Certainty::No);
+}
+
+#[test]
+fn a_matched_curve_is_kept_at_every_delta_and_by_no_smaller_noise() {
+    let (from, to) = ("1e-12", "1e-4");
+    let range = format!("{from}..{to}");
+    let answer = json(&[
+        "calibrate",
+        "--discrete-gaussian",
+        "4.9995x10",
+        "--match-curve",
+        &range,
+        "--decimals",
+        "3",
+        "--digits",
+        "8",
+    ]);
+    let row = &answer["levels"][0];
+    let rho = Rational::from(10) / (number("4.9995") * 2_u32);
+    let at = |sigma2: &Value| {
+        let counts = Counts::discrete_gaussian(exact(sigma2), 10, 1).unwrap();
+        Composition::new([counts]).unwrap()
+    };
+    let kept = at(&row["calibrated_sigma2"]);
+    for k in 0..=80_i32 {
+        let delta = Rational::from_f64(10_f64.powf(-12.0 + f64::from(k) / 10.0)).unwrap();
+        let bound = dp_assay::account::conversions::zcdp_epsilon(&rho, &delta, 15);
+        assert!(kept.epsilon(&delta, 9).unwrap().value.lower() <= bound.upper(), "{delta}");
+    }
+    let less = at(&row["not_enough_sigma2"]);
+    assert_eq!(crossing::within_everywhere(&less, &rho, &number(from), &number(to)).unwrap(), Certainty::No);
+    // A match at the smallest delta alone needs no more noise.
+    let point =
+        json(&["calibrate", "--discrete-gaussian", "4.9995x10", "--delta", from, "--match", "zcdp", "--decimals", "3"]);
+    assert!(exact(&point["levels"][0]["calibrated_sigma2"]) <= exact(&row["calibrated_sigma2"]));
+}
+
+#[test]
+fn crossings_are_reported_for_every_level() {
+    let answer = json(&matched(&["--release", "su-su-wang-2025", "--crossings"]));
+    for row in answer["levels"].as_array().unwrap() {
+        let curve = row["curve"].as_array().unwrap();
+        assert_eq!(curve[0]["calibrated_is"], "at least as private");
+        assert_eq!(curve.last().unwrap()["calibrated_is"], "less private");
+        assert!(curve.len() % 2 == 1 && curve[1]["calibrated_is"] == "crossing");
+    }
+}
+
+#[test]
+fn all_bundled_releases_with_an_account_can_be_calibrated_level_by_level() {
+    for release in Release::bundled().unwrap() {
+        let args = matched(&["--release", &release.name]);
+        if release.budget_only {
+            assert!(refusal(&args).contains("budget only"), "{}", release.name);
+            continue;
+        }
+        for row in json(&args)["levels"].as_array().unwrap() {
+            let reduction = exact(&row["reduction_percent"]);
+            assert!(reduction > 5 && reduction < 60, "{}: {row}", release.name);
+        }
+    }
+}
+
+#[test]
+fn a_target_that_is_met_already_gives_an_honest_reduction() {
+    // epsilon = 10.1248309 at 1e-11 is that of sigma2 = 5: a tighter target needs more noise.
+    let row = |epsilon: &str, decimals: &str| {
+        let args = [
+            "calibrate",
+            "--discrete-gaussian",
+            "5x10",
+            "--delta",
+            "1e-11",
+            "--epsilon",
+            epsilon,
+            "--decimals",
+            decimals,
+        ];
+        json(&args)["levels"][0].clone()
+    };
+    assert!(exact(&row("9", "2")["reduction_percent"]) < 0);
+    assert_eq!(exact(&row("10.12483094", "2")["reduction_percent"]), 0);
+    assert_eq!(exact(&row("10.12483094", "0")["calibrated_sigma2"]), 5);
+    let fine = row("10.12483094", "12");
+    let step: Rational = exact(&fine["calibrated_sigma2"]) - exact(&fine["not_enough_sigma2"]);
+    assert_eq!(step, number("1e-12"));
+    // So much that the least noise of all is enough: no smaller point is named.
+    assert!(row("1e9", "6")["not_enough_sigma2"].is_null());
+}
+
+#[test]
+fn what_cannot_be_calibrated_is_refused_with_its_argument() {
+    let gaussian = ["--discrete-gaussian", "5x10"];
+    for (rest, says) in [
+        (&["--delta", "1e-11", "--epsilon", "1e-9"][..], "out of reach"),
+        (&["--delta", "1e-11", "--epsilon", "0"], "out of reach"),
+        (&["--delta", "1e-11", "--epsilon", "-1"], "--epsilon"),
+        (&["--delta", "0", "--epsilon", "1"], "--delta"),
+        (&["--delta", "1e-11"], "--epsilon"),
+        (&["--epsilon", "1"], "--delta"),
+        (&["--delta", "1e-11", "--match", "rdp"], "zcdp"),
+        (&["--delta", "1e-11", "--match", "zcdp", "--epsilon", "1"], "cannot be used with"),
+        (&["--delta", "1e-11", "--match", "zcdp", "--decimals", "13"], "--decimals"),
+        (&["--delta", "1e-11", "--match", "zcdp", "--per-level", "--scale-all"], "cannot be used with"),
+        (&["--match-curve", "1e-5..1e-12"], "FROM < TO"),
+        (&["--match-curve", "1e-5"], "FROM..TO"),
+        (&["--match-curve", "0..1e-5"], "--match-curve"),
+        (&["--match-curve", "x..1e-5"], "--match-curve"),
+    ] {
+        let message = refusal(&[&["calibrate"], &gaussian[..], rest].concat());
+        assert!(message.contains(says), "{rest:?}: {message}");
+    }
+    let laplace = ["calibrate", "--discrete-laplace", "1x3", "--delta", "1e-5", "--epsilon", "1"];
+    assert!(refusal(&laplace).contains("sigma2"));
+    assert!(refusal(&["calibrate", "--delta", "1e-5", "--epsilon", "1"]).contains("--release"));
+}
