@@ -16,6 +16,7 @@
 
 pub mod ball;
 pub mod boole;
+mod bounds;
 pub mod contour;
 pub mod convolve;
 pub mod enclosure;

@@ -327,7 +327,7 @@ impl<'a> Sketch<'a> {
                 long = middle;
             }
         }
-        // The size of what is left out for a cut of zero, more or less: see `truncation_error` of the contour.
+        // The size of what is left out for a cut of zero, more or less: see `truncation_error` of the bounds.
         let ln_left_out = match (self.kernel, self.step) {
             (Kernel::HockeyStick | Kernel::Complement, _) | (_, None) => 2.0 - c * self.at,
             (_, Some(h)) => 1.0 + (PI / h).ln() - c * self.first - self.extra(),
@@ -469,7 +469,7 @@ impl LossSum {
         let mut spent = swept.reached < top;
         let complete = plan.nodes.is_some() && !spent;
         let last = if complete { end } else { (covered.max(reach as f64) as i64).min(end) };
-        // The same share that `truncation_error` of the contour has for the cut.
+        // The same share that `truncation_error` of the bounds has for the cut.
         let left_out = plan.left_out(last);
         let range = |part: &Survivor| {
             // More nodes on each side than the interval holds, for the roundings of its ends and of the quotients.
