@@ -1,6 +1,7 @@
 //! Published tables and figures drawn again: a CSV with every number, both ends of it where it is certified, and an SVG
 //! beside it. One file per paper.
 
+mod kazan_reiter_2023;
 mod su_su_wang_2025;
 
 use std::path::{Path, PathBuf};
@@ -53,7 +54,7 @@ pub struct Sheet {
 
 /// All tables and figures, paper by paper.
 pub fn items() -> Vec<Item> {
-    su_su_wang_2025::ITEMS.to_vec()
+    [su_su_wang_2025::ITEMS, kazan_reiter_2023::ITEMS].concat()
 }
 
 /// The items of the given names, `PAPER` or `PAPER/FIGURE`; all where none is named.
@@ -147,7 +148,8 @@ mod tests {
     #[test]
     fn figures_are_found_by_paper_or_name_and_others_are_refused() {
         let find = |name: &str| super::find(&[name.to_string()]);
-        assert_eq!(find("su-su-wang-2025").unwrap().len(), super::find(&[]).unwrap().len());
+        let papers = ["su-su-wang-2025", "kazan-reiter-2023"].map(|paper| find(paper).unwrap().len());
+        assert_eq!(papers.iter().sum::<usize>(), super::find(&[]).unwrap().len());
         assert_eq!(find("su-su-wang-2025/table-3").unwrap().len(), 1);
         for name in ["nosuch", "su-su-wang-2025/figure-99", "su-su-wang-2025/", "/figure-2", ""] {
             let message = find(name).unwrap_err().to_string();
