@@ -25,7 +25,7 @@ use super::{
 #[derive(clap::Args)]
 pub struct Args {
     /// A TOML file: [[query]] with name, count, weight, least_sigma2, most_sigma2, most_squared_error, most_margin
-    #[arg(value_name = "FILE", required_unless_present = "release", conflicts_with = "release")]
+    #[arg(value_name = "FILE", conflicts_with = "release")]
     file: Option<PathBuf>,
     /// All queries of a release, each of weight 1, in place of a file
     #[arg(long, value_name = "NAME|FILE")]
