@@ -390,6 +390,9 @@ impl Args {
             output::text(
                 "\nEach calibrated sigma2 is proven to be enough, and the next smaller of the grid is proven not to be.\n",
             )?;
+            if rows.iter().any(|row| row.before.is_none()) {
+                output::text("Where the smallest sigma2 that is accounted for is enough, there is no next smaller.\n")?;
+            }
             if rows.iter().any(|row| row.variances.len() > 1) {
                 output::text(
                     "A level with several sigma2 shows the smallest; the others are scaled by the same factor.\n",
