@@ -41,11 +41,11 @@
 //! | an epsilon is proven from both sides | [`Composition::epsilon`](account::Composition::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
 //! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](account::Composition::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
 //! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
-//! | all pairs of block paths share one contour | [`hockey_sticks`](numeric::family::Family::hockey_sticks) | `numeric::family`: every pair by itself |
+//! | all pairs of block paths share one contour | [`largest`](numeric::family::Family::largest) | `numeric::family`: every pair by itself |
 //! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](account::calibrate::least_on_grid) | `account::calibrate` |
 //! | one curve is below another at every delta of a range: convex in exp(epsilon) against concave in the logarithm | [`account::crossing`] | its unit tests: points the proof did not choose |
-| no allocation has less weighted error: data processing and weak duality | [`least_possible`](account::allocate::least_possible) | `account::allocate`: exchanges of noise between queries |
-| a sample has exactly the law: random digits decide only where a proven bound does | [`noise::table`], [`noise::rejection`] | their unit tests: all words of reduced size; `tests/samplers.rs` |
+//! | no allocation has less weighted error: data processing and weak duality | [`least_possible`](account::allocate::least_possible) | `account::allocate`: exchanges of noise between queries |
+//! | a sample has exactly the law: random digits decide only where a proven bound does | [`noise::table`], [`noise::rejection`] | their unit tests: all words of reduced size; `tests/samplers.rs` |
 //! | under a seed the samples do not depend on threads or platform | [`noise::Streams`] | `noise::stream`, `noise::random` (RFC 8439), `tests/samplers.rs` |
 //!
 //! # What is assumed

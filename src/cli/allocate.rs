@@ -24,7 +24,7 @@ use super::{
 /// Minimizes the sum of weight times expected squared error, and says how far from optimal the answer can be at most.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A TOML file: [[query]] with name, count, weight, least_sigma2, most_sigma2, most_squared_error, most_margin
+    /// A TOML file of queries, each with name, count, weight, least_sigma2, most_sigma2, most_squared_error, most_margin
     #[arg(value_name = "FILE", conflicts_with = "release")]
     file: Option<PathBuf>,
     /// All queries of a release, each of weight 1, in place of a file

@@ -244,12 +244,14 @@ impl Args {
         };
         let near = target.lower().to_rational().unwrap_or_default();
         let representative = part.representative(&near)?;
+        // Where no doubles are to be had the search starts from the noise as it is.
         let guess = calibrate::guess(
             |point| representative.with_noise_times(&factor(point)),
             &target,
             delta,
             (grid.least.to_f64() * 1.01, unit.to_f64() * 0.87, grid.most.to_f64() * 0.99),
-        )?;
+        )
+        .unwrap_or(unit.to_f64());
         let least = match promise {
             Promise::At { .. } => calibrate::least_in(&grid, family, &target, delta, guess)?,
             Promise::Curve { from, to, .. } => grid.least_where(guess, |point| {

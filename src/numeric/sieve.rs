@@ -15,7 +15,7 @@
 //! lower end, and is over for good where the target reaches one; or it stops at its budget, and says where. A later
 //! question takes it up again there.
 //!
-//! Far up, a group need not be small everywhere to be small on average: see [`LossSum::beyond`].
+//! Far up, a group need not be small everywhere to be small on average: see `LossSum::beyond`.
 //!
 //! All of this runs in doubles. Each decision keeps a margin of 10^-6 relative, while the rounding errors of the few
 //! operations behind it are below 10^-12 relative; heights are uncertain by 2^-48 of themselves, which the windows are
