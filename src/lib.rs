@@ -50,6 +50,8 @@
 //! | the trade-off function that zCDP implies | [`zcdp_tradeoff`](account::conversions::zcdp_tradeoff) | `account::conversions`: no line of a grid exceeds it |
 //! | expected errors of counts, cut at zero or not | [`Cut`](noise::error::Cut) | `noise::error`: enumeration |
 //! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](account::calibrate::least_on_grid) | `account::calibrate` |
+//! | one curve is below another at every delta of a range: convex in exp(epsilon) against concave in the logarithm | [`account::crossing`] | its unit tests: points the proof did not choose |
+//! | no allocation has less weighted error: data processing and weak duality | [`least_possible`](account::allocate::least_possible) | `account::allocate`: exchanges of noise between queries |
 //! | a sample has exactly the law: random digits decide only where a proven bound does | [`noise::table`], [`noise::rejection`] | their unit tests: all words of reduced size; `tests/samplers.rs` |
 //! | under a seed the samples do not depend on threads or platform | [`noise::Streams`] | `noise::stream`, `noise::random` (RFC 8439), `tests/samplers.rs` |
 //! | the largest probability of a correct decision is a point of the profile | [`most_correct`](risk::bound::most_correct) | `tests/risk.rs`: against one count's own decisions |

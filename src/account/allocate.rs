@@ -175,7 +175,19 @@ pub fn allocate(wishes: &[Wish], epsilon: &Rational, delta: &Rational, decimals:
 }
 
 fn answer(wishes: &[Wish], sigma2: Vec<Rational>, epsilon: &Rational) -> Result<Allocation> {
-    let delta = composition(wishes, &sigma2)?.delta(epsilon, 10)?.value;
+    let composition = composition(wishes, &sigma2)?;
+    // Many unequal variances give fewer digits; what is asked within reach is sharper than what is not.
+    let mut delta = composition.delta(epsilon, 10)?;
+    for digits in [8, 6, 4] {
+        if delta.met {
+            break;
+        }
+        let next = composition.delta(epsilon, digits)?;
+        if next.met || next.value.upper() < delta.value.upper() {
+            delta = next;
+        }
+    }
+    let delta = delta.value;
     let error = weighted_error(wishes, &sigma2)?;
     Ok(Allocation { sigma2, delta, error })
 }

@@ -23,7 +23,8 @@ pub struct Least {
 /// for yes and at the upper end for no.
 pub fn meets(account: &impl Decreasing, epsilon: &Enclosure, delta: &Rational) -> Result<Certainty> {
     let (low, high) = (end(epsilon.lower()), end(epsilon.upper()));
-    for digits in [10, 20, 40] {
+    // Few digits decide nearly always, and many unequal variances do not give more.
+    for digits in [4, 7, 10, 20, 40] {
         if account.enclose(&low, digits)?.at_most(delta) == Certainty::Yes {
             return Ok(Certainty::Yes);
         }

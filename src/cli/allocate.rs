@@ -24,8 +24,8 @@ use super::{
 /// Minimizes the sum of weight times expected squared error, and says how far from optimal the answer can be at most.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A TOML file: `[[query]]` with name, count, weight, least_sigma2, most_sigma2, most_squared_error, most_margin
-    #[arg(value_name = "FILE", required_unless_present = "release", conflicts_with = "release")]
+    /// A TOML file of queries, each with name, count, weight, least_sigma2, most_sigma2, most_squared_error, most_margin
+    #[arg(value_name = "FILE", conflicts_with = "release")]
     file: Option<PathBuf>,
     /// All queries of a release, each of weight 1, in place of a file
     #[arg(long, value_name = "NAME|FILE")]

@@ -244,12 +244,14 @@ impl Args {
         };
         let near = target.lower().to_rational().unwrap_or_default();
         let representative = part.representative(&near)?;
+        // Where no doubles are to be had the search starts from the noise as it is.
         let guess = calibrate::guess(
             |point| representative.with_noise_times(&factor(point)),
             &target,
             delta,
             (grid.least.to_f64() * 1.01, unit.to_f64() * 0.87, grid.most.to_f64() * 0.99),
-        )?;
+        )
+        .unwrap_or(unit.to_f64());
         let least = match promise {
             Promise::At { .. } => calibrate::least_in(&grid, family, &target, delta, guess)?,
             Promise::Curve { from, to, .. } => grid.least_where(guess, |point| {
@@ -390,6 +392,9 @@ impl Args {
             output::text(
                 "\nEach calibrated sigma2 is proven to be enough, and the next smaller of the grid is proven not to be.\n",
             )?;
+            if rows.iter().any(|row| row.before.is_none()) {
+                output::text("Where the smallest sigma2 that is accounted for is enough, there is no next smaller.\n")?;
+            }
             if rows.iter().any(|row| row.variances.len() > 1) {
                 output::text(
                     "A level with several sigma2 shows the smallest; the others are scaled by the same factor.\n",

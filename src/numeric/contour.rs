@@ -210,6 +210,10 @@ impl LossSum {
         let line = Question { first: epsilon.clone(), gap: Rational::new(), step: None, ..lattice.clone() };
         let (right, cost, lattice_refused) = match nodes(&lattice) {
             _ if lattice.step.is_none() => (line.clone(), nodes(&line).unwrap_or(i64::MAX), None),
+            // A step that doubles cannot hold misleads the plan, and no sweep ends on it.
+            _ if lattice.step.as_ref().is_some_and(|step| step.to_f64() < 1e-200) => {
+                (line.clone(), nodes(&line)?, Some("its period is too long to sweep".to_string()))
+            }
             Ok(cost) if cost <= BEARABLE => (lattice, cost, None),
             Ok(cost) => match plan(&line) {
                 // A sieve that is spent may not prove all the digits; the lattice does, where that takes seconds at most.
