@@ -26,6 +26,7 @@
 //! - [`account`]: compositions, the privacy profile delta(epsilon) and back, trade-off functions, calibration, and the
 //!   conversions that others use.
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
+//! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
 //! - [`evidence`]: published values as data, recomputed and judged.
 //!
 //! A lower room never calls a higher one.
@@ -62,6 +63,7 @@ mod files;
 pub mod noise;
 pub mod numeric;
 pub mod release;
+pub mod spine;
 
 pub use error::{Error, Result};
 
