@@ -11,6 +11,7 @@ mod noise;
 mod output;
 mod releases;
 mod sample;
+mod spine;
 mod subject;
 mod tradeoff;
 mod verify;
@@ -43,6 +44,7 @@ enum Command {
     Verify(verify::Args),
     Sample(sample::Args),
     Noise(noise::Args),
+    Spine(spine::Args),
 }
 
 /// What a command that ran has to say to the shell.
@@ -65,6 +67,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Verify(args) => verify::run(&args),
         Command::Sample(args) => sample::run(&args),
         Command::Noise(args) => noise::run(&args),
+        Command::Spine(args) => spine::run(&args),
     };
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,

@@ -185,7 +185,7 @@ fn mark(tree: &Tree, below: &[u8], level: usize, proportions: &[Rational], priva
 
 /// Shares of levels must be above zero and sum to exactly one.
 pub fn check_proportions(proportions: &[Rational], levels: usize) -> Result<()> {
-    if proportions.len() != levels || levels > MOST_LEVELS || levels < 2 {
+    if proportions.len() != levels || !(2..=MOST_LEVELS).contains(&levels) {
         let expected = format!("one share for each of the {levels} levels, which are 2 to {MOST_LEVELS}");
         return Err(Error::out_of_range("the number of proportions", proportions.len(), &expected));
     }

@@ -2,7 +2,7 @@
 //!
 //! [`blocks`] reads blocks and the entities that they lie in, [`hierarchy`] holds a tree of geounits over them, [`osed`]
 //! measures how far an entity is from it, [`optimize`] moves block groups and tract groups towards the entities, [`bypass`]
-//! moves budget off units that do not pay for themselves.
+//! moves budget off units that do not pay for themselves, and [`plan`] says what a spine is built from.
 //!
 //! # Where the paper differs from what it proves
 //!
@@ -20,3 +20,4 @@ pub mod bypass;
 pub mod hierarchy;
 pub mod optimize;
 pub mod osed;
+pub mod plan;
