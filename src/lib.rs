@@ -46,6 +46,7 @@
 //! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](account::calibrate::least_on_grid) | `account::calibrate` |
 //! | a sample has exactly the law: random digits decide only where a proven bound does | [`noise::table`], [`noise::rejection`] | their unit tests: all words of reduced size; `tests/samplers.rs` |
 //! | under a seed the samples do not depend on threads or platform | [`noise::Streams`] | `noise::stream`, `noise::random` (RFC 8439), `tests/samplers.rs` |
+//! | off-spine distances are true minima; every path of a spine sums to exactly one; Theorem 2 | [`spine::osed`], [`spine::bypass`] | `tests/spine.rs`: all coefficients tried, path by path, dense matrices |
 //!
 //! # What is assumed
 //!

@@ -290,3 +290,65 @@ fn hostile_files_are_refused_with_their_place_and_vintages_are_listed() {
     assert!(Settings::production("moon").unwrap_err().to_string().contains("dhc"));
     assert!(Blocks::from_geoids(vec![]).is_err() && Blocks::from_geoids(vec![1, 1]).is_err());
 }
+
+const PLAN: &str = "settings = \"redistricting-units\"\n[[level]]\nname = \"US\"\nproportion = \"1/6\"\n[[level]]\nname = \"State\"\nproportion = \"1/6\"\n[[level]]\nname = \"County\"\nproportion = \"1/6\"\n[[level]]\nname = \"Tract\"\nproportion = \"1/6\"\n[[level]]\nname = \"Group\"\nproportion = \"1/6\"\n[[level]]\nname = \"Block\"\nproportion = \"1/6\"\n";
+
+fn assay(folder: &Path, plan: &str, more: &[&str]) -> std::process::Output {
+    write(folder, "plan.toml", plan);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_assay"));
+    command.current_dir(folder).args(["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "out"]);
+    command.args(more).output().unwrap()
+}
+
+#[test]
+fn the_program_answers_with_the_keys_of_its_contract_and_refuses_bad_plans() {
+    let folder = tempfile::tempdir().unwrap();
+    strewn(folder.path(), 21, 6);
+    for (from, to, says) in [
+        ("\"1/6\"", "\"1/7\"", "exactly 1"),
+        ("\"1/6\"", "\"-1/6\"", "above 0"),
+        ("\"1/6\"", "\"six\"", "not a number"),
+        ("redistricting-units", "dhc", "8 levels"),
+        ("redistricting-units", "moon", "redistricting-persons"),
+        ("settings", "setting", "line 1"),
+        ("-units\"\n", "-units\"\nprivacy = \"none\"\n", "line 2"),
+        ("-units\"\n", "-units\"\nrelease = \"pl94-units-us\"\n", "not both"),
+    ] {
+        let output = assay(folder.path(), &PLAN.replacen(from, to, 1), &["--json"]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{to}: {message}");
+        assert!(message.contains(says) && message.contains("plan.toml"), "{to}: {message}");
+        assert!(!folder.path().join("out").exists(), "nothing is written");
+    }
+    let output = assay(folder.path(), PLAN, &["--json", "--delta", "1e-10"]);
+    assert!(output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("no release"));
+    let files = format!("{PLAN}[[entities]]\nkind = \"sd_secondary\"\nfile = \"sd.txt\"\ncolumn = \"D\"\n");
+    write(folder.path(), "sd.txt", "BLOCKID|D\n110010301001000|1\n");
+    let output = assay(folder.path(), &files, &["--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let blocks = json["blocks"].as_u64().unwrap();
+    assert_eq!(json["levels"][5]["units"].as_u64(), Some(blocks));
+    assert!(json["levels"][3]["max_fanout"].is_u64() && json["levels"][3]["bypassed"].is_u64());
+    for key in ["entities", "mean_before", "mean_after", "max_before", "max_after"] {
+        assert!(json["osed"][key].is_number(), "{key}");
+    }
+    let on_paths: u64 = json["paths"].as_array().unwrap().iter().map(|path| path["blocks"].as_u64().unwrap()).sum();
+    assert_eq!(on_paths, blocks);
+    assert_eq!(json["mismatches"][0]["unknown_blocks"], 1);
+    assert_eq!(json["mismatches"][0]["blocks_without_entity"].as_u64(), Some(blocks));
+    let listed = fs::read_to_string(folder.path().join("out/mismatches.csv")).unwrap();
+    assert_eq!(listed.lines().count() as u64, blocks + 2);
+    assert!(listed.contains("sd_secondary,110010301001000,blocks"));
+    let assigned = fs::read_to_string(folder.path().join("out/blocks.csv")).unwrap();
+    assert_eq!(assigned.lines().count() as u64, blocks + 1);
+    // A release: its own levels, and the exact epsilon of the paths that occur.
+    let plan = "settings = \"redistricting-persons\"\nrelease = \"pl94-persons-us\"\n";
+    let output = assay(folder.path(), plan, &["--json", "--delta", "1e-10"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ends = ["lower", "upper"].map(|end| json["epsilon"][end].as_f64().unwrap());
+    // Below what zCDP implies, and the worst path is among those of the spine.
+    assert!(ends[0] <= ends[1] && ends[1] < 17.15 && ends[0] > 15.0, "{ends:?}");
+    assert!(json["worst_paths"].as_array().unwrap().len() == 2);
+}
