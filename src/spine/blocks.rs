@@ -234,10 +234,11 @@ impl Interner {
         if self.last.0 == key {
             return Ok(self.last.1);
         }
-        let names = &mut self.column.names;
+        let (kind, names) = (self.kind, &mut self.column.names);
         let number = *self.numbers.entry(key).or_insert_with(|| {
             let text = String::from_utf8_lossy(text);
-            names.push(if key.0 == 0 { text.to_string() } else { format!("{:02}:{text}", key.0) });
+            let digits = if matches!(kind, Kind::Mcd | Kind::Prim) { 5 } else { 2 };
+            names.push(if key.0 == 0 { text.to_string() } else { format!("{:0digits$}:{text}", key.0) });
             names.len() as u32 - 1
         });
         self.last = (key, number);
