@@ -28,6 +28,8 @@
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
 //! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
 //! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
+//! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
+//! - [`evidence`]: published values as data, recomputed and judged.
 //!
 //! A lower room never calls a higher one.
 //!
@@ -57,6 +59,7 @@
 //! | the largest probability of a correct decision is a point of the profile | [`most_correct`](risk::bound::most_correct) | `tests/risk.rs`: against one count's own decisions |
 //! | all outputs of two levels are summed, and what is not visited is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
 //! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |
+//! | off-spine distances are true minima; every path of a spine sums to exactly one; Theorem 2 | [`spine::osed`], [`spine::bypass`] | `tests/spine.rs`: all coefficients tried, path by path, dense matrices |
 //!
 //! # What is assumed
 //!
@@ -75,6 +78,7 @@ pub mod noise;
 pub mod numeric;
 pub mod release;
 pub mod risk;
+pub mod spine;
 
 pub use error::{Error, Result};
 

@@ -17,6 +17,7 @@ mod releases;
 mod risk;
 mod sample;
 mod simulate;
+mod spine;
 mod subject;
 mod tradeoff;
 mod verify;
@@ -55,6 +56,7 @@ enum Command {
     Simulate(simulate::Args),
     Noise(noise::Args),
     Figures(figures::Args),
+    Spine(spine::Args),
 }
 
 /// What a command that ran has to say to the shell.
@@ -83,6 +85,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Simulate(args) => simulate::run(&args),
         Command::Noise(args) => noise::run(&args),
         Command::Figures(args) => figures::run(&args),
+        Command::Spine(args) => spine::run(&args),
     };
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,

@@ -1,0 +1,93 @@
+//! The figures of README for spines: `cargo bench --bench spine`. Rhode Island where its files are (the folder that
+//! ASSAY_FACTS names, or ../shared/facts beside the package), and a synthetic nation of eight million blocks.
+
+use std::{
+    hint::black_box,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use dp_assay::spine::{
+    blocks::{Blocks, Kind},
+    bypass::{Privacy, Spine},
+    hierarchy::Tree,
+    optimize::{Entities, Settings, optimized},
+    osed::all_distances,
+};
+use rug::Rational;
+
+fn main() {
+    let folder = std::env::var_os("ASSAY_FACTS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/facts"), PathBuf::from);
+    rhode_island(&folder.join("geography/rhode-island"));
+    nation();
+}
+
+fn rhode_island(folder: &Path) {
+    let file = |name: &str| folder.join(format!("BlockAssign_ST44_RI_{name}.txt"));
+    if !file("AIANNH").exists() {
+        println!("Rhode Island: skipped, its files are not there");
+        return;
+    }
+    let start = Instant::now();
+    let mut blocks = Blocks::read(&file("AIANNH")).expect("blocks");
+    for (kind, name, column) in [
+        (Kind::Aian, "AIANNH", "AIANNHCE"),
+        (Kind::Mcd, "MCD", "COUSUBFP"),
+        (Kind::Place, "INCPLACE_CDP", "PLACEFP"),
+        (Kind::Unified, "SDUNI", "DISTRICT"),
+        (Kind::Secondary, "SDSEC", "DISTRICT"),
+        (Kind::Elementary, "SDELM", "DISTRICT"),
+    ] {
+        blocks.attach(kind, &file(name), None, column).expect("entities");
+    }
+    println!(
+        "Rhode Island, {} blocks and six files read: {:.3} s",
+        blocks.geoids().len(),
+        start.elapsed().as_secs_f64()
+    );
+    for name in ["redistricting-persons", "dhc"] {
+        spine(name, &blocks);
+    }
+}
+
+/// 80 thousand tracts of 100 blocks each in 50 states of 64 counties, in block groups of ten.
+fn nation() {
+    let geoid = |block: u64| {
+        let (tract, in_tract) = (block / 100, block % 100);
+        let (county, in_county) = (tract / 25, tract % 25);
+        let (state, in_state) = (county / 64, county % 64);
+        (state + 1) * 10_u64.pow(13)
+            + (in_state + 1) * 10_u64.pow(10)
+            + in_county * 10_000
+            + in_tract / 10 * 1000
+            + in_tract % 10
+    };
+    let start = Instant::now();
+    let blocks = Blocks::from_geoids((0..8_000_000).map(geoid).collect()).expect("a nation");
+    println!("a nation of {} blocks made: {:.3} s", blocks.geoids().len(), start.elapsed().as_secs_f64());
+    for name in ["redistricting-persons", "dhc"] {
+        spine(name, &blocks);
+    }
+}
+
+fn spine(name: &str, blocks: &Blocks) {
+    let settings = Settings::production(name).expect("settings");
+    let start = Instant::now();
+    let entities = Entities::of(blocks, &settings);
+    let tree = optimized(blocks, &entities, &settings, false);
+    let built = start.elapsed();
+    let columns: Vec<_> = entities.columns.iter().map(|(_, column)| column).collect();
+    black_box((all_distances(&Tree::census(blocks), &columns), all_distances(&tree, &columns)));
+    let measured = start.elapsed();
+    let share = Rational::from((1, settings.levels() as u32));
+    let spine = Spine::new(tree, vec![share; settings.levels()], Privacy::Concentrated).expect("a spine");
+    black_box(spine.paths().expect("paths"));
+    let whole = start.elapsed();
+    println!(
+        "  {name}: built and optimized {:.3} s, distances before and after {:.3} s, bypassed and checked {:.3} s",
+        built.as_secs_f64(),
+        (measured - built).as_secs_f64(),
+        (whole - measured).as_secs_f64()
+    );
+}

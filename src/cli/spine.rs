@@ -1,0 +1,163 @@
+//! `assay spine`: a geographic spine built, optimized and measured.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use dp_assay::{
+    account::profile::check_delta,
+    spine::{
+        blocks::Blocks,
+        bypass,
+        plan::{Built, Plan},
+    },
+};
+use serde_json::{Value, json};
+
+use super::{Answer, number, output};
+
+/// A geographic spine: optimized block groups, bypassed units, block paths and their exact epsilon
+#[derive(clap::Args)]
+pub struct Args {
+    /// Blocks with their entities: CSV or a block assignment file
+    #[arg(long, value_name = "FILE")]
+    blocks: PathBuf,
+    /// What to build: settings, levels and entity files (TOML)
+    #[arg(long, value_name = "FILE")]
+    plan: PathBuf,
+    /// The folder for units, blocks, entities, paths and mismatches
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Also the exact epsilon of the plan's release on this spine, at this delta
+    #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
+    delta: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+    /// Ask for enclosures of relative width 10^-D
+    #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=250))]
+    digits: u32,
+}
+
+pub fn run(args: &Args) -> Result<Answer> {
+    let delta = args.delta.as_deref().map(|text| number("--delta", text)).transpose()?;
+    if let Some(delta) = &delta {
+        check_delta(delta).context("--delta")?;
+    }
+    let plan = Plan::read(&args.plan).context("--plan")?;
+    let built = plan.build(Blocks::read(&args.blocks).context("--blocks")?)?;
+    let epsilon = match (&delta, &built.release) {
+        (None, _) => None,
+        (Some(_), None) => anyhow::bail!("--delta: the plan names no release, so there is no noise to account for"),
+        (Some(delta), Some(release)) => {
+            let worst = bypass::worst_path(release)?;
+            let (epsilon, (p, q)) = worst.epsilon(delta, args.digits)?;
+            let pair = if worst.in_pairs() { vec![p, q] } else { vec![p] };
+            Some((epsilon.value, pair.iter().map(|path| release.dropped_names(*path).join(" ")).collect::<Vec<_>>()))
+        }
+    };
+    built.write(&args.out).context("--out")?;
+    let object = object(&built, delta.as_ref(), epsilon.as_ref())?;
+    if args.json {
+        output::json(&object)?;
+        return Ok(Answer::Done);
+    }
+    table(&built, &object, args)?;
+    if let (Some((epsilon, worst)), Some(delta)) = (&epsilon, &delta) {
+        let shown = epsilon.shown(args.digits.min(40) as usize);
+        let named: Vec<String> = worst.iter().map(|names| format!("the path that drops [{names}]")).collect();
+        let delta = output::exact_text(delta);
+        output::text(&format!("epsilon {shown} at delta {delta}, of {}\n", named.join(" and ")))?;
+    }
+    Ok(Answer::Done)
+}
+
+type Worst = (dp_assay::numeric::Enclosure, Vec<String>);
+
+fn object(built: &Built, delta: Option<&rug::Rational>, epsilon: Option<&Worst>) -> Result<Value> {
+    let (spine, distances) = (&built.spine, built.distances());
+    let levels: Vec<Value> = (built.names.iter().enumerate())
+        .map(|(level, name)| {
+            json!({
+                "name": name,
+                "units": spine.tree.units(level),
+                "max_fanout": spine.tree.max_fanout(level),
+                "bypassed": spine.bypassed[level],
+            })
+        })
+        .collect();
+    let mean = |pick: fn(&(u32, u32)) -> u32| {
+        let sum: u64 = distances.iter().map(|pair| u64::from(pick(pair))).sum();
+        // Absent where there is no entity. An average for the reader, not a certified number.
+        (!distances.is_empty()).then(|| sum as f64 / distances.len() as f64)
+    };
+    let max = |pick: fn(&(u32, u32)) -> u32| distances.iter().map(pick).max();
+    let paths: Vec<Value> = (spine.paths()?.iter())
+        .map(|path| {
+            let names: Vec<&str> = path.dropped.iter().map(|level| built.names[*level].as_str()).collect();
+            json!({ "dropped": names, "blocks": path.blocks })
+        })
+        .collect();
+    let mismatches: Vec<Value> = (built.mismatches.iter())
+        .map(|mismatch| {
+            json!({
+                "kind": mismatch.kind.name(),
+                "blocks_without_entity": mismatch.without_entity.len(),
+                "unknown_blocks": mismatch.unknown.len(),
+            })
+        })
+        .collect();
+    let mut object = json!({
+        "blocks": built.blocks.geoids().len(),
+        "levels": levels,
+        "osed": {
+            "entities": distances.len(),
+            "mean_before": mean(|pair| pair.0),
+            "mean_after": mean(|pair| pair.1),
+            "max_before": max(|pair| pair.0),
+            "max_after": max(|pair| pair.1),
+        },
+        "paths": paths,
+        "mismatches": mismatches,
+    });
+    if let (Some(delta), Some((epsilon, worst))) = (delta, epsilon) {
+        object["delta"] = output::exact(delta);
+        object["epsilon"] = epsilon.to_json();
+        object["worst_paths"] = json!(worst);
+    }
+    Ok(object)
+}
+
+fn table(built: &Built, object: &Value, args: &Args) -> Result<()> {
+    let spine = &built.spine;
+    let rows: Vec<Vec<String>> = (built.names.iter().enumerate())
+        .map(|(level, name)| {
+            let numbers = [spine.tree.units(level), spine.tree.max_fanout(level), spine.bypassed[level]];
+            std::iter::once(name.clone()).chain(numbers.map(|number| number.to_string())).collect()
+        })
+        .collect();
+    output::table(&["level", "units", "max fan-out", "bypassed"], &rows)?;
+    let osed = &object["osed"];
+    if osed["entities"] != 0 {
+        let mean = |key: &str| osed[key].as_f64().unwrap_or(f64::NAN);
+        output::text(&format!(
+            "\n{} blocks; {} entities, units to make one: mean {:.3} on the census spine, {:.3} on this; at most {} and {}\n",
+            object["blocks"],
+            osed["entities"],
+            mean("mean_before"),
+            mean("mean_after"),
+            osed["max_before"],
+            osed["max_after"],
+        ))?;
+    }
+    for mismatch in built.mismatches.iter().filter(|m| m.without_entity.len() + m.unknown.len() > 0) {
+        output::text(&format!(
+            "{}: {} blocks are not in its file, and {} of its blocks are not in the spine (mismatches.csv)\n",
+            mismatch.kind.name(),
+            mismatch.without_entity.len(),
+            mismatch.unknown.len(),
+        ))?;
+    }
+    let paths = spine.paths()?.len();
+    let out = args.out.display();
+    output::text(&format!("{paths} different block paths, each summing to exactly one; files in {out}\n"))
+}

@@ -1,0 +1,320 @@
+//! Blocks and the geographic entities that they lie in, read from block assignment files or one CSV.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::{BufRead, BufReader, Read},
+    path::Path,
+};
+
+use csv::ByteRecord;
+
+use crate::{
+    error::{Error, Result},
+    files::file_error,
+};
+
+/// The headings under which a file may hold the GEOID of a block.
+const BLOCK_NAMES: [&str; 4] = ["block", "BLOCKID", "GEOID", "GEOID20"];
+/// The GEOID of a block: state 2, county 3, tract 6, block 4 digits.
+const GEOID_DIGITS: usize = 15;
+
+/// A kind of entity, by its heading in the file of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `aian`: American Indian, Alaska Native and Native Hawaiian areas, a code of four digits for the nation.
+    Aian,
+    /// `mcd`: minor civil divisions, numbered within a county.
+    Mcd,
+    /// `place`: incorporated and census-designated places, numbered within a state.
+    Place,
+    /// `gq`: which types of group quarters a block has, a digit 0 or 1 for each.
+    Gq,
+    /// `sd_unified`: unified school districts, numbered within a state.
+    Unified,
+    /// `sd_secondary`: secondary school districts.
+    Secondary,
+    /// `sd_elementary`: elementary school districts.
+    Elementary,
+    /// `prim`: the primitive geography of population estimates, numbered within a county.
+    Prim,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 8] =
+        [Kind::Aian, Kind::Mcd, Kind::Place, Kind::Gq, Kind::Unified, Kind::Secondary, Kind::Elementary, Kind::Prim];
+
+    /// Its heading.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Aian => "aian",
+            Kind::Mcd => "mcd",
+            Kind::Place => "place",
+            Kind::Gq => "gq",
+            Kind::Unified => "sd_unified",
+            Kind::Secondary => "sd_secondary",
+            Kind::Elementary => "sd_elementary",
+            Kind::Prim => "prim",
+        }
+    }
+
+    /// The part of a GEOID within which its codes are unique: nothing, the state or the county.
+    fn scope(self, geoid: u64) -> u32 {
+        match self {
+            Kind::Aian | Kind::Gq => 0,
+            Kind::Place | Kind::Unified | Kind::Secondary | Kind::Elementary => (geoid / 10_u64.pow(13)) as u32,
+            Kind::Mcd | Kind::Prim => (geoid / 10_u64.pow(10)) as u32,
+        }
+    }
+}
+
+/// For each block an entity, 0 where it lies in none.
+#[derive(Clone, Debug, Default)]
+pub struct Column {
+    /// The entity of each block, in the order of the blocks.
+    pub codes: Vec<u32>,
+    /// What each entity is called; the first is none.
+    pub names: Vec<String>,
+}
+
+/// Blocks by ascending GEOID, each once, and the entities that they lie in.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    geoids: Vec<u64>,
+    columns: Vec<(Kind, Column)>,
+}
+
+/// The blocks that are in only one of two files.
+#[derive(Clone, Debug)]
+pub struct Mismatch {
+    /// The kind of entity.
+    pub kind: Kind,
+    /// Blocks of the spine that the entity file does not have: they lie in no entity of the kind.
+    pub without_entity: Vec<u64>,
+    /// Blocks of the entity file that the spine does not have.
+    pub unknown: Vec<u64>,
+}
+
+impl Blocks {
+    /// Reads a CSV with a header (commas or bars): a column `block`, and a column for each kind that is there. Other
+    /// columns are left alone. Empty codes, codes of nines and group quarters of zeros are none.
+    pub fn read(path: &Path) -> Result<Blocks> {
+        let mut table = Table::open(path)?;
+        let block = table.column(&BLOCK_NAMES)?;
+        let kinds: Vec<(Kind, usize)> =
+            Kind::ALL.iter().filter_map(|kind| Some((*kind, table.find(&[kind.name()])?))).collect();
+        let (mut geoids, mut lines) = (Vec::new(), Vec::new());
+        let mut columns: Vec<Interner> = kinds.iter().map(|(kind, _)| Interner::new(*kind)).collect();
+        while table.next()? {
+            let geoid = table.geoid(block)?;
+            for ((_, at), column) in kinds.iter().zip(&mut columns) {
+                column.push(geoid, &table, *at)?;
+            }
+            geoids.push(geoid);
+            lines.push(table.line() as u32);
+        }
+        if geoids.is_empty() {
+            return Err(table.refuse(0, "the file has no block: a header and a line for each block are needed"));
+        }
+        if u32::try_from(geoids.len()).is_err() {
+            return Err(table.refuse(0, "more than 4 billion blocks"));
+        }
+        let mut columns: Vec<(Kind, Column)> = columns.into_iter().map(|column| (column.kind, column.column)).collect();
+        if !geoids.is_sorted() {
+            let mut rows: Vec<u32> = (0..geoids.len() as u32).collect();
+            rows.sort_by_key(|row| geoids[*row as usize]);
+            geoids = rows.iter().map(|row| geoids[*row as usize]).collect();
+            lines = rows.iter().map(|row| lines[*row as usize]).collect();
+            for (_, column) in &mut columns {
+                column.codes = rows.iter().map(|row| column.codes[*row as usize]).collect();
+            }
+        }
+        if let Some(row) = geoids.windows(2).position(|pair| pair[0] == pair[1]) {
+            let why = format!("the block {:015} occurs twice: first in line {}", geoids[row], lines[row]);
+            return Err(Error::DataFile { file: table.file, line: lines[row + 1] as usize, column: block + 1, why });
+        }
+        Ok(Blocks { geoids, columns })
+    }
+
+    /// Blocks by themselves.
+    pub fn from_geoids(mut geoids: Vec<u64>) -> Result<Blocks> {
+        geoids.sort_unstable();
+        let twice = geoids.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
+        let long = geoids.iter().copied().find(|geoid| *geoid >= 10_u64.pow(15));
+        match twice.or(long) {
+            _ if geoids.is_empty() => Err(Error::out_of_range("blocks", 0, "at least one")),
+            Some(wrong) => Err(Error::out_of_range("block", wrong, "a GEOID of 15 digits, once")),
+            None => Ok(Blocks { geoids, columns: Vec::new() }),
+        }
+    }
+
+    /// Adds the entities of a kind from a block assignment file: `block` and `code` are its headings. Blocks on either
+    /// side alone are returned.
+    pub fn attach(&mut self, kind: Kind, path: &Path, block: Option<&str>, code: &str) -> Result<Mismatch> {
+        let mut table = Table::open(path)?;
+        if self.column(kind).is_some() {
+            return Err(table.refuse(0, &format!("entities of the kind {:?} are given twice", kind.name())));
+        }
+        let block = block.map_or_else(|| table.column(&BLOCK_NAMES), |name| table.column(&[name]))?;
+        let code = table.column(&[code])?;
+        let mut interner = Interner::new(kind);
+        interner.column.codes = vec![0; self.geoids.len()];
+        let mut seen = vec![false; self.geoids.len()];
+        let (mut unknown, mut unknown_seen) = (Vec::new(), std::collections::HashSet::new());
+        let mut next = 0;
+        while table.next()? {
+            let geoid = table.geoid(block)?;
+            // Files are sorted as a rule, and then the next block is the one.
+            let row = if self.geoids.get(next) == Some(&geoid) { Ok(next) } else { self.geoids.binary_search(&geoid) };
+            let again = match row {
+                Ok(row) => std::mem::replace(&mut seen[row], true),
+                Err(_) => !unknown_seen.insert(geoid),
+            };
+            if again {
+                return Err(table.refuse(block + 1, &format!("the block {geoid:015} occurs twice")));
+            }
+            match row {
+                Ok(row) => {
+                    interner.column.codes[row] = interner.code(geoid, &table, code)?;
+                    next = row + 1;
+                }
+                Err(_) => unknown.push(geoid),
+            }
+        }
+        let without = seen.iter().zip(&self.geoids).filter(|(seen, _)| !**seen).map(|(_, geoid)| *geoid);
+        let without_entity = without.collect();
+        self.columns.push((kind, interner.column));
+        Ok(Mismatch { kind, without_entity, unknown })
+    }
+
+    /// The GEOIDs, ascending.
+    pub fn geoids(&self) -> &[u64] {
+        &self.geoids
+    }
+
+    /// The entities of a kind, where they are known.
+    pub fn column(&self, kind: Kind) -> Option<&Column> {
+        self.columns.iter().find(|(known, _)| *known == kind).map(|(_, column)| column)
+    }
+}
+
+/// A column while it is read: entities are numbered as they come.
+struct Interner {
+    kind: Kind,
+    column: Column,
+    numbers: HashMap<(u32, u64), u32>,
+    last: ((u32, u64), u32),
+}
+
+impl Interner {
+    fn new(kind: Kind) -> Self {
+        let column = Column { codes: Vec::new(), names: vec![String::new()] };
+        Interner { kind, column, numbers: HashMap::new(), last: ((0, 0), 0) }
+    }
+
+    fn push(&mut self, geoid: u64, table: &Table, at: usize) -> Result<()> {
+        let code = self.code(geoid, table, at)?;
+        self.column.codes.push(code);
+        Ok(())
+    }
+
+    fn code(&mut self, geoid: u64, table: &Table, at: usize) -> Result<u32> {
+        let text = table.record.get(at).unwrap_or_default().trim_ascii();
+        let none = if self.kind == Kind::Gq { b'0' } else { b'9' };
+        if text.iter().all(|byte| *byte == none) {
+            return Ok(0);
+        }
+        if text.len() > 8 || !text.iter().all(u8::is_ascii_alphanumeric) {
+            let why = format!("the code {:?} is not of at most 8 letters and digits", String::from_utf8_lossy(text));
+            return Err(table.refuse(at + 1, &why));
+        }
+        let packed = text.iter().fold(0, |packed, byte| packed << 8 | u64::from(*byte));
+        let key = (self.kind.scope(geoid), packed);
+        if self.last.0 == key {
+            return Ok(self.last.1);
+        }
+        let (kind, names) = (self.kind, &mut self.column.names);
+        let number = *self.numbers.entry(key).or_insert_with(|| {
+            let text = String::from_utf8_lossy(text);
+            let digits = if matches!(kind, Kind::Mcd | Kind::Prim) { 5 } else { 2 };
+            names.push(if key.0 == 0 { text.to_string() } else { format!("{:0digits$}:{text}", key.0) });
+            names.len() as u32 - 1
+        });
+        self.last = (key, number);
+        Ok(number)
+    }
+}
+
+/// A file of values under a header, parted by commas or bars, row by row.
+struct Table {
+    file: String,
+    header: ByteRecord,
+    record: ByteRecord,
+    reader: csv::Reader<Box<dyn Read>>,
+}
+
+impl Table {
+    fn open(path: &Path) -> Result<Table> {
+        let file = File::open(path).map_err(|why| file_error(path, why))?;
+        let mut bytes = BufReader::with_capacity(1 << 20, file);
+        let head = bytes.fill_buf().map_err(|why| file_error(path, why))?;
+        let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let delimiter = if line.contains(&b'|') { b'|' } else { b',' };
+        let mark: &[u8] = b"\xef\xbb\xbf";
+        let skip = if head.starts_with(mark) { mark.len() } else { 0 };
+        bytes.consume(skip);
+        let reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(Box::new(bytes) as Box<dyn Read>);
+        let (header, record) = (ByteRecord::new(), ByteRecord::new());
+        let mut table = Table { file: path.display().to_string(), header, record, reader };
+        table.header = table.reader.byte_headers().cloned().map_err(|why| broken(&table.file, &why))?;
+        Ok(table)
+    }
+
+    fn find(&self, names: &[&str]) -> Option<usize> {
+        self.header.iter().position(|heading| names.iter().any(|name| name.as_bytes() == heading.trim_ascii()))
+    }
+
+    fn column(&self, names: &[&str]) -> Result<usize> {
+        let why = || format!("no column {}: the header has to name it", names.join(" or "));
+        self.find(names).ok_or_else(|| Error::DataFile { file: self.file.clone(), line: 1, column: 0, why: why() })
+    }
+
+    fn next(&mut self) -> Result<bool> {
+        self.reader.read_byte_record(&mut self.record).map_err(|why| broken(&self.file, &why))
+    }
+
+    fn line(&self) -> u64 {
+        self.record.position().map_or(0, csv::Position::line)
+    }
+
+    fn geoid(&self, at: usize) -> Result<u64> {
+        let text = self.record.get(at).unwrap_or_default().trim_ascii();
+        if text.len() == GEOID_DIGITS && text.iter().all(u8::is_ascii_digit) {
+            return Ok(text.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')));
+        }
+        let shown: String = String::from_utf8_lossy(text).chars().take(40).collect();
+        Err(self.refuse(
+            at + 1,
+            &format!(
+                "{shown:?} is no GEOID of a block: 15 digits are needed (state 2, county 3, tract 6, block 4); it has {}",
+                text.len()
+            ),
+        ))
+    }
+
+    fn refuse(&self, column: usize, why: &str) -> Error {
+        Error::DataFile { file: self.file.clone(), line: self.line() as usize, column, why: why.to_string() }
+    }
+}
+
+fn broken(file: &str, why: &csv::Error) -> Error {
+    let line = why.position().map_or(0, |position| position.line() as usize);
+    let why = match why.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} fields where the header has {expected_len}")
+        }
+        _ => why.to_string(),
+    };
+    Error::DataFile { file: file.to_string(), line, column: 0, why }
+}

@@ -1,0 +1,204 @@
+//! Bypassing units that do not pay for themselves (Cumings-Menon et al., Theorem 2 and Algorithm 3).
+//!
+//! To bypass a unit of level l with c children is to put c units in its place, one for each child, each with the unit's
+//! share and the child's, and to leave the child a share of zero. So a unit always carries a run of levels' shares from its
+//! own downwards, or nothing, and every path from the root to a block still sums to one.
+//!
+//! Why Theorem 2 holds. With Laplace noise the precision of a unit's counts goes as gamma^2, and a bypass adds to the
+//! precision matrix gamma\[l\] times D, where D has 2 gamma\[l+1\] on the diagonal of the children and -gamma\[l\] off it. Its
+//! smallest eigenvalue is that of the vector of ones, 2 gamma\[l+1\] - (c - 1) gamma\[l\], so D >= 0 if and only if
+//! gamma\[l+1\] >= (c - 1) gamma\[l\] / 2; more precision in the Loewner order is less variance of every query. With children of
+//! different shares the smallest of them decides: a larger one only adds to the diagonal. With Gaussian noise the precision
+//! goes as gamma, D has 0 on the diagonal and -gamma\[l\] off it, which is never >= 0 unless c = 1, where it vanishes.
+//!
+//! The root stays: the strategy must hold the nation (section 3 of the paper).
+
+use rug::Rational;
+
+use super::hierarchy::{MOST_LEVELS, Tree};
+use crate::{
+    account::{Composition, paths::WorstPath},
+    error::{Error, Result},
+    numeric::family::Units,
+    release::{Neighbors, Paths, Release},
+};
+
+/// Which noise, and so which rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Privacy {
+    /// Pure differential privacy by Laplace noise: Theorem 2, where the fan-out allows.
+    Pure {
+        /// The largest fan-out that a bypass may leave to the parent.
+        cutoff: u32,
+    },
+    /// Zero-concentrated differential privacy by Gaussian noise: units with one child.
+    Concentrated,
+}
+
+/// A spine with budgets.
+#[derive(Clone, Debug)]
+pub struct Spine {
+    /// The tree after bypassing.
+    pub tree: Tree,
+    /// The share of the budget of each level before bypassing.
+    pub proportions: Vec<Rational>,
+    /// How many units of each level were bypassed.
+    pub bypassed: Vec<usize>,
+    /// For each unit, how many levels' shares it carries, from its own downwards; 0 for none.
+    carried: Vec<Vec<u8>>,
+}
+
+/// The paths from the root to blocks that carry shares alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathKind {
+    /// The levels without a share of their own, ascending.
+    pub dropped: Vec<usize>,
+    /// How many blocks have such a path.
+    pub blocks: u64,
+}
+
+impl Spine {
+    /// Bypasses what the rule says, level by level from above the blocks to below the root (Algorithm 3), and checks that
+    /// every path sums to one.
+    pub fn new(mut tree: Tree, proportions: Vec<Rational>, privacy: Privacy) -> Result<Spine> {
+        let levels = tree.levels();
+        check_proportions(&proportions, levels)?;
+        let mut carried: Vec<Vec<u8>> = (0..levels).map(|level| vec![1; tree.units(level)]).collect();
+        let mut bypassed = vec![0; levels];
+        for level in (1..levels - 1).rev() {
+            let marked = mark(&tree, &carried[level + 1], level, &proportions, privacy);
+            bypassed[level] = marked.iter().filter(|marked| **marked).count();
+            let mut above = Vec::with_capacity(tree.units(level));
+            for (unit, marked) in marked.iter().enumerate() {
+                if *marked {
+                    for child in tree.children(level, unit) {
+                        above.push(1 + std::mem::take(&mut carried[level + 1][child]));
+                    }
+                } else {
+                    above.push(1);
+                }
+            }
+            carried[level] = above;
+            tree.split(level, &marked);
+        }
+        let spine = Spine { tree, proportions, bypassed, carried };
+        spine.paths()?;
+        Ok(spine)
+    }
+
+    /// The share of a unit.
+    pub fn share(&self, level: usize, unit: usize) -> Rational {
+        sum(&self.proportions[level..level + usize::from(self.carried[level][unit])])
+    }
+
+    /// How many levels' shares a unit carries, from its own downwards.
+    pub fn carried(&self, level: usize, unit: usize) -> usize {
+        usize::from(self.carried[level][unit])
+    }
+
+    /// The different paths from the root to blocks, by the levels that they drop, each checked to sum to exactly one.
+    pub fn paths(&self) -> Result<Vec<PathKind>> {
+        // Four bits a level: what the units of a path carry. Read from the units, not from how they came to be.
+        let mut paths: Vec<u64> = vec![u64::from(self.carried[0][0])];
+        for level in 1..self.tree.levels() {
+            let mut below = Vec::with_capacity(self.tree.units(level));
+            for (unit, path) in paths.iter().enumerate() {
+                let children = self.tree.children(level - 1, unit);
+                below.extend(children.map(|child| path | u64::from(self.carried[level][child]) << (4 * level)));
+            }
+            paths = below;
+        }
+        paths.sort_unstable();
+        let mut kinds = Vec::new();
+        for run in paths.chunk_by(|a, b| a == b) {
+            let carries = |level: usize| (run[0] >> (4 * level) & 15) as usize;
+            let levels = 0..self.tree.levels();
+            let total = levels
+                .clone()
+                .fold(Rational::new(), |total, level| total + sum(&self.proportions[level..level + carries(level)]));
+            if total != 1 {
+                return Err(Error::out_of_range("the shares on a path", total, "exactly 1"));
+            }
+            let dropped = levels.filter(|level| carries(*level) == 0).collect();
+            kinds.push(PathKind { dropped, blocks: run.len() as u64 });
+        }
+        kinds.sort_by(|a, b| a.dropped.cmp(&b.dropped));
+        Ok(kinds)
+    }
+
+    /// The release drawn on this spine: its own levels with the paths that occur here.
+    pub fn release(&self, release: &Release) -> Result<Release> {
+        let matches = release.levels.len() == self.proportions.len()
+            && (release.levels.iter().zip(&self.proportions))
+                .all(|(level, proportion)| level.rho == Rational::from(proportion * &release.rho));
+        if !matches {
+            let expected = format!("the levels and shares of {}", release.name);
+            return Err(Error::out_of_range("the levels of the spine", self.proportions.len(), &expected));
+        }
+        let dropped = self.paths()?.into_iter().map(|path| path.dropped).collect();
+        let paths = Paths { note: "The paths that occur on the spine as it was built.".into(), dropped };
+        Ok(Release { paths: Some(paths), ..release.clone() })
+    }
+}
+
+/// The worst pair of paths, or path, of a release with paths.
+pub fn worst_path(release: &Release) -> Result<WorstPath> {
+    if release.budget_only {
+        return Err(Error::BudgetOnly { release: release.name.clone() });
+    }
+    let units = match release.neighbors {
+        Neighbors::Bounded => Units::Pairs,
+        Neighbors::AddRemove => Units::Single,
+    };
+    let paths: Vec<Composition> = release.path_compositions()?;
+    WorstPath::new(paths, units)
+}
+
+/// Which units of a level the rule bypasses. Siblings are taken in turn: each bypass adds to the fan-out of their parent.
+fn mark(tree: &Tree, below: &[u8], level: usize, proportions: &[Rational], privacy: Privacy) -> Vec<bool> {
+    let only_children = |unit: usize| tree.children(level, unit).len() == 1;
+    let Privacy::Pure { cutoff } = privacy else {
+        return (0..tree.units(level)).map(only_children).collect();
+    };
+    // The most children that Theorem 2 allows, by how many levels the poorest child carries.
+    let most: Vec<Rational> = (0..=proportions.len() - 1 - level)
+        .map(|carried| sum(&proportions[level + 1..level + 1 + carried]) * 2_u32 / &proportions[level] + 1_u32)
+        .collect();
+    let mut marked = Vec::with_capacity(tree.units(level));
+    for parent in 0..tree.units(level - 1) {
+        let siblings = tree.children(level - 1, parent);
+        let mut fanout = siblings.len();
+        for unit in siblings {
+            let children = tree.children(level, unit);
+            let count = children.len();
+            let poorest = below[children].iter().min().copied().unwrap_or(0);
+            let pays = count as u64 <= most[usize::from(poorest)];
+            let bypass = count == 1 || (pays && fanout - 1 + count <= cutoff as usize);
+            if bypass {
+                fanout += count - 1;
+            }
+            marked.push(bypass);
+        }
+    }
+    marked
+}
+
+/// Shares of levels must be above zero and sum to exactly one.
+pub fn check_proportions(proportions: &[Rational], levels: usize) -> Result<()> {
+    if proportions.len() != levels || !(2..=MOST_LEVELS).contains(&levels) {
+        let expected = format!("one share for each of the {levels} levels, which are 2 to {MOST_LEVELS}");
+        return Err(Error::out_of_range("the number of proportions", proportions.len(), &expected));
+    }
+    if let Some(wrong) = proportions.iter().find(|share| **share <= 0) {
+        return Err(Error::out_of_range("a proportion", wrong, "above 0"));
+    }
+    let total = sum(proportions);
+    if total != 1 {
+        return Err(Error::out_of_range("the sum of the proportions", total, "exactly 1"));
+    }
+    Ok(())
+}
+
+fn sum(shares: &[Rational]) -> Rational {
+    shares.iter().fold(Rational::new(), |total, share| total + share)
+}

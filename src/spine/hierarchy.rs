@@ -1,0 +1,149 @@
+//! The tree of geounits: one array of child ranges for each geolevel, over blocks in tree order.
+//!
+//! Unit `u` of level `l` has the children `starts[l][u] .. starts[l][u + 1]` of level `l + 1`; the last level is the blocks.
+//! A nation of eight million blocks takes some 32 MB a dense level. Such a tree has no cycles by construction.
+
+use super::blocks::Blocks;
+
+/// At most so many geolevels: the share that each carries is kept in four bits of a word.
+pub const MOST_LEVELS: usize = 15;
+
+/// A hierarchy of geounits over blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// For each level but the blocks: where the children of each unit start in the next level, and the end.
+    starts: Vec<Vec<u32>>,
+    /// The row of the block at each place of the tree.
+    order: Vec<u32>,
+}
+
+impl Tree {
+    /// The tree of `levels` levels over blocks in the given order, at least one. `parting` says of two neighbors which is
+    /// the highest level (from 1) whose units part them; the block level, `levels - 1`, always does.
+    pub(super) fn over(order: Vec<u32>, levels: usize, parting: impl Fn(u32, u32) -> usize) -> Tree {
+        let mut starts: Vec<Vec<u32>> = vec![Vec::new(); levels - 1];
+        for place in 0..order.len() {
+            let highest = if place == 0 { 0 } else { parting(order[place - 1], order[place]) };
+            for level in highest..levels - 1 {
+                // The unit's first child is the next one to be opened.
+                let child = starts.get(level + 1).map_or(place, Vec::len) as u32;
+                starts[level].push(child);
+            }
+        }
+        for level in 0..levels - 1 {
+            // The end that closes the level above counts all units here, without this level's own end.
+            let children = starts.get(level + 1).map_or(order.len(), Vec::len) as u32;
+            starts[level].push(children);
+        }
+        Tree { starts, order }
+    }
+
+    /// The standard census spine: nation, state, county, tract, block group, block, by the digits of GEOIDs.
+    pub fn census(blocks: &Blocks) -> Tree {
+        let geoids = blocks.geoids();
+        Tree::over((0..geoids.len() as u32).collect(), 6, |a, b| {
+            let (a, b) = (geoids[a as usize], geoids[b as usize]);
+            let digits = [10_u64.pow(13), 10_u64.pow(10), 10_u64.pow(4), 1000];
+            1 + digits.iter().position(|unit| a / unit != b / unit).unwrap_or(4)
+        })
+    }
+
+    /// How many levels there are, the blocks among them.
+    pub fn levels(&self) -> usize {
+        self.starts.len() + 1
+    }
+
+    /// How many units a level has.
+    pub fn units(&self, level: usize) -> usize {
+        self.starts.get(level).map_or(self.order.len(), |starts| starts.len() - 1)
+    }
+
+    /// The children of a unit above the blocks, as units of the next level.
+    pub fn children(&self, level: usize, unit: usize) -> std::ops::Range<usize> {
+        self.starts[level][unit] as usize..self.starts[level][unit + 1] as usize
+    }
+
+    /// The places of the blocks in a unit.
+    pub fn blocks(&self, level: usize, unit: usize) -> std::ops::Range<usize> {
+        let down = |end: usize| (level..self.starts.len()).fold(end, |end, level| self.starts[level][end] as usize);
+        down(unit)..down(unit + 1)
+    }
+
+    /// The rows of the blocks in tree order.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// The most children that a unit of the level has; 0 for blocks.
+    pub fn max_fanout(&self, level: usize) -> usize {
+        let widths = self.starts.get(level).into_iter().flat_map(|starts| starts.windows(2));
+        widths.map(|ends| (ends[1] - ends[0]) as usize).max().unwrap_or(0)
+    }
+
+    /// The parent of each unit of a level below the root.
+    pub(super) fn parents(&self, level: usize) -> Vec<u32> {
+        let mut parents = Vec::with_capacity(self.units(level));
+        for (parent, ends) in self.starts[level - 1].windows(2).enumerate() {
+            parents.resize(ends[1] as usize, parent as u32);
+        }
+        parents
+    }
+
+    /// Puts a level between `level` and its children: `groups` fills the list with the children of a unit in their new
+    /// order, and the sizes of the groups into which they fall.
+    pub(super) fn insert(&mut self, level: usize, mut groups: impl FnMut(&Tree, usize, &mut Vec<u32>, &mut Vec<u32>)) {
+        let mut order = Vec::with_capacity(self.units(level + 1));
+        let (mut upper, mut between) = (vec![0], vec![0]);
+        let mut sizes = Vec::new();
+        for unit in 0..self.units(level) {
+            sizes.clear();
+            groups(self, unit, &mut order, &mut sizes);
+            for size in &sizes {
+                between.push(between[between.len() - 1] + size);
+            }
+            upper.push(between.len() as u32 - 1);
+        }
+        self.permute(level + 1, order);
+        self.starts[level] = upper;
+        self.starts.insert(level + 1, between);
+    }
+
+    /// Puts the units of a level, with all below them, into a new order.
+    fn permute(&mut self, level: usize, mut order: Vec<u32>) {
+        for starts in &mut self.starts[level..] {
+            let mut moved = Vec::with_capacity(starts.len());
+            let mut children = Vec::with_capacity(starts[starts.len() - 1] as usize);
+            for unit in order {
+                moved.push(children.len() as u32);
+                children.extend(starts[unit as usize]..starts[unit as usize + 1]);
+            }
+            moved.push(children.len() as u32);
+            *starts = moved;
+            order = children;
+        }
+        self.order = order.into_iter().map(|place| self.order[place as usize]).collect();
+    }
+
+    /// Splits each marked unit of a level above the blocks into one unit for each of its children.
+    pub(super) fn split(&mut self, level: usize, marked: &[bool]) {
+        let mut split = Vec::with_capacity(self.starts[level].len());
+        // Where each old unit starts among the new ones.
+        let mut places = Vec::with_capacity(self.starts[level].len());
+        for (unit, ends) in self.starts[level].windows(2).enumerate() {
+            places.push(split.len() as u32);
+            if marked[unit] {
+                split.extend(ends[0]..ends[1]);
+            } else {
+                split.push(ends[0]);
+            }
+        }
+        places.push(split.len() as u32);
+        split.push(self.units(level + 1) as u32);
+        self.starts[level] = split;
+        if level > 0 {
+            for end in &mut self.starts[level - 1] {
+                *end = places[*end as usize];
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Geographic spines: the hierarchy that the noise is drawn on (Cumings-Menon et al., 2024).
+//!
+//! [`blocks`] reads blocks and the entities that they lie in, [`hierarchy`] holds a tree of geounits over them, [`osed`]
+//! measures how far an entity is from it, [`optimize`] moves block groups and tract groups towards the entities, [`bypass`]
+//! moves budget off units that do not pay for themselves, and [`plan`] says what a spine is built from.
+//!
+//! # Where the paper differs from what it proves
+//!
+//! - (3.3) has lost a transpose: the estimate is (S'S)^-1 S'z. Theorem 1 means shares that sum to one.
+//! - (4.1) and (4.2) write level l for the level L of the children: see [`osed`], where the minimum is proven.
+//! - Theorem 2's proof: the block D is of diag(gamma_1^2 - gamma_0^2), not of its negative, and the reduced matrix is T'DT;
+//!   TDT' has no meaning for T of b\[l, 1\] rows and c columns. The statement stands: see [`bypass`].
+//! - Remark 1's variances are in units of 4/epsilon^2 (a scale of 2/(epsilon gamma) has variance 8/(epsilon gamma)^2).
+//! - Theorem 3's proof takes units u < U\[l\]; the last unit u = U\[l\] belongs to T\[l\] as well.
+//! - Section 4 says "up to sqrt(n) + fanout_cutoff" blocks in a block group; the production code allows
+//!   int(sqrt(n) + fanout_cutoff) + 1, and so does [`optimize`].
+
+pub mod blocks;
+pub mod bypass;
+pub mod hierarchy;
+pub mod optimize;
+pub mod osed;
+pub mod plan;

@@ -1,0 +1,259 @@
+//! What a spine is built from, as a TOML file, and the files that come of it.
+//!
+//! | field | meaning |
+//! | --- | --- |
+//! | `settings` | `redistricting-persons`, `redistricting-units` or `dhc` |
+//! | `privacy` | `zcdp` (default) or `pure` |
+//! | `release` | a bundled release or its file, whose levels and shares are taken; or else |
+//! | `[[level]]` `name`, `proportion` | the levels from the nation to the block with their shares, which sum to exactly one |
+//! | `tract_groups` | true for a level of tract groups between county and tract (default false) |
+//! | `fanout_cutoff`, `bypass_cutoff` | in place of those of production |
+//! | `[[entities]]` `kind`, `file`, `column`, `block` | a block assignment file beside the plan, the heading of its codes and, where it is unusual, of its blocks |
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use rug::Rational;
+use serde::Deserialize;
+
+use super::{
+    blocks::{Blocks, Column, Kind, Mismatch},
+    bypass::{self, Privacy, Spine},
+    hierarchy::Tree,
+    optimize::{self, Entities, Settings},
+    osed,
+};
+use crate::{
+    error::{Error, Result},
+    files::{file_error, write_whole},
+    numeric::rational,
+    release::Release,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanFile {
+    settings: String,
+    #[serde(default)]
+    privacy: Option<String>,
+    release: Option<String>,
+    #[serde(default, rename = "level")]
+    levels: Vec<LevelFile>,
+    #[serde(default)]
+    tract_groups: bool,
+    fanout_cutoff: Option<u32>,
+    bypass_cutoff: Option<u32>,
+    #[serde(default)]
+    entities: Vec<EntitiesFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LevelFile {
+    name: String,
+    proportion: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntitiesFile {
+    kind: String,
+    file: PathBuf,
+    column: String,
+    block: Option<String>,
+}
+
+/// A plan, checked.
+pub struct Plan {
+    settings: Settings,
+    privacy: Privacy,
+    tract_groups: bool,
+    levels: Vec<(String, Rational)>,
+    release: Option<Release>,
+    entities: Vec<(Kind, PathBuf, EntitiesFile)>,
+}
+
+/// A spine that was built, and how far the entities were and are from it.
+pub struct Built {
+    /// The blocks.
+    pub blocks: Blocks,
+    /// The names of the levels.
+    pub names: Vec<String>,
+    /// The spine after bypassing.
+    pub spine: Spine,
+    /// The entities, kind by kind.
+    pub entities: Entities,
+    /// The distance of each entity from the standard census spine.
+    pub before: Vec<Vec<u32>>,
+    /// The distance of each entity from the optimized spine.
+    pub after: Vec<Vec<u32>>,
+    /// The blocks that are in only one of two files.
+    pub mismatches: Vec<Mismatch>,
+    /// The release with the paths of this spine, where the plan names one.
+    pub release: Option<Release>,
+}
+
+impl Plan {
+    /// Reads a plan; files that it names are looked for beside it.
+    pub fn read(path: &Path) -> Result<Plan> {
+        let text = fs::read_to_string(path).map_err(|why| file_error(path, why))?;
+        let refuse = |at: Option<usize>, why: String| {
+            let before = at.and_then(|at| text.get(..at));
+            let line = before.map_or(0, |before| before.matches('\n').count() + 1);
+            Error::DataFile { file: path.display().to_string(), line, column: 0, why }
+        };
+        let raw: PlanFile = toml::from_str(&text)
+            .map_err(|why| refuse(why.span().map(|span| span.start), why.message().replace('\n', " ")))?;
+        let wrong = |what: &str, why: &Error| refuse(text.find(what), format!("{what}: {why}"));
+        let mut settings = Settings::production(&raw.settings).map_err(|why| wrong("settings", &why))?;
+        settings.fanout_cutoff = raw.fanout_cutoff.unwrap_or(settings.fanout_cutoff);
+        settings.bypass_cutoff = raw.bypass_cutoff.unwrap_or(settings.bypass_cutoff);
+        let privacy = match raw.privacy.as_deref() {
+            None | Some("zcdp") => Privacy::Concentrated,
+            Some("pure") => Privacy::Pure { cutoff: settings.bypass_cutoff },
+            Some(other) => {
+                return Err(refuse(
+                    text.find("privacy"),
+                    format!("privacy = {other:?}: expected \"zcdp\" or \"pure\""),
+                ));
+            }
+        };
+        if raw.tract_groups && settings.has_prims() {
+            return Err(refuse(text.find("tract_groups"), "a spine with prims has no tract groups".into()));
+        }
+        let release = raw.release.as_deref().map(Release::find).transpose().map_err(|why| wrong("release", &why))?;
+        let levels = match &release {
+            Some(_) if !raw.levels.is_empty() => {
+                return Err(refuse(text.find("[[level]]"), "either a release or levels, not both".into()));
+            }
+            Some(release) => {
+                let share = |rho: &Rational| Rational::from(rho / &release.rho);
+                release.levels.iter().map(|level| (level.name.clone(), share(&level.rho))).collect()
+            }
+            None => (raw.levels.iter())
+                .map(|level| Ok((level.name.clone(), rational::parse(&level.proportion)?)))
+                .collect::<Result<Vec<_>>>()
+                .map_err(|why| wrong("proportion", &why))?,
+        };
+        let proportions: Vec<Rational> = levels.iter().map(|(_, share)| share.clone()).collect();
+        let expected = settings.levels() + usize::from(raw.tract_groups);
+        bypass::check_proportions(&proportions, expected)
+            .map_err(|why| wrong(if release.is_some() { "release" } else { "[[level]]" }, &why))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut entities = Vec::new();
+        for file in raw.entities {
+            let known = Kind::ALL.iter().find(|kind| kind.name() == file.kind);
+            let names = Kind::ALL.map(Kind::name).join(", ");
+            let kind = known.ok_or_else(|| {
+                refuse(
+                    text.find(&format!("{:?}", file.kind)),
+                    format!("kind = {:?}: expected one of {names}", file.kind),
+                )
+            })?;
+            entities.push((*kind, folder.join(&file.file), file));
+        }
+        Ok(Plan { settings, privacy, tract_groups: raw.tract_groups, levels, release, entities })
+    }
+
+    /// Builds, optimizes, measures and bypasses.
+    pub fn build(&self, mut blocks: Blocks) -> Result<Built> {
+        let mut mismatches = Vec::new();
+        for (kind, path, file) in &self.entities {
+            mismatches.push(blocks.attach(*kind, path, file.block.as_deref(), &file.column)?);
+        }
+        let entities = Entities::of(&blocks, &self.settings);
+        let columns: Vec<&Column> = entities.columns.iter().map(|(_, column)| column).collect();
+        let before = osed::all_distances(&Tree::census(&blocks), &columns);
+        let tree = optimize::optimized(&blocks, &entities, &self.settings, self.tract_groups);
+        let after = osed::all_distances(&tree, &columns);
+        let (names, proportions) = self.levels.iter().cloned().unzip();
+        let spine = Spine::new(tree, proportions, self.privacy)?;
+        let release = self.release.as_ref().map(|release| spine.release(release)).transpose()?;
+        Ok(Built { blocks, names, spine, entities, before, after, mismatches, release })
+    }
+}
+
+impl Built {
+    /// The distances before and after of all entities that have blocks.
+    pub fn distances(&self) -> Vec<(u32, u32)> {
+        let pairs = self.before.iter().flatten().zip(self.after.iter().flatten());
+        pairs.filter(|(before, _)| **before > 0).map(|(before, after)| (*before, *after)).collect()
+    }
+
+    /// Writes `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a folder, which is made
+    /// where it is not there; each file whole or not at all.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
+        let put = |name: &str, header: &str, rows: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| {
+            let path = folder.join(name);
+            write_whole(&path, |out| {
+                writeln!(out, "{header}").and_then(|()| rows(out)).map_err(|why| file_error(&path, why))
+            })
+        };
+        let tree = &self.spine.tree;
+        let last = tree.levels() - 1;
+        put("units.csv", "level,unit,first_child,children,blocks,levels_carried,share", &|out| {
+            for level in 0..last {
+                // A share is one of few: those of runs of levels.
+                let shares: Vec<String> = (0..=last + 1 - level).map(|n| self.run(level, n).to_string()).collect();
+                for unit in 0..tree.units(level) {
+                    let (children, carried) = (tree.children(level, unit), self.spine.carried(level, unit));
+                    let (name, blocks) = (quoted(&self.names[level]), tree.blocks(level, unit).len());
+                    let (first, count, share) = (children.start, children.len(), &shares[carried]);
+                    writeln!(out, "{name},{unit},{first},{count},{blocks},{carried},{share}")?;
+                }
+            }
+            Ok(())
+        })?;
+        put("blocks.csv", "unit,block,levels_carried", &|out| {
+            for (place, row) in tree.order().iter().enumerate() {
+                let geoid = self.blocks.geoids()[*row as usize];
+                writeln!(out, "{place},{geoid:015},{}", self.spine.carried(last, place))?;
+            }
+            Ok(())
+        })?;
+        put("entities.csv", "kind,entity,blocks,osed_before,osed_after", &|out| {
+            for ((kind, column), (before, after)) in
+                self.entities.columns.iter().zip(self.before.iter().zip(&self.after))
+            {
+                for (entity, blocks) in osed::sizes(column).iter().enumerate().filter(|(_, blocks)| **blocks > 0) {
+                    writeln!(out, "{kind},{},{blocks},{},{}", column.names[entity], before[entity], after[entity])?;
+                }
+            }
+            Ok(())
+        })?;
+        let paths = self.spine.paths()?;
+        put("paths.csv", "dropped,blocks", &|out| {
+            for path in &paths {
+                let names: Vec<&str> = path.dropped.iter().map(|level| self.names[*level].as_str()).collect();
+                writeln!(out, "{},{}", quoted(&names.join(" ")), path.blocks)?;
+            }
+            Ok(())
+        })?;
+        put("mismatches.csv", "kind,block,missing_from", &|out| {
+            for mismatch in &self.mismatches {
+                let kind = mismatch.kind.name();
+                for block in &mismatch.without_entity {
+                    writeln!(out, "{kind},{block:015},entities")?;
+                }
+                for block in &mismatch.unknown {
+                    writeln!(out, "{kind},{block:015},blocks")?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The share of a run of levels.
+    fn run(&self, level: usize, count: usize) -> Rational {
+        self.spine.proportions[level..level + count].iter().fold(Rational::new(), |sum, share| sum + share)
+    }
+}
+
+/// A field of CSV, in quotes where it needs them.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+}
