@@ -23,7 +23,7 @@
 
 use std::{
     f64::consts::PI,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use super::sum::{Law, LossSum};
@@ -188,7 +188,11 @@ impl Wave {
 
 /// The sweep that a sum has seen last: later questions of the same sum reuse it and take it further.
 #[derive(Debug, Default)]
-pub(crate) struct Memory(Mutex<Option<(Sweep, Arc<Swept>)>>);
+pub(crate) struct Memory {
+    sweep: Mutex<Option<(Sweep, Arc<Swept>)>>,
+    /// The period and the mean of the factor of each group on the integers.
+    means: OnceLock<Vec<(f64, f64)>>,
+}
 
 impl LossSum {
     /// A sweep for the target exp(-cut) t / from at least, that covers the heights from `from` to `to` unless it has
@@ -197,7 +201,7 @@ impl LossSum {
     pub(crate) fn swept(&self, (from, to): (f64, f64), cut: f64, resolution: f64, budget: u64) -> Arc<Swept> {
         /// Sweep for a somewhat stricter target than was asked, for the questions to come.
         const SPARE: f64 = 8.0;
-        let mut memory = self.memory().0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = self.memory().sweep.lock().unwrap_or_else(PoisonError::into_inner);
         // exp(-cut) t / from is nowhere above the known target if and only if cut + ln(from) is not above it.
         let serves = |sweep: &Sweep| sweep.from <= from && cut + from.ln() <= sweep.cut + sweep.from.ln();
         let known = memory.take().filter(|(sweep, _)| serves(sweep));
@@ -222,11 +226,15 @@ impl LossSum {
     ///
     /// sum over k >= 0 of (n mean + 1) / (last + k n)^2 <= (mean + 1 / n) (1 / last) (1 + n / last).
     pub(crate) fn beyond(&self, spacing: f64, last: f64) -> f64 {
-        let of_group = |wave: &Wave| {
-            let nodes = wave.period() / spacing;
-            (wave.mean() + 1.0 / nodes) * (1.0 + nodes / last) * (1.0 + 1e-6)
+        let means = self.memory().means.get_or_init(|| {
+            let waves = self.waves();
+            waves.iter().filter(|wave| wave.periodic).map(|wave| (wave.period(), wave.mean())).collect()
+        });
+        let of_group = |&(period, mean): &(f64, f64)| {
+            let nodes = period / spacing;
+            (mean + 1.0 / nodes) * (1.0 + nodes / last) * (1.0 + 1e-6)
         };
-        self.waves().iter().filter(|wave| wave.periodic).map(of_group).fold(1.0, f64::min)
+        means.iter().map(of_group).fold(1.0, f64::min)
     }
 
     /// An upper bound for ln of the product of all factors at height t, whatever Re s is.
