@@ -235,9 +235,7 @@ impl ComplexBall {
     fn magnitude_up(&self) -> f64 {
         hypot_up(magnitude_up(&self.re), magnitude_up(&self.im))
     }
-}
 
-impl ComplexBall {
     /// The midpoint rounded to doubles, and a radius around the exact midpoint.
     pub(crate) fn in_doubles(&self) -> (num_complex::Complex64, f64) {
         (num_complex::Complex64::new(self.re.to_f64(), self.im.to_f64()), self.radius)

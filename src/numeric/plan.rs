@@ -23,6 +23,9 @@ const MOST_NODES: i64 = 2_000_000;
 /// How many nodes of surviving windows are summed on the line: a second's worth.
 const MOST_ON_LINE: usize = 10_000;
 
+/// The half period of a lattice up to which a sweep is not worth remembering.
+const SHORT: f64 = 1e5;
+
 /// How many are looked at.
 const MOST_CANDIDATES: i64 = 50_000;
 
@@ -58,8 +61,6 @@ pub(crate) struct Plan {
     pub far: f64,
     /// Whether the sieve stopped at its budget: more digits are not to be had on the line.
     pub spent: bool,
-    /// Whether `last` comes from a sieve already.
-    last_is_final: bool,
 }
 
 impl Plan {
@@ -360,7 +361,6 @@ impl<'a> Sketch<'a> {
             dropped: 0.0,
             last,
             spent: false,
-            last_is_final: false,
             beyond: 1.0,
             far: self.far,
         };
@@ -405,7 +405,6 @@ impl<'a> Sketch<'a> {
             dropped: 0.0,
             last: reach,
             spent: false,
-            last_is_final: false,
             beyond: 1.0,
             far: self.far,
         };
@@ -445,7 +444,9 @@ impl LossSum {
             survivors.into_iter().flat_map(|(from, to)| from..=to).map(|node| (node, bound(node as f64 * height)));
         let most = if plan.nodes.is_some() { usize::MAX } else { most_on_line };
         plan.keep(candidates.collect(), most);
-        plan.beyond = self.beyond(height, plan.last as f64);
+        if plan.nodes.is_none() {
+            plan.beyond = self.beyond(height, plan.last as f64);
+        }
         Ok(plan)
     }
 
@@ -462,7 +463,11 @@ impl LossSum {
         };
         // On the line other questions will go further.
         let ahead = if plan.nodes.is_some() { top } else { 4.0 * top };
-        let swept = self.swept((start, ahead), plan.cut, 2.0 * spacing, budget);
+        let swept = match plan.nodes {
+            // Quickly swept: the answer depends on the question alone, and not on what was asked before.
+            Some(_) if ahead < SHORT => self.sweep((start, ahead), plan.cut, 2.0 * spacing, budget),
+            _ => self.swept((start, ahead), plan.cut, 2.0 * spacing, budget),
+        };
         // An approximation stays near, however far another question made the sweep go.
         let reached = if plan.far.is_finite() { swept.reached.min(top) } else { swept.reached };
         let covered = reached / spacing * (1.0 - 2f64.powi(-40)) - 1.0;
@@ -515,8 +520,7 @@ impl LossSum {
             after = after.max(range.1);
         }
         ranges.retain(|(from, to)| from <= to);
-        plan.last = if plan.last_is_final { last.min(plan.last) } else { last };
-        plan.last_is_final = true;
+        plan.last = last;
         plan.spent |= spent;
         Ok(ranges)
     }

@@ -195,20 +195,19 @@ pub(crate) struct Memory {
 }
 
 impl LossSum {
+    /// A sweep of [from, to] for the target exp(-cut) t / from, forgotten afterwards.
+    pub(crate) fn sweep(&self, (from, to): (f64, f64), cut: f64, resolution: f64, budget: u64) -> Arc<Swept> {
+        let mut sweep = Sweep::new(self.waves(), from, cut, resolution);
+        sweep.advance(to * (1.0 + 1e-9), budget);
+        Arc::new(Swept::new(sweep.survivors, sweep.reached, resolution))
+    }
+
     /// A sweep for the target exp(-cut) t / from at least, that covers the heights from `from` to `to` unless it has
     /// looked at more than `budget` windows. The bounds do not depend on Re s, so the answer to one question serves
     /// others: a survivor of a stricter target is only looked at in vain.
     pub(crate) fn swept(&self, (from, to): (f64, f64), cut: f64, resolution: f64, budget: u64) -> Arc<Swept> {
         /// Sweep for a somewhat stricter target than was asked, for the questions to come.
         const SPARE: f64 = 8.0;
-        /// Up to here a sweep is not worth remembering.
-        const SHORT: f64 = 1e5;
-        if to < SHORT {
-            // Quickly swept: the answer then depends on the question alone, and not on what was asked before.
-            let mut sweep = Sweep::new(self.waves(), from, cut, resolution);
-            sweep.advance(to * (1.0 + 1e-9), budget);
-            return Arc::new(Swept::new(sweep.survivors, sweep.reached, resolution));
-        }
         let mut memory = self.memory().sweep.lock().unwrap_or_else(PoisonError::into_inner);
         // exp(-cut) t / from is nowhere above the known target if and only if cut + ln(from) is not above it.
         let serves = |sweep: &Sweep| sweep.from <= from && cut + from.ln() <= sweep.cut + sweep.from.ln();
