@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 use super::{Answer, output};
 
 /// Draw published tables and figures again: CSV and SVG
+///
+/// What was written is listed for the papers and figures named; where none is named all are drawn, and summed up.
 #[derive(clap::Args)]
 pub struct Args {
     /// Papers or figures, as su-su-wang-2025 or su-su-wang-2025/figure-2; all where none is named
@@ -42,29 +44,60 @@ pub fn run(args: &Args) -> Result<Answer> {
     let sources = Sources { facts };
     let outcomes: Vec<_> = items.par_iter().map(|item| item.write(&sources, &args.out)).collect();
     let mut rows = Vec::new();
-    let mut objects: Vec<Value> = Vec::new();
     for (item, outcome) in items.iter().zip(outcomes) {
         let name = format!("{}/{}", item.paper, item.name);
-        match outcome {
-            Ok(files) => {
-                let files = files.map(|file| file.display().to_string());
-                objects.push(json!({ "name": name, "about": item.about, "files": files }));
-                rows.push(vec![name, files[0].clone(), item.about.to_string()]);
-            }
+        let outcome = match outcome {
+            Ok(files) => Outcome::Written(files.map(|file| file.display().to_string())),
             // Data that is missing is an error only for what was asked by name.
-            Err(Error::NeedsData { needed, .. }) if !args.names.contains(&name) => {
-                objects.push(json!({ "name": name, "about": item.about, "needs_data": needed }));
-                rows.push(vec![name, "needs-data".to_string(), needed]);
-            }
+            Err(Error::NeedsData { needed, .. }) if !args.names.contains(&name) => Outcome::NeedsData(needed),
             Err(error) => return Err(error.into()),
-        }
+        };
+        rows.push((name, item, outcome));
     }
     if args.json {
-        output::json(&json!({ "figures": objects }))?;
+        let objects = rows.iter().map(|(name, item, outcome)| match outcome {
+            Outcome::Written(files) => json!({ "name": name, "about": item.about, "files": files }),
+            Outcome::NeedsData(needed) => json!({ "name": name, "about": item.about, "needs_data": needed }),
+        });
+        output::json(&json!({ "figures": objects.collect::<Value>() }))?;
+    } else if args.names.is_empty() {
+        print_summary(args, &rows)?;
     } else {
-        output::columns(&["name", "written (an SVG beside it)", "what it shows"], &rows)?;
+        let cells = rows.into_iter().map(|(name, item, outcome)| match outcome {
+            Outcome::Written([csv, _]) => vec![name, csv, item.about.to_string()],
+            Outcome::NeedsData(needed) => vec![name, "needs-data".to_string(), needed],
+        });
+        output::columns(&["name", "written (an SVG beside it)", "what it shows"], &cells.collect::<Vec<_>>())?;
     }
     Ok(Answer::Done)
+}
+
+/// What became of a figure.
+enum Outcome {
+    /// The CSV and the SVG file.
+    Written([String; 2]),
+    /// Nothing, for want of these data.
+    NeedsData(String),
+}
+
+/// A line for each paper, and one for each figure that could not be drawn.
+fn print_summary(args: &Args, rows: &[(String, &Item, Outcome)]) -> Result<()> {
+    let cells: Vec<Vec<String>> = (rows.chunk_by(|one, next| one.1.paper == next.1.paper))
+        .map(|paper| {
+            let written = paper.iter().filter(|row| matches!(row.2, Outcome::Written(_))).count();
+            vec![paper[0].1.paper.to_string(), written.to_string(), (paper.len() - written).to_string()]
+        })
+        .collect();
+    output::table(&["paper", "drawn", "need data"], &cells)?;
+    for (name, _, outcome) in rows {
+        if let Outcome::NeedsData(needed) = outcome {
+            output::text(&format!("\n{name} needs {needed}\n"))?;
+        }
+    }
+    output::text(&format!(
+        "\nin {}, each as CSV with an SVG beside it; `assay figures --list` says what they show\n",
+        args.out.display()
+    ))
 }
 
 fn list(args: &Args, items: &[Item]) -> Result<Answer> {

@@ -17,16 +17,18 @@ use dp_assay::{
     numeric::rational::parse,
     release::Release,
 };
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Answer, output};
 
 /// Recompute every published value: agrees, differs, disproved, undecided or needs-data
 ///
-/// Exit status 1 where a value differs without a recorded erratum.
+/// A row for each value of the papers named; where none is named all are recomputed, and summed up in a line each. Exit
+/// status 1 where a value differs without a recorded erratum.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The papers; all where none is named
+    /// The papers to show value by value; a summary of all where none is named
     #[arg(value_name = "PAPER")]
     papers: Vec<String>,
     /// Run the papers' own methods at their full size: for su-su-wang-2025 Boole's rule on 10^7 + 1 nodes
@@ -56,11 +58,9 @@ pub fn run(args: &Args) -> Result<Answer> {
         std::fs::create_dir_all(folder).with_context(|| format!("--out {}", folder.display()))?;
     }
     let papers = published::papers(&args.papers)?;
-    let mut objects: Vec<Value> = Vec::new();
-    let mut answer = Answer::Done;
-    let mut results: Vec<(Vec<Row>, Option<Pipeline>)> = Vec::new();
-    for paper in &papers {
-        let rows = verify::verify(paper)?;
+    let mut sections: Vec<Section> = Vec::new();
+    for (paper, rows) in papers.iter().zip(papers.par_iter().map(verify::verify).collect::<Vec<_>>()) {
+        let rows = rows?;
         let own = match paper.values.iter().find(|value| value.id == OWN_METHOD.1) {
             Some(value) if paper.paper == OWN_METHOD.0 => {
                 let release = Release::find(&paper.paper)?;
@@ -68,35 +68,20 @@ pub fn run(args: &Args) -> Result<Answer> {
             }
             _ => None,
         };
-        if rows.iter().any(Row::is_unexplained) {
-            answer = Answer::No;
-        }
-        if args.json {
-            objects.push(json!({
-                "paper": paper.paper,
-                "title": paper.title,
-                "rows": rows.iter().map(row_json).collect::<Value>(),
-                "pipeline": own.as_ref().map(pipeline_json),
-                "summary": verify::tally(&rows).iter().map(|(verdict, count)| (verdict.word().to_string(), json!(count))).collect::<Value>(),
-            }));
-        } else {
-            print(&paper.title, &rows)?;
-            if let Some(own) = &own {
-                print_pipeline(own)?;
-            }
-        }
-        results.push((rows, own));
+        sections.push(Section { paper, rows, pipeline: own });
     }
     if args.json {
-        output::json(&json!({ "papers": objects }))?;
+        output::json(&json!({ "papers": sections.iter().map(section_json).collect::<Value>() }))?;
+    } else if args.papers.is_empty() {
+        print_summary(&sections)?;
+    } else {
+        sections.iter().try_for_each(print)?;
     }
     if let Some(folder) = &args.out {
-        let sections: Vec<Section> = (papers.iter().zip(&results))
-            .map(|(paper, (rows, own))| Section { paper, rows, pipeline: own.as_ref() })
-            .collect();
         write::atomically(&folder.join("REPORT.md"), &report::markdown(&sections))?;
     }
-    Ok(answer)
+    let unexplained = sections.iter().flat_map(|section| &section.rows).any(Row::is_unexplained);
+    Ok(if unexplained { Answer::No } else { Answer::Done })
 }
 
 fn options(args: &Args) -> Result<Options> {
@@ -123,6 +108,17 @@ fn progress(done: u64, all: u64) {
     let bar = format!("\r[{}{}] {:>3} %", "#".repeat(filled), " ".repeat(40 - filled), done * 100 / all.max(1));
     // Standard error may be closed; then nobody watches.
     let _ = out.write_all(if done == all { format!("\r{}\r", " ".repeat(50)) } else { bar }.as_bytes());
+}
+
+fn section_json(section: &Section) -> Value {
+    let summary = verify::tally(&section.rows).into_iter();
+    json!({
+        "paper": section.paper.paper,
+        "title": section.paper.title,
+        "rows": section.rows.iter().map(row_json).collect::<Value>(),
+        "pipeline": section.pipeline.as_ref().map(pipeline_json),
+        "summary": summary.map(|(verdict, count)| (verdict.word().to_string(), json!(count))).collect::<Value>(),
+    })
 }
 
 fn pipeline_json(own: &Pipeline) -> Value {
@@ -179,8 +175,36 @@ fn row_json(row: &Row) -> Value {
     })
 }
 
-fn print(title: &str, rows: &[Row]) -> Result<()> {
-    output::text(&format!("{title}\n\n"))?;
+/// A line for each paper, and whatever a reader must be told of.
+fn print_summary(sections: &[Section]) -> Result<()> {
+    let [head, rows @ ..] = &report::summary_table(sections)[..] else { return Ok(()) };
+    output::table(&head.each_ref().map(String::as_str), &rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>())?;
+    let unexplained: Vec<(&Section, &Row)> = (sections.iter())
+        .flat_map(|section| section.rows.iter().map(move |row| (section, row)))
+        .filter(|(_, row)| row.is_unexplained())
+        .collect();
+    for (section, row) in &unexplained {
+        output::text(&format!(
+            "\n{}, {} ({}): printed {}, computed {}: {}, without an explanation\n",
+            section.paper.paper,
+            row.published.id,
+            row.published.place,
+            row.published.printed,
+            row.computed.shown(8),
+            row.verdict.word(),
+        ))?;
+    }
+    if unexplained.is_empty() {
+        output::text(
+            "\nEvery value that differs or is disproved has its reason recorded, with the number that proves it.\n",
+        )?;
+    }
+    output::text("`assay verify PAPER` shows it value by value; `--out results` writes REPORT.md.\n")
+}
+
+fn print(section: &Section) -> Result<()> {
+    output::text(&format!("{}\n\n", section.paper.title))?;
+    let rows = &section.rows;
     let cells: Vec<Vec<String>> = (rows.iter())
         .map(|row| {
             let bound = if row.published.unit == Unit::Bound { "<= " } else { "" };
@@ -211,5 +235,6 @@ fn print(title: &str, rows: &[Row]) -> Result<()> {
     let counts: Vec<String> =
         verify::tally(rows).iter().map(|(verdict, count)| format!("{count} {}", verdict.word())).collect();
     let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
-    output::text(&format!("\n{} values: {}; {unexplained} without an explanation\n", rows.len(), counts.join(", ")))
+    output::text(&format!("\n{} values: {}; {unexplained} without an explanation\n", rows.len(), counts.join(", ")))?;
+    section.pipeline.as_ref().map_or(Ok(()), print_pipeline)
 }

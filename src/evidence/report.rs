@@ -15,9 +15,9 @@ pub struct Section<'a> {
     /// The paper.
     pub paper: &'a Paper,
     /// A row for each of its values.
-    pub rows: &'a [Row],
+    pub rows: Vec<Row>,
     /// Section A.6 of Su, Su & Wang, carried out.
-    pub pipeline: Option<&'a Pipeline>,
+    pub pipeline: Option<Pipeline>,
 }
 
 /// The whole report, as Markdown.
@@ -30,16 +30,53 @@ pub fn markdown(sections: &[Section]) -> String {
          it rests on data that are not at hand.\n",
         env!("CARGO_PKG_VERSION")
     );
+    if sections.len() > 1 {
+        out += &overview(sections);
+    }
     for section in sections {
         out += &format!("\n## {}\n\n`{}`: ", section.paper.title, section.paper.paper);
-        out += &summary(section.rows);
-        out += &differences(section.rows);
-        out += &missing(section.rows);
-        if let Some(pipeline) = section.pipeline {
+        out += &summary(&section.rows);
+        out += &differences(&section.rows);
+        out += &missing(&section.rows);
+        if let Some(pipeline) = &section.pipeline {
             out += &pipeline_text(pipeline);
         }
-        out += &agreements(section.rows);
+        out += &agreements(&section.rows);
         out += &figure_list(&section.paper.paper);
+    }
+    out
+}
+
+/// What each paper comes to, a row each, below the names of the columns; the sums last.
+pub fn summary_table(sections: &[Section]) -> Vec<[String; 8]> {
+    let counts = |rows: &[Row]| -> [usize; 7] {
+        let [agree, differ, disproved, undecided, needing] = tally(rows).map(|(_, count)| count);
+        let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
+        [rows.len(), agree, differ, disproved, undecided, needing, unexplained]
+    };
+    let mut all = [0; 7];
+    let mut table = vec![
+        ["paper", "values", "agree", "differ", "disproved", "undecided", "need data", "unexplained"].map(String::from),
+    ];
+    let line = |name: &str, counts: [usize; 7]| {
+        std::array::from_fn(|column| if column == 0 { name.to_string() } else { counts[column - 1].to_string() })
+    };
+    for section in sections {
+        let counts = counts(&section.rows);
+        all.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        table.push(line(&section.paper.paper, counts));
+    }
+    table.push(line("all", all));
+    table
+}
+
+fn overview(sections: &[Section]) -> String {
+    let mut out = String::from("\n");
+    for (index, row) in summary_table(sections).iter().enumerate() {
+        out += &format!("| {} |\n", row.join(" | "));
+        if index == 0 {
+            out += &format!("|{}\n", " --- |".repeat(row.len()));
+        }
     }
     out
 }
