@@ -1,36 +1,19 @@
 //! Calibrated noise keeps what it promises, and less noise does not.
 
-use assert_cmd::Command;
+#[path = "common/program.rs"]
+mod program;
+
 use dp_assay::{
     account::{Composition, Counts, crossing},
     numeric::{Certainty, rational::parse},
     release::Release,
 };
+use program::{json, refusal};
 use rug::Rational;
 use serde_json::Value;
 
 fn number(text: &str) -> Rational {
     parse(text).unwrap()
-}
-
-fn assay(args: &[&str]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
-    command.args(args);
-    command
-}
-
-fn json(args: &[&str]) -> Value {
-    let output = assay(args).arg("--json").assert().success().get_output().stdout.clone();
-    serde_json::from_slice(&output).expect("one JSON object")
-}
-
-/// The refusal's message.
-fn refusal(args: &[&str]) -> String {
-    let output = assay(args).timeout(std::time::Duration::from_secs(60)).assert().code(2).get_output().clone();
-    assert!(output.stdout.is_empty(), "{args:?} printed an answer and refused");
-    let message = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(!message.contains("panicked") && !message.trim().is_empty(), "{args:?}: {message}");
-    message
 }
 
 fn exact(value: &Value) -> Rational {

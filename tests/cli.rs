@@ -1,31 +1,14 @@
 //! The command line keeps its contract: keys, exit statuses, messages, and numbers that agree with each other.
 
-use assert_cmd::Command;
+#[path = "common/program.rs"]
+mod program;
+
+use program::{assay, json, refusal};
 use serde_json::Value;
-
-fn assay(args: &[&str]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
-    command.args(args);
-    command
-}
-
-fn json(args: &[&str]) -> Value {
-    let output = assay(args).arg("--json").assert().success().get_output().stdout.clone();
-    serde_json::from_slice(&output).expect("one JSON object")
-}
 
 fn text(args: &[&str]) -> String {
     let output = assay(args).assert().success().get_output().stdout.clone();
     String::from_utf8(output).expect("UTF-8")
-}
-
-/// The refusal's message, which must name what is wrong.
-fn refusal(args: &[&str]) -> String {
-    let output = assay(args).assert().code(2).get_output().clone();
-    assert!(output.stdout.is_empty(), "{args:?} printed an answer and refused");
-    let message = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(!message.contains("panicked") && !message.trim().is_empty(), "{args:?}: {message}");
-    message
 }
 
 /// Both ends as doubles.

@@ -2,17 +2,14 @@
 
 use std::{fs, path::Path};
 
-use assert_cmd::Command;
+#[path = "common/program.rs"]
+mod program;
+
 use dp_assay::evidence::{
     figures::{self, Sources},
     published,
 };
-
-fn assay(args: &[&str]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
-    command.env_remove("ASSAY_FACTS").args(args);
-    command
-}
+use program::{assay, json, refusal};
 
 fn committed() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/results"))
@@ -44,16 +41,14 @@ fn every_figure_of_the_list_is_kept_with_its_numbers() {
 fn the_command_writes_both_files_and_names_what_it_skips() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
-    let output = assay(&["figures", "su-su-wang-2025/table-3", "--out", out, "--json"]).assert().success();
-    let answer: serde_json::Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    let answer = json(&["figures", "su-su-wang-2025/table-3", "--out", out]);
     assert_eq!(answer["figures"][0]["files"].as_array().map(Vec::len), Some(2));
     assert!(folder.path().join("su-su-wang-2025/table-3.svg").exists());
     // Asked for by name, data that are missing are an error; an unknown figure always is.
     for (name, said) in
         [("su-su-wang-2025/figure-6", "ASSAY_FACTS"), ("su-su-wang-2025/figure-1", "figure-2"), ("x", "figure-2")]
     {
-        let refused = assay(&["figures", name, "--out", out]).assert().code(2);
-        let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        let message = refusal(&["figures", name, "--out", out]);
         assert!(message.contains(said), "{message}");
     }
     assert_eq!(fs::read_dir(folder.path().join("su-su-wang-2025")).unwrap().count(), 2);
@@ -130,8 +125,7 @@ fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
 #[test]
 fn nodes_that_the_rule_cannot_take_are_refused() {
     for nodes in ["0", "1", "4", "1000000"] {
-        let refused = assay(&["verify", "su-su-wang-2025", "--nodes", nodes]).assert().code(2);
-        let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        let message = refusal(&["verify", "su-su-wang-2025", "--nodes", nodes]);
         assert!(message.contains("--nodes") && message.contains("multiple of four"), "{message}");
     }
 }

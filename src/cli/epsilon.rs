@@ -103,17 +103,7 @@ pub fn run(args: &Args) -> Result<Answer> {
         if let Some(pair) = pair {
             object["worst_pair"] = json!(pair);
         }
-        if !levels.is_empty() {
-            object["levels"] = (levels.iter())
-                .map(|line| {
-                    let mut level = json!({ "name": line.name });
-                    if let (Some(level), Value::Object(fields)) = (level.as_object_mut(), line.json()) {
-                        level.extend(fields);
-                    }
-                    level
-                })
-                .collect();
-        }
+        output::add_levels(&mut object, levels.iter().map(|line| (line.name.as_str(), line.json())));
         output::json(&object)?;
         return Ok(Answer::Done);
     }

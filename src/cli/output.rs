@@ -114,6 +114,21 @@ pub fn enclosure(value: Option<&Enclosure>) -> Value {
     value.map_or(Value::Null, Enclosure::to_json)
 }
 
+/// Gives an answer its levels: each with a name before its own keys; none where there are no levels.
+pub fn add_levels<'a>(answer: &mut Value, levels: impl Iterator<Item = (&'a str, Value)>) {
+    let named = levels.map(|(name, keys)| {
+        let mut level = json!({ "name": name });
+        if let (Some(level), Value::Object(keys)) = (level.as_object_mut(), keys) {
+            level.extend(keys);
+        }
+        level
+    });
+    let named: Vec<Value> = named.collect();
+    if !named.is_empty() {
+        answer["levels"] = named.into();
+    }
+}
+
 /// The relative difference of two numbers in percent with two decimals, for tables.
 pub fn percent_below(value: &Enclosure, whole: &Enclosure) -> String {
     format!("{:.2} %", 100.0 * (1.0 - value.approximate() / whole.approximate()))

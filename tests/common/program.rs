@@ -1,0 +1,28 @@
+//! The program as its users run it.
+
+use std::time::Duration;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// The program with these arguments, and nothing of the surroundings that could change its answer.
+pub fn assay(args: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
+    command.env_remove("ASSAY_FACTS").args(args);
+    command
+}
+
+/// Its answer as JSON.
+pub fn json(args: &[&str]) -> Value {
+    let output = assay(args).arg("--json").assert().success().get_output().stdout.clone();
+    serde_json::from_slice(&output).expect("one JSON object")
+}
+
+/// The refusal's message: promptly, on standard error alone, and no panic.
+pub fn refusal(args: &[&str]) -> String {
+    let output = assay(args).timeout(Duration::from_secs(60)).assert().code(2).get_output().clone();
+    assert!(output.stdout.is_empty(), "{args:?} printed an answer and refused");
+    let message = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(!message.contains("panicked") && !message.trim().is_empty(), "{args:?}: {message}");
+    message
+}
