@@ -50,8 +50,8 @@ use super::{
     enclosure::Enclosure,
     field::Field,
     integrand::{Integrand, Product},
-    plan::Sketch,
     rational,
+    sketch::Sketch,
     sum::LossSum,
     theta,
 };

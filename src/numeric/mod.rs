@@ -27,8 +27,10 @@ mod plan;
 pub mod rational;
 pub mod root;
 pub mod sieve;
+mod sketch;
 pub mod sum;
 pub mod theta;
 mod turn;
+mod wave;
 
 pub use enclosure::{Certainty, Enclosure};

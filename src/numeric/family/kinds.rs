@@ -10,8 +10,9 @@ use crate::{
     error::{Error, Result},
     numeric::{
         contour::{Kernel, Question},
-        plan::{Plan, Sketch},
+        plan::Plan,
         sieve::BUDGET,
+        sketch::Sketch,
         sum::LossSum,
     },
 };

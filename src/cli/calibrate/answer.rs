@@ -1,0 +1,237 @@
+//! How calibrated noise is shown: a table or JSON, a row for each level.
+
+use anyhow::Result;
+use dp_assay::{
+    account::crossing::Stretch,
+    numeric::{Certainty, Enclosure},
+};
+use rug::Rational;
+use serde_json::{Value, json};
+
+use super::{
+    super::{
+        output::{self, exact, exact_text},
+        subject::Resolved,
+    },
+    Args, Promise, parts, variances,
+};
+
+/// The variances before and after, and what they promise.
+pub(super) struct Row {
+    pub name: String,
+    /// The factor on the grid, or the factor that puts the smallest sigma2 on it.
+    pub factor: Rational,
+    /// The factor of the next smaller grid point, disproved.
+    pub before: Option<Rational>,
+    /// Every sigma2 that occurs, smallest first.
+    pub variances: Vec<Rational>,
+    pub epsilon: Enclosure,
+    pub target: Enclosure,
+    pub stretches: Option<Vec<Stretch>>,
+}
+
+impl Args {
+    pub(super) fn print_json(&self, subject: &Resolved, promise: &Promise, rows: &[Row]) -> Result<()> {
+        let mut object = json!({
+            "mode": if self.scale_all { "scale-all" } else { "per-level" },
+            "delta": exact(promise.delta()),
+            "neighbors": subject.neighbors.name(),
+        });
+        if let Promise::Curve { from, to, .. } = promise {
+            object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
+        }
+        object["levels"] = if self.scale_all {
+            let whole = &rows[0];
+            object["factor"] = exact(&whole.factor);
+            object["factor_before"] = whole.before.as_ref().map_or(Value::Null, exact);
+            let fields = whole.json();
+            for key in ["reduction_percent", "reduction_percent_exact", "epsilon", "target_epsilon", "curve"] {
+                if let Some(value) = fields.get(key) {
+                    object[key] = value.clone();
+                }
+            }
+            (parts(subject).into_iter())
+                .map(|(name, part)| {
+                    Ok(whole.of_level(name, variances(&part, "--scale-all").unwrap_or_default()).json())
+                })
+                .collect::<Result<Vec<Value>>>()?
+                .into()
+        } else {
+            rows.iter().map(Row::json).collect::<Vec<Value>>().into()
+        };
+        output::json(&object)
+    }
+
+    pub(super) fn print_table(&self, subject: &Resolved, promise: &Promise, rows: &[Row], decimals: u32) -> Result<()> {
+        let what = match promise {
+            Promise::At { delta, epsilon: Some(epsilon) } => {
+                format!("epsilon <= {} at delta = {}", exact_text(epsilon), exact_text(delta))
+            }
+            Promise::At { delta, epsilon: None } => {
+                format!("as private as zCDP says of the noise as it is, at delta = {}", exact_text(delta))
+            }
+            Promise::Curve { from, to, .. } => format!(
+                "as private as zCDP says of the noise as it is, at every delta from {} to {}",
+                exact_text(from),
+                exact_text(to)
+            ),
+        };
+        let mode = match (self.scale_all, self.per_level) {
+            (true, _) => format!("one factor on all noise (--scale-all), to {decimals} decimals"),
+            (_, true) => format!("each level alone, sigma2 to {decimals} decimals"),
+            _ => format!("each level alone (--per-level; --scale-all for one factor), sigma2 to {decimals} decimals"),
+        };
+        let (title, relation) = (&subject.title, subject.neighbors.name());
+        output::text(&format!("{title}\n{relation} neighbors; {what}\n{mode}\n\n"))?;
+        let digits = self.format.digits.min(40) as usize;
+        let heading = ["", "sigma2", "calibrated", "lower by", "epsilon", "target"];
+        let cells = |row: &Row, name: String| {
+            vec![
+                name,
+                Enclosure::rational(&row.variances[0], 64).shown(7),
+                calibrated_text(&row.calibrated(&row.factor)),
+                format!("{} %", Enclosure::rational(&row.reduction(), 64).shown(6)),
+                row.epsilon.shown(digits),
+                row.target.shown(digits),
+            ]
+        };
+        if self.scale_all {
+            let whole = &rows[0];
+            let lines: Vec<Vec<String>> = (parts(subject).into_iter())
+                .filter_map(|(name, part)| Some(whole.of_level(name, variances(&part, "--scale-all").ok()?)))
+                .map(|row| {
+                    let mut line = cells(&row, row.name.clone());
+                    line.truncate(4);
+                    line
+                })
+                .collect();
+            output::table(&heading[..4], &lines)?;
+            let before = whole.before.as_ref().map_or_else(
+                || "and there is no smaller point on the grid".to_string(),
+                |before| format!("and {} is proven not to be enough", exact_text(before)),
+            );
+            output::text(&format!(
+                "\nfactor {} ({} % less noise) is proven to be enough, {before}.\nepsilon {}, target {}\n",
+                exact_text(&whole.factor),
+                Enclosure::rational(&whole.reduction(), 64).shown(8),
+                whole.epsilon.shown(digits),
+                whole.target.shown(digits),
+            ))?;
+            if let Some((worst, _)) = &subject.worst {
+                let unit = if worst.in_pairs() { "pairs of block paths" } else { "block paths" };
+                output::text(&format!("The worst of {} {unit} decides.\n", worst.count()))?;
+            }
+        } else {
+            output::table(&heading, &rows.iter().map(|row| cells(row, row.name.clone())).collect::<Vec<_>>())?;
+            output::text(
+                "\nEach calibrated sigma2 is proven to be enough, and the next smaller of the grid is proven not to be.\n",
+            )?;
+            if rows.iter().any(|row| row.before.is_none()) {
+                output::text("Where the smallest sigma2 that is accounted for is enough, there is no next smaller.\n")?;
+            }
+            if rows.iter().any(|row| row.variances.len() > 1) {
+                output::text(
+                    "A level with several sigma2 shows the smallest; the others are scaled by the same factor.\n",
+                )?;
+            }
+        }
+        for row in rows {
+            row.print_stretches()?;
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    /// The same factor on the noise of one level.
+    fn of_level(&self, name: String, variances: Vec<Rational>) -> Row {
+        Row {
+            name,
+            factor: self.factor.clone(),
+            before: self.before.clone(),
+            variances,
+            epsilon: self.epsilon.clone(),
+            target: self.target.clone(),
+            stretches: None,
+        }
+    }
+
+    /// The smallest sigma2 after scaling.
+    fn calibrated(&self, factor: &Rational) -> Rational {
+        self.variances.first().map(|sigma2| Rational::from(sigma2 * factor)).unwrap_or_default()
+    }
+
+    /// 100 (1 - factor), exactly.
+    fn reduction(&self) -> Rational {
+        Rational::from(1 - &self.factor) * 100_u32
+    }
+
+    fn json(&self) -> Value {
+        let mut row = json!({
+            "name": self.name,
+            "sigma2": exact(&self.variances.first().cloned().unwrap_or_default()),
+            "calibrated_sigma2": exact(&self.calibrated(&self.factor)),
+            "not_enough_sigma2": self.before.as_ref().map_or(Value::Null, |before| exact(&self.calibrated(before))),
+            "reduction_percent": exact(&self.reduction()),
+            "reduction_percent_exact": self.reduction().to_string(),
+            "epsilon": self.epsilon.to_json(),
+            "target_epsilon": self.target.to_json(),
+        });
+        if self.variances.len() > 1 {
+            let pair = |sigma2: &Rational| {
+                json!({
+                    "sigma2": exact(sigma2),
+                    "calibrated_sigma2": exact(&Rational::from(sigma2 * &self.factor)),
+                    "calibrated_sigma2_exact": Rational::from(sigma2 * &self.factor).to_string(),
+                })
+            };
+            row["variances"] = self.variances.iter().map(pair).collect();
+        }
+        if let Some(stretches) = &self.stretches {
+            row["curve"] = stretches.iter().map(stretch_json).collect();
+        }
+        row
+    }
+
+    fn print_stretches(&self) -> Result<()> {
+        let Some(stretches) = &self.stretches else { return Ok(()) };
+        output::text(&format!("\n{}: the calibrated noise beside the zCDP curve of the noise as it was\n", self.name))?;
+        for stretch in stretches {
+            let answer = match stretch.within {
+                Certainty::Yes => "at least as private at every delta",
+                Certainty::No => "less private at every delta",
+                Certainty::Undecided => "they cross at a delta",
+            };
+            let (low, high) = &stretch.deltas;
+            output::text(&format!(
+                "  {answer} from {} to {} (epsilon {} to {})\n",
+                low.shown(8),
+                high.shown(8),
+                Enclosure::rational(&stretch.epsilons.1, 64).shown(10),
+                Enclosure::rational(&stretch.epsilons.0, 64).shown(10),
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+fn stretch_json(stretch: &Stretch) -> Value {
+    let answer = match stretch.within {
+        Certainty::Yes => "at least as private",
+        Certainty::No => "less private",
+        Certainty::Undecided => "crossing",
+    };
+    json!({
+        "calibrated_is": answer,
+        "delta_from": stretch.deltas.0.to_json(),
+        "delta_to": stretch.deltas.1.to_json(),
+        "epsilon_from": exact(&stretch.epsilons.0),
+        "epsilon_to": exact(&stretch.epsilons.1),
+    })
+}
+
+/// A grid value as it is; any other to ten digits.
+fn calibrated_text(value: &Rational) -> String {
+    let text = exact_text(value);
+    if text.len() <= 16 { text } else { Enclosure::rational(value, 64).shown(10) }
+}
