@@ -29,7 +29,6 @@
 //! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
 //! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
-//! - [`evidence`]: published values as data, recomputed and judged.
 //!
 //! A lower room never calls a higher one.
 //!
