@@ -1,0 +1,105 @@
+//! The proofs as one chapter, in the order in which a certified number comes about; the details stand beside the code.
+//!
+//! # 1. The profile is one integral
+//!
+//! A composition is a sum L of independent privacy losses, one for each count: (2 shift X + shift^2) / (2 sigma2) for
+//! discrete Gaussian noise X. All noise here is symmetric, so L under P is -L under Q and both neighbors have one profile,
+//! delta(eps) = E[(1 - exp(eps - L))_+]. With M(s) = E[exp(s L)] and any real c > 0 it is the integral of M(s) kappa(s) /
+//! (2 pi i) over Re s = c, over one period of it where the losses lie on a lattice. Both terms of the profile,
+//! `P[L > eps]` and exp(eps) `Q[L > eps]`, are in kappa; at the saddle point nothing cancels, so 10^-300 costs what 10^-3
+//! costs. Kernels: [`contour`](crate::numeric::contour).
+//!
+//! # 2. M in closed form, on either side
+//!
+//! Each factor of M is a quotient of theta functions, and Jacobi's identity has two series for it: one is short for
+//! small sigma2, the other for large. Both are summed in balls with their tails added: [`theta`](crate::numeric::theta),
+//! [`ball`](crate::numeric::ball).
+//!
+//! # 3. The trapezoid rule errs to one side
+//!
+//! Summed over nodes, the integral becomes the answer plus its aliases: shifted copies of the same sum over losses, none of
+//! them negative. So the rule is an upper bound, and what it adds is at most two exponentials that M(x) <= exp(rho (x + x^2))
+//! on the real axis bounds. No integral over a strip is needed. [`contour`](crate::numeric::contour) has it in full.
+//!
+//! # 4. What is not summed is bounded
+//!
+//! Far from the axis each factor is small but for windows around the multiples of a period, and where no windows of
+//! different groups meet, the product is below any target. The [`sieve`](crate::numeric::sieve) intersects the windows; what
+//! survives is summed if it matters and weighed if it does not. On the line the heights have no end: beyond what was swept
+//! one group suffices, whose factor is small on average, because a decreasing function's sums over equally spaced nodes are
+//! at most its mean and one node more a period.
+//!
+//! # 5. All pairs of paths share a contour
+//!
+//! Where blocks have different budgets the answer is the largest over all pairs of block paths. A group that occurs in many
+//! paths is evaluated once a node, and the sieve is asked for each path with itself only, as |F_p F_q| <= (|F_p|^2 +
+//! |F_q|^2) / 2. What doubles decide carries its error along; pairs that may be the largest are answered by themselves:
+//! [`family`](crate::numeric::family).
+//!
+//! # 6. From delta to epsilon, to noise, to whole curves
+//!
+//! delta(eps) decreases. An epsilon is searched in doubles and then proven from both sides, delta(upper) <= delta and
+//! delta(lower) >= delta; least noise on a grid likewise, the next point below disproved:
+//! [`root`](crate::numeric::root), [`calibrate`](crate::account::calibrate). Between two points the profile is bounded as a
+//! convex function of exp(eps), which decides for every delta of a range which of two curves is lower:
+//! [`crossing`](crate::account::crossing). No allocation of noise has less weighted error than a bound by data processing
+//! and weak duality: [`allocate`](crate::account::allocate).
+//!
+//! # 7. Samples have exactly the law
+//!
+//! A uniform number's digits are drawn word by word, and an answer is given only where it holds for every continuation of
+//! them: [`table`](crate::noise::table). Wide laws are proposed in blocks and accepted by a coin that is decided in the same
+//! way: [`rejection`](crate::noise::rejection).
+//!
+//! # 8. Spines
+//!
+//! Two states a unit suffice for the least number of geounits that make an entity: [`osed`](crate::spine::osed). What a
+//! bypass does to every query's variance is the sign of one matrix: [`bypass`](crate::spine::bypass). The budgets of every
+//! path are summed as exact rationals, and each sum is compared with one.
+//!
+//! # 9. No adversary does better
+//!
+//! The largest probability of a correct decision, whatever else is known, is a point of the privacy profile, and it is
+//! attained: [`risk::bound`](crate::risk::bound).
+//!
+//! # What is proven where
+//!
+//! | statement | function | test |
+//! | --- | --- | --- |
+//! | the profile is one contour integral, with both terms (numerics, section 1; Su, Su & Wang, Lemma A.9) | [`hockey_stick`](crate::numeric::sum::LossSum::hockey_stick) | `tests/enclosures.rs`, `tests/allocations.rs`: convolution, enumeration, Theorems A.7 and A.8 |
+//! | the trapezoid rule adds only non-negative terms, each bounded | [`numeric::contour`](crate::numeric::contour) | the same, at three precisions |
+//! | factors are small outside windows (Fact A.14, Lemma A.4) | [`numeric::sieve`](crate::numeric::sieve) | its unit tests: no height above the target is lost |
+//! | both sides of Jacobi's identity are one function | [`numeric::theta`](crate::numeric::theta) | `noise`: masses, tails and moments across the switch |
+//! | an epsilon is proven from both sides | [`Composition::epsilon`](crate::account::Composition::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
+//! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](crate::account::Composition::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
+//! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](crate::account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
+//! | all pairs of block paths share one contour | [`largest`](crate::numeric::family::Family::largest) | `numeric::family`: every pair by itself |
+//! | one count, and the sum of n copies, in closed form (Theorems A.7 and A.8, (A.5), (A.6)) | [`closed_forms`](crate::account::closed_forms) | `account::closed_forms`: the contour, convolution |
+//! | the sum of copies is near a density, and by how much (Theorem A.11, Appendix C, (A.8)) | [`Residual`](crate::account::residual::Residual) | `account::residual`: the leading image |
+//! | off-center sums, bias, characteristic functions (Lemma A.4, Propositions A.5 and A.6, (A.3)) | [`off_center`](crate::noise::off_center) | `noise::off_center`: by definition, the triple product |
+//! | Boole's rule and its error budget (Section A.6, Appendix D) | [`Boole`](crate::numeric::boole::Boole) | `numeric::boole`, `evidence::pipeline`: enumeration, the contour |
+//! | the trade-off function that zCDP implies | [`zcdp_tradeoff`](crate::account::conversions::zcdp_tradeoff) | `account::conversions`: no line of a grid exceeds it |
+//! | expected errors of counts, cut at zero or not | [`Cut`](crate::noise::error::Cut) | `noise::error`: enumeration |
+//! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](crate::account::calibrate::least_on_grid) | `account::calibrate` |
+//! | one curve is below another at every delta of a range: convex in exp(epsilon) against concave in the logarithm | [`account::crossing`](crate::account::crossing) | its unit tests: points the proof did not choose |
+//! | no allocation has less weighted error: data processing and weak duality | [`least_possible`](crate::account::allocate::least_possible) | `account::allocate`: exchanges of noise between queries |
+//! | a sample has exactly the law: random digits decide only where a proven bound does | [`noise::table`](crate::noise::table), [`noise::rejection`](crate::noise::rejection) | their unit tests: all words of reduced size; `tests/samplers.rs` |
+//! | under a seed the samples do not depend on threads or platform | [`noise::Streams`](crate::noise::Streams) | `noise::stream`, `noise::random` (RFC 8439), `tests/samplers.rs` |
+//! | the largest probability of a correct decision is a point of the profile | [`most_correct`](crate::risk::bound::most_correct) | `tests/risk.rs`: against one count's own decisions |
+//! | all outputs of two levels are summed, and what is not visited is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](crate::risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
+//! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](crate::risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |
+//! | off-spine distances are true minima; every path of a spine sums to exactly one; Theorem 2 | [`spine::osed`](crate::spine::osed), [`spine::bypass`](crate::spine::bypass) | `tests/spine.rs`: all coefficients tried, path by path, dense matrices |
+//!
+//! # What is assumed
+//!
+//! - MPFR rounds as it documents: its basic operations and elementary functions are correctly rounded.
+//! - The machine's doubles follow IEEE 754, and the standard library's `exp`, `exp_m1` and `ln_1p` of doubles err by
+//!   less than 10^-12 relative. They bound radii and windows, never a reported midpoint.
+//! - The noise that was added is the noise that was declared: independent draws of exactly N_Z(0, sigma2). For noise drawn
+//!   by [`noise`](crate::noise) that is proven, up to this: the words of ChaCha20, keyed by the operating system, stand for random
+//!   digits.
+//! - Neighbors are as the release says, and what a record changes is as it declares: sensitivities are taken, not derived,
+//!   but for SafeTab's, which follow from its specification files.
+//! - Epsilon is about what was drawn. Post-processing never costs privacy and never gives any; invariants, counts published
+//!   without noise, are covered by no account.
+//! - What an adversary knows besides enters as the other neighbor does: everything but the one record may be known.
