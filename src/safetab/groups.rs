@@ -172,6 +172,15 @@ impl Specification {
         &self.iterations
     }
 
+    /// Whether a code belongs to an iteration of level 1 or 2 of a kind.
+    pub fn has_iteration(&self, code: Code, kind: Kind) -> bool {
+        self.members.iter().flatten().any(|members| match kind {
+            Kind::Alone => members.alone.contains_key(&code),
+            Kind::InCombination => members.in_combination.contains_key(&code),
+            Kind::Ethnicity => members.ethnicity.contains_key(&code),
+        })
+    }
+
     /// How many race codes of a record are taken at most.
     pub fn max_race_codes(&self) -> u32 {
         self.max_race_codes

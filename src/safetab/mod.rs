@@ -2,7 +2,8 @@
 //! and 2024).
 //!
 //! [`schema`] reads and checks the bureau's files, [`groups`] says which population groups there are and to which of
-//! them a person belongs.
+//! them a person belongs, [`synthetic`] invents persons to rehearse with.
 
 pub mod groups;
 pub mod schema;
+pub mod synthetic;

@@ -213,8 +213,7 @@ impl<'a> RowCheck<'a> {
             }
         }
         let mut after_null = false;
-        for column in FIRST_RACE..=ETHNICITY {
-            let field = fields[column];
+        for (column, field) in fields.iter().enumerate().skip(FIRST_RACE) {
             let or_null = if column > FIRST_RACE && column < ETHNICITY { ", or Null" } else { "" };
             if is_null(field) && column < ETHNICITY {
                 after_null = true;
