@@ -28,6 +28,7 @@
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
 //! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
 //! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
+//! - [`safetab`]: SafeTab-P, the counts of detailed race and ethnicity groups: its files, its population groups.
 //! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
 //!
 //! A lower room never calls a higher one.
@@ -43,6 +44,7 @@ pub mod numeric;
 pub mod proofs;
 pub mod release;
 pub mod risk;
+pub mod safetab;
 pub mod spine;
 
 pub use error::{Error, Result};
