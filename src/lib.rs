@@ -78,6 +78,7 @@ pub mod noise;
 pub mod numeric;
 pub mod release;
 pub mod risk;
+pub mod safetab;
 pub mod spine;
 
 pub use error::{Error, Result};
