@@ -2,8 +2,13 @@
 //! and 2024).
 //!
 //! [`schema`] reads and checks the bureau's files, [`groups`] says which population groups there are and to which of
-//! them a person belongs, [`synthetic`] invents persons to rehearse with.
+//! them a person belongs, [`synthetic`] invents persons to rehearse with. [`cell`] is the noise of one cell and of sums
+//! of cells, [`postprocess`] what is done to noisy counts before they are published, and [`tuning`] the way from a budget
+//! to margins of error and back, for a whole plan of levels.
 
+pub mod cell;
 pub mod groups;
+pub mod postprocess;
 pub mod schema;
 pub mod synthetic;
+pub mod tuning;
