@@ -38,6 +38,12 @@ impl Tree {
         Tree { starts, order }
     }
 
+    /// A tree from its arrays, which the caller has checked: each level's starts ascend strictly from 0 to the number of
+    /// units of the next level, and the order is a permutation of the rows.
+    pub(super) fn from_parts(starts: Vec<Vec<u32>>, order: Vec<u32>) -> Tree {
+        Tree { starts, order }
+    }
+
     /// The standard census spine: nation, state, county, tract, block group, block, by the digits of GEOIDs.
     pub fn census(blocks: &Blocks) -> Tree {
         let geoids = blocks.geoids();

@@ -18,6 +18,11 @@
 pub mod blocks;
 pub mod bypass;
 pub mod hierarchy;
+pub mod histograms;
+pub mod measure;
+pub mod measurements;
 pub mod optimize;
 pub mod osed;
 pub mod plan;
+pub mod saved;
+mod table;

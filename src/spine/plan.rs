@@ -23,6 +23,7 @@ use super::{
     blocks::{Blocks, Column, Kind, Mismatch},
     bypass::{self, Privacy, Spine},
     hierarchy::Tree,
+    measurements::quoted,
     optimize::{self, Entities, Settings},
     osed,
 };
@@ -183,8 +184,8 @@ impl Built {
         pairs.filter(|(before, _)| **before > 0).map(|(before, after)| (*before, *after)).collect()
     }
 
-    /// Writes `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a folder, which is made
-    /// where it is not there; each file whole or not at all.
+    /// Writes `levels.csv`, `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a folder, which
+    /// is made where it is not there; each file whole or not at all. [`Saved`](super::saved::Saved) reads the first three.
     pub fn write(&self, folder: &Path) -> Result<()> {
         fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
         let put = |name: &str, header: &str, rows: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| {
@@ -195,6 +196,14 @@ impl Built {
         };
         let tree = &self.spine.tree;
         let last = tree.levels() - 1;
+        put("levels.csv", "level,proportion,units,max_fanout,bypassed", &|out| {
+            for (level, name) in self.names.iter().enumerate() {
+                let (units, fanout) = (tree.units(level), tree.max_fanout(level));
+                let (share, bypassed) = (&self.spine.proportions[level], self.spine.bypassed[level]);
+                writeln!(out, "{},{share},{units},{fanout},{bypassed}", quoted(name))?;
+            }
+            Ok(())
+        })?;
         put("units.csv", "level,unit,first_child,children,blocks,levels_carried,share", &|out| {
             for level in 0..last {
                 // A share is one of few: those of runs of levels.
@@ -251,9 +260,4 @@ impl Built {
     fn run(&self, level: usize, count: usize) -> Rational {
         self.spine.proportions[level..level + count].iter().fold(Rational::new(), |sum, share| sum + share)
     }
-}
-
-/// A field of CSV, in quotes where it needs them.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
