@@ -69,6 +69,14 @@ impl Tree {
         self.starts[level][unit] as usize..self.starts[level][unit + 1] as usize
     }
 
+    /// The unit of a level that has a child, looked for from `from` on.
+    pub(super) fn unit_of(&self, level: usize, from: usize, child: usize) -> usize {
+        let ends = &self.starts[level][from + 1..];
+        // The next few are the likely ones.
+        let near = ends.iter().take(8).position(|end| child < *end as usize);
+        from + near.unwrap_or_else(|| ends.partition_point(|end| *end as usize <= child))
+    }
+
     /// The places of the blocks in a unit.
     pub fn blocks(&self, level: usize, unit: usize) -> std::ops::Range<usize> {
         let down = |end: usize| (level..self.starts.len()).fold(end, |end, level| self.starts[level][end] as usize);

@@ -17,8 +17,10 @@
 
 pub mod blocks;
 pub mod bypass;
+pub mod estimate;
 pub mod hierarchy;
 pub mod histograms;
+pub mod kronecker;
 pub mod measure;
 pub mod measurements;
 pub mod optimize;
@@ -26,3 +28,4 @@ pub mod osed;
 pub mod plan;
 pub mod saved;
 mod table;
+pub mod variance;
