@@ -56,7 +56,8 @@ fn variances_are_those_of_dense_matrices_exactly_and_estimates_nearly() {
         let positive = |level: usize, unit: u32| Some(precisions[level][unit as usize].clone()).filter(|w| *w > 0);
         let variances = Variances::new(&tree, |_, unit| unit as u32, positive).unwrap();
         let dense = |inside: &[u32]| {
-            let query: Vec<Rational> = (0..blocks as u32).map(|place| Rational::from(u32::from(inside.contains(&place)))).collect();
+            let query: Vec<Rational> =
+                (0..blocks as u32).map(|place| Rational::from(u32::from(inside.contains(&place)))).collect();
             let solved = dense_solve(&matrix, &query);
             query.iter().zip(&solved).fold(Rational::new(), |sum, (q, x)| sum + Rational::from(q * x))
         };
@@ -115,9 +116,11 @@ fn one_block_without_a_measurement_gets_what_is_left_and_two_are_refused() {
     assert_eq!((&estimates[5], &estimates[0]), (&vec![3.0, 4.0, 3.0], &vec![10.0]));
     let exact = |open: usize| {
         let value = precision(open);
-        Variances::new(&tree, |_, unit| unit as u32, move |level, unit| {
-            Some(value(level, unit as usize)).filter(|w| *w > 0.0)
-        })
+        Variances::new(
+            &tree,
+            |_, unit| unit as u32,
+            move |level, unit| Some(value(level, unit as usize)).filter(|w| *w > 0.0),
+        )
     };
     let variances = exact(1).unwrap();
     assert_eq!([0, 1, 2].map(|unit| *variances.unit(5, unit)), [1.0, 1.0, 4.0]);
@@ -140,7 +143,8 @@ fn the_kronecker_structure_gives_what_the_whole_matrix_gives() {
         let tree = small_tree(&mut numbers, 4);
         let release = release(&mut numbers, round % 2 == 0);
         let schema = release.schema.clone().unwrap();
-        let shares: Vec<Rational> = release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
+        let shares: Vec<Rational> =
+            release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
         let spine = Spine::new(tree, shares, Privacy::Concentrated).unwrap();
         let tree = &spine.tree;
         let mechanism = Mechanism::of_release(&spine, &release).unwrap();
@@ -155,12 +159,15 @@ fn the_kronecker_structure_gives_what_the_whole_matrix_gives() {
             let mut of_level = Vec::new();
             for asked in asked {
                 let counts = asked.group.counts();
-                let values: Vec<i64> = (0..tree.units(level) * counts).map(|_| numbers.below(300) as i64 - 50).collect();
+                let values: Vec<i64> =
+                    (0..tree.units(level) * counts).map(|_| numbers.below(300) as i64 - 50).collect();
                 for unit in 0..tree.units(level) {
                     let Some(law) = asked.law(spine.carried(level, unit)) else { continue };
                     let w = numbered(law).recip();
-                    let rows: Vec<(usize, usize)> =
-                        tree.blocks(level, unit).flat_map(|place| (0..cells).map(move |cell| (place * cells + cell, cell))).collect();
+                    let rows: Vec<(usize, usize)> = tree
+                        .blocks(level, unit)
+                        .flat_map(|place| (0..cells).map(move |cell| (place * cells + cell, cell)))
+                        .collect();
                     for (i, a) in &rows {
                         let count = asked.group.cell_of[*a] as usize;
                         right[*i] += Rational::from(&w * values[unit * counts + count]);
@@ -210,21 +217,28 @@ fn integers_from_the_top_down_are_whole_non_negative_and_add_up() {
         for _ in 0..30 {
             let tree = small_tree(&mut numbers, 9);
             let estimates: Vec<Vec<f64>> = (0..tree.levels())
-                .map(|level| (0..tree.units(level) * cells).map(|_| numbers.below(4000) as f64 / 100.0 - 12.0).collect())
+                .map(|level| {
+                    (0..tree.units(level) * cells).map(|_| numbers.below(4000) as f64 / 100.0 - 12.0).collect()
+                })
                 .collect();
             let counts = top_down(&tree, cells, &estimates);
-            assert_eq!(counts[0].iter().map(|c| *c as f64).collect::<Vec<_>>(), estimates[0].iter().map(|e| e.max(0.0).round()).collect::<Vec<_>>());
+            assert_eq!(
+                counts[0].iter().map(|c| *c as f64).collect::<Vec<_>>(),
+                estimates[0].iter().map(|e| e.max(0.0).round()).collect::<Vec<_>>()
+            );
             for level in 0..tree.levels() {
                 assert!(counts[level].iter().all(|count| *count >= 0));
                 for unit in 0..if level + 1 < tree.levels() { tree.units(level) } else { 0 } {
                     for cell in 0..cells {
-                        let sum: i64 = tree.children(level, unit).map(|child| counts[level + 1][child * cells + cell]).sum();
+                        let sum: i64 =
+                            tree.children(level, unit).map(|child| counts[level + 1][child * cells + cell]).sum();
                         assert_eq!(sum, counts[level][unit * cells + cell]);
                     }
                 }
             }
             // What is consistent already stays as it is.
-            let whole: Vec<Vec<f64>> = counts.iter().map(|level| level.iter().map(|count| *count as f64).collect()).collect();
+            let whole: Vec<Vec<f64>> =
+                counts.iter().map(|level| level.iter().map(|count| *count as f64).collect()).collect();
             assert_eq!(top_down(&tree, cells, &whole), counts);
         }
     }
@@ -254,9 +268,8 @@ fn theorem_2_holds_on_deep_trees_and_zcdp_bypasses_only_children() {
             };
             Variances::new(&tree, |_, unit| unit as u32, precision).unwrap()
         };
-        let sets: Vec<Vec<u32>> = (0..6)
-            .map(|_| (0..tree.order().len() as u32).filter(|_| numbers.below(2) == 0).collect())
-            .collect();
+        let sets: Vec<Vec<u32>> =
+            (0..6).map(|_| (0..tree.order().len() as u32).filter(|_| numbers.below(2) == 0).collect()).collect();
         for level in 1..5 {
             let unit = numbers.below(tree.units(level) as u64) as usize;
             let c = tree.children(level, unit).len() as u64;
@@ -287,7 +300,8 @@ fn estimates_of_measurements_are_near_the_truth() {
     let tree = small_tree(&mut numbers, 12);
     let schema = Schema::default();
     let spine = Spine::new(tree, vec![Rational::from((1, 6)); 6], Privacy::Pure { cutoff: 150 }).unwrap();
-    let queries: Vec<Vec<(String, Rational)>> = (0..6).map(|_| vec![("total".to_string(), Rational::from(1))]).collect();
+    let queries: Vec<Vec<(String, Rational)>> =
+        (0..6).map(|_| vec![("total".to_string(), Rational::from(1))]).collect();
     let epsilon = Rational::from(6000);
     let mechanism = Mechanism::pure(&spine, &schema, Neighbors::AddRemove, &epsilon, &queries).unwrap();
     let blocks = spine.tree.order().len() as u32;

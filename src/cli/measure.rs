@@ -82,7 +82,8 @@ pub fn run(args: &Args) -> Result<Answer> {
         return Ok(Answer::Done);
     }
     let paths = saved.spine.paths()?;
-    let names = |path: usize| -> Vec<&str> { paths[path].dropped.iter().map(|level| saved.names[*level].as_str()).collect() };
+    let names =
+        |path: usize| -> Vec<&str> { paths[path].dropped.iter().map(|level| saved.names[*level].as_str()).collect() };
     let pair = if worst.in_pairs() { vec![p, q] } else { vec![p] };
     let without = histograms.blocks_without(saved.geoids.len());
     if args.json {
@@ -106,7 +107,8 @@ pub fn run(args: &Args) -> Result<Answer> {
         return Ok(Answer::Done);
     }
     output::table(&["level", "query", "counts", "units", "sigma2"], &rows)?;
-    let named: Vec<String> = pair.iter().map(|path| format!("the path that drops [{}]", names(*path).join(" "))).collect();
+    let named: Vec<String> =
+        pair.iter().map(|path| format!("the path that drops [{}]", names(*path).join(" "))).collect();
     output::text(&format!(
         "\n{} noisy counts in {}; sigma2 is that of the units that carry least\n\
          rho {}, epsilon {} at delta {}, of {}\n\

@@ -21,6 +21,7 @@
 mod file;
 pub mod ledger;
 pub mod schema;
+mod schema_file;
 pub mod wishes;
 
 use std::path::Path;

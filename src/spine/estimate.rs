@@ -35,7 +35,7 @@ pub fn least_squares_approx(
     for level in (0..levels).rev() {
         let units = tree.units(level);
         let (mut own, mut spread) = (vec![0.0; units * width], vec![0.0; units]);
-        for unit in 0..units {
+        for (unit, spread) in spread.iter_mut().enumerate() {
             let below = if level == last {
                 f64::INFINITY
             } else {
@@ -49,7 +49,7 @@ pub fn least_squares_approx(
             };
             let w = precision(level, unit);
             let total = w + 1.0 / below;
-            spread[unit] = 1.0 / total;
+            *spread = 1.0 / total;
             if total > 0.0 {
                 let at = unit * width..(unit + 1) * width;
                 let numbers = measured[level][at.clone()].iter().zip(&sums);

@@ -53,16 +53,22 @@ impl Histograms {
         while table.next()? {
             let geoid = table.geoid(block)?;
             // Lines come sorted as a rule: the block before, or the next one.
-            let guess = [next, next + 1].into_iter().find(|at| by_geoid.get(*at).is_some_and(|(known, _)| *known == geoid));
+            let guess =
+                [next, next + 1].into_iter().find(|at| by_geoid.get(*at).is_some_and(|(known, _)| *known == geoid));
             let found = guess.map_or_else(|| by_geoid.binary_search_by_key(&geoid, |(known, _)| *known), Ok);
             next = found.map_err(|_| {
-                table.refuse(block + 1, &format!("the block {geoid:015} is not on the spine: its records would be lost"))
+                table
+                    .refuse(block + 1, &format!("the block {geoid:015} is not on the spine: its records would be lost"))
             })?;
             let mut cell = Vec::with_capacity(attributes.len());
             for ((at, values), attribute) in attributes.iter().zip(&values).zip(&schema.attributes) {
                 let value = values.get(table.cell(*at)).ok_or_else(|| {
                     let (first, last) = (&attribute.values[0], &attribute.values[attribute.values.len() - 1]);
-                    let why = format!("{:?} is no value of {:?}, which has {first:?} to {last:?}", table.shown(*at), attribute.name);
+                    let why = format!(
+                        "{:?} is no value of {:?}, which has {first:?} to {last:?}",
+                        table.shown(*at),
+                        attribute.name
+                    );
                     table.refuse(at + 1, &why)
                 })?;
                 cell.push(*value);
@@ -94,7 +100,9 @@ impl Histograms {
     /// Histograms of entries in any order, each cell of a block at most once.
     pub fn new(mut entries: Vec<Entry>) -> Result<Histograms> {
         entries.sort_unstable_by_key(|entry| (entry.place, entry.cell));
-        if let Some(pair) = entries.windows(2).find(|pair| (pair[0].place, pair[0].cell) == (pair[1].place, pair[1].cell)) {
+        if let Some(pair) =
+            entries.windows(2).find(|pair| (pair[0].place, pair[0].cell) == (pair[1].place, pair[1].cell))
+        {
             return Err(Error::out_of_range("the cell", pair[0].cell, "each cell of a block once"));
         }
         let total = entries.iter().fold(0_u64, |sum, entry| sum.saturating_add(entry.count));

@@ -54,7 +54,9 @@ impl<'a> Kronecker<'a> {
             return Err(Error::out_of_range("the attributes", sizes.len(), &expected));
         }
         let bits = |whole: &Vec<bool>| whole.iter().enumerate().map(|(at, kept)| u32::from(*kept) << at).sum();
-        let of_level = |asked: &Vec<super::measure::Asked>| asked.iter().map(|asked| asked.group.whole.as_ref().map(bits)).collect();
+        let of_level = |asked: &Vec<super::measure::Asked>| {
+            asked.iter().map(|asked| asked.group.whole.as_ref().map(bits)).collect()
+        };
         let kept = mechanism.levels().iter().map(of_level).collect();
         Ok(Kronecker { mechanism, sizes, kept })
     }
@@ -62,7 +64,8 @@ impl<'a> Kronecker<'a> {
     /// The names of the query groups with recodes, which the estimate does not use.
     pub fn left_out(&self) -> Vec<&str> {
         let asked = self.mechanism.levels().iter().zip(&self.kept).flat_map(|(asked, kept)| asked.iter().zip(kept));
-        let mut names: Vec<&str> = asked.filter(|(_, kept)| kept.is_none()).map(|(asked, _)| asked.group.name.as_str()).collect();
+        let mut names: Vec<&str> =
+            asked.filter(|(_, kept)| kept.is_none()).map(|(asked, _)| asked.group.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -124,7 +127,8 @@ impl<'a> Kronecker<'a> {
         let spine = self.mechanism.spine();
         let cells = self.mechanism.cells();
         let all = (1_u32 << self.sizes.len()) - 1;
-        let mut estimates: Vec<Vec<f64>> = (0..tree.levels()).map(|level| vec![0.0; tree.units(level) * cells]).collect();
+        let mut estimates: Vec<Vec<f64>> =
+            (0..tree.levels()).map(|level| vec![0.0; tree.units(level) * cells]).collect();
         for set in subsets(all) {
             let width = self.product(set) as usize;
             // A set with an attribute of one value has no part of its own.
@@ -182,7 +186,8 @@ impl<'a> Kronecker<'a> {
         let mut cells = vec![0];
         for (at, size) in self.sizes.iter().enumerate().filter(|(at, _)| from >> at & 1 == 1) {
             let kept = to >> at & 1 == 1;
-            let next = |cell: u32| (0..*size as u32).map(move |value| if kept { cell * *size as u32 + value } else { cell });
+            let next =
+                |cell: u32| (0..*size as u32).map(move |value| if kept { cell * *size as u32 + value } else { cell });
             cells = cells.into_iter().flat_map(next).collect();
         }
         cells

@@ -14,10 +14,7 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::{
-    bypass::Spine,
-    histograms::Histograms,
-};
+use super::{bypass::Spine, histograms::Histograms};
 use crate::{
     account::{Composition, Counts, paths::WorstPath},
     error::{Error, Result},
@@ -90,7 +87,11 @@ impl<'a> Mechanism<'a> {
                 let what = || format!("the query {:?} of {}", query.name, release.name);
                 if query.times != 1 || query.cells != 1 {
                     let expected = "one query in which a record has one cell, for noise to be drawn";
-                    return Err(Error::out_of_range(&what(), format!("{} times, {} cells", query.times, query.cells), expected));
+                    return Err(Error::out_of_range(
+                        &what(),
+                        format!("{} times, {} cells", query.times, query.cells),
+                        expected,
+                    ));
                 }
                 let group = schema.group(&query.name).map_err(|why| match why {
                     Error::OutOfRange { value, expected, .. } => Error::OutOfRange { what: what(), value, expected },
@@ -98,7 +99,9 @@ impl<'a> Mechanism<'a> {
                 })?;
                 // The level's own rho bought sigma2; the rho of a run of levels buys less noise in proportion.
                 let sigma2 = Rational::from(&query.sigma2 * &level.rho) / &release.rho;
-                asked.push((group, move |share: &Rational| Law::DiscreteGaussian { sigma2: Rational::from(&sigma2 / share) }));
+                asked.push((group, move |share: &Rational| Law::DiscreteGaussian {
+                    sigma2: Rational::from(&sigma2 / share),
+                }));
             }
             levels.push(asked);
         }
@@ -119,7 +122,11 @@ impl<'a> Mechanism<'a> {
         for level in queries {
             let sum = level.iter().fold(Rational::new(), |sum, (_, share)| sum + share);
             if sum != 1 || level.iter().any(|(_, share)| *share <= 0) {
-                return Err(Error::out_of_range("the shares of the queries of a level", sum, "each above 0, together 1"));
+                return Err(Error::out_of_range(
+                    "the shares of the queries of a level",
+                    sum,
+                    "each above 0, together 1",
+                ));
             }
             let asked = level.iter().map(|(name, share)| {
                 let epsilon = Rational::from(epsilon * share) / changed;
@@ -152,7 +159,8 @@ impl<'a> Mechanism<'a> {
                 }
             }
             let noised = queries.into_iter().map(|(group, law)| {
-                let noise = shares.iter().map(|share| share.as_ref().map(|share| VectorMechanism::new(law(share))).transpose());
+                let noise =
+                    shares.iter().map(|share| share.as_ref().map(|share| VectorMechanism::new(law(share))).transpose());
                 Ok(Asked { group, noise: noise.collect::<Result<_>>()? })
             });
             asked.push(noised.collect::<Result<Vec<_>>>()?);
@@ -188,7 +196,8 @@ impl<'a> Mechanism<'a> {
     /// What one record spends on each path of the spine, in the order of [`Spine::paths`].
     pub fn paths(&self) -> Result<Vec<Composition>> {
         let path = |carried: &[usize]| {
-            let asked = carried.iter().zip(&self.levels).flat_map(|(carried, asked)| asked.iter().map(move |a| (a, *carried)));
+            let asked =
+                carried.iter().zip(&self.levels).flat_map(|(carried, asked)| asked.iter().map(move |a| (a, *carried)));
             let noise = asked.filter_map(|(asked, carried)| asked.noise[carried].as_ref());
             Composition::new(noise.map(|noise| noise.counts(1, 1)).collect::<Result<Vec<Counts>>>()?)
         };
@@ -232,7 +241,14 @@ impl<'a> Mechanism<'a> {
         Ok(())
     }
 
-    fn noisy(&self, level: usize, asked: &Asked, units: &[u32], histograms: &Histograms, source: &mut Source) -> Result<Vec<i64>> {
+    fn noisy(
+        &self,
+        level: usize,
+        asked: &Asked,
+        units: &[u32],
+        histograms: &Histograms,
+        source: &mut Source,
+    ) -> Result<Vec<i64>> {
         let counts = asked.group.counts();
         let mut values = vec![0; units.len() * counts];
         for (unit, values) in units.iter().zip(values.chunks_mut(counts)) {

@@ -153,7 +153,12 @@ struct Output {
 }
 
 impl Output {
-    fn create(folder: &Path, described: &Described, mechanism: &Mechanism, insecure_seed: Option<u64>) -> Result<Output> {
+    fn create(
+        folder: &Path,
+        described: &Described,
+        mechanism: &Mechanism,
+        insecure_seed: Option<u64>,
+    ) -> Result<Output> {
         let path = folder.join(&described.file);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(|why| file_error(parent, why))?;
@@ -188,7 +193,10 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// The noisy counts of a folder read back: for each file its description, and for each row the unit, the parameter of its
 /// noise and its counts, handed to `row`.
-pub fn read(folder: &Path, mut row: impl FnMut(&Described, usize, &rug::Rational, &[i64]) -> Result<()>) -> Result<Manifest> {
+pub fn read(
+    folder: &Path,
+    mut row: impl FnMut(&Described, usize, &rug::Rational, &[i64]) -> Result<()>,
+) -> Result<Manifest> {
     let path = folder.join(MANIFEST);
     let text = std::fs::read_to_string(&path).map_err(|why| file_error(&path, why))?;
     let manifest: Manifest = serde_json::from_str(&text).map_err(|why| Error::DataFile {
@@ -217,9 +225,9 @@ pub fn read(folder: &Path, mut row: impl FnMut(&Described, usize, &rug::Rational
             }
             for (at, value) in values.iter_mut().enumerate() {
                 let text = std::str::from_utf8(table.cell(at + 2)).ok();
-                *value = text.and_then(|text| text.parse().ok()).ok_or_else(|| {
-                    table.refuse(at + 3, &format!("{:?} is no count", table.shown(at + 2)))
-                })?;
+                *value = text
+                    .and_then(|text| text.parse().ok())
+                    .ok_or_else(|| table.refuse(at + 3, &format!("{:?} is no count", table.shown(at + 2))))?;
             }
             row(described, unit, &last.1, &values)?;
             rows += 1;

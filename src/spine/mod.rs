@@ -27,5 +27,6 @@ pub mod optimize;
 pub mod osed;
 pub mod plan;
 pub mod saved;
+pub mod spread;
 mod table;
 pub mod variance;

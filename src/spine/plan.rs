@@ -83,6 +83,8 @@ pub struct Built {
     pub blocks: Blocks,
     /// The names of the levels.
     pub names: Vec<String>,
+    /// The rule by which units were bypassed, and so the noise that is meant.
+    pub privacy: Privacy,
     /// The spine after bypassing.
     pub spine: Spine,
     /// The entities, kind by kind.
@@ -173,7 +175,7 @@ impl Plan {
         let (names, proportions) = self.levels.iter().cloned().unzip();
         let spine = Spine::new(tree, proportions, self.privacy)?;
         let release = self.release.as_ref().map(|release| spine.release(release)).transpose()?;
-        Ok(Built { blocks, names, spine, entities, before, after, mismatches, release })
+        Ok(Built { blocks, names, privacy: self.privacy, spine, entities, before, after, mismatches, release })
     }
 }
 
@@ -224,12 +226,13 @@ impl Built {
             }
             Ok(())
         })?;
-        put("entities.csv", "kind,entity,blocks,osed_before,osed_after", &|out| {
-            for ((kind, column), (before, after)) in
-                self.entities.columns.iter().zip(self.before.iter().zip(&self.after))
-            {
+        let entity_variances = self.entity_variances_approx()?;
+        put("entities.csv", "kind,entity,blocks,osed_before,osed_after,variance_approx", &|out| {
+            let distances = self.before.iter().zip(&self.after).zip(&entity_variances);
+            for ((kind, column), ((before, after), variances)) in self.entities.columns.iter().zip(distances) {
                 for (entity, blocks) in osed::sizes(column).iter().enumerate().filter(|(_, blocks)| **blocks > 0) {
-                    writeln!(out, "{kind},{},{blocks},{},{}", column.names[entity], before[entity], after[entity])?;
+                    let (name, variance) = (&column.names[entity], variances[entity]);
+                    writeln!(out, "{kind},{name},{blocks},{},{},{variance:.6e}", before[entity], after[entity])?;
                 }
             }
             Ok(())

@@ -47,7 +47,8 @@ impl Saved {
         }
         let lowest = starts.last().and_then(|ends| ends.last()).map_or(0, |end| *end as usize);
         if lowest != geoids.len() {
-            let why = format!("the units of {:?} have {lowest} blocks, and the file has {}", names[last - 1], geoids.len());
+            let why =
+                format!("the units of {:?} have {lowest} blocks, and the file has {}", names[last - 1], geoids.len());
             return Err(table.refuse(0, &why));
         }
         let mut rows: Vec<u32> = (0..geoids.len() as u32).collect();
@@ -102,7 +103,11 @@ fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Unit
         if table.cell(level_at) != names[level].as_bytes() {
             let next = level + 1;
             if next >= last || table.cell(level_at) != names[next].as_bytes() {
-                let why = format!("{:?} where a unit of {:?} or of the level below it is expected", table.shown(level_at), names[level]);
+                let why = format!(
+                    "{:?} where a unit of {:?} or of the level below it is expected",
+                    table.shown(level_at),
+                    names[level]
+                );
                 return Err(table.refuse(level_at + 1, &why));
             }
             level = next;
@@ -118,7 +123,8 @@ fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Unit
             );
             return Err(table.refuse(first_at + 1, &why));
         }
-        let end = expected.checked_add(children).ok_or_else(|| table.refuse(children_at + 1, "more than 4 billion units"))?;
+        let end =
+            expected.checked_add(children).ok_or_else(|| table.refuse(children_at + 1, "more than 4 billion units"))?;
         starts[level].push(end);
         let carry = table.whole(carry_at, (names.len() - level) as u64)? as usize;
         let share = proportions[level..level + carry].iter().fold(Rational::new(), |sum, share| sum + share);
@@ -129,9 +135,15 @@ fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Unit
         carried[level].push(carry as u8);
     }
     for level in 0..last {
-        let (units, above) = (carried[level].len(), level.checked_sub(1).map_or(1, |above| starts[above][starts[above].len() - 1] as usize));
+        let (units, above) = (
+            carried[level].len(),
+            level.checked_sub(1).map_or(1, |above| starts[above][starts[above].len() - 1] as usize),
+        );
         if units != above {
-            let why = format!("{units} units of {:?}, where the level above has {above} children (the first has one unit)", names[level]);
+            let why = format!(
+                "{units} units of {:?}, where the level above has {above} children (the first has one unit)",
+                names[level]
+            );
             return Err(table.refuse(0, &why));
         }
     }

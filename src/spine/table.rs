@@ -74,9 +74,10 @@ impl Table {
     pub(super) fn whole(&self, at: usize, most: u64) -> Result<u64> {
         let text = std::str::from_utf8(self.cell(at)).ok();
         let digits = text.filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
-        digits.and_then(|text| text.parse().ok()).filter(|value| *value <= most).ok_or_else(|| {
-            self.refuse(at + 1, &format!("{:?} is no whole number from 0 to {most}", self.shown(at)))
-        })
+        digits
+            .and_then(|text| text.parse().ok())
+            .filter(|value| *value <= most)
+            .ok_or_else(|| self.refuse(at + 1, &format!("{:?} is no whole number from 0 to {most}", self.shown(at))))
     }
 
     /// A cell for a message: its beginning.

@@ -68,7 +68,14 @@ macro_rules! quantity {
 /// Bits of an enclosure: sums of positive numbers lose few of them.
 const BITS: u32 = 128;
 
-quantity!(f64, f64::from, |x: &f64, y: &f64| x + y, |x: &f64, y: &f64| x - y, |x: &f64, y: &f64| x * y, |x: &f64, y: &f64| x / y);
+quantity!(
+    f64,
+    f64::from,
+    |x: &f64, y: &f64| x + y,
+    |x: &f64, y: &f64| x - y,
+    |x: &f64, y: &f64| x * y,
+    |x: &f64, y: &f64| x / y
+);
 quantity!(
     Rational,
     Rational::from,
@@ -134,7 +141,9 @@ impl<Q: Quantity> Variances<Q> {
                 let number = match known.get(&key) {
                     Some(number) => *number,
                     None => {
-                        let each = key.1.iter().map(|(child, count)| Some(classes[*child as usize].own.as_ref()?.times(&Q::whole(*count))));
+                        let each = key.1.iter().map(|(child, count)| {
+                            Some(classes[*child as usize].own.as_ref()?.times(&Q::whole(*count)))
+                        });
                         let below = each.reduce(|sum, more| Some(sum?.plus(&more?))).flatten();
                         let measured = precision(level, key.0);
                         let total = match (&measured, &below) {
@@ -198,7 +207,14 @@ impl<Q: Quantity> Variances<Q> {
     }
 
     /// The variance of a child from that of its parent.
-    fn child(&self, level: usize, unit: usize, child: usize, children: std::ops::Range<usize>, open: Option<usize>) -> Q {
+    fn child(
+        &self,
+        level: usize,
+        unit: usize,
+        child: usize,
+        children: std::ops::Range<usize>,
+        open: Option<usize>,
+    ) -> Q {
         let above = &self.finals[self.last[level][unit] as usize];
         let own = self.own(level + 1, child);
         match (own, &self.classes[self.class[level][unit] as usize].below) {
@@ -261,7 +277,8 @@ impl<Q: Quantity> Variances<Q> {
             // The child without information has what the others leave of T.
             let children = tree.children(level, unit);
             let open = children.clone().find(|child| self.own(level + 1, *child).is_none());
-            let of = |child: usize| touched.iter().find(|(at, _, _)| *at as usize == child).map_or(&zero, |(_, a, _)| a);
+            let of =
+                |child: usize| touched.iter().find(|(at, _, _)| *at as usize == child).map_or(&zero, |(_, a, _)| a);
             let a = open.map_or(zero.clone(), |open| of(open).clone());
             for child in children {
                 if let Some(v) = self.own(level + 1, child) {

@@ -49,11 +49,14 @@ pub fn release(numbers: &mut Numbers, bounded: bool) -> Release {
     let shares: Vec<u64> = (0..6).map(|_| 1 + numbers.below(9)).collect();
     for (level, share) in shares.iter().enumerate() {
         text += &format!("[[level]]\nname = \"L{level}\"\nproportion = \"{share}/{}\"\n", shares.iter().sum::<u64>());
-        let names: Vec<&str> =
-            ["detailed", "total", "a", "b"].into_iter().filter(|name| *name == "detailed" || numbers.below(2) == 0).collect();
+        let names: Vec<&str> = ["detailed", "total", "a", "b"]
+            .into_iter()
+            .filter(|name| *name == "detailed" || numbers.below(2) == 0)
+            .collect();
         let parts: Vec<u64> = names.iter().map(|_| 1 + numbers.below(9)).collect();
         for (name, part) in names.iter().zip(&parts) {
-            text += &format!("[[level.query]]\nname = \"{name}\"\nproportion = \"{part}/{}\"\n", parts.iter().sum::<u64>());
+            text +=
+                &format!("[[level.query]]\nname = \"{name}\"\nproportion = \"{part}/{}\"\n", parts.iter().sum::<u64>());
         }
     }
     Release::parse(&text, "small.toml").unwrap()
