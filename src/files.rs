@@ -52,6 +52,45 @@ pub(crate) fn write_whole<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> 
     Ok(answer)
 }
 
+/// Fills a folder beside `path` and renames it to `path`: whoever looks sees no folder, an empty one, or the whole new one.
+/// A folder that holds anything is refused: what is in it is neither mixed with the new nor replaced.
+pub(crate) fn fill_folder<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    let wrong = |why: std::io::Error| file_error(path, why);
+    check_free(path)?;
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    fs::create_dir_all(&parent).map_err(wrong)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".assay-").suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o777));
+    }
+    let folder = builder.tempdir_in(&parent).map_err(wrong)?;
+    let answer = fill(folder.path())?;
+    // An empty folder in the way would stop the renaming on some systems.
+    let _ = fs::remove_dir(path);
+    fs::rename(folder.path(), path).map_err(wrong)?;
+    // Under its temporary name it is no more.
+    let _ = folder.keep();
+    if let Ok(parent) = File::open(&parent) {
+        let _ = parent.sync_all();
+    }
+    Ok(answer)
+}
+
+/// Refuses a path at which anything stands but an empty folder.
+pub(crate) fn check_free(path: &Path) -> Result<()> {
+    match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
+        Ok(true) => Err(file_error(path, "is a folder that holds files: give one that is empty or not there")),
+        Err(_) if path.exists() => Err(file_error(path, "is no folder: give one that is empty or not there")),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +113,25 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write_whole(folder.path(), |_| Ok(())).is_err());
         assert!(write_whole(&folder.path().join("no/such"), |_| Ok(())).is_err());
+    }
+
+    #[test]
+    fn a_folder_is_whole_or_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/out");
+        let put = |name: &'static str, fail: bool| {
+            fill_folder(&path, |inner| {
+                fs::write(inner.join(name), name).unwrap();
+                if fail { Err(file_error(inner, "on purpose")) } else { Ok(()) }
+            })
+        };
+        assert!(put("half", true).is_err() && !path.exists());
+        fs::create_dir(&path).unwrap();
+        put("whole", false).unwrap();
+        assert!(put("more", false).unwrap_err().to_string().contains("holds files"));
+        let there = |path: &Path| fs::read_dir(path).unwrap().count();
+        assert_eq!((there(&path), there(path.parent().unwrap())), (1, 1));
+        assert!(fill_folder(&path.join("whole"), |_| Ok(())).unwrap_err().to_string().contains("no folder"));
     }
 
     #[cfg(unix)]

@@ -10,6 +10,7 @@ mod errors;
 mod explain;
 mod figures;
 mod ledger;
+mod measure;
 mod mechanism;
 mod noise;
 mod output;
@@ -57,6 +58,7 @@ enum Command {
     Noise(noise::Args),
     Figures(figures::Args),
     Spine(spine::Args),
+    Measure(measure::Args),
 }
 
 /// What a command that ran has to say to the shell.
@@ -86,6 +88,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Noise(args) => noise::run(&args),
         Command::Figures(args) => figures::run(&args),
         Command::Spine(args) => spine::run(&args),
+        Command::Measure(args) => measure::run(&args),
     };
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use dp_assay::{
     account::profile::check_delta,
+    evidence::figures::spines_2024,
+    numeric::Enclosure,
     spine::{
         blocks::Blocks,
-        bypass,
+        bypass::{self, Privacy},
         plan::{Built, Plan},
+        spread::Spread,
     },
 };
 use serde_json::{Value, json};
@@ -24,7 +27,7 @@ pub struct Args {
     /// What to build: settings, levels and entity files (TOML)
     #[arg(long, value_name = "FILE")]
     plan: PathBuf,
-    /// The folder for units, blocks, entities, paths and mismatches
+    /// The folder for levels, units, blocks, entities, paths, mismatches and pictures
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Also the exact epsilon of the plan's release on this spine, at this delta
@@ -33,6 +36,9 @@ pub struct Args {
     /// One JSON object
     #[arg(long)]
     json: bool,
+    /// Comma-separated values: a line for each level
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
     /// Ask for enclosures of relative width 10^-D
     #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=250))]
     digits: u32,
@@ -56,12 +62,32 @@ pub fn run(args: &Args) -> Result<Answer> {
         }
     };
     built.write(&args.out).context("--out")?;
-    let object = object(&built, delta.as_ref(), epsilon.as_ref())?;
+    let (spreads, census) = (built.spreads()?, built.census_spreads()?);
+    for (name, drawing) in spines_2024::pictures(&built, &spreads, census.as_deref()) {
+        drawing.write(&args.out, name).context("--out")?;
+    }
+    if args.csv {
+        let both = |(lower, upper)| vec![lower, upper];
+        let rows = rows(&built, &spreads, |value| both(value.map_or_else(Default::default, output::ends)));
+        let heading = [
+            "level",
+            "units",
+            "max_fanout",
+            "bypassed",
+            "alone_lower",
+            "alone_upper",
+            "variance_lower",
+            "variance_upper",
+        ];
+        output::csv(&heading, rows)?;
+        return Ok(Answer::Done);
+    }
+    let object = object(&built, &spreads, delta.as_ref(), epsilon.as_ref())?;
     if args.json {
         output::json(&object)?;
         return Ok(Answer::Done);
     }
-    table(&built, &object, args)?;
+    table(&built, &spreads, &object, args)?;
     if let (Some((epsilon, worst)), Some(delta)) = (&epsilon, &delta) {
         let shown = epsilon.shown(args.digits.min(40) as usize);
         let named: Vec<String> = worst.iter().map(|names| format!("the path that drops [{names}]")).collect();
@@ -71,17 +97,42 @@ pub fn run(args: &Args) -> Result<Answer> {
     Ok(Answer::Done)
 }
 
-type Worst = (dp_assay::numeric::Enclosure, Vec<String>);
+type Worst = (Enclosure, Vec<String>);
 
-fn object(built: &Built, delta: Option<&rug::Rational>, epsilon: Option<&Worst>) -> Result<Value> {
+/// A row for each level: its numbers, and the mean variance of own answers and of estimates as `shown` writes them.
+fn rows(built: &Built, spreads: &[Spread], shown: impl Fn(Option<&Enclosure>) -> Vec<String>) -> Vec<Vec<String>> {
+    let spine = &built.spine;
+    (built.names.iter().zip(spreads).enumerate())
+        .map(|(level, (name, spread))| {
+            let numbers = [spine.tree.units(level), spine.tree.max_fanout(level), spine.bypassed[level]];
+            let mut row = vec![name.clone()];
+            row.extend(numbers.map(|number| number.to_string()));
+            row.extend(shown(spread.alone.as_ref()));
+            row.extend(shown(Some(&spread.mean)));
+            row
+        })
+        .collect()
+}
+
+/// What the variances are measured in.
+fn unit(built: &Built) -> &'static str {
+    if built.privacy == Privacy::Concentrated { "1 / rho" } else { "8 / epsilon^2" }
+}
+
+fn object(built: &Built, spreads: &[Spread], delta: Option<&rug::Rational>, epsilon: Option<&Worst>) -> Result<Value> {
     let (spine, distances) = (&built.spine, built.distances());
-    let levels: Vec<Value> = (built.names.iter().enumerate())
-        .map(|(level, name)| {
+    let levels: Vec<Value> = (built.names.iter().zip(spreads).enumerate())
+        .map(|(level, (name, spread))| {
             json!({
                 "name": name,
                 "units": spine.tree.units(level),
                 "max_fanout": spine.tree.max_fanout(level),
                 "bypassed": spine.bypassed[level],
+                "measured": spread.measured,
+                "variance_alone": output::enclosure(spread.alone.as_ref()),
+                "variance": spread.mean.to_json(),
+                "variance_least": spread.least.to_json(),
+                "variance_most": spread.most.to_json(),
             })
         })
         .collect();
@@ -109,6 +160,7 @@ fn object(built: &Built, delta: Option<&rug::Rational>, epsilon: Option<&Worst>)
     let mut object = json!({
         "blocks": built.blocks.geoids().len(),
         "levels": levels,
+        "variance_unit": unit(built),
         "osed": {
             "entities": distances.len(),
             "mean_before": mean(|pair| pair.0),
@@ -127,20 +179,19 @@ fn object(built: &Built, delta: Option<&rug::Rational>, epsilon: Option<&Worst>)
     Ok(object)
 }
 
-fn table(built: &Built, object: &Value, args: &Args) -> Result<()> {
+fn table(built: &Built, spreads: &[Spread], object: &Value, args: &Args) -> Result<()> {
     let spine = &built.spine;
-    let rows: Vec<Vec<String>> = (built.names.iter().enumerate())
-        .map(|(level, name)| {
-            let numbers = [spine.tree.units(level), spine.tree.max_fanout(level), spine.bypassed[level]];
-            std::iter::once(name.clone()).chain(numbers.map(|number| number.to_string())).collect()
-        })
-        .collect();
-    output::table(&["level", "units", "max fan-out", "bypassed"], &rows)?;
+    let rows = rows(built, spreads, |value| vec![value.map_or("-".to_string(), |value| value.shown(6))]);
+    output::table(&["level", "units", "max fan-out", "bypassed", "own variance", "estimated"], &rows)?;
+    output::text(&format!(
+        "\nvariance of a unit's total, means of its own answer and of least squares over the spine, in units of {}\n",
+        unit(built)
+    ))?;
     let osed = &object["osed"];
     if osed["entities"] != 0 {
         let mean = |key: &str| osed[key].as_f64().unwrap_or(f64::NAN);
         output::text(&format!(
-            "\n{} blocks; {} entities, units to make one: mean {:.3} on the census spine, {:.3} on this; at most {} and {}\n",
+            "{} blocks; {} entities, units to make one: mean {:.3} on the census spine, {:.3} on this; at most {} and {}\n",
             object["blocks"],
             osed["entities"],
             mean("mean_before"),

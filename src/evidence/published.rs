@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::risk::Risk;
+use super::{risk::Risk, spine::Claim};
 use crate::error::{Error, Result};
 
 /// The papers whose values are bundled.
@@ -10,6 +10,7 @@ const PAPERS: &[(&str, &str)] = &[
     ("su-su-wang-2025", include_str!("../../data/published/su-su-wang-2025.toml")),
     ("census-2020", include_str!("../../data/published/census-2020.toml")),
     ("kazan-reiter-2023", include_str!("../../data/published/kazan-reiter-2023.toml")),
+    ("spines-2024", include_str!("../../data/published/spines-2024.toml")),
 ];
 
 /// The published values of one paper.
@@ -167,6 +168,8 @@ pub enum Compute {
     },
     /// A value about disclosure risk.
     Risk(Risk),
+    /// A statement about geographic spines.
+    Spine(Claim),
     /// sigma2 - Var of the discrete Gaussian.
     VarianceDeficit {
         /// The variance proxy.

@@ -4,7 +4,10 @@ use rug::Rational;
 use serde::{Deserialize, de::DeserializeOwned};
 use toml::Spanned;
 
-use super::{Level, Neighbors, Paths, Query, Release};
+use super::{
+    Level, Neighbors, Paths, Query, Release,
+    schema_file::{AttributeFile, RecodeFile},
+};
 use crate::{
     error::{Error, Result},
     numeric::rational,
@@ -24,6 +27,10 @@ struct ReleaseFile {
     #[serde(rename = "level")]
     levels: Vec<Spanned<LevelFile>>,
     paths: Option<Spanned<PathsFile>>,
+    #[serde(default, rename = "attribute")]
+    attributes: Vec<AttributeFile>,
+    #[serde(default, rename = "recode")]
+    recodes: Vec<RecodeFile>,
 }
 
 #[derive(Deserialize)]
@@ -170,8 +177,10 @@ impl Reader<'_> {
         let sum = levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
         self.adds_up(raw.rho.span().start, &sum, &rho, "the shares of the levels")?;
         let paths = raw.paths.as_ref().map(|paths| self.paths(paths, &levels)).transpose()?;
+        let schema = self.schema(&raw.attributes, &raw.recodes)?;
         Ok(Release {
             paths,
+            schema,
             budget_only: raw.budget_only,
             name: raw.name.into_inner(),
             title: raw.title,

@@ -12,6 +12,7 @@
 //! | `[[level.query]]` `name`, `proportion` or `rho`, `times`, `cells` | a query and its share of the level; so many like it (default 1); so many cells that one record touches in it (default 1) |
 //!
 //! | `budget_only` | true where it is not known how a record changes the counts: the release then has no exact account |
+//! | `[[attribute]]`, `[[recode]]` | the histogram that the queries are asked of, for drawing them: see [`schema`] |
 //! | `[paths]` `note`, `droppable`, `dropped` | the levels that an optimized spine may bypass, and the sets of them that occur (all subsets where absent) |
 //!
 //! All shares must add up exactly, and the noise must spend exactly the declared rho under the release's own neighbor
@@ -19,6 +20,8 @@
 
 pub(crate) mod file;
 pub mod ledger;
+pub mod schema;
+mod schema_file;
 pub mod wishes;
 
 use std::path::Path;
@@ -153,6 +156,8 @@ pub struct Release {
     pub budget_only: bool,
     /// Which levels an optimized spine bypasses; nothing for a release without such a spine.
     pub paths: Option<Paths>,
+    /// The histogram that the queries are asked of; nothing where it is not told.
+    pub schema: Option<schema::Schema>,
 }
 
 /// The paths from the root to a block on an optimized spine: each bypasses a set of levels, whose rho moves to the next

@@ -1,23 +1,9 @@
 //! Blocks and the geographic entities that they lie in, read from block assignment files or one CSV.
 
-use std::{
-    collections::HashMap,
-    fs::File,
-    io::{BufRead, BufReader, Read},
-    path::Path,
-};
+use std::{collections::HashMap, path::Path};
 
-use csv::ByteRecord;
-
-use crate::{
-    error::{Error, Result},
-    files::file_error,
-};
-
-/// The headings under which a file may hold the GEOID of a block.
-const BLOCK_NAMES: [&str; 4] = ["block", "BLOCKID", "GEOID", "GEOID20"];
-/// The GEOID of a block: state 2, county 3, tract 6, block 4 digits.
-const GEOID_DIGITS: usize = 15;
+use super::table::{BLOCK_NAMES, Table};
+use crate::error::{Error, Result};
 
 /// A kind of entity, by its heading in the file of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -220,7 +206,7 @@ impl Interner {
     }
 
     fn code(&mut self, geoid: u64, table: &Table, at: usize) -> Result<u32> {
-        let text = table.record.get(at).unwrap_or_default().trim_ascii();
+        let text = table.cell(at);
         let none = if self.kind == Kind::Gq { b'0' } else { b'9' };
         if text.iter().all(|byte| *byte == none) {
             return Ok(0);
@@ -244,77 +230,4 @@ impl Interner {
         self.last = (key, number);
         Ok(number)
     }
-}
-
-/// A file of values under a header, parted by commas or bars, row by row.
-struct Table {
-    file: String,
-    header: ByteRecord,
-    record: ByteRecord,
-    reader: csv::Reader<Box<dyn Read>>,
-}
-
-impl Table {
-    fn open(path: &Path) -> Result<Table> {
-        let file = File::open(path).map_err(|why| file_error(path, why))?;
-        let mut bytes = BufReader::with_capacity(1 << 20, file);
-        let head = bytes.fill_buf().map_err(|why| file_error(path, why))?;
-        let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let delimiter = if line.contains(&b'|') { b'|' } else { b',' };
-        let mark: &[u8] = b"\xef\xbb\xbf";
-        let skip = if head.starts_with(mark) { mark.len() } else { 0 };
-        bytes.consume(skip);
-        let reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(Box::new(bytes) as Box<dyn Read>);
-        let (header, record) = (ByteRecord::new(), ByteRecord::new());
-        let mut table = Table { file: path.display().to_string(), header, record, reader };
-        table.header = table.reader.byte_headers().cloned().map_err(|why| broken(&table.file, &why))?;
-        Ok(table)
-    }
-
-    fn find(&self, names: &[&str]) -> Option<usize> {
-        self.header.iter().position(|heading| names.iter().any(|name| name.as_bytes() == heading.trim_ascii()))
-    }
-
-    fn column(&self, names: &[&str]) -> Result<usize> {
-        let why = || format!("no column {}: the header has to name it", names.join(" or "));
-        self.find(names).ok_or_else(|| Error::DataFile { file: self.file.clone(), line: 1, column: 0, why: why() })
-    }
-
-    fn next(&mut self) -> Result<bool> {
-        self.reader.read_byte_record(&mut self.record).map_err(|why| broken(&self.file, &why))
-    }
-
-    fn line(&self) -> u64 {
-        self.record.position().map_or(0, csv::Position::line)
-    }
-
-    fn geoid(&self, at: usize) -> Result<u64> {
-        let text = self.record.get(at).unwrap_or_default().trim_ascii();
-        if text.len() == GEOID_DIGITS && text.iter().all(u8::is_ascii_digit) {
-            return Ok(text.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')));
-        }
-        let shown: String = String::from_utf8_lossy(text).chars().take(40).collect();
-        Err(self.refuse(
-            at + 1,
-            &format!(
-                "{shown:?} is no GEOID of a block: 15 digits are needed (state 2, county 3, tract 6, block 4); it has {}",
-                text.len()
-            ),
-        ))
-    }
-
-    fn refuse(&self, column: usize, why: &str) -> Error {
-        Error::DataFile { file: self.file.clone(), line: self.line() as usize, column, why: why.to_string() }
-    }
-}
-
-fn broken(file: &str, why: &csv::Error) -> Error {
-    let line = why.position().map_or(0, |position| position.line() as usize);
-    let why = match why.kind() {
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} fields where the header has {expected_len}")
-        }
-        _ => why.to_string(),
-    };
-    Error::DataFile { file: file.to_string(), line, column: 0, why }
 }

@@ -53,6 +53,8 @@ pub struct Spine {
 pub struct PathKind {
     /// The levels without a share of their own, ascending.
     pub dropped: Vec<usize>,
+    /// For each level, of how many levels its unit carries the shares, from its own downwards.
+    pub carried: Vec<usize>,
     /// How many blocks have such a path.
     pub blocks: u64,
 }
@@ -81,6 +83,23 @@ impl Spine {
             carried[level] = above;
             tree.split(level, &marked);
         }
+        let spine = Spine { tree, proportions, bypassed, carried };
+        spine.paths()?;
+        Ok(spine)
+    }
+
+    /// A spine with the budgets that its units carry: checked that a unit carries a run of levels that there are, and that
+    /// every path sums to exactly one.
+    pub(super) fn from_parts(tree: Tree, proportions: Vec<Rational>, carried: Vec<Vec<u8>>) -> Result<Spine> {
+        let levels = tree.levels();
+        check_proportions(&proportions, levels)?;
+        for (level, carried) in carried.iter().enumerate() {
+            if let Some(wrong) = carried.iter().find(|carried| usize::from(**carried) > levels - level) {
+                let expected = format!("at most the {} levels from level {level} on", levels - level);
+                return Err(Error::out_of_range("the levels that a unit carries", wrong, &expected));
+            }
+        }
+        let bypassed = vec![0; levels];
         let spine = Spine { tree, proportions, bypassed, carried };
         spine.paths()?;
         Ok(spine)
@@ -119,8 +138,8 @@ impl Spine {
             if total != 1 {
                 return Err(Error::out_of_range("the shares on a path", total, "exactly 1"));
             }
-            let dropped = levels.filter(|level| carries(*level) == 0).collect();
-            kinds.push(PathKind { dropped, blocks: run.len() as u64 });
+            let dropped = levels.clone().filter(|level| carries(*level) == 0).collect();
+            kinds.push(PathKind { dropped, carried: levels.map(carries).collect(), blocks: run.len() as u64 });
         }
         kinds.sort_by(|a, b| a.dropped.cmp(&b.dropped));
         Ok(kinds)

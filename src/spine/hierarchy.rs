@@ -38,6 +38,12 @@ impl Tree {
         Tree { starts, order }
     }
 
+    /// A tree from its arrays, which the caller has checked: each level's starts ascend strictly from 0 to the number of
+    /// units of the next level, and the order is a permutation of the rows.
+    pub(super) fn from_parts(starts: Vec<Vec<u32>>, order: Vec<u32>) -> Tree {
+        Tree { starts, order }
+    }
+
     /// The standard census spine: nation, state, county, tract, block group, block, by the digits of GEOIDs.
     pub fn census(blocks: &Blocks) -> Tree {
         let geoids = blocks.geoids();
@@ -61,6 +67,14 @@ impl Tree {
     /// The children of a unit above the blocks, as units of the next level.
     pub fn children(&self, level: usize, unit: usize) -> std::ops::Range<usize> {
         self.starts[level][unit] as usize..self.starts[level][unit + 1] as usize
+    }
+
+    /// The unit of a level that has a child, looked for from `from` on.
+    pub(super) fn unit_of(&self, level: usize, from: usize, child: usize) -> usize {
+        let ends = &self.starts[level][from + 1..];
+        // The next few are the likely ones.
+        let near = ends.iter().take(8).position(|end| child < *end as usize);
+        from + near.unwrap_or_else(|| ends.partition_point(|end| *end as usize <= child))
     }
 
     /// The places of the blocks in a unit.

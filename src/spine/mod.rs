@@ -17,7 +17,16 @@
 
 pub mod blocks;
 pub mod bypass;
+pub mod estimate;
 pub mod hierarchy;
+pub mod histograms;
+pub mod kronecker;
+pub mod measure;
+pub mod measurements;
 pub mod optimize;
 pub mod osed;
 pub mod plan;
+pub mod saved;
+pub mod spread;
+mod table;
+pub mod variance;

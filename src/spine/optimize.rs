@@ -82,8 +82,18 @@ impl Settings {
         self.prims
     }
 
+    /// The strong-MCD states, whose areas are minor civil divisions.
+    pub fn strong_mcd_states(&self) -> &[u64] {
+        &self.strong_mcd_states
+    }
+
+    /// The kinds of entities that bound a block group.
+    pub fn entities(&self) -> &[String] {
+        &self.entities
+    }
+
     /// At most so many children: int(sqrt(n) + fanout_cutoff).
-    fn most(&self, n: usize) -> usize {
+    pub fn most(&self, n: usize) -> usize {
         n.isqrt() + self.fanout_cutoff as usize
     }
 }

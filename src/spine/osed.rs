@@ -56,7 +56,23 @@ pub(super) fn touched_at(tree: &Tree, column: &Column, level: usize) -> Vec<Vec<
 
 /// Climbs with each entity from its blocks to a level.
 fn climb(tree: &Tree, parents: &[Vec<u32>], column: &Column, to: usize, mut found: impl FnMut(&[Touched])) {
-    // The places of each entity's blocks, ascending, one entity after the other.
+    let (places, ends) = places(tree, column);
+    let mut start = 0;
+    let mut touched = Vec::new();
+    for end in ends {
+        touched.clear();
+        let blocks = &places[start..end];
+        start = end;
+        touched.extend(blocks.iter().map(|place| Touched { unit: *place, c: [1, 0] }));
+        for level in (to..tree.levels() - 1).rev() {
+            step_up(tree, &parents[level], level, &mut touched);
+        }
+        found(&touched);
+    }
+}
+
+/// The places of each entity's blocks, ascending, one entity after the other, and where those of each end.
+pub(super) fn places(tree: &Tree, column: &Column) -> (Vec<u32>, Vec<usize>) {
     let sizes = sizes(column);
     let mut ends = vec![0_usize; sizes.len()];
     for entity in 1..sizes.len() {
@@ -70,16 +86,7 @@ fn climb(tree: &Tree, parents: &[Vec<u32>], column: &Column, to: usize, mut foun
             ends[entity] += 1;
         }
     }
-    let mut touched = Vec::new();
-    for (entity, end) in ends.iter().enumerate() {
-        touched.clear();
-        let blocks = &places[end - sizes[entity] as usize..*end];
-        touched.extend(blocks.iter().map(|place| Touched { unit: *place, c: [1, 0] }));
-        for level in (to..tree.levels() - 1).rev() {
-            step_up(tree, &parents[level], level, &mut touched);
-        }
-        found(&touched);
-    }
+    (places, ends)
 }
 
 /// A unit that the entity touches, with c and c' there.

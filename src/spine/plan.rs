@@ -23,6 +23,7 @@ use super::{
     blocks::{Blocks, Column, Kind, Mismatch},
     bypass::{self, Privacy, Spine},
     hierarchy::Tree,
+    measurements::quoted,
     optimize::{self, Entities, Settings},
     osed,
 };
@@ -82,6 +83,8 @@ pub struct Built {
     pub blocks: Blocks,
     /// The names of the levels.
     pub names: Vec<String>,
+    /// The rule by which units were bypassed, and so the noise that is meant.
+    pub privacy: Privacy,
     /// The spine after bypassing.
     pub spine: Spine,
     /// The entities, kind by kind.
@@ -172,7 +175,7 @@ impl Plan {
         let (names, proportions) = self.levels.iter().cloned().unzip();
         let spine = Spine::new(tree, proportions, self.privacy)?;
         let release = self.release.as_ref().map(|release| spine.release(release)).transpose()?;
-        Ok(Built { blocks, names, spine, entities, before, after, mismatches, release })
+        Ok(Built { blocks, names, privacy: self.privacy, spine, entities, before, after, mismatches, release })
     }
 }
 
@@ -183,8 +186,8 @@ impl Built {
         pairs.filter(|(before, _)| **before > 0).map(|(before, after)| (*before, *after)).collect()
     }
 
-    /// Writes `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a folder, which is made
-    /// where it is not there; each file whole or not at all.
+    /// Writes `levels.csv`, `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a folder, which
+    /// is made where it is not there; each file whole or not at all. [`Saved`](super::saved::Saved) reads the first three.
     pub fn write(&self, folder: &Path) -> Result<()> {
         fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
         let put = |name: &str, header: &str, rows: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| {
@@ -195,6 +198,14 @@ impl Built {
         };
         let tree = &self.spine.tree;
         let last = tree.levels() - 1;
+        put("levels.csv", "level,proportion,units,max_fanout,bypassed", &|out| {
+            for (level, name) in self.names.iter().enumerate() {
+                let (units, fanout) = (tree.units(level), tree.max_fanout(level));
+                let (share, bypassed) = (&self.spine.proportions[level], self.spine.bypassed[level]);
+                writeln!(out, "{},{share},{units},{fanout},{bypassed}", quoted(name))?;
+            }
+            Ok(())
+        })?;
         put("units.csv", "level,unit,first_child,children,blocks,levels_carried,share", &|out| {
             for level in 0..last {
                 // A share is one of few: those of runs of levels.
@@ -215,12 +226,13 @@ impl Built {
             }
             Ok(())
         })?;
-        put("entities.csv", "kind,entity,blocks,osed_before,osed_after", &|out| {
-            for ((kind, column), (before, after)) in
-                self.entities.columns.iter().zip(self.before.iter().zip(&self.after))
-            {
+        let entity_variances = self.entity_variances_approx()?;
+        put("entities.csv", "kind,entity,blocks,osed_before,osed_after,variance_approx", &|out| {
+            let distances = self.before.iter().zip(&self.after).zip(&entity_variances);
+            for ((kind, column), ((before, after), variances)) in self.entities.columns.iter().zip(distances) {
                 for (entity, blocks) in osed::sizes(column).iter().enumerate().filter(|(_, blocks)| **blocks > 0) {
-                    writeln!(out, "{kind},{},{blocks},{},{}", column.names[entity], before[entity], after[entity])?;
+                    let (name, variance) = (&column.names[entity], variances[entity]);
+                    writeln!(out, "{kind},{name},{blocks},{},{},{variance:.6e}", before[entity], after[entity])?;
                 }
             }
             Ok(())
@@ -251,9 +263,4 @@ impl Built {
     fn run(&self, level: usize, count: usize) -> Rational {
         self.spine.proportions[level..level + count].iter().fold(Rational::new(), |sum, share| sum + share)
     }
-}
-
-/// A field of CSV, in quotes where it needs them.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }

@@ -1,0 +1,202 @@
+//! The schema of a histogram, and the query groups that are asked of it (Cumings-Menon et al., 2024, section 2.3).
+//!
+//! A histogram has a cell for each combination of the values of its attributes, the last attribute running fastest, as in
+//! the Kronecker products of the paper. A query group keeps some attributes (factor I) and sums over the others (factor
+//! 1'): each cell of the histogram counts in exactly one of its counts. A recode keeps an attribute in groups of values,
+//! which has the same property, so that a record moves two counts of it at most, each by one.
+//!
+//! In a release file: `[[attribute]]` with `name` and `values` (names) or `size` (then the values are 0, 1, ...), and
+//! `[[recode]]` with `name`, `attribute` and `groups`, lists of values. The name of a query says what it keeps:
+//! `hispanic * cenrace`, `detailed` for all attributes, `total` for none.
+
+use crate::error::{Error, Result};
+
+/// At most so many cells.
+pub const MOST_CELLS: usize = 1 << 24;
+
+/// The attributes of a histogram.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schema {
+    /// The attributes, the last one fastest.
+    pub attributes: Vec<Attribute>,
+    /// Attributes in groups of values.
+    pub recodes: Vec<Recode>,
+}
+
+/// An attribute and its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: String,
+    /// The names of its values.
+    pub values: Vec<String>,
+}
+
+/// An attribute in groups of values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recode {
+    /// Its name.
+    pub name: String,
+    /// Which attribute.
+    pub attribute: usize,
+    /// The group of each value.
+    pub group_of: Vec<u32>,
+    /// What each group is called: its values, joined by `+`.
+    pub groups: Vec<String>,
+}
+
+impl Schema {
+    /// How many cells the histogram has; 1 without attributes.
+    pub fn cells(&self) -> usize {
+        self.attributes.iter().map(|attribute| attribute.values.len()).product()
+    }
+
+    /// The query group of a name: attributes or recodes joined by `*`, `total` or `detailed`.
+    pub fn group(&self, name: &str) -> Result<QueryGroup> {
+        let mut kept: Vec<Option<Kept>> = vec![None; self.attributes.len()];
+        match name.trim() {
+            "total" => {}
+            "detailed" => kept.fill(Some(Kept::Whole)),
+            product => {
+                for part in product.split('*').map(str::trim) {
+                    let whole = self.attributes.iter().position(|attribute| attribute.name == part);
+                    let recode = self.recodes.iter().position(|recode| recode.name == part);
+                    let (at, what) = match (whole, recode) {
+                        (Some(at), _) => (at, Kept::Whole),
+                        (_, Some(recode)) => (self.recodes[recode].attribute, Kept::Recode(recode)),
+                        _ => return Err(Error::out_of_range("the query", format!("{name:?}"), &self.expected(part))),
+                    };
+                    if kept[at].replace(what).is_some() {
+                        let why = "one that keeps each attribute once";
+                        return Err(Error::out_of_range("the query", format!("{name:?}"), why));
+                    }
+                }
+            }
+        }
+        Ok(self.kept(name, &kept))
+    }
+
+    fn expected(&self, part: &str) -> String {
+        let names = self.attributes.iter().map(|attribute| &attribute.name);
+        let names: Vec<&str> =
+            names.chain(self.recodes.iter().map(|recode| &recode.name)).map(String::as_str).collect();
+        let known = if names.is_empty() { "no attribute at all".to_string() } else { names.join(", ") };
+        format!(
+            "total, detailed, or attributes and recodes joined by *; {part:?} is none of them: the schema has {known}"
+        )
+    }
+
+    fn kept(&self, name: &str, kept: &[Option<Kept>]) -> QueryGroup {
+        // The count that each cell of the histogram belongs to, attribute by attribute.
+        let mut cell_of: Vec<u32> = vec![0];
+        let mut labels = vec![String::new()];
+        for (attribute, kept) in self.attributes.iter().zip(kept) {
+            let (values, group_of): (&[String], Vec<u32>) = match kept {
+                None => (&[], vec![0; attribute.values.len()]),
+                Some(Kept::Whole) => (&attribute.values, (0..attribute.values.len() as u32).collect()),
+                Some(Kept::Recode(recode)) => {
+                    let recode = &self.recodes[*recode];
+                    (&recode.groups, recode.group_of.clone())
+                }
+            };
+            let size = values.len().max(1) as u32;
+            cell_of = cell_of.iter().flat_map(|cell| group_of.iter().map(move |group| cell * size + group)).collect();
+            if kept.is_some() {
+                let join = |label: &String, value: &String| match label.is_empty() {
+                    true => value.clone(),
+                    false => format!("{label} * {value}"),
+                };
+                labels = labels.iter().flat_map(|label| values.iter().map(move |value| join(label, value))).collect();
+            }
+        }
+        if labels == [""] {
+            labels = vec!["total".to_string()];
+        }
+        let plain = kept.iter().all(|kept| !matches!(kept, Some(Kept::Recode(_))));
+        let whole = plain.then(|| kept.iter().map(Option::is_some).collect());
+        QueryGroup { name: name.trim().to_string(), whole, cell_of, labels }
+    }
+
+    /// The cell of a combination of values, by their positions.
+    pub fn cell(&self, values: impl Iterator<Item = u32>) -> u32 {
+        let sized = self.attributes.iter().zip(values);
+        sized.fold(0, |cell, (attribute, value)| cell * attribute.values.len() as u32 + value)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kept {
+    Whole,
+    Recode(usize),
+}
+
+/// The counts of one marginal: the matrix Q of the paper, a Kronecker product of identities and rows of ones (or, for a
+/// recode, of the row of ones of each group).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryGroup {
+    /// Its name.
+    pub name: String,
+    /// Which attributes are kept (I) and which are summed over (1'); nothing where a recode is kept.
+    pub whole: Option<Vec<bool>>,
+    /// For each cell of the histogram the count that it belongs to: the row of the one that each column of Q has.
+    pub cell_of: Vec<u32>,
+    /// What each count is of: values joined by ` * `.
+    pub labels: Vec<String>,
+}
+
+impl QueryGroup {
+    /// How many counts it has: the rows of Q.
+    pub fn counts(&self) -> usize {
+        self.labels.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attribute(name: &str, size: usize) -> Attribute {
+        Attribute { name: name.to_string(), values: (0..size).map(|value| value.to_string()).collect() }
+    }
+
+    /// Section 2.3: CENRACE * VOTINGAGE = I_63 (x) 1'_2 (x) I_2, against the product written out.
+    #[test]
+    fn a_query_group_is_the_kronecker_product_of_the_paper() {
+        let attributes = vec![attribute("cenrace", 63), attribute("hispanic", 2), attribute("votingage", 2)];
+        let recode = Recode {
+            name: "few".into(),
+            attribute: 0,
+            group_of: (0..63).map(|value| u32::from(value > 5)).collect(),
+            groups: vec!["a".into(), "b".into()],
+        };
+        let schema = Schema { attributes, recodes: vec![recode] };
+        assert_eq!(schema.cells(), 252);
+        let group = schema.group("cenrace * votingage").unwrap();
+        assert_eq!((group.counts(), group.labels[5].as_str()), (126, "2 * 1"));
+        for row in 0..126_u32 {
+            for column in 0..252_u32 {
+                let (race, age) = (column / 4, column % 2);
+                let identity = |a: u32, b: u32| u32::from(a == b);
+                // The factor of the row of ones is one, whatever column / 2 % 2 is.
+                let product = identity(row / 2, race) * identity(row % 2, age);
+                assert_eq!(u32::from(group.cell_of[column as usize] == row), product);
+            }
+        }
+        assert_eq!(schema.group("total").unwrap().counts(), 1);
+        assert_eq!(schema.group("detailed").unwrap().cell_of, (0..252).collect::<Vec<u32>>());
+        let few = schema.group("votingage*few").unwrap();
+        assert_eq!(
+            (few.labels.clone(), few.whole.is_none()),
+            (["a * 0", "a * 1", "b * 0", "b * 1"].map(String::from).to_vec(), true)
+        );
+        assert_eq!(schema.cell([7, 1, 0].into_iter()), 30);
+        assert_eq!(few.cell_of[30], 2);
+        for wrong in ["race", "cenrace * race", "cenrace * cenrace", "few * cenrace", ""] {
+            let message = schema.group(wrong).unwrap_err().to_string();
+            assert!(message.contains("votingage") || message.contains("once"), "{wrong}: {message}");
+        }
+        let empty = Schema::default();
+        assert!(empty.cells() == 1 && empty.group("total").unwrap().cell_of == [0]);
+        assert_eq!(empty.group("detailed").unwrap().counts(), 1);
+    }
+}

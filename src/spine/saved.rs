@@ -1,0 +1,164 @@
+//! A spine read back from the files that [`Built::write`](super::plan::Built::write) made.
+//!
+//! Nothing in them is believed: the units of each level must be listed in order and their children must be parts of the
+//! next level that neither overlap nor leave a unit out (so that no unit is above itself), every share must be that of the
+//! run of levels that the unit carries, and every path from the root to a block must sum to exactly one.
+
+use std::path::Path;
+
+use rug::Rational;
+
+use super::{
+    bypass::{self, Spine},
+    hierarchy::Tree,
+    table::Table,
+};
+use crate::{
+    error::{Error, Result},
+    numeric::rational,
+};
+
+/// A spine from its files.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    /// The names of the levels.
+    pub names: Vec<String>,
+    /// The spine.
+    pub spine: Spine,
+    /// The GEOIDs of the blocks in tree order.
+    pub geoids: Vec<u64>,
+}
+
+impl Saved {
+    /// Reads `levels.csv`, `units.csv` and `blocks.csv` of a folder.
+    pub fn read(folder: &Path) -> Result<Saved> {
+        let (names, proportions) = levels(&folder.join("levels.csv"))?;
+        let last = names.len() - 1;
+        let (mut starts, mut carried) = units(&folder.join("units.csv"), &names, &proportions)?;
+        let path = folder.join("blocks.csv");
+        let mut table = Table::open(&path)?;
+        let [unit, block, carry] = [["unit"], ["block"], ["levels_carried"]].map(|name| table.column(&name));
+        let (unit, block, carry) = (unit?, block?, carry?);
+        let (mut geoids, mut carried_by_blocks) = (Vec::new(), Vec::new());
+        while table.next()? {
+            in_order(&table, unit, geoids.len())?;
+            geoids.push(table.geoid(block)?);
+            carried_by_blocks.push(table.whole(carry, 1)? as u8);
+        }
+        let lowest = starts.last().and_then(|ends| ends.last()).map_or(0, |end| *end as usize);
+        if lowest != geoids.len() {
+            let why =
+                format!("the units of {:?} have {lowest} blocks, and the file has {}", names[last - 1], geoids.len());
+            return Err(table.refuse(0, &why));
+        }
+        let mut rows: Vec<u32> = (0..geoids.len() as u32).collect();
+        rows.sort_unstable_by_key(|place| geoids[*place as usize]);
+        if let Some(pair) = rows.windows(2).find(|pair| geoids[pair[0] as usize] == geoids[pair[1] as usize]) {
+            let line = pair[0].max(pair[1]) as usize + 2;
+            let why = format!("the block {:015} occurs twice", geoids[pair[0] as usize]);
+            return Err(Error::DataFile { file: table.file, line, column: block + 1, why });
+        }
+        // The row of a block is its rank by GEOID, as where the spine was built.
+        let mut order = vec![0; rows.len()];
+        for (row, place) in rows.into_iter().enumerate() {
+            order[place as usize] = row as u32;
+        }
+        carried.push(carried_by_blocks);
+        starts.shrink_to_fit();
+        let spine = Spine::from_parts(Tree::from_parts(starts, order), proportions, carried).map_err(|why| {
+            Error::DataFile { file: folder.display().to_string(), line: 0, column: 0, why: why.to_string() }
+        })?;
+        Ok(Saved { names, spine, geoids })
+    }
+}
+
+fn levels(path: &Path) -> Result<(Vec<String>, Vec<Rational>)> {
+    let mut table = Table::open(path)?;
+    let (name, proportion) = (table.column(&["level"])?, table.column(&["proportion"])?);
+    let (mut names, mut proportions) = (Vec::new(), Vec::new());
+    while table.next()? {
+        names.push(String::from_utf8_lossy(table.cell(name)).into_owned());
+        proportions.push(number(&table, proportion)?);
+    }
+    bypass::check_proportions(&proportions, names.len()).map_err(|why| table.refuse(0, &why.to_string()))?;
+    Ok((names, proportions))
+}
+
+/// For each level but the blocks where the children of its units start, and what the units carry.
+type Units = (Vec<Vec<u32>>, Vec<Vec<u8>>);
+
+fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Units> {
+    let last = names.len() - 1;
+    let mut table = Table::open(path)?;
+    let headings = ["level", "unit", "first_child", "children", "levels_carried", "share"];
+    let mut columns = [0; 6];
+    for (column, heading) in columns.iter_mut().zip(headings) {
+        *column = table.column(&[heading])?;
+    }
+    let [level_at, unit_at, first_at, children_at, carry_at, share_at] = columns;
+    let mut starts: Vec<Vec<u32>> = vec![vec![0]; last];
+    let mut carried: Vec<Vec<u8>> = vec![Vec::new(); last];
+    let mut level = 0;
+    while table.next()? {
+        if table.cell(level_at) != names[level].as_bytes() {
+            let next = level + 1;
+            if next >= last || table.cell(level_at) != names[next].as_bytes() {
+                let why = format!(
+                    "{:?} where a unit of {:?} or of the level below it is expected",
+                    table.shown(level_at),
+                    names[level]
+                );
+                return Err(table.refuse(level_at + 1, &why));
+            }
+            level = next;
+        }
+        in_order(&table, unit_at, carried[level].len())?;
+        let first = table.whole(first_at, u64::from(u32::MAX))? as u32;
+        let children = table.whole(children_at, u64::from(u32::MAX))? as u32;
+        let expected = starts[level][starts[level].len() - 1];
+        if first != expected || children == 0 {
+            let why = format!(
+                "the children {first}, {children} of them: expected at least one from {expected} on, so that no unit has two \
+                 parents, none, or itself above it"
+            );
+            return Err(table.refuse(first_at + 1, &why));
+        }
+        let end =
+            expected.checked_add(children).ok_or_else(|| table.refuse(children_at + 1, "more than 4 billion units"))?;
+        starts[level].push(end);
+        let carry = table.whole(carry_at, (names.len() - level) as u64)? as usize;
+        let share = proportions[level..level + carry].iter().fold(Rational::new(), |sum, share| sum + share);
+        if number(&table, share_at)? != share {
+            let why = format!("the share {:?}: {carry} levels from this one on carry {share}", table.shown(share_at));
+            return Err(table.refuse(share_at + 1, &why));
+        }
+        carried[level].push(carry as u8);
+    }
+    for level in 0..last {
+        let (units, above) = (
+            carried[level].len(),
+            level.checked_sub(1).map_or(1, |above| starts[above][starts[above].len() - 1] as usize),
+        );
+        if units != above {
+            let why = format!(
+                "{units} units of {:?}, where the level above has {above} children (the first has one unit)",
+                names[level]
+            );
+            return Err(table.refuse(0, &why));
+        }
+    }
+    Ok((starts, carried))
+}
+
+fn in_order(table: &Table, at: usize, expected: usize) -> Result<()> {
+    if table.whole(at, u64::from(u32::MAX))? as usize != expected {
+        let why = format!("the unit {:?}: expected {expected}, as units are listed in order", table.shown(at));
+        return Err(table.refuse(at + 1, &why));
+    }
+    Ok(())
+}
+
+fn number(table: &Table, at: usize) -> Result<Rational> {
+    let text = String::from_utf8_lossy(table.cell(at));
+    rational::parse(&text).map_err(|why| table.refuse(at + 1, &why.to_string()))
+}

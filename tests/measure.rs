@@ -1,0 +1,510 @@
+//! Drawing on a spine: what is written, what it spends by enumeration of neighbors, and what is refused.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Output,
+};
+
+use dp_assay::{
+    account::profile::check_delta,
+    noise::Streams,
+    numeric::{rational::parse, sum::Law},
+    release::{Neighbors, schema::QueryGroup},
+    spine::{
+        blocks::Blocks,
+        bypass::{self, Privacy, Spine},
+        hierarchy::Tree,
+        histograms::{Entry, Histograms},
+        measure::{Measured, Mechanism},
+        measurements::{self, Manifest},
+        saved::Saved,
+    },
+};
+use rug::Rational;
+
+#[path = "common/spines.rs"]
+mod spines;
+
+use spines::{Numbers, numbered, release, small_tree};
+
+fn shares(release: &dp_assay::release::Release) -> Vec<Rational> {
+    release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect()
+}
+
+/// All counts of all units with one record, by level, unit, query and count: with the law of the noise on each.
+fn answers(mechanism: &Mechanism, place: u32, cell: u32) -> Vec<(Vec<i64>, Option<Rational>)> {
+    let spine = mechanism.spine();
+    let one = Histograms::new(vec![Entry { place, cell, count: 1 }]).unwrap();
+    let mut all = Vec::new();
+    for (level, asked) in mechanism.levels().iter().enumerate() {
+        for unit in 0..spine.tree.units(level) {
+            for asked in asked {
+                let mut counts = vec![0; asked.group.counts()];
+                one.add_answers(&asked.group, spine.tree.blocks(level, unit), &mut counts);
+                all.push((counts, asked.law(spine.carried(level, unit)).map(numbered)));
+            }
+        }
+    }
+    all
+}
+
+/// Theorem 3, both parts, on random trees with bypassed units: every change of a record, count by count.
+#[test]
+fn no_pair_of_neighbors_spends_more_than_the_budget_and_the_account_says_so() {
+    let mut numbers = Numbers(71);
+    let mut attained = 0;
+    for round in 0..12 {
+        let tree = small_tree(&mut numbers, 8);
+        let bounded = round % 2 == 0;
+        let release = release(&mut numbers, bounded);
+        let schema = release.schema.clone().unwrap();
+        let pure = Spine::new(tree.clone(), shares(&release), Privacy::Pure { cutoff: 150 }).unwrap();
+        let concentrated = Spine::new(tree, shares(&release), Privacy::Concentrated).unwrap();
+        let neighbors = release.neighbors;
+        let epsilon = Rational::from((5, 2));
+        let names = |level: &dp_assay::release::Level| -> Vec<(String, Rational)> {
+            level.queries.iter().map(|query| (query.name.clone(), Rational::from(&query.rho / &level.rho))).collect()
+        };
+        let queries: Vec<Vec<(String, Rational)>> = release.levels.iter().map(names).collect();
+        let laplace = Mechanism::pure(&pure, &schema, neighbors, &epsilon, &queries).unwrap();
+        let gaussian = Mechanism::of_release(&concentrated, &release).unwrap();
+        for (mechanism, is_pure) in [(&laplace, true), (&gaussian, false)] {
+            let blocks = mechanism.spine().tree.order().len() as u32;
+            let records: Vec<(u32, u32)> =
+                (0..blocks).flat_map(|place| (0..6).map(move |cell| (place, cell))).collect();
+            let all: Vec<_> = records.iter().map(|(place, cell)| answers(mechanism, *place, *cell)).collect();
+            let spent = |x: &[(Vec<i64>, Option<Rational>)], y: Option<&[(Vec<i64>, Option<Rational>)]>| {
+                let mut sum = Rational::new();
+                for (at, (counts, law)) in x.iter().enumerate() {
+                    let Some(parameter) = law else { continue };
+                    for (k, count) in counts.iter().enumerate() {
+                        let d = count - y.map_or(0, |y| y[at].0[k]);
+                        // |d| epsilon, or d^2 / (2 sigma2).
+                        sum += match is_pure {
+                            true => Rational::from(parameter * d.abs()),
+                            false => Rational::from(d * d) / parameter / 2_u32,
+                        };
+                    }
+                }
+                sum
+            };
+            let budget = if is_pure { &epsilon } else { &release.rho };
+            let worst = all.iter().flat_map(|x| match neighbors {
+                Neighbors::AddRemove => vec![spent(x, None)],
+                Neighbors::Bounded => all.iter().map(|y| spent(x, Some(y))).collect(),
+            });
+            let worst = worst.max().unwrap();
+            assert!(worst <= *budget, "{worst} of {budget}");
+            attained += u32::from(worst == *budget);
+            // The account charges every path in full.
+            let account = mechanism.worst_path().unwrap();
+            if is_pure {
+                let sides = if bounded { 2_u32 } else { 1 };
+                for path in mechanism.paths().unwrap() {
+                    assert_eq!(path.pure_epsilon().unwrap() * sides, epsilon);
+                }
+            } else {
+                assert_eq!(account.rho(), release.rho);
+                let delta = parse("1e-6").unwrap();
+                check_delta(&delta).unwrap();
+                // From the laws drawn from, and from the release with the paths that occur.
+                let by_release = bypass::worst_path(&concentrated.release(&release).unwrap()).unwrap();
+                let pair = [account.delta(&parse("3").unwrap(), 8), by_release.delta(&parse("3").unwrap(), 8)];
+                let [one, two] = pair.map(|answer| answer.unwrap().value);
+                assert!(one.overlaps(&two));
+            }
+        }
+    }
+    assert!(attained >= 6, "{attained}");
+}
+
+/// What every unit answers, without noise, from entries.
+fn truth(spine: &Spine, group: &QueryGroup, level: usize, unit: usize, entries: &[Entry]) -> Vec<i64> {
+    let mut counts = vec![0; group.counts()];
+    for entry in entries.iter().filter(|entry| spine.tree.blocks(level, unit).contains(&(entry.place as usize))) {
+        counts[group.cell_of[entry.cell as usize] as usize] += entry.count as i64;
+    }
+    counts
+}
+
+/// The sum of squared noise over its variance, and the sum of noise over its deviation, are near their expectations: with
+/// 4 million noises a false alarm of 6 standard deviations has a chance below 10^-8; the seed is fixed.
+#[test]
+fn the_noise_has_the_declared_variance_and_depends_on_the_seed_alone() {
+    let mut numbers = Numbers(83);
+    let tree = small_tree(&mut numbers, 14);
+    let release = release(&mut numbers, true);
+    let spine = Spine::new(tree, shares(&release), Privacy::Concentrated).unwrap();
+    let mechanism = Mechanism::of_release(&spine, &release).unwrap();
+    let blocks = spine.tree.order().len() as u32;
+    let entries: Vec<Entry> = (0..blocks)
+        .flat_map(|place| (0..6).map(move |cell| Entry { place, cell, count: u64::from(place * 100 + cell) }))
+        .collect();
+    let histograms = Histograms::new(entries.clone()).unwrap();
+    let draw = |seed: u64, threads: usize| {
+        let mut all: Vec<(usize, usize, Vec<u32>, Vec<i64>)> = Vec::new();
+        let pool = rayon_pool(threads);
+        pool.install(|| {
+            let each = |measured: Measured| Ok((measured.units.to_vec(), measured.values));
+            let mut streams = Streams::with_insecure_seed(seed);
+            mechanism
+                .measure(&histograms, &mut streams, each, |level, query, (units, values)| {
+                    all.push((level, query, units, values));
+                    Ok(())
+                })
+                .unwrap();
+        });
+        all
+    };
+    assert!(draw(3, 1) == draw(3, 4) && draw(3, 1) != draw(4, 1));
+    let (mut squares, mut sum, mut count) = (0.0, 0.0, 0.0);
+    for seed in 0..400 {
+        for (level, query, units, values) in draw(seed, 1) {
+            let asked = &mechanism.levels()[level][query];
+            for (unit, noisy) in units.iter().zip(values.chunks(asked.group.counts())) {
+                let carried = spine.carried(level, *unit as usize);
+                assert!(carried > 0, "a unit without a share answers nothing");
+                let Some(Law::DiscreteGaussian { sigma2 }) = asked.law(carried) else { panic!() };
+                let variance =
+                    dp_assay::noise::DiscreteGaussian::new(sigma2.clone()).unwrap().variance(10).approximate();
+                for (noisy, truth) in noisy.iter().zip(truth(&spine, &asked.group, level, *unit as usize, &entries)) {
+                    let noise = (noisy - truth) as f64;
+                    squares += noise * noise / variance;
+                    sum += noise / variance.sqrt();
+                    count += 1.0;
+                }
+            }
+        }
+    }
+    // A discrete Gaussian has a kurtosis of at most 3.1 or so at these variances: the variance of a square is near 2.
+    assert!((squares / count - 1.0).abs() < 6.0 * (2.5_f64 / count).sqrt(), "{} of {count}", squares / count);
+    assert!((sum / count).abs() < 6.0 / count.sqrt());
+}
+
+fn rayon_pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+}
+
+// ---- the program -----------------------------------------------------------------------------------------------------
+
+const RELEASE: &str = r#"name = "two attributes"
+title = "t"
+source = "made up for a test"
+neighbors = "bounded"
+rho = "2"
+sigma2_times_rho = "1"
+[[attribute]]
+name = "age"
+values = ["child", "adult"]
+[[attribute]]
+name = "race"
+size = 3
+[[recode]]
+name = "some"
+attribute = "race"
+groups = [["0"], ["1", "2"]]
+"#;
+
+fn release_text() -> String {
+    let mut text = RELEASE.to_string();
+    for level in ["US", "State", "County", "Tract", "Group", "Block"] {
+        text += &format!("[[level]]\nname = \"{level}\"\nproportion = \"1/6\"\n");
+        for (query, share) in [("total", "1/4"), ("age * some", "1/4"), ("detailed", "1/2")] {
+            text += &format!("[[level.query]]\nname = \"{query}\"\nproportion = \"{share}\"\n");
+        }
+    }
+    text
+}
+
+const COUNTS: &str = "block,race,note,age,count\n440010301001001,0,a,adult,7\n440010301001000,2,b,child,5\n440010301001000,2,c,adult,1\n";
+
+fn put(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join(name), text).unwrap();
+}
+
+fn assay(folder: &Path, args: &[&str]) -> Output {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_assay"));
+    command.current_dir(folder).args(args).output().unwrap()
+}
+
+fn measure(folder: &Path, more: &[&str]) -> Output {
+    let args = ["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "release.toml", "--out", "out"];
+    assay(folder, &[&args, more].concat())
+}
+
+fn refused(output: &Output) -> String {
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(!message.contains("panicked"), "{message}");
+    message
+}
+
+/// A folder with a spine of four blocks, counts and a release.
+fn prepared() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "release.toml", &release_text());
+    put(folder.path(), "plan.toml", "settings = \"redistricting-units\"\nrelease = \"release.toml\"\n");
+    put(
+        folder.path(),
+        "blocks.csv",
+        "block\n440010301001000\n440010301001001\n440010301002000\n440030301001000\n440030302001000\n",
+    );
+    put(folder.path(), "counts.csv", COUNTS);
+    let args = ["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "spine"];
+    let output = assay(folder.path(), &args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder
+}
+
+#[test]
+fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
+    let folder = prepared();
+    let output = measure(folder.path(), &["--json", "--insecure-seed", "9"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    assert!(number(&json["epsilon"]["lower"]) <= number(&json["epsilon"]["upper"]));
+    // Below rho + 2 sqrt(rho ln(1 / delta)) = 15.57, above half of it.
+    assert!((8.0..15.58).contains(&number(&json["epsilon"]["upper"])), "{}", json["epsilon"]);
+    assert_eq!((&json["rho"], &json["insecure_seed"]), (&serde_json::json!(2), &serde_json::json!(9)));
+    assert_eq!(json["confidential"]["blocks_without_counts"], 3);
+    assert_eq!(json["worst_paths"].as_array().unwrap().len(), 2);
+    let out = folder.path().join("out");
+    let manifest: Manifest = serde_json::from_str(&fs::read_to_string(out.join("measurements.json")).unwrap()).unwrap();
+    assert_eq!(manifest.files.len(), 18);
+    // Read back: each count is near the truth, and each unit that carries a share has its row.
+    let saved = Saved::read(&folder.path().join("spine")).unwrap();
+    let mut rows = vec![0; 6];
+    let noisy = measurements::read(&out, |described, unit, sigma2, counts| {
+        assert!(saved.spine.carried(described.level, unit) > 0 && counts.len() == described.counts);
+        let spread = sigma2.to_f64().sqrt();
+        assert!(counts.iter().all(|count| (*count as f64) < 13.0 + 40.0 * spread));
+        rows[described.level] += 1;
+        Ok(())
+    });
+    assert_eq!(noisy.unwrap().insecure_seed, Some(9));
+    for level in 0..6 {
+        let carry = (0..saved.spine.tree.units(level)).filter(|unit| saved.spine.carried(level, *unit) > 0).count();
+        assert_eq!(rows[level], 3 * carry);
+    }
+    let text = fs::read_to_string(out.join(&manifest.files[4].file)).unwrap();
+    assert!(text.starts_with("unit (insecure seed 9),sigma2,child * 0,child * 1+2,adult * 0,adult * 1+2\n"), "{text}");
+    // The same seed gives the same bytes; a folder that holds something is left alone.
+    assert!(refused(&measure(folder.path(), &[])).contains("holds files"));
+    let again = assay(
+        folder.path(),
+        &[
+            "measure",
+            "--spine",
+            "spine",
+            "--counts",
+            "counts.csv",
+            "--release",
+            "release.toml",
+            "--out",
+            "again",
+            "--insecure-seed",
+            "9",
+        ],
+    );
+    assert!(again.status.success() && String::from_utf8_lossy(&again.stdout).contains("INSECURE"));
+    for file in &manifest.files {
+        assert_eq!(
+            fs::read(out.join(&file.file)).unwrap(),
+            fs::read(folder.path().join("again").join(&file.file)).unwrap()
+        );
+    }
+    let csv = assay(
+        folder.path(),
+        &[
+            "measure",
+            "--spine",
+            "spine",
+            "--counts",
+            "counts.csv",
+            "--release",
+            "release.toml",
+            "--out",
+            "third",
+            "--csv",
+        ],
+    );
+    assert_eq!(String::from_utf8_lossy(&csv.stdout).lines().count(), 19);
+    assert_eq!(
+        fs::read_dir(folder.path())
+            .unwrap()
+            .filter(|entry| { entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".assay") })
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written() {
+    let folder = prepared();
+    for (from, to, says) in [
+        ("440010301001001,0", "440010301001001,3", "line 2, column 2: \"3\" is no value of \"race\""),
+        ("440010301001001,0,a,adult,7", "440010301001001,0,a,adult,-7", "line 2, column 5"),
+        (",7\n", ",1e3\n", "no whole number"),
+        (",7\n", ",9999999999999999\n", "line 2, column 5"),
+        (",7\n", ",999999999999999\n440010301001001,1,a,adult,2\n", "more than 1000000000000000"),
+        ("440010301001001", "440010301001009", "line 2, column 1: the block 440010301001009 is not on the spine"),
+        ("440010301001001", "44001030100100", "15 digits"),
+        (
+            "2,c,adult",
+            "2,c,child",
+            "line 4, column 1: this cell of the block 440010301001000 occurs twice: first in line 3",
+        ),
+        ("age,count", "ages,count", "no column age"),
+        ("age,count", "age,counts", "no column count"),
+        (",7\n", "\n", "fields"),
+    ] {
+        assert!(COUNTS.contains(from), "{from}");
+        put(folder.path(), "counts.csv", &COUNTS.replacen(from, to, 1));
+        let message = refused(&measure(folder.path(), &[]));
+        assert!(message.contains(says) && message.contains("counts.csv"), "{to}: {message}");
+    }
+    put(folder.path(), "counts.csv", COUNTS);
+    let release = release_text();
+    for (from, to, says) in [
+        ("\"age * some\"", "\"age * sum\"", "some"),
+        ("\"age * some\"", "\"race * some\"", "each attribute once"),
+        ("rho = \"2\"", "rho = \"3\"", ""),
+        ("[\"1\", \"2\"]", "[\"1\"]", "line 16, column 8: the value \"2\" of \"race\" is in no group"),
+        ("[\"1\", \"2\"]", "[\"1\", \"0\"]", "no other group has"),
+        ("attribute = \"race\"", "attribute = \"sex\"", "line 17"),
+        ("name = \"race\"", "name = \"age\"", "occurs twice"),
+        ("name = \"race\"", "name = \"total\"", "line 11"),
+        ("size = 3", "size = 99999999", "line 11"),
+        ("size = 3", "size = 0", "line 11"),
+        ("size = 3", "size = 3\nvalues = [\"1\"]", "either values or a size"),
+        ("name = \"State\"\nproportion = \"1/6\"", "name = \"State\"\nproportion = \"1/3\"", "add up"),
+        ("name = \"total\"\nproportion = \"1/4\"", "name = \"total\"\nproportion = \"1/8\"\ntimes = 2", "2 times"),
+    ] {
+        assert!(release.contains(from), "{from}");
+        put(folder.path(), "other.toml", &release.replacen(from, to, 1));
+        let args = ["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "other.toml", "--out", "out"];
+        let output = assay(folder.path(), &args);
+        if says.is_empty() {
+            // Another budget with the same shares is a release of this spine as well.
+            assert!(output.status.success());
+            fs::remove_dir_all(folder.path().join("out")).unwrap();
+            continue;
+        }
+        let message = refused(&output);
+        assert!(message.contains(says), "{to}: {message}");
+    }
+    for (args, says) in [
+        (vec!["--release", "dhc-persons-us"], "levels and shares"),
+        (vec!["--release", "sdhc-us"], "sdhc-us"),
+        (vec!["--delta", "2"], "--delta"),
+        (vec!["--spine", "nowhere"], "levels.csv"),
+        (vec!["--counts", "nowhere.csv"], "nowhere.csv"),
+        (vec!["--column", "nothing"], "no column nothing"),
+    ] {
+        let mut all =
+            vec!["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "release.toml", "--out", "out"];
+        for pair in args.chunks(2) {
+            if let Some(at) = all.iter().position(|arg| *arg == pair[0]) {
+                all[at + 1] = pair[1];
+            } else {
+                all.extend(pair);
+            }
+        }
+        let message = refused(&assay(folder.path(), &all));
+        assert!(message.contains(says), "{args:?}: {message}");
+    }
+    assert!(!folder.path().join("out").exists());
+}
+
+/// A saved spine is not believed: overlapping or missing children (as a cycle would need), other shares, blocks twice.
+#[test]
+fn a_spine_that_was_tampered_with_is_refused() {
+    let folder = prepared();
+    let spine = folder.path().join("spine");
+    let intact = Saved::read(&spine).unwrap();
+    assert_eq!(intact.geoids.len(), 5);
+    let file = |name: &str| -> PathBuf { spine.join(name) };
+    let units = fs::read_to_string(file("units.csv")).unwrap();
+    let lines: Vec<&str> = units.lines().collect();
+    // The second state part does not exist: the county line for a child that another has.
+    let county = lines.iter().position(|line| line.starts_with("County,1,")).unwrap();
+    let cells: Vec<&str> = lines[county].split(',').collect();
+    let with = |at: usize, value: &str| {
+        let mut changed = cells.clone();
+        changed[at] = value;
+        units.replace(lines[county], &changed.join(","))
+    };
+    let row = format!("line {}", county + 1);
+    for (name, text, says) in [
+        ("units.csv", with(2, "0"), row.as_str()),
+        ("units.csv", with(3, "0"), row.as_str()),
+        ("units.csv", with(3, "4294967295"), ""),
+        ("units.csv", with(1, "7"), "listed in order"),
+        ("units.csv", with(0, "Block"), "is expected"),
+        ("units.csv", with(5, "9"), "no whole number from 0 to 4"),
+        ("units.csv", with(6, "1/5"), "carry"),
+        ("units.csv", units.replace(lines[county], ""), ""),
+        ("units.csv", lines[..2].join("\n"), "units of \"State\""),
+        ("units.csv", lines[0].to_string(), ""),
+        ("units.csv", String::new(), "no column"),
+        ("levels.csv", "level,proportion\nUS,1/2\nBlock,1/3\n".into(), "exactly 1"),
+        ("levels.csv", "level,proportion\nUS,1/2\nBlock,half\n".into(), "line 3, column 2"),
+        ("levels.csv", "level,proportion\n".into(), "levels"),
+        ("blocks.csv", "unit,block,levels_carried\n0,440010301001000,1\n".into(), "the file has 1"),
+        ("blocks.csv", "unit,block,levels_carried\n1,440010301001000,1\n".into(), "listed in order"),
+    ] {
+        let before = fs::read_to_string(file(name)).unwrap();
+        fs::write(file(name), text).unwrap();
+        let message = Saved::read(&spine).expect_err(says).to_string();
+        assert!(message.contains(says) && message.contains(name), "{says}: {message}");
+        fs::write(file(name), before).unwrap();
+    }
+    let blocks = fs::read_to_string(file("blocks.csv")).unwrap();
+    for (from, to, says) in [
+        ("440010301001001", "440010301001000", "occurs twice"),
+        ("440010301001001", "44001030100100", "15 digits"),
+        ("1,440010301001001,1", "1,440010301001001,0", "exactly 1"),
+        ("1,440010301001001,1", "1,440010301001001,2", "from 0 to 1"),
+    ] {
+        assert!(blocks.contains(from), "{from} in {blocks}");
+        fs::write(file("blocks.csv"), blocks.replacen(from, to, 1)).unwrap();
+        let message = Saved::read(&spine).expect_err(says).to_string();
+        assert!(message.contains(says), "{says}: {message}");
+    }
+    fs::write(file("blocks.csv"), &blocks).unwrap();
+    let again = Saved::read(&spine).unwrap();
+    assert!(again.spine.tree == intact.spine.tree && again.geoids == intact.geoids);
+}
+
+/// What is read back is what was built, unit by unit.
+#[test]
+fn a_spine_is_read_back_as_it_was_built() {
+    let geoids = (0..40_u64)
+        .map(|k| 440_010_000_000_000 + k % 3 * 10_000 + k % 7 * 1000 + k / 7 % 6)
+        .collect::<std::collections::BTreeSet<_>>();
+    let folder = tempfile::tempdir().unwrap();
+    let list: String = geoids.iter().map(|geoid| format!("{geoid:015}\n")).collect();
+    put(folder.path(), "blocks.csv", &format!("block\n{list}"));
+    put(folder.path(), "release.toml", &release_text());
+    put(folder.path(), "plan.toml", "settings = \"redistricting-units\"\nrelease = \"release.toml\"\n");
+    let plan = dp_assay::spine::plan::Plan::read(&folder.path().join("plan.toml"));
+    // A release is named as from the current folder, as everywhere.
+    assert!(plan.is_err());
+    let text = format!("settings = \"redistricting-units\"\nrelease = {:?}\n", folder.path().join("release.toml"));
+    put(folder.path(), "plan.toml", &text);
+    let plan = dp_assay::spine::plan::Plan::read(&folder.path().join("plan.toml")).unwrap();
+    let built = plan.build(Blocks::read(&folder.path().join("blocks.csv")).unwrap()).unwrap();
+    built.write(&folder.path().join("spine")).unwrap();
+    let saved = Saved::read(&folder.path().join("spine")).unwrap();
+    assert_eq!((&saved.names, &saved.spine.tree), (&built.names, &built.spine.tree));
+    assert_eq!(saved.spine.paths().unwrap(), built.spine.paths().unwrap());
+    let tree: &Tree = &saved.spine.tree;
+    for level in 0..tree.levels() {
+        for unit in 0..tree.units(level) {
+            assert_eq!(saved.spine.share(level, unit), built.spine.share(level, unit));
+        }
+    }
+    assert!(saved.geoids.iter().zip(tree.order()).all(|(geoid, row)| built.blocks.geoids()[*row as usize] == *geoid));
+}
