@@ -187,7 +187,7 @@ fn print(title: &str, rows: &[Row]) -> Result<()> {
             vec![
                 row.published.id.clone(),
                 format!("{bound}{}", row.published.printed),
-                row.computed.shown(8),
+                row.shown(),
                 row.verdict.word().to_string(),
             ]
         })
