@@ -77,6 +77,13 @@ impl WorstPath {
         self.family.largest(epsilon, digits)
     }
 
+    /// The same, however many pairs have to be answered by themselves: more than twelve digits where many are near the
+    /// largest.
+    pub fn delta_sharply(&self, epsilon: &Rational, digits: u32) -> Result<Largest> {
+        check_epsilon(epsilon)?;
+        self.family.largest_sharply(epsilon, digits)
+    }
+
     /// The smallest epsilon >= 0 at which every pair has delta(epsilon) <= delta, proven from both sides, and the pair
     /// that decides it.
     pub fn epsilon(&self, delta: &Rational, digits: u32) -> Result<(Epsilon, Pair)> {

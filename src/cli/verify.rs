@@ -211,7 +211,7 @@ fn print(section: &Section) -> Result<()> {
             vec![
                 row.published.id.clone(),
                 format!("{bound}{}", row.published.printed),
-                row.computed.shown(8),
+                row.shown(),
                 row.verdict.word().to_string(),
             ]
         })

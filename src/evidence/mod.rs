@@ -1,5 +1,6 @@
 //! Evidence: published values as data, recomputed and judged; published tables and figures drawn again.
 
+pub mod block_paths;
 pub mod figures;
 pub mod pipeline;
 pub mod plot;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{risk::Risk, spine::Claim};
+use super::{block_paths::PathValue, risk::Risk, spine::Claim};
 use crate::error::{Error, Result};
 
 /// The papers whose values are bundled.
@@ -11,6 +11,7 @@ const PAPERS: &[(&str, &str)] = &[
     ("census-2020", include_str!("../../data/published/census-2020.toml")),
     ("kazan-reiter-2023", include_str!("../../data/published/kazan-reiter-2023.toml")),
     ("spines-2024", include_str!("../../data/published/spines-2024.toml")),
+    ("sieve-quadrature-2026", include_str!("../../data/published/sieve-quadrature-2026.toml")),
 ];
 
 /// The published values of one paper.
@@ -46,6 +47,16 @@ pub struct Published {
     pub erratum: Option<String>,
     /// Another computation, which gives the printed value or comes close to it: what was done instead.
     pub printed_by: Option<Compute>,
+}
+
+impl Published {
+    /// How many significant digits are printed; none for a fraction or a statement.
+    pub fn significant_digits(&self) -> u32 {
+        let mantissa = self.printed.split(['e', 'E']).next().unwrap_or_default();
+        let numeric = mantissa.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let digits = mantissa.trim_start_matches(['0', '.']).chars().filter(char::is_ascii_digit).count();
+        if numeric { digits as u32 } else { 0 }
+    }
 }
 
 /// How a printed text is to be read.
@@ -170,6 +181,13 @@ pub enum Compute {
     Risk(Risk),
     /// A statement about geographic spines.
     Spine(Claim),
+    /// A value about the block paths of a release.
+    Paths {
+        /// The release.
+        release: String,
+        /// Which.
+        value: PathValue,
+    },
     /// sigma2 - Var of the discrete Gaussian.
     VarianceDeficit {
         /// The variance proxy.

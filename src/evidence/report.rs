@@ -107,7 +107,7 @@ fn differences(rows: &[Row]) -> String {
             row.published.id,
             row.published.place,
             printed(row),
-            row.computed.shown(8),
+            row.shown(),
             row.verdict.word(),
             row.published.erratum.as_deref().unwrap_or("Not explained."),
         );
@@ -134,7 +134,7 @@ fn agreements(rows: &[Row]) -> String {
         String::from("\n### What agrees\n\n| value | where | printed | computed |\n| --- | --- | --- | --- |\n");
     let mut notes = String::new();
     for row in rows.iter().filter(|row| row.verdict == Verdict::Agrees) {
-        let cells = [&row.published.id, &row.published.place, &printed(row), &row.computed.shown(8)];
+        let cells = [&row.published.id, &row.published.place, &printed(row), &row.shown()];
         out += &format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
         if let Some(note) = &row.published.note {
             notes += &format!("- {}: {note}\n", row.published.id);

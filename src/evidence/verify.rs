@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
 use super::{
+    block_paths,
     published::{Compute, Paper, Published, Unit},
     su_su_wang_2025,
 };
@@ -63,6 +64,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// The computed value to as many digits as are printed and one more, at least eight.
+    pub fn shown(&self) -> String {
+        self.computed.shown((self.published.significant_digits() as usize + 1).max(8))
+    }
+
     /// Whether the verdict is one that a reader must be told of: neither agreement nor a recorded erratum.
     pub fn is_unexplained(&self) -> bool {
         !matches!(self.verdict, Verdict::Agrees | Verdict::NeedsData) && self.published.erratum.is_none()
@@ -108,36 +114,39 @@ impl Computed {
 pub fn verify(paper: &Paper) -> Result<Vec<Row>> {
     (paper.values.par_iter())
         .map(|published| {
-            let computed = compute(&paper.paper, &published.compute)?.in_unit(published);
+            let digits = DIGITS.max(published.significant_digits() + 1);
+            let computed = compute(&paper.paper, &published.compute, digits)?.in_unit(published);
             let verdict = judge(published, &computed)?;
-            let printed_by = published.printed_by.as_ref().map(|what| compute(&paper.paper, what)).transpose()?;
+            let printed_by =
+                published.printed_by.as_ref().map(|what| compute(&paper.paper, what, digits)).transpose()?;
             let printed_by = printed_by.map(|computed| computed.in_unit(published));
             Ok(Row { published: published.clone(), computed, verdict, printed_by })
         })
         .collect()
 }
 
-/// The digits to which values are recomputed; printed ones have at most five.
+/// The digits to which values are recomputed, and one more than are printed where those are many.
 const DIGITS: u32 = 12;
 
 /// The grid on which matching noise is bracketed: this many decimals.
 const MATCH_DECIMALS: u32 = 7;
 
-fn compute(paper: &str, what: &Compute) -> Result<Computed> {
+fn compute(paper: &str, what: &Compute, digits: u32) -> Result<Computed> {
     let value = match what {
         Compute::OptimalOrderEpsilon { release, levels, queries, delta } => {
             let rho = rho_of(&Release::find(release)?, levels.as_deref(), queries.as_deref())?;
             conversions::zcdp_epsilon_optimal(&rho, &parse(delta)?)?.epsilon
         }
         Compute::ReleaseZcdpEpsilon { release, delta } => {
-            conversions::zcdp_epsilon(&Release::find(release)?.rho, &parse(delta)?, DIGITS)
+            conversions::zcdp_epsilon(&Release::find(release)?.rho, &parse(delta)?, digits)
         }
         Compute::ReleaseRho { release } => Enclosure::rational(&Release::find(release)?.rho, 256),
         Compute::Own { method } => return su_su_wang_2025::compute(&Release::find(paper)?, method),
         Compute::Risk(what) => return super::risk::compute(what),
         Compute::Spine(claim) => return super::spine::compute(claim),
+        Compute::Paths { release, value } => return block_paths::compute(&Release::find(release)?, value, digits),
         Compute::VarianceDeficit { sigma2 } => DiscreteGaussian::new(parse(sigma2)?)?.variance_deficit(DIGITS),
-        _ => return compute_of_release(&Release::find(paper)?, what),
+        _ => return compute_of_release(&Release::find(paper)?, what, digits),
     };
     Ok(Computed::Value(value))
 }
@@ -157,7 +166,7 @@ fn rho_of(release: &Release, levels: Option<&[String]>, queries: Option<&[String
     Ok(rho)
 }
 
-fn compute_of_release(release: &Release, what: &Compute) -> Result<Computed> {
+fn compute_of_release(release: &Release, what: &Compute, digits: u32) -> Result<Computed> {
     let part = |level: &Option<String>| release.composition(level.as_slice(), None);
     let value = match what {
         Compute::Epsilon { level, delta } => part(level)?.epsilon(&parse(delta)?, DIGITS)?.value,
@@ -179,7 +188,7 @@ fn compute_of_release(release: &Release, what: &Compute) -> Result<Computed> {
             let target = target.as_deref().map(parse).transpose()?;
             overall_reduction_one_term(release, &parse(delta)?, target.as_ref())?
         }
-        other => return compute(&release.name, other),
+        other => return compute(&release.name, other, digits),
     };
     Ok(Computed::Value(value))
 }

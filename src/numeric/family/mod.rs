@@ -184,10 +184,19 @@ impl Family {
 
     /// The largest hockey-stick divergence of all units, with a relative width of 10^-digits unless `met` says otherwise.
     pub fn largest(&self, epsilon: &Rational, digits: u32) -> Result<Largest> {
+        self.largest_by(MOST_CONTENDERS, epsilon, digits)
+    }
+
+    /// The same, however many pairs have to be answered by themselves: beyond twelve digits that may be all of them.
+    pub fn largest_sharply(&self, epsilon: &Rational, digits: u32) -> Result<Largest> {
+        self.largest_by(usize::MAX, epsilon, digits)
+    }
+
+    fn largest_by(&self, most_contenders: usize, epsilon: &Rational, digits: u32) -> Result<Largest> {
         let Some((largest, contenders)) = self.by_one_contour(epsilon, digits)? else {
             return self.largest_of(&self.units(), epsilon, digits);
         };
-        if largest.met || contenders.len() > MOST_CONTENDERS {
+        if largest.met || contenders.len() > most_contenders {
             return Ok(largest);
         }
         let refined = self.largest_of(&contenders, epsilon, digits)?;
