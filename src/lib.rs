@@ -28,7 +28,8 @@
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
 //! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
 //! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
-//! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
+//! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths; noise on
+//!   its units, and estimates from it.
 //! - [`evidence`]: published values as data, recomputed and judged.
 //!
 //! A lower room never calls a higher one.
@@ -60,6 +61,8 @@
 //! | all outputs of two levels are summed, and what is not visited is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
 //! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |
 //! | off-spine distances are true minima; every path of a spine sums to exactly one; Theorem 2 | [`spine::osed`], [`spine::bypass`] | `tests/spine.rs`: all coefficients tried, path by path, dense matrices |
+//! | noise by a unit's share spends the budget on every path (Cumings-Menon et al., Theorems 1 and 3) | [`Mechanism`](spine::measure::Mechanism) | `tests/measure.rs`: every change of a record, count by count |
+//! | the two-pass estimate is least squares, and its variances are (3.4), for trees and Kronecker products | [`spine::estimate`], [`spine::variance`], [`spine::kronecker`] | `tests/estimate.rs`: dense matrices in exact fractions; `tests/rhode_island.rs` |
 //!
 //! # What is assumed
 //!

@@ -280,7 +280,7 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
     let carries = |level: usize| (0..saved.spine.tree.units(level)).any(|unit| saved.spine.carried(level, unit) > 0);
     let files = 3 * (0..6).filter(|level| carries(*level)).count();
     assert!(files >= 9 && manifest.files.len() == files, "{files}");
-    let mut rows = vec![0; 6];
+    let mut rows = [0; 6];
     let noisy = measurements::read(&out, |described, unit, sigma2, counts| {
         assert!(saved.spine.carried(described.level, unit) > 0 && counts.len() == described.counts);
         let spread = sigma2.to_f64().sqrt();
@@ -289,9 +289,9 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
         Ok(())
     });
     assert_eq!(noisy.unwrap().insecure_seed, Some(9));
-    for level in 0..6 {
+    for (level, rows) in rows.iter().enumerate() {
         let carry = (0..saved.spine.tree.units(level)).filter(|unit| saved.spine.carried(level, *unit) > 0).count();
-        assert_eq!(rows[level], 3 * carry);
+        assert_eq!(*rows, 3 * carry);
     }
     let text = fs::read_to_string(out.join(&manifest.files[1].file)).unwrap();
     assert!(text.starts_with("unit (insecure seed 9),sigma2,child * 0,child * 1+2,adult * 0,adult * 1+2\n"), "{text}");
