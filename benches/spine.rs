@@ -7,12 +7,17 @@ use std::{
     time::Instant,
 };
 
-use dp_assay::spine::{
-    blocks::{Blocks, Kind},
-    bypass::{Privacy, Spine},
-    hierarchy::Tree,
-    optimize::{Entities, Settings, optimized},
-    osed::all_distances,
+use dp_assay::{
+    noise::{Sampler, Streams},
+    spine::{
+        blocks::{Blocks, Kind},
+        bypass::{Privacy, Spine},
+        estimate::{least_squares_approx, top_down},
+        hierarchy::Tree,
+        optimize::{Entities, Settings, optimized},
+        osed::all_distances,
+        spread::spreads,
+    },
 };
 use rug::Rational;
 
@@ -47,7 +52,7 @@ fn rhode_island(folder: &Path) {
         start.elapsed().as_secs_f64()
     );
     for name in ["redistricting-persons", "dhc"] {
-        spine(name, &blocks);
+        let _ = spine(name, &blocks);
     }
 }
 
@@ -67,11 +72,41 @@ fn nation() {
     let blocks = Blocks::from_geoids((0..8_000_000).map(geoid).collect()).expect("a nation");
     println!("a nation of {} blocks made: {:.3} s", blocks.geoids().len(), start.elapsed().as_secs_f64());
     for name in ["redistricting-persons", "dhc"] {
-        spine(name, &blocks);
+        let spine = spine(name, &blocks);
+        least_squares(&spine);
     }
 }
 
-fn spine(name: &str, blocks: &Blocks) {
+/// Weighted least squares of a total: noisy totals of all units that carry a share, which are drawn beforehand.
+fn least_squares(spine: &Spine) {
+    let tree = &spine.tree;
+    let start = Instant::now();
+    let sampler = Sampler::discrete_gaussian(Rational::from(50)).expect("a sampler");
+    let mut streams = Streams::with_insecure_seed(1);
+    let noisy = |level: usize| {
+        let mut noise = vec![0; tree.units(level)];
+        streams.fill(&sampler, &mut noise);
+        noise.into_iter().enumerate().map(|(unit, x)| (x + 40 * tree.blocks(level, unit).len() as i64) as f64).collect()
+    };
+    let measured: Vec<Vec<f64>> = (0..tree.levels()).map(noisy).collect();
+    let drawn = start.elapsed();
+    let precision = |level: usize, unit: usize| spine.carried(level, unit) as f64;
+    let estimates = black_box(least_squares_approx(tree, 1, precision, &measured).expect("estimates"));
+    let estimated = start.elapsed();
+    let counts = black_box(top_down(tree, 1, &estimates));
+    let whole = start.elapsed();
+    assert_eq!(counts[0][0], counts[tree.levels() - 1].iter().sum::<i64>());
+    black_box(spreads(spine, Privacy::Concentrated).expect("variances"));
+    println!(
+        "    a total: noise on all units {:.3} s, least squares {:.3} s, integers from the top down {:.3} s, certified variances of all units {:.3} s",
+        drawn.as_secs_f64(),
+        (estimated - drawn).as_secs_f64(),
+        (whole - estimated).as_secs_f64(),
+        (start.elapsed() - whole).as_secs_f64()
+    );
+}
+
+fn spine(name: &str, blocks: &Blocks) -> Spine {
     let settings = Settings::production(name).expect("settings");
     let start = Instant::now();
     let entities = Entities::of(blocks, &settings);
@@ -90,4 +125,5 @@ fn spine(name: &str, blocks: &Blocks) {
         (measured - built).as_secs_f64(),
         (whole - measured).as_secs_f64()
     );
+    spine
 }

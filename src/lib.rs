@@ -29,7 +29,8 @@
 //! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
 //! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //! - [`safetab`]: SafeTab-P, the counts of detailed race and ethnicity groups: its files, its population groups.
-//! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
+//! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths; noise on
+//!   its units, and estimates from it.
 //!
 //! A lower room never calls a higher one.
 //!

@@ -129,7 +129,7 @@ fn truth(spine: &Spine, group: &QueryGroup, level: usize, unit: usize, entries: 
 }
 
 /// The sum of squared noise over its variance, and the sum of noise over its deviation, are near their expectations: with
-/// 4 million noises a false alarm of 6 standard deviations has a chance below 10^-8; the seed is fixed.
+/// so many noises a false alarm of 6 standard deviations has a chance below 10^-8; the seed is fixed.
 #[test]
 fn the_noise_has_the_declared_variance_and_depends_on_the_seed_alone() {
     let mut numbers = Numbers(83);
@@ -159,15 +159,18 @@ fn the_noise_has_the_declared_variance_and_depends_on_the_seed_alone() {
     };
     assert!(draw(3, 1) == draw(3, 4) && draw(3, 1) != draw(4, 1));
     let (mut squares, mut sum, mut count) = (0.0, 0.0, 0.0);
-    for seed in 0..400 {
+    let mut variances: std::collections::HashMap<Rational, f64> = Default::default();
+    for seed in 0..200 {
         for (level, query, units, values) in draw(seed, 1) {
             let asked = &mechanism.levels()[level][query];
             for (unit, noisy) in units.iter().zip(values.chunks(asked.group.counts())) {
                 let carried = spine.carried(level, *unit as usize);
                 assert!(carried > 0, "a unit without a share answers nothing");
                 let Some(Law::DiscreteGaussian { sigma2 }) = asked.law(carried) else { panic!() };
-                let variance =
-                    dp_assay::noise::DiscreteGaussian::new(sigma2.clone()).unwrap().variance(10).approximate();
+                let variance = *variances.entry(sigma2.clone()).or_insert_with(|| {
+                    let noise = dp_assay::noise::DiscreteGaussian::new(sigma2.clone()).unwrap();
+                    noise.variance(10).approximate()
+                });
                 for (noisy, truth) in noisy.iter().zip(truth(&spine, &asked.group, level, *unit as usize, &entries)) {
                     let noise = (noisy - truth) as f64;
                     squares += noise * noise / variance;
@@ -272,10 +275,12 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
     assert_eq!(json["worst_paths"].as_array().unwrap().len(), 2);
     let out = folder.path().join("out");
     let manifest: Manifest = serde_json::from_str(&fs::read_to_string(out.join("measurements.json")).unwrap()).unwrap();
-    assert_eq!(manifest.files.len(), 18);
     // Read back: each count is near the truth, and each unit that carries a share has its row.
     let saved = Saved::read(&folder.path().join("spine")).unwrap();
-    let mut rows = vec![0; 6];
+    let carries = |level: usize| (0..saved.spine.tree.units(level)).any(|unit| saved.spine.carried(level, unit) > 0);
+    let files = 3 * (0..6).filter(|level| carries(*level)).count();
+    assert!(files >= 9 && manifest.files.len() == files, "{files}");
+    let mut rows = [0; 6];
     let noisy = measurements::read(&out, |described, unit, sigma2, counts| {
         assert!(saved.spine.carried(described.level, unit) > 0 && counts.len() == described.counts);
         let spread = sigma2.to_f64().sqrt();
@@ -284,11 +289,11 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
         Ok(())
     });
     assert_eq!(noisy.unwrap().insecure_seed, Some(9));
-    for level in 0..6 {
+    for (level, rows) in rows.iter().enumerate() {
         let carry = (0..saved.spine.tree.units(level)).filter(|unit| saved.spine.carried(level, *unit) > 0).count();
-        assert_eq!(rows[level], 3 * carry);
+        assert_eq!(*rows, 3 * carry);
     }
-    let text = fs::read_to_string(out.join(&manifest.files[4].file)).unwrap();
+    let text = fs::read_to_string(out.join(&manifest.files[1].file)).unwrap();
     assert!(text.starts_with("unit (insecure seed 9),sigma2,child * 0,child * 1+2,adult * 0,adult * 1+2\n"), "{text}");
     // The same seed gives the same bytes; a folder that holds something is left alone.
     assert!(refused(&measure(folder.path(), &[])).contains("holds files"));
@@ -330,7 +335,7 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
             "--csv",
         ],
     );
-    assert_eq!(String::from_utf8_lossy(&csv.stdout).lines().count(), 19);
+    assert_eq!(String::from_utf8_lossy(&csv.stdout).lines().count(), files + 1);
     assert_eq!(
         fs::read_dir(folder.path())
             .unwrap()
@@ -371,9 +376,9 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
         ("\"age * some\"", "\"age * sum\"", "some"),
         ("\"age * some\"", "\"race * some\"", "each attribute once"),
         ("rho = \"2\"", "rho = \"3\"", ""),
-        ("[\"1\", \"2\"]", "[\"1\"]", "line 16, column 8: the value \"2\" of \"race\" is in no group"),
+        ("[\"1\", \"2\"]", "[\"1\"]", "line 14, column 8: the value \"2\" of \"race\" is in no group"),
         ("[\"1\", \"2\"]", "[\"1\", \"0\"]", "no other group has"),
-        ("attribute = \"race\"", "attribute = \"sex\"", "line 17"),
+        ("attribute = \"race\"", "attribute = \"sex\"", "line 15"),
         ("name = \"race\"", "name = \"age\"", "occurs twice"),
         ("name = \"race\"", "name = \"total\"", "line 11"),
         ("size = 3", "size = 99999999", "line 11"),

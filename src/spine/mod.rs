@@ -2,7 +2,11 @@
 //!
 //! [`blocks`] reads blocks and the entities that they lie in, [`hierarchy`] holds a tree of geounits over them, [`osed`]
 //! measures how far an entity is from it, [`optimize`] moves block groups and tract groups towards the entities, [`bypass`]
-//! moves budget off units that do not pay for themselves, and [`plan`] says what a spine is built from.
+//! moves budget off units that do not pay for themselves, and [`plan`] says what a spine is built from; [`saved`] reads it back.
+//!
+//! [`measure`] draws a release on a spine: the noise on every query group of every unit, from [`histograms`], and what it
+//! spends; [`measurements`] are its files. [`estimate`] fits the totals of all units to them, [`kronecker`] all histograms,
+//! and [`variance`] says how well; [`spread`] sums that up by level.
 //!
 //! # Where the paper differs from what it proves
 //!
@@ -10,6 +14,7 @@
 //! - (4.1) and (4.2) write level l for the level L of the children: see [`osed`], where the minimum is proven.
 //! - Theorem 2's proof: the block D is of diag(gamma_1^2 - gamma_0^2), not of its negative, and the reduced matrix is T'DT;
 //!   TDT' has no meaning for T of b\[l, 1\] rows and c columns. The statement stands: see [`bypass`].
+//! - S in section 3 is rescaled by gamma alpha epsilon, which loses the factor 1/2 of section 2.4; comparisons stand.
 //! - Remark 1's variances are in units of 4/epsilon^2 (a scale of 2/(epsilon gamma) has variance 8/(epsilon gamma)^2).
 //! - Theorem 3's proof takes units u < U\[l\]; the last unit u = U\[l\] belongs to T\[l\] as well.
 //! - Section 4 says "up to sqrt(n) + fanout_cutoff" blocks in a block group; the production code allows

@@ -87,7 +87,7 @@ pub fn dense_solve(matrix: &[Vec<Rational>], right: &[Rational]) -> Vec<Rational
     let mut solved = vec![Rational::new(); n];
     for i in (0..n).rev() {
         let known = (i + 1..n).fold(Rational::new(), |sum, k| sum + Rational::from(&rows[i][k] * &solved[k]));
-        solved[i] = Rational::from(&rows[i][n] - known) / &rows[i][i];
+        solved[i] = (&rows[i][n] - known) / &rows[i][i];
     }
     solved
 }

@@ -72,9 +72,13 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
     let mut panels = Vec::new();
     for (name, tree) in &spines {
         // A unit of the census spine may lie on both sides.
-        let sides = [("inside", Ink::Vermillion), ("outside", Ink::Blue), ("both", Ink::Black)];
+        let sides = [
+            ("inside", "units inside AIAN areas", Ink::Vermillion),
+            ("outside", "units outside AIAN areas", Ink::Blue),
+            ("both", "units on both sides", Ink::Black),
+        ];
         let mut series: Vec<Series> = Vec::new();
-        for (side, ink) in sides {
+        for (side, words, ink) in sides {
             let mut points = Vec::new();
             for (level, label) in SIX.iter().enumerate() {
                 let side_of = |unit: usize| {
@@ -94,11 +98,7 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
                     points.push((units as f64, level as f64));
                 }
             }
-            series.push(dots(
-                &format!("units {side} AIAN areas").replace("both AIAN", "that AIAN areas cut, with"),
-                ink,
-                points,
-            ));
+            series.push(dots(words, ink, points));
         }
         panels.push(Panel {
             title: format!("{name} spine"),
@@ -106,9 +106,6 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
             y: Axis::names(SIX),
             series,
         });
-    }
-    for series in panels.iter_mut().flat_map(|panel| &mut panel.series) {
-        series.name = series.name.replace("units that AIAN areas cut, with areas", "units on both sides");
     }
     let title =
         "Units of each level, Rhode Island: the census spine, and the optimized one below the AIAN spine of Figure 1";
