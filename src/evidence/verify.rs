@@ -117,7 +117,8 @@ pub fn verify(paper: &Paper) -> Result<Vec<Row>> {
             let digits = DIGITS.max(published.significant_digits() + 1);
             let computed = compute(&paper.paper, &published.compute, digits)?.in_unit(published);
             let verdict = judge(published, &computed)?;
-            let printed_by = published.printed_by.as_ref().map(|what| compute(&paper.paper, what, digits)).transpose()?;
+            let printed_by =
+                published.printed_by.as_ref().map(|what| compute(&paper.paper, what, digits)).transpose()?;
             let printed_by = printed_by.map(|computed| computed.in_unit(published));
             Ok(Row { published: published.clone(), computed, verdict, printed_by })
         })
