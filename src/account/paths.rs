@@ -77,8 +77,7 @@ impl WorstPath {
         self.family.largest(epsilon, digits)
     }
 
-    /// The same, however many pairs have to be answered by themselves: more than twelve digits where many are near the
-    /// largest.
+    /// The same for more than twelve digits, where many pairs may be near the largest: each of them is answered by itself.
     pub fn delta_sharply(&self, epsilon: &Rational, digits: u32) -> Result<Largest> {
         check_epsilon(epsilon)?;
         self.family.largest_sharply(epsilon, digits)

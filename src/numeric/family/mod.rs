@@ -184,25 +184,28 @@ impl Family {
 
     /// The largest hockey-stick divergence of all units, with a relative width of 10^-digits unless `met` says otherwise.
     pub fn largest(&self, epsilon: &Rational, digits: u32) -> Result<Largest> {
-        self.largest_by(MOST_CONTENDERS, epsilon, digits)
-    }
-
-    /// The same, however many pairs have to be answered by themselves: beyond twelve digits that may be all of them.
-    pub fn largest_sharply(&self, epsilon: &Rational, digits: u32) -> Result<Largest> {
-        self.largest_by(usize::MAX, epsilon, digits)
-    }
-
-    fn largest_by(&self, most_contenders: usize, epsilon: &Rational, digits: u32) -> Result<Largest> {
         let Some((largest, contenders)) = self.by_one_contour(epsilon, digits)? else {
             return self.largest_of(&self.units(), epsilon, digits);
         };
-        if largest.met || contenders.len() > most_contenders {
+        if largest.met || contenders.len() > MOST_CONTENDERS {
             return Ok(largest);
         }
         let refined = self.largest_of(&contenders, epsilon, digits)?;
         let width = |x: &Enclosure| Float::with_val(64, x.upper() - x.lower());
         let narrower = width(&refined.value) < width(&largest.value);
         Ok(if refined.met || narrower { refined } else { largest })
+    }
+
+    /// The same for more digits than doubles carry: the common contour tells which units may be the largest, and each of
+    /// them is answered by itself, however many they are.
+    pub fn largest_sharply(&self, epsilon: &Rational, digits: u32) -> Result<Largest> {
+        // Few enough that the first attempt of the common contour gives them.
+        const ENOUGH_TO_TELL: u32 = 10;
+        match self.by_one_contour(epsilon, digits.min(ENOUGH_TO_TELL))? {
+            Some((largest, _)) if largest.value.is_tight(digits) => Ok(largest),
+            Some((_, contenders)) => self.largest_of(&contenders, epsilon, digits),
+            None => self.largest_of(&self.units(), epsilon, digits),
+        }
     }
 
     /// Every unit's hockey stick, to about the asked digits.
