@@ -119,6 +119,7 @@ impl Specification {
         pairs: &[(IterationCode, Code)],
     ) -> Specification {
         iterations.sort_by_key(|iteration| iteration.code);
+        iterations.dedup_by_key(|iteration| iteration.code);
         let mut codes: Vec<Code> = codes.into_iter().collect();
         codes.sort_unstable();
         codes.dedup();
