@@ -351,3 +351,33 @@ fn damaged_files_are_judged_row_by_row_and_never_panic() {
         assert!(findings.count() >= broken.len() as u64);
     }
 }
+
+#[test]
+fn damaged_public_files_never_panic() {
+    let mut numbers = Numbers(13);
+    let folder = copy();
+    for name in ["config.json", "GRF-C.txt"].into_iter().chain(FILES) {
+        let path = folder.path().join(name);
+        let whole = fs::read(&path).unwrap();
+        let mut broken = 0;
+        for _ in 0..150 {
+            let mut text = whole.clone();
+            for _ in 0..1 + numbers.below(8) {
+                let place = numbers.below(text.len() as u64) as usize;
+                let other = text[numbers.below(text.len() as u64) as usize];
+                match numbers.below(4) {
+                    0 => text[place] = numbers.below(256) as u8,
+                    1 => text[place] = other,
+                    2 => text.insert(place, other),
+                    _ => drop(text.remove(place)),
+                }
+            }
+            fs::write(&path, &text).unwrap();
+            let findings = findings_of(folder.path());
+            broken += u32::from(!findings.is_empty());
+            assert!(findings.iter().all(|finding| !finding.allowed.is_empty() && !finding.file.is_empty()));
+        }
+        assert!(broken > 50, "{name}: {broken}");
+        fs::write(&path, whole).unwrap();
+    }
+}

@@ -28,6 +28,19 @@ fn persons_are_the_same_under_a_seed_whatever_the_threads() {
     assert!((0.1..0.3).contains(&share(&|row| row[16].starts_with('4'))));
     let blocks: BTreeSet<String> = rows.iter().map(|row| row[3..7].concat()).collect();
     assert!(blocks.len() < geography.len() && blocks.len() > geography.len() / 2);
+    // One block, whatever its weight, and one code.
+    let path = folder.path().join("GRF-C.txt");
+    write_geography(&Blocks::from_geoids(vec![10_010_001_001_000]).unwrap(), &path).unwrap();
+    let settings = read_settings(Path::new(EXAMPLE));
+    let geography = read_geography(&path, &settings);
+    let specification = Specification::new(8, [code(9990)], Vec::new(), &[]);
+    let persons = folder.path().join("few");
+    for seed in 0..10 {
+        Population::new(&geography, &specification, seed).unwrap().write(50, &persons, |_| {}).unwrap();
+        let all = (settings.clone(), specification.clone(), geography.clone());
+        let (found, findings) = check(&persons, &all);
+        assert!(findings.is_empty() && found.records == 50 && found.combinations.len() == 1, "{findings}");
+    }
 }
 
 const RHODE_ISLAND: [&str; 2] = ["BlockAssign_ST44_RI_INCPLACE_CDP.txt", "BlockAssign_ST44_RI_AIANNH.txt"];
