@@ -88,7 +88,7 @@
 //! | the largest probability of a correct decision is a point of the profile | [`most_correct`](crate::risk::bound::most_correct) | `tests/risk.rs`: against one count's own decisions |
 //! | all outputs of two levels are summed, and what is not visited is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](crate::risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
 //! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](crate::risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |
-//! | no record has more iterations than the stability that noise is scaled to | [`safetab::groups`](crate::safetab::groups) | `tests/safetab_input.rs`: all sets of codes of random specifications |
+//! | no record has more iterations than the stability that noise is scaled to | [`safetab::groups`](crate::safetab::groups) | `tests/safetab_input`: all sets of codes of random specifications |
 //! | off-spine distances are true minima; every path of a spine sums to exactly one; Theorem 2 | [`spine::osed`](crate::spine::osed), [`spine::bypass`](crate::spine::bypass) | `tests/spine.rs`: all coefficients tried, path by path, dense matrices |
 //! | noise by a unit's share spends the budget on every path (Cumings-Menon et al., Theorems 1 and 3) | [`Mechanism`](crate::spine::measure::Mechanism) | `tests/measure.rs`: every change of a record, count by count |
 //! | the two-pass estimate is least squares, and its variances are (3.4), for trees and Kronecker products | [`spine::estimate`](crate::spine::estimate), [`spine::variance`](crate::spine::variance), [`spine::kronecker`](crate::spine::kronecker) | `tests/estimate.rs`: dense matrices in exact fractions; `tests/rhode_island.rs` |

@@ -19,8 +19,10 @@
 //!
 //! where m is the largest number of race codes taken, h_r the most *alone* iterations that one race code has, and h_e the
 //! most iterations that one ethnicity code has. Its program assumes that the iterations alone and those in combination have
-//! the same structure, and does not check it. Without that the formula is no bound: let m codes have one iteration alone in
-//! common and m different ones in combination, then h_r = 1 and a record with all of them has m + 1 iterations of race.
+//! the same structure. Then it is right: k codes with c iterations alone in common have c in combination in common, and so
+//! at most c + c + k (h_r - c) <= h_r max(2, k) of race. But the program does not check it, and without it the formula is
+//! no bound: let m codes have one iteration alone in common and m different ones in combination, then h_r = 1 and a record
+//! with all of them has m + 1 iterations of race.
 //!
 //! So [`Specification::stability`] is the larger of the formula and a bound that holds for every specification. For a
 //! record with the set R of race codes, at most m, let C be the iterations alone that they have in common.
@@ -119,6 +121,7 @@ impl Specification {
         pairs: &[(IterationCode, Code)],
     ) -> Specification {
         iterations.sort_by_key(|iteration| iteration.code);
+        iterations.dedup_by_key(|iteration| iteration.code);
         let mut codes: Vec<Code> = codes.into_iter().collect();
         codes.sort_unstable();
         codes.dedup();

@@ -427,12 +427,7 @@ impl Keys<'_> {
                 match numbers.as_deref() {
                     Some(&[one, two, three]) if one <= two && two <= three => [one, two, three],
                     Some(_) => {
-                        self.wrong(
-                            &key,
-                            Rule::Contradiction,
-                            value.to_string(),
-                            "three thresholds that do not descend",
-                        );
+                        self.wrong(&key, Rule::Order, value.to_string(), "three thresholds that do not descend");
                         never
                     }
                     None => {
