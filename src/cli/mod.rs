@@ -20,6 +20,7 @@ mod simulate;
 mod spine;
 mod subject;
 mod tradeoff;
+mod tune;
 mod verify;
 
 use std::{io, process::ExitCode};
@@ -57,6 +58,7 @@ enum Command {
     Noise(noise::Args),
     Figures(figures::Args),
     Spine(spine::Args),
+    Tune(tune::Args),
 }
 
 /// What a command that ran has to say to the shell.
@@ -86,6 +88,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Noise(args) => noise::run(&args),
         Command::Figures(args) => figures::run(&args),
         Command::Spine(args) => spine::run(&args),
+        Command::Tune(args) => tune::run(&args),
     };
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,
