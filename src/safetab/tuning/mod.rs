@@ -6,6 +6,7 @@
 //! | [`formulas`] | the closed formulas of both papers for the same, to be compared with |
 //! | [`plan`] | a file of levels |
 //! | [`spent`] | what one person's data reveal, for a level and for a plan |
+//! | [`tuned`] | all answers about a level of a plan |
 //!
 //! A level of budget B and stability s gives every population group B / s. A group that is published by its total only has
 //! it all in one count; another has gamma B / s for the total of stage 1, which chooses the table, and the rest for each
@@ -14,6 +15,7 @@
 pub mod formulas;
 pub mod plan;
 pub mod spent;
+pub mod tuned;
 
 use rug::{Integer, Rational, ops::Pow};
 
@@ -73,10 +75,10 @@ pub struct TableError {
     pub table: Table,
     /// The margin of error of one cell.
     pub cell: i64,
-    /// That of the sum of all cells of one sex; nothing for a total.
+    /// That of the sum of all cells of one sex; nothing for a total, or where the sum is too wide to be known.
     pub sex: Option<i64>,
-    /// That of the sum of all cells.
-    pub total: i64,
+    /// That of the sum of all cells; nothing where it is too wide to be known.
+    pub total: Option<i64>,
     /// The least size of a group whose average cell has a margin of at most the target error times the cell.
     pub size: Integer,
 }
@@ -174,13 +176,13 @@ impl Level {
             return Err(Error::out_of_range("the target error", rational::display(target_error), expected));
         }
         let [_, noise] = self.stage_noises()?;
-        let margin = |copies| noise.margin(copies, &margin_level());
-        let cell = margin(1)?;
+        let margin = |copies| tuned::within(noise.margin(copies, &margin_level()));
+        let cell = noise.margin(1, &margin_level())?;
         (Table::ALL.into_iter())
             .map(|table| {
                 let cells = table.noisy_cells();
                 let size = (Rational::from(cell) * cells / target_error).ceil().into_numer_denom().0;
-                let sex = if table == Table::Total { None } else { Some(margin(cells / 2)?) };
+                let sex = if table == Table::Total { None } else { margin(cells / 2)? };
                 Ok(TableError { table, cell, sex, total: margin(cells)?, size })
             })
             .collect()
@@ -283,7 +285,7 @@ fn least_cell_budget(mechanism: Mechanism) -> Rational {
 
 /// Whether `P[|X| <= m]` >= 95 %, decided by enclosures as sharp as it takes.
 fn covers(noise: &CellNoise, m: i64) -> Result<bool> {
-    let most = Rational::from(1 - margin_level()) / 2_u32;
+    let most = (1 - margin_level()) / 2_u32;
     let mut digits = 15;
     loop {
         match noise.survival(m + 1, digits)?.at_most(&most) {
@@ -387,10 +389,11 @@ mod tests {
         let tables = level.tables(&target).unwrap();
         for row in &tables {
             let cells = row.table.noisy_cells();
-            let cell = |n: Integer| Rational::from(n) / cells;
-            assert!(Rational::from(row.cell) <= Rational::from(&target * cell(row.size.clone())));
-            assert!(Rational::from(row.cell) > Rational::from(&target * cell(row.size.clone() - 1_u32)));
-            assert!(row.total >= row.sex.unwrap_or(row.cell) && row.sex.unwrap_or(row.cell) >= row.cell);
+            // The margin over the average cell.
+            let error = |n: Integer| Rational::from((Integer::from(row.cell) * cells, n));
+            assert!(error(row.size.clone()) <= target && error(row.size.clone() - 1_u32) > target);
+            let (sex, total) = (row.sex.unwrap_or(row.cell), row.total.unwrap());
+            assert!(total >= sex && sex >= row.cell);
         }
         assert_eq!(tables[0].size, 110);
         assert!(level.tables(&Rational::new()).is_err());
