@@ -7,6 +7,7 @@ mod curve;
 mod delta;
 mod epsilon;
 mod errors;
+mod estimate;
 mod explain;
 mod figures;
 mod ledger;
@@ -59,6 +60,7 @@ enum Command {
     Figures(figures::Args),
     Spine(spine::Args),
     Measure(measure::Args),
+    Estimate(estimate::Args),
 }
 
 /// What a command that ran has to say to the shell.
@@ -89,6 +91,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Figures(args) => figures::run(&args),
         Command::Spine(args) => spine::run(&args),
         Command::Measure(args) => measure::run(&args),
+        Command::Estimate(args) => estimate::run(&args),
     };
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,

@@ -19,6 +19,7 @@ use crate::{
     files::{self, file_error},
     noise::Streams,
     numeric::{rational, sum::Law},
+    release::schema::MOST_CELLS,
 };
 
 /// The file that describes the others.
@@ -206,6 +207,10 @@ pub fn read(
         why: why.to_string(),
     })?;
     for described in &manifest.files {
+        if described.counts > MOST_CELLS {
+            let why = format!("{} counts of a unit: at most {MOST_CELLS} are read", described.counts);
+            return Err(Error::DataFile { file: path.display().to_string(), line: 0, column: 0, why });
+        }
         let mut table = Table::open(&folder.join(&described.file))?;
         let (mut values, mut rows) = (vec![0; described.counts], 0);
         let mut last: (String, rug::Rational) = Default::default();
