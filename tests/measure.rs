@@ -275,6 +275,7 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
     assert_eq!(json["worst_paths"].as_array().unwrap().len(), 2);
     let out = folder.path().join("out");
     let manifest: Manifest = serde_json::from_str(&fs::read_to_string(out.join("measurements.json")).unwrap()).unwrap();
+    assert_eq!(manifest.privacy["epsilon"], json["epsilon"]);
     // Read back: each count is near the truth, and each unit that carries a share has its row.
     let saved = Saved::read(&folder.path().join("spine")).unwrap();
     let carries = |level: usize| (0..saved.spine.tree.units(level)).any(|unit| saved.spine.carried(level, unit) > 0);

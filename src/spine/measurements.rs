@@ -33,6 +33,9 @@ pub struct Manifest {
     pub written_by: String,
     /// The release that was drawn.
     pub release: String,
+    /// What all noisy counts together spend, as the program says it.
+    #[serde(default)]
+    pub privacy: serde_json::Value,
     /// The seed, where the noise can be subtracted by whoever knows it.
     pub insecure_seed: Option<u64>,
     /// The files, level by level.
@@ -65,11 +68,12 @@ pub fn check_free(folder: &Path) -> Result<()> {
     files::check_free(folder)
 }
 
-/// Draws all noisy counts and writes them into a folder that is empty or not there.
+/// Draws all noisy counts and writes them into a folder that is empty or not there, with what the caller says of the release
+/// and of what it spends.
 pub fn write(
     mechanism: &Mechanism,
     names: &[String],
-    release: &str,
+    (release, privacy): (&str, serde_json::Value),
     histograms: &Histograms,
     streams: &mut Streams,
     folder: &Path,
@@ -78,6 +82,7 @@ pub fn write(
     let mut manifest = Manifest {
         written_by: format!("assay {}", env!("CARGO_PKG_VERSION")),
         release: release.to_string(),
+        privacy,
         insecure_seed,
         files: Vec::new(),
     };
