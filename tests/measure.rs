@@ -275,6 +275,7 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
     assert_eq!(json["worst_paths"].as_array().unwrap().len(), 2);
     let out = folder.path().join("out");
     let manifest: Manifest = serde_json::from_str(&fs::read_to_string(out.join("measurements.json")).unwrap()).unwrap();
+    assert_eq!(manifest.privacy["epsilon"], json["epsilon"]);
     // Read back: each count is near the truth, and each unit that carries a share has its row.
     let saved = Saved::read(&folder.path().join("spine")).unwrap();
     let carries = |level: usize| (0..saved.spine.tree.units(level)).any(|unit| saved.spine.carried(level, unit) > 0);
@@ -343,6 +344,64 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
             .count(),
         0
     );
+}
+
+#[test]
+fn estimates_are_written_in_the_form_that_is_read_and_add_up() {
+    let folder = prepared();
+    assert!(measure(folder.path(), &["--insecure-seed", "4"]).status.success());
+    let estimate = |more: &[&str]| {
+        let args =
+            ["estimate", "--spine", "spine", "--measurements", "out", "--release", "release.toml", "--out", "best"];
+        assay(folder.path(), &[&args, more].concat())
+    };
+    let output = estimate(&["--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["left_out"], serde_json::json!(["age * some"]));
+    let totals = fs::read_to_string(folder.path().join("best/totals.csv")).unwrap();
+    let root: i64 = totals.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
+    assert_eq!(json["records"], root);
+    // 13 records, and a variance below that of the nation's own answer, 24.
+    assert!((root - 13).abs() < 60 && json["levels"][0]["variance_of_total"]["upper"].as_f64().unwrap() < 24.0);
+    let blocks: i64 = totals
+        .lines()
+        .filter(|line| line.starts_with("Block,"))
+        .map(|line| line.rsplit(',').next().unwrap().parse::<i64>().unwrap())
+        .sum();
+    assert_eq!(blocks, root);
+    assert!(refused(&estimate(&[])).contains("holds files"));
+    fs::rename(folder.path().join("best/counts.csv"), folder.path().join("counts.csv")).unwrap();
+    fs::rename(folder.path().join("out"), folder.path().join("first")).unwrap();
+    let again = measure(folder.path(), &["--json"]);
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(json["confidential"]["records"], root);
+    // Noisy counts that are not of this release, or not all there.
+    fs::remove_dir_all(folder.path().join("best")).unwrap();
+    let manifest = folder.path().join("out/measurements.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let parsed: Manifest = serde_json::from_str(&text).unwrap();
+    let first = folder.path().join("out").join(&parsed.files[0].file);
+    let rows = fs::read_to_string(&first).unwrap();
+    for (path, from, to, says) in [
+        (&manifest, text.clone(), text.replacen("\"total\"", "\"detailed\"", 1), "other noise"),
+        (&manifest, text.clone(), text.replacen("\"units\": 1", "\"units\": 2", 1), "measurements.json says 2"),
+        (&manifest, text.clone(), text.replacen("\"level\": 0", "\"level\": 9", 1), "not of this spine"),
+        (&manifest, text.clone(), text.replacen("\"counts\": 1", "\"counts\": 99999999999", 1), "at most 16777216"),
+        (&manifest, text.clone(), "{}".to_string(), "measurements.json, line 1"),
+        (&first, rows.clone(), rows.replacen("0,", "0,1", 1), "other noise"),
+        (&first, rows.clone(), rows.replacen("0,", "7,", 1), "not of this spine"),
+        (&first, rows.clone(), rows.trim_end().to_string() + "1x\n", "is no count"),
+        (&first, rows.clone(), format!("{}{}\n", rows, rows.lines().nth(1).unwrap()), "twice"),
+    ] {
+        assert_ne!(from, to, "{says}");
+        fs::write(path, to).unwrap();
+        let message = refused(&estimate(&[]));
+        assert!(message.contains(says), "{says}: {message}");
+        fs::write(path, from).unwrap();
+    }
+    assert!(!folder.path().join("best").exists() && estimate(&[]).status.success());
 }
 
 #[test]

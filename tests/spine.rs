@@ -342,6 +342,35 @@ fn the_program_answers_with_the_keys_of_its_contract_and_refuses_bad_plans() {
     assert!(listed.contains("sd_secondary,110010301001000,blocks"));
     let assigned = fs::read_to_string(folder.path().join("out/blocks.csv")).unwrap();
     assert_eq!(assigned.lines().count() as u64, blocks + 1);
+    // Variances are certified, and fall from a unit's own answer to the estimate.
+    for level in json["levels"].as_array().unwrap() {
+        let end = |key: &str, end: &str| level[key][end].as_f64().unwrap();
+        assert!(end("variance", "lower") <= end("variance", "upper"));
+        assert!(
+            end("variance_least", "upper") <= end("variance", "upper")
+                && end("variance", "lower") <= end("variance_most", "upper")
+        );
+        assert!(
+            level["measured"].as_u64().unwrap() == 0
+                || end("variance_least", "upper") <= end("variance_alone", "upper")
+        );
+    }
+    assert_eq!(json["variance_unit"], "1 / rho");
+    for picture in ["osed", "fanout", "variance"] {
+        let text = |kind: &str| fs::read_to_string(folder.path().join(format!("out/{picture}.{kind}"))).unwrap();
+        assert!(text("svg").contains("</svg>") && text("csv").lines().count() > 1, "{picture}");
+    }
+    let entities = fs::read_to_string(folder.path().join("out/entities.csv")).unwrap();
+    assert!(entities.starts_with("kind,entity,blocks,osed_before,osed_after,variance_approx\n"));
+    let pure = PLAN.replacen("-units\"\n", "-units\"\nprivacy = \"pure\"\n", 1);
+    let csv = assay(folder.path(), &pure, &["--csv"]);
+    let text = String::from_utf8(csv.stdout).unwrap();
+    assert!(
+        csv.status.success() && text.starts_with("level,units,max_fanout,bypassed,") && text.lines().count() == 7,
+        "{text}"
+    );
+    let json = assay(folder.path(), &pure, &["--json"]).stdout;
+    assert!(String::from_utf8(json).unwrap().contains("8 / epsilon^2"));
     // A release: its own levels, and the exact epsilon of the paths that occur.
     let plan = "settings = \"redistricting-persons\"\nrelease = \"pl94-persons-us\"\n";
     let output = assay(folder.path(), plan, &["--json", "--delta", "1e-10"]);

@@ -66,8 +66,20 @@ pub fn run(args: &Args) -> Result<Answer> {
     let schema = release.schema.clone().unwrap_or_default();
     let histograms = Histograms::read(&args.counts, &saved, &schema, &args.column).context("--counts")?;
     let mut streams = args.randomness.resolve()?;
-    let manifest = measurements::write(&mechanism, &saved.names, &release.name, &histograms, &mut streams, &args.out)
-        .context("--out")?;
+    let paths = saved.spine.paths()?;
+    let names =
+        |path: usize| -> Vec<&str> { paths[path].dropped.iter().map(|level| saved.names[*level].as_str()).collect() };
+    let pair = if worst.in_pairs() { vec![p, q] } else { vec![p] };
+    let privacy = json!({
+        "neighbors": release.neighbors.name(),
+        "rho": exact(&worst.rho()),
+        "delta": exact(&delta),
+        "epsilon": epsilon.value.to_json(),
+        "worst_paths": pair.iter().map(|path| json!(names(*path).join(" "))).collect::<Value>(),
+    });
+    let said = (release.name.as_str(), privacy.clone());
+    let manifest =
+        measurements::write(&mechanism, &saved.names, said, &histograms, &mut streams, &args.out).context("--out")?;
     let rows: Vec<Vec<String>> = (manifest.files.iter())
         .map(|file| {
             let asked = mechanism.levels()[file.level].iter().find(|asked| asked.group.name == file.query);
@@ -81,25 +93,22 @@ pub fn run(args: &Args) -> Result<Answer> {
         output::csv(&["level", "query", "counts", "units", "largest_sigma2_approx"], rows)?;
         return Ok(Answer::Done);
     }
-    let paths = saved.spine.paths()?;
-    let names =
-        |path: usize| -> Vec<&str> { paths[path].dropped.iter().map(|level| saved.names[*level].as_str()).collect() };
-    let pair = if worst.in_pairs() { vec![p, q] } else { vec![p] };
     let without = histograms.blocks_without(saved.geoids.len());
     if args.json {
         let files: Vec<Value> = manifest.files.iter().map(|file| json!(file)).collect();
-        let mut object = json!({
-            "release": release.name,
-            "neighbors": release.neighbors.name(),
-            "rho": exact(&worst.rho()),
-            "delta": exact(&delta),
-            "epsilon": epsilon.value.to_json(),
-            "worst_paths": pair.iter().map(|path| json!(names(*path).join(" "))).collect::<Value>(),
+        let mut object = json!({ "release": release.name });
+        if let (Some(object), Value::Object(privacy)) = (object.as_object_mut(), privacy) {
+            object.extend(privacy);
+        }
+        let rest = json!({
             "noisy_counts": mechanism.counts(),
             "files": files,
             "confidential": { "records": histograms.total(), "blocks_without_counts": without },
             "out": args.out.display().to_string(),
         });
+        if let (Some(object), Value::Object(rest)) = (object.as_object_mut(), rest) {
+            object.extend(rest);
+        }
         if let Some(seed) = streams.insecure_seed() {
             object["insecure_seed"] = json!(seed);
         }

@@ -7,6 +7,7 @@ mod curve;
 mod delta;
 mod epsilon;
 mod errors;
+mod estimate;
 mod explain;
 mod figures;
 mod ledger;
@@ -61,6 +62,7 @@ enum Command {
     Spine(spine::Args),
     Measure(measure::Args),
     Tune(tune::Args),
+    Estimate(estimate::Args),
 }
 
 /// What a command that ran has to say to the shell.
@@ -92,6 +94,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Spine(args) => spine::run(&args),
         Command::Measure(args) => measure::run(&args),
         Command::Tune(args) => tune::run(&args),
+        Command::Estimate(args) => estimate::run(&args),
     };
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,

@@ -19,6 +19,7 @@ use crate::{
     files::{self, file_error},
     noise::Streams,
     numeric::{rational, sum::Law},
+    release::schema::MOST_CELLS,
 };
 
 /// The file that describes the others.
@@ -32,6 +33,9 @@ pub struct Manifest {
     pub written_by: String,
     /// The release that was drawn.
     pub release: String,
+    /// What all noisy counts together spend, as the program says it.
+    #[serde(default)]
+    pub privacy: serde_json::Value,
     /// The seed, where the noise can be subtracted by whoever knows it.
     pub insecure_seed: Option<u64>,
     /// The files, level by level.
@@ -64,11 +68,12 @@ pub fn check_free(folder: &Path) -> Result<()> {
     files::check_free(folder)
 }
 
-/// Draws all noisy counts and writes them into a folder that is empty or not there.
+/// Draws all noisy counts and writes them into a folder that is empty or not there, with what the caller says of the release
+/// and of what it spends.
 pub fn write(
     mechanism: &Mechanism,
     names: &[String],
-    release: &str,
+    (release, privacy): (&str, serde_json::Value),
     histograms: &Histograms,
     streams: &mut Streams,
     folder: &Path,
@@ -77,6 +82,7 @@ pub fn write(
     let mut manifest = Manifest {
         written_by: format!("assay {}", env!("CARGO_PKG_VERSION")),
         release: release.to_string(),
+        privacy,
         insecure_seed,
         files: Vec::new(),
     };
@@ -206,6 +212,10 @@ pub fn read(
         why: why.to_string(),
     })?;
     for described in &manifest.files {
+        if described.counts > MOST_CELLS {
+            let why = format!("{} counts of a unit: at most {MOST_CELLS} are read", described.counts);
+            return Err(Error::DataFile { file: path.display().to_string(), line: 0, column: 0, why });
+        }
         let mut table = Table::open(&folder.join(&described.file))?;
         let (mut values, mut rows) = (vec![0; described.counts], 0);
         let mut last: (String, rug::Rational) = Default::default();

@@ -6,7 +6,7 @@
 //!
 //! [`measure`] draws a release on a spine: the noise on every query group of every unit, from [`histograms`], and what it
 //! spends; [`measurements`] are its files. [`estimate`] fits the totals of all units to them, [`kronecker`] all histograms,
-//! and [`variance`] says how well; [`spread`] sums that up by level.
+//! and [`variance`] says how well; [`spread`] sums that up by level, and [`estimated`] reads and writes files.
 //!
 //! # Where the paper differs from what it proves
 //!
@@ -23,6 +23,7 @@
 pub mod blocks;
 pub mod bypass;
 pub mod estimate;
+pub mod estimated;
 pub mod hierarchy;
 pub mod histograms;
 pub mod kronecker;

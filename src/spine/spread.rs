@@ -112,7 +112,12 @@ fn run(spine: &Spine, level: usize, carried: usize) -> Rational {
     spine.proportions[level..level + carried].iter().fold(Rational::new(), |sum, share| sum + share)
 }
 
-fn of_level(variances: &Variances<Enclosure>, level: usize, measured: u64, alone: Option<Enclosure>) -> Spread {
+pub(super) fn of_level(
+    variances: &Variances<Enclosure>,
+    level: usize,
+    measured: u64,
+    alone: Option<Enclosure>,
+) -> Spread {
     let all = variances.of_level(level);
     let units: u64 = all.iter().map(|(_, units)| units).sum();
     let weighted = |(value, units): &(&Enclosure, u64)| value.mul(&Enclosure::rational(&Rational::from(*units), BITS));

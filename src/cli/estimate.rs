@@ -1,0 +1,88 @@
+//! `assay estimate`: what the noisy counts of a spine say together.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use dp_assay::{
+    numeric::Enclosure,
+    release::Release,
+    spine::{
+        estimated::{self, Estimated},
+        measure::Mechanism,
+        measurements,
+        saved::Saved,
+    },
+};
+use serde_json::{Value, json};
+
+use super::{Answer, output};
+
+/// Least squares over noisy counts: totals with their variance, and non-negative whole counts that add up
+#[derive(clap::Args)]
+pub struct Args {
+    /// The folder that `assay spine --out` wrote
+    #[arg(long, value_name = "DIR")]
+    spine: PathBuf,
+    /// The folder that `assay measure --out` wrote
+    #[arg(long, value_name = "DIR")]
+    measurements: PathBuf,
+    /// The release that was measured
+    #[arg(long, value_name = "NAME|FILE")]
+    release: String,
+    /// The folder for totals and counts; it must be empty or not there
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<Answer> {
+    measurements::check_free(&args.out).context("--out")?;
+    let release = Release::find(&args.release).context("--release")?;
+    let saved = Saved::read(&args.spine).context("--spine")?;
+    let mechanism = Mechanism::of_release(&saved.spine, &release).context("--release")?;
+    let schema = release.schema.clone().unwrap_or_default();
+    let estimated = Estimated::read(&mechanism, &schema, &args.measurements).context("--measurements")?;
+    estimated::write(&estimated, &saved, &schema, &args.out).context("--out")?;
+    let shown = |value: &Enclosure| value.shown(6);
+    let tree = &saved.spine.tree;
+    if args.json {
+        let levels: Vec<Value> = (saved.names.iter().zip(&estimated.spreads).enumerate())
+            .map(|(level, (name, spread))| {
+                json!({
+                    "name": name,
+                    "units": tree.units(level),
+                    "variance_of_total": spread.mean.to_json(),
+                    "variance_least": spread.least.to_json(),
+                    "variance_most": spread.most.to_json(),
+                })
+            })
+            .collect();
+        output::json(&json!({
+            "release": release.name,
+            "levels": levels,
+            "left_out": estimated.left_out,
+            "records": estimated.records(),
+            "out": args.out.display().to_string(),
+        }))?;
+        return Ok(Answer::Done);
+    }
+    let rows: Vec<Vec<String>> = (saved.names.iter().zip(&estimated.spreads).enumerate())
+        .map(|(level, (name, spread))| {
+            let variances = [&spread.least, &spread.mean, &spread.most].map(shown);
+            [vec![name.clone(), tree.units(level).to_string()], variances.to_vec()].concat()
+        })
+        .collect();
+    output::table(&["level", "units", "least variance", "mean", "largest"], &rows)?;
+    let left = match &estimated.left_out[..] {
+        [] => String::new(),
+        names => format!("Not used, because recodes do not fit the Kronecker structure: {}\n", names.join(", ")),
+    };
+    output::text(&format!(
+        "\nvariances of units' totals by least squares\n{left}{} records after rounding; totals.csv and counts.csv in {}\n",
+        estimated.records(),
+        args.out.display()
+    ))?;
+    Ok(Answer::Done)
+}
