@@ -19,6 +19,7 @@ mod sample;
 mod simulate;
 mod spine;
 mod subject;
+mod tabulate;
 mod tradeoff;
 mod verify;
 
@@ -57,6 +58,7 @@ enum Command {
     Noise(noise::Args),
     Figures(figures::Args),
     Spine(spine::Args),
+    Tabulate(tabulate::Args),
 }
 
 /// What a command that ran has to say to the shell.
@@ -86,6 +88,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Noise(args) => noise::run(&args),
         Command::Figures(args) => figures::run(&args),
         Command::Spine(args) => spine::run(&args),
+        Command::Tabulate(args) => tabulate::run(&args),
     };
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,
