@@ -113,6 +113,12 @@ pub enum Error {
         /// The rule that was broken and what would be right.
         why: String,
     },
+    /// Input files that break rules of their schema.
+    #[error("the input breaks rules of its schema; nothing was tabulated\n{report}")]
+    Input {
+        /// Every broken rule. It may quote confidential records: it is for the curator only.
+        report: String,
+    },
     /// A sum that does not fit into 64 bits.
     #[error(
         "count {position} is {count}: with noise added it leaves the range of 64-bit integers; counts up to 9e18 in absolute \

@@ -28,6 +28,7 @@
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
 //! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
 //! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
+//! - [`safetab`]: SafeTab-P, the counts of detailed race and ethnicity groups: its files, its population groups.
 //! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
 //! - [`evidence`]: published values as data, recomputed and judged.
 //!
@@ -78,6 +79,7 @@ pub mod noise;
 pub mod numeric;
 pub mod release;
 pub mod risk;
+pub mod safetab;
 pub mod spine;
 
 pub use error::{Error, Result};

@@ -1,0 +1,467 @@
+//! Population groups: characteristic iterations, who belongs to them, and how many one person can belong to.
+//!
+//! A population group is a region and an iteration. A person has the iterations
+//!
+//! - *alone* that all race codes of the record have in common,
+//! - *alone or in any combination* of any of its race codes,
+//! - of its ethnicity code,
+//!
+//! each once, at the levels 1 and 2 (2024 paper, Section 2.2; level 0 is tabulated elsewhere).
+//!
+//! # How many groups one person changes
+//!
+//! The noise is scaled to the stability s: the most iterations that any record, not only those of the data, can have at one
+//! level and granularity. The production computes
+//!
+//! ```text
+//! s = h_r max(2, m) + h_e,
+//! ```
+//!
+//! where m is the largest number of race codes taken, h_r the most *alone* iterations that one race code has, and h_e the
+//! most iterations that one ethnicity code has. Its program assumes that the iterations alone and those in combination have
+//! the same structure, and does not check it. Without that the formula is no bound: let m codes have one iteration alone in
+//! common and m different ones in combination, then h_r = 1 and a record with all of them has m + 1 iterations of race.
+//!
+//! So [`Specification::stability`] is the larger of the formula and a bound that holds for every specification. For a
+//! record with the set R of race codes, at most m, let C be the iterations alone that they have in common.
+//!
+//! - Where C is empty, R has at most the sum of the m largest numbers of iterations in combination that single codes have.
+//! - Where C has an iteration A, R is a subset of the codes of A. Each of them has all of C, so C is no larger than the
+//!   number of iterations alone of any of them; and those in combination are no more than the m largest numbers among the
+//!   codes of A add up to, nor than the different ones that all codes of A have.
+//!
+//! The maximum of the first and, over all A, the second bounds the iterations of race; h_e those of ethnicity. In the
+//! production's specification both are 9 at every level and granularity.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::Path,
+};
+
+use super::schema::{
+    Code, Combination, Findings, Granularity, IterationCode, Level, Rule, Settings,
+    findings::At,
+    lines::{Others, Row, name_of, read_rows},
+};
+use crate::error::{Error, Result};
+
+const RACE_ITERATIONS: &str = "race-characteristic-iterations.txt";
+const ETHNICITY_ITERATIONS: &str = "ethnicity-characteristic-iterations.txt";
+const CODES: &str = "race-and-ethnicity-codes.txt";
+const MAP: &str = "race-and-ethnicity-code-to-iteration.txt";
+
+/// The files of a specification, in the order in which they are read.
+pub const FILES: [&str; 4] = [RACE_ITERATIONS, ETHNICITY_ITERATIONS, CODES, MAP];
+
+/// What an iteration counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Persons all of whose race codes belong to it.
+    Alone,
+    /// Persons of whom a race code belongs to it.
+    InCombination,
+    /// Persons whose ethnicity code belongs to it.
+    Ethnicity,
+}
+
+/// A characteristic iteration of level 1 or 2.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Iteration {
+    /// Its code.
+    pub code: IterationCode,
+    /// Its name.
+    pub name: String,
+    /// What it counts.
+    pub kind: Kind,
+    /// Its level.
+    pub level: Level,
+    /// Whether it is tabulated for nation and states only, and there by its total alone.
+    pub detailed_only: bool,
+    /// Whether it is tabulated below the states only.
+    pub coarse_only: bool,
+}
+
+impl Iteration {
+    /// Whether regions of the granularity are tabulated by it.
+    pub fn is_tabulated(&self, granularity: Granularity) -> bool {
+        match granularity {
+            Granularity::Detailed => !self.coarse_only,
+            Granularity::Coarse => !self.detailed_only,
+        }
+    }
+}
+
+/// An iteration of a key set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The iteration.
+    pub iteration: IterationCode,
+    /// Whether only its total is counted, with the whole budget.
+    pub detailed_only: bool,
+}
+
+/// The four files of races, ethnicities and iterations.
+#[derive(Clone, Debug)]
+pub struct Specification {
+    max_race_codes: u32,
+    /// Ascending.
+    codes: Vec<Code>,
+    /// Of levels 1 and 2, by ascending code.
+    iterations: Vec<Iteration>,
+    /// By granularity and level.
+    members: [[Members; 2]; 2],
+}
+
+/// To which iterations of one granularity and level the codes belong, each list ascending.
+#[derive(Clone, Debug, Default)]
+struct Members {
+    alone: HashMap<Code, Vec<IterationCode>>,
+    in_combination: HashMap<Code, Vec<IterationCode>>,
+    ethnicity: HashMap<Code, Vec<IterationCode>>,
+    stability: u32,
+}
+
+impl Specification {
+    /// Reads and checks the four files of a folder. Nothing where a file cannot be read; else what its correct rows say.
+    pub fn read(folder: &Path, settings: &Settings, findings: &mut Findings) -> Option<Specification> {
+        let mut all = Iterations::default();
+        let race = read_race_iterations(&folder.join(RACE_ITERATIONS), &mut all, findings);
+        let ethnicity = read_ethnicity_iterations(&folder.join(ETHNICITY_ITERATIONS), &mut all, findings);
+        let codes = read_codes(&folder.join(CODES), findings);
+        let (Some(()), Some(()), Some(codes)) = (race, ethnicity, codes) else { return None };
+        let pairs = read_map(&folder.join(MAP), &all, &codes, findings)?;
+        let with_code: BTreeSet<IterationCode> = pairs.iter().map(|(iteration, _)| *iteration).collect();
+        for (code, (file, line)) in all.places.iter().filter(|(code, _)| !with_code.contains(code)) {
+            let at = At { file, line: *line, column: 1, field: "ITERATION_CODE" };
+            findings.add(at, Rule::NoCode, code.to_string(), &format!("an iteration with a code in {MAP}"));
+        }
+        let iterations: Vec<Iteration> = all.iterations.into_values().collect();
+        let specification = Specification::new(settings.max_race_codes(), codes, iterations, &pairs);
+        specification.check_hierarchy(&name_of(&folder.join(MAP)), findings);
+        Some(specification)
+    }
+
+    /// From its parts, in any order: the iterations, each once, and which codes belong to them.
+    pub fn new(
+        max_race_codes: u32,
+        codes: impl IntoIterator<Item = Code>,
+        mut iterations: Vec<Iteration>,
+        pairs: &[(IterationCode, Code)],
+    ) -> Specification {
+        iterations.sort_by_key(|iteration| iteration.code);
+        let mut codes: Vec<Code> = codes.into_iter().collect();
+        codes.sort_unstable();
+        codes.dedup();
+        let members = Granularity::ALL.map(|granularity| {
+            Level::ALL.map(|level| {
+                let chosen = iterations.iter().filter(|it| it.level == level && it.is_tabulated(granularity));
+                let kinds: HashMap<IterationCode, Kind> = chosen.map(|it| (it.code, it.kind)).collect();
+                Members::new(max_race_codes, &kinds, pairs)
+            })
+        });
+        Specification { max_race_codes, codes, iterations, members }
+    }
+
+    /// The codes of races and ethnicities, ascending.
+    pub fn codes(&self) -> impl Iterator<Item = Code> {
+        self.codes.iter().copied()
+    }
+
+    /// The iterations of levels 1 and 2, by ascending code.
+    pub fn all_iterations(&self) -> &[Iteration] {
+        &self.iterations
+    }
+
+    /// How many race codes of a record are taken at most.
+    pub fn max_race_codes(&self) -> u32 {
+        self.max_race_codes
+    }
+
+    /// The iterations of a person at a granularity and level, each once, ascending: never more than
+    /// [`Specification::stability`]. An error where the combination has more race codes than are taken of a record, or none,
+    /// for which the privacy would not be what is certified.
+    pub fn iterations(
+        &self,
+        combination: &Combination,
+        granularity: Granularity,
+        level: Level,
+    ) -> Result<Vec<IterationCode>> {
+        let races = combination.races();
+        if races.is_empty() || races.len() > self.max_race_codes as usize {
+            let allowed = format!("1 to {} race codes: what the stability is computed for", self.max_race_codes);
+            return Err(Error::out_of_range("number of race codes of a person", races.len(), &allowed));
+        }
+        let members = self.members(granularity, level);
+        let mut all = members.iterations(races, combination.ethnicity());
+        all.sort_unstable();
+        all.dedup();
+        if all.len() > members.stability as usize {
+            let allowed = format!("at most {}, the stability that the noise is scaled to", members.stability);
+            return Err(Error::out_of_range("number of iterations of a person", all.len(), &allowed));
+        }
+        Ok(all)
+    }
+
+    /// All iterations that regions of a granularity are tabulated by at a level, whoever lives there, ascending.
+    pub fn key_set(&self, granularity: Granularity, level: Level) -> Vec<Key> {
+        let chosen = self.iterations.iter().filter(|it| it.level == level && it.is_tabulated(granularity));
+        chosen.map(|it| Key { iteration: it.code, detailed_only: it.detailed_only }).collect()
+    }
+
+    /// The most iterations that a record can have at a granularity and level, whatever its codes; see the
+    /// [module](self) for the proof.
+    pub fn stability(&self, granularity: Granularity, level: Level) -> u32 {
+        self.members(granularity, level).stability
+    }
+
+    fn members(&self, granularity: Granularity, level: Level) -> &Members {
+        &self.members[granularity as usize][level as usize]
+    }
+
+    /// A code belongs to one iteration at most of each kind, level and granularity.
+    fn check_hierarchy(&self, file: &str, findings: &mut Findings) {
+        for (granularity, level) in Granularity::ALL.into_iter().flat_map(|g| Level::ALL.map(|level| (g, level))) {
+            let members = self.members(granularity, level);
+            for (map, kind) in [
+                (&members.alone, "alone"),
+                (&members.in_combination, "alone or in any combination"),
+                (&members.ethnicity, "of ethnicity"),
+            ] {
+                let sorted: BTreeMap<_, _> = map.iter().filter(|(_, iterations)| iterations.len() > 1).collect();
+                for (code, iterations) in sorted {
+                    let at = At { file, line: 0, column: 2, field: "RACE_ETH_CODE" };
+                    let names: Vec<String> = iterations.iter().map(ToString::to_string).collect();
+                    let where_ = match granularity {
+                        Granularity::Detailed => "nation and states",
+                        Granularity::Coarse => "regions below the states",
+                    };
+                    let value = format!("{code}: {}", names.join(", "));
+                    let allowed = format!("one iteration {kind} of level {level} for {where_}");
+                    findings.add(at, Rule::Hierarchy, value, &allowed);
+                }
+            }
+        }
+    }
+}
+
+impl Members {
+    fn new(max_race_codes: u32, kinds: &HashMap<IterationCode, Kind>, pairs: &[(IterationCode, Code)]) -> Members {
+        let mut members = Members::default();
+        for (iteration, code) in pairs {
+            let map = match kinds.get(iteration) {
+                Some(Kind::Alone) => &mut members.alone,
+                Some(Kind::InCombination) => &mut members.in_combination,
+                Some(Kind::Ethnicity) => &mut members.ethnicity,
+                None => continue,
+            };
+            map.entry(*code).or_default().push(*iteration);
+        }
+        for map in [&mut members.alone, &mut members.in_combination, &mut members.ethnicity] {
+            for iterations in map.values_mut() {
+                iterations.sort_unstable();
+                iterations.dedup();
+            }
+        }
+        members.stability = members.bound(max_race_codes);
+        members
+    }
+
+    /// The iterations of a record, of which some may be there twice.
+    fn iterations(&self, races: &[Code], ethnicity: Code) -> Vec<IterationCode> {
+        let of = |map: &'_ HashMap<Code, Vec<IterationCode>>, code: &Code| map.get(code).cloned().unwrap_or_default();
+        let mut all: Vec<IterationCode> = races.iter().flat_map(|race| of(&self.in_combination, race)).collect();
+        if let Some((first, others)) = races.split_first() {
+            let common = of(&self.alone, first).into_iter();
+            let has = |race: &Code, it: &IterationCode| self.alone.get(race).is_some_and(|known| known.contains(it));
+            all.extend(common.filter(|iteration| others.iter().all(|race| has(race, iteration))));
+        }
+        all.extend(of(&self.ethnicity, &ethnicity));
+        all
+    }
+
+    /// The larger of the production's formula and the bound that the module proves.
+    fn bound(&self, max_race_codes: u32) -> u32 {
+        let most = |map: &HashMap<Code, Vec<IterationCode>>| map.values().map(Vec::len).max().unwrap_or(0);
+        let formula = most(&self.alone) * (max_race_codes.max(2) as usize) + most(&self.ethnicity);
+        let width = |code: &Code| self.in_combination.get(code).map_or(0, Vec::len);
+        let largest = |mut widths: Vec<usize>| -> usize {
+            widths.sort_unstable_by(|a, b| b.cmp(a));
+            widths.iter().take(max_race_codes as usize).sum()
+        };
+        // Records whose codes have no iteration alone in common.
+        let mut race = largest(self.in_combination.values().map(Vec::len).collect());
+        // Records whose codes all belong to one iteration alone.
+        let mut codes_of: HashMap<IterationCode, Vec<Code>> = HashMap::new();
+        for (code, iterations) in &self.alone {
+            iterations.iter().for_each(|iteration| codes_of.entry(*iteration).or_default().push(*code));
+        }
+        for codes in codes_of.values() {
+            let common = codes.iter().filter_map(|code| self.alone.get(code)).map(Vec::len).max().unwrap_or(0);
+            let different: BTreeSet<_> =
+                codes.iter().filter_map(|code| self.in_combination.get(code)).flatten().collect();
+            race = race.max(common + largest(codes.iter().map(width).collect()).min(different.len()));
+        }
+        formula.max(race + most(&self.ethnicity)) as u32
+    }
+}
+
+/// The iterations of both files while they are read.
+#[derive(Default)]
+struct Iterations {
+    /// Those of levels 1 and 2.
+    iterations: BTreeMap<IterationCode, Iteration>,
+    /// Where every code stands, those of level 0 included.
+    places: BTreeMap<IterationCode, (String, u64)>,
+}
+
+impl Iterations {
+    /// Adds a row; `alone` is its column of ALONE, where there is one.
+    fn add<const N: usize>(
+        &mut self,
+        file: &str,
+        headings: &[&str; N],
+        row: &Row<N>,
+        alone: Option<usize>,
+        findings: &mut Findings,
+    ) {
+        let mut wrong = |column: usize, rule: Rule, allowed: &str| {
+            let at = At { file, line: row.line, column: row.columns[column], field: headings[column] };
+            findings.add(at, rule, row.fields[column], allowed);
+        };
+        let (detailed, coarse) = (N - 2, N - 1);
+        let code = IterationCode::read(row.fields[0]);
+        if code.is_none() {
+            wrong(0, Rule::Value, "4 digits");
+        }
+        let level = match row.fields[2] {
+            b"0" => Some(None),
+            b"1" => Some(Some(Level::One)),
+            b"2" => Some(Some(Level::Two)),
+            _ => {
+                wrong(2, Rule::Value, "0, 1 or 2");
+                None
+            }
+        };
+        let kind = match alone.map(|column| (column, row.fields[column])) {
+            None => Some(Kind::Ethnicity),
+            Some((_, b"True")) => Some(Kind::Alone),
+            Some((_, b"False")) => Some(Kind::InCombination),
+            Some((column, _)) => {
+                wrong(column, Rule::Value, "True or False");
+                None
+            }
+        };
+        let flags = [detailed, coarse].map(|column| match row.fields[column] {
+            b"True" => Some(Some(true)),
+            b"False" => Some(Some(false)),
+            b"Null" => Some(None),
+            _ => {
+                wrong(column, Rule::Value, "True or False, or Null at level 0");
+                None
+            }
+        });
+        if let Some(level) = level {
+            for (column, flag) in [(detailed, flags[0]), (coarse, flags[1])] {
+                if flag.is_some_and(|flag| flag.is_some() != level.is_some()) {
+                    let allowed = if level.is_some() { "True or False at levels 1 and 2" } else { "Null at level 0" };
+                    wrong(column, Rule::Contradiction, allowed);
+                }
+            }
+        }
+        if flags == [Some(Some(true)); 2] {
+            wrong(coarse, Rule::Contradiction, "False where DETAILED_ONLY is True");
+        }
+        let Some(code) = code else { return };
+        if let Some((file, line)) = self.places.get(&code) {
+            return wrong(
+                0,
+                Rule::Duplicate,
+                &format!("every iteration once; this one is in {file}, line {line}, too"),
+            );
+        }
+        self.places.insert(code, (file.to_string(), row.line));
+        let (Some(Some(level)), Some(kind), [Some(Some(detailed_only)), Some(Some(coarse_only))]) =
+            (level, kind, flags)
+        else {
+            return;
+        };
+        let name = String::from_utf8_lossy(row.fields[1]).into_owned();
+        self.iterations.insert(code, Iteration { code, name, kind, level, detailed_only, coarse_only });
+    }
+}
+
+fn read_race_iterations(path: &Path, all: &mut Iterations, findings: &mut Findings) -> Option<()> {
+    const HEADINGS: [&str; 6] = ["ITERATION_CODE", "ITERATION_NAME", "LEVEL", "ALONE", "DETAILED_ONLY", "COARSE_ONLY"];
+    let file = name_of(path);
+    let add = |row: &Row<6>, findings: &mut Findings| all.add(&file, &HEADINGS, row, Some(3), findings);
+    read_rows(path, &HEADINGS, Others::Refused, findings, add)
+}
+
+fn read_ethnicity_iterations(path: &Path, all: &mut Iterations, findings: &mut Findings) -> Option<()> {
+    const HEADINGS: [&str; 5] = ["ITERATION_CODE", "ITERATION_NAME", "LEVEL", "DETAILED_ONLY", "COARSE_ONLY"];
+    let file = name_of(path);
+    let add = |row: &Row<5>, findings: &mut Findings| all.add(&file, &HEADINGS, row, None, findings);
+    read_rows(path, &HEADINGS, Others::Refused, findings, add)
+}
+
+fn read_codes(path: &Path, findings: &mut Findings) -> Option<BTreeSet<Code>> {
+    const HEADINGS: [&str; 2] = ["RACE_ETH_CODE", "RACE_ETH_NAME"];
+    let file = name_of(path);
+    let mut codes: BTreeSet<Code> = BTreeSet::new();
+    read_rows(path, &HEADINGS, Others::Refused, findings, |row, findings| {
+        let at = At { file: &file, line: row.line, column: 1, field: HEADINGS[0] };
+        match Code::read(row.fields[0]) {
+            None => findings.add(at, Rule::Value, row.fields[0], "a code of four digits, the first not 0"),
+            Some(code) if !codes.insert(code) => findings.add(at, Rule::Duplicate, row.fields[0], "every code once"),
+            Some(_) => {}
+        }
+    })?;
+    if codes.is_empty() {
+        findings.add(At { file: &file, ..At::default() }, Rule::Empty, "", "at least one code");
+    }
+    Some(codes)
+}
+
+fn read_map(
+    path: &Path,
+    all: &Iterations,
+    codes: &BTreeSet<Code>,
+    findings: &mut Findings,
+) -> Option<Vec<(IterationCode, Code)>> {
+    const HEADINGS: [&str; 2] = ["ITERATION_CODE", "RACE_ETH_CODE"];
+    let file = name_of(path);
+    let mut pairs: HashMap<(IterationCode, Code), u64> = HashMap::new();
+    read_rows(path, &HEADINGS, Others::Refused, findings, |row, findings| {
+        let mut wrong = |column: usize, rule: Rule, allowed: &str| {
+            let at = At { file: &file, line: row.line, column: row.columns[column], field: HEADINGS[column] };
+            findings.add(at, rule, row.fields[column], allowed);
+        };
+        let iteration = IterationCode::read(row.fields[0]);
+        let code = Code::read(row.fields[1]);
+        match iteration {
+            None => wrong(0, Rule::Value, "4 digits"),
+            Some(iteration) if !all.places.contains_key(&iteration) => {
+                wrong(0, Rule::UnknownCode, "the iterations of the two files of iterations");
+            }
+            Some(_) => {}
+        }
+        match code {
+            None => wrong(1, Rule::Value, "a code of four digits, the first not 0"),
+            Some(code) if !codes.contains(&code) => wrong(1, Rule::UnknownCode, &format!("the codes of {CODES}")),
+            Some(_) => {}
+        }
+        if let (Some(iteration), Some(code)) = (iteration, code) {
+            match pairs.get(&(iteration, code)) {
+                Some(line) => {
+                    wrong(1, Rule::Duplicate, &format!("every code once in an iteration; it is in line {line}, too"));
+                }
+                None => {
+                    pairs.insert((iteration, code), row.line);
+                }
+            }
+        }
+    })?;
+    let mut pairs: Vec<(IterationCode, Code)> = pairs.into_keys().collect();
+    pairs.sort_unstable();
+    Some(pairs)
+}

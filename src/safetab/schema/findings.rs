@@ -1,0 +1,256 @@
+//! What is wrong with the input: every broken rule, the first of each kind in full, all of them counted.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+
+/// How many of each kind are kept where nobody says otherwise.
+const KEEP: usize = 10;
+/// The longest value that is shown.
+const SHOWN: usize = 40;
+
+/// The kind of rule that was broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Rule {
+    /// The file cannot be opened or read.
+    Unreadable,
+    /// Bytes that are not UTF-8.
+    Encoding,
+    /// A line longer than any that the schema allows.
+    LongLine,
+    /// The headings.
+    Headings,
+    /// The number of fields in a row.
+    Fields,
+    /// A file without rows, or rows of which none is tabulated.
+    Empty,
+    /// Text that is not JSON.
+    Syntax,
+    /// A key that has to be there.
+    MissingKey,
+    /// A key that means nothing.
+    UnknownKey,
+    /// A value outside its range or form.
+    Value,
+    /// Values that contradict one another.
+    Contradiction,
+    /// A code that the specification does not have.
+    UnknownCode,
+    /// A race code after a Null.
+    AfterNull,
+    /// A block that is not in the geography.
+    UnknownBlock,
+    /// A row or key that is there twice.
+    Duplicate,
+    /// An iteration to which no code belongs.
+    NoCode,
+    /// A code with two iterations of one kind, level and granularity.
+    Hierarchy,
+}
+
+impl Rule {
+    /// The rule in words.
+    fn name(self) -> &'static str {
+        match self {
+            Rule::Unreadable => "cannot be read",
+            Rule::Encoding => "not UTF-8",
+            Rule::LongLine => "line too long",
+            Rule::Headings => "wrong headings",
+            Rule::Fields => "wrong number of fields",
+            Rule::Empty => "nothing to tabulate",
+            Rule::Syntax => "not JSON",
+            Rule::MissingKey => "key missing",
+            Rule::UnknownKey => "unknown key",
+            Rule::Value => "value not allowed",
+            Rule::Contradiction => "contradiction",
+            Rule::UnknownCode => "unknown code",
+            Rule::AfterNull => "code after a Null",
+            Rule::UnknownBlock => "unknown block",
+            Rule::Duplicate => "given twice",
+            Rule::NoCode => "iteration without a code",
+            Rule::Hierarchy => "code in two iterations of one kind",
+        }
+    }
+}
+
+/// One place where a rule is broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The file.
+    pub file: String,
+    /// The line, counted from one; zero where the rule concerns the file as a whole.
+    pub line: u64,
+    /// The column, counted from one: of the field in a file of rows, of the character in JSON; zero where none is meant.
+    pub column: u32,
+    /// The heading or key of the field; empty where none is meant.
+    pub field: String,
+    /// The rule.
+    pub rule: Rule,
+    /// What stands there, clipped. It may be a person's: it is for the curator only.
+    pub value: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+/// Where a finding is: the parts of it that its kind does not say.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::safetab) struct At<'a> {
+    pub file: &'a str,
+    pub line: u64,
+    pub column: u32,
+    pub field: &'a str,
+}
+
+/// Every rule that the input breaks, for the curator only: it quotes confidential records, so it is no part of any release,
+/// and neither is its number of lines.
+///
+/// The first of each kind (a rule, a file and a field) are kept, the others counted.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    keep: usize,
+    kinds: Vec<Kind>,
+}
+
+#[derive(Clone, Debug)]
+struct Kind {
+    count: u64,
+    /// Never empty.
+    kept: Vec<Finding>,
+}
+
+impl Default for Findings {
+    fn default() -> Self {
+        Findings::keeping(KEEP)
+    }
+}
+
+impl Findings {
+    /// None yet; the first ten of each kind will be kept.
+    pub fn new() -> Self {
+        Findings::default()
+    }
+
+    /// None yet; the first `keep` of each kind will be kept, at least one.
+    pub fn keeping(keep: usize) -> Self {
+        Findings { keep: keep.max(1), kinds: Vec::new() }
+    }
+
+    /// None yet; as many will be kept as here.
+    pub(in crate::safetab) fn none_yet(&self) -> Findings {
+        Findings::keeping(self.keep)
+    }
+
+    /// Whether no rule is broken.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// How often rules are broken.
+    pub fn count(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.count).sum()
+    }
+
+    /// How often a rule is broken.
+    pub fn count_of(&self, rule: Rule) -> u64 {
+        self.kinds.iter().filter(|kind| kind.kept[0].rule == rule).map(|kind| kind.count).sum()
+    }
+
+    /// The findings that were kept, kind by kind, in the order in which they were made.
+    pub fn iter(&self) -> impl Iterator<Item = &Finding> {
+        self.kinds.iter().flat_map(|kind| &kind.kept)
+    }
+
+    /// Nothing where no rule is broken; else an error that is the whole report.
+    pub fn into_result(self) -> Result<()> {
+        if self.is_empty() { Ok(()) } else { Err(Error::Input { report: self.to_string() }) }
+    }
+
+    /// Adds a finding.
+    pub(in crate::safetab) fn add(&mut self, at: At, rule: Rule, value: impl AsRef<[u8]>, allowed: &str) {
+        let same = |kind: &Kind| {
+            let first = &kind.kept[0];
+            first.rule == rule && first.field == at.field && first.file == at.file
+        };
+        // The latest kinds are those of the file that is being read.
+        let kind = self.kinds.iter().rposition(same);
+        if let Some(kind) = kind.map(|kind| &mut self.kinds[kind]) {
+            kind.count += 1;
+            if kind.kept.len() >= self.keep {
+                return;
+            }
+        }
+        let finding = Finding {
+            file: at.file.to_string(),
+            line: at.line,
+            column: at.column,
+            field: at.field.to_string(),
+            rule,
+            value: shown(value.as_ref()),
+            allowed: allowed.to_string(),
+        };
+        match kind {
+            Some(kind) => self.kinds[kind].kept.push(finding),
+            None => self.kinds.push(Kind { count: 1, kept: vec![finding] }),
+        }
+    }
+
+    /// Adds what was found in a later part of the input, whose lines were counted from zero at `lines`.
+    pub(in crate::safetab) fn append(&mut self, later: Findings, lines: u64) {
+        for kind in later.kinds {
+            let first = &kind.kept[0];
+            let same = |kind: &Kind| {
+                let known = &kind.kept[0];
+                known.rule == first.rule && known.field == first.field && known.file == first.file
+            };
+            let place = self.kinds.iter().rposition(same);
+            let moved = kind.kept.into_iter().map(|finding| Finding { line: finding.line + lines, ..finding });
+            match place {
+                Some(place) => {
+                    let known = &mut self.kinds[place];
+                    known.count += kind.count;
+                    known.kept.extend(moved.take(self.keep.saturating_sub(known.kept.len())));
+                }
+                None => self.kinds.push(Kind { count: kind.count, kept: moved.take(self.keep).collect() }),
+            }
+        }
+    }
+}
+
+/// Text that a terminal shows as it is, clipped.
+fn shown(value: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&value[..value.len().min(8 * SHOWN)]);
+    let mut clipped: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
+    if text.chars().count() > SHOWN || value.len() > 8 * SHOWN {
+        clipped += "...";
+    }
+    clipped
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        for kind in &self.kinds {
+            let first = &kind.kept[0];
+            write!(out, "{}: {}", first.file, first.rule.name())?;
+            if !first.field.is_empty() {
+                write!(out, " ({})", first.field)?;
+            }
+            match (kind.count, kind.kept.len()) {
+                (1, _) => writeln!(out)?,
+                (count, kept) if kept as u64 == count => writeln!(out, ": {count} times")?,
+                (count, kept) => writeln!(out, ": {count} times, the first {kept}")?,
+            }
+            for finding in &kind.kept {
+                write!(out, "  ")?;
+                if finding.line > 0 {
+                    write!(out, "line {}, ", finding.line)?;
+                }
+                if finding.column > 0 {
+                    write!(out, "column {}, ", finding.column)?;
+                }
+                writeln!(out, "\"{}\"; allowed: {}", finding.value, finding.allowed)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! Rows of fields parted by bars, read with bounded memory.
+
+use std::{
+    fs::File,
+    io::{BufRead, BufReader, Read},
+    path::Path,
+};
+
+use super::findings::{At, Findings, Rule};
+
+/// The longest line that is read. A whole GRF-C has a hundred fields of a few characters.
+pub(super) const LONGEST: usize = 1 << 16;
+/// A byte order mark.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Whether a file may have columns that are not asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::safetab) enum Others {
+    /// No, and the columns stand in the order asked for.
+    Refused,
+    /// Yes; the columns are found by their headings.
+    Ignored,
+}
+
+/// A row: the fields that were asked for.
+pub(in crate::safetab) struct Row<'a, const N: usize> {
+    /// The line, counted from one.
+    pub line: u64,
+    /// The fields.
+    pub fields: [&'a [u8]; N],
+    /// Their columns, counted from one.
+    pub columns: [u32; N],
+}
+
+/// The number that a field of exactly `N` digits says.
+pub(in crate::safetab) fn digits<const N: usize>(field: &[u8]) -> Option<u64> {
+    let field: &[u8; N] = field.try_into().ok()?;
+    let mut value = 0;
+    for byte in field {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = 10 * value + u64::from(digit);
+    }
+    Some(value)
+}
+
+/// The GEOID of a block of 15 digits from its parts.
+pub(in crate::safetab) fn geoid(state: u64, county: u64, tract: u64, block: u64) -> u64 {
+    ((state * 1000 + county) * 1_000_000 + tract) * 10_000 + block
+}
+
+/// How a file is called in findings.
+pub(in crate::safetab) fn name_of(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// A line without its end of one or two bytes.
+pub(super) fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// The line without the byte order mark that the first of a file may have.
+pub(super) fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(MARK).unwrap_or(line)
+}
+
+/// The columns of the headings, counted from zero.
+fn find_columns<const N: usize>(
+    line: &[u8],
+    at: At,
+    headings: &[&str; N],
+    others: Others,
+    findings: &mut Findings,
+) -> Option<([usize; N], usize)> {
+    let given: Vec<&[u8]> = line.split(|byte| *byte == b'|').collect();
+    if others == Others::Refused {
+        if given.iter().eq(headings.iter().map(|heading| heading.as_bytes()).collect::<Vec<_>>().iter()) {
+            return Some((std::array::from_fn(|column| column), N));
+        }
+        findings.add(at, Rule::Headings, line, &headings.join("|"));
+        return None;
+    }
+    let mut columns = [0; N];
+    for (column, heading) in columns.iter_mut().zip(headings) {
+        let mut places = given.iter().enumerate().filter(|(_, name)| **name == heading.as_bytes());
+        match (places.next(), places.next()) {
+            (Some((place, _)), None) => *column = place,
+            (found, _) => {
+                let what = if found.is_some() { "once only" } else { "to be there" };
+                findings.add(at, Rule::Headings, line, &format!("the heading {heading} has {what}"));
+                return None;
+            }
+        }
+    }
+    Some((columns, given.len()))
+}
+
+/// Reads a file of rows from its beginning to its end, or to a line that is too long. Broken rows are found and left out.
+/// Nothing where the file cannot be read or its headings are wrong.
+pub(in crate::safetab) fn read_rows<const N: usize>(
+    path: &Path,
+    headings: &[&str; N],
+    others: Others,
+    findings: &mut Findings,
+    mut each: impl FnMut(&Row<N>, &mut Findings),
+) -> Option<()> {
+    let file = name_of(path);
+    let at = |line: u64, column: u32| At { file: &file, line, column, field: "" };
+    let unreadable = |why: std::io::Error| (Rule::Unreadable, why.to_string());
+    let opened = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
+        true => Err(std::io::Error::other("is a folder")),
+        false => Ok(file),
+    });
+    let mut input = match opened.map_err(unreadable) {
+        Ok(input) => BufReader::with_capacity(1 << 18, input),
+        Err((rule, why)) => {
+            findings.add(at(0, 0), rule, why, "a file of rows");
+            return None;
+        }
+    };
+    let (mut buffer, mut number) = (Vec::new(), 0);
+    let mut form: Option<([usize; N], usize)> = None;
+    let mut ends: Vec<usize> = Vec::new();
+    loop {
+        buffer.clear();
+        if let Err((rule, why)) =
+            input.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', &mut buffer).map_err(unreadable)
+        {
+            findings.add(at(number, 0), rule, why, "a file of rows");
+            return None;
+        }
+        if buffer.is_empty() {
+            break;
+        }
+        number += 1;
+        if buffer.len() > LONGEST {
+            findings.add(
+                at(number, 0),
+                Rule::LongLine,
+                &buffer,
+                &format!("at most {LONGEST} bytes; nothing after it is read"),
+            );
+            return form.map(|_| ());
+        }
+        let line = without_end(&buffer);
+        let line = if number == 1 { without_mark(line) } else { line };
+        if let Err(wrong) = std::str::from_utf8(line) {
+            let place = wrong.valid_up_to();
+            let fields = line[..place].iter().filter(|byte| **byte == b'|').count();
+            findings.add(at(number, fields as u32 + 1), Rule::Encoding, &line[place..], "text in UTF-8");
+            if form.is_none() {
+                return None;
+            }
+            continue;
+        }
+        let Some((columns, width)) = form else {
+            form = Some(find_columns(line, at(number, 0), headings, others, findings)?);
+            continue;
+        };
+        if line.is_empty() {
+            continue;
+        }
+        ends.clear();
+        ends.extend(line.iter().enumerate().filter(|(_, byte)| **byte == b'|').map(|(place, _)| place));
+        ends.push(line.len());
+        if ends.len() != width {
+            findings.add(at(number, 0), Rule::Fields, line, &format!("{width} fields; this row has {}", ends.len()));
+            continue;
+        }
+        let field = |column: usize| &line[if column == 0 { 0 } else { ends[column - 1] + 1 }..ends[column]];
+        let row = Row { line: number, fields: columns.map(field), columns: columns.map(|column| column as u32 + 1) };
+        each(&row, findings);
+    }
+    if form.is_none() {
+        findings.add(at(0, 0), Rule::Empty, "", &format!("the headings {}", headings.join("|")));
+    }
+    form.map(|_| ())
+}

@@ -1,0 +1,446 @@
+//! config.json: budgets, thresholds, and what is run.
+
+use std::{fmt, fs, path::Path};
+
+use rug::Rational;
+use serde::{
+    Deserialize,
+    de::{Deserializer, MapAccess, Visitor},
+};
+use serde_json::Value;
+
+use super::{
+    Level, Pass, Privacy, RegionType,
+    findings::{At, Findings, Rule},
+    lines::{self, name_of},
+};
+use crate::numeric::rational;
+
+/// No configuration is longer. The bureau's has two thousand bytes.
+const LONGEST: u64 = 1 << 20;
+/// Budgets between these have noise that can be drawn; 0 means that a level is not run.
+const BUDGETS: [&str; 2] = ["1e-12", "1e9"];
+/// State codes that are not in use, between 01 and 56 (FIPS 5-2).
+const NO_STATES: [u64; 5] = [3, 7, 14, 43, 52];
+
+const BUDGET: &str = "privacy_budget_p_level_";
+const GAMMA: &str = "privacy_budget_p_stage_1_fraction";
+const THRESHOLDS: &str = "thresholds_p";
+const SUPPRESSION: &str = "zero_suppression_chance";
+const STATES: &str = "state_filter_us";
+/// The other keys.
+const PLAIN: [&str; 6] = ["max_race_codes", "allow_negative_counts", "run_us", "run_pr", "reader", "privacy_defn"];
+
+/// A configuration. Its decimals are the numbers that they say: the bureau's program holds them as binary doubles.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// By region type and level.
+    budgets: Vec<[Rational; 2]>,
+    thresholds: Vec<[[i64; 3]; 2]>,
+    gamma: Rational,
+    max_race_codes: u32,
+    zero_suppression_chance: Option<Rational>,
+    allow_negative_counts: bool,
+    run_us: bool,
+    run_pr: bool,
+    state_filter_us: Vec<u8>,
+    privacy: Privacy,
+}
+
+impl Settings {
+    /// Reads and checks a config.json. Nothing where a broken rule leaves no settings to go on with.
+    pub fn read(path: &Path, findings: &mut Findings) -> Option<Settings> {
+        let file = name_of(path);
+        let at = At { file: &file, ..At::default() };
+        let read = fs::metadata(path).and_then(|found| match found.len() {
+            length if length > LONGEST => Err(std::io::Error::other(format!("has {length} bytes"))),
+            _ => fs::read(path),
+        });
+        match read {
+            Ok(bytes) => Settings::from_bytes(lines::without_mark(&bytes), &file, findings),
+            Err(why) => {
+                findings.add(at, Rule::Unreadable, why.to_string(), &format!("a file of at most {LONGEST} bytes"));
+                None
+            }
+        }
+    }
+
+    fn from_bytes(bytes: &[u8], file: &str, findings: &mut Findings) -> Option<Settings> {
+        let at = At { file, ..At::default() };
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(wrong) => {
+                let line = 1 + memchr::memchr_iter(b'\n', &bytes[..wrong.valid_up_to()]).count() as u64;
+                findings.add(At { line, ..at }, Rule::Encoding, &bytes[wrong.valid_up_to()..], "text in UTF-8");
+                return None;
+            }
+        };
+        let pairs = match serde_json::from_str::<Pairs>(text) {
+            Ok(Pairs(pairs)) => pairs,
+            Err(wrong) => {
+                let at = At { line: wrong.line() as u64, column: wrong.column() as u32, ..at };
+                let line = text.lines().nth(wrong.line().saturating_sub(1)).unwrap_or_default();
+                findings.add(at, Rule::Syntax, line, &format!("one JSON object ({wrong})"));
+                return None;
+            }
+        };
+        let mut keys = Keys { file, text, pairs, findings, complete: true };
+        let settings = keys.settings();
+        keys.complete.then_some(settings)
+    }
+
+    /// The budget of a region type and level: rho, or epsilon where the guarantee is [`Privacy::Pure`]. Zero where it is not
+    /// run.
+    pub fn budget(&self, region_type: RegionType, level: Level) -> &Rational {
+        &self.budgets[region_type.index()][level as usize]
+    }
+
+    /// The noisy counts of stage 1 from which sex is crossed with 4, 9 and 23 ages; in ascending order. Never reached
+    /// (`i64::MAX`) where a pass that is not run has none.
+    pub fn thresholds(&self, region_type: RegionType, level: Level) -> [i64; 3] {
+        self.thresholds[region_type.index()][level as usize]
+    }
+
+    /// The share of stage 1 in a budget, between 0 and 1.
+    pub fn gamma(&self) -> &Rational {
+        &self.gamma
+    }
+
+    /// How many columns of race codes are taken of every record, the first 1 to 8.
+    pub fn max_race_codes(&self) -> u32 {
+        self.max_race_codes
+    }
+
+    /// The least probability with which an empty group is suppressed, in [0, 1); nothing where none is.
+    pub fn zero_suppression_chance(&self) -> Option<&Rational> {
+        self.zero_suppression_chance.as_ref()
+    }
+
+    /// Whether negative counts stay.
+    pub fn allow_negative_counts(&self) -> bool {
+        self.allow_negative_counts
+    }
+
+    /// Whether a pass is run.
+    pub fn runs(&self, pass: Pass) -> bool {
+        match pass {
+            Pass::UnitedStates => self.run_us,
+            Pass::PuertoRico => self.run_pr,
+        }
+    }
+
+    /// The states of the pass over the United States, each once, in ascending order.
+    pub fn state_filter_us(&self) -> &[u8] {
+        &self.state_filter_us
+    }
+
+    /// The pass that tabulates a state: none where it is not run, or the state is not in the filter.
+    pub fn pass_of(&self, state: u64) -> Option<Pass> {
+        let pass = match state {
+            72 => Pass::PuertoRico,
+            _ if u8::try_from(state).is_ok_and(|state| self.state_filter_us.binary_search(&state).is_ok()) => {
+                Pass::UnitedStates
+            }
+            _ => return None,
+        };
+        self.runs(pass).then_some(pass)
+    }
+
+    /// The guarantee.
+    pub fn privacy(&self) -> Privacy {
+        self.privacy
+    }
+}
+
+/// The key of a budget.
+fn budget_key(region_type: RegionType, level: Level) -> String {
+    format!("{BUDGET}{level}_{}", region_type.name().to_lowercase().replace('-', "_"))
+}
+
+/// The key of thresholds.
+fn threshold_key(region_type: RegionType, level: Level) -> String {
+    format!("({region_type}, {level})")
+}
+
+/// The pairs of an object in their order, with those that are there twice.
+struct Pairs(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Pairs, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Pairs;
+
+            fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        input.deserialize_map(Object)
+    }
+}
+
+/// The thresholds once more, with keys that are there twice.
+#[derive(Deserialize)]
+struct Inner {
+    thresholds_p: Pairs,
+}
+
+/// The keys of the file on their way into settings.
+struct Keys<'a> {
+    file: &'a str,
+    text: &'a str,
+    pairs: Vec<(String, Value)>,
+    findings: &'a mut Findings,
+    /// Whether every value could be read.
+    complete: bool,
+}
+
+impl Keys<'_> {
+    fn settings(&mut self) -> Settings {
+        let thresholds = self.threshold_pairs();
+        let known: Vec<String> = RegionType::ALL
+            .into_iter()
+            .flat_map(|region_type| Level::ALL.map(|level| budget_key(region_type, level)))
+            .chain([GAMMA, THRESHOLDS, SUPPRESSION, STATES].into_iter().chain(PLAIN).map(String::from))
+            .collect();
+        let pairs: Vec<String> = self.pairs.iter().map(|(key, _)| key.clone()).collect();
+        self.check_keys(&pairs, &known);
+        let [run_us, run_pr] = ["run_us", "run_pr"].map(|key| self.boolean(key));
+        if self.complete && !run_us && !run_pr {
+            self.wrong("run_us", Rule::Contradiction, "false", "run_us or run_pr (or both) true");
+        }
+        let mut budgets = Vec::new();
+        for region_type in RegionType::ALL {
+            budgets.push(Level::ALL.map(|level| self.budget(&budget_key(region_type, level))));
+        }
+        if self.complete {
+            for pass in Pass::ALL.into_iter().filter(|pass| if *pass == Pass::PuertoRico { run_pr } else { run_us }) {
+                if pass.region_types().iter().all(|kind| budgets[kind.index()].iter().all(Rational::is_zero)) {
+                    let key = budget_key(pass.region_types()[0], Level::One);
+                    self.wrong(&key, Rule::Contradiction, "0", "a budget above 0 at some level of a pass that is run");
+                }
+            }
+        }
+        let state_filter_us = self.states(run_us);
+        Settings {
+            budgets,
+            thresholds: self.thresholds(&thresholds, run_us, run_pr),
+            gamma: self.rational(GAMMA, "a number above 0 and below 1", |gamma| *gamma > 0 && *gamma < 1),
+            max_race_codes: self.max_race_codes(),
+            zero_suppression_chance: self.get(SUPPRESSION).is_some().then(|| {
+                self.rational(SUPPRESSION, "a number from 0 and below 1", |chance| *chance >= 0 && *chance < 1)
+            }),
+            allow_negative_counts: self.boolean("allow_negative_counts"),
+            run_us,
+            run_pr,
+            state_filter_us,
+            privacy: self.privacy(),
+        }
+    }
+
+    fn get(&self, key: &str) -> Option<&Value> {
+        self.pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// Line and column of a key, where it is found as it is written.
+    fn place(&self, key: &str, occurrence: usize) -> (u64, u32) {
+        let quoted = format!("\"{key}\"");
+        let is_key = |place: &usize| self.text[place + quoted.len()..].trim_start().starts_with(':');
+        let place = self.text.match_indices(&quoted).map(|(place, _)| place).filter(is_key).nth(occurrence);
+        place.map_or((0, 0), |place| {
+            let before = &self.text[..place];
+            let begin = before.rfind('\n').map_or(0, |end| end + 1);
+            (1 + before.matches('\n').count() as u64, before[begin..].chars().count() as u32 + 1)
+        })
+    }
+
+    /// A finding at a key, after which there are no settings.
+    fn wrong(&mut self, key: &str, rule: Rule, value: impl AsRef<[u8]>, allowed: &str) {
+        let (line, column) = self.place(key, usize::from(rule == Rule::Duplicate));
+        // Keys of the file's own invention are values, lest each be a kind of its own.
+        let field = if rule == Rule::UnknownKey { "" } else { key };
+        self.findings.add(At { file: self.file, line, column, field }, rule, value, allowed);
+        self.complete = false;
+    }
+
+    fn check_keys(&mut self, given: &[String], known: &[String]) {
+        for (place, key) in given.iter().enumerate() {
+            if !known.contains(key) {
+                self.wrong(key, Rule::UnknownKey, key, "the keys of the bureau's config.json for SafeTab-P");
+            } else if given[..place].contains(key) {
+                self.wrong(key, Rule::Duplicate, key, "every key once");
+            }
+        }
+    }
+
+    /// A value that has to be there.
+    fn value(&mut self, key: &str) -> Option<Value> {
+        let found = self.get(key).cloned();
+        if found.is_none() {
+            self.wrong(key, Rule::MissingKey, "", "every key of the bureau's config.json for SafeTab-P");
+        }
+        found
+    }
+
+    fn boolean(&mut self, key: &str) -> bool {
+        match self.value(key) {
+            Some(Value::Bool(value)) => value,
+            Some(other) => {
+                self.wrong(key, Rule::Value, other.to_string(), "true or false");
+                false
+            }
+            None => false,
+        }
+    }
+
+    fn rational(&mut self, key: &str, allowed: &str, is_allowed: impl Fn(&Rational) -> bool) -> Rational {
+        let Some(value) = self.value(key) else { return Rational::new() };
+        let read = match &value {
+            Value::Number(number) => rational::parse(&number.to_string()).ok(),
+            _ => None,
+        };
+        read.filter(is_allowed).unwrap_or_else(|| {
+            self.wrong(key, Rule::Value, value.to_string(), allowed);
+            Rational::new()
+        })
+    }
+
+    fn budget(&mut self, key: &str) -> Rational {
+        let bounds = BUDGETS.map(|text| rational::parse(text).unwrap_or_default());
+        let allowed = format!("0, or a number from {} to {}", BUDGETS[0], BUDGETS[1]);
+        self.rational(key, &allowed, |budget| budget.is_zero() || (*budget >= bounds[0] && *budget <= bounds[1]))
+    }
+
+    fn max_race_codes(&mut self) -> u32 {
+        let one_to_eight = |count: &Rational| count.is_integer() && *count >= 1 && *count <= 8;
+        let count = self.rational("max_race_codes", "a whole number from 1 to 8", one_to_eight);
+        count.numer().to_u32().unwrap_or_default()
+    }
+
+    fn privacy(&mut self) -> Privacy {
+        if let Some(reader) = self.value("reader").filter(|reader| *reader != "csv" && *reader != "cef") {
+            self.wrong(
+                "reader",
+                Rule::Value,
+                reader.to_string(),
+                "\"csv\" or \"cef\"; either way the files named are read",
+            );
+        }
+        match self.value("privacy_defn") {
+            Some(Value::String(name)) if name == "zcdp" => Privacy::ZeroConcentrated,
+            Some(Value::String(name)) if name == "puredp" => Privacy::Pure,
+            Some(other) => {
+                self.wrong("privacy_defn", Rule::Value, other.to_string(), "\"zcdp\" or \"puredp\"");
+                Privacy::Pure
+            }
+            None => Privacy::Pure,
+        }
+    }
+
+    fn states(&mut self, run_us: bool) -> Vec<u8> {
+        let allowed = "a list of the codes of states, each once, such as [\"01\", \"56\"]";
+        let states = match self.value(STATES) {
+            Some(Value::Array(states)) => states,
+            Some(other) => {
+                self.wrong(STATES, Rule::Value, other.to_string(), allowed);
+                return Vec::new();
+            }
+            None => return Vec::new(),
+        };
+        if states.is_empty() && run_us {
+            self.wrong(STATES, Rule::Contradiction, "[]", "at least one state where run_us is true");
+        }
+        let mut codes = Vec::new();
+        for state in states {
+            let number = state.as_str().and_then(|text| lines::digits::<2>(text.as_bytes()));
+            match number.filter(|number| (1..=56).contains(number) && !NO_STATES.contains(number)) {
+                Some(number) if !codes.contains(&(number as u8)) => codes.push(number as u8),
+                Some(_) => self.wrong(STATES, Rule::Value, state.to_string(), "every state once"),
+                None => self.wrong(STATES, Rule::Value, state.to_string(), allowed),
+            }
+        }
+        codes.sort_unstable();
+        codes
+    }
+
+    /// The thresholds under their keys.
+    fn threshold_pairs(&mut self) -> Vec<(String, Value)> {
+        match self.value(THRESHOLDS) {
+            // Where the key is there twice, that is found with the other keys.
+            Some(Value::Object(map)) => match serde_json::from_str::<Inner>(self.text) {
+                Ok(Inner { thresholds_p: Pairs(pairs) }) => pairs,
+                Err(_) => map.into_iter().collect(),
+            },
+            Some(other) => {
+                self.wrong(
+                    THRESHOLDS,
+                    Rule::Value,
+                    other.to_string(),
+                    "an object of lists such as \"(USA, 1)\": [5, 20, 150]",
+                );
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn thresholds(&mut self, pairs: &[(String, Value)], run_us: bool, run_pr: bool) -> Vec<[[i64; 3]; 2]> {
+        let given: Vec<String> = pairs.iter().map(|(key, _)| key.clone()).collect();
+        let known: Vec<String> = RegionType::ALL
+            .into_iter()
+            .flat_map(|region_type| Level::ALL.map(|level| threshold_key(region_type, level)))
+            .collect();
+        self.check_keys(&given, &known);
+        let mut thresholds = Vec::new();
+        for region_type in RegionType::ALL {
+            let needed = if region_type.pass() == Pass::PuertoRico { run_pr } else { run_us };
+            thresholds.push(Level::ALL.map(|level| {
+                let key = threshold_key(region_type, level);
+                let never = [i64::MAX; 3];
+                let Some((_, value)) = pairs.iter().find(|(name, _)| *name == key) else {
+                    if needed {
+                        self.wrong(
+                            &key,
+                            Rule::MissingKey,
+                            "",
+                            "thresholds for every region type of a pass that is run",
+                        );
+                    }
+                    return never;
+                };
+                let list = value.as_array().filter(|list| list.len() == 3);
+                let numbers: Option<Vec<i64>> = list.and_then(|list| list.iter().map(Value::as_i64).collect());
+                match numbers.as_deref() {
+                    Some(&[one, two, three]) if one <= two && two <= three => [one, two, three],
+                    Some(_) => {
+                        self.wrong(
+                            &key,
+                            Rule::Contradiction,
+                            value.to_string(),
+                            "three thresholds that do not descend",
+                        );
+                        never
+                    }
+                    None => {
+                        self.wrong(
+                            &key,
+                            Rule::Value,
+                            value.to_string(),
+                            "a list of three whole numbers that do not descend",
+                        );
+                        never
+                    }
+                }
+            }));
+        }
+        thresholds
+    }
+}
