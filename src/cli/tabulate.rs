@@ -89,7 +89,9 @@ pub fn run(args: &Args) -> Result<Answer> {
             output::text(&format!("{page}\nThe release is in {out}.\n"))?;
             bar.tell(&format!("{records} records were tabulated (confidential: not in the release)"));
         }
-        Outcome::WasComplete if args.json => output::json(&json!({ "out": out.to_string(), "status": "was complete" }))?,
+        Outcome::WasComplete if args.json => {
+            output::json(&json!({ "out": out.to_string(), "status": "was complete" }))?
+        }
         Outcome::WasComplete => output::text(&format!("The release in {out} was complete; its record is now, too.\n"))?,
     }
     Ok(Answer::Done)

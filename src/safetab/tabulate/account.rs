@@ -15,7 +15,7 @@
 //! Unbounded neighbors: a record is added or removed; it is in one pass. Bounded: a record is changed, into any other, so
 //! that it leaves the groups of one mix and enters those of another, maybe of the other pass.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use rug::Rational;
 
@@ -58,21 +58,19 @@ pub struct Account {
 pub struct Accountant {
     privacy: Privacy,
     delta: Rational,
-    known: HashMap<Vec<Mix>, Option<Enclosure>>,
+    known: BTreeMap<Vec<Mix>, Option<Enclosure>>,
 }
 
 impl Accountant {
     /// An accountant at the given delta, 0 < delta < 1.
     pub fn new(privacy: Privacy, delta: &Rational) -> Self {
-        Accountant { privacy, delta: delta.clone(), known: HashMap::new() }
+        Accountant { privacy, delta: delta.clone(), known: BTreeMap::new() }
     }
 
     /// The account of passes, each a list of levels: a level alone, a pass alone, or the whole run.
     pub fn account(&mut self, passes: &[Vec<&LevelPlan>]) -> Result<Account> {
-        let budgets: Vec<Rational> = passes
-            .iter()
-            .map(|levels| levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget))
-            .collect();
+        let budgets: Vec<Rational> =
+            passes.iter().map(|levels| levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget)).collect();
         let budget = budgets.iter().max().cloned().unwrap_or_default();
         let single: Vec<Mix> = passes.iter().flat_map(|levels| mixes(levels)).collect();
         let mut pairs = Vec::new();
@@ -83,10 +81,7 @@ impl Accountant {
                 pairs.push(both);
             }
         }
-        Ok(Account {
-            unbounded: self.spent(budget.clone(), single)?,
-            bounded: self.spent(budget * 2_u32, pairs)?,
-        })
+        Ok(Account { unbounded: self.spent(budget.clone(), single)?, bounded: self.spent(budget * 2_u32, pairs)? })
     }
 
     fn spent(&mut self, budget: Rational, mixes: Vec<Mix>) -> Result<Spent> {
@@ -126,7 +121,8 @@ fn mixes(levels: &[&LevelPlan]) -> Vec<Mix> {
             let place = kinds.iter().position(|(known, _)| *known == kind).unwrap_or_default();
             let others = (plan.iterations.len() - plan.detailed_only()) as u64;
             let others = others.min(u64::from(plan.stability) - choice[place]);
-            for (noise, count) in [(&plan.total_only, choice[place]), (&plan.stage_1, others), (&plan.stage_2, others)] {
+            for (noise, count) in [(&plan.total_only, choice[place]), (&plan.stage_1, others), (&plan.stage_2, others)]
+            {
                 if count > 0 {
                     *mix.entry(noise.law.clone()).or_default() += count;
                 }

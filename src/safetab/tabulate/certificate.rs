@@ -129,8 +129,7 @@ impl Certificate<'_> {
 
     /// The certificate as one object.
     pub fn json(&self) -> Value {
-        let inputs: Map<String, Value> =
-            self.inputs.iter().map(|(role, hash)| (role.clone(), json!(hash))).collect();
+        let inputs: Map<String, Value> = self.inputs.iter().map(|(role, hash)| (role.clone(), json!(hash))).collect();
         let mut object = json!({
             "program": concat!("assay ", env!("CARGO_PKG_VERSION")),
             "algorithm": "SafeTab-P",
@@ -188,10 +187,16 @@ impl Certificate<'_> {
         }
         writeln!(page, "Noise: {}, exact. Budget: {unit} = {budget}.", self.law())?;
         if self.privacy == Privacy::ZeroConcentrated {
-            writeln!(page, "Every epsilon is at delta = {delta}. \"exact\" is the smallest epsilon that the noise has, proven;")?;
+            writeln!(
+                page,
+                "Every epsilon is at delta = {delta}. \"exact\" is the smallest epsilon that the noise has, proven;"
+            )?;
             writeln!(page, "\"by zCDP\" is what rho implies by rho + 2 sqrt(rho ln(1/delta)).")?;
         } else {
-            writeln!(page, "\"exact\" is the smallest epsilon at delta = {delta}, proven; at delta = 0 it is the budget.")?;
+            writeln!(
+                page,
+                "\"exact\" is the smallest epsilon at delta = {delta}, proven; at delta = 0 it is the budget."
+            )?;
         }
         writeln!(page, "Unbounded: one person's record is added or removed. Bounded: one record is changed.\n")?;
         if self.draw.1 > 0 {
@@ -226,7 +231,10 @@ impl Certificate<'_> {
             line(&format!("**{}**", name(pass.pass)), &pass.account)?;
         }
         line("**Whole run**", &self.total)?;
-        writeln!(page, "\nMargins of error: the smallest m with P[|noise| <= m] >= 95 %, of one noisy count. T1 totals and sexes of")?;
+        writeln!(
+            page,
+            "\nMargins of error: the smallest m with P[|noise| <= m] >= 95 %, of one noisy count. T1 totals and sexes of"
+        )?;
         writeln!(page, "groups with ages are sums of noisy cells, with wider margins.\n")?;
         let parameter_name = if zcdp { "sigma2" } else { "epsilon" };
         writeln!(

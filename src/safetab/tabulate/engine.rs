@@ -18,7 +18,7 @@ use std::{
 
 use datafusion::{
     arrow::{
-        array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, StringArray},
+        array::{ArrayRef, AsArray, Int32Array, Int64Array, StringArray},
         compute::cast,
         datatypes::{DataType, Field, Int32Type, Int64Type, Schema},
         record_batch::RecordBatch,
@@ -131,10 +131,10 @@ impl Engine {
                 return Err(refused(why));
             }
         }
-        let columns: Vec<String> =
-            HEADINGS.iter().map(|name| format!("coalesce(CAST(\"{name}\" AS VARCHAR), 'Null') AS \"{name}\"")).collect();
-        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let expressions = table.parse_sql_expr_list(&columns).map_err(wrong)?;
+        let text = |name: &str| {
+            table.parse_sql_expr(&format!("coalesce(CAST(\"{name}\" AS VARCHAR), 'Null') AS \"{name}\"")).map_err(wrong)
+        };
+        let expressions = HEADINGS.iter().map(|name| text(name)).collect::<Result<Vec<_>>>()?;
         table.select(expressions).map_err(wrong)
     }
 
@@ -143,8 +143,11 @@ impl Engine {
         let table = self.runtime.block_on(self.read_parquet(file))?;
         let mut number = 0;
         self.each_batch(table, &mut |batch| {
-            let columns: Vec<ArrayRef> =
-                batch.columns().iter().map(|column| cast(column, &DataType::Utf8)).collect::<std::result::Result<_, _>>()
+            let columns: Vec<ArrayRef> = batch
+                .columns()
+                .iter()
+                .map(|column| cast(column, &DataType::Utf8))
+                .collect::<std::result::Result<_, _>>()
                 .map_err(|why| file_error(file, why))?;
             let columns: Vec<&StringArray> = columns.iter().map(|column| column.as_string::<i32>()).collect();
             let mut fields: Vec<&[u8]> = Vec::with_capacity(columns.len());
@@ -195,7 +198,8 @@ impl Engine {
         let mut texts = Vec::new();
         let sql = format!("SELECT DISTINCT {} AS codes FROM persons", codes(races));
         self.each_batch(self.sql(&sql)?, &mut |batch| {
-            let column = cast(batch.column(0), &DataType::Utf8).map_err(|why| Error::Engine { why: why.to_string() })?;
+            let column =
+                cast(batch.column(0), &DataType::Utf8).map_err(|why| Error::Engine { why: why.to_string() })?;
             texts.extend(column.as_string::<i32>().iter().map(|text| text.unwrap_or_default().to_string()));
             Ok(())
         })?;

@@ -110,7 +110,10 @@ fn now() -> u64 {
 impl Place {
     /// Takes the place for a release, or says why it is not free.
     pub fn take(out: &Path, unfinished: Unfinished) -> Result<Found> {
-        let wrong = |path: &Path| { let path = path.to_path_buf(); move |why: std::io::Error| file_error(&path, why) };
+        let wrong = |path: &Path| {
+            let path = path.to_path_buf();
+            move |why: std::io::Error| file_error(&path, why)
+        };
         let full = std::path::absolute(out).map_err(wrong(out))?;
         let (Some(name), Some(folder)) = (full.file_name().and_then(|name| name.to_str()), full.parent()) else {
             return Err(file_error(out, "is no name for a new folder: give one in UTF-8"));
@@ -122,7 +125,10 @@ impl Place {
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(part.join("lock"));
         let lock = lock.map_err(wrong(&part))?;
         if !try_lock(&lock).map_err(wrong(&part))? {
-            return Err(file_error(out, "another run is at work on this release: wait for it, or choose another folder"));
+            return Err(file_error(
+                out,
+                "another run is at work on this release: wait for it, or choose another folder",
+            ));
         }
         for entry in fs::read_dir(&part).map_err(wrong(&part))?.flatten() {
             let path = entry.path();
@@ -148,7 +154,8 @@ impl Place {
                     return Ok(Found::Complete);
                 }
             }
-            let why = "is there already: a release is never overwritten; choose another folder (whose budget is spent anew)";
+            let why =
+                "is there already: a release is never overwritten; choose another folder (whose budget is spent anew)";
             return Err(file_error(out, why));
         }
         match (open, unfinished) {
@@ -164,9 +171,10 @@ impl Place {
                 "tells of a release that was completed here: its budget is spent. --discard spends it once more, for a draw \
                  afresh",
             )),
-            (None, Unfinished::Resume) => {
-                Err(file_error(&place.log, "tells of no draw that was begun and not completed: there is nothing to resume"))
-            }
+            (None, Unfinished::Resume) => Err(file_error(
+                &place.log,
+                "tells of no draw that was begun and not completed: there is nothing to resume",
+            )),
             _ => Ok(Found::Free(place)),
         }
     }
@@ -254,7 +262,8 @@ impl Place {
             );
             return refused(&self.log, &why);
         }
-        let secret = fs::read(&self.key).map_err(|why| file_error(&self.key, format!("{why}; without the key only --discard is left")))?;
+        let secret = fs::read(&self.key)
+            .map_err(|why| file_error(&self.key, format!("{why}; without the key only --discard is left")))?;
         let secret: Secret = serde_json::from_slice(&secret)
             .map_err(|_| file_error(&self.key, "holds no key; without it only --discard is left"))?;
         if keyed(&secret.key, persons) != secret.persons {
@@ -304,7 +313,8 @@ impl Place {
         let wrong = |why: std::io::Error| file_error(&self.log, why);
         let mut line = serde_json::to_string(&event).map_err(|why| file_error(&self.log, why))?;
         line.push('\n');
-        let mut file = OpenOptions::new().create(true).read(true).write(true).truncate(false).open(&self.log).map_err(wrong)?;
+        let mut file =
+            OpenOptions::new().create(true).read(true).write(true).truncate(false).open(&self.log).map_err(wrong)?;
         // A line without an end is what a crash left of an event that never was.
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(wrong)?;

@@ -24,7 +24,7 @@ pub mod statistics;
 use std::{
     collections::HashMap,
     fs::{self, File},
-    io::{Read, Write},
+    io::Read,
     path::{Path, PathBuf},
 };
 
@@ -44,10 +44,10 @@ use self::{
     statistics::{OLDEST, cell_of},
 };
 use super::{
-    groups::Specification,
+    groups::{self, Specification},
     schema::{
-        Code, Combination, Findings, Geography, Granularity, IterationCode, Level, Pass, RegionType, RowCheck, Settings,
-        check_persons,
+        Code, Combination, Findings, Geography, Granularity, IterationCode, Level, Pass, RegionType, RowCheck,
+        Settings, check_persons,
     },
 };
 use crate::{
@@ -56,14 +56,6 @@ use crate::{
     files::{file_error, write_whole},
     noise::Streams,
 };
-
-/// The files of a specification.
-const SPECIFICATION: [&str; 4] = [
-    "race-characteristic-iterations.txt",
-    "ethnicity-characteristic-iterations.txt",
-    "race-and-ethnicity-codes.txt",
-    "race-and-ethnicity-code-to-iteration.txt",
-];
 
 /// What is to be released, from what, and where.
 #[derive(Clone, Debug)]
@@ -145,12 +137,8 @@ impl Job {
             (certificate::name(*pass).to_string(), account.unbounded.budget.to_string())
         });
         let version = env!("CARGO_PKG_VERSION").to_string();
-        let intent = Intent {
-            version,
-            inputs: inputs.clone(),
-            budget: spent.collect(),
-            insecure_seed: self.insecure_seed,
-        };
+        let intent =
+            Intent { version, inputs: inputs.clone(), budget: spent.collect(), insecure_seed: self.insecure_seed };
         let mut draw = place.draw(&intent, &hash, self.unfinished)?;
         let release = place.release();
         fs::create_dir(&release).map_err(|why| file_error(&release, why))?;
@@ -260,8 +248,9 @@ impl Job {
 
     /// The hashes of the public inputs, by role.
     fn hashes(&self) -> Result<Vec<(String, String)>> {
-        let files = SPECIFICATION.map(|name| (name.to_string(), self.specification.join(name)));
-        let others = [("configuration".to_string(), self.config.clone()), ("geography".to_string(), self.geography.clone())];
+        let files = groups::FILES.map(|name| (name.to_string(), self.specification.join(name)));
+        let others =
+            [("configuration".to_string(), self.config.clone()), ("geography".to_string(), self.geography.clone())];
         let hash = |(role, path): (String, PathBuf)| {
             let mut hasher = Sha256::new();
             hash_file(&path, &mut hasher, &mut |_| {})?;
@@ -290,7 +279,11 @@ impl Public {
             }
         }
         if passes.is_empty() {
-            return Err(Error::out_of_range("the budget", 0, "a pass that is run and a level of it with a budget above 0"));
+            return Err(Error::out_of_range(
+                "the budget",
+                0,
+                "a pass that is run and a level of it with a budget above 0",
+            ));
         }
         Ok(passes)
     }
@@ -330,7 +323,8 @@ impl Public {
         let of_block: Vec<i32> = of_block.collect();
         engine.register_blocks(geography.geoids(), of_block)?;
         for region_type in RegionType::ALL {
-            let inside = |(regions, atom): (&[Option<u32>; 10], &i32)| Some((*atom, regions[region_type.index()]? as i32));
+            let inside =
+                |(regions, atom): (&[Option<u32>; 10], &i32)| Some((*atom, regions[region_type.index()]? as i32));
             let (atoms, regions) = atoms.iter().filter_map(inside).unzip();
             engine.register(&regions_table(region_type), &[("atom", atoms), ("region", regions)])?;
         }
@@ -346,7 +340,8 @@ impl Public {
         let mut of_text = Vec::with_capacity(texts.len());
         for text in &texts {
             let combination = combination(text).ok_or_else(|| Error::Engine {
-                why: "codes of a record are not those that were checked: the files of persons changed in between".to_string(),
+                why: "codes of a record are not those that were checked: the files of persons changed in between"
+                    .to_string(),
             })?;
             let iterations = |&(granularity, level): &(Granularity, Level)| {
                 self.specification.iterations(&combination, granularity, level)
@@ -391,9 +386,13 @@ impl Public {
                 tables.write(plan, &piece)
             };
             let iterations = iterations_table(plan.region_type.granularity(), plan.level);
-            engine.each_count(&regions_table(plan.region_type), &iterations, &mut |region, iteration, cell, count| {
-                tabulation.count((region, iteration), cell, count, streams, &mut publish)
-            })?;
+            engine.each_count(
+                &regions_table(plan.region_type),
+                &iterations,
+                &mut |region, iteration, cell, count| {
+                    tabulation.count((region, iteration), cell, count, streams, &mut publish)
+                },
+            )?;
             tabulation.finish(streams, &mut publish)?;
         }
         tables.finish()

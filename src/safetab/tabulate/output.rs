@@ -246,7 +246,8 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_standard_library() {
-        for value in [0, 1, -1, 9, 10, -10, 1234, i64::MAX.into(), i64::MIN.into(), i128::from(i64::MIN) * 46, 1 << 80] {
+        for value in [0, 1, -1, 9, 10, -10, 1234, i64::MAX.into(), i64::MIN.into(), i128::from(i64::MIN) * 46, 1 << 80]
+        {
             for least in [1, 4] {
                 let mut out = Vec::new();
                 number(&mut out, value, least);

@@ -67,9 +67,11 @@ fn quantile(law: &Law, p: &Rational) -> Result<i64> {
     match law {
         Law::DiscreteGaussian { sigma2 } => DiscreteGaussian::new(sigma2.clone())?.quantile(p),
         Law::DiscreteLaplace { epsilon } => DiscreteLaplace::new(epsilon.clone())?.quantile(p),
-        Law::Gaussian { sigma2 } => {
-            Err(Error::out_of_range("sigma2", rational::display(sigma2), "a law on the integers: this one is continuous"))
-        }
+        Law::Gaussian { sigma2 } => Err(Error::out_of_range(
+            "sigma2",
+            rational::display(sigma2),
+            "a law on the integers: this one is continuous",
+        )),
     }
 }
 
