@@ -114,7 +114,7 @@ pub enum Error {
         why: String,
     },
     /// Input files that break rules of their schema.
-    #[error("the input breaks rules of its schema; nothing was tabulated\n{report}")]
+    #[error("the input breaks rules of its schema, so nothing was done\n{report}")]
     Input {
         /// Every broken rule. It may quote confidential records: it is for the curator only.
         report: String,

@@ -2,9 +2,29 @@
 //! and 2024).
 //!
 //! [`schema`] reads and checks the bureau's files, [`groups`] says which population groups there are and to which of
-//! them a person belongs. With the feature `tabulate`, the module of that name makes a release of persons.
+//! them a person belongs, [`synthetic`] invents persons to rehearse with. With the feature `tabulate`, the module of that name
+//! makes a release of persons.
+//!
+//! ```
+//! use dp_assay::safetab::{
+//!     groups::Specification,
+//!     schema::{Findings, Granularity, Level, Settings},
+//! };
+//!
+//! let folder = std::path::Path::new("data/examples/safetab");
+//! let mut findings = Findings::new();
+//! if let Some(settings) = Settings::read(&folder.join("config.json"), &mut findings)
+//!     && let Some(specification) = Specification::read(folder, &settings, &mut findings)
+//! {
+//!     // The most population groups of one level that a person can be in, by which noise is scaled.
+//!     assert_eq!(specification.stability(Granularity::Coarse, Level::Two), 9);
+//! }
+//! findings.into_result()?;
+//! # Ok::<(), dp_assay::Error>(())
+//! ```
 
 pub mod groups;
 pub mod schema;
+pub mod synthetic;
 #[cfg(feature = "tabulate")]
 pub mod tabulate;

@@ -33,6 +33,8 @@ pub enum Rule {
     UnknownKey,
     /// A value outside its range or form.
     Value,
+    /// Numbers that descend and should not.
+    Order,
     /// Values that contradict one another.
     Contradiction,
     /// A code that the specification does not have.
@@ -63,6 +65,7 @@ impl Rule {
             Rule::MissingKey => "key missing",
             Rule::UnknownKey => "unknown key",
             Rule::Value => "value not allowed",
+            Rule::Order => "out of order",
             Rule::Contradiction => "contradiction",
             Rule::UnknownCode => "unknown code",
             Rule::AfterNull => "code after a Null",
@@ -163,7 +166,7 @@ impl Findings {
 
     /// Nothing where no rule is broken; else an error that is the whole report.
     pub fn into_result(self) -> Result<()> {
-        if self.is_empty() { Ok(()) } else { Err(Error::Input { report: self.to_string() }) }
+        if self.is_empty() { Ok(()) } else { Err(Error::Input { report: self.to_string().trim_end().to_string() }) }
     }
 
     /// Adds a finding.
@@ -231,14 +234,14 @@ impl fmt::Display for Findings {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         for kind in &self.kinds {
             let first = &kind.kept[0];
-            write!(out, "{}: {}", first.file, first.rule.name())?;
-            if !first.field.is_empty() {
-                write!(out, " ({})", first.field)?;
+            match first.field.as_str() {
+                "" => write!(out, "{}: {}", first.file, first.rule.name())?,
+                field => write!(out, "{}, {field}: {}", first.file, first.rule.name())?,
             }
             match (kind.count, kind.kept.len()) {
                 (1, _) => writeln!(out)?,
-                (count, kept) if kept as u64 == count => writeln!(out, ": {count} times")?,
-                (count, kept) => writeln!(out, ": {count} times, the first {kept}")?,
+                (count, kept) if kept as u64 == count => writeln!(out, ", {count} times")?,
+                (count, kept) => writeln!(out, ", {count} times, of which the first {kept}")?,
             }
             for finding in &kind.kept {
                 write!(out, "  ")?;

@@ -151,9 +151,7 @@ pub(in crate::safetab) fn read_rows<const N: usize>(
             let place = wrong.valid_up_to();
             let fields = line[..place].iter().filter(|byte| **byte == b'|').count();
             findings.add(at(number, fields as u32 + 1), Rule::Encoding, &line[place..], "text in UTF-8");
-            if form.is_none() {
-                return None;
-            }
+            form?;
             continue;
         }
         let Some((columns, width)) = form else {

@@ -19,13 +19,15 @@ mod geography;
 pub(super) mod lines;
 mod persons;
 mod settings;
+mod stream;
 
 use std::fmt;
 
 pub use findings::{Finding, Findings, Rule};
 pub use geography::Geography;
-pub use persons::{Combination, HEADINGS, Person, Persons, RowCheck, check_persons, person_files};
+pub use persons::{Combination, HEADINGS, Person, RowCheck};
 pub use settings::Settings;
+pub use stream::{Persons, check_persons, person_files};
 
 use crate::error::{Error, Result};
 

@@ -1,20 +1,9 @@
-//! person-records.txt, row by row: checked at the speed of the disk, in memory that the geography and the number of
-//! distinct combinations of codes bound.
-
-use std::{
-    collections::HashSet,
-    fs::{self, File},
-    io::Read,
-    path::{Path, PathBuf},
-};
-
-use foldhash::fast::FixedState;
-use rayon::prelude::*;
+//! person-records.txt: the rules of a record, whatever its source.
 
 use super::{
-    Code, Geography, Pass, Settings,
+    Code, Geography, Settings,
     findings::{At, Findings, Rule},
-    lines::{self, LONGEST, digits, name_of},
+    lines::{self, digits},
 };
 use crate::safetab::groups::Specification;
 
@@ -47,8 +36,6 @@ const FIRST_RACE: usize = 8;
 const ETHNICITY: usize = 16;
 /// The oldest age that a record may have.
 const OLDEST: u64 = 115;
-/// Bytes that a worker checks at a time. A line that is longer is not read to its end.
-const PART: usize = 1 << 22;
 /// Codes are numbers below this.
 const CODES: usize = 10_000;
 /// Bits of a code in a packed combination: 9 of them fill 126.
@@ -102,24 +89,11 @@ pub struct Person {
     pub combination: u128,
 }
 
-/// What is known of persons that were checked. It is confidential but for the combinations that the specification allows.
-#[derive(Clone, Debug, Default)]
-pub struct Persons {
-    /// The rows that break no rule.
-    pub records: u64,
-    /// Those of them that the pass over the United States tabulates.
-    pub united_states: u64,
-    /// Those that the pass over Puerto Rico tabulates. The others are in states that no pass tabulates.
-    pub puerto_rico: u64,
-    /// The distinct combinations of all rows, in ascending order.
-    pub combinations: Vec<Combination>,
-}
-
 /// The rules of a person record, for rows from any source.
 #[derive(Clone, Debug)]
 pub struct RowCheck<'a> {
-    file: String,
-    geography: &'a Geography,
+    pub(super) file: String,
+    pub(super) geography: &'a Geography,
     /// Which codes there are.
     known: Vec<bool>,
     races_taken: usize,
@@ -213,8 +187,7 @@ impl<'a> RowCheck<'a> {
             }
         }
         let mut after_null = false;
-        for column in FIRST_RACE..=ETHNICITY {
-            let field = fields[column];
+        for (column, field) in fields.iter().enumerate().skip(FIRST_RACE) {
             let or_null = if column > FIRST_RACE && column < ETHNICITY { ", or Null" } else { "" };
             if is_null(field) && column < ETHNICITY {
                 after_null = true;
@@ -289,249 +262,4 @@ fn pack(races: &mut [u16], ethnicity: u16) -> u128 {
         }
     }
     packed
-}
-
-/// The files of persons that a path names: itself, or the files `*.txt` and `*.csv` of a folder in the order of their names.
-pub fn person_files(path: &Path, findings: &mut Findings) -> Vec<PathBuf> {
-    if !path.is_dir() {
-        return vec![path.to_path_buf()];
-    }
-    let file = name_of(path);
-    let at = At { file: &file, ..At::default() };
-    let is_rows = |path: &PathBuf| {
-        path.is_file() && path.extension().is_some_and(|extension| extension == "txt" || extension == "csv")
-    };
-    let read = fs::read_dir(path)
-        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>());
-    match read {
-        Ok(paths) => {
-            let mut paths: Vec<PathBuf> = paths.into_iter().filter(is_rows).collect();
-            paths.sort();
-            if paths.is_empty() {
-                findings.add(at, Rule::Empty, "", "a folder with files *.txt or *.csv of persons");
-            }
-            paths
-        }
-        Err(why) => {
-            findings.add(at, Rule::Unreadable, why.to_string(), "a folder of files");
-            Vec::new()
-        }
-    }
-}
-
-/// Checks a file of persons, or all of a folder, and gathers the combinations of codes. `progress` is told how many bytes
-/// were checked so far.
-pub fn check_persons(
-    path: &Path,
-    settings: &Settings,
-    specification: &Specification,
-    geography: &Geography,
-    findings: &mut Findings,
-    mut progress: impl FnMut(u64),
-) -> Persons {
-    let mut workers: Vec<Worker> = (0..rayon::current_num_threads()).map(|_| Worker::default()).collect();
-    let mut done = 0;
-    for path in person_files(path, findings) {
-        let check = RowCheck::new(&name_of(&path), settings, specification, geography);
-        check_file(&path, &check, &mut workers, findings, &mut |bytes| {
-            done += bytes;
-            progress(done);
-        });
-    }
-    let mut persons = Persons::default();
-    let mut packed: Vec<u128> = Vec::new();
-    for worker in workers {
-        persons.records += worker.records;
-        persons.united_states += worker.tabulated[0];
-        persons.puerto_rico += worker.tabulated[1];
-        packed.extend(worker.combinations);
-    }
-    packed.sort_unstable();
-    packed.dedup();
-    persons.combinations = packed.into_iter().map(Combination::unpack).collect();
-    persons.combinations.sort_unstable();
-    if persons.united_states + persons.puerto_rico == 0 {
-        let file = name_of(path);
-        let at = At { file: &file, ..At::default() };
-        findings.add(at, Rule::Empty, "", "at least one correct record in a state of a pass that is run");
-    }
-    persons
-}
-
-/// What one thread has seen.
-#[derive(Default)]
-struct Worker {
-    /// Whole lines.
-    text: Vec<u8>,
-    findings: Findings,
-    /// The lines of the text.
-    lines: u64,
-    records: u64,
-    tabulated: [u64; 2],
-    combinations: HashSet<u128, FixedState>,
-}
-
-impl Worker {
-    fn check(&mut self, check: &RowCheck) {
-        let text = std::mem::take(&mut self.text);
-        self.lines = 0;
-        let mut begin = 0;
-        let mut last = 0;
-        while begin < text.len() {
-            let end = memchr::memchr(b'\n', &text[begin..]).map_or(text.len(), |length| begin + length + 1);
-            self.lines += 1;
-            let line = lines::without_end(&text[begin..end]);
-            begin = end;
-            if line.is_empty() {
-                continue;
-            }
-            if line.len() > LONGEST {
-                let at = At { file: &check.file, line: self.lines, ..At::default() };
-                self.findings.add(at, Rule::LongLine, line, &format!("at most {LONGEST} bytes"));
-                continue;
-            }
-            let mut fields = [&line[..0]; HEADINGS.len()];
-            let person = match split(line, &mut fields) {
-                true => check.check(self.lines, &fields, &mut self.findings),
-                false => {
-                    let fields: Vec<&[u8]> = line.split(|byte| *byte == b'|').collect();
-                    check.check(self.lines, &fields, &mut self.findings)
-                }
-            };
-            let Some(person) = person else { continue };
-            self.records += 1;
-            match check.geography.pass(person.block) {
-                Some(Pass::UnitedStates) => self.tabulated[0] += 1,
-                Some(Pass::PuertoRico) => self.tabulated[1] += 1,
-                None => {}
-            }
-            if person.combination != last {
-                self.combinations.insert(person.combination);
-                last = person.combination;
-            }
-        }
-        self.text = text;
-    }
-}
-
-/// Splits a line at its bars. Whether it has as many fields as there are headings.
-fn split<'a>(line: &'a [u8], fields: &mut [&'a [u8]; HEADINGS.len()]) -> bool {
-    let (mut begin, mut column) = (0, 0);
-    for end in memchr::memchr_iter(b'|', line) {
-        if column + 1 == HEADINGS.len() {
-            return false;
-        }
-        fields[column] = &line[begin..end];
-        (begin, column) = (end + 1, column + 1);
-    }
-    fields[column] = &line[begin..];
-    column + 1 == HEADINGS.len()
-}
-
-/// Checks a file, part by part on all threads; findings are in the order of the lines.
-fn check_file(
-    path: &Path,
-    check: &RowCheck,
-    workers: &mut [Worker],
-    findings: &mut Findings,
-    progress: &mut dyn FnMut(u64),
-) {
-    let at = At { file: &check.file, ..At::default() };
-    let opened = File::open(path);
-    let mut input = match opened {
-        Ok(file) => Parts { input: file, rest: Vec::new(), ended: false },
-        Err(why) => return findings.add(at, Rule::Unreadable, why.to_string(), "a file of rows"),
-    };
-    let mut lines = 0;
-    loop {
-        let (mut used, mut broken) = (0, None);
-        for worker in workers.iter_mut() {
-            worker.findings = findings.none_yet();
-            worker.text.clear();
-            match input.next(&mut worker.text) {
-                Ok(true) => used += 1,
-                Ok(false) => break,
-                Err(why) => {
-                    broken = Some(why);
-                    break;
-                }
-            }
-        }
-        let workers = &mut workers[..used];
-        match workers.first_mut() {
-            Some(worker) if lines == 0 => {
-                if let Some(line) = take_headings(&mut worker.text) {
-                    return findings.add(At { line: 1, ..at }, Rule::Headings, line, &HEADINGS.join("|"));
-                }
-                lines = 1;
-            }
-            None if lines == 0 && broken.is_none() => {
-                return findings.add(at, Rule::Empty, "", &format!("the headings {}", HEADINGS.join("|")));
-            }
-            _ => {}
-        }
-        let bytes = workers.iter().map(|worker| worker.text.len() as u64).sum();
-        workers.par_iter_mut().for_each(|worker| worker.check(check));
-        for worker in workers.iter_mut() {
-            let found = std::mem::replace(&mut worker.findings, findings.none_yet());
-            findings.append(found, lines);
-            lines += worker.lines;
-        }
-        progress(bytes);
-        match broken {
-            Some(Broken::LongLine(begin)) => {
-                let allowed = format!("at most {LONGEST} bytes; nothing after it is read");
-                return findings.add(At { line: lines + 1, ..at }, Rule::LongLine, begin, &allowed);
-            }
-            Some(Broken::Unreadable(why)) => {
-                return findings.add(At { line: lines, ..at }, Rule::Unreadable, why, "a file of rows");
-            }
-            None if used == 0 => return,
-            None => {}
-        }
-    }
-}
-
-/// Takes the first line off the text; the line where it is not the headings.
-fn take_headings(text: &mut Vec<u8>) -> Option<Vec<u8>> {
-    let end = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
-    let line: Vec<u8> = text.drain(..end).collect();
-    let line = lines::without_mark(lines::without_end(&line));
-    (line != HEADINGS.join("|").as_bytes()).then(|| line.to_vec())
-}
-
-/// Why no further part can be had.
-enum Broken {
-    /// A line is too long; it begins so.
-    LongLine(Vec<u8>),
-    Unreadable(String),
-}
-
-/// A file in parts of whole lines.
-struct Parts<R> {
-    input: R,
-    /// The beginning of a line of which the end is not read yet.
-    rest: Vec<u8>,
-    ended: bool,
-}
-
-impl<R: Read> Parts<R> {
-    /// Reads the next part into an empty buffer; whether there is one.
-    fn next(&mut self, text: &mut Vec<u8>) -> Result<bool, Broken> {
-        text.append(&mut self.rest);
-        while !self.ended && text.len() < PART {
-            let wanted = (PART - text.len()) as u64;
-            let read = self.input.by_ref().take(wanted).read_to_end(text);
-            self.ended = read.map_err(|why| Broken::Unreadable(why.to_string()))? == 0;
-        }
-        if !self.ended {
-            let end = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
-            self.rest.extend_from_slice(&text[end..]);
-            text.truncate(end);
-            if end == 0 {
-                return Err(Broken::LongLine(self.rest[..LONGEST].to_vec()));
-            }
-        }
-        Ok(!text.is_empty())
-    }
 }

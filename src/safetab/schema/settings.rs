@@ -1,6 +1,6 @@
 //! config.json: budgets, thresholds, and what is run.
 
-use std::{fmt, fs, path::Path};
+use std::{fmt, fs::File, io::Read, path::Path};
 
 use rug::Rational;
 use serde::{
@@ -17,7 +17,7 @@ use super::{
 use crate::numeric::rational;
 
 /// No configuration is longer. The bureau's has two thousand bytes.
-const LONGEST: u64 = 1 << 20;
+const LONGEST: u64 = 1 << 16;
 /// Budgets between these have noise that can be drawn; 0 means that a level is not run.
 const BUDGETS: [&str; 2] = ["1e-12", "1e9"];
 /// State codes that are not in use, between 01 and 56 (FIPS 5-2).
@@ -29,7 +29,9 @@ const THRESHOLDS: &str = "thresholds_p";
 const SUPPRESSION: &str = "zero_suppression_chance";
 const STATES: &str = "state_filter_us";
 /// The other keys.
-const PLAIN: [&str; 6] = ["max_race_codes", "allow_negative_counts", "run_us", "run_pr", "reader", "privacy_defn"];
+const MAX_RACES: &str = "max_race_codes";
+const RUNS: [&str; 2] = ["run_us", "run_pr"];
+const PLAIN: [&str; 6] = [MAX_RACES, RUNS[0], RUNS[1], "allow_negative_counts", "reader", "privacy_defn"];
 
 /// A configuration. Its decimals are the numbers that they say: the bureau's program holds them as binary doubles.
 #[derive(Clone, Debug)]
@@ -48,13 +50,16 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads and checks a config.json. Nothing where a broken rule leaves no settings to go on with.
+    /// Reads and checks a config.json. Nothing where it does not say what the other files are checked against: which states
+    /// are run, and how many race codes are taken. Other values that break a rule are 0.
     pub fn read(path: &Path, findings: &mut Findings) -> Option<Settings> {
         let file = name_of(path);
         let at = At { file: &file, ..At::default() };
-        let read = fs::metadata(path).and_then(|found| match found.len() {
-            length if length > LONGEST => Err(std::io::Error::other(format!("has {length} bytes"))),
-            _ => fs::read(path),
+        // A device has no end, whatever length it says.
+        let mut bytes = Vec::new();
+        let read = File::open(path).and_then(|file| match file.take(LONGEST + 1).read_to_end(&mut bytes)? {
+            length if length as u64 > LONGEST => Err(std::io::Error::other("it is longer")),
+            _ => Ok(bytes),
         });
         match read {
             Ok(bytes) => Settings::from_bytes(lines::without_mark(&bytes), &file, findings),
@@ -199,7 +204,7 @@ struct Keys<'a> {
     text: &'a str,
     pairs: Vec<(String, Value)>,
     findings: &'a mut Findings,
-    /// Whether every value could be read.
+    /// Whether the values are there without which nothing else is checked.
     complete: bool,
 }
 
@@ -213,15 +218,16 @@ impl Keys<'_> {
             .collect();
         let pairs: Vec<String> = self.pairs.iter().map(|(key, _)| key.clone()).collect();
         self.check_keys(&pairs, &known);
-        let [run_us, run_pr] = ["run_us", "run_pr"].map(|key| self.boolean(key));
+        let [run_us, run_pr] = RUNS.map(|key| self.boolean(key));
         if self.complete && !run_us && !run_pr {
-            self.wrong("run_us", Rule::Contradiction, "false", "run_us or run_pr (or both) true");
+            self.wrong(RUNS[0], Rule::Contradiction, "false", "true, or run_pr true");
         }
+        let before = self.findings.count();
         let mut budgets = Vec::new();
         for region_type in RegionType::ALL {
             budgets.push(Level::ALL.map(|level| self.budget(&budget_key(region_type, level))));
         }
-        if self.complete {
+        if self.findings.count() == before {
             for pass in Pass::ALL.into_iter().filter(|pass| if *pass == Pass::PuertoRico { run_pr } else { run_us }) {
                 if pass.region_types().iter().all(|kind| budgets[kind.index()].iter().all(Rational::is_zero)) {
                     let key = budget_key(pass.region_types()[0], Level::One);
@@ -262,13 +268,13 @@ impl Keys<'_> {
         })
     }
 
-    /// A finding at a key, after which there are no settings.
+    /// A finding at a key.
     fn wrong(&mut self, key: &str, rule: Rule, value: impl AsRef<[u8]>, allowed: &str) {
         let (line, column) = self.place(key, usize::from(rule == Rule::Duplicate));
         // Keys of the file's own invention are values, lest each be a kind of its own.
         let field = if rule == Rule::UnknownKey { "" } else { key };
         self.findings.add(At { file: self.file, line, column, field }, rule, value, allowed);
-        self.complete = false;
+        self.complete &= ![MAX_RACES, RUNS[0], RUNS[1], STATES].contains(&key);
     }
 
     fn check_keys(&mut self, given: &[String], known: &[String]) {
@@ -321,7 +327,7 @@ impl Keys<'_> {
 
     fn max_race_codes(&mut self) -> u32 {
         let one_to_eight = |count: &Rational| count.is_integer() && *count >= 1 && *count <= 8;
-        let count = self.rational("max_race_codes", "a whole number from 1 to 8", one_to_eight);
+        let count = self.rational(MAX_RACES, "a whole number from 1 to 8", one_to_eight);
         count.numer().to_u32().unwrap_or_default()
     }
 
@@ -421,12 +427,7 @@ impl Keys<'_> {
                 match numbers.as_deref() {
                     Some(&[one, two, three]) if one <= two && two <= three => [one, two, three],
                     Some(_) => {
-                        self.wrong(
-                            &key,
-                            Rule::Contradiction,
-                            value.to_string(),
-                            "three thresholds that do not descend",
-                        );
+                        self.wrong(&key, Rule::Order, value.to_string(), "three thresholds that do not descend");
                         never
                     }
                     None => {

@@ -19,8 +19,10 @@
 //!
 //! where m is the largest number of race codes taken, h_r the most *alone* iterations that one race code has, and h_e the
 //! most iterations that one ethnicity code has. Its program assumes that the iterations alone and those in combination have
-//! the same structure, and does not check it. Without that the formula is no bound: let m codes have one iteration alone in
-//! common and m different ones in combination, then h_r = 1 and a record with all of them has m + 1 iterations of race.
+//! the same structure. Then it is right: k codes with c iterations alone in common have c in combination in common, and so
+//! at most c + c + k (h_r - c) <= h_r max(2, k) of race. But the program does not check it, and without it the formula is
+//! no bound: let m codes have one iteration alone in common and m different ones in combination, then h_r = 1 and a record
+//! with all of them has m + 1 iterations of race.
 //!
 //! So [`Specification::stability`] is the larger of the formula and a bound that holds for every specification. For a
 //! record with the set R of race codes, at most m, let C be the iterations alone that they have in common.
@@ -33,25 +35,14 @@
 //! The maximum of the first and, over all A, the second bounds the iterations of race; h_e those of ethnicity. In the
 //! production's specification both are 9 at every level and granularity.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    path::Path,
-};
+mod read;
 
-use super::schema::{
-    Code, Combination, Findings, Granularity, IterationCode, Level, Rule, Settings,
-    findings::At,
-    lines::{Others, Row, name_of, read_rows},
-};
+use std::collections::{BTreeSet, HashMap};
+
+use super::schema::{Code, Combination, Granularity, IterationCode, Level};
 use crate::error::{Error, Result};
 
-const RACE_ITERATIONS: &str = "race-characteristic-iterations.txt";
-const ETHNICITY_ITERATIONS: &str = "ethnicity-characteristic-iterations.txt";
-const CODES: &str = "race-and-ethnicity-codes.txt";
-const MAP: &str = "race-and-ethnicity-code-to-iteration.txt";
-
-/// The files of a specification, in the order in which they are read.
-pub const FILES: [&str; 4] = [RACE_ITERATIONS, ETHNICITY_ITERATIONS, CODES, MAP];
+pub use read::FILES;
 
 /// What an iteration counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -122,25 +113,6 @@ struct Members {
 }
 
 impl Specification {
-    /// Reads and checks the four files of a folder. Nothing where a file cannot be read; else what its correct rows say.
-    pub fn read(folder: &Path, settings: &Settings, findings: &mut Findings) -> Option<Specification> {
-        let mut all = Iterations::default();
-        let race = read_race_iterations(&folder.join(RACE_ITERATIONS), &mut all, findings);
-        let ethnicity = read_ethnicity_iterations(&folder.join(ETHNICITY_ITERATIONS), &mut all, findings);
-        let codes = read_codes(&folder.join(CODES), findings);
-        let (Some(()), Some(()), Some(codes)) = (race, ethnicity, codes) else { return None };
-        let pairs = read_map(&folder.join(MAP), &all, &codes, findings)?;
-        let with_code: BTreeSet<IterationCode> = pairs.iter().map(|(iteration, _)| *iteration).collect();
-        for (code, (file, line)) in all.places.iter().filter(|(code, _)| !with_code.contains(code)) {
-            let at = At { file, line: *line, column: 1, field: "ITERATION_CODE" };
-            findings.add(at, Rule::NoCode, code.to_string(), &format!("an iteration with a code in {MAP}"));
-        }
-        let iterations: Vec<Iteration> = all.iterations.into_values().collect();
-        let specification = Specification::new(settings.max_race_codes(), codes, iterations, &pairs);
-        specification.check_hierarchy(&name_of(&folder.join(MAP)), findings);
-        Some(specification)
-    }
-
     /// From its parts, in any order: the iterations, each once, and which codes belong to them.
     pub fn new(
         max_race_codes: u32,
@@ -149,6 +121,7 @@ impl Specification {
         pairs: &[(IterationCode, Code)],
     ) -> Specification {
         iterations.sort_by_key(|iteration| iteration.code);
+        iterations.dedup_by_key(|iteration| iteration.code);
         let mut codes: Vec<Code> = codes.into_iter().collect();
         codes.sort_unstable();
         codes.dedup();
@@ -170,6 +143,15 @@ impl Specification {
     /// The iterations of levels 1 and 2, by ascending code.
     pub fn all_iterations(&self) -> &[Iteration] {
         &self.iterations
+    }
+
+    /// Whether a code belongs to an iteration of level 1 or 2 of a kind.
+    pub fn has_iteration(&self, code: Code, kind: Kind) -> bool {
+        self.members.iter().flatten().any(|members| match kind {
+            Kind::Alone => members.alone.contains_key(&code),
+            Kind::InCombination => members.in_combination.contains_key(&code),
+            Kind::Ethnicity => members.ethnicity.contains_key(&code),
+        })
     }
 
     /// How many race codes of a record are taken at most.
@@ -216,31 +198,6 @@ impl Specification {
 
     fn members(&self, granularity: Granularity, level: Level) -> &Members {
         &self.members[granularity as usize][level as usize]
-    }
-
-    /// A code belongs to one iteration at most of each kind, level and granularity.
-    fn check_hierarchy(&self, file: &str, findings: &mut Findings) {
-        for (granularity, level) in Granularity::ALL.into_iter().flat_map(|g| Level::ALL.map(|level| (g, level))) {
-            let members = self.members(granularity, level);
-            for (map, kind) in [
-                (&members.alone, "alone"),
-                (&members.in_combination, "alone or in any combination"),
-                (&members.ethnicity, "of ethnicity"),
-            ] {
-                let sorted: BTreeMap<_, _> = map.iter().filter(|(_, iterations)| iterations.len() > 1).collect();
-                for (code, iterations) in sorted {
-                    let at = At { file, line: 0, column: 2, field: "RACE_ETH_CODE" };
-                    let names: Vec<String> = iterations.iter().map(ToString::to_string).collect();
-                    let where_ = match granularity {
-                        Granularity::Detailed => "nation and states",
-                        Granularity::Coarse => "regions below the states",
-                    };
-                    let value = format!("{code}: {}", names.join(", "));
-                    let allowed = format!("one iteration {kind} of level {level} for {where_}");
-                    findings.add(at, Rule::Hierarchy, value, &allowed);
-                }
-            }
-        }
     }
 }
 
@@ -303,165 +260,4 @@ impl Members {
         }
         formula.max(race + most(&self.ethnicity)) as u32
     }
-}
-
-/// The iterations of both files while they are read.
-#[derive(Default)]
-struct Iterations {
-    /// Those of levels 1 and 2.
-    iterations: BTreeMap<IterationCode, Iteration>,
-    /// Where every code stands, those of level 0 included.
-    places: BTreeMap<IterationCode, (String, u64)>,
-}
-
-impl Iterations {
-    /// Adds a row; `alone` is its column of ALONE, where there is one.
-    fn add<const N: usize>(
-        &mut self,
-        file: &str,
-        headings: &[&str; N],
-        row: &Row<N>,
-        alone: Option<usize>,
-        findings: &mut Findings,
-    ) {
-        let mut wrong = |column: usize, rule: Rule, allowed: &str| {
-            let at = At { file, line: row.line, column: row.columns[column], field: headings[column] };
-            findings.add(at, rule, row.fields[column], allowed);
-        };
-        let (detailed, coarse) = (N - 2, N - 1);
-        let code = IterationCode::read(row.fields[0]);
-        if code.is_none() {
-            wrong(0, Rule::Value, "4 digits");
-        }
-        let level = match row.fields[2] {
-            b"0" => Some(None),
-            b"1" => Some(Some(Level::One)),
-            b"2" => Some(Some(Level::Two)),
-            _ => {
-                wrong(2, Rule::Value, "0, 1 or 2");
-                None
-            }
-        };
-        let kind = match alone.map(|column| (column, row.fields[column])) {
-            None => Some(Kind::Ethnicity),
-            Some((_, b"True")) => Some(Kind::Alone),
-            Some((_, b"False")) => Some(Kind::InCombination),
-            Some((column, _)) => {
-                wrong(column, Rule::Value, "True or False");
-                None
-            }
-        };
-        let flags = [detailed, coarse].map(|column| match row.fields[column] {
-            b"True" => Some(Some(true)),
-            b"False" => Some(Some(false)),
-            b"Null" => Some(None),
-            _ => {
-                wrong(column, Rule::Value, "True or False, or Null at level 0");
-                None
-            }
-        });
-        if let Some(level) = level {
-            for (column, flag) in [(detailed, flags[0]), (coarse, flags[1])] {
-                if flag.is_some_and(|flag| flag.is_some() != level.is_some()) {
-                    let allowed = if level.is_some() { "True or False at levels 1 and 2" } else { "Null at level 0" };
-                    wrong(column, Rule::Contradiction, allowed);
-                }
-            }
-        }
-        if flags == [Some(Some(true)); 2] {
-            wrong(coarse, Rule::Contradiction, "False where DETAILED_ONLY is True");
-        }
-        let Some(code) = code else { return };
-        if let Some((file, line)) = self.places.get(&code) {
-            return wrong(
-                0,
-                Rule::Duplicate,
-                &format!("every iteration once; this one is in {file}, line {line}, too"),
-            );
-        }
-        self.places.insert(code, (file.to_string(), row.line));
-        let (Some(Some(level)), Some(kind), [Some(Some(detailed_only)), Some(Some(coarse_only))]) =
-            (level, kind, flags)
-        else {
-            return;
-        };
-        let name = String::from_utf8_lossy(row.fields[1]).into_owned();
-        self.iterations.insert(code, Iteration { code, name, kind, level, detailed_only, coarse_only });
-    }
-}
-
-fn read_race_iterations(path: &Path, all: &mut Iterations, findings: &mut Findings) -> Option<()> {
-    const HEADINGS: [&str; 6] = ["ITERATION_CODE", "ITERATION_NAME", "LEVEL", "ALONE", "DETAILED_ONLY", "COARSE_ONLY"];
-    let file = name_of(path);
-    let add = |row: &Row<6>, findings: &mut Findings| all.add(&file, &HEADINGS, row, Some(3), findings);
-    read_rows(path, &HEADINGS, Others::Refused, findings, add)
-}
-
-fn read_ethnicity_iterations(path: &Path, all: &mut Iterations, findings: &mut Findings) -> Option<()> {
-    const HEADINGS: [&str; 5] = ["ITERATION_CODE", "ITERATION_NAME", "LEVEL", "DETAILED_ONLY", "COARSE_ONLY"];
-    let file = name_of(path);
-    let add = |row: &Row<5>, findings: &mut Findings| all.add(&file, &HEADINGS, row, None, findings);
-    read_rows(path, &HEADINGS, Others::Refused, findings, add)
-}
-
-fn read_codes(path: &Path, findings: &mut Findings) -> Option<BTreeSet<Code>> {
-    const HEADINGS: [&str; 2] = ["RACE_ETH_CODE", "RACE_ETH_NAME"];
-    let file = name_of(path);
-    let mut codes: BTreeSet<Code> = BTreeSet::new();
-    read_rows(path, &HEADINGS, Others::Refused, findings, |row, findings| {
-        let at = At { file: &file, line: row.line, column: 1, field: HEADINGS[0] };
-        match Code::read(row.fields[0]) {
-            None => findings.add(at, Rule::Value, row.fields[0], "a code of four digits, the first not 0"),
-            Some(code) if !codes.insert(code) => findings.add(at, Rule::Duplicate, row.fields[0], "every code once"),
-            Some(_) => {}
-        }
-    })?;
-    if codes.is_empty() {
-        findings.add(At { file: &file, ..At::default() }, Rule::Empty, "", "at least one code");
-    }
-    Some(codes)
-}
-
-fn read_map(
-    path: &Path,
-    all: &Iterations,
-    codes: &BTreeSet<Code>,
-    findings: &mut Findings,
-) -> Option<Vec<(IterationCode, Code)>> {
-    const HEADINGS: [&str; 2] = ["ITERATION_CODE", "RACE_ETH_CODE"];
-    let file = name_of(path);
-    let mut pairs: HashMap<(IterationCode, Code), u64> = HashMap::new();
-    read_rows(path, &HEADINGS, Others::Refused, findings, |row, findings| {
-        let mut wrong = |column: usize, rule: Rule, allowed: &str| {
-            let at = At { file: &file, line: row.line, column: row.columns[column], field: HEADINGS[column] };
-            findings.add(at, rule, row.fields[column], allowed);
-        };
-        let iteration = IterationCode::read(row.fields[0]);
-        let code = Code::read(row.fields[1]);
-        match iteration {
-            None => wrong(0, Rule::Value, "4 digits"),
-            Some(iteration) if !all.places.contains_key(&iteration) => {
-                wrong(0, Rule::UnknownCode, "the iterations of the two files of iterations");
-            }
-            Some(_) => {}
-        }
-        match code {
-            None => wrong(1, Rule::Value, "a code of four digits, the first not 0"),
-            Some(code) if !codes.contains(&code) => wrong(1, Rule::UnknownCode, &format!("the codes of {CODES}")),
-            Some(_) => {}
-        }
-        if let (Some(iteration), Some(code)) = (iteration, code) {
-            match pairs.get(&(iteration, code)) {
-                Some(line) => {
-                    wrong(1, Rule::Duplicate, &format!("every code once in an iteration; it is in line {line}, too"));
-                }
-                None => {
-                    pairs.insert((iteration, code), row.line);
-                }
-            }
-        }
-    })?;
-    let mut pairs: Vec<(IterationCode, Code)> = pairs.into_keys().collect();
-    pairs.sort_unstable();
-    Some(pairs)
 }

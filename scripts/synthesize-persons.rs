@@ -1,0 +1,54 @@
+//! Invents persons in the bureau's format on a geography and a specification:
+//!
+//! ```sh
+//! cargo run --release --example synthesize-persons -- --config config.json --spec DIR --geography GRF-C.txt \
+//!     --persons 1000000 --seed 7 --out person-records.txt
+//! ```
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Parser;
+use dp_assay::safetab::{
+    groups::Specification,
+    schema::{Findings, Geography, Settings},
+    synthetic::Population,
+};
+
+/// Invents persons in the format of person-records.txt, the same for the same seed
+#[derive(Parser)]
+struct Args {
+    /// The bureau's config.json
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// The folder of the four files of races, ethnicities and iterations
+    #[arg(long, value_name = "DIR")]
+    spec: PathBuf,
+    /// The blocks
+    #[arg(long, value_name = "GRF-C.txt")]
+    geography: PathBuf,
+    /// How many
+    #[arg(long, value_name = "N")]
+    persons: u64,
+    /// What they follow from
+    #[arg(long, value_name = "SEED")]
+    seed: u64,
+    /// Where they are written: whole, or not at all
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+}
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    let mut findings = Findings::new();
+    let settings = Settings::read(&args.config, &mut findings);
+    let read = settings.as_ref().and_then(|settings| {
+        let specification = Specification::read(&args.spec, settings, &mut findings);
+        let geography = Geography::read(&args.geography, settings, &mut findings);
+        specification.zip(geography)
+    });
+    findings.into_result()?;
+    let Some((specification, geography)) = read else { return Ok(()) };
+    Population::new(&geography, &specification, args.seed)?.write(args.persons, &args.out, |_| {})?;
+    Ok(())
+}

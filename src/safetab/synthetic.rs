@@ -1,0 +1,271 @@
+//! Invented persons in the bureau's format, to rehearse a run with: as many as one likes, the same for the same seed.
+//!
+//! Nothing about them is taken from a census. They are skewed like one: a block in four is empty and few are large, most
+//! persons report one code, most of one part of the codes, and some report up to eight.
+
+use std::{io::Write, path::Path};
+
+use rayon::prelude::*;
+
+use super::{
+    groups::{Kind, Specification},
+    schema::{Code, Geography, HEADINGS},
+};
+use crate::{
+    error::{Error, Result},
+    files::{file_error, write_whole},
+    noise::{Source, Streams},
+    spine::blocks::{Blocks, Column, Kind as Entity},
+};
+
+/// Persons that share one stream of random words, so that the threads change nothing.
+const PART: u64 = 1 << 15;
+/// How many of 10,000 persons report 1, 2, ... race codes.
+const RACE_CODES: [u64; 8] = [8800, 800, 250, 100, 30, 12, 5, 3];
+/// The weights of a year of age, by the age from which they hold. All are whole numbers, so that every platform draws
+/// the same.
+const AGES: [(usize, u64); 6] = [(0, 1300), (65, 1000), (75, 500), (85, 200), (95, 20), (105, 1)];
+/// Ages beyond the last.
+const AGE_END: usize = 116;
+/// The weights of the parts of the codes by their first digit, 1 to 9.
+const PARTS: [u64; 9] = [60, 6, 12, 5, 6, 4, 3, 2, 2];
+/// The largest weight of a block; the smallest is 1.
+const LARGEST_BLOCK: u64 = 2000;
+
+/// A population that persons are drawn from.
+#[derive(Clone, Debug)]
+pub struct Population<'a> {
+    geography: &'a Geography,
+    blocks: Draw,
+    ages: Draw,
+    counts: Draw,
+    races: Vec<Code>,
+    race: Draw,
+    ethnicities: Vec<Code>,
+    ethnicity: Draw,
+    seed: u64,
+}
+
+impl<'a> Population<'a> {
+    /// The population of a geography that reports the codes of a specification, under a seed that anybody may know.
+    pub fn new(geography: &'a Geography, specification: &Specification, seed: u64) -> Result<Population<'a>> {
+        let codes: Vec<Code> = specification.codes().collect();
+        if geography.is_empty() || codes.is_empty() {
+            return Err(Error::out_of_range("blocks and codes", 0, "at least one of each"));
+        }
+        let mut streams = Streams::with_insecure_seed(seed);
+        let mut source = streams.take();
+        let blocks = (0..geography.len()).map(|_| block_weight(&mut source)).collect();
+        let has_ethnicity = |code: &Code| specification.has_iteration(*code, Kind::Ethnicity);
+        let (mut ethnicities, races): (Vec<Code>, Vec<Code>) =
+            codes.iter().copied().partition(|code| has_ethnicity(code));
+        // Codes without an ethnicity are those of persons who are of none that is counted; the last of them is that of most.
+        let races = if races.is_empty() { codes.clone() } else { races };
+        let mut ethnicity: Vec<u64> = (1..=ethnicities.len() as u64).map(|rank| 1_000_000 / rank).collect();
+        let counted: u64 = ethnicity.iter().sum();
+        ethnicities.extend(&races);
+        let others = races.len() as u64;
+        ethnicity.extend((1..=others).map(|rank| match rank {
+            rank if rank == others => 1 + 4 * counted,
+            _ => 1 + counted / (10 * others),
+        }));
+        Ok(Population {
+            geography,
+            blocks: Draw::new(blocks),
+            ages: Draw::new((0..AGE_END).map(age_weight).collect()),
+            counts: Draw::new(RACE_CODES.to_vec()),
+            race: Draw::new(race_weights(&races)),
+            races,
+            ethnicities,
+            ethnicity: Draw::new(ethnicity),
+            seed,
+        })
+    }
+
+    /// Writes a person-records.txt of `count` persons: whole, or not at all. `progress` is told how many were written.
+    pub fn write(&self, count: u64, path: &Path, progress: impl FnMut(u64)) -> Result<()> {
+        write_whole(path, |out| self.write_rows(count, out, progress).map_err(|why| file_error(path, why)))
+    }
+
+    fn write_rows(&self, count: u64, out: &mut dyn Write, mut progress: impl FnMut(u64)) -> std::io::Result<()> {
+        writeln!(out, "{}", HEADINGS.join("|"))?;
+        let mut streams = Streams::with_insecure_seed(self.seed);
+        // The first is that of the blocks.
+        streams.take();
+        let mut written = 0;
+        while written < count {
+            let sources: Vec<(Source, u64)> = (0..4 * rayon::current_num_threads() as u64)
+                .map(|part| (streams.take(), PART.min(count.saturating_sub(written + part * PART))))
+                .take_while(|(_, persons)| *persons > 0)
+                .collect();
+            let rows = |(mut source, persons): (Source, u64)| {
+                let mut text = Vec::with_capacity(100 * persons as usize);
+                (0..persons).for_each(|_| self.person(&mut source, &mut text));
+                (text, persons)
+            };
+            let parts: Vec<(Vec<u8>, u64)> = sources.into_par_iter().map(rows).collect();
+            for (text, persons) in parts {
+                out.write_all(&text)?;
+                written += persons;
+            }
+            progress(written);
+        }
+        Ok(())
+    }
+
+    /// Adds a row.
+    fn person(&self, source: &mut Source, text: &mut Vec<u8>) {
+        let age = self.ages.draw(source);
+        let male = if age < 75 { 49 } else { 40 };
+        let sex = if below(source, 100) < male { b'1' } else { b'2' };
+        let is_householder = age >= 18 && below(source, 100) < 49;
+        let geoid = self.geography.geoids()[self.blocks.draw(source)];
+        let mut races = [0; 8];
+        let count = self.counts.draw(source) + 1;
+        for race in &mut races[..count] {
+            *race = self.races[self.race.draw(source)].number();
+        }
+        let ethnicity = self.ethnicities[self.ethnicity.draw(source)].number();
+        push_digits::<3>(text, age as u64);
+        text.extend([b'|', sex]);
+        text.extend(if is_householder { &b"|True|"[..] } else { &b"|False|"[..] });
+        push_digits::<2>(text, geoid / 10_u64.pow(13));
+        text.push(b'|');
+        push_digits::<3>(text, geoid / 10_u64.pow(10) % 1000);
+        text.push(b'|');
+        push_digits::<6>(text, geoid / 10_000 % 1_000_000);
+        text.push(b'|');
+        push_digits::<4>(text, geoid % 10_000);
+        text.push(b'|');
+        // The bureau's 63 combinations of six races; here the parts of the codes stand for races.
+        let parts = races[..count].iter().fold(0_u64, |parts, race| parts | 1 << (race / 1000 % 6));
+        push_digits::<2>(text, parts);
+        for race in races {
+            text.push(b'|');
+            if race == 0 { text.extend(b"Null") } else { push_digits::<4>(text, race.into()) }
+        }
+        text.push(b'|');
+        push_digits::<4>(text, ethnicity.into());
+        text.push(b'\n');
+    }
+}
+
+/// A block in four is empty; else P[weight > w] falls as 1 / w.
+fn block_weight(source: &mut Source) -> u64 {
+    let word = u64::from(source.word());
+    if source.word().is_multiple_of(4) { 0 } else { (1 << 32) / (word + (1 << 32) / LARGEST_BLOCK) }
+}
+
+fn age_weight(age: usize) -> u64 {
+    AGES.iter().rev().find(|(from, _)| *from <= age).map_or(0, |(_, weight)| *weight)
+}
+
+/// Within a part of the codes the weights fall as 1 / rank.
+fn race_weights(races: &[Code]) -> Vec<u64> {
+    let part = |code: &Code| usize::from(code.number() / 1000) - 1;
+    let mut ranks = [0; PARTS.len()];
+    let weights = races.iter().map(|code| {
+        ranks[part(code)] += 1;
+        1_000_000 * PARTS[part(code)] / ranks[part(code)]
+    });
+    weights.collect()
+}
+
+/// A whole number below `end`, uniform up to a part in 2^32.
+fn below(source: &mut Source, end: u64) -> u64 {
+    (u64::from(source.word()) * end) >> 32
+}
+
+fn push_digits<const N: usize>(text: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [b'0'; N];
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (value % 10) as u8;
+        value /= 10;
+    }
+    text.extend(digits);
+}
+
+/// A draw of places by their weights.
+#[derive(Clone, Debug)]
+struct Draw {
+    /// The sum of the weights up to and with each place.
+    sums: Vec<u64>,
+    /// For each of equal shares of the sum, the place at which it begins.
+    guide: Vec<u32>,
+}
+
+impl Draw {
+    /// Weights of which the last is taken where none is positive.
+    fn new(weights: Vec<u64>) -> Draw {
+        let sums: Vec<u64> = weights
+            .iter()
+            .scan(0, |sum, weight| {
+                *sum += weight;
+                Some(*sum)
+            })
+            .collect();
+        let total = sums.last().copied().unwrap_or(0);
+        let shares = sums.len().next_power_of_two() as u64;
+        let begins = |share: u64| {
+            let begin = (u128::from(total) * u128::from(share) / u128::from(shares)) as u64;
+            sums.partition_point(|sum| *sum <= begin) as u32
+        };
+        let guide = (0..shares).map(begins).collect();
+        Draw { sums, guide }
+    }
+
+    fn draw(&self, source: &mut Source) -> usize {
+        let word = u64::from(source.word()) << 32 | u64::from(source.word());
+        let total = self.sums.last().copied().unwrap_or(0);
+        let value = ((u128::from(word) * u128::from(total)) >> 64) as u64;
+        // floor(value shares / total) is a share that begins at or before the value.
+        let share = u128::from(value) * self.guide.len() as u128 / u128::from(total.max(1));
+        let begin = self.guide[share as usize] as usize;
+        let place = self.sums[begin..].iter().position(|sum| *sum > value).map_or(begin, |more| begin + more);
+        place.min(self.sums.len() - 1)
+    }
+}
+
+/// Writes a GRF-C of blocks with their places and AIANNH areas, as block assignment files say them: whole, or not at all.
+pub fn write_geography(blocks: &Blocks, path: &Path) -> Result<()> {
+    let place = Regions::of(blocks, Entity::Place, "99999")?;
+    let area = Regions::of(blocks, Entity::Aian, "9999")?;
+    let row = |(row, geoid): (usize, &u64)| {
+        let digits = format!("{geoid:015}");
+        let (state, county, tract, block) = (&digits[..2], &digits[2..5], &digits[5..11], &digits[11..]);
+        format!("{state}|{county}|{tract}|{block}|{}|{}\n", place.code(row), area.code(row))
+    };
+    write_whole(path, |out| {
+        let mut write = |text: &str| out.write_all(text.as_bytes()).map_err(|why| file_error(path, why));
+        write("TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE\n")?;
+        blocks.geoids().iter().enumerate().try_for_each(|next| write(&row(next)))
+    })
+}
+
+/// The codes of one kind of region, as a GRF-C has them.
+struct Regions<'a> {
+    column: Option<&'a Column>,
+    /// The code for none first.
+    codes: Vec<&'a str>,
+}
+
+impl<'a> Regions<'a> {
+    fn of(blocks: &'a Blocks, kind: Entity, none: &'a str) -> Result<Regions<'a>> {
+        let column = blocks.column(kind);
+        let mut codes = vec![none];
+        for name in column.iter().flat_map(|column| &column.names).skip(1) {
+            // Codes that are unique within a state are named with it.
+            let code = name.rsplit(':').next().unwrap_or_default();
+            if code.len() != none.len() || !code.bytes().all(|byte| byte.is_ascii_digit()) {
+                let allowed = format!("{} digits, as a GRF-C has them", none.len());
+                return Err(Error::out_of_range(&format!("code of the kind {}", kind.name()), name, &allowed));
+            }
+            codes.push(code);
+        }
+        Ok(Regions { column, codes })
+    }
+
+    fn code(&self, row: usize) -> &str {
+        self.codes[self.column.map_or(0, |column| column.codes[row] as usize)]
+    }
+}
