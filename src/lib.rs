@@ -28,6 +28,7 @@
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
 //! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
 //! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
+//! - [`safetab`]: the two-stage counts of the Detailed DHC-A: their noise, suppression, and tuning from budget to error.
 //! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
 //! - [`evidence`]: published values as data, recomputed and judged.
 //!
@@ -59,6 +60,9 @@
 //! | the largest probability of a correct decision is a point of the profile | [`most_correct`](risk::bound::most_correct) | `tests/risk.rs`: against one count's own decisions |
 //! | all outputs of two levels are summed, and what is not visited is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
 //! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |
+//! | a margin of error covers 95 % and the next smaller does not; no smaller budget has it | [`margin`](safetab::cell::CellNoise::margin), [`least_budget`](safetab::tuning::least_budget) | `safetab::tuning`: sums of masses, round trips |
+//! | suppression and its bias are sums over the masses (2024 paper, Section 5.3.2) | [`Suppression`](safetab::postprocess::Suppression) | `safetab::postprocess`: enumeration |
+//! | a mechanism with a pure guarantee is post-processing of randomized response, so totals only are the worst mix | [`spent`](safetab::tuning::spent::spent) | `safetab::tuning::spent`: every mix |
 //! | off-spine distances are true minima; every path of a spine sums to exactly one; Theorem 2 | [`spine::osed`], [`spine::bypass`] | `tests/spine.rs`: all coefficients tried, path by path, dense matrices |
 //!
 //! # What is assumed
