@@ -28,7 +28,8 @@
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
 //! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
 //! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
-//! - [`safetab`]: SafeTab-P, the counts of detailed race and ethnicity groups: its files, its population groups.
+//! - [`safetab`]: SafeTab-P, the two-stage counts of the Detailed DHC-A: its files and population groups, noise, suppression,
+//!   tuning from budget to error, and, with the feature `tabulate`, a release from persons.
 //! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
 //! - [`evidence`]: published values as data, recomputed and judged.
 //!
@@ -61,6 +62,10 @@
 //! | all outputs of two levels are summed, and what is not visited is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
 //! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |
 //! | no record has more iterations than the stability that noise is scaled to | [`safetab::groups`] | `tests/safetab_input`: all sets of codes of random specifications |
+//! | a margin of error covers 95 % and the next smaller does not; no smaller budget has it | [`margin`](safetab::cell::CellNoise::margin), [`least_budget`](safetab::tuning::least_budget) | `safetab::tuning`: sums of masses, round trips |
+//! | suppression and its bias are sums over the masses (2024 paper, Section 5.3.2) | [`Suppression`](safetab::postprocess::Suppression) | `safetab::postprocess`: enumeration |
+//! | a mechanism with a pure guarantee is post-processing of randomized response, so totals only are the worst mix | [`spent`](safetab::tuning::spent::spent) | `safetab::tuning::spent`: every mix |
+//! | stage 1 chooses and stage 2 counts with one noise; the worst mix of groups (2024 paper, Algorithms 1 and 2) | `safetab::tabulate::account` | `safetab::tabulate`: mixes one by one; `tests/tabulate.rs`: brute force without noise |
 //! | off-spine distances are true minima; every path of a spine sums to exactly one; Theorem 2 | [`spine::osed`], [`spine::bypass`] | `tests/spine.rs`: all coefficients tried, path by path, dense matrices |
 //!
 //! # What is assumed

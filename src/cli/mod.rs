@@ -21,6 +21,7 @@ mod spine;
 mod subject;
 mod tabulate;
 mod tradeoff;
+mod tune;
 mod verify;
 
 use std::{io, process::ExitCode};
@@ -59,6 +60,7 @@ enum Command {
     Figures(figures::Args),
     Spine(spine::Args),
     Tabulate(tabulate::Args),
+    Tune(tune::Args),
 }
 
 /// What a command that ran has to say to the shell.
@@ -89,6 +91,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Figures(args) => figures::run(&args),
         Command::Spine(args) => spine::run(&args),
         Command::Tabulate(args) => tabulate::run(&args),
+        Command::Tune(args) => tune::run(&args),
     };
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,

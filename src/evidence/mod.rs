@@ -6,6 +6,7 @@ pub mod plot;
 pub mod published;
 pub mod report;
 pub mod risk;
+pub mod safetab;
 mod su_su_wang_2025;
 pub mod verify;
 pub mod write;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::risk::Risk;
+use super::{risk::Risk, safetab::SafeTab};
 use crate::error::{Error, Result};
 
 /// The papers whose values are bundled.
@@ -10,6 +10,8 @@ const PAPERS: &[(&str, &str)] = &[
     ("su-su-wang-2025", include_str!("../../data/published/su-su-wang-2025.toml")),
     ("census-2020", include_str!("../../data/published/census-2020.toml")),
     ("kazan-reiter-2023", include_str!("../../data/published/kazan-reiter-2023.toml")),
+    ("safetab-2021", include_str!("../../data/published/safetab-2021.toml")),
+    ("safetab-p-2024", include_str!("../../data/published/safetab-p-2024.toml")),
 ];
 
 /// The published values of one paper.
@@ -167,6 +169,8 @@ pub enum Compute {
     },
     /// A value about disclosure risk.
     Risk(Risk),
+    /// A value about SafeTab.
+    Safetab(SafeTab),
     /// sigma2 - Var of the discrete Gaussian.
     VarianceDeficit {
         /// The variance proxy.

@@ -135,6 +135,7 @@ fn compute(paper: &str, what: &Compute) -> Result<Computed> {
         Compute::ReleaseRho { release } => Enclosure::rational(&Release::find(release)?.rho, 256),
         Compute::Own { method } => return su_su_wang_2025::compute(&Release::find(paper)?, method),
         Compute::Risk(what) => return super::risk::compute(what),
+        Compute::Safetab(what) => return super::safetab::compute(paper, what),
         Compute::VarianceDeficit { sigma2 } => DiscreteGaussian::new(parse(sigma2)?)?.variance_deficit(DIGITS),
         _ => return compute_of_release(&Release::find(paper)?, what),
     };

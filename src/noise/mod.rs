@@ -28,6 +28,7 @@ pub use discrete_gaussian::DiscreteGaussian;
 pub(crate) use discrete_gaussian::check_sigma2;
 pub use discrete_laplace::DiscreteLaplace;
 pub(crate) use discrete_laplace::check_epsilon;
+pub(crate) use quantile::{depth_approx, quantile};
 pub use random::{Source, Streams};
 pub use sampler::Sampler;
 pub use vector::VectorMechanism;

@@ -9,7 +9,7 @@ use crate::{
 
 /// The smallest integer x with `P[X <= x]` >= p, proven: the value below it falls short. `reach` bounds the answer on both
 /// sides; `tail(x, digits)` encloses `P[X >= x]`, for a law in which X and -X are alike.
-pub(super) fn quantile(p: &Rational, reach: f64, tail: impl Fn(i64, u32) -> Result<Enclosure>) -> Result<i64> {
+pub(crate) fn quantile(p: &Rational, reach: f64, tail: impl Fn(i64, u32) -> Result<Enclosure>) -> Result<i64> {
     if *p <= 0 || *p >= 1 {
         return Err(Error::out_of_range("the probability of a quantile", rational::display(p), "0 < p < 1"));
     }
@@ -54,7 +54,7 @@ pub(super) fn quantile(p: &Rational, reach: f64, tail: impl Fn(i64, u32) -> Resu
 }
 
 /// -ln of the smaller of p and 1 - p, an approximation.
-pub(super) fn depth_approx(p: &Rational) -> f64 {
+pub(crate) fn depth_approx(p: &Rational) -> f64 {
     use rug::Float;
     let rest = Rational::from(1 - p);
     let smaller = if *p < rest { p } else { &rest };

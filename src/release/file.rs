@@ -61,7 +61,7 @@ fn one() -> u64 {
 }
 
 /// A file while it is read: its name and text, for messages with a place.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     pub file: &'a str,
     pub text: &'a str,
 }
@@ -74,13 +74,13 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Release> {
 
 impl Reader<'_> {
     /// The text as TOML.
-    pub(super) fn toml<T: DeserializeOwned>(&self) -> Result<T> {
+    pub(crate) fn toml<T: DeserializeOwned>(&self) -> Result<T> {
         toml::from_str(self.text).map_err(|error| {
             self.refuse(error.span().map_or(usize::MAX, |span| span.start), error.message().replace('\n', " "))
         })
     }
 
-    pub(super) fn refuse(&self, at: usize, why: String) -> Error {
+    pub(crate) fn refuse(&self, at: usize, why: String) -> Error {
         let (line, column) = match self.text.get(..at) {
             None => (0, 0),
             Some(before) => {
@@ -91,11 +91,11 @@ impl Reader<'_> {
         Error::DataFile { file: self.file.to_string(), line, column, why }
     }
 
-    fn number(&self, text: &Spanned<String>) -> Result<Rational> {
+    pub(crate) fn number(&self, text: &Spanned<String>) -> Result<Rational> {
         rational::parse(text.get_ref()).map_err(|error| self.refuse(text.span().start, error.to_string()))
     }
 
-    fn positive(&self, text: &Spanned<String>, what: &str) -> Result<Rational> {
+    pub(crate) fn positive(&self, text: &Spanned<String>, what: &str) -> Result<Rational> {
         let value = self.number(text)?;
         if value <= 0 {
             return Err(self.refuse(text.span().start, format!("{what} must be above 0")));
@@ -119,7 +119,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn neighbors(&self, text: &Spanned<String>) -> Result<Neighbors> {
+    pub(crate) fn neighbors(&self, text: &Spanned<String>) -> Result<Neighbors> {
         match text.get_ref().as_str() {
             "add-remove" => Ok(Neighbors::AddRemove),
             "bounded" => Ok(Neighbors::Bounded),

@@ -17,7 +17,7 @@
 //! All shares must add up exactly, and the noise must spend exactly the declared rho under the release's own neighbor
 //! relation: a file that breaks a rule is refused with its line.
 
-mod file;
+pub(crate) mod file;
 pub mod ledger;
 pub mod wishes;
 
@@ -79,7 +79,7 @@ impl Neighbors {
     }
 
     /// How many cells of a query differ for each cell that a record is in.
-    fn cells(self) -> u64 {
+    pub(crate) fn cells(self) -> u64 {
         match self {
             Neighbors::AddRemove => 1,
             Neighbors::Bounded => 2,

@@ -2,6 +2,8 @@
 //! beside it. One file per paper.
 
 mod kazan_reiter_2023;
+mod safetab_2021;
+mod safetab_p_2024;
 mod su_su_wang_2025;
 
 use std::path::{Path, PathBuf};
@@ -54,7 +56,7 @@ pub struct Sheet {
 
 /// All tables and figures, paper by paper.
 pub fn items() -> Vec<Item> {
-    [su_su_wang_2025::ITEMS, kazan_reiter_2023::ITEMS].concat()
+    [su_su_wang_2025::ITEMS, kazan_reiter_2023::ITEMS, safetab_2021::ITEMS, safetab_p_2024::ITEMS].concat()
 }
 
 /// The items of the given names, `PAPER` or `PAPER/FIGURE`; all where none is named.
@@ -148,7 +150,8 @@ mod tests {
     #[test]
     fn figures_are_found_by_paper_or_name_and_others_are_refused() {
         let find = |name: &str| super::find(&[name.to_string()]);
-        let papers = ["su-su-wang-2025", "kazan-reiter-2023"].map(|paper| find(paper).unwrap().len());
+        let names = ["su-su-wang-2025", "kazan-reiter-2023", "safetab-2021", "safetab-p-2024"];
+        let papers = names.map(|paper| find(paper).unwrap().len());
         assert_eq!(papers.iter().sum::<usize>(), super::find(&[]).unwrap().len());
         assert_eq!(find("su-su-wang-2025/table-3").unwrap().len(), 1);
         for name in ["nosuch", "su-su-wang-2025/figure-99", "su-su-wang-2025/", "/figure-2", ""] {

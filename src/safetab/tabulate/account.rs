@@ -168,3 +168,121 @@ fn worst(mixes: &[Mix], delta: &Rational) -> Result<Option<Enclosure>> {
         Err(other) => Err(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        numeric::rational::parse,
+        safetab::{
+            groups::Key,
+            schema::{IterationCode, RegionType},
+            tabulate::plan::Noise,
+        },
+    };
+
+    fn number(text: &str) -> Rational {
+        parse(text).unwrap()
+    }
+
+    /// A level of stability 3 with so many detailed-only and other iterations, noise as discrete Gaussians or Laplaces.
+    fn plan(
+        privacy: Privacy,
+        region_type: RegionType,
+        level: Level,
+        budget: &str,
+        only: usize,
+        others: usize,
+    ) -> LevelPlan {
+        let budget = number(budget);
+        let noise = |share: &str| {
+            let share = Rational::from(&budget * &number(share)) / 3_u32;
+            let law = match privacy {
+                Privacy::ZeroConcentrated => Law::DiscreteGaussian { sigma2: (share * 2_u32).recip() },
+                Privacy::Pure => Law::DiscreteLaplace { epsilon: share },
+            };
+            Noise { law, margin: 0 }
+        };
+        let code = IterationCode::read(b"1000").unwrap();
+        let key = |detailed_only| Key { iteration: code, detailed_only };
+        LevelPlan {
+            region_type,
+            level,
+            stability: 3,
+            total_only: noise("1"),
+            stage_1: noise("1/10"),
+            stage_2: noise("9/10"),
+            thresholds: [1, 2, 3],
+            suppression: None,
+            iterations: [vec![key(true); only], vec![key(false); others]].concat(),
+            regions: vec![String::new()],
+            budget,
+        }
+    }
+
+    fn epsilon(counts: &[(&Noise, u64)], delta: &Rational) -> Enclosure {
+        let counts = counts.iter().filter(|(_, count)| *count > 0).map(|(noise, count)| match &noise.law {
+            Law::DiscreteGaussian { sigma2 } => Counts::discrete_gaussian(sigma2.clone(), *count, 1).unwrap(),
+            Law::DiscreteLaplace { epsilon } => Counts::discrete_laplace(epsilon.clone(), *count, 1).unwrap(),
+            Law::Gaussian { .. } => unreachable!(),
+        });
+        Composition::new(counts).unwrap().epsilon(delta, 10).unwrap().value
+    }
+
+    #[test]
+    fn the_account_is_that_of_the_worst_mix() {
+        let delta = number("1e-6");
+        for privacy in [Privacy::ZeroConcentrated, Privacy::Pure] {
+            let nation = plan(privacy, RegionType::Usa, Level::Two, "2", 2, 5);
+            let state = plan(privacy, RegionType::State, Level::Two, "1", 2, 5);
+            let county = plan(privacy, RegionType::County, Level::Two, "1/2", 0, 5);
+            let account = Accountant::new(privacy, &delta).account(&[vec![&nation, &state, &county]]).unwrap();
+            // So many detailed-only groups: the same in the nation and the state, none in the county.
+            let of = |people: u64, only: u64| {
+                let others = 3 * people - only;
+                let county_groups = 3 * people;
+                epsilon(
+                    &[
+                        (&nation.total_only, only),
+                        (&nation.stage_1, others),
+                        (&nation.stage_2, others),
+                        (&state.total_only, only),
+                        (&state.stage_1, others),
+                        (&state.stage_2, others),
+                        (&county.stage_1, county_groups),
+                        (&county.stage_2, county_groups),
+                    ],
+                    &delta,
+                )
+            };
+            for (spent, people, most) in [(&account.unbounded, 1, 2), (&account.bounded, 2, 4)] {
+                let each: Vec<Enclosure> = (0..=most).map(|only| of(people, only)).collect();
+                let worst = each.iter().skip(1).fold(each[0].clone(), |worst, each| worst.max(each));
+                let found = spent.epsilon.as_ref().unwrap();
+                assert!(found.overlaps(&worst) && found.is_tight(9), "{found:?} {worst:?}");
+                assert_eq!(spent.budget, Rational::from(7 * people) / 2_u32);
+                assert_eq!(spent.zcdp_epsilon.is_some(), privacy == Privacy::ZeroConcentrated);
+            }
+            assert!(privacy == Privacy::ZeroConcentrated || account.unbounded.epsilon.unwrap().upper() <= &3.5_f64);
+        }
+    }
+
+    #[test]
+    fn passes_do_not_add_up_but_a_changed_record_can_leave_one_for_the_other() {
+        let delta = number("1e-6");
+        let nation = plan(Privacy::ZeroConcentrated, RegionType::Usa, Level::One, "2", 0, 5);
+        let island = plan(Privacy::ZeroConcentrated, RegionType::PrState, Level::One, "1/2", 0, 5);
+        let account =
+            Accountant::new(Privacy::ZeroConcentrated, &delta).account(&[vec![&nation], vec![&island]]).unwrap();
+        let alone = epsilon(&[(&nation.stage_1, 3), (&nation.stage_2, 3)], &delta);
+        assert!(account.unbounded.epsilon.unwrap().overlaps(&alone));
+        let twice = epsilon(&[(&nation.stage_1, 6), (&nation.stage_2, 6)], &delta);
+        assert!(account.bounded.epsilon.unwrap().overlaps(&twice));
+        assert_eq!((account.unbounded.budget, account.bounded.budget), (number("2"), number("4")));
+        // Fewer iterations than the stability: no more counts than there are.
+        let few = plan(Privacy::ZeroConcentrated, RegionType::Usa, Level::One, "2", 0, 1);
+        let account = Accountant::new(Privacy::ZeroConcentrated, &delta).account(&[vec![&few]]).unwrap();
+        let one = epsilon(&[(&few.stage_1, 1), (&few.stage_2, 1)], &delta);
+        assert!(account.unbounded.epsilon.unwrap().overlaps(&one));
+    }
+}

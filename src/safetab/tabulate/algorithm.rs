@@ -5,11 +5,12 @@
 
 use super::{
     plan::LevelPlan,
-    statistics::{CELLS, Cells, Statistics},
+    statistics::{CELLS, Cells, called_for, sums},
 };
 use crate::{
     error::{Error, Result},
     noise::{Sampler, Streams},
+    safetab::postprocess::Table,
 };
 
 /// Groups that are tabulated together.
@@ -21,7 +22,7 @@ pub struct Piece {
     /// The number of the first group: entity times the number of iterations, plus iteration.
     pub first: u64,
     /// What each group gets; nothing where it is suppressed.
-    pub statistics: Vec<Option<Statistics>>,
+    pub tables: Vec<Option<Table>>,
     /// Where the counts of each group begin.
     starts: Vec<usize>,
     counts: Vec<i64>,
@@ -30,7 +31,7 @@ pub struct Piece {
 impl Piece {
     /// The noisy counts of a group of the piece: its total, or its cells, males first.
     pub fn counts(&self, group: usize) -> &[i64] {
-        let width = self.statistics[group].map_or(0, Statistics::width);
+        let width = self.tables[group].map_or(0, |table| table.noisy_cells() as usize);
         &self.counts[self.starts[group]..][..width]
     }
 }
@@ -115,16 +116,16 @@ impl<'a> Tabulation<'a> {
         // Stage 1, for the groups that have two. Its noisy totals choose and are forgotten.
         let mut stage_1 = drawn(&self.stage_1, self.cells.len() - totals_only, streams).into_iter();
         for (cells, &only) in self.cells.iter().zip(&detailed_only) {
-            let statistics = match only {
-                true => Statistics::Total,
+            let table = match only {
+                true => Table::Total,
                 false => {
                     let noisy = add(cells.iter().sum(), stage_1.next().unwrap_or_default())?;
-                    Statistics::of(noisy, &plan.thresholds)
+                    called_for(noisy, &plan.thresholds)
                 }
             };
             piece.starts.push(piece.counts.len());
-            statistics.sums(cells, &mut piece.counts);
-            piece.statistics.push(Some(statistics));
+            sums(table, cells, &mut piece.counts);
+            piece.tables.push(Some(table));
         }
 
         // Stage 2, and the whole budget for the detailed-only groups, which have one count each.
@@ -140,7 +141,7 @@ impl<'a> Tabulation<'a> {
             if let (Some(thresholds), [total]) = (plan.suppression, &*counts)
                 && *total <= thresholds[usize::from(!only)]
             {
-                piece.statistics[group] = None;
+                piece.tables[group] = None;
             }
             if !self.allow_negative_counts {
                 counts.iter_mut().for_each(|count| *count = (*count).max(0));
@@ -200,14 +201,14 @@ mod tests {
     }
 
     /// Runs groups through, each with the cells of `count`, and shows every group's number and noisy counts.
-    fn run(plan: &LevelPlan, count: impl Fn(u64) -> i64, mut see: impl FnMut(u64, Option<Statistics>, &[i64])) {
+    fn run(plan: &LevelPlan, count: impl Fn(u64) -> i64, mut see: impl FnMut(u64, Option<Table>, &[i64])) {
         let mut streams = Streams::with_insecure_seed(5);
         let mut tabulation = Tabulation::new(plan, true).unwrap();
         let mut next = 0;
         let mut publish = |piece: Piece| {
             assert_eq!(piece.first, next);
-            for (i, &statistics) in piece.statistics.iter().enumerate() {
-                see(next, statistics, piece.counts(i));
+            for (i, &table) in piece.tables.iter().enumerate() {
+                see(next, table, piece.counts(i));
                 next += 1;
             }
             Ok(())
@@ -244,11 +245,11 @@ mod tests {
         run(
             &plan,
             |_| 0,
-            |group, statistics, counts| {
+            |group, table, counts| {
                 if group % 5 == 0 {
-                    assert_eq!(statistics, Some(Statistics::Total));
+                    assert_eq!(table, Some(Table::Total));
                     only.extend(counts);
-                } else if statistics == Some(Statistics::Total) {
+                } else if table == Some(Table::Total) {
                     staged.extend(counts);
                 }
             },
@@ -269,13 +270,13 @@ mod tests {
         run(
             &plan,
             |_| 100,
-            |group, statistics, counts| {
+            |group, table, counts| {
                 if group % 5 == 0 {
                     return;
                 }
-                let statistics = statistics.unwrap();
-                workloads[statistics as usize] += 1;
-                if statistics == Statistics::SexAge9 {
+                let table = table.unwrap();
+                workloads[table as usize] += 1;
+                if table == Table::SexAge9 {
                     // Both cells lie in males from 15 to 17 and females of 65 and 66.
                     let mut exact = vec![0; 18];
                     (exact[1], exact[9 + 7]) = (33, 67);
@@ -297,7 +298,7 @@ mod tests {
         run(
             &suppressed,
             |group| (group % 4) as i64,
-            |group, statistics, counts| match statistics {
+            |group, table, counts| match table {
                 None => gone += 1,
                 Some(_) => {
                     kept += 1;

@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use super::statistics::Statistics;
+use crate::safetab::postprocess::Table;
 
 /// An entity: the index of its level's plan among those of the pass is not needed, its type and number are.
 pub type Entity = (usize, u32);
@@ -19,7 +19,7 @@ pub type Entity = (usize, u32);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
     /// The workload that it got.
-    pub statistics: Statistics,
+    pub table: Table,
     /// Its noisy counts.
     pub counts: Vec<i64>,
 }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     fn total(count: i64) -> Published {
-        Published { statistics: Statistics::Total, counts: vec![count] }
+        Published { table: Table::Total, counts: vec![count] }
     }
 
     /// Algorithm 4 as it is printed, over all sets at once.

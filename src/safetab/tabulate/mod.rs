@@ -382,7 +382,7 @@ impl Public {
         for plan in levels {
             let mut tabulation = Tabulation::new(plan, self.settings.allow_negative_counts())?;
             let mut publish = |piece: algorithm::Piece| {
-                progress(piece.statistics.len() as u64);
+                progress(piece.tables.len() as u64);
                 tables.write(plan, &piece)
             };
             let iterations = iterations_table(plan.region_type.granularity(), plan.level);

@@ -16,12 +16,15 @@ use super::{
     algorithm::Piece,
     coterminous::{Coterminous, Published},
     plan::LevelPlan,
-    statistics::Statistics,
+    statistics::bounds,
 };
 use crate::{
     error::Result,
     files::file_error,
-    safetab::schema::{Pass, RegionType},
+    safetab::{
+        postprocess::Table,
+        schema::{Pass, RegionType},
+    },
 };
 
 /// Groups whose rows are formed by one thread at a time.
@@ -29,8 +32,8 @@ const PART: usize = 1 << 11;
 
 /// The two tables of a pass, being written.
 pub struct Tables {
-    totals: Table,
-    cells: Table,
+    totals: TableFile,
+    cells: TableFile,
     coterminous: Coterminous,
     /// The types of region, highest summary level first.
     types: &'static [RegionType],
@@ -47,7 +50,7 @@ struct Rows {
     count: [u64; 2],
 }
 
-struct Table {
+struct TableFile {
     path: PathBuf,
     out: BufWriter<File>,
     rows: u64,
@@ -74,7 +77,8 @@ impl Tables {
             Pass::PuertoRico => "pr.csv",
         };
         let mark = insecure_seed.map_or_else(String::new, |seed| format!(" (INSECURE seed {seed})"));
-        let table = |name: &str, columns: &str| Table::create(&folder.join(name), file, &format!("{columns}{mark}\n"));
+        let table =
+            |name: &str, columns: &str| TableFile::create(&folder.join(name), file, &format!("{columns}{mark}\n"));
         let types = pass.region_types();
         Ok(Tables {
             totals: table("t1", "REGION_ID|REGION_TYPE|ITERATION_CODE|COUNT")?,
@@ -97,8 +101,8 @@ impl Tables {
             let key = piece.first + number as u64;
             ((key / width) as usize, plan.iterations[(key % width) as usize].iteration)
         };
-        self.suppressed += piece.statistics.iter().filter(|statistics| statistics.is_none()).count() as u64;
-        let numbers: Vec<usize> = (0..piece.statistics.len()).collect();
+        self.suppressed += piece.tables.iter().filter(|table| table.is_none()).count() as u64;
+        let numbers: Vec<usize> = (0..piece.tables.len()).collect();
         let coterminous = &self.coterminous;
         let parts: Vec<Rows> = numbers
             .par_chunks(PART)
@@ -106,11 +110,11 @@ impl Tables {
                 let mut rows = Rows::default();
                 for &number in part {
                     let (region, iteration) = group(number);
-                    if let Some(statistics) = piece.statistics[number]
+                    if let Some(table) = piece.tables[number]
                         && !coterminous.holds((place, region as u32))
                     {
                         let region = &plan.regions[region];
-                        rows.put(region, plan.region_type, iteration.number(), statistics, piece.counts(number));
+                        rows.put(region, plan.region_type, iteration.number(), table, piece.counts(number));
                     }
                 }
                 rows
@@ -129,11 +133,10 @@ impl Tables {
             if !self.coterminous.holds(entity) {
                 continue;
             }
-            let own = piece.statistics[number]
-                .map(|statistics| Published { statistics, counts: piece.counts(number).to_vec() });
+            let own = piece.tables[number].map(|table| Published { table, counts: piece.counts(number).to_vec() });
             for ((place, region), published) in self.coterminous.publish(entity, iteration.number(), own) {
                 let region = &self.regions[place][region as usize];
-                rows.put(region, self.types[place], iteration.number(), published.statistics, &published.counts);
+                rows.put(region, self.types[place], iteration.number(), published.table, &published.counts);
             }
         }
         self.take(&rows)
@@ -151,12 +154,12 @@ impl Tables {
     }
 }
 
-impl Table {
+impl TableFile {
     fn create(folder: &Path, file: &str, heading: &str) -> Result<Self> {
         let path = folder.join(file);
         std::fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
         let out = File::create(&path).map_err(|why| file_error(&path, why))?;
-        let mut table = Table { path, out: BufWriter::with_capacity(1 << 20, out), rows: 0 };
+        let mut table = TableFile { path, out: BufWriter::with_capacity(1 << 20, out), rows: 0 };
         table.write(heading.as_bytes(), 0)?;
         Ok(table)
     }
@@ -175,7 +178,7 @@ impl Table {
 }
 
 impl Rows {
-    fn put(&mut self, region: &str, region_type: RegionType, iteration: u16, statistics: Statistics, counts: &[i64]) {
+    fn put(&mut self, region: &str, region_type: RegionType, iteration: u16, table: Table, counts: &[i64]) {
         let mut head = Vec::with_capacity(40);
         head.extend_from_slice(region.as_bytes());
         head.push(b'|');
@@ -189,13 +192,13 @@ impl Rows {
         number(&mut self.totals, sum(counts), 1);
         self.totals.push(b'\n');
         self.count[0] += 1;
-        let bins = statistics.ages().len();
+        let bins = table.ages().len();
         if bins == 0 {
             return;
         }
         for (sex, counts) in (1..).zip(counts.chunks_exact(bins)) {
             for (bin, &count) in counts.iter().enumerate() {
-                let (first, last) = statistics.bounds(bin);
+                let (first, last) = bounds(table, bin);
                 self.cells.extend_from_slice(&head);
                 number(&mut self.cells, i128::from(first), 1);
                 self.cells.push(b'|');
@@ -260,8 +263,8 @@ mod tests {
     #[test]
     fn rows_are_in_the_bureaus_format() {
         let mut rows = Rows::default();
-        rows.put("01123", RegionType::County, 12, Statistics::Total, &[-3]);
-        rows.put("1", RegionType::Usa, 1280, Statistics::SexAge4, &[1, 2, 3, 4, 5, 6, 7, -8]);
+        rows.put("01123", RegionType::County, 12, Table::Total, &[-3]);
+        rows.put("1", RegionType::Usa, 1280, Table::SexAge4, &[1, 2, 3, 4, 5, 6, 7, -8]);
         assert_eq!(String::from_utf8(rows.totals).unwrap(), "01123|COUNTY|0012|-3\n1|USA|1280|20\n");
         let cells = "0|17|1|1\n18|44|1|2\n45|64|1|3\n65|115|1|4\n*|*|1|10\n0|17|2|5\n18|44|2|6\n45|64|2|7\n65|115|2|-8\n*|*|2|10\n";
         let expected: String = cells.lines().map(|row| format!("1|USA|1280|{row}\n")).collect();

@@ -4,10 +4,12 @@ use rug::Rational;
 
 use crate::{
     error::{Error, Result},
-    noise::{DiscreteGaussian, DiscreteLaplace, Sampler},
-    numeric::{rational, sum::Law},
+    noise::Sampler,
+    numeric::sum::Law,
     safetab::{
+        cell::{CellNoise, Mechanism},
         groups::{Key, Specification},
+        postprocess::Suppression,
         schema::{Geography, Level, Pass, Privacy, RegionType, Settings},
     },
 };
@@ -50,9 +52,13 @@ pub struct LevelPlan {
 }
 
 impl Noise {
-    fn new(law: Law) -> Result<Self> {
-        // The law is symmetric: P[|X| <= m] = 2 P[X <= m] - 1 >= 95 % where P[X <= m] >= 97.5 %.
-        let margin = quantile(&law, &Rational::from((39, 40)))?;
+    fn new(noise: &CellNoise) -> Result<Self> {
+        let margin = noise.margin(1, &Rational::from((19, 20)))?;
+        let parameter = noise.parameter().clone();
+        let law = match noise.mechanism() {
+            Mechanism::DiscreteGaussian => Law::DiscreteGaussian { sigma2: parameter },
+            Mechanism::Geometric => Law::DiscreteLaplace { epsilon: parameter },
+        };
         Ok(Noise { law, margin })
     }
 
@@ -62,35 +68,7 @@ impl Noise {
     }
 }
 
-/// The smallest k with `P[X <= k]` >= p, proven.
-fn quantile(law: &Law, p: &Rational) -> Result<i64> {
-    match law {
-        Law::DiscreteGaussian { sigma2 } => DiscreteGaussian::new(sigma2.clone())?.quantile(p),
-        Law::DiscreteLaplace { epsilon } => DiscreteLaplace::new(epsilon.clone())?.quantile(p),
-        Law::Gaussian { sigma2 } => Err(Error::out_of_range(
-            "sigma2",
-            rational::display(sigma2),
-            "a law on the integers: this one is continuous",
-        )),
-    }
-}
-
 impl LevelPlan {
-    /// The noise of a level that spends `share` of `budget` on one count of each of `stability` groups: sigma2 =
-    /// stability / (2 rho), or mass proportional to exp(-epsilon |x| / stability).
-    fn noise(privacy: Privacy, stability: u32, budget: &Rational, share: &Rational) -> Result<Noise> {
-        let spent = Rational::from(budget * share);
-        if spent <= 0 {
-            let expected = "a budget and a share of it above 0: noise without a budget has no law";
-            return Err(Error::out_of_range("the budget of a stage", rational::display(&spent), expected));
-        }
-        let stability = Rational::from(stability);
-        Noise::new(match privacy {
-            Privacy::ZeroConcentrated => Law::DiscreteGaussian { sigma2: stability / (spent * 2_u32) },
-            Privacy::Pure => Law::DiscreteLaplace { epsilon: spent / stability },
-        })
-    }
-
     fn new(
         region_type: RegionType,
         level: Level,
@@ -102,24 +80,31 @@ impl LevelPlan {
         let granularity = region_type.granularity();
         let stability = specification.stability(granularity, level);
         let gamma = settings.gamma();
-        let noise = |share: &Rational| LevelPlan::noise(settings.privacy(), stability, &budget, share);
-        let (total_only, stage_1, stage_2) =
-            (noise(&Rational::from(1))?, noise(gamma)?, noise(&Rational::from(1 - gamma))?);
+        let mechanism = match settings.privacy() {
+            Privacy::ZeroConcentrated => Mechanism::DiscreteGaussian,
+            Privacy::Pure => Mechanism::Geometric,
+        };
+        // Each of the groups that one person can be in has an equal share: sigma2 = s / (2 rho), or epsilon / s.
+        let noise = |share: &Rational| CellNoise::new(mechanism, &(Rational::from(&budget * share) / stability));
+        let total_only = noise(&Rational::from(1))?;
+        let (stage_1, stage_2) = (noise(gamma)?, noise(&Rational::from(1 - gamma))?);
         // Nation and states are published whatever they count.
         let suppressed = !matches!(region_type, RegionType::Usa | RegionType::State | RegionType::PrState);
         let chance = settings.zero_suppression_chance().filter(|chance| suppressed && **chance > 0);
-        let suppression = chance
-            .map(|chance| Ok::<_, Error>([quantile(&total_only.law, chance)?, quantile(&stage_2.law, chance)?]))
-            .transpose()?;
+        let suppression = chance.map(|chance| {
+            let of_total_only = Suppression::new(total_only.clone(), chance.clone())?;
+            let of_others = Suppression::new(stage_2.clone(), chance.clone())?;
+            Ok::<_, Error>([of_total_only.threshold(), of_others.threshold()])
+        });
         Ok(LevelPlan {
             region_type,
             level,
             stability,
-            total_only,
-            stage_1,
-            stage_2,
+            total_only: Noise::new(&total_only)?,
+            stage_1: Noise::new(&stage_1)?,
+            stage_2: Noise::new(&stage_2)?,
             thresholds: settings.thresholds(region_type, level),
-            suppression,
+            suppression: suppression.transpose()?,
             iterations: specification.key_set(granularity, level),
             regions: geography.entities(region_type).to_vec(),
             budget,

@@ -1,0 +1,380 @@
+//! What SafeTab does to noisy counts before they are published: marginals as sums, and the suppression of groups that may
+//! be empty (2024, Sections 5.3.1 and 5.3.2).
+//!
+//! # The rule of suppression
+//!
+//! The threshold is the smallest integer T with `P[X <= T]` >= p, X the noise of a published total, and a count is kept if
+//! it exceeds T: then an empty group is suppressed with probability `P[X <= T]` >= p. This is what the production code
+//! does, and the definition that gives the thresholds of the 2024 paper's Table 6. The paper's text suppresses counts
+//! "less than the suppression threshold", which is `P[X < T]` and, T being the smallest, below p:
+//! [`Suppression::probability_below`].
+
+use rug::{Integer, Rational};
+
+use super::cell::CellNoise;
+use crate::{
+    error::{Error, Result},
+    noise::DiscreteGaussian,
+    numeric::{Enclosure, rational},
+};
+
+const AGES_4: &[u8] = &[0, 18, 45, 65];
+const AGES_9: &[u8] = &[0, 5, 18, 25, 35, 45, 55, 65, 75];
+const AGES_23: &[u8] = &[0, 5, 10, 15, 18, 20, 21, 22, 25, 30, 35, 40, 45, 50, 55, 60, 62, 65, 67, 70, 75, 80, 85];
+
+/// What is published of a population group (2024, Tables 1 to 4), coarsest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Table {
+    /// T01001: one total.
+    Total,
+    /// T02001: sex by 4 ages.
+    SexAge4,
+    /// T02002: sex by 9 ages.
+    SexAge9,
+    /// T02003: sex by 23 ages.
+    SexAge23,
+}
+
+impl Table {
+    /// All of them, coarsest first.
+    pub const ALL: [Table; 4] = [Table::Total, Table::SexAge4, Table::SexAge9, Table::SexAge23];
+
+    /// The bureau's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Table::Total => "T01001",
+            Table::SexAge4 => "T02001",
+            Table::SexAge9 => "T02002",
+            Table::SexAge23 => "T02003",
+        }
+    }
+
+    /// What it holds.
+    pub fn about(self) -> &'static str {
+        match self {
+            Table::Total => "total",
+            Table::SexAge4 => "sex by age (4)",
+            Table::SexAge9 => "sex by age (9)",
+            Table::SexAge23 => "sex by age (23)",
+        }
+    }
+
+    /// The first age of each bin; none for a total.
+    pub fn ages(self) -> &'static [u8] {
+        match self {
+            Table::Total => &[],
+            Table::SexAge4 => AGES_4,
+            Table::SexAge9 => AGES_9,
+            Table::SexAge23 => AGES_23,
+        }
+    }
+
+    /// How many cells get noise of their own.
+    pub fn noisy_cells(self) -> u32 {
+        (2 * self.ages().len()).max(1) as u32
+    }
+
+    /// How many counts are printed: the cells, and the sums over ages and over all.
+    pub fn printed_counts(self) -> u32 {
+        match self {
+            Table::Total => 1,
+            _ => self.noisy_cells() + 3,
+        }
+    }
+}
+
+/// The sums of a table of sex by age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marginals {
+    /// All ages of males.
+    pub male: i64,
+    /// All ages of females.
+    pub female: i64,
+    /// Everybody.
+    pub total: i64,
+}
+
+/// The marginals of noisy cells: each sex over all ages, and the total, so that the table is consistent within itself.
+/// A sum that leaves the range of 64-bit integers is refused.
+pub fn marginals(male: &[i64], female: &[i64]) -> Result<Marginals> {
+    let sum = |cells: &[i64]| cells.iter().map(|&cell| i128::from(cell)).sum::<i128>();
+    let fits = |sum: i128| {
+        i64::try_from(sum).map_err(|_| Error::out_of_range("the sum of noisy cells", sum, "a sum within 64 bits"))
+    };
+    let (male, female) = (sum(male), sum(female));
+    Ok(Marginals { male: fits(male)?, female: fits(female)?, total: fits(male + female)? })
+}
+
+/// The suppression of groups that receive a total only.
+///
+/// ```
+/// use dp_assay::{numeric::rational::parse, safetab::{cell::{CellNoise, Mechanism}, postprocess::Suppression}};
+/// let noise = CellNoise::new(Mechanism::DiscreteGaussian, &parse("0.0159")?)?;
+/// let rule = Suppression::new(noise, parse("0.9999")?)?;
+/// assert_eq!(rule.threshold(), 21);
+/// assert!(!rule.keeps(21) && rule.keeps(22));
+/// // Of groups of twice the threshold almost none is suppressed, and what remains is hardly biased.
+/// assert!(*rule.probability(42, 12)?.upper() < 1e-3 && *rule.bias(42, 12)?.upper() < 0.01);
+/// # Ok::<(), dp_assay::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Suppression {
+    noise: CellNoise,
+    chance: Rational,
+    threshold: i64,
+}
+
+impl Suppression {
+    /// The rule that suppresses an empty group with probability at least `chance`, 0 < chance < 1, and no stronger one.
+    pub fn new(noise: CellNoise, chance: Rational) -> Result<Self> {
+        if chance <= 0 || chance >= 1 {
+            let expected = "a probability between 0 and 1";
+            return Err(Error::out_of_range("the chance of suppression", rational::display(&chance), expected));
+        }
+        let threshold = noise.quantile(&chance)?;
+        Ok(Suppression { noise, chance, threshold })
+    }
+
+    /// T: counts up to it are suppressed.
+    pub fn threshold(&self) -> i64 {
+        self.threshold
+    }
+
+    /// The probability asked for.
+    pub fn chance(&self) -> &Rational {
+        &self.chance
+    }
+
+    /// The noise of a published total.
+    pub fn noise(&self) -> &CellNoise {
+        &self.noise
+    }
+
+    /// Whether a noisy count is published.
+    pub fn keeps(&self, noisy: i64) -> bool {
+        noisy > self.threshold
+    }
+
+    /// `P[n + X <= T]`: how likely a group of n people is suppressed, to a relative width of 10^-digits.
+    pub fn probability(&self, n: u64, digits: u32) -> Result<Enclosure> {
+        // P[X <= T - n] = P[X >= n - T].
+        self.noise.survival(distance(n, self.threshold)?, digits)
+    }
+
+    /// `P[n + X < T]`: the same under the rule as the paper's text states it.
+    pub fn probability_below(&self, n: u64, digits: u32) -> Result<Enclosure> {
+        self.noise.survival(distance(n, self.threshold)?.saturating_add(1), digits)
+    }
+
+    /// `E[X | n + X > T]`: the bias of the count of a group of n people, given that it is published, to a relative width of
+    /// about 10^-digits.
+    pub fn bias(&self, n: u64, digits: u32) -> Result<Enclosure> {
+        // Published if X >= a.
+        let a = distance(n, self.threshold)?.saturating_neg().saturating_add(1);
+        conditional_mean(&self.noise, a, digits)
+    }
+
+    /// Equation (13) of the 2024 paper: sigma phi(z) / (1 - Phi(z)) at z = (T - n) / sigma, with the density and the
+    /// distribution function of the continuous standard normal, since the discrete one has no mass at z. Nothing for
+    /// geometric noise, of which the paper has no formula.
+    pub fn bias_by_formula(&self, n: u64, digits: u32) -> Result<Option<Enclosure>> {
+        let CellNoise::Gaussian(noise) = &self.noise else { return Ok(None) };
+        Ok(Some(mills(noise, -distance(n, self.threshold)?, digits)))
+    }
+
+    /// The smallest n of which a group is published with probability at least `level`, proven from both sides.
+    pub fn published_from(&self, level: &Rational) -> Result<u64> {
+        // P[X > T - n] = P[X <= n - T - 1] >= level from n - T - 1 = quantile(level) on.
+        Ok((self.noise.quantile(level)?.saturating_add(self.threshold).saturating_add(1)).max(0).unsigned_abs())
+    }
+}
+
+/// n - T.
+fn distance(n: u64, threshold: i64) -> Result<i64> {
+    i64::try_from(i128::from(n) - i128::from(threshold))
+        .map_err(|_| Error::out_of_range("the size of a group", n, "at most 9e18 people"))
+}
+
+fn bits_for(digits: u32) -> u32 {
+    (f64::from(digits) * 3.33) as u32 + 64
+}
+
+/// `E[X | X >= a]`, to a relative width of about 10^-digits, for noise that is symmetric about 0.
+///
+/// The values from a < 0 to -a cancel in the sum of x `P[X = x]`, so the mean is `E[X; X >= b]` / `P[X >= a]` with b = 1 - a.
+fn conditional_mean(noise: &CellNoise, a: i64, digits: u32) -> Result<Enclosure> {
+    let b = if a >= 1 { a } else { 1_i64.saturating_sub(a) };
+    let partial = match noise {
+        CellNoise::Gaussian(noise) => partial_mean(noise, b, digits)?,
+        // The sum over x >= b of x p^x (1 - p) / (1 + p) is p^b / (1 + p) (b + p / (1 - p)), and p^b / (1 + p) the tail.
+        CellNoise::Geometric(own) => {
+            let bits = bits_for(digits);
+            let exponent = Enclosure::rational(&Rational::from(-own.epsilon()), bits);
+            let ratio = exponent.exp().div(&exponent.exp_m1().negate());
+            noise.survival(b, digits + 4)?.mul(&Enclosure::rational(&Rational::from(b), bits).add(&ratio))
+        }
+    };
+    // What is left out of all for a < 1 is the tail beyond 1 - a = b, by symmetry.
+    let tail = noise.survival(b, digits + 4)?;
+    let kept = if a >= 1 { tail } else { Enclosure::double(1.0, bits_for(digits)).sub(&tail) };
+    Ok(partial.div(&kept))
+}
+
+/// The widest noise of which the bias is summed: about 10^6 terms.
+const MOST_SIGMA2: u32 = 1_000_000_000;
+
+/// `E[X; X >= b]` for b >= 1: `P[X = b]` times the sum over x >= b of x w(x), w(x) = exp(-(x^2 - b^2) / (2 sigma2)).
+///
+/// w(x + 1) = w(x) g(x) and g(x + 1) = g(x) exp(-1 / sigma2), so a term costs two products. Beyond c >= sigma, where
+/// x exp(-x^2 / (2 sigma2)) falls, the rest is at most its integral from c on: sigma2 w(c).
+fn partial_mean(noise: &DiscreteGaussian, b: i64, digits: u32) -> Result<Enclosure> {
+    let sigma2 = noise.sigma2();
+    if *sigma2 > MOST_SIGMA2 {
+        let expected = "at most 1e9, over whose masses the bias is summed";
+        return Err(Error::out_of_range("sigma2 of a suppressed count", rational::display(sigma2), expected));
+    }
+    // 10^6 products of two lose 40 bits at most.
+    let bits = bits_for(digits) + 40;
+    let exp_of = |twice: Rational| {
+        let exponent = -twice / Rational::from(sigma2 * 2_u32);
+        let size = exponent.to_f64().abs().log2().max(0.0) as u32;
+        Enclosure::rational(&exponent, bits + size).exp()
+    };
+    let (mut w, mut g) = (Enclosure::double(1.0, bits), exp_of(Rational::from(Integer::from(b) * 2 + 1)));
+    let bend = exp_of(Rational::from(2));
+    let sigma = sigma2.to_f64().sqrt().ceil() as i64 + 1;
+    let mut sum = Enclosure::double(0.0, bits);
+    let mut x = b;
+    loop {
+        sum = sum.add(&w.mul(&Enclosure::rational(&Rational::from(x), bits)));
+        let small = w.upper().get_exp().is_none_or(|exponent| exponent < -(bits as i32));
+        if small && x >= sigma || x == i64::MAX {
+            break;
+        }
+        (w, g) = (w.mul(&g), g.mul(&bend));
+        x += 1;
+    }
+    let rest = Enclosure::double(0.0, bits).hull(&w.mul(&Enclosure::rational(sigma2, bits)));
+    Ok(noise.mass(b, digits + 4).mul(&sum.add(&rest)))
+}
+
+/// sigma phi(z) / (1 - Phi(z)) for z = d / sigma.
+fn mills(noise: &DiscreteGaussian, d: i64, digits: u32) -> Enclosure {
+    let mut bits = bits_for(digits);
+    loop {
+        let real = |value: &Rational| Enclosure::rational(value, bits);
+        // z / sqrt 2 = d / sqrt(2 sigma2); sigma phi(z) = sigma exp(-z^2 / 2) / sqrt(2 pi); 1 - Phi(z) = erfc(z / sqrt 2) / 2.
+        let width = real(&Rational::from(noise.sigma2() * 2_u32)).sqrt();
+        let tail = real(&Rational::from(d)).div(&width).erfc();
+        let exponent = -Rational::from(d).square() / Rational::from(noise.sigma2() * 2_u32);
+        let density = width.div(&Enclosure::pi(bits).sqrt()).mul(&real(&exponent).exp());
+        let value = density.div(&tail);
+        if value.is_tight(digits) || bits > 20_000 {
+            return value;
+        }
+        bits *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{numeric::rational::parse, safetab::cell::Mechanism};
+
+    fn rule(mechanism: Mechanism, budget: &str, chance: &str) -> Suppression {
+        let noise = CellNoise::new(mechanism, &parse(budget).unwrap()).unwrap();
+        Suppression::new(noise, parse(chance).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn probability_and_bias_agree_with_enumeration() {
+        let cases = [
+            (Mechanism::DiscreteGaussian, [("0.0008", "0.9999"), ("0.0159", "0.9999"), ("3", "0.99")]),
+            (Mechanism::Geometric, [("0.2", "0.999"), ("0.5", "0.9"), ("3", "0.99")]),
+        ];
+        for (mechanism, (budget, chance)) in cases.iter().flat_map(|(of, all)| all.iter().map(move |one| (*of, *one))) {
+            let rule = rule(mechanism, budget, chance);
+            let reach = 6 * (rule.threshold() + 30);
+            let masses: Vec<f64> = (-reach..=reach).map(|x| rule.noise().mass(x, 17).approximate()).collect();
+            for n in [0, 1, 3, rule.threshold() as u64, rule.threshold() as u64 * 2 + 1, 500] {
+                let (mut kept, mut moment, mut hidden) = (0.0, 0.0, 0.0);
+                for (mass, x) in masses.iter().zip(-reach..=reach) {
+                    if rule.keeps(n as i64 + x) {
+                        kept += mass;
+                        moment += mass * x as f64;
+                    } else {
+                        hidden += mass;
+                    }
+                }
+                let probability = rule.probability(n, 14).unwrap();
+                let bias = rule.bias(n, 14).unwrap();
+                assert!((probability.approximate() - hidden).abs() < 1e-11, "{mechanism:?} {budget} {n}");
+                assert!((bias.approximate() - moment / kept).abs() < 1e-8 * (1.0 + moment / kept), "{budget} {n}");
+                assert!(bias.is_tight(12) && probability.is_tight(14), "{mechanism:?} {budget} {n} {bias:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_threshold_is_the_least_that_reaches_the_chance() {
+        for (budget, threshold) in [("0.0008", 93), ("0.0159", 21), ("0.0543", 11)] {
+            let rule = rule(Mechanism::DiscreteGaussian, budget, "0.9999");
+            assert_eq!(rule.threshold(), threshold);
+            let chance = parse("0.9999").unwrap();
+            assert!(*rule.probability(0, 15).unwrap().lower() >= chance);
+            // As the text has it, the chance falls short; and one more or less is the difference of one mass.
+            let below = rule.probability_below(0, 15).unwrap();
+            assert!(*below.upper() < chance);
+            let both = below.add(&rule.noise().mass(threshold, 15));
+            assert!(both.overlaps(&rule.probability(0, 15).unwrap()));
+        }
+    }
+
+    #[test]
+    fn published_from_is_the_least_size() {
+        for mechanism in [Mechanism::DiscreteGaussian, Mechanism::Geometric] {
+            let rule = rule(mechanism, "0.0159", "0.999");
+            let n = rule.published_from(&parse("0.95").unwrap()).unwrap();
+            let most = parse("0.05").unwrap();
+            assert!(*rule.probability(n, 15).unwrap().upper() <= most);
+            assert!(*rule.probability(n - 1, 15).unwrap().lower() > most);
+        }
+    }
+
+    #[test]
+    fn the_formula_is_near_the_truth_for_wide_noise_half_a_count_away() {
+        let wide = rule(Mechanism::DiscreteGaussian, "0.00001", "0.9999");
+        for n in [0, 100, 800] {
+            let (bias, formula) = (wide.bias(n, 12).unwrap(), wide.bias_by_formula(n, 12).unwrap().unwrap());
+            assert!(formula.is_tight(12) && (bias.approximate() - formula.approximate()).abs() < 0.6, "{n}");
+        }
+        assert!(rule(Mechanism::Geometric, "0.1", "0.9").bias_by_formula(3, 12).unwrap().is_none());
+    }
+
+    #[test]
+    fn far_groups_are_neither_suppressed_nor_biased() {
+        let rule = rule(Mechanism::DiscreteGaussian, "0.0159", "0.9999");
+        for n in [10_000, u64::MAX >> 2] {
+            assert!(*rule.probability(n, 12).unwrap().upper() < 1e-300);
+            let bias = rule.bias(n, 12).unwrap();
+            assert!(*bias.lower() >= 0 && *bias.upper() < 1e-300);
+        }
+        assert!(rule.probability(u64::MAX, 12).is_err());
+    }
+
+    #[test]
+    fn marginals_are_sums_and_overflow_is_refused() {
+        let sums = marginals(&[3, -1, 0, 7], &[2, 2, -9, 1]).unwrap();
+        assert_eq!(sums, Marginals { male: 9, female: -4, total: 5 });
+        assert!(marginals(&[i64::MAX, 1], &[0, 0]).is_err() && marginals(&[i64::MAX], &[1]).is_err());
+    }
+
+    #[test]
+    fn the_bins_of_every_table_are_unions_of_finer_ones() {
+        for pair in Table::ALL.windows(2) {
+            assert!(pair[0].ages().iter().all(|age| pair[1].ages().contains(age)));
+        }
+        assert_eq!(Table::ALL.map(Table::printed_counts), [1, 11, 21, 49]);
+        assert_eq!(Table::ALL.map(Table::noisy_cells), [1, 8, 18, 46]);
+    }
+}

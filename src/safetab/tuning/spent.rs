@@ -1,0 +1,174 @@
+//! What the data of one person reveal, for one level or for a plan.
+//!
+//! A person is in at most s groups of a level. A group that is published by its total only has one count that changes by
+//! one; another has two, the total of stage 1 and one cell of stage 2. Which cells stage 2 has depends on the noisy total
+//! of stage 1, but whichever it has, the person is in exactly one of them, with the same noise: the adaptive composition
+//! has the law of independent counts. Groups and cells without the person are alike for both neighbors, and fewer groups
+//! are post-processing of more.
+//!
+//! How many of the s groups are of the one kind and of the other depends on the person, and so does the exact epsilon: it
+//! is the largest over all mixes. For geometric noise of a group's whole budget epsilon the worst is known: any mechanism
+//! with the pure guarantee epsilon, the two stages among them, is post-processing of one count with that noise (Kairouz,
+//! Oh & Viswanath 2015, Theorem 3.4, for randomized response, which is the loss of one count), and composition preserves
+//! this.
+
+use std::collections::BTreeMap;
+
+use rug::Rational;
+
+use super::Level;
+use crate::{
+    account::{Composition, Counts, conversions, paths::WorstPath},
+    error::{Error, Result},
+    numeric::{Enclosure, family::Units},
+    release::Neighbors,
+    safetab::cell::Mechanism,
+};
+
+/// At most so many mixes are compared.
+const MOST_MIXES: usize = 2000;
+
+/// The epsilons at one delta, in nats.
+#[derive(Clone, Debug)]
+pub struct Spent {
+    /// The budget in the unit of the guarantee: rho, or the epsilon of pure differential privacy.
+    pub budget: Rational,
+    /// The exact epsilon of a person whose groups all have two stages.
+    pub two_stage: Enclosure,
+    /// That of a person whose groups are all published by their totals, at the levels that have such groups; nothing where
+    /// none has.
+    pub total_only: Option<Enclosure>,
+    /// The largest over all mixes of both; nothing where they are too many to compare.
+    pub largest: Option<Enclosure>,
+    /// How many mixes there are, of which the largest is known to be one.
+    pub mixes: usize,
+    /// What the concentrated guarantee implies by the conversion that the bureau published (Bun & Steinke), and by the
+    /// best order (Canonne, Kamath & Steinke); nothing for geometric noise, whose budget is a guarantee already.
+    pub zcdp: Option<[Enclosure; 2]>,
+}
+
+/// What is spent at a delta, 0 < delta < 1, by levels with one mechanism; `true` beside those that have groups published by
+/// their totals only. Epsilons to a relative width of 10^-digits.
+pub fn spent(levels: &[(&Level, bool)], neighbors: Neighbors, delta: &Rational, digits: u32) -> Result<Spent> {
+    let sides = neighbors.cells();
+    let Some(mechanism) = levels.first().map(|(level, _)| level.mechanism()) else {
+        return Err(Error::EmptyComposition);
+    };
+    if levels.iter().any(|(level, _)| level.mechanism() != mechanism) {
+        let expected = "one mechanism for all levels";
+        return Err(Error::out_of_range("the mechanism", "two different ones", expected));
+    }
+    let all = |total_only: bool| -> Result<Composition> {
+        let mut counts: Vec<Counts> = Vec::new();
+        for (level, allowed) in levels {
+            let groups = u64::from(level.stability()) * sides;
+            let own = if total_only && *allowed { groups } else { 0 };
+            counts.extend(level.counts(own, groups - own)?);
+        }
+        Composition::new(counts)
+    };
+    let two_stage = all(false)?.epsilon(delta, digits)?.value;
+    let budget = levels.iter().fold(Rational::new(), |sum, (level, _)| sum + level.budget()) * sides;
+    let any = levels.iter().any(|(_, allowed)| *allowed);
+    let total_only = if any { Some(all(true)?.epsilon(delta, digits)?.value) } else { None };
+    let (largest, mixes) = match (&total_only, mechanism) {
+        (None, _) => (Some(two_stage.clone()), 1),
+        (Some(total_only), Mechanism::Geometric) => (Some(total_only.clone()), 1),
+        (Some(total_only), Mechanism::DiscreteGaussian) => match mixes(levels, sides)? {
+            (None, count) => (None, count),
+            (Some(mixes), count) => {
+                let (worst, _) = WorstPath::new(mixes, Units::Single)?.epsilon(delta, digits)?;
+                // The largest is at least each, and what was found for all may be wider.
+                (Some(worst.value.max(total_only).max(&two_stage)), count)
+            }
+        },
+    };
+    let zcdp = match mechanism {
+        Mechanism::DiscreteGaussian => Some([
+            conversions::zcdp_epsilon(&budget, delta, digits + 4),
+            conversions::zcdp_epsilon_optimal(&budget, delta)?.epsilon,
+        ]),
+        Mechanism::Geometric => None,
+    };
+    Ok(Spent { budget, two_stage, total_only, largest, mixes, zcdp })
+}
+
+/// Every mix of a person's groups, and how many there are; levels with the same noise are alike.
+fn mixes(levels: &[(&Level, bool)], sides: u64) -> Result<(Option<Vec<Composition>>, usize)> {
+    type Alike<'a> = BTreeMap<(&'a Rational, &'a Rational, u32), (&'a Level, u64)>;
+    let mut alike: Alike = BTreeMap::new();
+    let mut fixed: Vec<Counts> = Vec::new();
+    for (level, allowed) in levels {
+        let groups = u64::from(level.stability()) * sides;
+        if *allowed {
+            alike.entry((level.budget(), level.gamma(), level.stability())).or_insert((level, 0)).1 += groups;
+        } else {
+            fixed.extend(level.counts(0, groups)?);
+        }
+    }
+    let count = alike.values().fold(1_usize, |product, (_, groups)| product.saturating_mul(*groups as usize + 1));
+    if count > MOST_MIXES {
+        return Ok((None, count));
+    }
+    let mut mixes: Vec<Vec<Counts>> = vec![fixed];
+    for (level, groups) in alike.values() {
+        let own: Vec<Vec<Counts>> =
+            (0..=*groups).map(|total_only| level.counts(total_only, groups - total_only)).collect::<Result<_>>()?;
+        mixes = mixes.iter().flat_map(|mix| own.iter().map(move |own| [mix.clone(), own.clone()].concat())).collect();
+    }
+    Ok((Some(mixes.into_iter().map(Composition::new).collect::<Result<_>>()?), count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    fn level(mechanism: Mechanism, budget: &str, stability: u32) -> Level {
+        Level::new("", mechanism, parse(budget).unwrap(), parse("1/10").unwrap(), stability).unwrap()
+    }
+
+    #[test]
+    fn the_largest_epsilon_is_that_of_the_worst_mix() {
+        let delta = parse("1e-6").unwrap();
+        for (mechanism, budget) in [(Mechanism::DiscreteGaussian, "1.7"), (Mechanism::Geometric, "2.4")] {
+            let level = level(mechanism, budget, 3);
+            let got = spent(&[(&level, true)], Neighbors::AddRemove, &delta, 10).unwrap();
+            let largest = got.largest.unwrap();
+            let each: Vec<Enclosure> = (0..=3)
+                .map(|own| Composition::new(level.counts(own, 3 - own).unwrap()).unwrap())
+                .map(|composition| composition.epsilon(&delta, 12).unwrap().value)
+                .collect();
+            let worst = each.iter().skip(1).fold(each[0].clone(), |worst, one| worst.max(one));
+            assert!(largest.overlaps(&worst), "{mechanism:?} {largest:?} {worst:?}");
+            assert!(each.iter().all(|one| one.lower() <= largest.upper()));
+            assert!(got.two_stage.overlaps(&each[0]) && got.total_only.unwrap().overlaps(&each[3]));
+        }
+    }
+
+    #[test]
+    fn bounded_neighbors_spend_twice_and_more_levels_more() {
+        let delta = parse("1e-10").unwrap();
+        let (one, other) = (level(Mechanism::DiscreteGaussian, "0.159", 9), level(Mechanism::DiscreteGaussian, "1", 9));
+        let of = |levels: &[(&Level, bool)], neighbors| spent(levels, neighbors, &delta, 8).unwrap();
+        let single = of(&[(&one, false)], Neighbors::AddRemove);
+        let bounded = of(&[(&one, false)], Neighbors::Bounded);
+        let both = of(&[(&one, false), (&other, false)], Neighbors::AddRemove);
+        assert_eq!((bounded.budget, both.budget), (parse("0.318").unwrap(), parse("1.159").unwrap()));
+        for (less, more) in [(&single.two_stage, &bounded.two_stage), (&single.two_stage, &both.two_stage)] {
+            assert!(less.upper() < more.lower());
+        }
+        let [published, best] = single.zcdp.unwrap();
+        assert!(single.two_stage.upper() < best.lower() && best.upper() < published.lower());
+    }
+
+    #[test]
+    fn no_levels_and_two_mechanisms_are_refused() {
+        let delta = parse("1e-10").unwrap();
+        let levels = [level(Mechanism::DiscreteGaussian, "1", 9), level(Mechanism::Geometric, "1", 9)];
+        let pair: Vec<(&Level, bool)> = levels.iter().map(|level| (level, false)).collect();
+        assert!(spent(&pair, Neighbors::AddRemove, &delta, 8).is_err());
+        assert!(spent(&[], Neighbors::AddRemove, &delta, 8).is_err());
+        assert!(spent(&pair[..1], Neighbors::AddRemove, &Rational::from(2), 8).is_err());
+    }
+}

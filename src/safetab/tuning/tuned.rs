@@ -1,0 +1,192 @@
+//! All that is to be said of a level of a plan.
+
+use rug::{Integer, Rational};
+
+use super::{
+    Stage, TableError, margin_level,
+    plan::{Plan, Planned},
+    spent::{Spent, spent},
+};
+use crate::{
+    error::{Error, Result},
+    numeric::Enclosure,
+    release::Neighbors,
+    safetab::postprocess::{Suppression, Table},
+};
+
+/// What is asked of every level.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The probability with which an empty group is suppressed.
+    pub suppress: Rational,
+    /// The margin of a cell over the cell that is aimed at.
+    pub target_error: Rational,
+    /// Which data sets are neighbors.
+    pub neighbors: Neighbors,
+    /// The delta of epsilons.
+    pub delta: Rational,
+    /// Sizes of groups of which suppression is told, besides some of the rule's own.
+    pub sizes: Vec<u64>,
+    /// The relative width of enclosures: 10^-digits.
+    pub digits: u32,
+}
+
+/// A level, answered.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// The total of a group that gets nothing else.
+    pub total_only: Stage,
+    /// The total that chooses the table.
+    pub stage_1: Stage,
+    /// A cell of the table.
+    pub stage_2: Stage,
+    /// Each table.
+    pub tables: Vec<TableError>,
+    /// For each threshold, the least size of a group that reaches it with 95 %; nothing where none are given.
+    pub reached: Option<Vec<(Table, i64, Integer)>>,
+    /// The suppression of small totals; nothing where none are suppressed.
+    pub suppressed: Option<Suppressed>,
+    /// What one person's data reveal.
+    pub spent: Spent,
+}
+
+/// The suppression of small totals.
+#[derive(Clone, Debug)]
+pub struct Suppressed {
+    /// The rule.
+    pub rule: Suppression,
+    /// `P[X <= T]`: how likely an empty group is suppressed.
+    pub of_zero: Enclosure,
+    /// `P[X < T]`: the same under the rule of the paper's text.
+    pub of_zero_below: Enclosure,
+    /// The least size of a group that is published with 95 %.
+    pub published_from: u64,
+    /// Groups of some sizes.
+    pub sizes: Vec<GroupSuppression>,
+    /// How many of the expected groups are suppressed on average; nothing where none are expected.
+    pub expected: Option<Enclosure>,
+}
+
+/// The suppression of a group of one size.
+#[derive(Clone, Debug)]
+pub struct GroupSuppression {
+    /// How many people.
+    pub size: u64,
+    /// How likely it is suppressed.
+    pub probability: Enclosure,
+    /// The bias of its count given that it is published; nothing for noise too wide to be summed.
+    pub bias: Option<Enclosure>,
+    /// That bias by the paper's formula (13).
+    pub formula: Option<Enclosure>,
+}
+
+/// Nothing where a quantity is out of range.
+pub(super) fn within<T>(answer: Result<T>) -> Result<Option<T>> {
+    match answer {
+        Err(Error::OutOfRange { .. }) => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+impl Planned {
+    /// Answers all questions about the level.
+    pub fn tuned(&self, question: &Question) -> Result<Tuned> {
+        let (total_only, stage_1, stage_2) = (self.level.total_only()?, self.level.stage_1()?, self.level.stage_2()?);
+        let reached = self.thresholds.map(|thresholds| -> Result<_> {
+            // P[n + X >= threshold] = P[X <= n - threshold].
+            let room = stage_1.noise.quantile(&margin_level())?;
+            let least = |threshold: i64| (Integer::from(threshold) + room).max(Integer::new());
+            Ok(Table::ALL[1..].iter().zip(thresholds).map(|(table, at)| (*table, at, least(at))).collect())
+        });
+        let suppressed = if self.suppressed { Some(self.suppression(&stage_2, question)?) } else { None };
+        Ok(Tuned {
+            tables: self.level.tables(&question.target_error)?,
+            reached: reached.transpose()?,
+            suppressed,
+            spent: spent(&[(&self.level, self.total_only)], question.neighbors, &question.delta, question.digits)?,
+            total_only,
+            stage_1,
+            stage_2,
+        })
+    }
+
+    fn suppression(&self, stage_2: &Stage, question: &Question) -> Result<Suppressed> {
+        let digits = question.digits;
+        let rule = Suppression::new(stage_2.noise.clone(), question.suppress.clone())?;
+        let threshold = rule.threshold().max(0).unsigned_abs();
+        let mut sizes = [&[0, threshold / 2, threshold, 2 * threshold], &question.sizes[..]].concat();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let of_size = |size: &u64| -> Result<GroupSuppression> {
+            Ok(GroupSuppression {
+                size: *size,
+                probability: rule.probability(*size, digits)?,
+                bias: within(rule.bias(*size, digits))?,
+                formula: rule.bias_by_formula(*size, digits)?,
+            })
+        };
+        let mut expected: Option<Enclosure> = None;
+        for (size, number) in &self.groups {
+            let probability = rule.probability(*size, digits)?;
+            let bits = probability.lower().prec();
+            let own = probability.mul(&Enclosure::rational(&Rational::from(*number), bits));
+            expected = Some(expected.map_or(own.clone(), |sum| sum.add(&own)));
+        }
+        Ok(Suppressed {
+            of_zero: rule.probability(0, digits)?,
+            of_zero_below: rule.probability_below(0, digits)?,
+            published_from: rule.published_from(&margin_level())?,
+            sizes: sizes.iter().map(of_size).collect::<Result<_>>()?,
+            expected,
+            rule,
+        })
+    }
+}
+
+impl Plan {
+    /// What one person's data reveal at all levels together.
+    pub fn spent(&self, question: &Question) -> Result<Spent> {
+        let levels: Vec<_> = self.levels.iter().map(|planned| (&planned.level, planned.total_only)).collect();
+        spent(&levels, question.neighbors, &question.delta, question.digits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    const PLAN: &str = r#"title = "one level"
+[[level]]
+name = "County"
+rho = "0.159"
+thresholds = [971, 4971, 19971]
+groups = [[0, 1000], [21, 40], [1000, 7]]
+"#;
+
+    #[test]
+    fn what_is_expected_is_the_sum_over_groups_and_thresholds_are_reached() {
+        let plan = Plan::parse(PLAN, "plan.toml").unwrap();
+        let question = Question {
+            suppress: plan.suppress.clone(),
+            target_error: plan.target_error.clone(),
+            neighbors: plan.neighbors,
+            delta: parse("1e-10").unwrap(),
+            sizes: vec![7, 21, 7],
+            digits: 10,
+        };
+        let tuned = plan.levels[0].tuned(&question).unwrap();
+        let suppressed = tuned.suppressed.unwrap();
+        let sizes: Vec<u64> = suppressed.sizes.iter().map(|row| row.size).collect();
+        assert_eq!(sizes, [0, 7, 10, 21, 42]);
+        let of = |size: u64| suppressed.rule.probability(size, 15).unwrap().approximate();
+        let sum = 1000.0 * of(0) + 40.0 * of(21) + 7.0 * of(1000);
+        assert!((suppressed.expected.unwrap().approximate() - sum).abs() < 1e-6);
+        for (_, threshold, size) in tuned.reached.unwrap() {
+            let size = size.to_i64().unwrap();
+            let chance = |size: i64| tuned.stage_1.noise.survival(threshold - size, 15).unwrap();
+            assert!(*chance(size).lower() >= margin_level() && *chance(size - 1).upper() < margin_level());
+        }
+        assert_eq!(plan.spent(&question).unwrap().budget, tuned.spent.budget);
+    }
+}
