@@ -136,6 +136,12 @@ pub enum Error {
         /// What the system said.
         why: String,
     },
+    /// Counting that failed.
+    #[error("the records could not be counted: {why}")]
+    Engine {
+        /// What the query engine said.
+        why: String,
+    },
     /// A file that could not be read or written.
     #[error("{path}: {why}")]
     File {

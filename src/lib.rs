@@ -28,7 +28,8 @@
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
 //! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
 //! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
-//! - [`safetab`]: SafeTab-P, the counts of detailed race and ethnicity groups: its files, its population groups.
+//! - [`safetab`]: SafeTab-P, the two-stage counts of the Detailed DHC-A: its files and population groups, noise, suppression,
+//!   tuning from budget to error, and, with the feature `tabulate`, a release from persons.
 //! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths; noise on
 //!   its units, and estimates from it.
 //!

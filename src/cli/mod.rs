@@ -21,6 +21,7 @@ mod sample;
 mod simulate;
 mod spine;
 mod subject;
+mod tabulate;
 mod tradeoff;
 mod tune;
 mod verify;
@@ -61,6 +62,7 @@ enum Command {
     Figures(figures::Args),
     Spine(spine::Args),
     Measure(measure::Args),
+    Tabulate(tabulate::Args),
     Tune(tune::Args),
     Estimate(estimate::Args),
 }
@@ -93,6 +95,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Figures(args) => figures::run(&args),
         Command::Spine(args) => spine::run(&args),
         Command::Measure(args) => measure::run(&args),
+        Command::Tabulate(args) => tabulate::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Estimate(args) => estimate::run(&args),
     };

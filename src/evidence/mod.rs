@@ -7,6 +7,7 @@ pub mod plot;
 pub mod published;
 pub mod report;
 pub mod risk;
+pub mod safetab;
 pub mod spine;
 mod su_su_wang_2025;
 pub mod verify;

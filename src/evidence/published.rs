@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{block_paths::PathValue, risk::Risk, spine::Claim};
+use super::{block_paths::PathValue, risk::Risk, safetab::SafeTab, spine::Claim};
 use crate::error::{Error, Result};
 
 /// The papers whose values are bundled.
@@ -10,6 +10,8 @@ const PAPERS: &[(&str, &str)] = &[
     ("su-su-wang-2025", include_str!("../../data/published/su-su-wang-2025.toml")),
     ("census-2020", include_str!("../../data/published/census-2020.toml")),
     ("kazan-reiter-2023", include_str!("../../data/published/kazan-reiter-2023.toml")),
+    ("safetab-2021", include_str!("../../data/published/safetab-2021.toml")),
+    ("safetab-p-2024", include_str!("../../data/published/safetab-p-2024.toml")),
     ("spines-2024", include_str!("../../data/published/spines-2024.toml")),
     ("sieve-quadrature-2026", include_str!("../../data/published/sieve-quadrature-2026.toml")),
 ];
@@ -188,6 +190,8 @@ pub enum Compute {
         /// Which.
         value: PathValue,
     },
+    /// A value about SafeTab.
+    Safetab(SafeTab),
     /// sigma2 - Var of the discrete Gaussian.
     VarianceDeficit {
         /// The variance proxy.

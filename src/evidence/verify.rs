@@ -145,6 +145,7 @@ fn compute(paper: &str, what: &Compute, digits: u32) -> Result<Computed> {
         Compute::Risk(what) => return super::risk::compute(what),
         Compute::Spine(claim) => return super::spine::compute(claim),
         Compute::Paths { release, value } => return block_paths::compute(&Release::find(release)?, value, digits),
+        Compute::Safetab(what) => return super::safetab::compute(paper, what),
         Compute::VarianceDeficit { sigma2 } => DiscreteGaussian::new(parse(sigma2)?)?.variance_deficit(DIGITS),
         _ => return compute_of_release(&Release::find(paper)?, what, digits),
     };

@@ -47,6 +47,12 @@ impl Streams {
         Streams { key, next: 0, insecure_seed: Some(seed) }
     }
 
+    /// With a key that was drawn from the operating system before, to repeat what followed from it.
+    #[cfg(feature = "tabulate")]
+    pub(crate) fn with_key(key: [u8; 32]) -> Self {
+        Streams { key, next: 0, insecure_seed: None }
+    }
+
     /// The seed, where the streams do not come from the operating system's key.
     pub fn insecure_seed(&self) -> Option<u64> {
         self.insecure_seed

@@ -4,7 +4,8 @@
 //! [`schema`] reads and checks the bureau's files, [`groups`] says which population groups there are and to which of
 //! them a person belongs, [`synthetic`] invents persons to rehearse with. [`cell`] is the noise of one cell and of sums
 //! of cells, [`postprocess`] what is done to noisy counts before they are published, and [`tuning`] the way from a budget
-//! to margins of error and back, for a whole plan of levels.
+//! to margins of error and back, for a whole plan of levels. With the feature `tabulate`, the module of that name makes a
+//! release of persons.
 //!
 //! ```
 //! use dp_assay::safetab::{
@@ -29,4 +30,6 @@ pub mod groups;
 pub mod postprocess;
 pub mod schema;
 pub mod synthetic;
+#[cfg(feature = "tabulate")]
+pub mod tabulate;
 pub mod tuning;

@@ -2,6 +2,8 @@
 //! beside it. One file per paper.
 
 mod kazan_reiter_2023;
+mod safetab_2021;
+mod safetab_p_2024;
 mod sieve_quadrature_2026;
 pub mod spines_2024;
 mod su_su_wang_2025;
@@ -56,7 +58,15 @@ pub struct Sheet {
 
 /// All tables and figures, paper by paper.
 pub fn items() -> Vec<Item> {
-    [su_su_wang_2025::ITEMS, kazan_reiter_2023::ITEMS, spines_2024::ITEMS, sieve_quadrature_2026::ITEMS].concat()
+    [
+        su_su_wang_2025::ITEMS,
+        kazan_reiter_2023::ITEMS,
+        safetab_2021::ITEMS,
+        safetab_p_2024::ITEMS,
+        spines_2024::ITEMS,
+        sieve_quadrature_2026::ITEMS,
+    ]
+    .concat()
 }
 
 /// The items of the given names, `PAPER` or `PAPER/FIGURE`; all where none is named.
@@ -158,8 +168,9 @@ mod tests {
     #[test]
     fn figures_are_found_by_paper_or_name_and_others_are_refused() {
         let find = |name: &str| super::find(&[name.to_string()]);
-        let papers = ["su-su-wang-2025", "kazan-reiter-2023", "spines-2024", "sieve-quadrature-2026"];
-        let papers = papers.map(|paper| find(paper).unwrap().len());
+        let papers = ["su-su-wang-2025", "kazan-reiter-2023", "safetab-2021", "safetab-p-2024", "spines-2024"];
+        let papers = [&papers[..], &["sieve-quadrature-2026"]].concat();
+        let papers: Vec<usize> = papers.into_iter().map(|paper| find(paper).unwrap().len()).collect();
         assert_eq!(papers.iter().sum::<usize>(), super::find(&[]).unwrap().len());
         assert_eq!(find("su-su-wang-2025/table-3").unwrap().len(), 1);
         for name in ["nosuch", "su-su-wang-2025/figure-99", "su-su-wang-2025/", "/figure-2", ""] {

@@ -1,0 +1,288 @@
+//! What a run reveals of one person, certified.
+//!
+//! A person enters at most s groups of a level. A group that is detailed-only publishes one count that changes by one, of
+//! noise s / (2 rho). Any other group has two: the total of stage 1, and one cell of stage 2. Which cells stage 2 counts is
+//! chosen by the noisy total of stage 1, but whichever it chooses the person is in exactly one of them, with the same
+//! noise. So given stage 1 the loss of stage 2 has one law, always that of one count, and the adaptive composition is that
+//! of independent counts. Groups without the person, and cells without, have the same law for both neighbors. All else is
+//! post-processing.
+//!
+//! How many of the s groups are detailed-only depends on the person. The concentrated rho is the same for every mix, the
+//! exact loss is not: here it is the largest over all mixes. The mix is one per granularity and level of iterations, since
+//! the iterations of a person are the same in all entities of a granularity. A person in fewer groups reveals less, as do
+//! neighbors who share groups.
+//!
+//! Unbounded neighbors: a record is added or removed; it is in one pass. Bounded: a record is changed, into any other, so
+//! that it leaves the groups of one mix and enters those of another, maybe of the other pass.
+
+use std::collections::BTreeMap;
+
+use rug::Rational;
+
+use super::plan::LevelPlan;
+use crate::{
+    account::{Composition, Counts, conversions, paths::WorstPath},
+    error::{Error, Result},
+    numeric::{Enclosure, family::Units, sum::Law},
+    safetab::schema::{Granularity, Level, Privacy},
+};
+
+/// Relative width of certified numbers: 10^-DIGITS.
+const DIGITS: u32 = 10;
+
+/// How many counts of each law change by one.
+type Mix = BTreeMap<Law, u64>;
+
+/// What a part of a run spends.
+#[derive(Clone, Debug)]
+pub struct Spent {
+    /// The budget in the unit of the guarantee: rho, or the epsilon of pure differential privacy.
+    pub budget: Rational,
+    /// The smallest epsilon at delta, of the mix for which it is largest; nothing where the losses lie on a lattice that is
+    /// too fine for an exact account.
+    pub epsilon: Option<Enclosure>,
+    /// The epsilon at delta that rho-zCDP implies (Bun & Steinke); nothing under pure differential privacy.
+    pub zcdp_epsilon: Option<Enclosure>,
+}
+
+/// What a part of a run spends under both relations of neighbors.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// One record is added or removed.
+    pub unbounded: Spent,
+    /// One record is changed.
+    pub bounded: Spent,
+}
+
+/// Accounts at one delta. Parts with the same noise are accounted for once.
+pub struct Accountant {
+    privacy: Privacy,
+    delta: Rational,
+    known: BTreeMap<Vec<Mix>, Option<Enclosure>>,
+}
+
+impl Accountant {
+    /// An accountant at the given delta, 0 < delta < 1.
+    pub fn new(privacy: Privacy, delta: &Rational) -> Self {
+        Accountant { privacy, delta: delta.clone(), known: BTreeMap::new() }
+    }
+
+    /// The account of passes, each a list of levels: a level alone, a pass alone, or the whole run.
+    pub fn account(&mut self, passes: &[Vec<&LevelPlan>]) -> Result<Account> {
+        let budgets: Vec<Rational> =
+            passes.iter().map(|levels| levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget)).collect();
+        let budget = budgets.iter().max().cloned().unwrap_or_default();
+        let single: Vec<Mix> = passes.iter().flat_map(|levels| mixes(levels)).collect();
+        let mut pairs = Vec::new();
+        for (number, left) in single.iter().enumerate() {
+            for right in &single[number..] {
+                let mut both = left.clone();
+                right.iter().for_each(|(law, count)| *both.entry(law.clone()).or_default() += count);
+                pairs.push(both);
+            }
+        }
+        Ok(Account { unbounded: self.spent(budget.clone(), single)?, bounded: self.spent(budget * 2_u32, pairs)? })
+    }
+
+    fn spent(&mut self, budget: Rational, mixes: Vec<Mix>) -> Result<Spent> {
+        let zcdp = self.privacy == Privacy::ZeroConcentrated && budget > 0;
+        let zcdp_epsilon = zcdp.then(|| conversions::zcdp_epsilon(&budget, &self.delta, DIGITS));
+        let mixes = largest(mixes);
+        let epsilon = match self.known.get(&mixes) {
+            Some(known) => known.clone(),
+            None => {
+                let found = worst(&mixes, &self.delta)?;
+                self.known.insert(mixes, found.clone());
+                found
+            }
+        };
+        Ok(Spent { budget, epsilon, zcdp_epsilon })
+    }
+}
+
+/// Every mix of detailed-only and other groups that a person of a pass can have.
+fn mixes(levels: &[&LevelPlan]) -> Vec<Mix> {
+    let mut kinds: Vec<((Granularity, Level), u64)> = Vec::new();
+    for plan in levels {
+        let kind = (plan.region_type.granularity(), plan.level);
+        if !kinds.iter().any(|(known, _)| *known == kind) {
+            kinds.push((kind, (plan.detailed_only() as u64).min(plan.stability.into())));
+        }
+    }
+    let mut choices: Vec<Vec<u64>> = vec![Vec::new()];
+    for (_, most) in &kinds {
+        let longer = |choice: Vec<u64>| (0..=*most).map(move |own| [choice.clone(), vec![own]].concat());
+        choices = choices.into_iter().flat_map(longer).collect();
+    }
+    let mix = |choice: Vec<u64>| {
+        let mut mix = Mix::new();
+        for plan in levels {
+            let kind = (plan.region_type.granularity(), plan.level);
+            let place = kinds.iter().position(|(known, _)| *known == kind).unwrap_or_default();
+            let others = (plan.iterations.len() - plan.detailed_only()) as u64;
+            let others = others.min(u64::from(plan.stability) - choice[place]);
+            for (noise, count) in [(&plan.total_only, choice[place]), (&plan.stage_1, others), (&plan.stage_2, others)]
+            {
+                if count > 0 {
+                    *mix.entry(noise.law.clone()).or_default() += count;
+                }
+            }
+        }
+        mix
+    };
+    choices.into_iter().map(mix).collect()
+}
+
+/// The mixes that no other one contains: to publish fewer counts is post-processing of publishing more.
+fn largest(mut mixes: Vec<Mix>) -> Vec<Mix> {
+    mixes.sort();
+    mixes.dedup();
+    let within = |small: &Mix, large: &Mix| {
+        small.iter().all(|(law, count)| large.get(law).is_some_and(|larger| larger >= count))
+    };
+    let kept = |(place, mix): &(usize, &Mix)| {
+        !mixes.iter().enumerate().any(|(other, larger)| other != *place && within(mix, larger))
+    };
+    mixes.iter().enumerate().filter(kept).map(|(_, mix)| mix.clone()).collect()
+}
+
+/// The smallest epsilon at which all mixes have delta.
+fn worst(mixes: &[Mix], delta: &Rational) -> Result<Option<Enclosure>> {
+    let composition = |mix: &Mix| {
+        let counts = mix.iter().map(|(law, count)| match law {
+            Law::DiscreteGaussian { sigma2 } => Counts::discrete_gaussian(sigma2.clone(), *count, 1),
+            Law::DiscreteLaplace { epsilon } => Counts::discrete_laplace(epsilon.clone(), *count, 1),
+            Law::Gaussian { sigma2 } => Counts::gaussian(sigma2.clone(), *count, 1),
+        });
+        Composition::new(counts.collect::<Result<Vec<Counts>>>()?)
+    };
+    let compositions = mixes.iter().filter(|mix| !mix.is_empty()).map(composition).collect::<Result<Vec<_>>>();
+    let epsilon = compositions.and_then(|compositions| match compositions.is_empty() {
+        true => Ok(Enclosure::double(0.0, 64)),
+        false => Ok(WorstPath::new(compositions, Units::Single)?.epsilon(delta, DIGITS)?.0.value),
+    });
+    match epsilon {
+        Ok(epsilon) => Ok(Some(epsilon)),
+        // Too fine a lattice, or noise outside the accountant's range: the plain guarantee remains.
+        Err(Error::Unsweepable { .. } | Error::OutOfRange { .. }) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        numeric::rational::parse,
+        safetab::{
+            groups::Key,
+            schema::{IterationCode, RegionType},
+            tabulate::plan::Noise,
+        },
+    };
+
+    fn number(text: &str) -> Rational {
+        parse(text).unwrap()
+    }
+
+    /// A level of stability 3 with so many detailed-only and other iterations, noise as discrete Gaussians or Laplaces.
+    fn plan(
+        privacy: Privacy,
+        region_type: RegionType,
+        level: Level,
+        budget: &str,
+        only: usize,
+        others: usize,
+    ) -> LevelPlan {
+        let budget = number(budget);
+        let noise = |share: &str| {
+            let share = Rational::from(&budget * &number(share)) / 3_u32;
+            let law = match privacy {
+                Privacy::ZeroConcentrated => Law::DiscreteGaussian { sigma2: (share * 2_u32).recip() },
+                Privacy::Pure => Law::DiscreteLaplace { epsilon: share },
+            };
+            Noise { law, margin: 0 }
+        };
+        let code = IterationCode::read(b"1000").unwrap();
+        let key = |detailed_only| Key { iteration: code, detailed_only };
+        LevelPlan {
+            region_type,
+            level,
+            stability: 3,
+            total_only: noise("1"),
+            stage_1: noise("1/10"),
+            stage_2: noise("9/10"),
+            thresholds: [1, 2, 3],
+            suppression: None,
+            iterations: [vec![key(true); only], vec![key(false); others]].concat(),
+            regions: vec![String::new()],
+            budget,
+        }
+    }
+
+    fn epsilon(counts: &[(&Noise, u64)], delta: &Rational) -> Enclosure {
+        let counts = counts.iter().filter(|(_, count)| *count > 0).map(|(noise, count)| match &noise.law {
+            Law::DiscreteGaussian { sigma2 } => Counts::discrete_gaussian(sigma2.clone(), *count, 1).unwrap(),
+            Law::DiscreteLaplace { epsilon } => Counts::discrete_laplace(epsilon.clone(), *count, 1).unwrap(),
+            Law::Gaussian { .. } => unreachable!(),
+        });
+        Composition::new(counts).unwrap().epsilon(delta, 10).unwrap().value
+    }
+
+    #[test]
+    fn the_account_is_that_of_the_worst_mix() {
+        let delta = number("1e-6");
+        for privacy in [Privacy::ZeroConcentrated, Privacy::Pure] {
+            let nation = plan(privacy, RegionType::Usa, Level::Two, "2", 2, 5);
+            let state = plan(privacy, RegionType::State, Level::Two, "1", 2, 5);
+            let county = plan(privacy, RegionType::County, Level::Two, "1/2", 0, 5);
+            let account = Accountant::new(privacy, &delta).account(&[vec![&nation, &state, &county]]).unwrap();
+            // So many detailed-only groups: the same in the nation and the state, none in the county.
+            let of = |people: u64, only: u64| {
+                let others = 3 * people - only;
+                let county_groups = 3 * people;
+                epsilon(
+                    &[
+                        (&nation.total_only, only),
+                        (&nation.stage_1, others),
+                        (&nation.stage_2, others),
+                        (&state.total_only, only),
+                        (&state.stage_1, others),
+                        (&state.stage_2, others),
+                        (&county.stage_1, county_groups),
+                        (&county.stage_2, county_groups),
+                    ],
+                    &delta,
+                )
+            };
+            for (spent, people, most) in [(&account.unbounded, 1, 2), (&account.bounded, 2, 4)] {
+                let each: Vec<Enclosure> = (0..=most).map(|only| of(people, only)).collect();
+                let worst = each.iter().skip(1).fold(each[0].clone(), |worst, each| worst.max(each));
+                let found = spent.epsilon.as_ref().unwrap();
+                assert!(found.overlaps(&worst) && found.is_tight(9), "{found:?} {worst:?}");
+                assert_eq!(spent.budget, Rational::from(7 * people) / 2_u32);
+                assert_eq!(spent.zcdp_epsilon.is_some(), privacy == Privacy::ZeroConcentrated);
+            }
+            assert!(privacy == Privacy::ZeroConcentrated || account.unbounded.epsilon.unwrap().upper() <= &3.5_f64);
+        }
+    }
+
+    #[test]
+    fn passes_do_not_add_up_but_a_changed_record_can_leave_one_for_the_other() {
+        let delta = number("1e-6");
+        let nation = plan(Privacy::ZeroConcentrated, RegionType::Usa, Level::One, "2", 0, 5);
+        let island = plan(Privacy::ZeroConcentrated, RegionType::PrState, Level::One, "1/2", 0, 5);
+        let account =
+            Accountant::new(Privacy::ZeroConcentrated, &delta).account(&[vec![&nation], vec![&island]]).unwrap();
+        let alone = epsilon(&[(&nation.stage_1, 3), (&nation.stage_2, 3)], &delta);
+        assert!(account.unbounded.epsilon.unwrap().overlaps(&alone));
+        let twice = epsilon(&[(&nation.stage_1, 6), (&nation.stage_2, 6)], &delta);
+        assert!(account.bounded.epsilon.unwrap().overlaps(&twice));
+        assert_eq!((account.unbounded.budget, account.bounded.budget), (number("2"), number("4")));
+        // Fewer iterations than the stability: no more counts than there are.
+        let few = plan(Privacy::ZeroConcentrated, RegionType::Usa, Level::One, "2", 0, 1);
+        let account = Accountant::new(Privacy::ZeroConcentrated, &delta).account(&[vec![&few]]).unwrap();
+        let one = epsilon(&[(&few.stage_1, 1), (&few.stage_2, 1)], &delta);
+        assert!(account.unbounded.epsilon.unwrap().overlaps(&one));
+    }
+}

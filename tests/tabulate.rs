@@ -1,0 +1,644 @@
+//! `assay tabulate` from files to files: exact counts where the noise is zero, in any order and form of the input; one draw
+//! for one budget; nothing but whole releases.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use datafusion::{
+    arrow::{
+        array::{ArrayRef, StringArray},
+        record_batch::RecordBatch,
+    },
+    parquet::arrow::ArrowWriter,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const ASSAY: &str = env!("CARGO_BIN_EXE_assay");
+
+/// Ages from which bins begin, by the thresholds that are reached.
+const BINS: [&[u32]; 4] = [
+    &[],
+    &[0, 18, 45, 65],
+    &[0, 5, 18, 25, 35, 45, 55, 65, 75],
+    &[0, 5, 10, 15, 18, 20, 21, 22, 25, 30, 35, 40, 45, 50, 55, 60, 62, 65, 67, 70, 75, 80, 85],
+];
+const THRESHOLDS: [i64; 3] = [10, 40, 100];
+const TYPES: [&str; 10] =
+    ["USA", "STATE", "COUNTY", "TRACT", "PLACE", "AIANNH", "PR-STATE", "PR-COUNTY", "PR-TRACT", "PR-PLACE"];
+
+/// An iteration of the invented specification.
+#[derive(Clone)]
+struct Iteration {
+    code: u32,
+    level: u32,
+    /// Alone, in combination, or of ethnicity.
+    kind: char,
+    detailed_only: bool,
+    coarse_only: bool,
+    members: Vec<u32>,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Person {
+    age: u32,
+    sex: u32,
+    block: usize,
+    races: Vec<u32>,
+    ethnicity: u32,
+}
+
+struct Block {
+    state: u32,
+    county: u32,
+    tract: u32,
+    number: u32,
+    place: u32,
+    area: u32,
+}
+
+/// An invented world with files of it in a folder.
+struct World {
+    folder: TempDir,
+    iterations: Vec<Iteration>,
+    blocks: Vec<Block>,
+    persons: Vec<Person>,
+}
+
+/// Numbers that look random.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % bound
+    }
+
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i + 1));
+        }
+    }
+}
+
+fn iterations() -> Vec<Iteration> {
+    let mut all = Vec::new();
+    let mut add = |code, level, kind, detailed_only, coarse_only, members: &[u32]| {
+        all.push(Iteration { code, level, kind, detailed_only, coarse_only, members: members.to_vec() });
+    };
+    for (base, kind) in [(3000, 'a'), (4000, 'c')] {
+        add(base + 1, 1, kind, false, false, &[1010, 1011, 1020, 1030]);
+        add(base + 2, 1, kind, false, false, &[1040, 1050]);
+        add(base + 3, 1, kind, true, false, &[1060]);
+        add(base + 11, 2, kind, false, false, &[1010, 1011]);
+        add(base + 12, 2, kind, true, false, &[1020]);
+        add(base + 13, 2, kind, true, false, &[1030]);
+        add(base + 14, 2, kind, false, true, &[1020, 1030]);
+        add(base + 15, 2, kind, false, false, &[1040]);
+        add(base + 16, 2, kind, true, false, &[1050, 1060]);
+    }
+    add(5001, 1, 'e', false, false, &[2010, 2020, 2021]);
+    add(5011, 2, 'e', false, false, &[2010]);
+    add(5012, 2, 'e', true, false, &[2020, 2021]);
+    all
+}
+
+impl World {
+    fn new(seed: u64, count: usize) -> World {
+        let mut random = Random(seed);
+        let mut blocks = Vec::new();
+        // Two states, a third that is not in the filter, and Puerto Rico. County 3 of state 44 has one tract only.
+        for (state, counties) in [(44, 3), (25, 2), (36, 1), (72, 2)] {
+            for county in 1..=counties {
+                for tract in 1..=if state == 44 && county == 3 { 1 } else { 3 } {
+                    for number in 1..=4 {
+                        let place = [99_999, 100, 200][random.below(3)];
+                        let area = if state == 72 { 9999 } else { [9999, 9999, 17, 18][random.below(4)] };
+                        blocks.push(Block { state, county, tract, number, place, area });
+                    }
+                }
+            }
+        }
+        let codes = [1010, 1011, 1020, 1030, 1040, 1050, 1060];
+        let persons = (0..count)
+            .map(|_| {
+                // Skewed, so that all workloads occur.
+                let many = if random.below(4) == 0 { 1 + random.below(3) } else { 1 };
+                let code = |random: &mut Random| {
+                    if random.below(2) == 0 { codes[0] } else { codes[random.below(codes.len())] }
+                };
+                Person {
+                    age: random.below(116) as u32,
+                    sex: 1 + random.below(2) as u32,
+                    block: if random.below(3) == 0 { random.below(4) } else { random.below(blocks.len()) },
+                    races: (0..many).map(|_| code(&mut random)).collect(),
+                    ethnicity: [2000, 2000, 2010, 2020, 2021][random.below(5)],
+                }
+            })
+            .collect();
+        let folder = tempfile::tempdir().unwrap();
+        let world = World { folder, iterations: iterations(), blocks, persons };
+        world.write_specification();
+        world.write_geography();
+        world.write_config(&world.config("100000", "0.9999"));
+        world.write("persons.txt", &world.text(&world.persons));
+        world
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn write_specification(&self) {
+        let mut race = "ITERATION_CODE|ITERATION_NAME|LEVEL|ALONE|DETAILED_ONLY|COARSE_ONLY\n".to_string();
+        race += "3000|All alone|0|True|Null|Null\n";
+        let mut ethnicity = "ITERATION_CODE|ITERATION_NAME|LEVEL|DETAILED_ONLY|COARSE_ONLY\n".to_string();
+        ethnicity += "5000|Not|0|Null|Null\n";
+        let mut map = "ITERATION_CODE|RACE_ETH_CODE\n3000|1010\n5000|2000\n".to_string();
+        let flag = |value: bool| if value { "True" } else { "False" };
+        for it in &self.iterations {
+            let rest = format!("{}|{}\n", flag(it.detailed_only), flag(it.coarse_only));
+            match it.kind {
+                'e' => ethnicity += &format!("{}|Name {}|{}|{rest}", it.code, it.code, it.level),
+                kind => race += &format!("{}|Name {}|{}|{}|{rest}", it.code, it.code, it.level, flag(kind == 'a')),
+            }
+            it.members.iter().for_each(|code| map += &format!("{}|{code}\n", it.code));
+        }
+        let codes = [1010, 1011, 1020, 1030, 1040, 1050, 1060, 2000, 2010, 2020, 2021];
+        let codes: String = codes.iter().map(|code| format!("{code}|Name\n")).collect();
+        fs::create_dir(self.path("spec")).unwrap();
+        self.write("spec/race-characteristic-iterations.txt", &race);
+        self.write("spec/ethnicity-characteristic-iterations.txt", &ethnicity);
+        self.write("spec/race-and-ethnicity-codes.txt", &format!("RACE_ETH_CODE|RACE_ETH_NAME\n{codes}"));
+        self.write("spec/race-and-ethnicity-code-to-iteration.txt", &map);
+    }
+
+    fn write_geography(&self) {
+        let mut text = "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE\n".to_string();
+        for Block { state, county, tract, number, place, area } in &self.blocks {
+            text += &format!("{state:02}|{county:03}|{tract:06}|{number:04}|{place:05}|{area:04}\n");
+        }
+        self.write("GRF-C.txt", &text);
+    }
+
+    /// The same budget and thresholds for all levels.
+    fn config(&self, budget: &str, chance: &str) -> Value {
+        let mut config = serde_json::json!({
+            "max_race_codes": 3,
+            "privacy_budget_p_stage_1_fraction": 0.1,
+            "allow_negative_counts": true,
+            "run_us": true,
+            "run_pr": true,
+            "reader": "csv",
+            "state_filter_us": ["25", "44"],
+            "privacy_defn": "zcdp",
+            "thresholds_p": {},
+        });
+        config["zero_suppression_chance"] = serde_json::from_str(chance).unwrap();
+        for region_type in TYPES {
+            for level in ["1", "2"] {
+                let name = region_type.to_lowercase().replace('-', "_");
+                config[format!("privacy_budget_p_level_{level}_{name}")] = serde_json::from_str(budget).unwrap();
+                config["thresholds_p"][format!("({region_type}, {level})")] = THRESHOLDS.to_vec().into();
+            }
+        }
+        config
+    }
+
+    fn write_config(&self, config: &Value) {
+        self.write("config.json", &config.to_string());
+    }
+
+    fn fields(&self, person: &Person) -> Vec<String> {
+        let block = &self.blocks[person.block];
+        let mut fields = vec![format!("{:03}", person.age), person.sex.to_string(), "True".to_string()];
+        fields.push(format!("{:02}", block.state));
+        fields.push(format!("{:03}", block.county));
+        fields.push(format!("{:06}", block.tract));
+        fields.push(format!("{:04}", block.number));
+        fields.push("01".to_string());
+        fields.extend((0..8).map(|i| person.races.get(i).map_or("Null".to_string(), u32::to_string)));
+        fields.push(person.ethnicity.to_string());
+        fields
+    }
+
+    fn text(&self, persons: &[Person]) -> String {
+        let rows: String = persons.iter().map(|person| self.fields(person).join("|") + "\n").collect();
+        HEADINGS.join("|") + "\n" + &rows
+    }
+
+    /// The region of a type in which a block lies.
+    fn region(&self, block: usize, region_type: &str) -> Option<String> {
+        let Block { state, county, tract, place, area, .. } = self.blocks[block];
+        if (region_type.starts_with("PR-") != (state == 72)) || ![25, 44, 72].contains(&state) {
+            return None;
+        }
+        match region_type.trim_start_matches("PR-") {
+            "USA" => Some("1".to_string()),
+            "STATE" => Some(format!("{state:02}")),
+            "COUNTY" => Some(format!("{state:02}{county:03}")),
+            "TRACT" => Some(format!("{state:02}{county:03}{tract:06}")),
+            "PLACE" => (place != 99_999).then(|| format!("{state:02}{place:05}")),
+            _ => (area != 9999).then(|| format!("{area:04}")),
+        }
+    }
+
+    fn is_member(it: &Iteration, person: &Person) -> bool {
+        match it.kind {
+            'a' => person.races.iter().all(|race| it.members.contains(race)),
+            'c' => person.races.iter().any(|race| it.members.contains(race)),
+            _ => it.members.contains(&person.ethnicity),
+        }
+    }
+
+    /// Both tables by definition, with no noise: rows of T1 and of T2, and how many of which workload.
+    fn tables(&self, types: &[&str]) -> (BTreeSet<String>, BTreeSet<String>, [usize; 4]) {
+        let (mut totals, mut cells, mut workloads) = (BTreeSet::new(), BTreeSet::new(), [0; 4]);
+        for region_type in types {
+            let detailed = ["USA", "STATE", "PR-STATE"].contains(region_type);
+            let regions: BTreeSet<String> =
+                (0..self.blocks.len()).filter_map(|block| self.region(block, region_type)).collect();
+            for it in &self.iterations {
+                if if detailed { it.coarse_only } else { it.detailed_only } {
+                    continue;
+                }
+                let mut of_region: BTreeMap<&str, Vec<&Person>> =
+                    regions.iter().map(|region| (region.as_str(), Vec::new())).collect();
+                for person in self.persons.iter().filter(|person| World::is_member(it, person)) {
+                    if let Some(region) = self.region(person.block, region_type) {
+                        of_region.get_mut(region.as_str()).unwrap().push(person);
+                    }
+                }
+                for (region, persons) in of_region {
+                    let total = persons.len() as i64;
+                    let reached = THRESHOLDS.iter().filter(|&&threshold| total >= threshold).count();
+                    let workload = if it.detailed_only { 0 } else { reached };
+                    workloads[workload] += 1;
+                    // The quantile of noise that is zero is zero: an empty group is suppressed below the states.
+                    if workload == 0 && !detailed && total == 0 {
+                        continue;
+                    }
+                    let head = format!("{region}|{region_type}|{:04}", it.code);
+                    totals.insert(format!("{head}|{total}"));
+                    let bins = BINS[workload];
+                    for sex in if bins.is_empty() { 1..=0 } else { 1..=2 } {
+                        let of_sex: Vec<u32> = persons.iter().filter(|p| p.sex == sex).map(|p| p.age).collect();
+                        cells.insert(format!("{head}|*|*|{sex}|{}", of_sex.len()));
+                        for (bin, &first) in bins.iter().enumerate() {
+                            let last = bins.get(bin + 1).map_or(115, |next| next - 1);
+                            let count = of_sex.iter().filter(|age| (first..=last).contains(age)).count();
+                            cells.insert(format!("{head}|{first}|{last}|{sex}|{count}"));
+                        }
+                    }
+                }
+            }
+        }
+        (totals, cells, workloads)
+    }
+
+    fn arguments(&self, persons: &str, out: &str) -> Vec<String> {
+        let path = |name: &str| self.path(name).to_str().unwrap().to_string();
+        let pairs = [
+            ("--config", path("config.json")),
+            ("--spec", path("spec")),
+            ("--persons", path(persons)),
+            ("--geography", path("GRF-C.txt")),
+            ("--out", path(out)),
+        ];
+        let pairs = pairs.into_iter().flat_map(|(name, value)| [name.to_string(), value]);
+        ["tabulate".to_string()].into_iter().chain(pairs).collect()
+    }
+
+    fn run(&self, persons: &str, out: &str, more: &[&str]) -> Outcome {
+        let output = Command::new(ASSAY).args(self.arguments(persons, out)).args(more).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        Outcome { status: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    }
+
+    fn done(&self, persons: &str, out: &str, more: &[&str]) -> Outcome {
+        let outcome = self.run(persons, out, more);
+        assert_eq!(outcome.status, Some(0), "{more:?}: {}", outcome.stderr);
+        outcome
+    }
+
+    fn refusal(&self, persons: &str, out: &str, more: &[&str]) -> String {
+        let outcome = self.run(persons, out, more);
+        assert_eq!(outcome.status, Some(2), "{more:?}: {}", outcome.stderr);
+        assert!(outcome.stdout.is_empty() && !outcome.stderr.contains("panicked"), "{more:?}: {}", outcome.stderr);
+        outcome.stderr
+    }
+
+    /// The names in the folder that begin like a release, hidden ones included.
+    fn beside(&self, out: &str) -> Vec<String> {
+        let names = fs::read_dir(self.folder.path()).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.trim_start_matches('.').starts_with(out)).collect();
+        names.sort();
+        names
+    }
+}
+
+struct Outcome {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+const HEADINGS: [&str; 17] = [
+    "QAGE",
+    "QSEX",
+    "HOUSEHOLDER",
+    "TABBLKST",
+    "TABBLKCOU",
+    "TABTRACTCE",
+    "TABBLK",
+    "CENRACE",
+    "QRACE1",
+    "QRACE2",
+    "QRACE3",
+    "QRACE4",
+    "QRACE5",
+    "QRACE6",
+    "QRACE7",
+    "QRACE8",
+    "QSPAN",
+];
+
+/// The rows of a table without its heading, of which none is there twice.
+fn rows(path: PathBuf) -> BTreeSet<String> {
+    let text = fs::read_to_string(&path).unwrap();
+    let rows: BTreeSet<String> = text.lines().skip(1).map(str::to_string).collect();
+    assert_eq!(rows.len(), text.lines().count() - 1, "{path:?}");
+    rows
+}
+
+/// All files of a release.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let names = ["certificate.json", "certificate.md", "t1/pr.csv", "t1/us.csv", "t2/pr.csv", "t2/us.csv"];
+    names.iter().map(|name| (name.to_string(), fs::read(folder.join(name)).unwrap())).collect()
+}
+
+#[test]
+fn without_noise_the_counts_are_exact_whatever_the_order_and_the_form_of_the_input() {
+    let world = World::new(1, 3000);
+    // Seeded: the text of the tables tells it in the heading alone, since the noise is zero.
+    let seed = &["--insecure-seed", "7"];
+    world.done("persons.txt", "plain", seed);
+    let (us, pr) = (&TYPES[..6], &TYPES[6..]);
+    for (types, file) in [(us, "us.csv"), (pr, "pr.csv")] {
+        let (totals, cells, workloads) = world.tables(types);
+        assert!(workloads.iter().all(|&count| count > 0), "{workloads:?}");
+        assert_eq!(rows(world.path("plain/t1").join(file)), totals, "{file}");
+        assert_eq!(rows(world.path("plain/t2").join(file)), cells, "{file}");
+    }
+    let heading = fs::read_to_string(world.path("plain/t1/us.csv")).unwrap();
+    assert!(heading.starts_with("REGION_ID|REGION_TYPE|ITERATION_CODE|COUNT (INSECURE seed 7)\n"));
+    let plain = files(&world.path("plain"));
+
+    // Another order, in a folder of three files with names that are patterns or escapes elsewhere.
+    let mut persons = world.persons.clone();
+    Random(5).shuffle(&mut persons);
+    fs::create_dir(world.path("part?s %2A")).unwrap();
+    for (i, part) in persons.chunks(1100).enumerate() {
+        world.write(&format!("part?s %2A/{i} [a-b]*.txt"), &world.text(part));
+    }
+    world.done("part?s %2A", "parts", seed);
+    assert_eq!(files(&world.path("parts")), plain);
+
+    // Line ends of two bytes and a byte order mark.
+    world.write("crlf.txt", &format!("\u{feff}{}", world.text(&persons).replace('\n', "\r\n")));
+    world.done("crlf.txt", "crlf", seed);
+    assert_eq!(files(&world.path("crlf")), plain);
+
+    // Parquet, with other columns between, and nulls as nulls.
+    let columns = HEADINGS.iter().enumerate().rev().flat_map(|(i, name)| {
+        let values = persons.iter().map(|person| Some(world.fields(person)[i].clone()).filter(|text| text != "Null"));
+        let values: ArrayRef = Arc::new(values.collect::<StringArray>());
+        [(name.to_string(), values.clone()), (format!("other {i}"), values)]
+    });
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer =
+        ArrowWriter::try_new(fs::File::create(world.path("p.parquet")).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    world.done("p.parquet", "parquet", seed);
+    assert_eq!(files(&world.path("parquet")), plain);
+
+    // Without a seed the heading is the bureau's own.
+    world.done("persons.txt", "secret", &[]);
+    let heading = fs::read_to_string(world.path("secret/t2/pr.csv")).unwrap();
+    assert!(heading.starts_with("REGION_ID|REGION_TYPE|ITERATION_CODE|AGESTART|AGEEND|SEX|COUNT\n"));
+    assert_eq!(rows(world.path("secret/t2/us.csv")), rows(world.path("plain/t2/us.csv")));
+    assert_eq!(world.beside("secret"), ["secret", "secret.log"]);
+}
+
+#[test]
+fn the_certificate_says_what_is_spent_and_nothing_of_the_persons() {
+    let world = World::new(2, 300);
+    world.write_config(&world.config("0.5", "0.9999"));
+    let outcome = world.done("persons.txt", "out", &["--json"]);
+    let certificate: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let saved: Value = serde_json::from_slice(&fs::read(world.path("out/certificate.json")).unwrap()).unwrap();
+    assert_eq!(certificate, saved);
+    assert_eq!((certificate["rho"].as_f64(), certificate["bounded"]["rho"].as_f64()), (Some(6.0), Some(12.0)));
+    // s = 3 codes, one iteration each, and an ethnicity.
+    let level = &certificate["passes"][0]["levels"][5];
+    assert_eq!((level["region_type"].as_str(), level["stability"].as_u64()), (Some("COUNTY"), Some(4)));
+    assert_eq!(level["sigma2_stage1_exact"].as_str(), Some("40"));
+    assert_eq!(level["sigma2_stage2_exact"].as_str(), Some("40/9"));
+    assert_eq!(level["sigma2_total_only_exact"].as_str(), Some("4"));
+    let middle = |value: &Value| (value["lower"].as_f64().unwrap() + value["upper"].as_f64().unwrap()) / 2.0;
+    for part in [&certificate, level, &certificate["bounded"], &certificate["passes"][1]] {
+        assert!(middle(&part["epsilon"]) < middle(&part["zcdp_epsilon"]) && middle(&part["epsilon"]) > 1.0, "{part}");
+    }
+    let hash = certificate["sha256"]["configuration"].as_str().unwrap();
+    let told = Command::new("sha256sum").arg(world.path("config.json")).output().unwrap().stdout;
+    assert!(String::from_utf8(told).unwrap().starts_with(hash));
+    assert!(!certificate.to_string().contains("persons"));
+    let page = fs::read_to_string(world.path("out/certificate.md")).unwrap();
+    assert!(page.contains("Whole run") && !page.contains("INSECURE"));
+
+    // Pure differential privacy, and counts that are not negative.
+    let mut config = world.config("0.5", "0.9999");
+    config["privacy_defn"] = "puredp".into();
+    config["allow_negative_counts"] = false.into();
+    world.write_config(&config);
+    let outcome = world.done("persons.txt", "pure", &["--json", "--insecure-seed", "3"]);
+    let certificate: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(certificate["pure_epsilon"].as_f64(), Some(6.0));
+    assert!(certificate["zcdp_epsilon"].is_null() && certificate["seed"].as_str().unwrap().contains("INSECURE"));
+    let level = &certificate["passes"][0]["levels"][5];
+    assert_eq!(level["laplace_epsilon_stage1_exact"].as_str(), Some("1/80"));
+    assert_eq!(level["laplace_epsilon_total_only_exact"].as_str(), Some("1/8"));
+    for table in ["t1/us.csv", "t2/us.csv", "t1/pr.csv", "t2/pr.csv"] {
+        assert!(rows(world.path("pure").join(table)).iter().all(|row| !row.contains("|-")), "{table}");
+    }
+}
+
+#[test]
+fn one_budget_is_drawn_once_unless_the_curator_says_otherwise() {
+    let world = World::new(3, 200);
+    world.write_config(&world.config("0.5", "0.9999"));
+    assert!(world.refusal("persons.txt", "out", &["--resume"]).contains("nothing to resume"));
+    assert_eq!(world.beside("out"), [""; 0]);
+    world.done("persons.txt", "out", &[]);
+    assert!(world.refusal("persons.txt", "out", &[]).contains("is there already"));
+    assert!(world.refusal("persons.txt", "out", &["--discard"]).contains("is there already"));
+    fs::rename(world.path("out"), world.path("moved")).unwrap();
+    assert!(world.refusal("persons.txt", "out", &[]).contains("its budget is spent"));
+    assert!(world.refusal("persons.txt", "out", &["--resume"]).contains("nothing to resume"));
+    assert!(world.refusal("persons.txt", "out", &["--resume", "--discard"]).contains("cannot be used with"));
+    let outcome = world.done("persons.txt", "out", &["--discard", "--json"]);
+    let certificate: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((certificate["draw"].as_u64(), certificate["earlier_draws"].as_u64()), (Some(2), Some(1)));
+    let (first, second) = (files(&world.path("moved")), files(&world.path("out")));
+    assert_ne!(first["t1/us.csv"], second["t1/us.csv"], "fresh noise");
+    fs::remove_dir_all(world.path("out")).unwrap();
+    world.write("out.log", "{\"event\":\"drawn\"}\n");
+    assert!(world.refusal("persons.txt", "out", &[]).contains("out.log, line 1"));
+}
+
+/// A run that takes a while from its first noise to its end.
+fn long_world() -> World {
+    let mut world = World::new(4, 50);
+    for county in 10..=70 {
+        for tract in 1..=400 {
+            world.blocks.push(Block { state: 44, county, tract, number: 1, place: 99_999, area: 9999 });
+        }
+    }
+    world.write_geography();
+    world.write_config(&world.config("0.5", "0"));
+    world
+}
+
+/// Kills a run once it has begun to write its tables. Whether it was still running.
+fn kill_in_the_middle(world: &World, out: &str, more: &[&str]) -> bool {
+    let mut child = Command::new(ASSAY)
+        .args(world.arguments("persons.txt", out))
+        .args(more)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    let tables = world.path(&format!(".{out}.part/release/t1/us.csv"));
+    while fs::metadata(&tables).map_or(0, |found| found.len()) == 0 && child.try_wait().unwrap().is_none() {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        thread::sleep(Duration::from_millis(2));
+    }
+    let running = child.try_wait().unwrap().is_none();
+    let _ = child.kill();
+    child.wait().unwrap();
+    running && !world.path(out).exists()
+}
+
+#[test]
+fn a_run_that_was_killed_is_resumed_bit_by_bit_or_discarded() {
+    let world = long_world();
+    let seed = ["--insecure-seed", "11"];
+    world.done("persons.txt", "whole", &seed);
+    assert!(kill_in_the_middle(&world, "out", &seed), "the run was over before it could be killed");
+    assert_eq!(world.beside("out"), [".out.part", "out.key", "out.log"]);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |name: &str| fs::metadata(world.path(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(".out.part"), mode("out.key")), (0o700, 0o600));
+    }
+    // Neither flag, another seed, other persons, another configuration.
+    assert!(world.refusal("persons.txt", "out", &seed).contains("--resume"));
+    assert!(world.refusal("persons.txt", "out", &["--insecure-seed", "12", "--resume"]).contains("insecure seed"));
+    let resume = [seed[0], seed[1], "--resume"];
+    world.write("others.txt", &world.text(&world.persons[1..]));
+    assert!(world.refusal("others.txt", "out", &resume).contains("not those that the draw was begun with"));
+    let config = fs::read_to_string(world.path("config.json")).unwrap();
+    world.write("config.json", &format!("{config}\n"));
+    assert!(world.refusal("persons.txt", "out", &resume).contains("another configuration"));
+    world.write("config.json", &config);
+    assert_eq!(world.beside("out"), ["out.key", "out.log"]);
+    // What a crash leaves of a line is no event.
+    let log = fs::read_to_string(world.path("out.log")).unwrap();
+    world.write("out.log", &format!("{log}{{\"event\":\"rel"));
+    world.done("persons.txt", "out", &resume);
+    assert_eq!(files(&world.path("out")), files(&world.path("whole")));
+    assert_eq!(world.beside("out"), ["out", "out.log"]);
+    let log = fs::read_to_string(world.path("out.log")).unwrap();
+    let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(names, ["intent", "resumed", "released"]);
+    assert!(!log.contains("key"));
+
+    // With secret noise; the lock of a dead run does not hold.
+    assert!(kill_in_the_middle(&world, "secret", &[]), "the run was over before it could be killed");
+    let outcome = world.done("persons.txt", "secret", &["--discard", "--json"]);
+    let certificate: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((certificate["draw"].as_u64(), certificate["earlier_draws"].as_u64()), (Some(2), Some(1)));
+    assert!(fs::read_to_string(world.path("secret/certificate.md")).unwrap().contains("This is draw 2"));
+    assert_eq!(world.beside("secret"), ["secret", "secret.log"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_and_the_draw_stays_open() {
+    let world = long_world();
+    // Files that may not grow beyond 400 kilobytes, where the signal for it is ignored: the tables need more.
+    let script = r#"trap "" XFSZ; ulimit -f 800; exec "$@""#;
+    let mut arguments = vec!["-c".to_string(), script.to_string(), "sh".to_string(), ASSAY.to_string()];
+    arguments.extend(world.arguments("persons.txt", "out"));
+    let outcome = Command::new("sh").args(&arguments).output().unwrap();
+    let message = String::from_utf8_lossy(&outcome.stderr).into_owned();
+    assert_eq!(outcome.status.code(), Some(2), "{message}");
+    assert!(message.contains("us.csv"), "{message}");
+    assert_eq!(world.beside("out"), ["out.key", "out.log"]);
+    assert!(world.refusal("persons.txt", "out", &[]).contains("--discard"));
+    world.done("persons.txt", "out", &["--resume"]);
+    assert_eq!(world.beside("out"), ["out", "out.log"]);
+}
+
+#[test]
+fn bad_input_is_refused_by_place_and_leaves_nothing() {
+    let world = World::new(6, 20);
+    let good = world.text(&world.persons);
+    for (from, to, why) in [
+        ("|True|", "|Maybe|", "line 2"),
+        ("QSPAN", "QSPANISH", "line 1"),
+        ("|44|", "|45|", "line"),
+        ("Null|2", "1010|2", "line"),
+    ] {
+        world.write("bad.txt", &good.replacen(from, to, 1));
+        let message = world.refusal("bad.txt", "out", &[]);
+        assert!(message.contains("bad.txt") && message.contains(why), "{message}");
+    }
+    world.write("bad.parquet", &good);
+    assert!(world.refusal("bad.parquet", "out", &[]).contains("bad.parquet"));
+    let ages: ArrayRef = Arc::new(datafusion::arrow::array::Int64Array::from(vec![1]));
+    let batch = RecordBatch::try_from_iter([("QAGE", ages)]).unwrap();
+    let mut writer =
+        ArrowWriter::try_new(fs::File::create(world.path("i.parquet")).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let message = world.refusal("i.parquet", "out", &[]);
+    assert!(message.contains("QAGE") && message.contains("text"), "{message}");
+    assert!(world.refusal("missing.txt", "out", &[]).contains("missing.txt"));
+    assert!(world.refusal("spec", "out", &[]).contains("spec"));
+    assert!(world.refusal("persons.txt", "no/such/folder", &[]).contains("no/such/folder"));
+    assert!(world.refusal("persons.txt", "out", &["--delta", "0"]).contains("--delta"));
+    assert!(world.refusal("persons.txt", "spec", &[]).contains("is there already"));
+    // Noise that would be too narrow to draw, and a budget of nothing.
+    world.write_config(&world.config("1000000000", "0.9999"));
+    assert!(world.refusal("persons.txt", "out", &[]).contains("sigma2"));
+    world.write_config(&world.config("0", "0.9999"));
+    assert!(world.refusal("persons.txt", "out", &[]).contains("budget"));
+    assert_eq!(world.beside("out"), [""; 0]);
+}

@@ -1,0 +1,181 @@
+//! `assay tune` keeps its promises: margins that cover, budgets that are least, plans that add up; and what is published
+//! about SafeTab is judged.
+
+use assert_cmd::Command;
+use dp_assay::{
+    evidence::{
+        published,
+        verify::{self, Verdict},
+    },
+    numeric::rational::parse,
+};
+use serde_json::Value;
+
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples/safetab-plan.toml");
+
+fn assay(args: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
+    command.args(args);
+    command
+}
+
+fn answer(args: &[&str]) -> Value {
+    let output = assay(&[args, &["--json"]].concat()).assert().success();
+    serde_json::from_slice(&output.get_output().stdout).expect("one JSON object")
+}
+
+fn refused(args: &[&str]) -> String {
+    let output = assay(args).assert().code(2);
+    let output = output.get_output();
+    assert!(output.stdout.is_empty(), "{args:?} printed an answer");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_level_has_the_keys_of_the_contract_and_exact_numbers() {
+    let args = ["tune", "--rho", "0.159", "--gamma", "1/10", "--stability", "9", "--suppress", "0.9999"];
+    let level = answer(&args);
+    for (key, value) in [
+        ("moe_total_only", 10),
+        ("moe_stage2", 11),
+        ("moe_stage2_formula", 10),
+        ("suppression_threshold", 21),
+        ("stability", 9),
+    ] {
+        assert_eq!(level[key], value, "{key}");
+    }
+    // 9 / (2 rho) = 1500/53 for a total only, and ten times that over 1 and 9 for the stages.
+    for (key, top) in [("total_only", 1500.0), ("stage1", 15_000.0), ("stage2", 5000.0 / 3.0)] {
+        let sigma2 = level[format!("sigma2_{key}")].as_f64().unwrap();
+        assert!((sigma2 * 53.0 / top - 1.0).abs() < 1e-12, "{key}");
+    }
+    let zero = &level["suppression_probability_of_zero"];
+    assert!(zero["lower"].as_f64().unwrap() >= 0.9999 && zero["upper"].as_f64().unwrap() < 0.99994);
+    assert!(level["coverage_stage2_formula"]["upper"].as_f64().unwrap() < 0.95);
+    let epsilon = level["epsilon"]["upper"].as_f64().unwrap();
+    assert!(epsilon < level["zcdp_epsilon_optimal"]["lower"].as_f64().unwrap());
+    assert_eq!(level["tables"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn a_margin_gives_a_budget_that_gives_the_margin() {
+    for (mechanism, key) in [("discrete-gaussian", "rho"), ("geometric", "pure_epsilon")] {
+        let found = answer(&["tune", "--moe", "11", "--mechanism", mechanism, "--decimals", "4"]);
+        let text = |value: &Value| value.to_string();
+        let flag = if key == "rho" { "--rho" } else { "--epsilon" };
+        let at = answer(&["tune", flag, &text(&found[key])]);
+        let before = answer(&["tune", flag, &text(&found[format!("{key}_before")])]);
+        assert_eq!((&at["moe_stage2"], &before["moe_stage2"]), (&Value::from(11), &Value::from(12)), "{mechanism}");
+    }
+}
+
+#[test]
+fn race_codes_are_the_stability_and_neighbors_double_the_budget() {
+    let few = answer(&["tune", "--rho", "0.159", "--race-codes", "3"]);
+    assert_eq!(few["stability"], 4);
+    let one = answer(&["tune", "--rho", "0.159"])["epsilon"]["lower"].as_f64().unwrap();
+    let two = answer(&["tune", "--rho", "0.159", "--neighbors", "bounded"])["epsilon"]["lower"].as_f64().unwrap();
+    assert!(two > one);
+}
+
+#[test]
+fn the_example_plan_adds_up() {
+    let plan = answer(&["tune", "--plan", EXAMPLE, "--digits", "8"]);
+    let levels = plan["levels"].as_array().unwrap();
+    assert_eq!(levels.len(), 11);
+    assert_eq!(plan["total"]["rho"].to_string(), "4.944");
+    let sum: f64 = levels.iter().map(|level| level["rho"].as_f64().unwrap()).sum();
+    assert!((sum - 4.944).abs() < 1e-12);
+    // As the same release gives by itself: the exact epsilon of the groups in two stages.
+    let release = answer(&["epsilon", "--release", "ddhca-us", "--delta", "1e-10", "--digits", "8"]);
+    let ends = |value: &Value| (value["lower"].as_f64().unwrap(), value["upper"].as_f64().unwrap());
+    let (own, other) = (ends(&plan["total"]["epsilon_two_stage"]), ends(&release["epsilon"]));
+    assert!(own.0 <= other.1 && other.0 <= own.1, "{own:?} {other:?}");
+    let output = assay(&["tune", "--plan", EXAMPLE, "--csv", "--digits", "8"]).assert().success();
+    let csv = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let columns: Vec<usize> =
+        csv::Reader::from_reader(csv.as_bytes()).records().map(|row| row.unwrap().len()).collect();
+    assert_eq!(columns, vec![23; 11]);
+}
+
+#[test]
+fn what_is_no_question_is_refused_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plan.toml");
+    std::fs::write(&file, b"title = \"\xff\"").unwrap();
+    let plan = file.to_str().unwrap();
+    let missing = folder.path().join("none.toml");
+    for (args, says) in [
+        (&["tune"][..], "--rho"),
+        (&["tune", "--rho", "0"], "rho"),
+        (&["tune", "--rho", "-1"], "rho"),
+        (&["tune", "--rho", "x"], "--rho"),
+        (&["tune", "--rho", "NaN"], "--rho"),
+        (&["tune", "--rho", "1e-40"], "sigma2"),
+        (&["tune", "--rho", "1e40"], "sigma2"),
+        (&["tune", "--rho", "1", "--moe", "3"], "--moe"),
+        (&["tune", "--rho", "1", "--gamma", "1"], "gamma"),
+        (&["tune", "--rho", "1", "--gamma", "0"], "gamma"),
+        (&["tune", "--rho", "1", "--stability", "0"], "stability"),
+        (&["tune", "--rho", "1", "--race-codes", "9"], "--race-codes"),
+        (&["tune", "--rho", "1", "--suppress", "1"], "suppression"),
+        (&["tune", "--rho", "1", "--target-error", "0"], "target error"),
+        (&["tune", "--rho", "1", "--delta", "0"], "--delta"),
+        (&["tune", "--rho", "1", "--decimals", "3"], "--moe"),
+        (&["tune", "--rho", "1", "--sizes", "1,x"], "--sizes"),
+        (&["tune", "--moe", "-1"], "--moe"),
+        (&["tune", "--moe", "1e30"], "--moe"),
+        (&["tune", "--moe", "5", "--decimals", "99"], "decimals"),
+        (&["tune", "--epsilon", "1e-30"], "epsilon"),
+        (&["tune", "--plan", missing.to_str().unwrap()], "none.toml"),
+        (&["tune", "--plan", folder.path().to_str().unwrap()], "--plan"),
+        (&["tune", "--plan", plan], "plan.toml"),
+        (&["tune", "--plan", EXAMPLE, "--gamma", "1/5"], "--gamma"),
+    ] {
+        let message = refused(args);
+        assert!(message.contains(says) && !message.contains("panicked"), "{args:?}: {message}");
+    }
+    std::fs::write(&file, "title = \"t\"\n[[level]]\nname = \"a\"\nrho = \"0.1\"\nmoe = 3\n").unwrap();
+    assert!(refused(&["tune", "--plan", plan]).contains("plan.toml, line 2, column 1"));
+}
+
+/// Sums too wide to be convolved and biases too wide to be summed are left out; the rest is answered.
+#[test]
+fn the_widest_noise_has_an_answer() {
+    for args in [&["tune", "--rho", "1e-14"], &["tune", "--epsilon", "1e-6"], &["tune", "--rho", "1000000"]] {
+        let level = answer(args);
+        assert!(level["moe_stage2"].is_u64(), "{args:?}");
+    }
+}
+
+#[test]
+fn every_published_value_about_safetab_is_judged_and_what_differs_is_explained() {
+    let names = ["safetab-2021", "safetab-p-2024"].map(String::from);
+    for paper in published::papers(&names).expect("the papers") {
+        for row in verify::verify(&paper).expect("rows") {
+            let id = &row.published.id;
+            assert!(!row.is_unexplained(), "{id}: {}", row.computed.shown(8));
+            assert!(
+                row.verdict != Verdict::Agrees || row.published.erratum.is_none(),
+                "{id} agrees, and has an erratum"
+            );
+            assert!(!matches!(row.verdict, Verdict::Undecided | Verdict::NeedsData), "{id}");
+            // Where a computation is named for the printed text, it gives it.
+            if let Some(verify::Computed::Value(value)) = &row.printed_by {
+                let verdict = verify::rounds_to(value, &row.published.printed).expect("a number");
+                assert_eq!(verdict, Verdict::Agrees, "{id}: {}", value.shown(8));
+            }
+        }
+    }
+}
+
+/// The largest is at least each part's, and digits asked for are met.
+#[test]
+fn the_total_is_more_than_any_level() {
+    let plan = answer(&["tune", "--plan", EXAMPLE, "--digits", "8"]);
+    let total = plan["total"]["epsilon"]["upper"].as_f64().unwrap();
+    for level in plan["levels"].as_array().unwrap() {
+        assert!(level["epsilon"]["lower"].as_f64().unwrap() < total);
+    }
+    assert!(parse(&plan["total"]["epsilon"]["lower"].to_string()).unwrap() > 0);
+}
