@@ -47,10 +47,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["gamma", "stability", "race_codes", "suppress", "target_error", "neighbors", "decimals", "mechanism"])]
     plan: Option<PathBuf>,
     /// The noise for --moe
-    #[arg(long, value_enum, requires = "moe")]
+    #[arg(long, value_enum)]
     mechanism: Option<Noise>,
     /// Decimals of the budget for --moe [default: 6]
-    #[arg(long, value_name = "D", requires = "moe")]
+    #[arg(long, value_name = "D")]
     decimals: Option<u32>,
     /// The share of stage 1 [default: 1/10]
     #[arg(long, value_name = "GAMMA", allow_hyphen_values = true)]
@@ -105,6 +105,9 @@ struct Wanted {
 pub fn run(args: &Args) -> Result<Answer> {
     let delta = number("--delta", &args.delta)?;
     check_delta(&delta).context("--delta")?;
+    if args.moe.is_none() && (args.decimals.is_some() || args.mechanism.is_some()) {
+        bail!("--decimals and --mechanism are for --moe, which is not given");
+    }
     match &args.plan {
         Some(path) => plan(args, path, delta),
         None => single(args, delta),

@@ -396,9 +396,17 @@ impl Settings {
             }
             other => formulas::budget(other.into(), moe, &self.gamma, self.stability)?,
         };
-        // The middle of an enclosure of sixty digits: it is not within them of a multiple of the last decimal.
-        let scaled = total.upper().to_rational().unwrap_or_default() * &power;
-        Ok(if cut { scaled.floor() } else { scaled.round() } / power)
+        // Both ends of the enclosure become the same multiple of the last decimal, or it cannot be told which it is.
+        let at = |end: &rug::Float| {
+            let scaled = end.to_rational().unwrap_or_default() * &power;
+            if cut { scaled.floor() } else { scaled.round() }
+        };
+        let (lower, upper) = (at(total.lower()), at(total.upper()));
+        if lower != upper {
+            let expected = "a formula that is not within 10^-50 of where rounding turns";
+            return Err(Error::out_of_range("moe", moe, expected));
+        }
+        Ok(lower / power)
     }
 
     /// What a margin covers with the cell's budget by formula: between the coverages at the ends of its enclosure, since
