@@ -434,6 +434,7 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
     for (from, to, says) in [
         ("\"age * some\"", "\"age * sum\"", "some"),
         ("\"age * some\"", "\"race * some\"", "each attribute once"),
+        ("\"age * some\"", "\"total \"", "each query of a level once"),
         ("rho = \"2\"", "rho = \"3\"", ""),
         ("[\"1\", \"2\"]", "[\"1\"]", "line 14, column 8: the value \"2\" of \"race\" is in no group"),
         ("[\"1\", \"2\"]", "[\"1\", \"0\"]", "no other group has"),

@@ -149,6 +149,17 @@ impl<'a> Mechanism<'a> {
             let expected = format!("queries for each of the {levels} levels of the spine");
             return Err(Error::out_of_range("the levels with queries", queries.len(), &expected));
         }
+        for queries in &queries {
+            let twice = (queries.iter().enumerate())
+                .find(|(at, (group, _))| queries[..*at].iter().any(|(other, _)| other.name == group.name));
+            if let Some((_, (group, _))) = twice {
+                return Err(Error::out_of_range(
+                    "the query",
+                    format!("{:?}", group.name),
+                    "each query of a level once",
+                ));
+            }
+        }
         let mut asked = Vec::with_capacity(levels);
         for (level, queries) in queries.into_iter().enumerate() {
             let mut shares: Vec<Option<Rational>> = vec![None; levels - level + 1];
