@@ -314,6 +314,18 @@ fn estimates_of_measurements_are_near_the_truth() {
             Ok(())
         })
         .unwrap();
+    // Such noise has next to no variance where the continuous one has 2 / epsilon^2; noise of sigma2 near 20 has nearly all.
+    assert!(*mechanism.least_ratio(15).unwrap().upper() < 1e-100);
+    let release = release(&mut numbers, true);
+    let shares: Vec<Rational> = release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
+    let other = Spine::new(spine.tree.clone(), shares, Privacy::Concentrated).unwrap();
+    let gaussian = Mechanism::of_release(&other, &release).unwrap();
+    let ratio = gaussian.least_ratio(15).unwrap();
+    let laws = gaussian.levels().iter().flatten().flat_map(|asked| (1..=6).filter_map(|carried| asked.law(carried)));
+    let smallest = laws.map(numbered).min().unwrap();
+    // It is that of the smallest sigma2: the ratio grows with it.
+    let own = dp_assay::noise::DiscreteGaussian::new(smallest.clone()).unwrap().variance(15);
+    assert!((own.approximate() / smallest.to_f64() - ratio.approximate()).abs() < 1e-12);
     // At epsilon = 1000 a level the noise is zero but for a chance of exp(-1000).
     let kronecker = Kronecker::new(&mechanism, &schema).unwrap();
     for (level, estimates) in kronecker.estimate_approx(&noisy).unwrap().iter().enumerate() {
