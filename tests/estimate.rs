@@ -99,6 +99,30 @@ fn variances_are_those_of_dense_matrices_exactly_and_estimates_nearly() {
     }
 }
 
+/// Units with like subtrees share a computation: with and without sharing the same fractions come out.
+#[test]
+fn like_subtrees_have_the_variances_of_their_own() {
+    let geoids = (0..54_u64)
+        .map(|k| 10_u64.pow(13) + k % 2 * 10_u64.pow(10) + k / 2 % 3 * 10_000 + 1000 + k / 6 % 3 * 1000 + k / 18);
+    // Two counties of three tracts of three groups of three blocks; then some blocks are taken away.
+    for missing in [vec![], vec![5], vec![0, 1, 7, 8, 30, 31, 32]] {
+        let kept: Vec<u64> =
+            geoids.clone().enumerate().filter(|(k, _)| !missing.contains(k)).map(|(_, geoid)| geoid).collect();
+        let tree = Tree::census(&Blocks::from_geoids(kept).unwrap());
+        let share = |level: usize| Rational::from([3, 1, 4, 1, 5, 9][level]);
+        let shared = Variances::new(&tree, |_, _| 0, |level, _| Some(share(level))).unwrap();
+        let apart = Variances::new(&tree, |_, unit| unit as u32, |level, _| Some(share(level))).unwrap();
+        for level in 0..tree.levels() {
+            for unit in 0..tree.units(level) {
+                assert_eq!(shared.unit(level, unit), apart.unit(level, unit));
+            }
+        }
+        let places: Vec<u32> = (0..tree.order().len() as u32).filter(|place| place % 3 != 1).collect();
+        assert_eq!(shared.blocks(&tree, &places), apart.blocks(&tree, &places));
+        assert!(!missing.is_empty() || shared.of_level(5).len() == 1);
+    }
+}
+
 #[test]
 fn one_block_without_a_measurement_gets_what_is_left_and_two_are_refused() {
     let geoids = [1000, 1001, 1002].map(|block| 440_010_301_000_000 + block).to_vec();
