@@ -99,6 +99,30 @@ fn variances_are_those_of_dense_matrices_exactly_and_estimates_nearly() {
     }
 }
 
+/// Units with like subtrees share a computation: with and without sharing the same fractions come out.
+#[test]
+fn like_subtrees_have_the_variances_of_their_own() {
+    let geoids = (0..54_u64)
+        .map(|k| 10_u64.pow(13) + k % 2 * 10_u64.pow(10) + k / 2 % 3 * 10_000 + 1000 + k / 6 % 3 * 1000 + k / 18);
+    // Two counties of three tracts of three groups of three blocks; then some blocks are taken away.
+    for missing in [vec![], vec![5], vec![0, 1, 7, 8, 30, 31, 32]] {
+        let kept: Vec<u64> =
+            geoids.clone().enumerate().filter(|(k, _)| !missing.contains(k)).map(|(_, geoid)| geoid).collect();
+        let tree = Tree::census(&Blocks::from_geoids(kept).unwrap());
+        let share = |level: usize| Rational::from([3, 1, 4, 1, 5, 9][level]);
+        let shared = Variances::new(&tree, |_, _| 0, |level, _| Some(share(level))).unwrap();
+        let apart = Variances::new(&tree, |_, unit| unit as u32, |level, _| Some(share(level))).unwrap();
+        for level in 0..tree.levels() {
+            for unit in 0..tree.units(level) {
+                assert_eq!(shared.unit(level, unit), apart.unit(level, unit));
+            }
+        }
+        let places: Vec<u32> = (0..tree.order().len() as u32).filter(|place| place % 3 != 1).collect();
+        assert_eq!(shared.blocks(&tree, &places), apart.blocks(&tree, &places));
+        assert!(!missing.is_empty() || shared.of_level(5).len() == 1);
+    }
+}
+
 #[test]
 fn one_block_without_a_measurement_gets_what_is_left_and_two_are_refused() {
     let geoids = [1000, 1001, 1002].map(|block| 440_010_301_000_000 + block).to_vec();
@@ -222,10 +246,8 @@ fn integers_from_the_top_down_are_whole_non_negative_and_add_up() {
                 })
                 .collect();
             let counts = top_down(&tree, cells, &estimates);
-            assert_eq!(
-                counts[0].iter().map(|c| *c as f64).collect::<Vec<_>>(),
-                estimates[0].iter().map(|e| e.max(0.0).round()).collect::<Vec<_>>()
-            );
+            let total: f64 = estimates[0].iter().sum();
+            assert_eq!(counts[0].iter().sum::<i64>(), total.max(0.0).round() as i64);
             for level in 0..tree.levels() {
                 assert!(counts[level].iter().all(|count| *count >= 0));
                 for unit in 0..if level + 1 < tree.levels() { tree.units(level) } else { 0 } {
@@ -316,6 +338,18 @@ fn estimates_of_measurements_are_near_the_truth() {
             Ok(())
         })
         .unwrap();
+    // Such noise has next to no variance where the continuous one has 2 / epsilon^2; noise of sigma2 near 20 has nearly all.
+    assert!(*mechanism.least_ratio(15).unwrap().upper() < 1e-100);
+    let release = release(&mut numbers, true);
+    let shares: Vec<Rational> = release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
+    let other = Spine::new(spine.tree.clone(), shares, Privacy::Concentrated).unwrap();
+    let gaussian = Mechanism::of_release(&other, &release).unwrap();
+    let ratio = gaussian.least_ratio(15).unwrap();
+    let laws = gaussian.levels().iter().flatten().flat_map(|asked| (1..=6).filter_map(|carried| asked.law(carried)));
+    let smallest = laws.map(numbered).min().unwrap();
+    // It is that of the smallest sigma2: the ratio grows with it.
+    let own = dp_assay::noise::DiscreteGaussian::new(smallest.clone()).unwrap().variance(15);
+    assert!((own.approximate() / smallest.to_f64() - ratio.approximate()).abs() < 1e-12);
     // At epsilon = 1000 a level the noise is zero but for a chance of exp(-1000).
     let kronecker = Kronecker::new(&mechanism, &schema).unwrap();
     for (level, estimates) in kronecker.estimate_approx(&noisy).unwrap().iter().enumerate() {

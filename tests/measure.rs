@@ -14,6 +14,7 @@ use dp_assay::{
     spine::{
         blocks::Blocks,
         bypass::{self, Privacy, Spine},
+        estimated,
         hierarchy::Tree,
         histograms::{Entry, Histograms},
         measure::{Measured, Mechanism},
@@ -434,6 +435,7 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
     for (from, to, says) in [
         ("\"age * some\"", "\"age * sum\"", "some"),
         ("\"age * some\"", "\"race * some\"", "each attribute once"),
+        ("\"age * some\"", "\"total \"", "each query of a level once"),
         ("rho = \"2\"", "rho = \"3\"", ""),
         ("[\"1\", \"2\"]", "[\"1\"]", "line 14, column 8: the value \"2\" of \"race\" is in no group"),
         ("[\"1\", \"2\"]", "[\"1\", \"0\"]", "no other group has"),
@@ -571,4 +573,61 @@ fn a_spine_is_read_back_as_it_was_built() {
         }
     }
     assert!(saved.geoids.iter().zip(tree.order()).all(|(geoid, row)| built.blocks.geoids()[*row as usize] == *geoid));
+}
+
+/// Files damaged at random, byte by byte and line by line: they are read or refused, and what is read can be drawn and
+/// estimated; nothing panics.
+#[test]
+fn damaged_files_are_read_or_refused() {
+    let folder = prepared();
+    assert!(measure(folder.path(), &["--insecure-seed", "1"]).status.success());
+    let path = |name: &str| folder.path().join(name);
+    let mut numbers = Numbers(97);
+    let names = [
+        "spine/levels.csv",
+        "spine/units.csv",
+        "spine/blocks.csv",
+        "counts.csv",
+        "release.toml",
+        "out/measurements.json",
+    ];
+    let (mut read, mut refused) = (0, 0);
+    for round in 0..600 {
+        let name = names[round % names.len()];
+        let intact = fs::read(path(name)).unwrap();
+        let mut bytes = intact.clone();
+        for _ in 0..1 + numbers.below(3) {
+            let at = numbers.below(bytes.len() as u64) as usize;
+            let end = (at + numbers.below(20) as usize).min(bytes.len());
+            match numbers.below(5) {
+                0 => bytes[at] = b"0123456789,/\"\n-\xff"[numbers.below(16) as usize],
+                1 => drop(bytes.drain(at..end)),
+                2 => bytes.splice(at..at, b"9".iter().copied()).for_each(drop),
+                3 => bytes.extend_from_within(at..end),
+                _ => bytes.truncate(at + 1),
+            }
+            if bytes.is_empty() {
+                bytes.push(b'\n');
+            }
+        }
+        fs::write(path(name), &bytes).unwrap();
+        let tried = (|| -> dp_assay::Result<()> {
+            let release = dp_assay::release::Release::find(path("release.toml").to_str().unwrap())?;
+            let saved = Saved::read(&path("spine"))?;
+            let mechanism = Mechanism::of_release(&saved.spine, &release)?;
+            let schema = release.schema.clone().unwrap_or_default();
+            let histograms = Histograms::read(&path("counts.csv"), &saved, &schema, "count")?;
+            mechanism.measure(&histograms, &mut Streams::with_insecure_seed(1), |_| Ok(()), |_, _, ()| Ok(()))?;
+            estimated::Estimated::read(&mechanism, &schema, &path("out")).map(drop)
+        })();
+        match tried {
+            Ok(()) => read += 1,
+            Err(error) => {
+                refused += 1;
+                assert!(!error.to_string().is_empty());
+            }
+        }
+        fs::write(path(name), intact).unwrap();
+    }
+    assert!(read > 5 && refused > 300, "{read} {refused}");
 }

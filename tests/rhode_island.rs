@@ -7,6 +7,7 @@ use std::{
 };
 
 use dp_assay::{
+    evidence::figures::{self, Sources},
     release::Release,
     spine::{
         blocks::Blocks,
@@ -224,4 +225,25 @@ fn least_squares_over_real_counts_errs_as_its_variance_says() {
         |level: usize| (0..tree.units(level)).map(|unit| (counts[level][unit] - truth(level, unit)).abs()).max();
     println!("integers are off by at most {:?} in tracts and {:?} in blocks", worst(3), worst(5));
     assert!(counts[5].iter().all(|count| *count >= 0));
+}
+
+/// What stands in results/ is what is drawn, byte by byte.
+#[test]
+fn the_figures_are_written_again() {
+    let results = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/results"));
+    let out = tempfile::tempdir().unwrap();
+    let facts = folder().and_then(|_| std::env::var_os("ASSAY_FACTS")).map(PathBuf::from);
+    let mut written = 0;
+    for item in figures::find(&["spines-2024".to_string()]).unwrap() {
+        match item.write(&Sources { facts: facts.clone() }, out.path()) {
+            Ok(files) => {
+                for (file, kept) in files.iter().zip(item.files(results)) {
+                    assert_eq!(fs::read(file).unwrap(), fs::read(&kept).unwrap(), "{}", kept.display());
+                }
+                written += 1;
+            }
+            Err(error) => assert!(facts.is_none() && error.to_string().contains("ASSAY_FACTS"), "{error}"),
+        }
+    }
+    assert_eq!(written, if facts.is_some() { 4 } else { 2 });
 }

@@ -151,8 +151,10 @@ impl Spine {
             && (release.levels.iter().zip(&self.proportions))
                 .all(|(level, proportion)| level.rho == Rational::from(proportion * &release.rho));
         if !matches {
-            let expected = format!("the levels and shares of {}", release.name);
-            return Err(Error::out_of_range("the levels of the spine", self.proportions.len(), &expected));
+            let count = format!("{} with their shares", self.proportions.len());
+            let names: Vec<&str> = release.levels.iter().map(|level| level.name.as_str()).collect();
+            let expected = format!("the levels and shares of {}, from the root {}", release.name, names.join(", "));
+            return Err(Error::out_of_range("the levels of the spine", count, &expected));
         }
         let dropped = self.paths()?.into_iter().map(|path| path.dropped).collect();
         let paths = Paths { note: "The paths that occur on the spine as it was built.".into(), dropped };

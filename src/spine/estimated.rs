@@ -30,9 +30,9 @@ pub struct Estimated {
     pub counts: Vec<Vec<i64>>,
     /// How many cells a histogram has.
     pub cells: usize,
-    /// The variance of the estimated total of each unit.
+    /// The variance of the estimated total of each unit with the proxies of the noise, an upper bound for that with the noise.
     pub variances: Variances<Enclosure>,
-    /// These, level by level.
+    /// The variances with the noise itself, level by level.
     pub spreads: Vec<Spread>,
     /// The query groups that are not used.
     pub left_out: Vec<String>,
@@ -84,7 +84,14 @@ impl Estimated {
         let histograms_approx = kronecker.estimate_approx(&noisy)?;
         let counts = top_down(tree, mechanism.cells(), &histograms_approx);
         let variances = kronecker.variances(0, |exact: &Rational| Enclosure::rational(exact, BITS))?;
-        let spreads = (0..tree.levels()).map(|level| spread::of_level(&variances, level, 0, None)).collect();
+        // The noise is discrete: its variances are at least the proxies times the least ratio, and at most these.
+        let ratio = mechanism.least_ratio(20)?;
+        let discrete = |value: Enclosure| Enclosure::new(value.mul(&ratio).lower().clone(), value.upper().clone());
+        let spread = |level: usize| {
+            let Spread { measured, least, mean, most, .. } = spread::of_level(&variances, level, 0, None);
+            Spread { measured, alone: None, least: discrete(least), mean: discrete(mean), most: discrete(most) }
+        };
+        let spreads = (0..tree.levels()).map(spread).collect();
         let left_out = kronecker.left_out().into_iter().map(String::from).collect();
         Ok(Estimated { histograms_approx, counts, cells: mechanism.cells(), variances, spreads, left_out })
     }

@@ -18,8 +18,8 @@ use super::{bypass::Spine, histograms::Histograms};
 use crate::{
     account::{Composition, Counts, paths::WorstPath},
     error::{Error, Result},
-    noise::{Source, Streams, VectorMechanism},
-    numeric::{family::Units, sum::Law},
+    noise::{DiscreteGaussian, DiscreteLaplace, Source, Streams, VectorMechanism},
+    numeric::{Enclosure, family::Units, sum::Law},
     release::{
         Neighbors, Release,
         schema::{QueryGroup, Schema},
@@ -149,6 +149,17 @@ impl<'a> Mechanism<'a> {
             let expected = format!("queries for each of the {levels} levels of the spine");
             return Err(Error::out_of_range("the levels with queries", queries.len(), &expected));
         }
+        for queries in &queries {
+            let twice = (queries.iter().enumerate())
+                .find(|(at, (group, _))| queries[..*at].iter().any(|(other, _)| other.name == group.name));
+            if let Some((_, (group, _))) = twice {
+                return Err(Error::out_of_range(
+                    "the query",
+                    format!("{:?}", group.name),
+                    "each query of a level once",
+                ));
+            }
+        }
         let mut asked = Vec::with_capacity(levels);
         for (level, queries) in queries.into_iter().enumerate() {
             let mut shares: Vec<Option<Rational>> = vec![None; levels - level + 1];
@@ -191,6 +202,36 @@ impl<'a> Mechanism<'a> {
             self.measured(level).len() as u64 * each as u64
         };
         (0..self.levels.len()).map(level).sum()
+    }
+
+    /// The smallest ratio of the variance of a noise to that of its continuous counterpart (sigma2, or 2 / epsilon^2), over all
+    /// laws that are drawn from: at most 1, and next to it unless the noise is small.
+    pub fn least_ratio(&self, digits: u32) -> Result<Enclosure> {
+        let bits = 64 + 4 * digits;
+        let mut seen: Vec<&Law> = Vec::new();
+        let mut least = Enclosure::double(1.0, bits);
+        for noise in self.levels.iter().flatten().flat_map(|asked| asked.noise.iter().flatten()) {
+            let law = noise.law();
+            if seen.contains(&law) {
+                continue;
+            }
+            seen.push(law);
+            let ratio = match law {
+                Law::DiscreteGaussian { sigma2 } => {
+                    let variance = DiscreteGaussian::new(sigma2.clone())?.variance(digits);
+                    variance.div(&Enclosure::rational(sigma2, bits))
+                }
+                Law::DiscreteLaplace { epsilon } => {
+                    let proxy = epsilon.clone().square().recip() * 2_u32;
+                    let variance = DiscreteLaplace::new(epsilon.clone())?.variance(digits);
+                    variance.div(&Enclosure::rational(&proxy, bits))
+                }
+                Law::Gaussian { .. } => continue,
+            };
+            let (lower, upper) = (least.lower().clone().min(ratio.lower()), least.upper().clone().min(ratio.upper()));
+            least = Enclosure::new(lower, upper);
+        }
+        Ok(least)
     }
 
     /// What one record spends on each path of the spine, in the order of [`Spine::paths`].

@@ -2,7 +2,8 @@
 //! the whole share of every level.
 //!
 //! Under zCDP a unit that carries the share gamma answers with sigma2 = 1 / (rho gamma), so variances are in units of 1 / rho;
-//! with Laplace noise with 8 / (epsilon gamma)^2, and the unit is 8 / epsilon^2. By (3.4) the same factors hold for every
+//! with Laplace noise with 8 / (epsilon gamma)^2, and the unit is 8 / epsilon^2: variances of the continuous noise, which those
+//! of the discrete one come up to as the noise grows. By (3.4) the same factors hold for every
 //! query group of a strategy that is the same at all levels.
 
 use rayon::prelude::*;

@@ -15,9 +15,10 @@
 //! altogether; only units that the set touches are visited. At the root the variance is a^2 v + r.
 //!
 //! Units with like subtrees share one computation, so the arithmetic may be exact ([`Rational`]), proven ([`Enclosure`]) or
-//! fast (`f64`, an approximation). Precisions are 1 / variance of the noise: with the proxies sigma2 of discrete Gaussians in
-//! place of their variances, which are below by less than [`variance_deficit`](crate::noise::DiscreteGaussian::variance_deficit),
-//! the result is the variance for continuous noise and an upper bound for the discrete one.
+//! fast (`f64`, an approximation). Precisions are 1 / variance of the noise. With the proxies sigma2 of discrete Gaussians, which
+//! exceed their variances by the [`variance_deficit`](crate::noise::DiscreteGaussian::variance_deficit), the result is the
+//! variance for continuous noise; the estimate is linear, so that with discrete noise it is between that and that times the
+//! smallest ratio of a variance to its proxy ([`Mechanism::least_ratio`](super::measure::Mechanism::least_ratio)).
 
 use std::collections::HashMap;
 
