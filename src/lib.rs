@@ -44,7 +44,7 @@
 //! | an epsilon is proven from both sides | [`Composition::epsilon`](account::Composition::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
 //! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](account::Composition::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
 //! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
-//! | all pairs of block paths share one contour | [`largest`](numeric::family::Family::largest) | `numeric::family`: every pair by itself |
+//! | all pairs of block paths share one contour | [`largest`](numeric::family::Family::largest) | `numeric::family`, `evidence::block_paths`: every pair by itself |
 //! | one count, and the sum of n copies, in closed form (Theorems A.7 and A.8, (A.5), (A.6)) | [`closed_forms`](account::closed_forms) | `account::closed_forms`: the contour, convolution |
 //! | the sum of copies is near a density, and by how much (Theorem A.11, Appendix C, (A.8)) | [`Residual`](account::residual::Residual) | `account::residual`: the leading image |
 //! | off-center sums, bias, characteristic functions (Lemma A.4, Propositions A.5 and A.6, (A.3)) | [`off_center`](noise::off_center) | `noise::off_center`: by definition, the triple product |
