@@ -1,13 +1,14 @@
 """Runs `assay` and the accountants of others on the same work; writes results/peers.csv and results/peers.svg.
 
 Called by scripts/compare-peers. A piece of work is one mechanism by one route of one library, in a process of its own
-with a timeout; it answers every delta that is asked of the mechanism. Seconds are those of the computation, without
-starting Python and importing the library; for `assay` they are those of the whole process. Peak memory is that of the
-process, interpreter and libraries included.
+with a timeout; each delta is asked anew. Seconds are those of the computation, without starting Python and importing
+the library; for `assay` they are those of the whole process. Peak memory is that of the process, interpreter and
+libraries included; of `assay` no less can be seen than the bare Python that starts it takes, about 11 MiB.
 
-A value claims to be an upper bound, a lower bound, or only an estimate; the claim is held against the certified
-enclosure that `assay` gives in the same run. Where a library has no discrete noise, its continuous noise is run and the
-row says so: that is another mechanism, and its own certified value stands beside it.
+A value claims to be an upper bound, a lower bound, or only an estimate. The claim is held against the certified
+enclosure that `assay` gives in the same run; none of the others claims to have bounded the rounding of its doubles.
+Where a library has no discrete noise, its continuous noise is run and the row says so: that is another mechanism, and
+its own certified value stands beside it.
 """
 
 import argparse
@@ -167,8 +168,8 @@ def autodp_fourier(noise, groups, asked):
 
     whole = ComposeAFA()([one(parameter) for parameter, _ in groups], [count for _, count in groups])
     for delta in map(float, asked):
-        # Its own search for epsilon ends below zero with today's SciPy (the bounds that it hands over are obeyed now and
-        # were not), its delta(epsilon) is what it says of others' examples: so that is bisected, up to the zCDP epsilon.
+        # Its own search for epsilon stays below zero with this SciPy, which obeys bounds that earlier ones ignored; so
+        # its delta(epsilon) is bisected, up to the zCDP epsilon.
         rho = sum(count / (2 * p) if noise == "gaussian" else count * p * p / 2 for p, count in groups)
         low, high = 0.0, float(rho) + 2 * math.sqrt(float(rho) * -math.log(delta))
         for _ in range(40):
@@ -542,7 +543,8 @@ def main():
     table.writerows(comparison.rows)
     write(arguments.out / "peers.csv", text.getvalue())
     write(arguments.out / "peers.svg", svg([dict(zip(COLUMNS, row)) for row in comparison.rows]))
-    print(f"{len(comparison.rows)} rows in {time.monotonic() - began:.0f} s: {arguments.out}/peers.csv", file=sys.stderr)
+    took = time.monotonic() - began
+    print(f"{len(comparison.rows)} rows in {took:.0f} s: {arguments.out}/peers.csv", file=sys.stderr)
 
 
 if __name__ == "__main__":
