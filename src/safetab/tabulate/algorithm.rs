@@ -119,7 +119,7 @@ impl<'a> Tabulation<'a> {
             let table = match only {
                 true => Table::Total,
                 false => {
-                    let noisy = add(cells.iter().sum(), stage_1.next().unwrap_or_default())?;
+                    let noisy = add(cells.iter().sum(), stage_1.next())?;
                     called_for(noisy, &plan.thresholds)
                 }
             };
@@ -135,8 +135,8 @@ impl<'a> Tabulation<'a> {
             let end = piece.starts.get(group + 1).copied().unwrap_or(piece.counts.len());
             let counts = &mut piece.counts[piece.starts[group]..end];
             let noise = if only { &mut total_only } else { &mut stage_2 };
-            for (count, noise) in counts.iter_mut().zip(noise) {
-                *count = add(*count, noise)?;
+            for count in counts.iter_mut() {
+                *count = add(*count, noise.next())?;
             }
             if let (Some(thresholds), [total]) = (plan.suppression, &*counts)
                 && *total <= thresholds[usize::from(!only)]
@@ -158,9 +158,9 @@ fn drawn(sampler: &Sampler, length: usize, streams: &mut Streams) -> Vec<i64> {
     noise
 }
 
-/// A count with its noise.
-fn add(count: i64, noise: i64) -> Result<i64> {
-    count.checked_add(noise).ok_or(Error::Overflow { position: 0, count })
+/// A count with its noise, without which it is never published.
+fn add(count: i64, noise: Option<i64>) -> Result<i64> {
+    noise.and_then(|noise| count.checked_add(noise)).ok_or(Error::Overflow { position: 0, count })
 }
 
 #[cfg(test)]
