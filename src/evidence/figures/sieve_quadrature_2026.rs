@@ -56,7 +56,7 @@ fn rows(deltas: &[Rational]) -> Result<Vec<Row>> {
 fn row(worst: &WorstPath, main: &Composition, zcdp_delta: &Rational) -> Result<Row> {
     let unit = Integer::from(10).pow(DECIMALS);
     let bound = conversions::zcdp_epsilon(&worst.rho(), zcdp_delta, 30).upper().to_rational().unwrap_or_default();
-    let epsilon = Rational::from((bound * &unit).ceil()) / unit;
+    let epsilon = (bound * &unit).ceil() / unit;
     let largest = worst.delta(&epsilon, DIGITS)?;
     let main = main.delta(&epsilon, DIGITS + 2)?.value;
     let (pair, proof) = (largest.pair, largest.certificate);
