@@ -35,6 +35,8 @@
 //!
 //! # What is proven where
 //!
+//! The proofs themselves, in the order in which an answer is made: [`proofs`].
+//!
 //! | statement | function | test |
 //! | --- | --- | --- |
 //! | the profile is one contour integral, with both terms (numerics, section 1; Su, Su & Wang, Lemma A.9) | [`hockey_stick`](numeric::sum::LossSum::hockey_stick) | `tests/enclosures.rs`, `tests/allocations.rs`: convolution, enumeration, Theorems A.7 and A.8 |
@@ -76,6 +78,7 @@ pub mod evidence;
 mod files;
 pub mod noise;
 pub mod numeric;
+pub mod proofs;
 pub mod release;
 pub mod risk;
 pub mod spine;
