@@ -1,66 +1,4 @@
-//! The proofs as one chapter, in the order in which a certified number comes about; the details stand beside the code.
-//!
-//! # 1. The profile is one integral
-//!
-//! A composition is a sum L of independent privacy losses, one for each count: (2 shift X + shift^2) / (2 sigma2) for
-//! discrete Gaussian noise X. All noise here is symmetric, so L under P is -L under Q and both neighbors have one profile,
-//! delta(eps) = E[(1 - exp(eps - L))_+]. With M(s) = E[exp(s L)] and any real c > 0 it is the integral of M(s) kappa(s) /
-//! (2 pi i) over Re s = c, over one period of it where the losses lie on a lattice. Both terms of the profile,
-//! `P[L > eps]` and exp(eps) `Q[L > eps]`, are in kappa; at the saddle point nothing cancels, so 10^-300 costs what 10^-3
-//! costs. Kernels: [`contour`](crate::numeric::contour).
-//!
-//! # 2. M in closed form, on either side
-//!
-//! Each factor of M is a quotient of theta functions, and Jacobi's identity has two series for it: one is short for
-//! small sigma2, the other for large. Both are summed in balls with their tails added: [`theta`](crate::numeric::theta),
-//! [`ball`](crate::numeric::ball).
-//!
-//! # 3. The trapezoid rule errs to one side
-//!
-//! Summed over nodes, the integral becomes the answer plus its aliases: shifted copies of the same sum over losses, none of
-//! them negative. So the rule is an upper bound, and what it adds is at most two exponentials that M(x) <= exp(rho (x + x^2))
-//! on the real axis bounds. No integral over a strip is needed. [`contour`](crate::numeric::contour) has it in full.
-//!
-//! # 4. What is not summed is bounded
-//!
-//! Far from the axis each factor is small but for windows around the multiples of a period, and where no windows of
-//! different groups meet, the product is below any target. The [`sieve`](crate::numeric::sieve) intersects the windows; what
-//! survives is summed if it matters and weighed if it does not. On the line the heights have no end: beyond what was swept
-//! one group suffices, whose factor is small on average, because a decreasing function's sums over equally spaced nodes are
-//! at most its mean and one node more a period.
-//!
-//! # 5. All pairs of paths share a contour
-//!
-//! Where blocks have different budgets the answer is the largest over all pairs of block paths. A group that occurs in many
-//! paths is evaluated once a node, and the sieve is asked for each path with itself only, as |F_p F_q| <= (|F_p|^2 +
-//! |F_q|^2) / 2. What doubles decide carries its error along; pairs that may be the largest are answered by themselves:
-//! [`family`](crate::numeric::family).
-//!
-//! # 6. From delta to epsilon, to noise, to whole curves
-//!
-//! delta(eps) decreases. An epsilon is searched in doubles and then proven from both sides, delta(upper) <= delta and
-//! delta(lower) >= delta; least noise on a grid likewise, the next point below disproved:
-//! [`root`](crate::numeric::root), [`calibrate`](crate::account::calibrate). Between two points the profile is bounded as a
-//! convex function of exp(eps), which decides for every delta of a range which of two curves is lower:
-//! [`crossing`](crate::account::crossing). No allocation of noise has less weighted error than a bound by data processing
-//! and weak duality: [`allocate`](crate::account::allocate).
-//!
-//! # 7. Samples have exactly the law
-//!
-//! A uniform number's digits are drawn word by word, and an answer is given only where it holds for every continuation of
-//! them: [`table`](crate::noise::table). Wide laws are proposed in blocks and accepted by a coin that is decided in the same
-//! way: [`rejection`](crate::noise::rejection).
-//!
-//! # 8. Spines
-//!
-//! Two states a unit suffice for the least number of geounits that make an entity: [`osed`](crate::spine::osed). What a
-//! bypass does to every query's variance is the sign of one matrix: [`bypass`](crate::spine::bypass). The budgets of every
-//! path are summed as exact rationals, and each sum is compared with one.
-//!
-//! # 9. No adversary does better
-//!
-//! The largest probability of a correct decision, whatever else is known, is a point of the privacy profile, and it is
-//! attained: [`risk::bound`](crate::risk::bound).
+#![doc = include_str!("proofs.md")]
 //!
 //! # What is proven where
 //!
@@ -73,7 +11,7 @@
 //! | an epsilon is proven from both sides | [`Composition::epsilon`](crate::account::Composition::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
 //! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](crate::account::Composition::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
 //! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](crate::account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
-//! | all pairs of block paths share one contour | [`largest`](crate::numeric::family::Family::largest) | `numeric::family`: every pair by itself |
+//! | all pairs of block paths share one contour | [`largest`](crate::numeric::family::Family::largest) | `numeric::family`, `evidence::block_paths`: every pair by itself |
 //! | one count, and the sum of n copies, in closed form (Theorems A.7 and A.8, (A.5), (A.6)) | [`closed_forms`](crate::account::closed_forms) | `account::closed_forms`: the contour, convolution |
 //! | the sum of copies is near a density, and by how much (Theorem A.11, Appendix C, (A.8)) | [`Residual`](crate::account::residual::Residual) | `account::residual`: the leading image |
 //! | off-center sums, bias, characteristic functions (Lemma A.4, Propositions A.5 and A.6, (A.3)) | [`off_center`](crate::noise::off_center) | `noise::off_center`: by definition, the triple product |

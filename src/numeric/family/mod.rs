@@ -173,24 +173,29 @@ impl Family {
         if let Some(sum) = alone.get(&(p, q)) {
             return Ok(sum.clone());
         }
-        let sum = match self.units {
-            Units::Single => self.members[p].clone(),
-            Units::Pairs if p == q => self.doubles[p].clone(),
-            Units::Pairs => LossSum::new(self.members[p].groups().iter().chain(self.members[q].groups()).cloned())?,
-        };
+        let sum = self.sum((p, q))?;
         alone.insert((p, q), sum.clone());
         Ok(sum)
+    }
+
+    /// The same, to be forgotten after one question.
+    fn sum(&self, (p, q): Pair) -> Result<LossSum> {
+        match self.units {
+            Units::Single => Ok(self.members[p].clone()),
+            Units::Pairs if p == q => Ok(self.doubles[p].clone()),
+            Units::Pairs => LossSum::new(self.members[p].groups().iter().chain(self.members[q].groups()).cloned()),
+        }
     }
 
     /// The largest hockey-stick divergence of all units, with a relative width of 10^-digits unless `met` says otherwise.
     pub fn largest(&self, epsilon: &Rational, digits: u32) -> Result<Largest> {
         let Some((largest, contenders)) = self.by_one_contour(epsilon, digits)? else {
-            return self.largest_of(&self.units(), epsilon, digits);
+            return largest_of(&self.units(), |pair| self.unit(pair), epsilon, digits);
         };
         if largest.met || contenders.len() > MOST_CONTENDERS {
             return Ok(largest);
         }
-        let refined = self.largest_of(&contenders, epsilon, digits)?;
+        let refined = largest_of(&contenders, |pair| self.unit(pair), epsilon, digits)?;
         let width = |x: &Enclosure| Float::with_val(64, x.upper() - x.lower());
         let narrower = width(&refined.value) < width(&largest.value);
         Ok(if refined.met || narrower { refined } else { largest })
@@ -203,8 +208,8 @@ impl Family {
         const ENOUGH_TO_TELL: u32 = 10;
         match self.by_one_contour(epsilon, digits.min(ENOUGH_TO_TELL))? {
             Some((largest, _)) if largest.value.is_tight(digits) => Ok(largest),
-            Some((_, contenders)) => self.largest_of(&contenders, epsilon, digits),
-            None => self.largest_of(&self.units(), epsilon, digits),
+            Some((_, contenders)) => largest_of(&contenders, |pair| self.sum(pair), epsilon, digits),
+            None => largest_of(&self.units(), |pair| self.sum(pair), epsilon, digits),
         }
     }
 
@@ -241,34 +246,6 @@ impl Family {
         };
         let best = kinds.iter().zip(&sums.of_kind).map(ln_best).fold(f64::NEG_INFINITY, f64::max);
         Ok(best + sums.scale.approximate())
-    }
-
-    /// The units asked for, each by itself.
-    fn largest_of(&self, units: &[Pair], epsilon: &Rational, digits: u32) -> Result<Largest> {
-        let each = |pair: &Pair| Ok((*pair, self.unit(*pair)?.hockey_stick(epsilon, digits)?));
-        let answers = units.par_iter().map(each).collect::<Result<Vec<_>>>()?;
-        let mut best: Option<Largest> = None;
-        for (pair, answer) in &answers {
-            let own = || Largest {
-                value: answer.value.clone(),
-                pair: *pair,
-                contenders: 0,
-                certificate: answer.certificate.clone(),
-                met: false,
-            };
-            best = Some(match best {
-                None => own(),
-                Some(best) => {
-                    let value = best.value.max(&answer.value);
-                    let ahead = answer.value.lower() > best.value.lower();
-                    if ahead { Largest { value, ..own() } } else { Largest { value, ..best } }
-                }
-            });
-        }
-        let best = best.ok_or(Error::EmptyComposition)?;
-        let contenders = answers.iter().filter(|(_, answer)| answer.value.upper() >= best.value.lower()).count();
-        let met = best.value.is_tight(digits) || answers.iter().all(|(_, answer)| answer.met);
-        Ok(Largest { contenders, met, ..best })
     }
 
     /// The largest by the common contour, and the pairs that may attain it; nothing where no contour serves all.
@@ -327,6 +304,39 @@ impl Family {
         let interval = Enclosure::new(Float::with_val(53, low), Float::with_val(53, high));
         sum.certify(&kind.question, &kind.plan, interval, scale, PAIR_BITS, &errors)
     }
+}
+
+/// The largest of the units asked for, each by itself.
+fn largest_of(
+    units: &[Pair],
+    sum: impl Fn(Pair) -> Result<LossSum> + Sync,
+    epsilon: &Rational,
+    digits: u32,
+) -> Result<Largest> {
+    let each = |pair: &Pair| Ok((*pair, sum(*pair)?.hockey_stick(epsilon, digits)?));
+    let answers = units.par_iter().map(each).collect::<Result<Vec<_>>>()?;
+    let mut best: Option<Largest> = None;
+    for (pair, answer) in &answers {
+        let own = || Largest {
+            value: answer.value.clone(),
+            pair: *pair,
+            contenders: 0,
+            certificate: answer.certificate.clone(),
+            met: false,
+        };
+        best = Some(match best {
+            None => own(),
+            Some(best) => {
+                let value = best.value.max(&answer.value);
+                let ahead = answer.value.lower() > best.value.lower();
+                if ahead { Largest { value, ..own() } } else { Largest { value, ..best } }
+            }
+        });
+    }
+    let best = best.ok_or(Error::EmptyComposition)?;
+    let contenders = answers.iter().filter(|(_, answer)| answer.value.upper() >= best.value.lower()).count();
+    let met = best.value.is_tight(digits) || answers.iter().all(|(_, answer)| answer.met);
+    Ok(Largest { contenders, met, ..best })
 }
 
 /// The largest of a kind.
