@@ -61,7 +61,7 @@
 //! | all outputs of two levels are summed, and what is not visited is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
 //! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |
 //! | off-spine distances are true minima; every path of a spine sums to exactly one; Theorem 2 | [`spine::osed`], [`spine::bypass`] | `tests/spine.rs`: all coefficients tried, path by path, dense matrices |
-//! | noise by a unit's share spends the budget on every path (Cumings-Menon et al., Theorems 1 and 3) | [`Mechanism`](spine::measure::Mechanism) | `tests/measure.rs`: every change of a record, count by count; `tests/measured_files.rs` |
+//! | noise by a unit's share spends the budget on every path (Cumings-Menon et al., Theorems 1 and 3) | [`Mechanism`](spine::measure::Mechanism) | `tests/measure.rs`: every change of a record, count by count |
 //! | the two-pass estimate is least squares, and its variances are (3.4), for trees and Kronecker products | [`spine::estimate`], [`spine::variance`], [`spine::kronecker`] | `tests/estimate.rs`: dense matrices in exact fractions; `tests/rhode_island.rs` |
 //!
 //! # What is assumed
