@@ -1,0 +1,465 @@
+//! `assay measure` and `assay estimate` from outside: what is written, once and whole, and what is refused; damaged files.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Output,
+};
+
+use dp_assay::{
+    noise::Streams,
+    spine::{
+        blocks::Blocks,
+        estimated,
+        hierarchy::Tree,
+        histograms::Histograms,
+        measure::Mechanism,
+        measurements::{self, Manifest},
+        saved::Saved,
+    },
+};
+
+#[path = "common/spines.rs"]
+mod spines;
+
+use spines::Numbers;
+
+const RELEASE: &str = r#"name = "two attributes"
+title = "t"
+source = "made up for a test"
+neighbors = "bounded"
+rho = "2"
+sigma2_times_rho = "1"
+[[attribute]]
+name = "age"
+values = ["child", "adult"]
+[[attribute]]
+name = "race"
+size = 3
+[[recode]]
+name = "some"
+attribute = "race"
+groups = [["0"], ["1", "2"]]
+"#;
+
+fn release_text() -> String {
+    let mut text = RELEASE.to_string();
+    for level in ["US", "State", "County", "Tract", "Group", "Block"] {
+        text += &format!("[[level]]\nname = \"{level}\"\nproportion = \"1/6\"\n");
+        for (query, share) in [("total", "1/4"), ("age * some", "1/4"), ("detailed", "1/2")] {
+            text += &format!("[[level.query]]\nname = \"{query}\"\nproportion = \"{share}\"\n");
+        }
+    }
+    text
+}
+
+const COUNTS: &str = "block,race,note,age,count\n440010301001001,0,a,adult,7\n440010301001000,2,b,child,5\n440010301001000,2,c,adult,1\n";
+
+fn put(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join(name), text).unwrap();
+}
+
+fn assay(folder: &Path, args: &[&str]) -> Output {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_assay"));
+    command.current_dir(folder).args(args).output().unwrap()
+}
+
+fn measure(folder: &Path, more: &[&str]) -> Output {
+    let args = ["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "release.toml", "--out", "out"];
+    assay(folder, &[&args, more].concat())
+}
+
+fn refused(output: &Output) -> String {
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(!message.contains("panicked"), "{message}");
+    message
+}
+
+/// A folder with a spine of four blocks, counts and a release.
+fn prepared() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "release.toml", &release_text());
+    put(folder.path(), "plan.toml", "settings = \"redistricting-units\"\nrelease = \"release.toml\"\n");
+    put(
+        folder.path(),
+        "blocks.csv",
+        "block\n440010301001000\n440010301001001\n440010301002000\n440030301001000\n440030302001000\n",
+    );
+    put(folder.path(), "counts.csv", COUNTS);
+    let args = ["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "spine"];
+    let output = assay(folder.path(), &args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder
+}
+
+#[test]
+fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
+    let folder = prepared();
+    let output = measure(folder.path(), &["--json", "--insecure-seed", "9"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    assert!(number(&json["epsilon"]["lower"]) <= number(&json["epsilon"]["upper"]));
+    // Below rho + 2 sqrt(rho ln(1 / delta)) = 15.57, above half of it.
+    assert!((8.0..15.58).contains(&number(&json["epsilon"]["upper"])), "{}", json["epsilon"]);
+    assert_eq!((&json["rho"], &json["insecure_seed"]), (&serde_json::json!(2), &serde_json::json!(9)));
+    assert_eq!(json["confidential"]["blocks_without_counts"], 3);
+    assert_eq!(json["worst_paths"].as_array().unwrap().len(), 2);
+    let out = folder.path().join("out");
+    let manifest: Manifest = serde_json::from_str(&fs::read_to_string(out.join("measurements.json")).unwrap()).unwrap();
+    assert_eq!(manifest.privacy["epsilon"], json["epsilon"]);
+    // Read back: each count is near the truth, and each unit that carries a share has its row.
+    let saved = Saved::read(&folder.path().join("spine")).unwrap();
+    let carries = |level: usize| (0..saved.spine.tree.units(level)).any(|unit| saved.spine.carried(level, unit) > 0);
+    let files = 3 * (0..6).filter(|level| carries(*level)).count();
+    assert!(files >= 9 && manifest.files.len() == files, "{files}");
+    let mut rows = [0; 6];
+    let noisy = measurements::read(&out, |described, unit, sigma2, counts| {
+        assert!(saved.spine.carried(described.level, unit) > 0 && counts.len() == described.counts);
+        let spread = sigma2.to_f64().sqrt();
+        assert!(counts.iter().all(|count| (*count as f64) < 13.0 + 40.0 * spread));
+        rows[described.level] += 1;
+        Ok(())
+    });
+    assert_eq!(noisy.unwrap().insecure_seed, Some(9));
+    for (level, rows) in rows.iter().enumerate() {
+        let carry = (0..saved.spine.tree.units(level)).filter(|unit| saved.spine.carried(level, *unit) > 0).count();
+        assert_eq!(*rows, 3 * carry);
+    }
+    let text = fs::read_to_string(out.join(&manifest.files[1].file)).unwrap();
+    assert!(text.starts_with("unit (insecure seed 9),sigma2,child * 0,child * 1+2,adult * 0,adult * 1+2\n"), "{text}");
+    // The same seed gives the same bytes; a folder that holds something is left alone.
+    assert!(refused(&measure(folder.path(), &[])).contains("holds files"));
+    let again = assay(
+        folder.path(),
+        &[
+            "measure",
+            "--spine",
+            "spine",
+            "--counts",
+            "counts.csv",
+            "--release",
+            "release.toml",
+            "--out",
+            "again",
+            "--insecure-seed",
+            "9",
+        ],
+    );
+    assert!(again.status.success() && String::from_utf8_lossy(&again.stdout).contains("INSECURE"));
+    for file in &manifest.files {
+        assert_eq!(
+            fs::read(out.join(&file.file)).unwrap(),
+            fs::read(folder.path().join("again").join(&file.file)).unwrap()
+        );
+    }
+    let csv = assay(
+        folder.path(),
+        &[
+            "measure",
+            "--spine",
+            "spine",
+            "--counts",
+            "counts.csv",
+            "--release",
+            "release.toml",
+            "--out",
+            "third",
+            "--csv",
+        ],
+    );
+    assert_eq!(String::from_utf8_lossy(&csv.stdout).lines().count(), files + 1);
+    assert_eq!(
+        fs::read_dir(folder.path())
+            .unwrap()
+            .filter(|entry| { entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".assay") })
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn estimates_are_written_in_the_form_that_is_read_and_add_up() {
+    let folder = prepared();
+    assert!(measure(folder.path(), &["--insecure-seed", "4"]).status.success());
+    let estimate = |more: &[&str]| {
+        let args =
+            ["estimate", "--spine", "spine", "--measurements", "out", "--release", "release.toml", "--out", "best"];
+        assay(folder.path(), &[&args, more].concat())
+    };
+    let output = estimate(&["--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["left_out"], serde_json::json!(["age * some"]));
+    let totals = fs::read_to_string(folder.path().join("best/totals.csv")).unwrap();
+    let root: i64 = totals.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
+    assert_eq!(json["records"], root);
+    // 13 records, and a variance below that of the nation's own answer, 24.
+    assert!((root - 13).abs() < 60 && json["levels"][0]["variance_of_total"]["upper"].as_f64().unwrap() < 24.0);
+    let blocks: i64 = totals
+        .lines()
+        .filter(|line| line.starts_with("Block,"))
+        .map(|line| line.rsplit(',').next().unwrap().parse::<i64>().unwrap())
+        .sum();
+    assert_eq!(blocks, root);
+    assert!(refused(&estimate(&[])).contains("holds files"));
+    fs::rename(folder.path().join("best/counts.csv"), folder.path().join("counts.csv")).unwrap();
+    fs::rename(folder.path().join("out"), folder.path().join("first")).unwrap();
+    let again = measure(folder.path(), &["--json"]);
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(json["confidential"]["records"], root);
+    // Noisy counts that are not of this release, or not all there.
+    fs::remove_dir_all(folder.path().join("best")).unwrap();
+    let manifest = folder.path().join("out/measurements.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let parsed: Manifest = serde_json::from_str(&text).unwrap();
+    let first = folder.path().join("out").join(&parsed.files[0].file);
+    let rows = fs::read_to_string(&first).unwrap();
+    for (path, from, to, says) in [
+        (&manifest, text.clone(), text.replacen("\"total\"", "\"detailed\"", 1), "other noise"),
+        (&manifest, text.clone(), text.replacen("\"units\": 1", "\"units\": 2", 1), "measurements.json says 2"),
+        (&manifest, text.clone(), text.replacen("\"level\": 0", "\"level\": 9", 1), "not of this spine"),
+        (&manifest, text.clone(), text.replacen("\"counts\": 1", "\"counts\": 99999999999", 1), "at most 16777216"),
+        (&manifest, text.clone(), "{}".to_string(), "measurements.json, line 1"),
+        (&first, rows.clone(), rows.replacen("0,", "0,1", 1), "other noise"),
+        (&first, rows.clone(), rows.replacen("0,", "7,", 1), "not of this spine"),
+        (&first, rows.clone(), rows.trim_end().to_string() + "1x\n", "is no count"),
+        (&first, rows.clone(), format!("{}{}\n", rows, rows.lines().nth(1).unwrap()), "twice"),
+    ] {
+        assert_ne!(from, to, "{says}");
+        fs::write(path, to).unwrap();
+        let message = refused(&estimate(&[]));
+        assert!(message.contains(says), "{says}: {message}");
+        fs::write(path, from).unwrap();
+    }
+    assert!(!folder.path().join("best").exists() && estimate(&[]).status.success());
+}
+
+#[test]
+fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written() {
+    let folder = prepared();
+    for (from, to, says) in [
+        ("440010301001001,0", "440010301001001,3", "line 2, column 2: \"3\" is no value of \"race\""),
+        ("440010301001001,0,a,adult,7", "440010301001001,0,a,adult,-7", "line 2, column 5"),
+        (",7\n", ",1e3\n", "no whole number"),
+        (",7\n", ",9999999999999999\n", "line 2, column 5"),
+        (",7\n", ",999999999999999\n440010301001001,1,a,adult,2\n", "more than 1000000000000000"),
+        ("440010301001001", "440010301001009", "line 2, column 1: the block 440010301001009 is not on the spine"),
+        ("440010301001001", "44001030100100", "15 digits"),
+        (
+            "2,c,adult",
+            "2,c,child",
+            "line 4, column 1: this cell of the block 440010301001000 occurs twice: first in line 3",
+        ),
+        ("age,count", "ages,count", "no column age"),
+        ("age,count", "age,counts", "no column count"),
+        (",7\n", "\n", "fields"),
+    ] {
+        assert!(COUNTS.contains(from), "{from}");
+        put(folder.path(), "counts.csv", &COUNTS.replacen(from, to, 1));
+        let message = refused(&measure(folder.path(), &[]));
+        assert!(message.contains(says) && message.contains("counts.csv"), "{to}: {message}");
+    }
+    put(folder.path(), "counts.csv", COUNTS);
+    let release = release_text();
+    for (from, to, says) in [
+        ("\"age * some\"", "\"age * sum\"", "some"),
+        ("\"age * some\"", "\"race * some\"", "each attribute once"),
+        ("\"age * some\"", "\"total \"", "each query of a level once"),
+        ("rho = \"2\"", "rho = \"3\"", ""),
+        ("[\"1\", \"2\"]", "[\"1\"]", "line 14, column 8: the value \"2\" of \"race\" is in no group"),
+        ("[\"1\", \"2\"]", "[\"1\", \"0\"]", "no other group has"),
+        ("attribute = \"race\"", "attribute = \"sex\"", "line 15"),
+        ("name = \"race\"", "name = \"age\"", "occurs twice"),
+        ("name = \"race\"", "name = \"total\"", "line 11"),
+        ("size = 3", "size = 99999999", "line 11"),
+        ("size = 3", "size = 0", "line 11"),
+        ("size = 3", "size = 3\nvalues = [\"1\"]", "either values or a size"),
+        ("name = \"State\"\nproportion = \"1/6\"", "name = \"State\"\nproportion = \"1/3\"", "add up"),
+        ("name = \"total\"\nproportion = \"1/4\"", "name = \"total\"\nproportion = \"1/8\"\ntimes = 2", "2 times"),
+    ] {
+        assert!(release.contains(from), "{from}");
+        put(folder.path(), "other.toml", &release.replacen(from, to, 1));
+        let args = ["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "other.toml", "--out", "out"];
+        let output = assay(folder.path(), &args);
+        if says.is_empty() {
+            // Another budget with the same shares is a release of this spine as well.
+            assert!(output.status.success());
+            fs::remove_dir_all(folder.path().join("out")).unwrap();
+            continue;
+        }
+        let message = refused(&output);
+        assert!(message.contains(says), "{to}: {message}");
+    }
+    for (args, says) in [
+        (vec!["--release", "dhc-persons-us"], "levels and shares"),
+        (vec!["--release", "sdhc-us"], "sdhc-us"),
+        (vec!["--delta", "2"], "--delta"),
+        (vec!["--spine", "nowhere"], "levels.csv"),
+        (vec!["--counts", "nowhere.csv"], "nowhere.csv"),
+        (vec!["--column", "nothing"], "no column nothing"),
+    ] {
+        let mut all =
+            vec!["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "release.toml", "--out", "out"];
+        for pair in args.chunks(2) {
+            if let Some(at) = all.iter().position(|arg| *arg == pair[0]) {
+                all[at + 1] = pair[1];
+            } else {
+                all.extend(pair);
+            }
+        }
+        let message = refused(&assay(folder.path(), &all));
+        assert!(message.contains(says), "{args:?}: {message}");
+    }
+    assert!(!folder.path().join("out").exists());
+}
+
+/// A saved spine is not believed: overlapping or missing children (as a cycle would need), other shares, blocks twice.
+#[test]
+fn a_spine_that_was_tampered_with_is_refused() {
+    let folder = prepared();
+    let spine = folder.path().join("spine");
+    let intact = Saved::read(&spine).unwrap();
+    assert_eq!(intact.geoids.len(), 5);
+    let file = |name: &str| -> PathBuf { spine.join(name) };
+    let units = fs::read_to_string(file("units.csv")).unwrap();
+    let lines: Vec<&str> = units.lines().collect();
+    // The second state part does not exist: the county line for a child that another has.
+    let county = lines.iter().position(|line| line.starts_with("County,1,")).unwrap();
+    let cells: Vec<&str> = lines[county].split(',').collect();
+    let with = |at: usize, value: &str| {
+        let mut changed = cells.clone();
+        changed[at] = value;
+        units.replace(lines[county], &changed.join(","))
+    };
+    let row = format!("line {}", county + 1);
+    for (name, text, says) in [
+        ("units.csv", with(2, "0"), row.as_str()),
+        ("units.csv", with(3, "0"), row.as_str()),
+        ("units.csv", with(3, "4294967295"), ""),
+        ("units.csv", with(1, "7"), "listed in order"),
+        ("units.csv", with(0, "Block"), "is expected"),
+        ("units.csv", with(5, "9"), "no whole number from 0 to 4"),
+        ("units.csv", with(6, "1/5"), "carry"),
+        ("units.csv", units.replace(lines[county], ""), ""),
+        ("units.csv", lines[..2].join("\n"), "units of \"State\""),
+        ("units.csv", lines[0].to_string(), ""),
+        ("units.csv", String::new(), "no column"),
+        ("levels.csv", "level,proportion\nUS,1/2\nBlock,1/3\n".into(), "exactly 1"),
+        ("levels.csv", "level,proportion\nUS,1/2\nBlock,half\n".into(), "line 3, column 2"),
+        ("levels.csv", "level,proportion\n".into(), "levels"),
+        ("blocks.csv", "unit,block,levels_carried\n0,440010301001000,1\n".into(), "the file has 1"),
+        ("blocks.csv", "unit,block,levels_carried\n1,440010301001000,1\n".into(), "listed in order"),
+    ] {
+        let before = fs::read_to_string(file(name)).unwrap();
+        fs::write(file(name), text).unwrap();
+        let message = Saved::read(&spine).expect_err(says).to_string();
+        assert!(message.contains(says) && message.contains(name), "{says}: {message}");
+        fs::write(file(name), before).unwrap();
+    }
+    let blocks = fs::read_to_string(file("blocks.csv")).unwrap();
+    for (from, to, says) in [
+        ("440010301001001", "440010301001000", "occurs twice"),
+        ("440010301001001", "44001030100100", "15 digits"),
+        ("1,440010301001001,1", "1,440010301001001,0", "exactly 1"),
+        ("1,440010301001001,1", "1,440010301001001,2", "from 0 to 1"),
+    ] {
+        assert!(blocks.contains(from), "{from} in {blocks}");
+        fs::write(file("blocks.csv"), blocks.replacen(from, to, 1)).unwrap();
+        let message = Saved::read(&spine).expect_err(says).to_string();
+        assert!(message.contains(says), "{says}: {message}");
+    }
+    fs::write(file("blocks.csv"), &blocks).unwrap();
+    let again = Saved::read(&spine).unwrap();
+    assert!(again.spine.tree == intact.spine.tree && again.geoids == intact.geoids);
+}
+
+/// What is read back is what was built, unit by unit.
+#[test]
+fn a_spine_is_read_back_as_it_was_built() {
+    let geoids = (0..40_u64)
+        .map(|k| 440_010_000_000_000 + k % 3 * 10_000 + k % 7 * 1000 + k / 7 % 6)
+        .collect::<std::collections::BTreeSet<_>>();
+    let folder = tempfile::tempdir().unwrap();
+    let list: String = geoids.iter().map(|geoid| format!("{geoid:015}\n")).collect();
+    put(folder.path(), "blocks.csv", &format!("block\n{list}"));
+    put(folder.path(), "release.toml", &release_text());
+    put(folder.path(), "plan.toml", "settings = \"redistricting-units\"\nrelease = \"release.toml\"\n");
+    let plan = dp_assay::spine::plan::Plan::read(&folder.path().join("plan.toml"));
+    // A release is named as from the current folder, as everywhere.
+    assert!(plan.is_err());
+    let text = format!("settings = \"redistricting-units\"\nrelease = {:?}\n", folder.path().join("release.toml"));
+    put(folder.path(), "plan.toml", &text);
+    let plan = dp_assay::spine::plan::Plan::read(&folder.path().join("plan.toml")).unwrap();
+    let built = plan.build(Blocks::read(&folder.path().join("blocks.csv")).unwrap()).unwrap();
+    built.write(&folder.path().join("spine")).unwrap();
+    let saved = Saved::read(&folder.path().join("spine")).unwrap();
+    assert_eq!((&saved.names, &saved.spine.tree), (&built.names, &built.spine.tree));
+    assert_eq!(saved.spine.paths().unwrap(), built.spine.paths().unwrap());
+    let tree: &Tree = &saved.spine.tree;
+    for level in 0..tree.levels() {
+        for unit in 0..tree.units(level) {
+            assert_eq!(saved.spine.share(level, unit), built.spine.share(level, unit));
+        }
+    }
+    assert!(saved.geoids.iter().zip(tree.order()).all(|(geoid, row)| built.blocks.geoids()[*row as usize] == *geoid));
+}
+
+/// Files damaged at random, byte by byte and line by line: they are read or refused, and what is read can be drawn and
+/// estimated; nothing panics.
+#[test]
+fn damaged_files_are_read_or_refused() {
+    let folder = prepared();
+    assert!(measure(folder.path(), &["--insecure-seed", "1"]).status.success());
+    let path = |name: &str| folder.path().join(name);
+    let mut numbers = Numbers(97);
+    let names = [
+        "spine/levels.csv",
+        "spine/units.csv",
+        "spine/blocks.csv",
+        "counts.csv",
+        "release.toml",
+        "out/measurements.json",
+    ];
+    let (mut read, mut refused) = (0, 0);
+    for round in 0..600 {
+        let name = names[round % names.len()];
+        let intact = fs::read(path(name)).unwrap();
+        let mut bytes = intact.clone();
+        for _ in 0..1 + numbers.below(3) {
+            let at = numbers.below(bytes.len() as u64) as usize;
+            let end = (at + numbers.below(20) as usize).min(bytes.len());
+            match numbers.below(5) {
+                0 => bytes[at] = b"0123456789,/\"\n-\xff"[numbers.below(16) as usize],
+                1 => drop(bytes.drain(at..end)),
+                2 => bytes.splice(at..at, b"9".iter().copied()).for_each(drop),
+                3 => bytes.extend_from_within(at..end),
+                _ => bytes.truncate(at + 1),
+            }
+            if bytes.is_empty() {
+                bytes.push(b'\n');
+            }
+        }
+        fs::write(path(name), &bytes).unwrap();
+        let tried = (|| -> dp_assay::Result<()> {
+            let release = dp_assay::release::Release::find(path("release.toml").to_str().unwrap())?;
+            let saved = Saved::read(&path("spine"))?;
+            let mechanism = Mechanism::of_release(&saved.spine, &release)?;
+            let schema = release.schema.clone().unwrap_or_default();
+            let histograms = Histograms::read(&path("counts.csv"), &saved, &schema, "count")?;
+            mechanism.measure(&histograms, &mut Streams::with_insecure_seed(1), |_| Ok(()), |_, _, ()| Ok(()))?;
+            estimated::Estimated::read(&mechanism, &schema, &path("out")).map(drop)
+        })();
+        match tried {
+            Ok(()) => read += 1,
+            Err(error) => {
+                refused += 1;
+                assert!(!error.to_string().is_empty());
+            }
+        }
+        fs::write(path(name), intact).unwrap();
+    }
+    assert!(read > 5 && refused > 300, "{read} {refused}");
+}
