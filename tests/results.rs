@@ -18,7 +18,9 @@ fn committed() -> &'static Path {
 #[test]
 fn figures_are_written_again_byte_by_byte() {
     let folder = tempfile::tempdir().unwrap();
-    let names = ["figure-10", "table-1", "table-2", "table-3"].map(|name| format!("su-su-wang-2025/{name}"));
+    let mut names =
+        ["figure-10", "table-1", "table-2", "table-3"].map(|name| format!("su-su-wang-2025/{name}")).to_vec();
+    names.extend(["safetab-2021/table-1", "safetab-p-2024"].map(String::from));
     for item in figures::find(&names).unwrap() {
         let files = item.write(&Sources::default(), folder.path()).unwrap();
         for (file, kept) in files.iter().zip(item.files(committed())) {

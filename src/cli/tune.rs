@@ -1,29 +1,35 @@
 //! `assay tune`: from a budget to errors and privacy, and back.
 
+mod data;
+mod text;
+
 use std::{fs::File, io::Read, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use dp_assay::{
     account::profile::check_delta,
-    numeric::{Enclosure, rational},
+    numeric::Enclosure,
     release::Neighbors,
     safetab::{
         cell::Mechanism,
         tuning::{
-            self, Level, Stage, formulas, least_budget, margin_level,
+            self, Level, formulas, least_budget,
             plan::{Plan, Planned},
-            spent::Spent,
-            tuned::{Question, Suppressed, Tuned},
+            tuned::{Question, Tuned},
         },
     },
 };
 use rug::Rational;
 use serde_json::{Map, Value, json};
 
+use self::{
+    data::{budget_key, csv, level_json, question_json, spent_json},
+    text::{level_text, plan_text},
+};
 use super::{
     Answer, number,
-    output::{self, exact, exact_text, json_number},
+    output::{self, exact, exact_text},
     subject::Format,
 };
 
@@ -248,337 +254,4 @@ fn plan(args: &Args, path: &PathBuf, delta: Rational) -> Result<Answer> {
     }
     plan_text(&plan, &rows, &total, &question)?;
     Ok(Answer::Done)
-}
-
-// ---- JSON -----------------------------------------------------------------------------------------------------------
-
-fn budget_key(mechanism: Mechanism) -> &'static str {
-    match mechanism {
-        Mechanism::DiscreteGaussian => "rho",
-        Mechanism::Geometric => "pure_epsilon",
-    }
-}
-
-/// What stands before `_total_only`, `_stage1` and `_stage2`.
-fn parameter_key(mechanism: Mechanism) -> &'static str {
-    match mechanism {
-        Mechanism::DiscreteGaussian => "sigma2",
-        Mechanism::Geometric => "pure_epsilon",
-    }
-}
-
-fn question_json(object: &mut Map<String, Value>, question: &Question) {
-    object.insert("neighbors".to_string(), json!(question.neighbors.name()));
-    object.insert("delta".to_string(), exact(&question.delta));
-    object.insert("suppress".to_string(), exact(&question.suppress));
-    object.insert("target_error".to_string(), exact(&question.target_error));
-}
-
-fn spent_json(object: &mut Map<String, Value>, spent: &Spent) {
-    object.insert("epsilon".to_string(), output::enclosure(spent.largest.as_ref()));
-    object.insert("epsilon_two_stage".to_string(), spent.two_stage.to_json());
-    object.insert("epsilon_total_only".to_string(), output::enclosure(spent.total_only.as_ref()));
-    object.insert("mixes".to_string(), json!(spent.mixes));
-    let zcdp = |which: usize| output::enclosure(spent.zcdp.as_ref().map(|both| &both[which]));
-    object.insert("zcdp_epsilon".to_string(), zcdp(0));
-    object.insert("zcdp_epsilon_optimal".to_string(), zcdp(1));
-}
-
-fn level_json(planned: &Planned, tuned: &Tuned) -> Map<String, Value> {
-    let level = &planned.level;
-    let mut object = Map::new();
-    object.insert("name".to_string(), json!(level.name()));
-    object.insert(budget_key(level.mechanism()).to_string(), exact(level.budget()));
-    object.insert("gamma".to_string(), exact(level.gamma()));
-    object.insert("stability".to_string(), json!(level.stability()));
-    if let Some(moe) = planned.moe {
-        object.insert("moe_target".to_string(), json!(moe));
-    }
-    let key = parameter_key(level.mechanism());
-    for (name, stage) in stages(tuned) {
-        object.insert(format!("{key}_{name}"), exact(stage.noise.parameter()));
-        object.insert(format!("moe_{name}"), json!(stage.margin));
-        object.insert(format!("coverage_{name}"), stage.coverage.to_json());
-        object.insert(format!("moe_{name}_formula"), json!(stage.formula));
-        object.insert(format!("coverage_{name}_formula"), stage.formula_coverage.to_json());
-    }
-    let table = |row: &tuning::TableError| {
-        json!({
-            "name": row.table.name(),
-            "about": row.table.about(),
-            "noisy_cells": row.table.noisy_cells(),
-            "moe_cell": row.cell,
-            "moe_sex": row.sex,
-            "moe_total": row.total,
-            "size": json_number(&row.size.to_string()),
-        })
-    };
-    object.insert("tables".to_string(), tuned.tables.iter().map(table).collect());
-    if let Some(reached) = &tuned.reached {
-        let row = |(table, threshold, size): &(dp_assay::safetab::postprocess::Table, i64, rug::Integer)| json!({ "name": table.name(), "threshold": threshold, "size": json_number(&size.to_string()) });
-        object.insert("thresholds".to_string(), reached.iter().map(row).collect());
-    }
-    if let Some(suppressed) = &tuned.suppressed {
-        object.insert("suppression_threshold".to_string(), json!(suppressed.rule.threshold()));
-        object.insert("suppression_probability_of_zero".to_string(), suppressed.of_zero.to_json());
-        object.insert("suppression_probability_of_zero_below".to_string(), suppressed.of_zero_below.to_json());
-        object.insert("published_from".to_string(), json!(suppressed.published_from));
-        let row = |row: &tuning::tuned::GroupSuppression| {
-            json!({
-                "size": row.size,
-                "probability": row.probability.to_json(),
-                "bias": output::enclosure(row.bias.as_ref()),
-                "bias_formula": output::enclosure(row.formula.as_ref()),
-            })
-        };
-        object.insert("suppression".to_string(), suppressed.sizes.iter().map(row).collect());
-        if let Some(expected) = &suppressed.expected {
-            object.insert("expected_suppressed".to_string(), expected.to_json());
-        }
-    }
-    spent_json(&mut object, &tuned.spent);
-    object
-}
-
-fn stages(tuned: &Tuned) -> [(&'static str, &Stage); 3] {
-    [("total_only", &tuned.total_only), ("stage1", &tuned.stage_1), ("stage2", &tuned.stage_2)]
-}
-
-// ---- CSV ------------------------------------------------------------------------------------------------------------
-
-fn csv(rows: &[(&Planned, &Tuned)]) -> Result<Answer> {
-    const HEADER: [&str; 23] = [
-        "level",
-        "mechanism",
-        "budget",
-        "gamma",
-        "stability",
-        "parameter_total_only",
-        "moe_total_only",
-        "moe_total_only_formula",
-        "parameter_stage1",
-        "moe_stage1",
-        "moe_stage1_formula",
-        "parameter_stage2",
-        "moe_stage2",
-        "moe_stage2_formula",
-        "size_T01001",
-        "size_T02001",
-        "size_T02002",
-        "size_T02003",
-        "suppression_threshold",
-        "suppression_probability_of_zero_lower",
-        "suppression_probability_of_zero_upper",
-        "epsilon_lower",
-        "epsilon_upper",
-    ];
-    let line = |(planned, tuned): &(&Planned, &Tuned)| {
-        let level = &planned.level;
-        let mut cells = vec![
-            level.name().to_string(),
-            level.mechanism().name().to_string(),
-            rational::display(level.budget()),
-            rational::display(level.gamma()),
-            level.stability().to_string(),
-        ];
-        for (_, stage) in stages(tuned) {
-            cells.push(rational::display(stage.noise.parameter()));
-            cells.push(stage.margin.to_string());
-            cells.push(stage.formula.to_string());
-        }
-        cells.extend(tuned.tables.iter().map(|row| row.size.to_string()));
-        match &tuned.suppressed {
-            Some(suppressed) => {
-                cells.push(suppressed.rule.threshold().to_string());
-                cells.extend(<[String; 2]>::from(output::ends(&suppressed.of_zero)));
-            }
-            None => cells.extend([const { String::new() }; 3]),
-        }
-        match &tuned.spent.largest {
-            Some(epsilon) => cells.extend(<[String; 2]>::from(output::ends(epsilon))),
-            None => cells.extend([const { String::new() }; 2]),
-        }
-        cells
-    };
-    output::csv(&HEADER, rows.iter().map(line))?;
-    Ok(Answer::Done)
-}
-
-// ---- text -----------------------------------------------------------------------------------------------------------
-
-fn percent(value: &Enclosure) -> String {
-    let bits = value.lower().prec().max(64);
-    format!("{} %", value.mul(&Enclosure::double(100.0, bits)).shown(6))
-}
-
-fn short(value: &Rational) -> String {
-    Enclosure::rational(value, 64).shown(6)
-}
-
-fn dash<T: ToString>(value: Option<T>) -> String {
-    value.map_or_else(|| "-".to_string(), |value| value.to_string())
-}
-
-fn level_text(planned: &Planned, tuned: &Tuned, question: &Question) -> Result<()> {
-    let level = &planned.level;
-    output::text(&format!(
-        "{} = {}, gamma = {}, stability {}\n\nmargins of error at {} %\n",
-        level.mechanism().budget_name(),
-        exact_text(level.budget()),
-        rational::display(level.gamma()),
-        level.stability(),
-        rational::display(&(margin_level() * 100_u32)),
-    ))?;
-    let names = ["total only", "stage 1, a total", "stage 2, a cell"];
-    let rows: Vec<Vec<String>> = (names.iter().zip(stages(tuned)))
-        .map(|(name, (_, stage))| {
-            vec![
-                name.to_string(),
-                short(stage.noise.parameter()),
-                stage.margin.to_string(),
-                percent(&stage.coverage),
-                stage.formula.to_string(),
-                percent(&stage.formula_coverage),
-            ]
-        })
-        .collect();
-    let parameter = match level.mechanism() {
-        Mechanism::DiscreteGaussian => "sigma2",
-        Mechanism::Geometric => "epsilon",
-    };
-    output::table(&["", parameter, "margin", "covers", "by formula", "covers"], &rows)?;
-    let target = percent(&Enclosure::rational(&question.target_error, 64));
-    output::text(&format!("\ntables of stage 2; size: from it on the average cell has a margin of {target}\n"))?;
-    let rows: Vec<Vec<String>> = (tuned.tables.iter())
-        .map(|row| {
-            vec![
-                format!("{}, {}", row.table.name(), row.table.about()),
-                row.table.noisy_cells().to_string(),
-                row.cell.to_string(),
-                dash(row.sex),
-                dash(row.total),
-                row.size.to_string(),
-            ]
-        })
-        .collect();
-    output::table(&["table", "cells", "margin of a cell", "of a sex", "of the total", "size"], &rows)?;
-    if let Some(suppressed) = &tuned.suppressed {
-        suppression_text(suppressed, question.digits)?;
-    }
-    output::text(&format!(
-        "\nepsilon at delta = {}, {} neighbors\n",
-        exact_text(&question.delta),
-        question.neighbors.name()
-    ))?;
-    spent_text(&tuned.spent, question.digits)
-}
-
-fn suppression_text(suppressed: &Suppressed, digits: u32) -> Result<()> {
-    let digits = digits.min(8) as usize;
-    output::text(&format!(
-        "\ntotals up to {} are suppressed: an empty group with probability {}\n(if only those below {0} were, with {})\n",
-        suppressed.rule.threshold(),
-        suppressed.of_zero.shown(digits),
-        suppressed.of_zero_below.shown(digits),
-    ))?;
-    output::text(&format!("groups of {} or more are published with 95 %\n", suppressed.published_from))?;
-    let shown = |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
-    let rows: Vec<Vec<String>> = (suppressed.sizes.iter())
-        .map(|row| vec![row.size.to_string(), row.probability.shown(digits), shown(&row.bias), shown(&row.formula)])
-        .collect();
-    output::table(&["size", "suppressed with", "bias if published", "by formula (13)"], &rows)
-}
-
-fn spent_text(spent: &Spent, digits: u32) -> Result<()> {
-    let shown = |value: &Enclosure| value.shown(digits.min(12) as usize);
-    let mut rows = vec![vec!["exact, all groups in two stages".to_string(), shown(&spent.two_stage)]];
-    if let Some(total_only) = &spent.total_only {
-        rows.push(vec!["exact, all groups by their total only".to_string(), shown(total_only)]);
-        match &spent.largest {
-            Some(largest) => rows.push(vec!["exact, the largest over all mixes".to_string(), shown(largest)]),
-            None => rows.push(vec![format!("the largest over {} mixes", spent.mixes), "not computed".to_string()]),
-        }
-    }
-    if let Some([published, best]) = &spent.zcdp {
-        rows.push(vec!["zCDP, rho + 2 sqrt(rho ln(1/delta))".to_string(), shown(published)]);
-        rows.push(vec!["zCDP, best order".to_string(), shown(best)]);
-    } else {
-        rows.push(vec!["pure, at delta = 0".to_string(), exact_text(&spent.budget)]);
-    }
-    output::table(&["", "epsilon"], &rows)
-}
-
-fn plan_text(plan: &Plan, rows: &[(&Planned, &Tuned)], total: &Spent, question: &Question) -> Result<()> {
-    output::text(&format!(
-        "{}\n{} noise, {} neighbors, delta = {}\n\nmargins of error at {} %, by the papers' formula in brackets\n",
-        plan.title,
-        plan.mechanism.name(),
-        question.neighbors.name(),
-        exact_text(&question.delta),
-        rational::display(&(margin_level() * 100_u32)),
-    ))?;
-    let digits = question.digits.min(8) as usize;
-    let epsilon = |spent: &Spent| spent.largest.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
-    let zcdp = |spent: &Spent| spent.zcdp.as_ref().map_or_else(|| "-".to_string(), |both| both[0].shown(digits));
-    let margin = |stage: &Stage| format!("{} ({})", stage.margin, stage.formula);
-    let mut lines: Vec<Vec<String>> = (rows.iter())
-        .map(|(planned, tuned)| {
-            vec![
-                planned.level.name().to_string(),
-                exact_text(planned.level.budget()),
-                planned.level.stability().to_string(),
-                if planned.total_only { margin(&tuned.total_only) } else { "-".to_string() },
-                margin(&tuned.stage_1),
-                margin(&tuned.stage_2),
-                epsilon(&tuned.spent),
-                zcdp(&tuned.spent),
-            ]
-        })
-        .collect();
-    let mut last = vec!["all".to_string(), exact_text(&total.budget)];
-    last.extend([const { String::new() }; 4]);
-    last.extend([epsilon(total), zcdp(total)]);
-    lines.push(last);
-    let budget = plan.mechanism.budget_name();
-    let heading = ["level", budget, "stability", "total only", "stage 1", "stage 2", "exact epsilon", "zCDP epsilon"];
-    output::table(&heading, &lines)?;
-    let target = percent(&Enclosure::rational(&question.target_error, 64));
-    output::text(&format!("\nsizes from which the average cell of a table has a margin of {target}; suppression\n"))?;
-    let lines: Vec<Vec<String>> = (rows.iter())
-        .map(|(planned, tuned)| {
-            let mut line = vec![planned.level.name().to_string()];
-            line.extend(tuned.tables.iter().map(|row| row.size.to_string()));
-            match &tuned.suppressed {
-                Some(suppressed) => line.extend([
-                    suppressed.rule.threshold().to_string(),
-                    suppressed.of_zero.shown(digits),
-                    suppressed.published_from.to_string(),
-                    suppressed.expected.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(6)),
-                ]),
-                None => line.extend([const { String::new() }; 4].map(|_| "-".to_string())),
-            }
-            line
-        })
-        .collect();
-    let heading = [
-        "level",
-        "T01001",
-        "T02001",
-        "T02002",
-        "T02003",
-        "suppressed to",
-        "P of an empty group",
-        "published from",
-        "expected suppressed",
-    ];
-    output::table(&heading, &lines)?;
-    if total.largest.is_none() {
-        output::text(&format!(
-            "\nThe largest epsilon over {} mixes of groups was not computed; in two stages {}, by totals only {}.\n",
-            total.mixes,
-            total.two_stage.shown(digits),
-            total.total_only.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits)),
-        ))?;
-    }
-    Ok(())
 }

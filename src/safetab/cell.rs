@@ -234,8 +234,8 @@ fn chernoff_approx(epsilon: f64, copies: u32, depth: f64) -> f64 {
 }
 
 /// At most so many masses of a sum of geometric cells, and so many steps of the convolution.
-const MOST_MASSES: f64 = 2e6;
-const MOST_STEPS: f64 = 2e8;
+const MOST_MASSES: f64 = 4e5;
+const MOST_STEPS: f64 = 1e7;
 
 /// The tails of the sum of two-sided geometric variables, to about 10^-digits absolutely.
 ///
@@ -259,7 +259,7 @@ impl GeometricSum {
         let depth = f64::from(bits) * std::f64::consts::LN_2;
         let reach = chernoff_approx(epsilon.to_f64(), copies, depth);
         if reach * 2.0 > MOST_MASSES || reach * f64::from(copies) > MOST_STEPS {
-            let expected = "a larger epsilon or fewer cells: their sum is convolved over at most two million values";
+            let expected = "a larger epsilon or fewer cells: their sum is convolved over at most 4e5 values";
             return Err(Error::out_of_range("epsilon of a sum of cells", rational::display(epsilon), expected));
         }
         let reach = reach as usize;

@@ -10,7 +10,8 @@ use crate::{
     evidence::{
         plot::{Axis, Figure, Ink, Panel},
         safetab::{
-            Noise, exact_epsilon,
+            claims::Noise,
+            exact_epsilon,
             renyi::{self, Groups, Renyi},
             settings::{Budgets, Settings},
         },

@@ -3,7 +3,7 @@
 use rug::Rational;
 use serde::Deserialize;
 
-use super::Noise;
+use super::claims::Noise;
 use crate::{
     error::{Error, Result},
     numeric::rational::parse,

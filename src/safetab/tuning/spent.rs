@@ -18,7 +18,7 @@ use rug::Rational;
 
 use super::Level;
 use crate::{
-    account::{Composition, Counts, conversions, paths::WorstPath},
+    account::{Composition, Counts, conversions, paths::WorstPath, profile::check_delta},
     error::{Error, Result},
     numeric::{Enclosure, family::Units},
     release::Neighbors,
@@ -28,13 +28,13 @@ use crate::{
 /// At most so many mixes are compared.
 const MOST_MIXES: usize = 2000;
 
-/// The epsilons at one delta, in nats.
+/// The epsilons at one delta, in nats; nothing where the losses lie on a lattice that is too fine for an exact account.
 #[derive(Clone, Debug)]
 pub struct Spent {
     /// The budget in the unit of the guarantee: rho, or the epsilon of pure differential privacy.
     pub budget: Rational,
     /// The exact epsilon of a person whose groups all have two stages.
-    pub two_stage: Enclosure,
+    pub two_stage: Option<Enclosure>,
     /// That of a person whose groups are all published by their totals, at the levels that have such groups; nothing where
     /// none has.
     pub total_only: Option<Enclosure>,
@@ -67,19 +67,33 @@ pub fn spent(levels: &[(&Level, bool)], neighbors: Neighbors, delta: &Rational, 
         }
         Composition::new(counts)
     };
-    let two_stage = all(false)?.epsilon(delta, digits)?.value;
+    check_delta(delta)?;
     let budget = levels.iter().fold(Rational::new(), |sum, (level, _)| sum + level.budget()) * sides;
     let any = levels.iter().any(|(_, allowed)| *allowed);
-    let total_only = if any { Some(all(true)?.epsilon(delta, digits)?.value) } else { None };
-    let (largest, mixes) = match (&total_only, mechanism) {
-        (None, _) => (Some(two_stage.clone()), 1),
-        (Some(total_only), Mechanism::Geometric) => (Some(total_only.clone()), 1),
-        (Some(total_only), Mechanism::DiscreteGaussian) => match mixes(levels, sides)? {
+    let exact = |total_only: bool| -> Result<Option<Enclosure>> {
+        let epsilon = within(all(total_only)?.epsilon(delta, digits))?.map(|epsilon| epsilon.value);
+        // The pure guarantee holds at every delta.
+        let below_pure = |own: Enclosure| match mechanism {
+            Mechanism::DiscreteGaussian => own,
+            Mechanism::Geometric => {
+                let pure = Enclosure::rational(&budget, own.upper().prec());
+                Enclosure::new(own.lower().clone(), own.upper().clone().min(pure.upper()))
+            }
+        };
+        Ok(epsilon.map(below_pure))
+    };
+    let two_stage = exact(false)?;
+    let total_only = if any { exact(true)? } else { None };
+    let (largest, mixes) = match mechanism {
+        _ if !any => (two_stage.clone(), 1),
+        Mechanism::Geometric => (total_only.clone(), 1),
+        Mechanism::DiscreteGaussian => match mixes(levels, sides)? {
             (None, count) => (None, count),
             (Some(mixes), count) => {
-                let (worst, _) = WorstPath::new(mixes, Units::Single)?.epsilon(delta, digits)?;
+                let worst = within(WorstPath::new(mixes, Units::Single)?.epsilon(delta, digits))?;
                 // The largest is at least each, and what was found for all may be wider.
-                (Some(worst.value.max(total_only).max(&two_stage)), count)
+                let each = [&two_stage, &total_only].into_iter().flatten();
+                (worst.map(|(worst, _)| each.fold(worst.value, |most, own| most.max(own))), count)
             }
         },
     };
@@ -91,6 +105,14 @@ pub fn spent(levels: &[(&Level, bool)], neighbors: Neighbors, delta: &Rational, 
         Mechanism::Geometric => None,
     };
     Ok(Spent { budget, two_stage, total_only, largest, mixes, zcdp })
+}
+
+/// Nothing where the exact account is out of reach.
+fn within<T>(answer: Result<T>) -> Result<Option<T>> {
+    match answer {
+        Err(Error::Unsweepable { .. } | Error::OutOfRange { .. }) => Ok(None),
+        other => other.map(Some),
+    }
 }
 
 /// Every mix of a person's groups, and how many there are; levels with the same noise are alike.
@@ -142,7 +164,7 @@ mod tests {
             let worst = each.iter().skip(1).fold(each[0].clone(), |worst, one| worst.max(one));
             assert!(largest.overlaps(&worst), "{mechanism:?} {largest:?} {worst:?}");
             assert!(each.iter().all(|one| one.lower() <= largest.upper()));
-            assert!(got.two_stage.overlaps(&each[0]) && got.total_only.unwrap().overlaps(&each[3]));
+            assert!(got.two_stage.unwrap().overlaps(&each[0]) && got.total_only.unwrap().overlaps(&each[3]));
         }
     }
 
@@ -155,11 +177,20 @@ mod tests {
         let bounded = of(&[(&one, false)], Neighbors::Bounded);
         let both = of(&[(&one, false), (&other, false)], Neighbors::AddRemove);
         assert_eq!((bounded.budget, both.budget), (parse("0.318").unwrap(), parse("1.159").unwrap()));
-        for (less, more) in [(&single.two_stage, &bounded.two_stage), (&single.two_stage, &both.two_stage)] {
-            assert!(less.upper() < more.lower());
+        let own = single.two_stage.unwrap();
+        for more in [bounded.two_stage.unwrap(), both.two_stage.unwrap()] {
+            assert!(own.upper() < more.lower());
         }
         let [published, best] = single.zcdp.unwrap();
-        assert!(single.two_stage.upper() < best.lower() && best.upper() < published.lower());
+        assert!(own.upper() < best.lower() && best.upper() < published.lower());
+    }
+
+    #[test]
+    fn a_lattice_that_is_too_fine_has_no_exact_account_and_is_no_error() {
+        let levels = ["4.569018", "2.597671", "0.593128"].map(|budget| level(Mechanism::Geometric, budget, 9));
+        let all: Vec<(&Level, bool)> = levels.iter().map(|level| (level, true)).collect();
+        let got = spent(&all, Neighbors::AddRemove, &parse("1e-10").unwrap(), 8).unwrap();
+        assert!(got.two_stage.is_none() && got.budget == parse("7.759817").unwrap());
     }
 
     #[test]

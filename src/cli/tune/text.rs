@@ -1,0 +1,196 @@
+//! The answers of `assay tune` as tables.
+
+use anyhow::Result;
+use dp_assay::{
+    numeric::{Enclosure, rational},
+    safetab::{
+        cell::Mechanism,
+        tuning::{
+            Stage, margin_level,
+            plan::{Plan, Planned},
+            spent::Spent,
+            tuned::{Question, Suppressed, Tuned},
+        },
+    },
+};
+use rug::Rational;
+
+use super::data::stages;
+use crate::cli::output::{self, exact_text};
+
+fn percent(value: &Enclosure) -> String {
+    let bits = value.lower().prec().max(64);
+    format!("{} %", value.mul(&Enclosure::double(100.0, bits)).shown(6))
+}
+
+fn short(value: &Rational) -> String {
+    Enclosure::rational(value, 64).shown(6)
+}
+
+fn dash<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| "-".to_string(), |value| value.to_string())
+}
+
+pub(super) fn level_text(planned: &Planned, tuned: &Tuned, question: &Question) -> Result<()> {
+    let level = &planned.level;
+    output::text(&format!(
+        "{} = {}, gamma = {}, stability {}\n\nmargins of error at {} %\n",
+        level.mechanism().budget_name(),
+        exact_text(level.budget()),
+        rational::display(level.gamma()),
+        level.stability(),
+        rational::display(&(margin_level() * 100_u32)),
+    ))?;
+    let names = ["total only", "stage 1, a total", "stage 2, a cell"];
+    let rows: Vec<Vec<String>> = (names.iter().zip(stages(tuned)))
+        .map(|(name, (_, stage))| {
+            vec![
+                name.to_string(),
+                short(stage.noise.parameter()),
+                stage.margin.to_string(),
+                percent(&stage.coverage),
+                stage.formula.to_string(),
+                percent(&stage.formula_coverage),
+            ]
+        })
+        .collect();
+    let parameter = match level.mechanism() {
+        Mechanism::DiscreteGaussian => "sigma2",
+        Mechanism::Geometric => "epsilon",
+    };
+    output::table(&["", parameter, "margin", "covers", "by formula", "covers"], &rows)?;
+    let target = percent(&Enclosure::rational(&question.target_error, 64));
+    output::text(&format!("\ntables of stage 2; size: from it on the average cell has a margin of {target}\n"))?;
+    let rows: Vec<Vec<String>> = (tuned.tables.iter())
+        .map(|row| {
+            vec![
+                format!("{}, {}", row.table.name(), row.table.about()),
+                row.table.noisy_cells().to_string(),
+                row.cell.to_string(),
+                dash(row.sex),
+                dash(row.total),
+                row.size.to_string(),
+            ]
+        })
+        .collect();
+    output::table(&["table", "cells", "margin of a cell", "of a sex", "of the total", "size"], &rows)?;
+    if let Some(suppressed) = &tuned.suppressed {
+        suppression_text(suppressed, question.digits)?;
+    }
+    output::text(&format!(
+        "\nepsilon at delta = {}, {} neighbors\n",
+        exact_text(&question.delta),
+        question.neighbors.name()
+    ))?;
+    spent_text(&tuned.spent, question.digits)
+}
+
+fn suppression_text(suppressed: &Suppressed, digits: u32) -> Result<()> {
+    let digits = digits.min(8) as usize;
+    output::text(&format!(
+        "\ntotals up to {} are suppressed: an empty group with probability {}\n(if only those below {0} were, with {})\n",
+        suppressed.rule.threshold(),
+        suppressed.of_zero.shown(digits),
+        suppressed.of_zero_below.shown(digits),
+    ))?;
+    output::text(&format!("groups of {} or more are published with 95 %\n", suppressed.published_from))?;
+    let shown = |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
+    let rows: Vec<Vec<String>> = (suppressed.sizes.iter())
+        .map(|row| vec![row.size.to_string(), row.probability.shown(digits), shown(&row.bias), shown(&row.formula)])
+        .collect();
+    output::table(&["size", "suppressed with", "bias if published", "by formula (13)"], &rows)
+}
+
+fn spent_text(spent: &Spent, digits: u32) -> Result<()> {
+    let shown = |value: &Enclosure| value.shown(digits.min(12) as usize);
+    let cell = |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "not computed".to_string(), shown);
+    let mut rows = vec![vec!["exact, all groups in two stages".to_string(), cell(&spent.two_stage)]];
+    if spent.total_only.is_some() || spent.largest.is_none() {
+        rows.push(vec!["exact, all groups by their total only".to_string(), cell(&spent.total_only)]);
+        rows.push(vec!["exact, the largest over all mixes".to_string(), cell(&spent.largest)]);
+    }
+    if let Some([published, best]) = &spent.zcdp {
+        rows.push(vec!["zCDP, rho + 2 sqrt(rho ln(1/delta))".to_string(), shown(published)]);
+        rows.push(vec!["zCDP, best order".to_string(), shown(best)]);
+    } else {
+        rows.push(vec!["pure, at delta = 0".to_string(), exact_text(&spent.budget)]);
+    }
+    output::table(&["", "epsilon"], &rows)
+}
+
+pub(super) fn plan_text(plan: &Plan, rows: &[(&Planned, &Tuned)], total: &Spent, question: &Question) -> Result<()> {
+    output::text(&format!(
+        "{}\n{} noise, {} neighbors, delta = {}\n\nmargins of error at {} %, by the papers' formula in brackets\n",
+        plan.title,
+        plan.mechanism.name(),
+        question.neighbors.name(),
+        exact_text(&question.delta),
+        rational::display(&(margin_level() * 100_u32)),
+    ))?;
+    let digits = question.digits.min(8) as usize;
+    let epsilon = |spent: &Spent| spent.largest.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
+    let zcdp = |spent: &Spent| spent.zcdp.as_ref().map_or_else(|| "-".to_string(), |both| both[0].shown(digits));
+    let margin = |stage: &Stage| format!("{} ({})", stage.margin, stage.formula);
+    let mut lines: Vec<Vec<String>> = (rows.iter())
+        .map(|(planned, tuned)| {
+            vec![
+                planned.level.name().to_string(),
+                exact_text(planned.level.budget()),
+                planned.level.stability().to_string(),
+                if planned.total_only { margin(&tuned.total_only) } else { "-".to_string() },
+                margin(&tuned.stage_1),
+                margin(&tuned.stage_2),
+                epsilon(&tuned.spent),
+                zcdp(&tuned.spent),
+            ]
+        })
+        .collect();
+    let mut last = vec!["all".to_string(), exact_text(&total.budget)];
+    last.extend([const { String::new() }; 4]);
+    last.extend([epsilon(total), zcdp(total)]);
+    lines.push(last);
+    let budget = plan.mechanism.budget_name();
+    let heading = ["level", budget, "stability", "total only", "stage 1", "stage 2", "exact epsilon", "zCDP epsilon"];
+    output::table(&heading, &lines)?;
+    let target = percent(&Enclosure::rational(&question.target_error, 64));
+    output::text(&format!("\nsizes from which the average cell of a table has a margin of {target}; suppression\n"))?;
+    let lines: Vec<Vec<String>> = (rows.iter())
+        .map(|(planned, tuned)| {
+            let mut line = vec![planned.level.name().to_string()];
+            line.extend(tuned.tables.iter().map(|row| row.size.to_string()));
+            match &tuned.suppressed {
+                Some(suppressed) => line.extend([
+                    suppressed.rule.threshold().to_string(),
+                    suppressed.of_zero.shown(digits),
+                    suppressed.published_from.to_string(),
+                    suppressed.expected.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(6)),
+                ]),
+                None => line.extend([const { String::new() }; 4].map(|_| "-".to_string())),
+            }
+            line
+        })
+        .collect();
+    let heading = [
+        "level",
+        "T01001",
+        "T02001",
+        "T02002",
+        "T02003",
+        "suppressed to",
+        "P of an empty group",
+        "published from",
+        "expected suppressed",
+    ];
+    output::table(&heading, &lines)?;
+    if total.largest.is_none() {
+        let cell =
+            |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
+        output::text(&format!(
+            "\nThe largest epsilon over {} mixes of groups was not computed; in two stages {}, by totals only {}.\n",
+            total.mixes,
+            cell(&total.two_stage),
+            cell(&total.total_only),
+        ))?;
+    }
+    Ok(())
+}

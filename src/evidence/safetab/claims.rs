@@ -1,0 +1,255 @@
+//! What recomputes a value about SafeTab, as data.
+
+use serde::Deserialize;
+
+use super::{
+    renyi::{Groups, Renyi},
+    settings::Budgets,
+};
+use crate::safetab::{cell::Mechanism, postprocess::Table};
+
+/// What recomputes a value about SafeTab. Budgets and probabilities are text: exact numbers. A `rho` or an `epsilon` is
+/// the total of a level; gamma, stability and delta are those of the paper's settings.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SafeTab {
+    /// A sum of exact numbers.
+    Sum {
+        /// The numbers.
+        terms: Vec<String>,
+    },
+    /// The budget of a level by the papers' formula for its margin.
+    FormulaBudget {
+        /// The noise.
+        mechanism: Noise,
+        /// The margin.
+        moe: u32,
+        /// Which part of it.
+        part: Part,
+    },
+    /// The same with stability / gamma in place of stability / (1 - gamma).
+    TextBudget {
+        /// The margin.
+        moe: u32,
+    },
+    /// A part of a rounded total: 1.96^2 / 2 in place of 1.92 for Gaussian noise.
+    RoundedBudget {
+        /// The noise.
+        mechanism: Noise,
+        /// The margin.
+        moe: u32,
+        /// Decimals of the total.
+        decimals: u32,
+        /// Whether the total is cut and not rounded.
+        #[serde(default)]
+        cut: bool,
+        /// Which part of it.
+        part: Part,
+    },
+    /// A part of a given total, times the number of records that differ.
+    Share {
+        /// The total.
+        total: String,
+        /// Which part of it.
+        part: Part,
+        /// 1, or 2 for bounded neighbors.
+        records: u32,
+    },
+    /// The least budget of a level, of so many decimals, whose exact margin is at most a target.
+    LeastBudget {
+        /// The noise.
+        mechanism: Noise,
+        /// The margin.
+        moe: u32,
+        /// Decimals of the total.
+        decimals: u32,
+    },
+    /// The exact margin of a count of a level.
+    Margin {
+        /// The noise.
+        mechanism: Noise,
+        /// The total budget.
+        budget: String,
+        /// Which count.
+        count: Count,
+    },
+    /// The exact margin of the geometric mechanism with a scale b = 1 / epsilon.
+    MarginOfScale {
+        /// b.
+        scale: String,
+    },
+    /// What a margin covers, in percent.
+    Coverage {
+        /// The noise.
+        mechanism: Noise,
+        /// The total budget.
+        budget: String,
+        /// Which count.
+        count: Count,
+        /// The margin; that by formula where absent.
+        moe: Option<i64>,
+    },
+    /// What a margin covers, in percent, with the budget that the formula gives for it.
+    FormulaCoverage {
+        /// The noise.
+        mechanism: Noise,
+        /// The margin.
+        moe: u32,
+    },
+    /// rho + 2 sqrt(rho ln(1 / delta)) of all levels.
+    Analytic {},
+    /// The conversion of rho at the best order of the paper's grid.
+    Experimental {},
+    /// The conversion of the geometric mechanism's Renyi divergences at the best order of the paper's grid.
+    GeometricRenyi {
+        /// Which divergence.
+        renyi: Renyi,
+        /// What groups a person can be in.
+        groups: Groups,
+        /// Another stability.
+        stability: Option<u32>,
+    },
+    /// Whether the divergence of Lemma 8 is at least the true one.
+    LemmaHolds {
+        /// The order.
+        order: String,
+        /// The epsilon of a count.
+        epsilon: String,
+    },
+    /// The exact epsilon of all levels.
+    Exact {
+        /// The noise.
+        mechanism: Noise,
+        /// Which budgets.
+        budgets: Budgets,
+        /// What groups a person can be in.
+        groups: Groups,
+    },
+    /// By how many percent the second is below the first.
+    Gain {
+        /// The first.
+        first: Box<SafeTab>,
+        /// The second.
+        second: Box<SafeTab>,
+    },
+    /// By how many percent the noise of a count is less with another stability, at the same budget.
+    NoiseGain {
+        /// The race codes before.
+        from: u32,
+        /// The race codes after.
+        to: u32,
+    },
+    /// The stability for a number of race codes.
+    Stability {
+        /// The race codes.
+        race_codes: u32,
+    },
+    /// The threshold of suppression.
+    Threshold {
+        /// The rho of the level.
+        rho: String,
+    },
+    /// How likely an empty group is suppressed, in percent.
+    Suppressed {
+        /// The rho of the level.
+        rho: String,
+        /// Whether counts below the threshold are suppressed, and not those equal to it.
+        below: bool,
+    },
+    /// Whether groups of the same size over the threshold are alike at two budgets.
+    Alike {
+        /// The rho of both levels.
+        rhos: [String; 2],
+        /// The size over the threshold.
+        fraction: String,
+        /// In their bias over the threshold, else in the probability of suppression.
+        bias: bool,
+    },
+    /// Whether formula (13) is the bias, to a share of it.
+    BiasFormula {
+        /// The rho of the level.
+        rho: String,
+        /// How many people.
+        size: u64,
+        /// The share.
+        within: String,
+    },
+    /// How many counts a table prints, or how many bins of age it has.
+    Counts {
+        /// The table.
+        table: TableName,
+        /// Bins of age, else all counts.
+        ages: bool,
+    },
+    /// Whether bins of age as printed cover every age once, and are those that are tabulated.
+    Ages {
+        /// The table.
+        table: TableName,
+        /// The bins.
+        bins: Vec<String>,
+    },
+}
+
+/// A mechanism, as data.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Noise {
+    /// The discrete Gaussian.
+    DiscreteGaussian,
+    /// The two-sided geometric.
+    Geometric,
+}
+
+impl From<Noise> for Mechanism {
+    fn from(noise: Noise) -> Mechanism {
+        match noise {
+            Noise::DiscreteGaussian => Mechanism::DiscreteGaussian,
+            Noise::Geometric => Mechanism::Geometric,
+        }
+    }
+}
+
+/// Which part of a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// All of it.
+    Total,
+    /// That of step 2.
+    Step2,
+}
+
+/// Which count of a level.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Count {
+    /// The total of a group that gets nothing else.
+    TotalOnly,
+    /// A cell of step 2.
+    Step2,
+}
+
+/// A table of the data product.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub enum TableName {
+    /// Total population.
+    T01001,
+    /// Sex by 4 ages.
+    T02001,
+    /// Sex by 9 ages.
+    T02002,
+    /// Sex by 23 ages.
+    T02003,
+}
+
+impl TableName {
+    /// The table itself.
+    pub fn table(self) -> Table {
+        match self {
+            TableName::T01001 => Table::Total,
+            TableName::T02001 => Table::SexAge4,
+            TableName::T02002 => Table::SexAge9,
+            TableName::T02003 => Table::SexAge23,
+        }
+    }
+}
