@@ -292,7 +292,7 @@ impl World {
                     let head = format!("{region}|{region_type}|{:04}", it.code);
                     totals.insert(format!("{head}|{total}"));
                     let bins = BINS[workload];
-                    for sex in if bins.is_empty() { 1..=0 } else { 1..=2 } {
+                    for &sex in if bins.is_empty() { &[][..] } else { &[1, 2][..] } {
                         let of_sex: Vec<u32> = persons.iter().filter(|p| p.sex == sex).map(|p| p.age).collect();
                         cells.insert(format!("{head}|*|*|{sex}|{}", of_sex.len()));
                         for (bin, &first) in bins.iter().enumerate() {

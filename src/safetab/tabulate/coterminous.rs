@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use crate::safetab::postprocess::Table;
 
-/// An entity: the index of its level's plan among those of the pass is not needed, its type and number are.
+/// An entity: the place of its type among those of the pass, and its place among the entities of the type.
 pub type Entity = (usize, u32);
 
 /// What a group publishes.
@@ -55,9 +55,9 @@ impl Coterminous {
         self.sets.contains_key(&entity)
     }
 
-    /// How many entities share their blocks with another.
-    pub fn len(&self) -> usize {
-        self.sets.len()
+    /// Whether no entity shares its blocks with another.
+    pub fn is_empty(&self) -> bool {
+        self.sets.is_empty()
     }
 
     /// How many groups published what another one gave.

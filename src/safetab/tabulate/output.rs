@@ -123,7 +123,7 @@ impl Tables {
         for rows in &parts {
             self.take(rows)?;
         }
-        if self.coterminous.len() == 0 {
+        if self.coterminous.is_empty() {
             return Ok(());
         }
         let mut rows = Rows::default();
