@@ -24,9 +24,9 @@ pub const MOST_COPIES: u32 = 1000;
 /// Which noise SafeTab adds, and in which unit its budget is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mechanism {
-    /// SafeTab[Discrete Gaussian]: a budget is the rho of zero-concentrated differential privacy.
+    /// `SafeTab[Discrete Gaussian]`: a budget is the rho of zero-concentrated differential privacy.
     DiscreteGaussian,
-    /// SafeTab[Geometric]: a budget is the epsilon of pure differential privacy.
+    /// `SafeTab[Geometric]`: a budget is the epsilon of pure differential privacy.
     Geometric,
 }
 

@@ -115,7 +115,7 @@ pub(in crate::evidence) fn of_rho(rho: &Rational, delta: &Rational) -> Enclosure
     least_on_grid(|alpha| converted(&real(&Rational::from(rho * alpha)), alpha, delta))
 }
 
-/// The epsilon of SafeTab[Geometric] by (39) and (40), with one of the divergences.
+/// The epsilon of `SafeTab[Geometric]` by (39) and (40), with one of the divergences.
 pub(in crate::evidence) fn of_geometric(
     settings: &Settings,
     renyi: Renyi,
