@@ -39,6 +39,27 @@ fn discrete_laplace_agrees_with_convolution() {
     agrees_with_convolution(vec![laplace("5x2")], &["0", "4", "9.99", "10"]);
 }
 
+/// Where only the largest loss counts there is no saddle point: n counts, all at their largest loss e, have the mass
+/// (exp(e) / (1 + exp(e)))^n. Whether e rounds up or down as a double must not matter.
+#[test]
+fn the_largest_of_bounded_losses_is_met_whatever_its_digits() {
+    for (e, count) in [("0.507", 9), ("0.51", 9), ("4.569017302/9", 9), ("1/3", 7), ("0.1234567", 63), ("3.01", 2)] {
+        let composition = Composition::new([laplace(&format!("{e}x{count}"))]).expect("a composition");
+        let e = number(e);
+        for below in ["1/4", "1", "1/1000000"] {
+            let epsilon = &e * (count - number(below));
+            let exp = |x: &Rational| Enclosure::rational(x, 200).exp();
+            let mass = exp(&e).div(&exp(&e).add(&Enclosure::double(1.0, 200)));
+            let all = (1..count).fold(mass.clone(), |product, _| product.mul(&mass));
+            let closed = all.mul(&Enclosure::double(1.0, 200).sub(&exp(&(-(&e * number(below))))));
+            let delta = composition.delta(&epsilon, 15).expect("an answer");
+            assert!(delta.met && delta.value.overlaps(&closed), "{e} {below}: {:?} {closed:?}", delta.value);
+        }
+        let whole = composition.epsilon(&number("1e-30"), 12).expect("an answer");
+        assert!(whole.met && *whole.value.lower() > e.to_f64() * f64::from(count) * 0.999, "{:?}", whole.value);
+    }
+}
+
 #[test]
 fn mixtures_agree_with_convolution() {
     agrees_with_convolution(vec![laplace("0.1x10"), gaussian("5x10")], &["0", "1.05", "5", "12"]);

@@ -83,7 +83,12 @@ impl<'a> Sketch<'a> {
         let c = few_bits(increasing_root(slope, low, high, 48));
         match self.kernel {
             Kernel::Complement => c.clamp(-0.9999, -0.0001),
-            _ => c.max(low + f64::MIN_POSITIVE.sqrt()),
+            // At the largest of bounded losses there is no saddle point: the answer is reached at infinity. Where
+            // exp(-c h) is below e^-100, one loss decides already.
+            _ => match self.step {
+                Some(step) if self.rho == 0.0 => c.max(low + f64::MIN_POSITIVE.sqrt()).min(100.0 / step),
+                _ => c.max(low + f64::MIN_POSITIVE.sqrt()),
+            },
         }
     }
 
