@@ -65,7 +65,11 @@ fn assay(folder: &Path, args: &[&str]) -> Output {
 }
 
 fn measure(folder: &Path, more: &[&str]) -> Output {
-    let args = ["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "release.toml", "--out", "out"];
+    measure_into(folder, "out", more)
+}
+
+fn measure_into(folder: &Path, out: &str, more: &[&str]) -> Output {
+    let args = ["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "release.toml", "--out", out];
     assay(folder, &[&args, more].concat())
 }
 
@@ -131,22 +135,7 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
     assert!(text.starts_with("unit (insecure seed 9),sigma2,child * 0,child * 1+2,adult * 0,adult * 1+2\n"), "{text}");
     // The same seed gives the same bytes; a folder that holds something is left alone.
     assert!(refused(&measure(folder.path(), &[])).contains("holds files"));
-    let again = assay(
-        folder.path(),
-        &[
-            "measure",
-            "--spine",
-            "spine",
-            "--counts",
-            "counts.csv",
-            "--release",
-            "release.toml",
-            "--out",
-            "again",
-            "--insecure-seed",
-            "9",
-        ],
-    );
+    let again = measure_into(folder.path(), "again", &["--insecure-seed", "9"]);
     assert!(again.status.success() && String::from_utf8_lossy(&again.stdout).contains("INSECURE"));
     for file in &manifest.files {
         assert_eq!(
@@ -154,21 +143,7 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
             fs::read(folder.path().join("again").join(&file.file)).unwrap()
         );
     }
-    let csv = assay(
-        folder.path(),
-        &[
-            "measure",
-            "--spine",
-            "spine",
-            "--counts",
-            "counts.csv",
-            "--release",
-            "release.toml",
-            "--out",
-            "third",
-            "--csv",
-        ],
-    );
+    let csv = measure_into(folder.path(), "third", &["--csv"]);
     assert_eq!(String::from_utf8_lossy(&csv.stdout).lines().count(), files + 1);
     assert_eq!(
         fs::read_dir(folder.path())
