@@ -1,21 +1,31 @@
-//! Noise, suppression and rows of ten million counts, in memory: README quotes it.
+//! Noise, suppression and rows of ten million counts; and whole runs from a million and from ten million invented persons on
+//! the production's specification and Rhode Island's blocks, where the files are (the folder that ASSAY_FACTS names, or
+//! ../shared/facts beside the package). README quotes it.
 
-use std::hint::black_box;
+use std::{
+    fs,
+    hint::black_box,
+    path::{Path, PathBuf},
+};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_assay::{
     noise::Streams,
     numeric::{rational::parse, sum::Law},
     safetab::{
-        groups::Key,
-        schema::{IterationCode, Level, Pass, RegionType},
+        groups::{Key, Specification},
+        schema::{Findings, Geography, IterationCode, Level, Pass, RegionType, Settings},
+        synthetic::{Population, write_geography},
         tabulate::{
+            Job, Outcome,
             algorithm::Tabulation,
             coterminous::Coterminous,
+            intent::Unfinished,
             output::Tables,
             plan::{LevelPlan, Noise},
         },
     },
+    spine::blocks::{Blocks, Kind as Entity},
 };
 
 fn noise(sigma2: &str) -> Noise {
@@ -61,5 +71,58 @@ fn ten_million_counts(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, ten_million_counts);
+fn from_persons_to_a_release(criterion: &mut Criterion) {
+    let facts = std::env::var_os("ASSAY_FACTS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/facts"), PathBuf::from);
+    let production = facts.join("safetab/production");
+    let blocks_of = |name: &str| facts.join(format!("geography/rhode-island/BlockAssign_ST44_RI_{name}.txt"));
+    if !production.exists() || !blocks_of("AIANNH").exists() {
+        println!("from persons to a release: skipped, the files of the production or of Rhode Island are not there");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let places = blocks_of("INCPLACE_CDP");
+    let mut blocks = Blocks::read(&places).expect("blocks");
+    blocks.attach(Entity::Place, &places, None, "PLACEFP").expect("places");
+    blocks.attach(Entity::Aian, &blocks_of("AIANNH"), None, "AIANNHCE").expect("areas");
+    let mut job = Job {
+        config: production.join("config.json"),
+        specification: production,
+        persons: PathBuf::new(),
+        geography: folder.path().join("GRF-C.txt"),
+        out: folder.path().join("release"),
+        delta: parse("1e-10").expect("a number"),
+        insecure_seed: None,
+        unfinished: Unfinished::Refuse,
+    };
+    write_geography(&blocks, &job.geography).expect("a geography");
+    let mut findings = Findings::new();
+    let settings = Settings::read(&job.config, &mut findings).expect("a configuration");
+    let specification = Specification::read(&job.specification, &settings, &mut findings).expect("a specification");
+    let geography = Geography::read(&job.geography, &settings, &mut findings).expect("a geography");
+    let population = Population::new(&geography, &specification, 7).expect("a population");
+
+    let mut group = criterion.benchmark_group("from persons to a release");
+    group.sample_size(10);
+    for (name, count) in [("1 million", 1_000_000), ("10 million", 10_000_000)] {
+        job.persons = folder.path().join(name);
+        population.write(count, &job.persons, |_| {}).expect("persons");
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                let outcome = job.run(&mut |_| {}).expect("a release");
+                assert!(matches!(outcome, Outcome::Released { records, .. } if records == count));
+                // Whoever means to release again takes away what the first run left.
+                fs::remove_dir_all(&job.out).expect("a release");
+                fs::remove_file(job.out.with_extension("log")).expect("a log");
+            })
+        });
+        if let Ok(status) = fs::read_to_string("/proc/self/status") {
+            let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+            println!("memory so far, at its peak: {}", peak.trim_start_matches("VmHWM:").trim());
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, ten_million_counts, from_persons_to_a_release);
 criterion_main!(benches);

@@ -338,3 +338,12 @@ fn a_reader_that_stops_early_is_no_error() {
     child.stderr.as_mut().expect("a pipe").read_to_string(&mut errors).expect("readable");
     assert!(child.wait().expect("ended").success() && errors.is_empty(), "{errors}");
 }
+
+#[test]
+#[cfg(not(feature = "tabulate"))]
+fn a_build_without_the_query_engine_says_how_to_get_one_that_tabulates() {
+    let files = ["--config", "c.json", "--spec", "s", "--persons", "p.txt", "--geography", "g.txt", "--out", "o"];
+    let message = refusal(&with("tabulate", &files, &[]));
+    assert!(message.contains("cargo build --release --features tabulate") && message.contains("1.94"), "{message}");
+    assert!(!std::path::Path::new("o").exists());
+}

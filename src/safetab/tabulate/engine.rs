@@ -7,23 +7,26 @@
 //! 3. For each population group level these counts are joined with the regions of the atoms and the iterations of the
 //!    classes and added up by (region, iteration, cell), in ascending order.
 //!
-//! Joined tables are public or as small as the specification; groups beyond the memory limit are spilled to disk. Sums of
-//! integers do not depend on the order of records, threads or files. All of it is plain SQL over tables, as a cluster runs
-//! it.
+//! In a join the small table is held in memory and the records go by; codes that are too many for that are sorted, and
+//! groups and sorted runs beyond the memory limit are spilled to disk. Beside the limit there are the lists of iterations,
+//! some hundred bytes for each class. Sums of integers do not depend on the order of records, threads or files. All of it is
+//! plain SQL over tables, as a cluster runs it.
 
 use std::{
+    fs::File,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use datafusion::{
     arrow::{
-        array::{ArrayRef, AsArray, Int32Array, Int64Array, StringArray},
-        compute::cast,
+        array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, ListArray, StringArray, UInt32Array},
+        buffer::OffsetBuffer,
+        compute::{cast, take_record_batch},
         datatypes::{DataType, Field, Int32Type, Int64Type, Schema},
+        error::ArrowError,
         record_batch::RecordBatch,
     },
-    dataframe::DataFrameWriteOptions,
     datasource::MemTable,
     error::DataFusionError,
     execution::{
@@ -31,6 +34,7 @@ use datafusion::{
         memory_pool::FairSpillPool,
         runtime_env::RuntimeEnvBuilder,
     },
+    parquet::{arrow::ArrowWriter, errors::ParquetError},
     prelude::{CsvReadOptions, DataFrame, ParquetReadOptions, SessionConfig, SessionContext},
 };
 use futures::StreamExt;
@@ -44,6 +48,10 @@ use crate::{
 
 /// Bytes that grouping and sorting may hold before they spill.
 const MEMORY: usize = 1 << 30;
+/// Rows of a piece of a table in memory.
+const PIECE: u32 = 8192;
+/// Bytes that a hash table holds beside each text.
+const HASHED: usize = 64;
 /// A byte that no checked file holds: fields are never quoted.
 const NO_QUOTE: u8 = 1;
 
@@ -52,6 +60,7 @@ pub struct Engine {
     runtime: Runtime,
     context: SessionContext,
     folder: PathBuf,
+    memory: usize,
 }
 
 /// Persons as files: all checked before they are counted.
@@ -63,6 +72,14 @@ pub struct PersonFiles {
     pub parquet: Vec<PathBuf>,
 }
 
+/// Records that are read again are not those that were checked.
+pub fn changed(how: &str) -> Error {
+    let why = format!(
+        "{how}: the files of persons changed after they were checked; leave them as they are while they are tabulated"
+    );
+    Error::Engine { why }
+}
+
 fn wrong(error: DataFusionError) -> Error {
     Error::Engine { why: error.strip_backtrace() }
 }
@@ -70,20 +87,32 @@ fn wrong(error: DataFusionError) -> Error {
 impl Engine {
     /// An engine that spills to a folder.
     pub fn new(folder: &Path) -> Result<Self> {
+        Engine::with_limits(folder, MEMORY, std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    fn with_limits(folder: &Path, memory: usize, threads: usize) -> Result<Self> {
         let spills = folder.join("spills");
         std::fs::create_dir(&spills).map_err(|why| file_error(&spills, why))?;
         let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![spills]));
         let environment = RuntimeEnvBuilder::new()
             .with_disk_manager_builder(disk)
-            .with_memory_pool(Arc::new(FairSpillPool::new(MEMORY)))
+            .with_memory_pool(Arc::new(FairSpillPool::new(memory)))
             .build_arc()
             .map_err(wrong)?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let config = SessionConfig::new().with_target_partitions(threads);
+        let config = SessionConfig::new()
+            .with_target_partitions(threads)
+            // What merging sorted runs takes is set aside for each thread.
+            .with_sort_spill_reservation_bytes(memory / threads / 32)
+            // The left side of a join is held in memory, once for all threads, and the other side goes by. The engine does
+            // not know how many records there are, so the questions say which is which.
+            .with_repartition_joins(false)
+            .set_bool("datafusion.optimizer.join_reordering", false)
+            // Views keep all the text that they were cut from, and are counted with it.
+            .set_bool("datafusion.execution.parquet.schema_force_view_types", false);
         let runtime = Builder::new_multi_thread().worker_threads(threads).build();
         let runtime = runtime.map_err(|why| Error::Engine { why: why.to_string() })?;
         let context = SessionContext::new_with_config_rt(config, environment);
-        Ok(Engine { runtime, context, folder: folder.to_path_buf() })
+        Ok(Engine { runtime, context, folder: folder.to_path_buf(), memory })
     }
 
     /// Makes the records of all files the table `persons`, every field as text.
@@ -176,80 +205,106 @@ impl Engine {
         self.register_batch("blocks", vec![("block", geoids), ("atom", Arc::new(Int32Array::from(atoms)))])
     }
 
-    /// Makes a table of the texts of codes and the class of each.
-    pub fn register_codes(&self, texts: Vec<String>, classes: Vec<i32>) -> Result<()> {
-        let texts: ArrayRef = Arc::new(StringArray::from(texts));
-        self.register_batch("classes", vec![("codes", texts), ("class", Arc::new(Int32Array::from(classes)))])
+    /// Makes a table of the iterations of each class.
+    pub fn register_lists(&self, name: &str, lists: Vec<(i32, &[i32])>) -> Result<()> {
+        let classes: ArrayRef = Arc::new(Int32Array::from_iter_values(lists.iter().map(|(class, _)| *class)));
+        let lengths = OffsetBuffer::from_lengths(lists.iter().map(|(_, list)| list.len()));
+        let values = Int32Array::from_iter_values(lists.iter().flat_map(|(_, list)| *list).copied());
+        let field = Arc::new(Field::new_list_field(DataType::Int32, false));
+        let lists = ListArray::try_new(field, lengths, Arc::new(values), None);
+        let lists = lists.map_err(|why| Error::Engine { why: why.to_string() })?;
+        self.register_batch(name, vec![("class", classes), ("iterations", Arc::new(lists))])
     }
 
     fn register_batch(&self, name: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()> {
-        let failed = |why: String| Error::Engine { why };
-        let batch = RecordBatch::try_from_iter(columns).map_err(|why| failed(why.to_string()))?;
-        // In pieces, so that threads share it.
-        let rows = batch.num_rows();
-        let pieces = (0..rows).step_by(8192).map(|from| batch.slice(from, (rows - from).min(8192))).collect();
+        let failed = |why: ArrowError| Error::Engine { why: why.to_string() };
+        let batch = RecordBatch::try_from_iter(columns).map_err(failed)?;
+        // In pieces, so that threads share it; copied, since the memory of a slice is counted as that of the whole.
+        let piece = |from: u32| {
+            let end = (batch.num_rows() as u32).min(from + PIECE);
+            take_record_batch(&batch, &UInt32Array::from_iter_values(from..end)).map_err(failed)
+        };
+        let pieces = (0..batch.num_rows() as u32).step_by(PIECE as usize).map(piece).collect::<Result<_>>()?;
         let table = MemTable::try_new(batch.schema(), vec![pieces]).map_err(wrong)?;
         self.context.register_table(name, Arc::new(table)).map_err(wrong)?;
         Ok(())
     }
 
-    /// The distinct texts of codes of all persons: the first `races` race codes, then the ethnicity code.
-    pub fn distinct_codes(&self, races: u32) -> Result<Vec<String>> {
-        let mut texts = Vec::new();
+    /// Makes the table `classes` of the distinct texts of codes of all persons: the first `races` race codes, then the
+    /// ethnicity code. `class_of` says the classes of a batch of texts.
+    pub fn classify_codes(&self, races: u32, class_of: &mut dyn FnMut(&[&str]) -> Result<Vec<i32>>) -> Result<()> {
+        let columns = [("codes", DataType::Utf8), ("class", DataType::Int32)];
+        let mut bytes = 0;
         let sql = format!("SELECT DISTINCT {} AS codes FROM persons", codes(races));
-        self.each_batch(self.sql(&sql)?, &mut |batch| {
-            let column =
-                cast(batch.column(0), &DataType::Utf8).map_err(|why| Error::Engine { why: why.to_string() })?;
-            texts.extend(column.as_string::<i32>().iter().map(|text| text.unwrap_or_default().to_string()));
+        self.save("classes", &columns, &sql, &mut |columns| {
+            let texts: Vec<&str> = columns[0].as_string::<i32>().iter().flatten().collect();
+            bytes += texts.iter().map(|text| text.len() + HASHED).sum::<usize>();
+            columns.push(Arc::new(Int32Array::from(class_of(&texts)?)));
             Ok(())
         })?;
-        Ok(texts)
+        if bytes > self.memory / 4 {
+            // A hash table of them all would not fit. Sorting spills.
+            self.sql("SET datafusion.optimizer.repartition_joins = true")?;
+            self.sql("SET datafusion.optimizer.prefer_hash_join = false")?;
+        }
+        Ok(())
     }
 
     /// Counts persons by atom, class and cell, from the tables `persons`, `blocks`, `classes` and `ages` (`key` is twice
-    /// the age and the sex). Returns how many persons were counted.
+    /// the age and the sex), into the table `tallies`. Returns how many persons were counted.
     pub fn count_persons(&self, races: u32) -> Result<i64> {
-        let sql = format!(
-            "SELECT atom, class, cell, count(*) AS n FROM \
-             (SELECT CAST(\"TABBLKST\" || \"TABBLKCOU\" || \"TABTRACTCE\" || \"TABBLK\" AS BIGINT) AS block, {} AS codes, \
-              CAST(\"QAGE\" AS INT) * 2 + CAST(\"QSEX\" AS INT) AS key FROM persons) AS record \
-             JOIN blocks ON blocks.block = record.block \
-             JOIN classes ON classes.codes = record.codes \
-             JOIN ages ON ages.key = record.key \
-             GROUP BY atom, class, cell",
-            codes(races)
-        );
-        let file = self.folder.join("tallies.parquet");
-        let tallies = self.sql(&sql)?;
-        let address = address(&file)?;
-        self.runtime.block_on(async {
-            let options = DataFrameWriteOptions::new().with_single_file_output(true);
-            tallies.write_parquet(&address, options, None).await.map_err(wrong)?;
-            self.context.register_parquet("tallies", &address, ParquetReadOptions::default()).await.map_err(wrong)
-        })?;
+        let columns =
+            [("atom", DataType::Int32), ("class", DataType::Int32), ("cell", DataType::Int32), ("n", DataType::Int64)];
         let mut counted = 0;
-        self.each_batch(self.sql("SELECT CAST(coalesce(sum(n), 0) AS BIGINT) AS n FROM tallies")?, &mut |batch| {
-            counted += batch.column(0).as_primitive::<Int64Type>().iter().flatten().sum::<i64>();
+        self.save("tallies", &columns, &tally(races), &mut |columns| {
+            if columns.iter().any(|column| column.null_count() > 0) {
+                return Err(changed("a record has codes, a block or an age that none had"));
+            }
+            counted += columns[3].as_primitive::<Int64Type>().iter().flatten().sum::<i64>();
             Ok(())
         })?;
         Ok(counted)
     }
 
+    /// Makes a table, kept in a file, of the answer to a question, with columns that `complete` adds to each batch.
+    fn save(
+        &self,
+        name: &str,
+        columns: &[(&str, DataType)],
+        sql: &str,
+        complete: &mut dyn FnMut(&mut Vec<ArrayRef>) -> Result<()>,
+    ) -> Result<()> {
+        let file = self.folder.join(format!("{name}.parquet"));
+        let failed = |why: ParquetError| file_error(&file, why);
+        let wrong_batch = |why: ArrowError| Error::Engine { why: why.to_string() };
+        let fields = columns.iter().map(|(name, kind)| Field::new(*name, kind.clone(), false));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<Field>>()));
+        let out = File::create(&file).map_err(|why| file_error(&file, why))?;
+        // The engine's own writer gets no memory where groups that could be spilled have taken it all.
+        let mut out = ArrowWriter::try_new(out, schema.clone(), None).map_err(failed)?;
+        self.each_batch(self.sql(sql)?, &mut |batch| {
+            let answered = batch.columns().iter().zip(columns);
+            let answered = answered.map(|(column, (_, kind))| cast(column, kind).map_err(wrong_batch));
+            let mut columns = answered.collect::<Result<Vec<ArrayRef>>>()?;
+            complete(&mut columns)?;
+            out.write(&RecordBatch::try_new(schema.clone(), columns).map_err(wrong_batch)?).map_err(failed)
+        })?;
+        out.close().map_err(failed)?;
+        let address = address(&file)?;
+        let read = self.context.register_parquet(name, &address, ParquetReadOptions::default());
+        self.runtime.block_on(read).map_err(wrong)
+    }
+
     /// The counts of a population group level: `see` gets the region, the iteration, the cell and the count of all that
-    /// are not zero, in ascending order. `regions` is the table of an atom's region, `iterations` of a class's iterations.
+    /// are not zero, in ascending order. `regions` is the table of an atom's region, `iterations` of a class's list of
+    /// iterations.
     pub fn each_count(
         &self,
         regions: &str,
         iterations: &str,
         see: &mut dyn FnMut(u32, u32, usize, i64) -> Result<()>,
     ) -> Result<()> {
-        let sql = format!(
-            "SELECT region, iteration, cell, CAST(sum(n) AS BIGINT) AS n FROM \
-             (SELECT region, class, cell, sum(n) AS n FROM tallies JOIN {regions} ON tallies.atom = {regions}.atom \
-              GROUP BY region, class, cell) AS tally \
-             JOIN {iterations} ON tally.class = {iterations}.class \
-             GROUP BY region, iteration, cell ORDER BY region, iteration, cell"
-        );
+        let sql = sum_up(regions, iterations);
         self.each_batch(self.sql(&sql)?, &mut |batch| {
             let [regions, iterations, cells] = [0, 1, 2].map(|column| batch.column(column).as_primitive::<Int32Type>());
             let counts = batch.column(3).as_primitive::<Int64Type>();
@@ -278,6 +333,33 @@ impl Engine {
     }
 }
 
+/// Persons by atom, class and cell; every record is kept, whether it has them or not. The left side of a join is the one
+/// that is held in memory, and the engine puts outer joins in no other order.
+fn tally(races: u32) -> String {
+    format!(
+        "SELECT atom, class, cell, count(*) AS n FROM \
+         ages RIGHT JOIN (classes RIGHT JOIN (blocks RIGHT JOIN \
+         (SELECT CAST(\"TABBLKST\" || \"TABBLKCOU\" || \"TABTRACTCE\" || \"TABBLK\" AS BIGINT) AS block, {} AS codes, \
+          CAST(\"QAGE\" AS INT) * 2 + CAST(\"QSEX\" AS INT) AS key FROM persons) AS record \
+         ON blocks.block = record.block) ON classes.codes = record.codes) ON ages.key = record.key \
+         GROUP BY atom, class, cell",
+        codes(races)
+    )
+}
+
+/// Tallies by region, iteration and cell.
+fn sum_up(regions: &str, iterations: &str) -> String {
+    format!(
+        "SELECT region, iteration, cell, CAST(sum(n) AS BIGINT) AS n FROM \
+             (SELECT region, unnest(iterations) AS iteration, cell, n FROM \
+              {iterations} JOIN \
+              (SELECT region, class, cell, sum(n) AS n FROM {regions} JOIN tallies ON {regions}.atom = tallies.atom \
+               GROUP BY region, class, cell) AS tally \
+              ON {iterations}.class = tally.class) \
+             GROUP BY region, iteration, cell ORDER BY region, iteration, cell"
+    )
+}
+
 /// The text of a record's codes. Race codes have four digits and nulls none, so it can be parted again.
 fn codes(races: u32) -> String {
     let columns = (1..=races).map(|number| format!("\"QRACE{number}\""));
@@ -297,4 +379,98 @@ fn address(file: &Path) -> Result<String> {
         other => format!("%{other:02X}"),
     };
     Ok(format!("file://{}", text.bytes().map(escape).collect::<String>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, fmt::Write};
+
+    use datafusion::arrow::util::pretty::pretty_format_batches;
+
+    use super::*;
+
+    const RECORDS: u64 = 120_000;
+
+    /// The i-th record: codes, of which there are `texts` different ones, block, age and sex.
+    fn record(i: u64, texts: u64) -> (String, u64, u64, u64) {
+        let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ mixed >> 31).wrapping_mul(0x94d0_49bb_1331_11eb) >> 20;
+        let (codes, mixed) = (mixed % texts, mixed / texts);
+        let codes = format!("{:04}{:04}", 1000 + codes % 9000, 2000 + codes / 9000);
+        (codes, mixed % 7, mixed / 7 % 116, 1 + mixed / 812 % 2)
+    }
+
+    fn class_of(codes: &str) -> i32 {
+        codes.bytes().fold(7, |sum: i32, byte| (sum * 31 + i32::from(byte)) % 10_007)
+    }
+
+    fn write_persons(file: &Path, texts: u64) {
+        let mut text = HEADINGS.join("|") + "\n";
+        for i in 0..RECORDS {
+            let (codes, block, age, sex) = record(i, texts);
+            let (race, ethnicity) = codes.split_at(4);
+            writeln!(text, "{age}|{sex}|1|44|001|000100|100{block}|01|{race}{}|{ethnicity}", "|Null".repeat(7))
+                .unwrap();
+        }
+        std::fs::write(file, text).unwrap();
+    }
+
+    /// The counts of the level with every block its own region, and every class its own iteration and one in common.
+    fn counts(engine: &Engine, persons: &Path) -> Vec<(u32, u32, usize, i64)> {
+        engine.read_persons(&PersonFiles { text: vec![persons.to_path_buf()], parquet: Vec::new() }).unwrap();
+        let blocks: Vec<u64> = (0..7).map(|block| 440_010_001_001_000 + block).collect();
+        engine.register_blocks(&blocks, (0..7).collect()).unwrap();
+        let (keys, cells) = (0..=232).map(|key| (key, key / 10)).unzip();
+        engine.register("ages", &[("key", keys), ("cell", cells)]).unwrap();
+        engine.classify_codes(1, &mut |texts| Ok(texts.iter().map(|text| class_of(text)).collect())).unwrap();
+        assert_eq!(engine.count_persons(1).unwrap(), RECORDS as i64);
+        engine.register("regions", &[("atom", (0..7).collect()), ("region", (10..17).collect())]).unwrap();
+        let lists: Vec<[i32; 2]> = (0..10_007).map(|class| [class, 20_000]).collect();
+        engine.register_lists("iterations", (0..).zip(lists.iter().map(|list| &list[..])).collect()).unwrap();
+        let mut seen = Vec::new();
+        let mut see = |region, iteration, cell, count| {
+            seen.push((region, iteration, cell, count));
+            Ok(())
+        };
+        engine.each_count("regions", "iterations", &mut see).unwrap();
+        seen
+    }
+
+    fn expected(texts: u64) -> Vec<(u32, u32, usize, i64)> {
+        let mut counts = BTreeMap::new();
+        for i in 0..RECORDS {
+            let (codes, block, age, sex) = record(i, texts);
+            for iteration in [class_of(&codes) as u32, 20_000] {
+                *counts.entry((10 + block as u32, iteration, (age * 2 + sex) as usize / 10)).or_insert(0) += 1;
+            }
+        }
+        counts.into_iter().map(|((region, iteration, cell), n)| (region, iteration, cell, n)).collect()
+    }
+
+    /// What the engine did to count the persons, as it says.
+    fn explanation(engine: &Engine, sql: &str) -> String {
+        let mut batches = Vec::new();
+        let mut see = |batch| {
+            batches.push(batch);
+            Ok(())
+        };
+        engine.each_batch(engine.sql(&format!("EXPLAIN ANALYZE {sql}")).unwrap(), &mut see).unwrap();
+        pretty_format_batches(&batches).unwrap().to_string()
+    }
+
+    #[test]
+    fn what_exceeds_the_memory_is_spilled_and_counted_all_the_same() {
+        // Many different codes in little memory are sorted, and groups are spilled. A table of all records would take more
+        // than the 8 MiB of the last case.
+        for (texts, memory, spills) in [(400_000, MEMORY, false), (400_000, 24 << 20, true), (90, 8 << 20, false)] {
+            let folder = tempfile::tempdir().unwrap();
+            let persons = folder.path().join("persons");
+            write_persons(&persons, texts);
+            let engine = Engine::with_limits(folder.path(), memory, 2).unwrap();
+            assert!(counts(&engine, &persons) == expected(texts), "{texts} texts in {memory} bytes");
+            let plan = explanation(&engine, &tally(1));
+            let spilled = plan.split("spill_count=").skip(1).any(|rest| !rest.starts_with('0'));
+            assert_eq!((spilled, plan.contains("SortMergeJoin")), (spills, spills), "{plan}");
+        }
+    }
 }

@@ -6,7 +6,7 @@
 //!
 //! - [`plan`]: the population group levels, their noise, thresholds and key sets.
 //! - [`account`]: what they reveal together, certified.
-//! - [`engine`]: the counting, in SQL.
+//! - `counting` and [`engine`]: the tables, and the questions in SQL.
 //! - [`algorithm`] and [`statistics`]: the two stages, and what they count.
 //! - [`coterminous`]: entities of the same blocks publish the same counts.
 //! - [`output`], [`certificate`]: what is written.
@@ -15,6 +15,7 @@ pub mod account;
 pub mod algorithm;
 pub mod certificate;
 pub mod coterminous;
+mod counting;
 pub mod engine;
 pub mod intent;
 pub mod output;
@@ -37,18 +38,15 @@ use self::{
     algorithm::Tabulation,
     certificate::{Certificate, CertifiedPass},
     coterminous::{Coterminous, Entity},
+    counting::{iterations_table, regions_table},
     engine::{Engine, PersonFiles},
     intent::{Found, Intent, Place, Unfinished},
     output::{Tables, Written},
     plan::LevelPlan,
-    statistics::{OLDEST, cell_of},
 };
 use super::{
     groups::{self, Specification},
-    schema::{
-        Code, Combination, Findings, Geography, Granularity, IterationCode, Level, Pass, RegionType, RowCheck,
-        Settings, check_persons,
-    },
+    schema::{Findings, Geography, Pass, RowCheck, Settings, check_persons},
 };
 use crate::{
     account::profile::check_delta,
@@ -288,86 +286,6 @@ impl Public {
         Ok(passes)
     }
 
-    /// Makes the tables of the engine and counts all persons.
-    fn count(&self, engine: &Engine, files: &PersonFiles, records: u64) -> Result<()> {
-        engine.read_persons(files)?;
-        self.register_geography(engine)?;
-        let races = self.settings.max_race_codes();
-        self.register_classes(engine, engine.distinct_codes(races)?)?;
-        let people = (0..=OLDEST).flat_map(|age| [1, 2].map(|sex| (age, sex)));
-        let (keys, cells) =
-            people.map(|(age, sex)| (i32::from(age) * 2 + i32::from(sex), cell_of(sex, age) as i32)).unzip();
-        engine.register("ages", &[("key", keys), ("cell", cells)])?;
-        let counted = engine.count_persons(races)?;
-        // Every record that was checked joins with one block, one class and one age.
-        if u64::try_from(counted) != Ok(records) {
-            let why = format!(
-                "{records} records were checked and {counted} counted: the files of persons changed in between; leave them as \
-                 they are while they are tabulated"
-            );
-            return Err(Error::Engine { why });
-        }
-        Ok(())
-    }
-
-    /// Blocks that lie in the same regions are one atom; the table `blocks` has the atom of each block, `regions_N` the
-    /// region of type N of each atom.
-    fn register_geography(&self, engine: &Engine) -> Result<()> {
-        let geography = &self.geography;
-        let mut atoms: HashMap<[Option<u32>; 10], i32> = HashMap::new();
-        let of_block = (0..geography.len() as u32).map(|block| {
-            let regions = RegionType::ALL.map(|region_type| geography.region(block, region_type));
-            let next = atoms.len() as i32;
-            *atoms.entry(regions).or_insert(next)
-        });
-        let of_block: Vec<i32> = of_block.collect();
-        engine.register_blocks(geography.geoids(), of_block)?;
-        for region_type in RegionType::ALL {
-            let inside =
-                |(regions, atom): (&[Option<u32>; 10], &i32)| Some((*atom, regions[region_type.index()]? as i32));
-            let (atoms, regions) = atoms.iter().filter_map(inside).unzip();
-            engine.register(&regions_table(region_type), &[("atom", atoms), ("region", regions)])?;
-        }
-        Ok(())
-    }
-
-    /// Combinations with the same iterations are one class; the table `classes` has the class of each text of codes, and a
-    /// table for each granularity and level the iterations of each class, by their place in the key set.
-    fn register_classes(&self, engine: &Engine, texts: Vec<String>) -> Result<()> {
-        let kinds: Vec<(Granularity, Level)> =
-            Granularity::ALL.into_iter().flat_map(|granularity| Level::ALL.map(|level| (granularity, level))).collect();
-        let mut classes: HashMap<Vec<Vec<IterationCode>>, i32> = HashMap::new();
-        let mut of_text = Vec::with_capacity(texts.len());
-        for text in &texts {
-            let combination = combination(text).ok_or_else(|| Error::Engine {
-                why: "codes of a record are not those that were checked: the files of persons changed in between"
-                    .to_string(),
-            })?;
-            let iterations = |&(granularity, level): &(Granularity, Level)| {
-                self.specification.iterations(&combination, granularity, level)
-            };
-            let iterations = kinds.iter().map(iterations).collect::<Result<Vec<_>>>()?;
-            let next = classes.len() as i32;
-            of_text.push(*classes.entry(iterations).or_insert(next));
-        }
-        engine.register_codes(texts, of_text)?;
-        for (place, &(granularity, level)) in kinds.iter().enumerate() {
-            let keys = self.specification.key_set(granularity, level);
-            let (mut of_class, mut iterations) = (Vec::new(), Vec::new());
-            for (lists, class) in &classes {
-                for code in &lists[place] {
-                    if let Ok(key) = keys.binary_search_by_key(code, |key| key.iteration) {
-                        of_class.push(*class);
-                        iterations.push(key as i32);
-                    }
-                }
-            }
-            let name = iterations_table(granularity, level);
-            engine.register(&name, &[("class", of_class), ("iteration", iterations)])?;
-        }
-        Ok(())
-    }
-
     /// Adds noise to all levels of a pass and writes its tables.
     fn tabulate(
         &self,
@@ -414,22 +332,6 @@ impl Public {
         }
         Coterminous::new(entities.into_values().filter(|set| set.len() > 1))
     }
-}
-
-fn regions_table(region_type: RegionType) -> String {
-    format!("regions_{}", region_type.index())
-}
-
-fn iterations_table(granularity: Granularity, level: Level) -> String {
-    format!("iterations_{}_{level}", granularity as usize)
-}
-
-/// What a text of codes of four characters says: race codes, nulls, and the ethnicity code last.
-fn combination(text: &str) -> Option<Combination> {
-    let bytes = text.as_bytes();
-    let (races, ethnicity) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;
-    let races: Vec<Code> = races.chunks(4).map_while(Code::read).collect();
-    Some(Combination::new(races, Code::read(ethnicity)?))
 }
 
 /// SHA-256 of all files of persons, one after the other, with their lengths.
