@@ -48,6 +48,8 @@ use crate::{
 
 /// Bytes that grouping and sorting may hold before they spill.
 const MEMORY: usize = 1 << 30;
+/// Threads at most: sorting codes takes some 10 MiB of the memory for each, whatever the number of records.
+const THREADS: usize = 32;
 /// Rows of a piece of a table in memory.
 const PIECE: u32 = 8192;
 /// Bytes that a hash table holds beside each text.
@@ -87,7 +89,8 @@ fn wrong(error: DataFusionError) -> Error {
 impl Engine {
     /// An engine that spills to a folder.
     pub fn new(folder: &Path) -> Result<Self> {
-        Engine::with_limits(folder, MEMORY, std::thread::available_parallelism().map_or(1, usize::from))
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Engine::with_limits(folder, MEMORY, threads.min(THREADS))
     }
 
     fn with_limits(folder: &Path, memory: usize, threads: usize) -> Result<Self> {
