@@ -6,7 +6,8 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_assay::{
     account::{Composition, Counts, paths::WorstPath},
-    numeric::{family::Units, rational::parse},
+    loss::family::Units,
+    numeric::rational::parse,
     release::Release,
 };
 use rug::Rational;

@@ -8,7 +8,8 @@ use dp_assay::{
         conversions, crossing,
         paths::WorstPath,
     },
-    numeric::{Enclosure, family::Units, rational::parse},
+    loss::family::Units,
+    numeric::{Enclosure, rational::parse},
     release::Release,
 };
 use rug::Rational;

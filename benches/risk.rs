@@ -2,7 +2,7 @@
 //! digits) and Figure 6 (200 values of rho for each of 3 true counts).
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dp_assay::{evidence::risk::settings, risk::series};
+use dp_assay::replication::{risk::settings, series};
 
 fn figures(criterion: &mut Criterion) {
     let settings = settings().and_then(|file| file.settings()).expect("the bundled settings");

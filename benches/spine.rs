@@ -12,10 +12,12 @@ use dp_assay::{
     spine::{
         blocks::{Blocks, Kind},
         bypass::{Privacy, Spine},
-        estimate::{least_squares_approx, top_down},
         hierarchy::Tree,
         optimize::{Entities, Settings, optimized},
         osed::all_distances,
+    },
+    topdown::{
+        estimate::{least_squares_approx, top_down},
         spread::spreads,
     },
 };

@@ -10,8 +10,9 @@ use std::{
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_assay::{
+    loss::law::Law,
     noise::Streams,
-    numeric::{rational::parse, sum::Law},
+    numeric::rational::parse,
     safetab::{
         groups::{Key, Specification},
         schema::{Findings, Geography, IterationCode, Level, Pass, RegionType, Settings},

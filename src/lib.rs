@@ -38,16 +38,19 @@
 //! What is proven, why, and what is assumed is a chapter of its own: [`proofs`].
 
 pub mod account;
+pub mod chart;
 pub mod error;
-pub mod evidence;
 mod files;
+pub mod loss;
 pub mod noise;
 pub mod numeric;
 pub mod proofs;
 pub mod release;
+pub mod replication;
 pub mod risk;
 pub mod safetab;
 pub mod spine;
+pub mod topdown;
 
 pub use error::{Error, Result};
 

@@ -2,7 +2,8 @@
 
 use dp_assay::{
     account::{Composition, Counts},
-    numeric::{Enclosure, convolve::Masses, rational::parse, theta},
+    loss::{convolve::Masses, theta},
+    numeric::{Enclosure, rational::parse},
 };
 use rug::Rational;
 

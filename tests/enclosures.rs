@@ -11,7 +11,8 @@ use common::{Losses, Masses, composition, counts, end, exact, number, two_fold, 
 use dp_assay::{
     Error,
     account::{Composition, Counts, conversions, paths::WorstPath},
-    numeric::{Certainty, Enclosure, contour::Certified, convolve, family::Units, sum::LossSum},
+    loss::{answer::Certified, convolve, family::Units, sum::LossSum},
+    numeric::{Certainty, Enclosure},
 };
 use proptest::{
     prelude::*,

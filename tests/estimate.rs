@@ -5,8 +5,10 @@ use dp_assay::{
     spine::{
         blocks::Blocks,
         bypass::{Privacy, Spine},
-        estimate::{least_squares_approx, top_down},
         hierarchy::Tree,
+    },
+    topdown::{
+        estimate::{least_squares_approx, top_down},
         histograms::{Entry, Histograms},
         kronecker::Kronecker,
         measure::Mechanism,
@@ -331,7 +333,7 @@ fn estimates_of_measurements_are_near_the_truth() {
     let histograms = Histograms::new(entries).unwrap();
     let mut noisy: Vec<Vec<Vec<f64>>> = (0..6).map(|level| vec![vec![f64::NAN; spine.tree.units(level)]]).collect();
     let mut streams = dp_assay::noise::Streams::with_insecure_seed(5);
-    let each = |measured: dp_assay::spine::measure::Measured| Ok((measured.units.to_vec(), measured.values));
+    let each = |measured: dp_assay::topdown::measure::Measured| Ok((measured.units.to_vec(), measured.values));
     mechanism
         .measure(&histograms, &mut streams, each, |level, query, (units, values)| {
             units.iter().zip(values).for_each(|(unit, value)| noisy[level][query][*unit as usize] = value as f64);

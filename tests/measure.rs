@@ -2,11 +2,12 @@
 
 use dp_assay::{
     account::profile::check_delta,
+    loss::law::Law,
     noise::Streams,
-    numeric::{rational::parse, sum::Law},
+    numeric::rational::parse,
     release::{Neighbors, schema::QueryGroup},
-    spine::{
-        bypass::{self, Privacy, Spine},
+    spine::bypass::{self, Privacy, Spine},
+    topdown::{
         histograms::{Entry, Histograms},
         measure::{Measured, Mechanism},
     },

@@ -8,14 +8,12 @@ use std::{
 
 use dp_assay::{
     noise::Streams,
-    spine::{
-        blocks::Blocks,
+    spine::{blocks::Blocks, hierarchy::Tree, saved::Saved},
+    topdown::{
         estimated,
-        hierarchy::Tree,
         histograms::Histograms,
         measure::Mechanism,
         measurements::{self, Manifest},
-        saved::Saved,
     },
 };
 

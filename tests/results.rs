@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 #[path = "common/program.rs"]
 mod program;
 
-use dp_assay::evidence::{
+use dp_assay::replication::{
     figures::{self, Sources},
     published,
 };

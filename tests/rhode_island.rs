@@ -7,15 +7,17 @@ use std::{
 };
 
 use dp_assay::{
-    evidence::figures::{self, Sources},
     release::Release,
+    replication::figures::{self, Sources},
     spine::{
         blocks::Blocks,
         bypass::{self, Privacy},
-        estimate::{least_squares_approx, top_down},
         optimize::Settings,
         plan::{Built, Plan},
         saved::Saved,
+    },
+    topdown::{
+        estimate::{least_squares_approx, top_down},
         spread,
         variance::Variances,
     },

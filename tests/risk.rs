@@ -3,21 +3,20 @@
 use assert_cmd::Command;
 use dp_assay::{
     account::Composition,
-    evidence::{
-        published,
-        risk::{Risk, settings},
-        verify,
-    },
     noise::DiscreteGaussian,
     numeric::{Enclosure, rational::parse},
+    replication::{
+        gibbs::{Constraint, Sampler},
+        published,
+        risk::{Risk, settings},
+        series, verify,
+    },
     risk::{
         bound::{Profile, bound, exceeded_epsilon, most_correct, most_correct_by_epsilon},
         decision::{Output, Truth},
-        gibbs::{Constraint, Sampler},
         hierarchical::{Hierarchy, Upper},
         noise,
         postprocess::Postprocessed,
-        series,
         single::Attack,
     },
 };

@@ -3,11 +3,11 @@
 
 use assert_cmd::Command;
 use dp_assay::{
-    evidence::{
+    numeric::rational::parse,
+    replication::{
         published,
         verify::{self, Verdict},
     },
-    numeric::rational::parse,
 };
 use serde_json::Value;
 

@@ -185,11 +185,9 @@ pub fn guess<A: Decreasing>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Composition, Counts, conversions};
     use super::*;
-    use crate::{
-        account::{Composition, Counts, conversions},
-        numeric::rational::parse,
-    };
+    use crate::numeric::rational::parse;
 
     #[test]
     fn the_least_noise_is_proven_and_its_neighbor_is_disproved() {

@@ -6,11 +6,12 @@ use rug::Rational;
 
 use crate::{
     error::{Error, Result},
-    noise::check_sigma2,
-    numeric::{
-        rational,
-        sum::{Group, Law, LossSum},
+    loss::{
+        law::{Group, Law},
+        sum::LossSum,
     },
+    noise::check_sigma2,
+    numeric::rational,
 };
 
 /// At most so many counts of one noise.

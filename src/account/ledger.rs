@@ -18,7 +18,8 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, family::Units},
+    loss::family::Units,
+    numeric::Enclosure,
 };
 
 /// At most so many combinations of paths.

@@ -2,14 +2,12 @@
 
 pub mod allocate;
 pub mod calibrate;
-pub mod closed_forms;
 pub mod composition;
 pub mod conversions;
 pub mod crossing;
 pub mod ledger;
 pub mod paths;
 pub mod profile;
-pub mod residual;
 pub mod tradeoff;
 mod vector;
 

@@ -14,12 +14,13 @@ use super::{
 };
 use crate::{
     error::Result,
-    numeric::{
-        Enclosure,
+    loss::{
         family::{Family, Largest, Pair, Units},
-        rational,
+        law::Group,
+    },
+    numeric::{
+        Enclosure, rational,
         root::{self, Decreasing},
-        sum::Group,
     },
 };
 

@@ -6,10 +6,9 @@ use rug::Rational;
 use super::{Composition, conversions};
 use crate::{
     error::{Error, Result},
+    loss::answer::{Certificate, Certified},
     numeric::{
-        Enclosure,
-        contour::{Certificate, Certified},
-        rational,
+        Enclosure, rational,
         root::{self, Decreasing},
     },
 };

@@ -6,7 +6,7 @@
 //! `(alpha, beta) = (Q[L > l], P[L <= l])`, l on the lattice,
 //!
 //! with slope -exp(l) from `Q[L > l]` to `Q[L >= l]`. The pair is symmetric, so `P[L <= l] = Q[L >= -l]`, and both
-//! coordinates are tails of one kind ([`LossSum::tilted_tail`](crate::numeric::sum::LossSum::tilted_tail)), accurate to
+//! coordinates are tails of one kind ([`LossSum::tilted_tail`](crate::loss::sum::LossSum::tilted_tail)), accurate to
 //! relative precision however small.
 //!
 //! Where the lattice cannot be swept, f comes from the privacy profile by duality: f(alpha) is the supremum over eps of

@@ -1,7 +1,7 @@
 //! What a vector of counts with independent noise spends.
 
 use super::Counts;
-use crate::{error::Result, noise::VectorMechanism, numeric::sum::Law};
+use crate::{error::Result, loss::law::Law, noise::VectorMechanism};
 
 impl VectorMechanism {
     /// The counts that differ between neighbors, for an account: `changed` coordinates, each by `shift`. Coordinates that
@@ -21,8 +21,9 @@ impl VectorMechanism {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Composition;
     use super::*;
-    use crate::{account::Composition, noise::Streams, numeric::rational::parse};
+    use crate::{noise::Streams, numeric::rational::parse};
 
     #[test]
     fn a_vector_spends_what_its_changed_coordinates_spend() {

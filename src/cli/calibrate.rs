@@ -13,7 +13,8 @@ use dp_assay::{
         paths::WorstPath,
         profile::{check_delta, check_epsilon},
     },
-    numeric::{Certainty, Enclosure, sum::Law},
+    loss::law::Law,
+    numeric::{Certainty, Enclosure},
 };
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};

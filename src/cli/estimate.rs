@@ -6,11 +6,11 @@ use anyhow::{Context, Result};
 use dp_assay::{
     numeric::Enclosure,
     release::Release,
-    spine::{
+    spine::saved::Saved,
+    topdown::{
         estimated::{self, Estimated},
         measure::Mechanism,
         measurements,
-        saved::Saved,
     },
 };
 use serde_json::{Value, json};

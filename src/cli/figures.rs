@@ -5,7 +5,7 @@ use std::{env, path::PathBuf};
 use anyhow::Result;
 use dp_assay::{
     Error,
-    evidence::figures::{self, Item, Sources},
+    replication::figures::{self, Item, Sources},
 };
 use rayon::prelude::*;
 use serde_json::{Value, json};

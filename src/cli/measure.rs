@@ -7,7 +7,8 @@ use dp_assay::{
     account::profile::check_delta,
     numeric::Enclosure,
     release::Release,
-    spine::{histograms::Histograms, measure::Mechanism, measurements, saved::Saved},
+    spine::saved::Saved,
+    topdown::{histograms::Histograms, measure::Mechanism, measurements},
 };
 use serde_json::{Value, json};
 
@@ -137,8 +138,8 @@ pub fn run(args: &Args) -> Result<Answer> {
     Ok(Answer::Done)
 }
 
-fn parameter(law: &dp_assay::numeric::sum::Law) -> &rug::Rational {
-    use dp_assay::numeric::sum::Law;
+fn parameter(law: &dp_assay::loss::law::Law) -> &rug::Rational {
+    use dp_assay::loss::law::Law;
     match law {
         Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => sigma2,
         Law::DiscreteLaplace { epsilon } => epsilon,

@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 use clap::Args;
 use dp_assay::{
+    loss::law::Law,
     noise::{Streams, VectorMechanism},
-    numeric::sum::Law,
 };
 use serde_json::{Map, Value, json};
 

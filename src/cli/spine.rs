@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use dp_assay::{
     account::profile::check_delta,
-    evidence::figures::spines_2024,
     numeric::Enclosure,
+    replication::figures::spines_2024,
     spine::{
         blocks::Blocks,
         bypass::{self, Privacy},
         plan::{Built, Plan},
-        spread::Spread,
     },
+    topdown::spread::Spread,
 };
 use serde_json::{Value, json};
 

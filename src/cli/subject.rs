@@ -4,7 +4,8 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use dp_assay::{
     account::{Composition, Counts, Epsilon, paths::WorstPath, profile::Point},
-    numeric::{Enclosure, contour::Certified, family::Units},
+    loss::{answer::Certified, family::Units},
+    numeric::Enclosure,
     release::{Neighbors, Release},
 };
 use rayon::prelude::*;

@@ -7,15 +7,15 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
-    evidence::{
+    numeric::rational::parse,
+    release::Release,
+    replication::{
         pipeline::{self, Options, Pipeline},
         published::{self, Unit},
         report::{self, Section},
         verify::{self, Computed, Row},
         write,
     },
-    numeric::rational::parse,
-    release::Release,
 };
 use rayon::prelude::*;
 use serde_json::{Value, json};

@@ -6,11 +6,12 @@ use rug::{Integer, Rational};
 use super::quantile::{depth_approx, quantile};
 use crate::{
     error::{Error, Result},
-    numeric::{
-        Enclosure, rational,
-        sum::{Group, Law, LossSum},
+    loss::{
+        law::{Group, Law},
+        sum::LossSum,
         theta,
     },
+    numeric::{Enclosure, rational},
 };
 
 /// The distribution with mass exp(-x^2 / (2 sigma2)) / sum over i of exp(-i^2 / (2 sigma2)) at every integer x.

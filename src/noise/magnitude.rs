@@ -5,7 +5,8 @@ use rug::{Float, Integer, Rational, float::Round, ops::DivRounding};
 
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, rational, sum::Law},
+    loss::law::Law,
+    numeric::{Enclosure, rational},
 };
 
 /// The law on m = 0, 1, 2, ... with mass proportional to w(m) = exp(-(slope m + bend m (m - 1) / 2)), where zero may
@@ -138,8 +139,9 @@ pub(super) fn fixed_exp(exponent: &Rational, bits: u32) -> (Integer, Integer) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::DiscreteGaussian;
     use super::*;
-    use crate::{noise::DiscreteGaussian, numeric::rational::parse};
+    use crate::numeric::rational::parse;
 
     fn end(value: &Integer, bits: u32) -> Rational {
         Rational::from((value.clone(), Integer::from(1) << bits))

@@ -171,8 +171,9 @@ fn series(a: &Enclosure, bits: u32, value: impl Fn(u32) -> Enclosure) -> Enclosu
 
 #[cfg(test)]
 mod tests {
+    use super::super::DiscreteGaussian;
     use super::*;
-    use crate::{noise::DiscreteGaussian, numeric::rational::parse};
+    use crate::numeric::rational::parse;
 
     fn number(text: &str) -> Rational {
         parse(text).unwrap()

@@ -139,10 +139,11 @@ fn below_exp(gamma: &Rational, first: u32, word: u32, next: &mut dyn FnMut() -> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::DiscreteGaussian;
     use super::*;
     use crate::{
-        noise::DiscreteGaussian,
-        numeric::{Enclosure, rational::parse, sum::Law},
+        loss::law::Law,
+        numeric::{Enclosure, rational::parse},
     };
 
     fn blocks(law: &Law, block: u32, word: u32, guide: u32) -> Blocks {

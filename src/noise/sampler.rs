@@ -3,7 +3,7 @@
 use rug::Rational;
 
 use super::{DiscreteGaussian, DiscreteLaplace, magnitude::Magnitude, random::Source, rejection::Blocks, table::Table};
-use crate::{error::Result, numeric::sum::Law};
+use crate::{error::Result, loss::law::Law};
 
 /// Digits in a random word.
 const WORD: u32 = 32;

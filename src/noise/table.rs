@@ -178,11 +178,9 @@ fn floors(law: &Magnitude, digits: u32) -> Result<Vec<u64>> {
 mod tests {
     use rug::Rational;
 
+    use super::super::DiscreteGaussian;
     use super::*;
-    use crate::{
-        noise::DiscreteGaussian,
-        numeric::{rational::parse, sum::Law},
-    };
+    use crate::{loss::law::Law, numeric::rational::parse};
 
     fn gaussian(sigma2: &str, word: u32, guide: u32) -> (DiscreteGaussian, Table) {
         let sigma2 = parse(sigma2).unwrap();

@@ -6,7 +6,8 @@ use rug::Rational;
 use super::{Sampler, Streams};
 use crate::{
     error::{Error, Result},
-    numeric::{rational, sum::Law},
+    loss::law::Law,
+    numeric::rational,
 };
 
 /// Independent noise of one law on every coordinate of a vector of counts.

@@ -332,8 +332,8 @@ pub(crate) fn decimal(value: &Float, digits: usize, round: Round) -> Option<Stri
 
 #[cfg(test)]
 mod tests {
+    use super::super::rational::parse;
     use super::*;
-    use crate::numeric::rational::parse;
 
     fn enclosure(lower: &str, upper: &str) -> Enclosure {
         let end = |text: &str, round| rounded(80, &parse(text).unwrap(), round);

@@ -15,22 +15,9 @@
 //! | [`convolve`] | exact convolution in fixed point: the independent path that the tests hold against the contour |
 
 pub mod ball;
-pub mod boole;
-mod bounds;
-pub mod contour;
-pub mod convolve;
 pub mod enclosure;
-pub mod family;
 pub mod field;
-mod integrand;
-mod plan;
 pub mod rational;
 pub mod root;
-pub mod sieve;
-mod sketch;
-pub mod sum;
-pub mod theta;
-mod turn;
-mod wave;
 
 pub use enclosure::{Certainty, Enclosure};

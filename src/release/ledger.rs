@@ -14,7 +14,7 @@ use super::{Neighbors, Release, file::Reader, find_text};
 use crate::{
     account::ledger::{Entry, Ledger},
     error::Result,
-    numeric::family::Units,
+    loss::family::Units,
 };
 
 /// The bundled ledgers, as they stand in data/ledgers.

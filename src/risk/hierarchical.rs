@@ -21,7 +21,8 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, theta},
+    loss::theta,
+    numeric::Enclosure,
 };
 
 /// Beyond so many bits an output is refused as too improbable.

@@ -3,7 +3,7 @@
 use rug::Rational;
 
 use super::{exp, odds, plus_at_most, plus_or_minus, single::posterior};
-use crate::numeric::{Enclosure, theta};
+use crate::{loss::theta, numeric::Enclosure};
 
 /// sum over x in Z of g(x) / (1 + exp(-rho (2 x + 1)) (1 - p) / p), with g the mass of N_Z(0, sigma2), by every k-th
 /// term. The summand F at real x has a Gaussian factor and a second one that is at most 1 in modulus where

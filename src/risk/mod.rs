@@ -21,12 +21,10 @@
 
 pub mod bound;
 pub mod decision;
-pub mod gibbs;
 pub mod hierarchical;
 mod marginal;
 pub mod others;
 pub mod postprocess;
-pub mod series;
 pub mod single;
 mod threshold;
 
@@ -52,7 +50,7 @@ pub fn noise(rho: &Rational) -> Result<DiscreteGaussian> {
     DiscreteGaussian::new(Rational::from(1) / Rational::from(rho * 2_u32))
 }
 
-fn check_rho(rho: &Rational) -> Result<()> {
+pub(crate) fn check_rho(rho: &Rational) -> Result<()> {
     // 1 / (2 rho) from 10^-6 to 5 * 10^16, as far as the lattice of the noise is swept.
     let (least, most) = (Rational::from((1, 100_000_000_000_000_000_u64)), Rational::from(500_000));
     if *rho < least || *rho > most {
@@ -63,27 +61,27 @@ fn check_rho(rho: &Rational) -> Result<()> {
 }
 
 /// p / (1 - p).
-fn odds(prior: &Rational) -> Rational {
+pub(crate) fn odds(prior: &Rational) -> Rational {
     prior / Rational::from(1 - prior)
 }
 
-fn bits_for(digits: u32) -> u32 {
+pub(crate) fn bits_for(digits: u32) -> u32 {
     (f64::from(digits) * 3.33) as u32 + 24
 }
 
 /// Encloses exp(exponent) to about `bits` bits, whatever the size of the exponent.
-fn exp(exponent: &Rational, bits: u32) -> Enclosure {
+pub(crate) fn exp(exponent: &Rational, bits: u32) -> Enclosure {
     let size = exponent.to_f64().abs().log2().clamp(0.0, 300.0) as u32;
     Enclosure::rational(exponent, bits + size + 4).exp()
 }
 
 /// Widens the upper end by a bound for what was left out.
-fn plus_at_most(value: &Enclosure, left_out: &Enclosure) -> Enclosure {
+pub(crate) fn plus_at_most(value: &Enclosure, left_out: &Enclosure) -> Enclosure {
     let zero = Enclosure::double(0.0, left_out.lower().prec());
     value.add(&zero.hull(left_out))
 }
 
 /// Widens both ends by a bound for an error of either sign.
-fn plus_or_minus(value: &Enclosure, error: &Enclosure) -> Enclosure {
+pub(crate) fn plus_or_minus(value: &Enclosure, error: &Enclosure) -> Enclosure {
     value.add(&error.clone().negate().hull(error))
 }

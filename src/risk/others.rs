@@ -5,13 +5,13 @@ use rug::{Float, Rational};
 use super::{check_rho, exp};
 use crate::{
     error::{Error, Result},
-    numeric::{
-        Enclosure,
+    loss::{
         convolve::Masses,
-        rational,
-        sum::{Group, Law, LossSum},
+        law::{Group, Law},
+        sum::LossSum,
         theta,
     },
+    numeric::{Enclosure, rational},
 };
 
 /// At most so many bits in all the masses of a table.

@@ -14,11 +14,12 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::{
-        Enclosure, rational,
-        sum::{Group, Law, LossSum},
+    loss::{
+        law::{Group, Law},
+        sum::LossSum,
         theta,
     },
+    numeric::{Enclosure, rational},
 };
 
 /// The bits beyond which an answer is returned as wide as it is.

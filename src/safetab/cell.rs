@@ -11,11 +11,12 @@ use rug::{Float, Integer, Rational, float::Round};
 use crate::{
     account::Counts,
     error::{Error, Result},
-    noise::{DiscreteGaussian, DiscreteLaplace, depth_approx, quantile},
-    numeric::{
-        Enclosure, rational,
-        sum::{Group, Law, LossSum},
+    loss::{
+        law::{Group, Law},
+        sum::LossSum,
     },
+    noise::{DiscreteGaussian, DiscreteLaplace, depth_approx, quantile},
+    numeric::{Enclosure, rational},
 };
 
 /// At most so many cells in a sum.

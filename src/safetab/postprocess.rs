@@ -278,8 +278,9 @@ fn mills(noise: &DiscreteGaussian, d: i64, digits: u32) -> Enclosure {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cell::Mechanism;
     use super::*;
-    use crate::{numeric::rational::parse, safetab::cell::Mechanism};
+    use crate::numeric::rational::parse;
 
     fn rule(mechanism: Mechanism, budget: &str, chance: &str) -> Suppression {
         let noise = CellNoise::new(mechanism, &parse(budget).unwrap()).unwrap();

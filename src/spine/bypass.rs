@@ -19,7 +19,7 @@ use super::hierarchy::{MOST_LEVELS, Tree};
 use crate::{
     account::{Composition, paths::WorstPath},
     error::{Error, Result},
-    numeric::family::Units,
+    loss::family::Units,
     release::{Neighbors, Paths, Release},
 };
 

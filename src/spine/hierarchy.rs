@@ -70,7 +70,7 @@ impl Tree {
     }
 
     /// The unit of a level that has a child, looked for from `from` on.
-    pub(super) fn unit_of(&self, level: usize, from: usize, child: usize) -> usize {
+    pub(crate) fn unit_of(&self, level: usize, from: usize, child: usize) -> usize {
         let ends = &self.starts[level][from + 1..];
         // The next few are the likely ones.
         let near = ends.iter().take(8).position(|end| child < *end as usize);

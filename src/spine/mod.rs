@@ -22,17 +22,9 @@
 
 pub mod blocks;
 pub mod bypass;
-pub mod estimate;
-pub mod estimated;
 pub mod hierarchy;
-pub mod histograms;
-pub mod kronecker;
-pub mod measure;
-pub mod measurements;
 pub mod optimize;
 pub mod osed;
 pub mod plan;
 pub mod saved;
-pub mod spread;
-mod table;
-pub mod variance;
+pub(crate) mod table;

@@ -72,7 +72,7 @@ fn climb(tree: &Tree, parents: &[Vec<u32>], column: &Column, to: usize, mut foun
 }
 
 /// The places of each entity's blocks, ascending, one entity after the other, and where those of each end.
-pub(super) fn places(tree: &Tree, column: &Column) -> (Vec<u32>, Vec<usize>) {
+pub(crate) fn places(tree: &Tree, column: &Column) -> (Vec<u32>, Vec<usize>) {
     let sizes = sizes(column);
     let mut ends = vec![0_usize; sizes.len()];
     for entity in 1..sizes.len() {

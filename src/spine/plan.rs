@@ -23,9 +23,9 @@ use super::{
     blocks::{Blocks, Column, Kind, Mismatch},
     bypass::{self, Privacy, Spine},
     hierarchy::Tree,
-    measurements::quoted,
     optimize::{self, Entities, Settings},
     osed,
+    table::quoted,
 };
 use crate::{
     error::{Error, Result},

@@ -14,20 +14,25 @@ use crate::{
 };
 
 /// The headings under which a file may hold the GEOID of a block.
-pub(super) const BLOCK_NAMES: [&str; 4] = ["block", "BLOCKID", "GEOID", "GEOID20"];
+pub(crate) const BLOCK_NAMES: [&str; 4] = ["block", "BLOCKID", "GEOID", "GEOID20"];
 /// The GEOID of a block: state 2, county 3, tract 6, block 4 digits.
 const GEOID_DIGITS: usize = 15;
 
+/// A field of CSV, in quotes where it needs them.
+pub(crate) fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+}
+
 /// A file of values under a header, parted by commas or bars, row by row.
-pub(super) struct Table {
-    pub(super) file: String,
+pub(crate) struct Table {
+    pub(crate) file: String,
     header: ByteRecord,
     record: ByteRecord,
     reader: csv::Reader<Box<dyn Read>>,
 }
 
 impl Table {
-    pub(super) fn open(path: &Path) -> Result<Table> {
+    pub(crate) fn open(path: &Path) -> Result<Table> {
         let file = File::open(path).map_err(|why| file_error(path, why))?;
         let mut bytes = BufReader::with_capacity(1 << 20, file);
         let head = bytes.fill_buf().map_err(|why| file_error(path, why))?;
@@ -43,35 +48,35 @@ impl Table {
         Ok(table)
     }
 
-    pub(super) fn find(&self, names: &[&str]) -> Option<usize> {
+    pub(crate) fn find(&self, names: &[&str]) -> Option<usize> {
         self.header.iter().position(|heading| names.iter().any(|name| name.as_bytes() == heading.trim_ascii()))
     }
 
-    pub(super) fn column(&self, names: &[&str]) -> Result<usize> {
+    pub(crate) fn column(&self, names: &[&str]) -> Result<usize> {
         let why = || format!("no column {}: the header has to name it", names.join(" or "));
         self.find(names).ok_or_else(|| Error::DataFile { file: self.file.clone(), line: 1, column: 0, why: why() })
     }
 
-    pub(super) fn next(&mut self) -> Result<bool> {
+    pub(crate) fn next(&mut self) -> Result<bool> {
         self.reader.read_byte_record(&mut self.record).map_err(|why| broken(&self.file, &why))
     }
 
-    pub(super) fn line(&self) -> u64 {
+    pub(crate) fn line(&self) -> u64 {
         self.record.position().map_or(0, csv::Position::line)
     }
 
     /// A cell of the row, without blanks around it; empty where the row has none.
-    pub(super) fn cell(&self, at: usize) -> &[u8] {
+    pub(crate) fn cell(&self, at: usize) -> &[u8] {
         self.record.get(at).unwrap_or_default().trim_ascii()
     }
 
     /// How many cells the row has.
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.record.len()
     }
 
     /// A cell that holds a whole number, at most `most`.
-    pub(super) fn whole(&self, at: usize, most: u64) -> Result<u64> {
+    pub(crate) fn whole(&self, at: usize, most: u64) -> Result<u64> {
         let text = std::str::from_utf8(self.cell(at)).ok();
         let digits = text.filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
         digits
@@ -81,11 +86,11 @@ impl Table {
     }
 
     /// A cell for a message: its beginning.
-    pub(super) fn shown(&self, at: usize) -> String {
+    pub(crate) fn shown(&self, at: usize) -> String {
         String::from_utf8_lossy(self.cell(at)).chars().take(40).collect()
     }
 
-    pub(super) fn geoid(&self, at: usize) -> Result<u64> {
+    pub(crate) fn geoid(&self, at: usize) -> Result<u64> {
         let text = self.cell(at);
         if text.len() == GEOID_DIGITS && text.iter().all(u8::is_ascii_digit) {
             return Ok(text.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')));
@@ -100,7 +105,7 @@ impl Table {
         ))
     }
 
-    pub(super) fn refuse(&self, column: usize, why: &str) -> Error {
+    pub(crate) fn refuse(&self, column: usize, why: &str) -> Error {
         Error::DataFile { file: self.file.clone(), line: self.line() as usize, column, why: why.to_string() }
     }
 }

@@ -10,7 +10,8 @@ use std::{collections::BTreeMap, sync::mpsc, thread, time::Duration};
 
 use dp_assay::{
     account::{Composition, Counts},
-    numeric::{Enclosure, rational::parse, sum::Law},
+    loss::law::Law,
+    numeric::{Enclosure, rational::parse},
 };
 use rug::{Float, Rational};
 

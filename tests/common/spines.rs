@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use dp_assay::{
-    numeric::sum::Law,
+    loss::law::Law,
     release::Release,
     spine::{blocks::Blocks, hierarchy::Tree},
 };

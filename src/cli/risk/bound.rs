@@ -12,12 +12,12 @@ use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
-use super::prior;
-use crate::cli::{
+use super::super::{
     Answer, number,
     output::{self, exact, exact_text},
     subject::{Format, Resolved, Subject, in_words},
 };
+use super::prior;
 
 /// What no adversary can exceed, whatever they know besides, beside what the zCDP epsilon suggests
 ///

@@ -13,12 +13,12 @@ use dp_assay::{
 use rug::Rational;
 use serde_json::{Value, json};
 
-use super::{count, counts, numbers, prior, row};
-use crate::cli::{
+use super::super::{
     Answer,
     output::{self, ends, exact},
     subject::Format,
 };
+use super::{count, counts, numbers, prior, row};
 
 /// What counts of the groups above and beside reveal besides: the exact joint posterior
 ///

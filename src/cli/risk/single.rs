@@ -9,12 +9,12 @@ use dp_assay::{
 use rug::Rational;
 use serde_json::{Value, json};
 
-use super::{arrays, count, counts, numbers, prior, row, shown};
-use crate::cli::{
+use super::super::{
     Answer,
     output::{self, ends, exact, exact_text},
     subject::Format,
 };
+use super::{arrays, count, counts, numbers, prior, row, shown};
 
 /// What one noisy count reveals of a target, to an adversary who knows everybody else
 ///

@@ -16,7 +16,7 @@ use dp_assay::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::cli::{
+use super::super::{
     Answer,
     output::{self, exact, json_number},
 };

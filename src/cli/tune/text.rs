@@ -15,8 +15,8 @@ use dp_assay::{
 };
 use rug::Rational;
 
+use super::super::output::{self, exact_text};
 use super::data::stages;
-use crate::cli::output::{self, exact_text};
 
 fn percent(value: &Enclosure) -> String {
     let bits = value.lower().prec().max(64);

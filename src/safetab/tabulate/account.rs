@@ -26,7 +26,8 @@ use super::plan::LevelPlan;
 use crate::{
     account::{Composition, Counts, conversions, paths::WorstPath},
     error::{Error, Result},
-    numeric::{Enclosure, family::Units, sum::Law},
+    loss::{family::Units, law::Law},
+    numeric::Enclosure,
     safetab::schema::{Granularity, Level, Privacy},
 };
 
@@ -184,13 +185,13 @@ fn worst(mixes: &[Mix], delta: &Rational) -> Result<Option<Enclosure>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::plan::Noise;
     use super::*;
     use crate::{
         numeric::rational::parse,
         safetab::{
             groups::Key,
             schema::{IterationCode, RegionType},
-            tabulate::plan::Noise,
         },
     };
 

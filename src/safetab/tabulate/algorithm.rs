@@ -167,14 +167,15 @@ fn add(count: i64, noise: Option<i64>) -> Result<i64> {
 mod tests {
     use rug::Rational;
 
+    use super::super::plan::Noise;
     use super::*;
     use crate::{
+        loss::law::Law,
         noise::DiscreteGaussian,
-        numeric::{rational::parse, sum::Law},
+        numeric::rational::parse,
         safetab::{
             groups::Key,
             schema::{IterationCode, Level, RegionType},
-            tabulate::plan::Noise,
         },
     };
 

@@ -15,7 +15,8 @@ use super::{
     plan::{LevelPlan, Noise},
 };
 use crate::{
-    numeric::{Enclosure, rational, sum::Law},
+    loss::law::Law,
+    numeric::{Enclosure, rational},
     safetab::schema::{Pass, Privacy},
 };
 

@@ -4,8 +4,8 @@ use rug::Rational;
 
 use crate::{
     error::{Error, Result},
+    loss::law::Law,
     noise::Sampler,
-    numeric::sum::Law,
     safetab::{
         cell::{CellNoise, Mechanism},
         groups::{Key, Specification},

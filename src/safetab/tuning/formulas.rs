@@ -5,10 +5,10 @@
 
 use rug::{Integer, Rational, ops::Pow};
 
-use super::super::cell::{CellNoise, Mechanism};
 use crate::{
     error::{Error, Result},
     numeric::Enclosure,
+    safetab::cell::{CellNoise, Mechanism},
 };
 
 /// The margin of error by formula: floor(1.96 sigma) for the discrete Gaussian (2021, Section E.2; 2024, Section 6.1), and

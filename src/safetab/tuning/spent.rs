@@ -20,7 +20,8 @@ use super::Level;
 use crate::{
     account::{Composition, Counts, conversions, paths::WorstPath, profile::check_delta},
     error::{Error, Result},
-    numeric::{Enclosure, family::Units},
+    loss::family::Units,
+    numeric::Enclosure,
     release::Neighbors,
     safetab::cell::Mechanism,
 };

@@ -1,0 +1,3 @@
+//! Drawings as SVG.
+
+pub mod svg;

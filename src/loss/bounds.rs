@@ -1,0 +1,142 @@
+//! What the trapezoid rule adds and what the nodes left out add, from a sum over nodes to an enclosure of the answer. The
+//! statements and their proofs in outline are those of [`contour`](super::contour).
+
+use rug::{Float, Rational, float::Round};
+
+use super::{
+    answer::{Certificate, Certified},
+    plan::Plan,
+    question::{Kernel, Question},
+    sum::LossSum,
+};
+use crate::numeric::{enclosure::Enclosure, rational};
+
+/// What the trapezoid rule adds at most, and what the nodes left out add at most.
+#[derive(Clone, Debug)]
+pub(crate) struct Errors {
+    alias: Float,
+    truncation: Float,
+}
+
+impl LossSum {
+    /// The bounds for aliasing and truncation.
+    pub(crate) fn errors(&self, question: &Question, plan: &Plan) -> Errors {
+        let c = rational::from_f64(plan.c);
+        Errors { alias: self.alias_error(question, plan, &c), truncation: self.truncation_error(question, plan, &c) }
+    }
+
+    /// From the sum over the nodes of a plan to the answer, with all errors; `scale` encloses ln of what the factors
+    /// left out.
+    pub(crate) fn certify(
+        &self,
+        question: &Question,
+        plan: &Plan,
+        sum: Enclosure,
+        scale: &Enclosure,
+        bits: u32,
+        errors: &Errors,
+    ) -> Certified {
+        let c = rational::from_f64(plan.c);
+        let wide = bits + 64;
+        let real = |x: &Rational| Enclosure::rational(x, wide);
+        let prefactor = real(&self.ln_size(question, &c, question.start())).add(scale);
+        let mut total = sum.mul(&prefactor.exp()).div(&real(&plan.divisor()));
+        if question.kernel == Kernel::Complement {
+            total = total.negate();
+        }
+        let rounding_error = Float::with_val_round(32, total.upper() - total.lower(), Round::Up).0;
+        let (alias_error, truncation_error) = (errors.alias.clone(), errors.truncation.clone());
+        // T - alias <= answer <= T, and T is within the truncation of the sum that was formed.
+        let lower = Float::with_val_round(wide, total.lower() - &truncation_error, Round::Down).0;
+        let lower = Float::with_val_round(wide, &lower - &alias_error, Round::Down).0;
+        let upper = Float::with_val_round(wide, total.upper() + &truncation_error, Round::Up).0;
+        Certified {
+            value: Enclosure::new(lower, upper).clamp(0.0, f64::INFINITY),
+            certificate: Certificate {
+                contour: plan.c,
+                complement: question.kernel == Kernel::Complement,
+                period_nodes: plan.nodes,
+                lattice_refused: None,
+                swept_height: plan.height(plan.last),
+                evaluated_nodes: plan.evaluated(),
+                side_lobes: plan.lobes.len() - 1,
+                bits,
+                alias_error,
+                truncation_error,
+                rounding_error,
+            },
+            met: false,
+        }
+    }
+
+    /// The sum over both sides of exp(ln_bound(x) - x z) / (exp(period |x - c|) - 1), rounded up; infinite where a
+    /// point is not on its side of c.
+    fn alias_error(&self, question: &Question, plan: &Plan, c: &Rational) -> Float {
+        const BITS: u32 = 96;
+        let (low, high) = question.kernel.strip();
+        if !(low <= plan.below && plan.below < plan.c && plan.c < plan.above && plan.above <= high) {
+            return Float::with_val(BITS, f64::INFINITY);
+        }
+        let mut error = Enclosure::double(0.0, BITS);
+        for x in [plan.below, plan.above] {
+            let x = rational::from_f64(x);
+            let size = self.ln_bound(question, &x, &question.threshold, BITS).exp();
+            let decay = Rational::from(&x - c).abs() * &plan.period;
+            error = error.add(&size.div(&Enclosure::rational(&decay, BITS).exp_m1()));
+        }
+        error.upper().clone()
+    }
+
+    /// What the nodes left out add at most, rounded up. With M <= exp(ln_bound(c)) on the line, J the last node of the
+    /// first lobe and j beyond it, |product of the factors| <= exp(-cut) j / J up to the node `last`.
+    ///
+    /// On a lattice, |1 - r exp(i phi)| >= phi / pi for r <= 1 and phi in [0, pi] (it is at least sin phi, and at least
+    /// 1 beyond pi / 2), and for r > 1 it is r times such a number. With phi = 2 pi j / N the double pole of the hockey
+    /// stick gives at most (n1 + n2 r) (N / 2 j)^2, a single pole N / 2 j. The rule divides by N, and j and -j count:
+    ///
+    /// sum over J < j <= N/2 of (2 / N) (N / 2 j)^2 j / J <= (N / 2 J) ln(N / 2 J), and (2 / N) (N / 2 j) j / J: N / 2 J.
+    ///
+    /// On the line |kappa| exp(c eps) <= (period / 2 pi j)^2 and the rule divides by the period:
+    ///
+    /// sum over J < j <= last of (2 / period) (period / 2 pi j)^2 j / J <= (period / 2 pi^2 J) ln(last / J), and beyond
+    /// `last` period / (2 pi^2 last) times a mean ([`LossSum::beyond`]).
+    ///
+    /// A dropped node adds its own bound b / j^decay, which the plan has summed, in place of exp(-cut) j / J / j^decay.
+    fn truncation_error(&self, question: &Question, plan: &Plan, c: &Rational) -> Float {
+        const BITS: u32 = 96;
+        if plan.cut.is_infinite() {
+            return Float::new(BITS);
+        }
+        let real = |x: &Rational| Enclosure::rational(x, BITS);
+        let whole = |n: i64| real(&Rational::from(n));
+        let reach = plan.lobes[0].1;
+        let below_cut = real(&rational::from_f64(-plan.cut)).exp();
+        let dropped = real(&rational::from_f64(plan.dropped));
+        let bound = match (&question.step, plan.nodes) {
+            (Some(step), Some(nodes)) => {
+                let half = whole(nodes).div(&whole(2 * reach));
+                match question.kernel {
+                    Kernel::HockeyStick | Kernel::Complement => {
+                        // n1 + n2 r, with n1 = 1 - exp(-gap), n2 r = exp(-gap) (1 - exp(gap - h)) exp(-c h).
+                        let gap = real(&question.gap);
+                        let n1 = gap.clone().negate().exp_m1().negate();
+                        let n2 = gap.sub(&real(step)).exp_m1().negate();
+                        let r = real(&-(Rational::from(c * step) + &question.gap)).exp();
+                        // (2 / N) (N / 2)^2 = N / 2 for the dropped ones.
+                        let sum = half.ln().mul(&half).mul(&below_cut).add(&whole(nodes).mul(&dropped));
+                        n1.add(&n2.mul(&r)).mul(&sum)
+                    }
+                    Kernel::UpperTail | Kernel::TiltedTail => half.mul(&below_cut).add(&dropped),
+                }
+            }
+            _ => {
+                let pi = Enclosure::pi(BITS);
+                let scale = real(&plan.period).div(&pi.mul(&pi).mul(&Enclosure::double(2.0, BITS)));
+                let swept = whole(plan.last).div(&whole(reach)).ln().mul(&below_cut).div(&whole(reach));
+                let beyond = real(&rational::from_f64(plan.beyond)).div(&whole(plan.last));
+                scale.mul(&swept.add(&dropped).add(&beyond))
+            }
+        };
+        self.ln_bound(question, c, question.start(), BITS).exp().mul(&bound).upper().clone()
+    }
+}

@@ -1,0 +1,127 @@
+//! The factor that a group of noise terms contributes at a height, bounded in doubles.
+//!
+//! |F(t)| <= psi(d) / psi(0) with d the distance of w t to 2 pi Z and psi(d) = sum over k in Z of
+//! exp(-sigma2 (d - 2 pi k)^2 / 2): a theta function, even, of period 2 pi and decreasing on [0, pi] (Lemma A.4 of Su, Su
+//! & Wang by the Jacobi triple product).
+
+use std::f64::consts::PI;
+
+/// A group as the sieve sees it: approximate values suffice because every bound keeps a margin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FactorBound {
+    pub sigma2: f64,
+    pub weight: f64,
+    pub copies: f64,
+    /// Whether the noise is on the integers; continuous noise only decays.
+    pub periodic: bool,
+}
+
+/// Below this variance proxy a factor is bounded by one only: its windows cover most of the period anyway.
+const SMALLEST_SIGMA2: f64 = 0.3;
+
+impl FactorBound {
+    /// An upper bound for copies ln(psi(d) / psi(0)) for every distance of at least d in [0, pi].
+    ///
+    /// With the term k = 0 taken out, psi(d) = exp(-sigma2 d^2 / 2) (1 + sum over k != 0 of
+    /// exp(-2 pi sigma2 (pi k^2 - k d))). The terms k = 1 and -1 are kept; for |k| >= 2 and d <= pi the exponent is
+    /// at most -2 pi^2 sigma2 (k^2 - |k|), so they add less than 2.1 exp(-4 pi^2 sigma2) when sigma2 >= 0.3. And
+    /// psi(0) > 1 + 2 exp(-2 pi^2 sigma2). Since psi decreases, the bound at d holds for all larger distances.
+    pub(super) fn ln_factor(&self, d: f64) -> f64 {
+        if !self.periodic {
+            return -self.copies * self.sigma2 * d * d / 2.0;
+        }
+        if self.sigma2 < SMALLEST_SIGMA2 {
+            return 0.0;
+        }
+        let a = 2.0 * PI * self.sigma2;
+        if a * (PI - d) > 40.0 {
+            // The other terms are at most 4.1 exp(-40), which is less than the roundings.
+            return (self.copies * (-self.sigma2 * d * d / 2.0 + 2e-15)).min(0.0);
+        }
+        let others = (-a * (PI - d)).exp() + (-a * (PI + d)).exp() + 2.1 * (-2.0 * PI * a).exp();
+        let at_zero = (2.0 * (-a * PI).exp()).ln_1p();
+        // The last term pays for the roundings of the difference, which the copies multiply.
+        (self.copies * (-self.sigma2 * d * d / 2.0 + others.ln_1p() - at_zero + 1e-15)).min(0.0)
+    }
+
+    /// The distance to 2 pi Z beyond which this group alone is below exp(-cut); `None` if it never is.
+    pub(super) fn reach(&self, cut: f64) -> Option<f64> {
+        if !self.periodic {
+            return None;
+        }
+        if self.ln_factor(PI) > -cut {
+            return None;
+        }
+        let (mut inside, mut outside) = (0.0, PI);
+        for _ in 0..40 {
+            let middle = (inside + outside) / 2.0;
+            if self.ln_factor(middle) <= -cut {
+                outside = middle;
+            } else {
+                inside = middle;
+            }
+        }
+        Some(outside)
+    }
+
+    pub(super) fn period(&self) -> f64 {
+        2.0 * PI / self.weight
+    }
+
+    /// An upper bound for the mean of the factor over its period: the left Riemann sum of a decreasing function.
+    pub(super) fn mean(&self) -> f64 {
+        const STEPS: u32 = 64;
+        // Finer near zero, where a sharp factor has its mass.
+        let at = |step: u32| PI * (f64::from(step) / f64::from(STEPS)).powi(3);
+        let parts = (0..STEPS).map(|step| (at(step + 1) - at(step)) * (self.ln_factor(at(step)) * (1.0 - 1e-6)).exp());
+        parts.sum::<f64>() / PI
+    }
+
+    /// A lower bound for the distance of w t to 2 pi Z, or to 0 for continuous noise, over t in [from, to].
+    pub(super) fn nearest(&self, from: f64, to: f64) -> f64 {
+        if !self.periodic {
+            return from * self.weight;
+        }
+        let period = self.period();
+        let distance = |t: f64| (t - (t / period).round() * period).abs();
+        let crosses = (from / period).ceil() <= (to / period).floor();
+        if crosses {
+            return 0.0;
+        }
+        // t / period and the product are off by a few units in the last place of t.
+        let slack = to * 2f64.powi(-48);
+        ((distance(from).min(distance(to)) - slack).max(0.0) * self.weight).min(PI)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// |F(t)|^copies by its definition: sum over x of p(x) exp(i w t x).
+    pub(in crate::loss) fn factor_by_definition(wave: &FactorBound, t: f64) -> f64 {
+        let reach = (12.0 * wave.sigma2.sqrt()).ceil() as i64 + 2;
+        let (mut top, mut bottom) = (0.0, 0.0);
+        for x in -reach..=reach {
+            let mass = (-(x * x) as f64 / (2.0 * wave.sigma2)).exp();
+            top += mass * (wave.weight * t * x as f64).cos();
+            bottom += mass;
+        }
+        (top / bottom).abs().powf(wave.copies)
+    }
+
+    #[test]
+    fn the_factor_is_bounded_at_its_distance_and_beyond() {
+        for sigma2 in [0.31, 1.0, 5.0] {
+            let wave = FactorBound { sigma2, weight: 1.0, copies: 3.0, periodic: true };
+            for k in 0..=60 {
+                let d = PI * f64::from(k) / 60.0;
+                let truth = factor_by_definition(&wave, d).ln();
+                assert!(wave.ln_factor(d) >= truth - 1e-9 * truth.abs() || truth < -60.0, "{sigma2} {d}");
+                if (0.5..60.0).contains(&-truth) && sigma2 > 0.9 && d < 2.5 {
+                    assert!(wave.ln_factor(d) <= truth * 0.98, "not tight at {sigma2} {d}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The contours of a family: which pairs share which kernel, and the nodes at which they are summed.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rayon::prelude::*;
+use rug::{Integer, Rational};
+
+use super::{FINE, Family, Pair};
+use crate::{
+    error::{Error, Result},
+    loss::{
+        plan::Plan,
+        question::{Kernel, Question},
+        search::ContourSearch,
+        sieve::BUDGET,
+        sum::LossSum,
+    },
+};
+
+/// How many windows each sieve may look at on the line at least.
+const LEAST_BUDGET: u64 = 100_000;
+
+/// So many pairs may have a sieve each.
+const MOST_SIEVED: usize = 5_000;
+
+/// How many nodes of windows that survive for one member are looked at, and how many are summed for all pairs.
+const MOST_ON_LINE: i64 = 20_000;
+const MOST_SUMMED_ON_LINE: usize = 2_000;
+const MOST_ON_LATTICE: i64 = 100_000;
+
+/// The pairs of one lattice step, or all pairs on the line, with the contour that they share.
+pub(super) struct Kind {
+    pub(super) question: Question,
+    /// With the nodes that all pairs sum.
+    pub(super) plan: Plan,
+    pub(super) pairs: Vec<Pair>,
+    /// The nodes that a pair sums beside those, where pairs were sieved one by one.
+    pub(super) own: Option<Vec<Vec<i64>>>,
+}
+
+impl Family {
+    /// The contours of all pairs; nothing where they have none in common.
+    pub(super) fn kinds(&self, epsilon: &Rational, ln_share: f64, proven: bool) -> Result<Option<Vec<Kind>>> {
+        if !self.alike {
+            return Ok(None);
+        }
+        let question = self.question(epsilon, None);
+        let sketch = ContourSearch::new(&self.doubles[0], &question);
+        let sketch = if proven { sketch } else { sketch.unproven() };
+        let plan = sketch.plan_of_main_lobe(ln_share)?;
+        let rho = self.rho().to_f64();
+        // Any period does on the line; on a lattice a multiple of every step.
+        let multiple = self.common.as_ref().map(|common| Rational::from(&plan.period / common).ceil() * common);
+        let period = multiple.unwrap_or_else(|| plan.period.clone());
+        let mut kinds = Vec::new();
+        for (step, pairs) in &self.steps {
+            // A lattice whose period the main lobe nearly fills is quickly answered, pair by pair.
+            let Some(plan) = plan.on_lattice(&period, step, rho) else { return Ok(None) };
+            kinds.push(Kind { question: self.question(epsilon, Some(step)), plan, pairs: pairs.clone(), own: None });
+        }
+        let on_line = plan.with_period(&period, rho);
+        if !self.on_line.is_empty() {
+            kinds.push(Kind {
+                question: question.clone(),
+                plan: on_line.clone(),
+                pairs: self.on_line.clone(),
+                own: None,
+            });
+        }
+        match self.with_side_lobes(kinds) {
+            Err(Error::Unsweepable { .. }) => {
+                let all = Kind { question, plan: on_line, pairs: self.units(), own: None };
+                self.with_side_lobes(vec![all]).map(Some)
+            }
+            other => other.map(Some),
+        }
+    }
+
+    /// The hockey stick at epsilon on the lattice rho + step Z, or on the line.
+    fn question(&self, epsilon: &Rational, step: Option<&Rational>) -> Question {
+        let (kernel, threshold) = (Kernel::HockeyStick, epsilon.clone());
+        let Some(step) = step else {
+            return Question { kernel, first: threshold.clone(), threshold, gap: Rational::new(), step: None };
+        };
+        let rho = self.rho();
+        let index: Integer = (Rational::from(epsilon - &rho) / step).floor().into_numer_denom().0 + 1;
+        let first = Rational::from(step * index) + rho;
+        let gap = Rational::from(&first - epsilon);
+        Question { kernel, threshold, first, gap, step: Some(step.clone()) }
+    }
+
+    /// The kinds with the side lobes that matter.
+    fn with_side_lobes(&self, mut kinds: Vec<Kind>) -> Result<Vec<Kind>> {
+        let height = kinds[0].plan.height(1);
+        let mut candidates: Vec<Vec<Vec<i64>>> = Vec::new();
+        for kind in &mut kinds {
+            let lattice = kind.plan.nodes.is_some();
+            let most = if lattice { MOST_ON_LATTICE } else { MOST_ON_LINE };
+            let (sums, one_by_one) = self.to_sieve(&kind.pairs, lattice)?;
+            let budget = if lattice { BUDGET } else { (BUDGET / sums.len() as u64).max(LEAST_BUDGET) };
+            let each = |sum: &LossSum| {
+                let mut plan = kind.plan.clone();
+                let ranges = sum.survivors(&mut plan, most, budget)?;
+                Ok((plan, ranges.into_iter().flat_map(|(a, b)| a..=b).collect()))
+            };
+            let sieved: Vec<(Plan, Vec<i64>)> = sums.par_iter().map(each).collect::<Result<_>>()?;
+            let plan = &mut kind.plan;
+            plan.last = sieved.iter().map(|(plan, _)| plan.last).min().unwrap_or(plan.last);
+            plan.dropped = sieved.iter().map(|(plan, _)| plan.dropped).fold(0.0, f64::max);
+            plan.spent = sieved.iter().any(|(plan, _)| plan.spent);
+            if lattice && plan.spent {
+                let needed = "more windows".to_string();
+                let budget = format!("{BUDGET} windows");
+                return Err(Error::Unsweepable { step: "a pair's".to_string(), needed, budget });
+            }
+            if !lattice {
+                let beyond = |sum: &LossSum| sum.beyond(height, plan.last as f64);
+                plan.beyond = sums.par_iter().map(beyond).reduce(|| 0.0, f64::max);
+            }
+            kind.own = one_by_one.then(Vec::new);
+            let nodes = sieved.into_iter().map(|(_, nodes)| nodes);
+            candidates.push(if one_by_one {
+                nodes.collect()
+            } else {
+                let union: BTreeSet<i64> = nodes.flatten().collect();
+                vec![union.into_iter().collect()]
+            });
+        }
+        let bounds = self.bounds(&kinds, &candidates, height);
+        for (kind, candidates) in kinds.iter_mut().zip(candidates) {
+            let most = if kind.plan.nodes.is_some() { usize::MAX } else { MOST_SUMMED_ON_LINE };
+            if kind.own.is_none() {
+                // A node matters if it does for the largest member; the largest product is that of its double.
+                let largest =
+                    |node: &i64| bounds.iter().filter_map(|of| of.get(node)).fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+                let nodes = candidates.into_iter().flatten().map(|node| (node, 2.0 * largest(&node))).collect();
+                kind.plan.keep(nodes, most);
+                continue;
+            }
+            let keep = |(&(p, q), nodes): (&Pair, Vec<i64>)| {
+                let mut plan = kind.plan.clone();
+                plan.keep(nodes.into_iter().map(|node| (node, bounds[p][&node] + bounds[q][&node])).collect(), most);
+                plan
+            };
+            let plans: Vec<Plan> = kind.pairs.par_iter().zip(candidates).map(keep).collect();
+            kind.plan.dropped = plans.iter().map(|plan| plan.dropped).fold(0.0, f64::max);
+            kind.plan.spent |= plans.iter().any(|plan| plan.spent);
+            let common = kind.plan.evaluated() as usize;
+            kind.own = Some(plans.iter().map(|plan| plan.summed().skip(common).collect()).collect());
+        }
+        Ok(kinds)
+    }
+
+    /// For each member a bound of ln |F| at the nodes that are candidates for its pairs.
+    fn bounds(&self, kinds: &[Kind], candidates: &[Vec<Vec<i64>>], height: f64) -> Vec<HashMap<i64, f64>> {
+        let mut wanted = vec![BTreeSet::new(); self.len()];
+        for (kind, candidates) in kinds.iter().zip(candidates) {
+            match &kind.own {
+                Some(_) => {
+                    for (&(p, q), nodes) in kind.pairs.iter().zip(candidates) {
+                        wanted[p].extend(nodes);
+                        wanted[q].extend(nodes);
+                    }
+                }
+                None => {
+                    let members: BTreeSet<usize> = kind.pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
+                    members.into_iter().for_each(|member| wanted[member].extend(candidates.iter().flatten()));
+                }
+            }
+        }
+        let of_member = |(member, nodes): (&LossSum, BTreeSet<i64>)| {
+            let bound = member.ln_bounds();
+            nodes.into_iter().map(|node| (node, bound(node as f64 * height))).collect()
+        };
+        self.members.par_iter().zip(wanted).map(of_member).collect()
+    }
+
+    /// The sums to sieve for some pairs: the doubles of their members, unless a member repeats itself so soon that its
+    /// double does though the pair does not; then the pairs themselves, one by one.
+    fn to_sieve(&self, pairs: &[Pair], lattice: bool) -> Result<(Vec<LossSum>, bool)> {
+        let members: BTreeSet<usize> = pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
+        let coarse = |member: &usize| self.members[*member].step().is_some_and(|step| step.to_f64() > FINE);
+        if (lattice || members.iter().any(coarse)) && pairs.len() <= MOST_SIEVED {
+            return Ok((pairs.iter().map(|pair| self.unit(*pair)).collect::<Result<_>>()?, true));
+        }
+        Ok((members.into_iter().map(|member| self.doubles[member].clone()).collect(), false))
+    }
+}

@@ -1,0 +1,133 @@
+//! The integrand at the nodes of a contour: the factors of the sum and the kernel of the question.
+
+use rug::Rational;
+
+use super::{
+    law::Group,
+    phase::ExactPhase,
+    plan::Plan,
+    question::{Bracket, Question},
+    sum::LossSum,
+    theta::Factor,
+};
+use crate::numeric::{
+    field::{Field, Real},
+    rational,
+};
+
+/// The summand of the trapezoid rule at node j, without the prefactor.
+pub(crate) struct Integrand<F: Field> {
+    product: Product<F>,
+    /// exp(i t (offset - l0)), with eps in place of l0 on the line: the advance of the phase, exact.
+    offset: ExactPhase,
+    two_pi: F::Real,
+    bracket: Bracket<F>,
+    precision: <F::Real as Real>::Precision,
+}
+
+impl<F: Field> Integrand<F> {
+    pub(crate) fn new(
+        sum: &LossSum,
+        question: &Question,
+        plan: &Plan,
+        precision: <F::Real as Real>::Precision,
+    ) -> Self {
+        let c = rational::from_f64(plan.c);
+        let spacing = plan.period.clone().recip();
+        let start = if question.step.is_some() { &question.first } else { &question.threshold };
+        Integrand {
+            product: Product::new(sum, &c, &spacing, precision),
+            offset: ExactPhase::new(&(Rational::from(sum.offset() - start) * &spacing)),
+            two_pi: F::Real::pi(precision).mul_int(2),
+            bracket: Bracket::new(question, &c, plan, precision),
+            precision,
+        }
+    }
+
+    /// The part of the summand that depends on the question only: all but the factors of the sum.
+    pub(crate) fn question_at(&self, node: i64) -> F {
+        let turns: F::Real = self.offset.at(node, self.precision);
+        self.bracket.at(node).mul(&F::cis(&self.two_pi.mul(&turns)))
+    }
+
+    fn at(&self, node: i64) -> F {
+        // One phase for all: the turns of the question and of the factors nearly cancel at the saddle point.
+        let turns: F::Real = self.offset.at(node, self.precision);
+        self.bracket.at(node).mul(&self.product.turned(node, Some(turns)))
+    }
+
+    /// The trapezoid sum: node 0 and twice the real part of the nodes j >= 1 of the plan, for the nodes -j are the
+    /// conjugates and a period holds an odd number of nodes.
+    pub(crate) fn total(&self, plan: &Plan) -> F {
+        let half = plan.summed().skip(1).map(|node| self.at(node)).reduce(|sum, term| sum.add(&term));
+        let first = self.at(0);
+        half.map_or_else(|| first.clone(), |half| half.add(&half).add(&first))
+    }
+}
+
+/// The product of all factors of a sum at the nodes: M(s) without the parts that belong to the prefactor.
+pub(crate) struct Product<F: Field> {
+    factors: Vec<Factor<F>>,
+    two_pi: F::Real,
+}
+
+impl<F: Field> Product<F> {
+    /// At Re s = c, with Im s advancing by 2 pi `spacing` from node to node.
+    pub(crate) fn new(
+        sum: &LossSum,
+        c: &Rational,
+        spacing: &Rational,
+        precision: <F::Real as Real>::Precision,
+    ) -> Self {
+        let factors = sum.groups().iter().map(|group| Factor::new(group, c, spacing, precision)).collect();
+        Product { factors, two_pi: F::Real::pi(precision).mul_int(2) }
+    }
+
+    /// The factors of one group alone.
+    pub(crate) fn of_group(
+        group: &Group,
+        c: &Rational,
+        spacing: &Rational,
+        precision: <F::Real as Real>::Precision,
+    ) -> Self {
+        let factors = vec![Factor::new(group, c, spacing, precision)];
+        Product { factors, two_pi: F::Real::pi(precision).mul_int(2) }
+    }
+
+    /// The product at a node.
+    pub(crate) fn at(&self, node: i64) -> F {
+        self.turned(node, None)
+    }
+
+    /// The product at a node, turned by a further phase.
+    fn turned(&self, node: i64, turns: Option<F::Real>) -> F {
+        let mut turns = turns;
+        let mut ln_modulus: Option<F::Real> = None;
+        let mut product: Option<F> = None;
+        let mut ln_left_out = f64::NEG_INFINITY;
+        for factor in &self.factors {
+            let part = factor.at(node);
+            ln_modulus = Some(ln_modulus.map_or(part.ln_modulus.clone(), |sum| sum.add(&part.ln_modulus)));
+            turns = Some(turns.map_or(part.turns.clone(), |sum| sum.add(&part.turns)));
+            if let Some(series) = part.series {
+                product = Some(product.map_or(series.clone(), |product| product.mul(&series)));
+            }
+            ln_left_out = ln_sum(ln_left_out, part.ln_left_out);
+        }
+        let angle = turns.map_or_else(|| self.two_pi.mul_int(0), |turns| self.two_pi.mul(&turns));
+        let modulus = ln_modulus.map_or_else(|| self.two_pi.mul_int(0), |ln| ln.exp());
+        let value = F::cis(&angle).scale(&modulus);
+        let value = product.map_or(value.clone(), |product| product.mul(&value));
+        if ln_left_out == f64::NEG_INFINITY {
+            return value;
+        }
+        // prod (1 + e_i)^copies - 1 is at most exp(sum copies |e_i|) - 1 <= 2 sum copies |e_i| for a sum below one.
+        value.with_relative_error(ln_left_out + 0.7)
+    }
+}
+
+/// ln(exp(a) + exp(b)).
+fn ln_sum(a: f64, b: f64) -> f64 {
+    let (large, small) = (a.max(b), a.min(b));
+    if small == f64::NEG_INFINITY { large } else { large + (small - large).exp().ln_1p() }
+}

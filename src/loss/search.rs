@@ -1,0 +1,338 @@
+//! The search for a contour in doubles: its real part, its period and where the main lobe is cut.
+//!
+//! Nothing here needs a proof: every real part, spacing and height gives a true enclosure, because
+//! [`contour`](super::contour) bounds what each choice leaves out. A bad choice costs time only.
+
+use std::f64::consts::PI;
+
+use rug::Rational;
+
+use super::{
+    law::Law,
+    plan::{MOST_NODES, MOST_ON_LINE, Plan, unsweepable},
+    question::{Kernel, Question},
+    sieve,
+    sum::LossSum,
+    theta,
+};
+use crate::{
+    error::{Error, Result},
+    numeric::rational,
+};
+
+/// What the plan needs to know of the sum and the question, in doubles.
+pub(crate) struct ContourSearch<'a> {
+    sum: &'a LossSum,
+    kernel: Kernel,
+    /// Whether some losses are bounded, so that the bound for M is not a Gaussian's alone.
+    bounded: bool,
+    rho: f64,
+    /// The lattice step, where the lattice kernel is asked for.
+    step: Option<f64>,
+    exact_step: Option<Rational>,
+    /// The threshold z of the question.
+    at: f64,
+    /// The first lattice value that counts.
+    first: f64,
+    /// first - threshold, in (0, h].
+    gap: f64,
+    /// See [`Plan::far`].
+    far: f64,
+}
+
+impl<'a> ContourSearch<'a> {
+    pub(crate) fn new(sum: &'a LossSum, question: &Question) -> Self {
+        ContourSearch {
+            sum,
+            kernel: question.kernel,
+            bounded: sum.groups().iter().any(|group| matches!(group.law, Law::DiscreteLaplace { .. })),
+            rho: sum.rho().to_f64(),
+            step: question.step.as_ref().map(Rational::to_f64),
+            exact_step: question.step.clone(),
+            at: question.threshold.to_f64(),
+            first: question.first.to_f64(),
+            gap: question.gap.to_f64(),
+            far: f64::INFINITY,
+        }
+    }
+
+    /// For an approximation: on the line only the nearest side lobes are looked for.
+    pub(crate) fn unproven(self) -> Self {
+        ContourSearch { far: 1e4, ..self }
+    }
+
+    /// The derivative of ln of the bound exp(rho (x + x^2)) prod m(x) for M(x): increasing in x.
+    fn slope(&self, x: f64) -> f64 {
+        if !self.bounded {
+            return self.rho * (1.0 + 2.0 * x);
+        }
+        let bounded: f64 = self.sum.groups().iter().map(|group| theta::ln_bounded_mgf_approx(group, x).1).sum();
+        self.rho * (1.0 + 2.0 * x) + bounded
+    }
+
+    /// ln of that bound.
+    fn ln_bound(&self, x: f64) -> f64 {
+        if !self.bounded {
+            return self.rho * (x + x * x);
+        }
+        let bounded: f64 = self.sum.groups().iter().map(|group| theta::ln_bounded_mgf_approx(group, x).0).sum();
+        self.rho * (x + x * x) + bounded
+    }
+
+    /// The saddle point of M(s) kappa(s) on the real axis, thetas neglected: the root of an increasing function in
+    /// the strip in which the kernel converges.
+    pub(crate) fn saddle(&self) -> f64 {
+        let (low, high) = self.kernel.strip();
+        let slope = |c: f64| self.slope(c) + self.kernel_slope(c);
+        let c = few_bits(increasing_root(slope, low, high, 48));
+        match self.kernel {
+            Kernel::Complement => c.clamp(-0.9999, -0.0001),
+            // At the largest of bounded losses there is no saddle point: the answer is reached at infinity. Where
+            // exp(-c h) is below e^-100, one loss decides already.
+            _ => match self.step {
+                Some(step) if self.rho == 0.0 => c.max(low + f64::MIN_POSITIVE.sqrt()).min(100.0 / step),
+                _ => c.max(low + f64::MIN_POSITIVE.sqrt()),
+            },
+        }
+    }
+
+    /// The derivative of ln of |kappa(c)|: minus the threshold and the poles, which on a lattice repeat.
+    fn kernel_slope(&self, c: f64) -> f64 {
+        let (Some(h), both) = (self.step, matches!(self.kernel, Kernel::HockeyStick | Kernel::Complement)) else {
+            return -self.at - 1.0 / c - 1.0 / (c + 1.0);
+        };
+        let pole = |c: f64| h / (c * h).exp_m1();
+        if both {
+            let n1 = -(-self.gap).exp_m1();
+            let n2 = -(-self.gap - c * h).exp() * (self.gap - h).exp_m1();
+            let numerator = if n2.is_finite() { n2 / (n1 + n2) } else { 1.0 };
+            return -self.first - pole(c) - pole(c + 1.0) - h * numerator;
+        }
+        -self.first - if self.kernel == Kernel::UpperTail { pole(c) } else { pole(c + 1.0) }
+    }
+
+    /// ln of |kappa(c)| / h, or of |kappa(c)| on the line.
+    fn ln_kernel(&self, c: f64) -> f64 {
+        let Some(h) = self.step else { return -c * self.at - (c * (c + 1.0)).abs().ln() };
+        let bracket = match self.kernel {
+            Kernel::HockeyStick | Kernel::Complement => {
+                let numerator = -(-self.gap).exp_m1() - (-self.gap - c * h).exp() * (self.gap - h).exp_m1();
+                numerator / ((-c * h).exp_m1() * (-(c + 1.0) * h).exp_m1())
+            }
+            Kernel::UpperTail => -1.0 / (-c * h).exp_m1(),
+            Kernel::TiltedTail => -1.0 / (-(c + 1.0) * h).exp_m1(),
+        };
+        bracket.abs().ln() - c * self.first - self.extra()
+    }
+
+    /// The tilted tail carries a factor exp(-first) from exp(-L).
+    fn extra(&self) -> f64 {
+        if self.kernel == Kernel::TiltedTail { self.first } else { 0.0 }
+    }
+
+    /// ln of the answer by the saddle point method.
+    pub(crate) fn ln_estimate(&self) -> f64 {
+        self.ln_answer(self.saddle())
+    }
+
+    /// ln of the answer by the saddle point method at c, thetas included in the size of M but not in its curvature.
+    fn ln_answer(&self, c: f64) -> f64 {
+        let poles = match self.kernel {
+            Kernel::HockeyStick | Kernel::Complement => c.powi(-2) + (c + 1.0).powi(-2),
+            Kernel::UpperTail => c.powi(-2),
+            Kernel::TiltedTail => (c + 1.0).powi(-2),
+        };
+        let nudge = 1e-4 * (1.0 + c.abs());
+        let curvature = ((self.slope(c + nudge) - self.slope(c - nudge)) / (2.0 * nudge)).max(0.0) + poles;
+        // (1 / 2 pi) integral of M kappa = M kappa / sqrt(2 pi curvature); on a coarse lattice at most one period.
+        let width = 1.0 / (2.0 * PI * curvature).sqrt();
+        let (width, unit) = self.step.map_or((width, 1.0), |h| (width.min(1.0 / h), h));
+        let groups = self.sum.groups().iter();
+        let ln_mgf = self.rho * (c + c * c) + groups.map(|group| theta::ln_mgf_approx(group, c)).sum::<f64>();
+        ln_mgf + self.ln_kernel(c) + unit.ln() + width.ln()
+    }
+
+    /// ln of the bound for the terms that the trapezoid rule adds on one side, with the point x at which it is taken:
+    /// the sum over k >= 1 is at most exp(ln_bound(x) - x z) / (exp(period |x - c|) - 1).
+    fn ln_alias(&self, x: f64, c: f64, period: f64) -> f64 {
+        let power = period * (x - c).abs();
+        let denominator = if power > 30.0 { power } else { power.exp_m1().ln() };
+        self.ln_bound(x) - x * self.at - self.extra() - denominator
+    }
+
+    /// The best points for both bounds: the stationary ones, kept in the strip and away from c.
+    fn alias_points(&self, c: f64, period: f64) -> (f64, f64) {
+        let (low, high) = self.kernel.strip();
+        let stationary = |sign: f64| match self.bounded {
+            // The root of rho (1 + 2 x) = at + sign period.
+            false => (self.at + sign * period - self.rho) / (2.0 * self.rho),
+            true => increasing_root(|x| self.slope(x) - self.at - sign * period, low, high, 40),
+        };
+        // Bounded losses shorter than the period have no stationary point: the bound falls for ever, so far is enough.
+        let far = c + 1000.0 / self.step.unwrap_or(1.0);
+        let above = stationary(1.0);
+        let above = if above > 1e200 { far } else { above };
+        let below = stationary(-1.0).max(low).min(c - (1.0 / period).min((c - low) / 2.0));
+        let above = above.min(high).max(c + (1.0 / period).min((high - c) / 2.0));
+        (below, above)
+    }
+
+    fn ln_aliases(&self, c: f64, period: f64) -> f64 {
+        let (below, above) = self.alias_points(c, period);
+        let (p, q) = (self.ln_alias(below, c, period), self.ln_alias(above, c, period));
+        p.max(q) + (-(p - q).abs()).exp().ln_1p()
+    }
+
+    /// A plan whose errors are about exp(ln_share) of the answer; `ln_answer` is the answer where it is known better
+    /// than by the saddle point method.
+    pub(crate) fn plan(&self, ln_share: f64, ln_answer: Option<f64>) -> Result<Plan> {
+        let (c, period, cut) = self.measures(ln_share, ln_answer);
+        match self.step {
+            Some(step) => self.on_lattice(c, period, step, cut),
+            None => self.on_line(c, period, cut),
+        }
+    }
+
+    /// The plan on the line before any side lobes, and before the sieve.
+    pub(crate) fn plan_of_main_lobe(&self, ln_share: f64) -> Result<Plan> {
+        let (c, period, cut) = self.measures(ln_share, None);
+        self.main_lobe_on_line(c, period, cut)
+    }
+
+    /// The real part, the period and the cut for errors of about exp(ln_share) of the answer.
+    fn measures(&self, ln_share: f64, ln_answer: Option<f64>) -> (f64, f64, f64) {
+        let c = self.saddle();
+        let target = ln_answer.unwrap_or_else(|| self.ln_answer(c)) + ln_share;
+        // The shortest period whose aliases are below the target.
+        let mut long = self.step.unwrap_or(1e-3);
+        while self.ln_aliases(c, long) > target && long < 1e300 {
+            long *= 2.0;
+        }
+        let mut short = long / 2.0;
+        for _ in 0..12 {
+            let middle = (short + long) / 2.0;
+            if self.ln_aliases(c, middle) > target {
+                short = middle;
+            } else {
+                long = middle;
+            }
+        }
+        // The size of what is left out for a cut of zero, more or less: see `truncation_error` of the bounds.
+        let ln_left_out = match (self.kernel, self.step) {
+            (Kernel::HockeyStick | Kernel::Complement, _) | (_, None) => 2.0 - c * self.at,
+            (_, Some(h)) => 1.0 + (PI / h).ln() - c * self.first - self.extra(),
+        };
+        (c, long, (self.ln_bound(c) + ln_left_out - target).max(1.0))
+    }
+
+    fn on_lattice(&self, c: f64, period: f64, step: f64, cut: f64) -> Result<Plan> {
+        let nodes = (period / step).ceil();
+        if !nodes.is_finite() || nodes >= 2f64.powi(61) {
+            return Err(self.unsweepable(format!("a period of {nodes:.1e} steps"), "2e18".to_string()));
+        }
+        let nodes = (nodes as i64) | 1;
+        let period = nodes as f64 * step;
+        let (below, above) = self.alias_points(c, period);
+        let spacing = 2.0 * PI / period;
+        let last = (nodes - 1) / 2;
+        let reach = self.reach(cut, spacing);
+        let Some(exact_step) = &self.exact_step else { return Err(Error::EmptyComposition) };
+        let exact = Rational::from(exact_step * nodes);
+        let mut plan = Plan {
+            c,
+            period: exact,
+            nodes: Some(nodes),
+            lobes: vec![(0, last)],
+            below,
+            above,
+            cut,
+            decay: if matches!(self.kernel, Kernel::UpperTail | Kernel::TiltedTail) { 1 } else { 2 },
+            dropped: 0.0,
+            last,
+            spent: false,
+            beyond: 1.0,
+            far: self.far,
+        };
+        if reach * 1.25 + 16.0 >= last as f64 {
+            plan.cut = f64::INFINITY;
+            return if last > MOST_NODES { Err(self.too_many(last)) } else { Ok(plan) };
+        }
+        plan.lobes = vec![(0, reach as i64)];
+        let plan = self.sum.also_sieved(plan, MOST_ON_LINE)?;
+        if plan.last < last {
+            let needed = format!("more windows up to height {:.1e}", last as f64 * spacing);
+            return Err(self.unsweepable(needed, format!("{} windows", sieve::BUDGET)));
+        }
+        Ok(plan)
+    }
+
+    fn on_line(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
+        self.sum.also_sieved(self.main_lobe_on_line(c, period, cut)?, MOST_ON_LINE)
+    }
+
+    fn main_lobe_on_line(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
+        // Rounded up to few bits, so that the angles are fractions of moderate denominators.
+        let period = few_bits(period) * (1.0 + 2f64.powi(-11));
+        let period = few_bits(period);
+        let (below, above) = self.alias_points(c, period);
+        let spacing = 2.0 * PI / period;
+        let reach = self.reach(cut, spacing);
+        if reach > MOST_NODES as f64 {
+            return Err(self.too_many(reach as i64));
+        }
+        let reach = reach as i64;
+        let exact = rational::from_f64(period);
+        let plan = Plan {
+            c,
+            period: exact,
+            nodes: None,
+            lobes: vec![(0, reach)],
+            below,
+            above,
+            cut,
+            decay: 2,
+            dropped: 0.0,
+            last: reach,
+            spent: false,
+            beyond: 1.0,
+            far: self.far,
+        };
+        Ok(plan)
+    }
+
+    /// The node at which the main lobe has fallen to the cut.
+    fn reach(&self, cut: f64, spacing: f64) -> f64 {
+        ((cut / self.rho).sqrt() / spacing).ceil().max(1.0).min(2f64.powi(61))
+    }
+
+    fn too_many(&self, nodes: i64) -> Error {
+        self.unsweepable(format!("{nodes} nodes"), format!("{MOST_NODES} nodes"))
+    }
+
+    fn unsweepable(&self, needed: String, budget: String) -> Error {
+        unsweepable(self.step, needed, budget)
+    }
+}
+
+/// The root of an increasing function in (low, high), by widening and bisection; an end where there is none.
+fn increasing_root(f: impl Fn(f64) -> f64, low: f64, high: f64, rounds: u32) -> f64 {
+    let (mut left, mut right) = (low, if high.is_finite() { high } else { low + 1.0 });
+    while high.is_infinite() && f(right) < 0.0 && right < 1e300 {
+        left = right;
+        right = low + (right - low) * 2.0;
+    }
+    for _ in 0..rounds {
+        let middle = left + (right - left) / 2.0;
+        if f(middle) < 0.0 {
+            left = middle;
+        } else {
+            right = middle;
+        }
+    }
+    right
+}
+
+/// The number rounded to a mantissa of 12 bits: exact products with it stay short.
+fn few_bits(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & !((1_u64 << 40) - 1))
+}

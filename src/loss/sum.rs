@@ -1,0 +1,159 @@
+//! Weighted sums of independent noise terms, the privacy losses of which they are made, and the lattice on which they
+//! lie.
+
+use std::sync::Arc;
+
+use rug::{Integer, Rational};
+
+use super::{
+    law::{Group, Law},
+    sieve::Memory,
+};
+use crate::{
+    error::{Error, Result},
+    numeric::rational,
+};
+
+/// The random variable L = sum over all terms of ln p(X) / p(X - shift), with X drawn from the term's law p.
+///
+/// It is the logarithm of dP/dQ under P, for P the product of the laws and Q the same product with every coordinate
+/// moved by its shift (numerics, section 1). All laws here are symmetric, so -L under the weight exp(-L) is distributed
+/// as L: the pair is symmetric.
+///
+/// Gaussian terms have L = shift^2 / (2 sigma2) + (shift / sigma2) X; together they contribute exp(rho (s + s^2)) to
+/// the moment generating function E[exp(s L)], times theta functions for the integers. A discrete Laplace term has
+/// shift + 1 losses, from epsilon shift down to -epsilon shift in steps of 2 epsilon.
+///
+/// Without continuous terms all values lie on a lattice offset + h Z, where h is the greatest common divisor of the
+/// weights.
+#[derive(Clone, Debug)]
+pub struct LossSum {
+    groups: Vec<Group>,
+    rho: Rational,
+    offset: Rational,
+    step: Option<Rational>,
+    memory: Arc<Memory>,
+}
+
+impl LossSum {
+    /// The sum over the given groups, of which there must be at least one, each with a positive parameter, shift >= 1
+    /// and copies >= 1. Groups of equal noise are merged and their order does not matter.
+    pub fn new(groups: impl IntoIterator<Item = Group>) -> Result<Self> {
+        let mut groups: Vec<Group> = groups.into_iter().collect();
+        if groups.is_empty() {
+            return Err(Error::EmptyComposition);
+        }
+        for group in &groups {
+            if *group.law.parameter() <= 0 {
+                let shown = rational::display(group.law.parameter());
+                return Err(Error::out_of_range("the parameter of the noise", shown, "above 0"));
+            }
+            if group.shift == 0 || group.copies == 0 {
+                return Err(Error::out_of_range("count", 0, "at least one count, each moved by at least 1"));
+            }
+        }
+        groups.sort_by(|a, b| (&a.law, a.shift).cmp(&(&b.law, b.shift)));
+        groups.dedup_by(|next, kept| {
+            let same = next.law == kept.law && next.shift == kept.shift;
+            if same {
+                kept.copies += next.copies;
+            }
+            same
+        });
+        let continuous = groups.iter().any(|group| matches!(group.law, Law::Gaussian { .. }));
+        let step = groups.iter().map(Group::weight).reduce(|step, weight| rational::gcd(&step, &weight));
+        let rho = groups.iter().fold(Rational::new(), |sum, group| sum + group.rho());
+        let offset = groups.iter().fold(rho.clone(), |sum, group| sum + group.largest());
+        Ok(LossSum { groups, rho, offset, step: step.filter(|_| !continuous), memory: Arc::default() })
+    }
+
+    /// The groups, merged and in order.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// sum copies shift^2 / (2 sigma2) over the Gaussian terms.
+    pub fn rho(&self) -> &Rational {
+        &self.rho
+    }
+
+    /// rho plus the largest losses of the bounded terms: a point of the lattice.
+    pub(crate) fn offset(&self) -> &Rational {
+        &self.offset
+    }
+
+    /// The lattice step h, the greatest common divisor of the weights; nothing where a term is continuous.
+    pub fn step(&self) -> Option<&Rational> {
+        self.step.as_ref()
+    }
+
+    /// What the sieve has seen of this sum; clones share it.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// rho (x + x^2): ln E[exp(x L)] of the Gaussian terms is at most this for every real x, because no cosine in the
+    /// theta series exceeds one.
+    pub(crate) fn concentrated(&self, x: &Rational) -> Rational {
+        (x + x.clone().square()) * &self.rho
+    }
+
+    fn floor_index(&self, z: &Rational, step: &Rational) -> Integer {
+        (Rational::from(z - &self.offset) / step).floor().into_numer_denom().0
+    }
+
+    /// The smallest lattice value above z; z itself where there is no lattice.
+    pub fn above(&self, z: &Rational) -> Rational {
+        let Some(step) = &self.step else { return z.clone() };
+        Rational::from(step * (self.floor_index(z, step) + 1)) + &self.offset
+    }
+
+    /// The largest lattice value at most z; z itself where there is no lattice.
+    pub fn at_most(&self, z: &Rational) -> Rational {
+        let Some(step) = &self.step else { return z.clone() };
+        Rational::from(step * self.floor_index(z, step)) + &self.offset
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    fn group(sigma2: &str, shift: u64, copies: u64) -> Group {
+        Group { law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() }, shift, copies }
+    }
+
+    fn laplace(epsilon: &str, shift: u64, copies: u64) -> Group {
+        Group { law: Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() }, shift, copies }
+    }
+
+    #[test]
+    fn the_lattice_is_that_of_all_weights() {
+        let sum = LossSum::new([group("500/73", 1, 10), group("2500/137", 1, 6)]).unwrap();
+        assert_eq!(*sum.step().unwrap(), parse("1/2500").unwrap());
+        assert_eq!(*sum.rho(), parse("0.73").unwrap() + parse("0.1644").unwrap());
+        let mixed = LossSum::new([group("5", 1, 2), laplace("0.3", 2, 3)]).unwrap();
+        assert_eq!(*mixed.step().unwrap(), parse("0.2").unwrap());
+        assert_eq!((mixed.rho().clone(), mixed.offset().clone()), (parse("0.2").unwrap(), parse("2").unwrap()));
+        let continuous = Group { law: Law::Gaussian { sigma2: parse("5").unwrap() }, shift: 1, copies: 1 };
+        assert!(LossSum::new([group("5", 1, 2), continuous]).unwrap().step().is_none());
+    }
+
+    #[test]
+    fn above_and_at_most_are_neighbors_on_the_lattice() {
+        let sum = LossSum::new([group("5", 1, 10)]).unwrap();
+        assert_eq!(sum.above(&parse("1").unwrap()), parse("1.2").unwrap());
+        assert_eq!(sum.at_most(&parse("1").unwrap()), parse("1").unwrap());
+        assert_eq!(sum.above(&parse("-0.05").unwrap()), 0);
+        assert_eq!(sum.at_most(&parse("-0.05").unwrap()), parse("-0.2").unwrap());
+    }
+
+    #[test]
+    fn equal_groups_merge_whatever_their_order() {
+        let a = LossSum::new([group("5", 1, 4), group("7", 1, 1), group("5.0", 1, 6)]).unwrap();
+        let b = LossSum::new([group("7", 1, 1), group("5", 1, 10)]).unwrap();
+        assert_eq!(a.groups(), b.groups());
+        assert!(LossSum::new([]).is_err() && LossSum::new([group("0", 1, 1)]).is_err());
+    }
+}

@@ -1,0 +1,415 @@
+//! The factor of one group in the moment generating function, by both sides of Jacobi's identity.
+//!
+//! Let X have the law N_Z(0, sigma2), u = a + i b and m = sigma2 a. Completing the square in each sum,
+//!
+//! ```text
+//! E[exp(u X)] = exp(sigma2 a^2 / 2) F,
+//! F = sum_x exp(-(x - m)^2 / (2 sigma2)) exp(i b x)                     / sum_x exp(-x^2 / (2 sigma2))       direct
+//!   = sum_k exp(-sigma2 (b - 2 pi k)^2 / 2) exp(i m (b - 2 pi k))       / sum_k exp(-2 pi^2 sigma2 k^2)      images
+//! ```
+//!
+//! the second by Poisson summation. The direct side converges fast for small sigma2, the images for large; they cost
+//! the same at sigma2 = 1 / (2 pi).
+//!
+//! On the contour s = c + i t the argument is u = s shift / sigma2, so m = c shift is fixed and b = t shift / sigma2
+//! enters only modulo 2 pi. At the nodes of a lattice b is a rational multiple of 2 pi, and the reduction is exact
+//! integer arithmetic.
+
+use rug::{Float, Integer, Rational, float::Round};
+
+use super::{
+    law::{Group, Law},
+    phase::ExactPhase,
+};
+use crate::numeric::{
+    enclosure::Enclosure,
+    field::{Field, Real},
+    rational,
+};
+
+/// Below this variance proxy the direct side is summed, above it the images.
+const DIRECT_BELOW: f64 = 0.3;
+
+/// One group's factor F^copies on the line Re s = c, without its normalising constant: with f the angle at a node as
+/// a fraction of a full turn, copies ln F = decay f^2 + 2 pi i drift f up to the series.
+#[derive(Debug)]
+pub(crate) struct Factor<F: Field> {
+    copies: u64,
+    decay: F::Real,
+    drift: F::Real,
+    series: Series<F>,
+    precision: <F::Real as Real>::Precision,
+    /// Terms below exp(-cut) are left out and bounded.
+    cut: f64,
+}
+
+#[derive(Debug)]
+enum Series<F: Field> {
+    /// 1 + sum over k >= 1 of exp(-curvature (k^2 -+ 2 k f)) exp(-+ 2 pi i k m).
+    /// All of it times `scale`.
+    Images { turn: ExactPhase, curvature: F::Real, curvature_approx: f64, phases: Vec<F>, scale: F::Real },
+    /// sum over x of weights[x] exp(2 pi i x f).
+    Polynomial { turn: ExactPhase, weights: Vec<F>, two_pi: F::Real },
+    /// Nothing: a continuous Gaussian, whose angle is not reduced.
+    Unit { turns_per_node: F::Real },
+}
+
+/// What a group contributes to a node: the exponent, the phase in turns, and the factor that is not a pure exponential.
+pub(crate) struct NodeFactor<F: Field> {
+    pub ln_modulus: F::Real,
+    pub turns: F::Real,
+    pub series: Option<F>,
+    /// ln of the relative size of what was left out of the factor.
+    pub ln_left_out: f64,
+}
+
+impl<F: Field> Factor<F> {
+    /// The factor of `group` at Re s = c, where Im s advances by 2 pi `spacing` from node to node.
+    pub(crate) fn new(
+        group: &Group,
+        c: &Rational,
+        spacing: &Rational,
+        precision: <F::Real as Real>::Precision,
+    ) -> Self {
+        let real = |x: &Rational| F::Real::rational(x, precision);
+        let pi = F::Real::pi(precision);
+        let cut = f64::from(F::working_bits(precision)) * std::f64::consts::LN_2 + (group.copies as f64).ln() + 8.0;
+        let nought = || real(&Rational::new());
+        let m = Rational::from(c * group.shift);
+        let turns = group.weight() * spacing;
+        // copies sigma2 b^2 / 2 with b = 2 pi f; copies m b = 2 pi copies m f.
+        let curvature = |sigma2: &Rational| pi.mul(&pi).mul(&real(&Rational::from(sigma2 * 2_u32)));
+        let gaussian = |sigma2: &Rational, series: Series<F>| Factor {
+            copies: group.copies,
+            decay: curvature(sigma2).mul(&real(&Rational::from(group.copies))).neg(),
+            drift: real(&Rational::from(&m * group.copies)),
+            series,
+            precision,
+            cut,
+        };
+        let polynomial = |weights: Vec<F>, turns: &Rational, drift: Integer, cut: f64| Factor {
+            copies: group.copies,
+            decay: nought(),
+            drift: real(&Rational::from(drift)),
+            series: Series::Polynomial { turn: ExactPhase::new(turns), weights, two_pi: pi.mul_int(2) },
+            precision,
+            cut,
+        };
+        match &group.law {
+            Law::DiscreteGaussian { sigma2 } if is_direct(sigma2) => {
+                let direct = Direct::new(sigma2, &m, cut);
+                let scale = real(&axis(group, c).recip());
+                let weights = direct.exponents.iter().map(|x| F::new(real(x).exp().mul(&scale), nought())).collect();
+                polynomial(weights, &turns, direct.first * group.copies, direct.ln_tail)
+            }
+            Law::DiscreteGaussian { sigma2 } => {
+                let curvature = curvature(sigma2);
+                let curvature_approx = curvature.approximate();
+                let fraction = &m - m.clone().round();
+                let phases = (1..)
+                    .take_while(|k| curvature_approx * (k * k - k) as f64 <= cut)
+                    .map(|k: i64| F::cis(&pi.mul(&real(&Rational::from(&fraction * (2 * k))))))
+                    .collect();
+                let scale = real(&axis(group, c).recip());
+                gaussian(
+                    sigma2,
+                    Series::Images { turn: ExactPhase::new(&turns), curvature, curvature_approx, phases, scale },
+                )
+            }
+            Law::Gaussian { sigma2 } => gaussian(sigma2, Series::Unit { turns_per_node: real(&turns) }),
+            Law::DiscreteLaplace { epsilon } => {
+                // exp(i t largest) is part of the sum's offset; what is left is a polynomial in exp(-2 i t epsilon).
+                let weights = laplace_weights(epsilon, group.shift, c, precision);
+                let weights = weights.into_iter().map(|weight| F::new(weight, nought())).collect();
+                polynomial(weights, &-turns, Integer::new(), f64::INFINITY)
+            }
+        }
+    }
+
+    /// The factor at a node.
+    pub(crate) fn at(&self, node: i64) -> NodeFactor<F> {
+        let (f, series, ln_left_out) = match &self.series {
+            Series::Images { turn, curvature, curvature_approx, phases, scale } => {
+                let f: F::Real = turn.at(node, self.precision);
+                let (series, ln_left_out) = self.images(&f, curvature, *curvature_approx, phases, scale);
+                (f, series, ln_left_out)
+            }
+            Series::Polynomial { turn, weights, two_pi } => {
+                let f: F::Real = turn.at(node, self.precision);
+                let zeta = F::cis(&two_pi.mul(&f));
+                let mut weights = weights.iter().rev();
+                let last = weights.next().cloned();
+                let sum = last.map(|last| weights.fold(last, |sum, weight| sum.mul(&zeta).add(weight)));
+                (f, sum.map(|sum| sum.with_error(-self.cut).pow(self.copies)), f64::NEG_INFINITY)
+            }
+            Series::Unit { turns_per_node } => (turns_per_node.mul_int(node), None, f64::NEG_INFINITY),
+        };
+        NodeFactor { ln_modulus: self.decay.mul(&f).mul(&f), turns: self.drift.mul(&f), series, ln_left_out }
+    }
+
+    /// (1 + sum over k)^copies, or nothing where the whole sum is below the cut.
+    fn images(
+        &self,
+        f: &F::Real,
+        curvature: &F::Real,
+        curvature_approx: f64,
+        phases: &[F],
+        scale: &F::Real,
+    ) -> (Option<F>, f64) {
+        let position = 2.0 * f.approximate();
+        // The term k of the nearer side is exp(-curvature (k^2 - k |position|)); with |position| <= 1 all terms
+        // together are below 3 exp(-curvature (1 - |position|)) for curvature >= 2 pi^2 0.3. The last factors pay for
+        // the roundings of this line.
+        let ln_all = 3f64.ln() - curvature_approx * (1.0 - position.abs() * (1.0 + 1e-12)) * (1.0 - 1e-9) + 1e-6;
+        let unscaled = scale.approximate() == 1.0;
+        if ln_all < -self.cut && unscaled {
+            return (None, ln_all + (self.copies as f64).ln());
+        }
+        let mut sum: Option<F> = None;
+        for (phase, k) in phases.iter().zip(1_i64..) {
+            for (sign, phase) in [(1, phase.conj()), (-1, phase.clone())] {
+                let distance = (k * k) as f64 - f64::from(sign) * k as f64 * position;
+                if curvature_approx * distance > self.cut {
+                    continue;
+                }
+                // exp(-curvature (k^2 - sign k 2 f)) exp(-sign 2 pi i k m)
+                let exponent = curvature.mul(&f.mul_int(2 * i64::from(sign) * k)).add(&curvature.mul_int(-k * k));
+                let term = phase.scale(&exponent.exp());
+                sum = Some(sum.map_or(term.clone(), |sum| sum.add(&term)));
+            }
+        }
+        let nought = || F::new(F::Real::ratio(0, 1, self.precision), F::Real::ratio(0, 1, self.precision));
+        let sum = match sum {
+            Some(sum) => sum,
+            None if unscaled => return (None, ln_all + (self.copies as f64).ln()),
+            None => nought(),
+        };
+        // Left out: at most two terms below exp(-cut) for each kept k, and beyond the last k a geometric tail of
+        // ratio below exp(-2 curvature) < 1/2 that starts below 2 exp(-cut).
+        let left_out = (2.0 * phases.len() as f64 + 4.0).ln() - self.cut;
+        let one = F::new(F::Real::ratio(1, 1, self.precision), F::Real::ratio(0, 1, self.precision));
+        (Some(one.add(&sum).with_error(left_out).scale(scale).pow(self.copies)), f64::NEG_INFINITY)
+    }
+}
+
+/// The masses of the losses of one discrete Laplace term, tilted by exp(c loss) and scaled to sum to one.
+///
+/// With q = exp(-epsilon) the loss epsilon (shift - 2 x) has mass 1 / (1 + q) at x = 0, q^shift / (1 + q) at
+/// x = shift, and (1 - q) q^x / (1 + q) between: all that lies beyond an end has the end's loss.
+fn laplace_weights<R: Real>(epsilon: &Rational, shift: u64, c: &Rational, precision: R::Precision) -> Vec<R> {
+    let real = |x: &Rational| R::rational(x, precision);
+    let middle = real(&-epsilon.clone()).exp_m1().neg();
+    // exp(-epsilon x) exp(-2 c epsilon x), the common factor exp(c epsilon shift) / (1 + q) left out.
+    let slope = Rational::from(c * 2_u32) * epsilon + epsilon;
+    let power = |x: u64| real(&(-(Rational::from(&slope * x)))).exp();
+    let weights: Vec<R> = (0..=shift)
+        .map(|x| match x {
+            0 => real(&Rational::from(1)),
+            x if x == shift => power(x),
+            x => power(x).mul(&middle),
+        })
+        .collect();
+    let total = weights[1..].iter().fold(weights[0].clone(), |sum, weight| sum.add(weight)).recip();
+    weights.iter().map(|weight| weight.mul(&total)).collect()
+}
+
+/// Encloses ln E[exp(c L)] of one bounded term of the group, zero for Gaussian laws.
+pub(crate) fn ln_bounded_mgf(group: &Group, c: &Rational, bits: u32) -> Enclosure {
+    let Law::DiscreteLaplace { epsilon } = &group.law else { return Enclosure::double(0.0, bits) };
+    let real = |x: &Rational| Enclosure::rational(x, bits);
+    let one = Enclosure::double(1.0, bits);
+    let middle = real(&-epsilon.clone()).exp_m1().negate();
+    let slope = Rational::from(c * 2_u32) * epsilon + epsilon;
+    let mut total = one.clone();
+    for x in 1..=group.shift {
+        let power = real(&-Rational::from(&slope * x)).exp();
+        total = total.add(&if x == group.shift { power } else { power.mul(&middle) });
+    }
+    let normaliser = one.add(&real(&-epsilon.clone()).exp());
+    real(&(Rational::from(c * group.shift) * epsilon)).add(&total.div(&normaliser).ln())
+}
+
+/// ln E[exp(c L)] of all copies of a bounded group and its derivative, in doubles; zero for Gaussian laws.
+pub(crate) fn ln_bounded_mgf_approx(group: &Group, c: f64) -> (f64, f64) {
+    let Law::DiscreteLaplace { epsilon } = &group.law else { return (0.0, 0.0) };
+    let (e, shift) = (epsilon.to_f64(), group.shift as f64);
+    let slope = (1.0 + 2.0 * c) * e;
+    // Relative to the larger end, so that nothing overflows.
+    let peak = (-slope * shift).max(0.0);
+    let (mut total, mut moment) = (0.0, 0.0);
+    for x in 0..=group.shift {
+        let inner = x != 0 && x != group.shift;
+        let weight = (-slope * x as f64 - peak).exp() * if inner { -(-e).exp_m1() } else { 1.0 };
+        total += weight;
+        moment += weight * e * (shift - 2.0 * x as f64);
+    }
+    let copies = group.copies as f64;
+    (copies * (c * shift * e + peak + total.ln() - (-e).exp().ln_1p()), copies * moment / total)
+}
+
+fn is_direct(sigma2: &Rational) -> bool {
+    sigma2.to_f64() < DIRECT_BELOW
+}
+
+/// The direct side around m: which x are kept, relative to the largest term.
+struct Direct {
+    first: Integer,
+    /// -((x - m)^2 - least^2) / (2 sigma2) for the x kept, where `least` is the distance from m to Z.
+    exponents: Vec<Rational>,
+    /// -ln of a bound for the terms left out.
+    ln_tail: f64,
+}
+
+impl Direct {
+    fn new(sigma2: &Rational, m: &Rational, cut: f64) -> Self {
+        let nearest = m.clone().round().into_numer_denom().0;
+        let least2 = square(&(Rational::from(m - &nearest)));
+        let exponent = |x: i64| -> Rational {
+            let distance2 = square(&(Rational::from(m - &nearest) - x));
+            (&least2 - distance2) / Rational::from(sigma2 * 2_u32)
+        };
+        let mut reach = 0;
+        while exponent(reach).to_f64() > -cut || exponent(-reach).to_f64() > -cut {
+            reach += 1;
+        }
+        // The exponents beyond +-reach fall by at least (2 reach) / (2 sigma2) >= 3 a step (sigma2 < 0.3, reach >= 1),
+        // so each side sums to less than 1.1 exp(-cut).
+        let exponents = (-reach..=reach).map(exponent).collect();
+        Direct { first: nearest - reach, exponents, ln_tail: cut - 2.2_f64.ln() }
+    }
+}
+
+fn square(x: &Rational) -> Rational {
+    x.clone().square()
+}
+
+/// Encloses ln of what [`Factor`] leaves out of E[exp(c L)] exp(-rho (c + c^2)) for all copies of a group: the
+/// normalising constant and the largest term of the direct side, or the moment generating function of a bounded law.
+pub(crate) fn ln_scale(group: &Group, c: &Rational, bits: u32) -> Enclosure {
+    let copies = Enclosure::rational(&Rational::from(group.copies), bits);
+    match &group.law {
+        Law::DiscreteGaussian { sigma2 } => {
+            let least = Enclosure::rational(&ln_least(sigma2, group, c), bits);
+            let axis = Enclosure::rational(&axis(group, c), bits).ln();
+            least.add(&axis.sub(&normaliser(sigma2, bits).ln()).mul(&copies))
+        }
+        Law::Gaussian { .. } => Enclosure::double(0.0, bits),
+        Law::DiscreteLaplace { .. } => ln_bounded_mgf(group, c, bits).mul(&copies),
+    }
+}
+
+/// The same in doubles.
+pub(crate) fn ln_scale_approx(group: &Group, c: &Rational) -> f64 {
+    match &group.law {
+        Law::DiscreteGaussian { sigma2 } => {
+            let exact = sigma2.to_f64();
+            let a = if is_direct(sigma2) { 0.5 / exact } else { 2.0 * std::f64::consts::PI.powi(2) * exact };
+            let sum = (-a).exp() + (-4.0 * a).exp() + (-9.0 * a).exp();
+            let axis = axis(group, c).to_f64().ln();
+            ln_least(sigma2, group, c).to_f64() + group.copies as f64 * (axis - (2.0 * sum).ln_1p())
+        }
+        Law::Gaussian { .. } => 0.0,
+        Law::DiscreteLaplace { .. } => ln_bounded_mgf_approx(group, c.to_f64()).0,
+    }
+}
+
+/// About the value of one copy's series on the axis, as an exact number: the series is divided by it before it is raised
+/// to the number of copies, so that many copies of small noise stay within the range of a radius. One for large sigma2.
+fn axis(group: &Group, c: &Rational) -> Rational {
+    let Law::DiscreteGaussian { sigma2 } = &group.law else { return Rational::from(1) };
+    let m = Rational::from(c * group.shift);
+    let distance = (&m - m.clone().round()).to_f64().abs();
+    let exact = sigma2.to_f64();
+    let value = if is_direct(sigma2) {
+        // Relative to the nearest integer: its neighbors are 1 - distance and 1 + distance away.
+        let term = |away: f64| ((distance * distance - away * away) / (2.0 * exact)).exp();
+        1.0 + term(1.0 - distance) + term(1.0 + distance) + term(2.0 - distance)
+    } else {
+        let q = (-2.0 * std::f64::consts::PI.powi(2) * exact).exp();
+        1.0 + 2.0 * q * (2.0 * std::f64::consts::PI * distance).cos()
+    };
+    // A change too small to matter for any number of copies is not worth the multiplication.
+    if (value - 1.0).abs() * (group.copies as f64) < 1e-6 { Rational::from(1) } else { rational::from_f64(value) }
+}
+
+/// -copies least^2 / (2 sigma2) for the distance `least` from m = c shift to Z on the direct side; zero for the images.
+fn ln_least(sigma2: &Rational, group: &Group, c: &Rational) -> Rational {
+    if !is_direct(sigma2) {
+        return Rational::new();
+    }
+    let m = Rational::from(c * group.shift);
+    let nearest = m.clone().round();
+    -square(&(m - nearest)) * group.copies / Rational::from(sigma2 * 2_u32)
+}
+
+/// The sum by which F is normalised: sum_k exp(-2 pi^2 sigma2 k^2) for the images, sum_x exp(-x^2 / (2 sigma2)) for
+/// the direct side. Relative error 2^-bits or a little more.
+pub(crate) fn normaliser(sigma2: &Rational, bits: u32) -> Enclosure {
+    let exponent = if sigma2.to_f64() < DIRECT_BELOW {
+        Enclosure::rational(&(Rational::from(1) / Rational::from(sigma2 * 2_u32)), bits + 8)
+    } else {
+        let pi = Enclosure::pi(bits + 8);
+        pi.mul(&pi).mul(&Enclosure::rational(&Rational::from(sigma2 * 2_u32), bits + 8))
+    };
+    theta3(&exponent, bits + 8)
+}
+
+/// sum over x in Z of exp(-x^2 / (2 sigma2)): the normalising constant of N_Z(0, sigma2), by whichever side of
+/// Jacobi's identity is shorter: it equals sqrt(2 pi sigma2) sum over k of exp(-2 pi^2 sigma2 k^2).
+pub fn gaussian_sum(sigma2: &Rational, bits: u32) -> Enclosure {
+    let sum = normaliser(sigma2, bits);
+    if sigma2.to_f64() < DIRECT_BELOW {
+        return sum;
+    }
+    let scale = Enclosure::pi(bits + 8).mul(&Enclosure::rational(&Rational::from(sigma2 * 2_u32), bits + 8)).sqrt();
+    sum.mul(&scale)
+}
+
+/// theta_3(0, exp(-a)) = 1 + 2 sum over k >= 1 of exp(-a k^2), for a >= 1.
+pub fn theta3(a: &Enclosure, bits: u32) -> Enclosure {
+    weighted_theta(a, bits, |_| 1).mul(&Enclosure::double(2.0, bits)).add(&Enclosure::double(1.0, bits))
+}
+
+/// sum over k >= 1 of weight(k) exp(-a k^2) for a >= 1 and a weight that grows at most as k^2.
+pub(crate) fn weighted_theta(a: &Enclosure, bits: u32, weight: impl Fn(u32) -> u32) -> Enclosure {
+    let mut sum = Enclosure::double(0.0, bits);
+    let least = a.lower().to_f64();
+    let mut k = 1_u32;
+    loop {
+        let square = Enclosure::double(-f64::from(k) * f64::from(k), bits);
+        let term = a.mul(&square).exp().mul(&Enclosure::double(f64::from(weight(k)), bits));
+        sum = sum.add(&term);
+        // What follows is at most tail_ratio times the last term.
+        if least * f64::from((k + 1) * (k + 1)) - least > f64::from(bits) || k > 2000 {
+            let tail = Float::with_val_round(bits, term.upper() * tail_ratio(least, k), Round::Up).0;
+            return Enclosure::new(sum.lower().clone(), Float::with_val_round(bits, sum.upper() + &tail, Round::Up).0);
+        }
+        k += 1;
+    }
+}
+
+/// An upper bound for (sum over j > k of weight(j) exp(-a j^2)) / (weight(k) exp(-a k^2)), with weight(j + 1) <=
+/// 4 weight(j): the first ratio is at most 4 exp(-a (2 k + 1)) and all later ones are below 4 exp(-3) < 1/5 for
+/// a >= 1, so the sum is at most 5/4 of its first term. The factor 1 + 10^-9 pays for the roundings of the doubles.
+fn tail_ratio(a: f64, k: u32) -> f64 {
+    4.0 * (-a * f64::from(2 * k + 1)).exp() * 1.25 * (1.0 + 1e-9) + f64::MIN_POSITIVE
+}
+
+/// ln E[exp(c L)] less rho (c + c^2) of all copies of a group, to a few digits, for choosing contours: zero for large
+/// sigma2, negative for small, all of it for bounded laws.
+pub(crate) fn ln_mgf_approx(group: &Group, c: f64) -> f64 {
+    let (m, copies) = (c * group.shift as f64, group.copies as f64);
+    let sigma2 = match &group.law {
+        Law::DiscreteGaussian { sigma2 } => sigma2.to_f64(),
+        Law::Gaussian { .. } => return 0.0,
+        Law::DiscreteLaplace { .. } => return ln_bounded_mgf_approx(group, c).0,
+    };
+    if sigma2 >= DIRECT_BELOW {
+        let q = (-2.0 * std::f64::consts::PI.powi(2) * sigma2).exp();
+        return copies * ((1.0 + 2.0 * q * (2.0 * std::f64::consts::PI * m).cos()) / (1.0 + 2.0 * q)).ln();
+    }
+    let least = (m - m.round()).abs();
+    let second = (-(1.0 - 2.0 * least) / (2.0 * sigma2)).exp();
+    let normaliser = 1.0 + 2.0 * (-1.0 / (2.0 * sigma2)).exp();
+    copies * (-least * least / (2.0 * sigma2) + (1.0 + second).ln() - normaliser.ln())
+}

@@ -1,0 +1,95 @@
+//! Published values about the block paths of a release: pairs of them, and the largest delta of all pairs.
+
+use serde::Deserialize;
+
+use super::verify::Computed;
+use crate::{
+    account::paths::WorstPath,
+    error::{Error, Result},
+    loss::family::Units,
+    numeric::{Enclosure, rational::parse},
+    release::{Neighbors, Release},
+};
+
+/// What is asked of the block paths. Paths are numbered from 1, in the order of the release's file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PathValue {
+    /// How many paths there are.
+    Paths,
+    /// How many pairs of them, each unordered and with repetition.
+    Pairs,
+    /// delta(epsilon) of one pair.
+    Delta {
+        /// The two paths.
+        pair: [usize; 2],
+        /// The epsilon.
+        epsilon: String,
+    },
+    /// The largest delta(epsilon) of all pairs.
+    LargestDelta {
+        /// The epsilon.
+        epsilon: String,
+    },
+}
+
+/// Recomputes a value to a relative width of 10^-digits.
+pub(super) fn compute(release: &Release, what: &PathValue, digits: u32) -> Result<Computed> {
+    let worst = worst_path(release)?;
+    let number = |count: usize| Enclosure::double(count as f64, 64);
+    Ok(Computed::Value(match what {
+        PathValue::Paths => number(path_count(release)),
+        PathValue::Pairs => number(worst.count()),
+        PathValue::Delta { pair: [p, q], epsilon } => {
+            let index = |path: usize| {
+                let expected = format!("a path from 1 to {}", path_count(release));
+                let inside = (1..=path_count(release)).contains(&path);
+                inside.then(|| path - 1).ok_or_else(|| Error::out_of_range("path", path, &expected))
+            };
+            worst.composition((index(*p)?, index(*q)?))?.delta(&parse(epsilon)?, digits)?.value
+        }
+        PathValue::LargestDelta { epsilon } => worst.delta_sharply(&parse(epsilon)?, digits)?.value,
+    }))
+}
+
+/// All block paths of a release, in pairs where a record changes and alone where it is added.
+pub(super) fn worst_path(release: &Release) -> Result<WorstPath> {
+    let units = if release.neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
+    WorstPath::new(release.path_compositions()?, units)
+}
+
+fn path_count(release: &Release) -> usize {
+    release.paths.as_ref().map_or(0, |paths| paths.dropped.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The common contour against every pair on a contour of its own, and many contenders refined to 14 digits.
+    #[test]
+    fn the_largest_of_all_pairs_is_that_of_one_of_them() {
+        let release = Release::find("dhc-persons-us").unwrap();
+        let worst = worst_path(&release).unwrap();
+        let epsilon = parse("20").unwrap();
+        let largest = worst.delta(&epsilon, 9).unwrap().value;
+        let pairs = (0..path_count(&release)).flat_map(|p| (0..=p).map(move |q| (q, p)));
+        let each = pairs.map(|pair| worst.composition(pair).unwrap().delta(&epsilon, 9).unwrap().value);
+        let alone = each.reduce(|a, b| a.max(&b)).unwrap();
+        assert!(largest.overlaps(&alone) && alone.is_tight(9), "{largest:?} {alone:?}");
+        let sharp = worst.delta_sharply(&epsilon, 14).unwrap();
+        assert!(sharp.met && sharp.value.is_tight(14) && sharp.value.overlaps(&largest), "{sharp:?}");
+    }
+
+    #[test]
+    fn paths_that_a_release_does_not_have_are_refused() {
+        let release = Release::find("dhc-persons-us").unwrap();
+        for pair in [[0, 1], [13, 44]] {
+            let what = PathValue::Delta { pair, epsilon: "20".to_string() };
+            let message = compute(&release, &what, 9).unwrap_err().to_string();
+            assert!(message.contains("a path from 1 to 43"), "{message}");
+        }
+        let without = Release::find("su-su-wang-2025").unwrap();
+        assert!(compute(&without, &PathValue::Pairs, 9).is_err());
+    }
+}

@@ -1,0 +1,520 @@
+//! Probabilities of an integer-weighted sum of discrete Gaussians by Boole's rule: Section A.6 of Su, Su & Wang.
+//!
+//! Let Y = sum over i of w_i S_i with S_i the sum of n_i draws of N_Z(0, sigma_i^2). All noise is symmetric, so the
+//! characteristic function f(t) = prod over i of f_i(w_i t)^{n_i} is real, and
+//!
+//! `P[a <= Y <= b]` = integral over [0, pi] of F,  F(t) = (1 / pi) sum over a <= m <= b of cos(m t) f(t),
+//!
+//! where the sum of cosines is (sin((b + 1/2) t) - sin((a - 1/2) t)) / (2 sin(t / 2)), which is Proposition A.13's
+//! expression by the addition theorem. The factors are the theta functions of (A.3): for |u| <= pi
+//!
+//! f_i(u) = exp(-sigma^2 u^2 / 2) (1 + 2 sum_(k >= 1) q^(k^2) cosh(2 pi k sigma^2 u)) / theta_3(0, q),
+//! q = exp(-2 pi^2 sigma^2).
+//!
+//! # The error budget
+//!
+//! - **Beyond b** (E1): `P[Y > b]` <= exp(-(b + 1)^2 / (2 V)), V = sum w_i^2 n_i sigma_i^2, since Y is sub-Gaussian.
+//! - **Truncation** (E2): the integral from `reach` to pi is at most (b - a + 1) times the largest f there. Every factor
+//!   falls on [0, pi] and has period 2 pi (Proposition A.6), so it exceeds a level only within a fixed distance of 2 pi Z;
+//!   where no t in [reach, pi] lies in all these windows at once, f is below the level ([`Boole::sieve`]).
+//! - **Discretisation** (E3): (2 / 945) reach h^6 sup |F^(6)|, and with the absolute moments of Y
+//!   sup |F^(6)| <= (1 / pi) sum over m of sum over j of C(6, j) |m|^(6 - j) E|Y|^j.
+//! - **Rounding**: the nodes are balls, so it is in the enclosure of the sum.
+
+use rug::{Float, Integer, Rational, float::Round, ops::Pow};
+
+use crate::{
+    error::{Error, Result},
+    loss::theta,
+    numeric::{
+        ball::{Ball, ComplexBall},
+        enclosure::Enclosure,
+        field::{Field, Real},
+        rational,
+    },
+};
+
+/// Bits of the balls: with 10^7 nodes the roundings stay below 10^-35.
+const BITS: u32 = 160;
+/// Nodes of a chunk, and nodes from one freshly computed angle to the next; multiples of four.
+const CHUNK: u64 = 40_000;
+const FRESH: u64 = 4_000;
+/// A node whose |F| is below exp(-NEGLIGIBLE) is not evaluated; its bound is added to the radius.
+const NEGLIGIBLE: f64 = 120.0;
+
+/// `weight` times the sum of `copies` draws of N_Z(0, sigma2).
+#[derive(Clone, Debug)]
+pub struct Term {
+    /// The integer weight, at least one.
+    pub weight: u64,
+    /// The variance proxy.
+    pub sigma2: Rational,
+    /// The number of draws.
+    pub copies: u64,
+    /// E|S|^j for j = 1 to 6, S the unweighted sum; upper ends are used.
+    pub moments: [Enclosure; 6],
+}
+
+/// `P[first <= Y <= last]` by Boole's rule.
+#[derive(Clone, Debug)]
+pub struct Boole {
+    terms: Vec<Term>,
+    first: i64,
+    last: i64,
+    reach: Rational,
+    panels: u64,
+}
+
+/// What the rule leaves out at most, term by term.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    /// E1: the probability beyond the last value.
+    pub beyond: Float,
+    /// E2: the integral beyond the reach.
+    pub truncation: Float,
+    /// E3: the rule on its nodes.
+    pub discretisation: Float,
+}
+
+/// A window of t in which a factor may exceed the level, after the windows of all terms before it were intersected.
+#[derive(Clone, Debug)]
+pub struct Sieved {
+    /// The weight of the term.
+    pub weight: u64,
+    /// The parts of [reach, pi] that are left, in doubles for show.
+    pub left: Vec<(f64, f64)>,
+}
+
+impl Boole {
+    /// The rule on `panels` + 1 nodes of [0, reach]: `panels` a multiple of four up to 10^10, and reach below
+    /// pi / weight for every weight.
+    pub fn new(terms: Vec<Term>, (first, last): (i64, i64), reach: Rational, panels: u64) -> Result<Self> {
+        if panels == 0 || !panels.is_multiple_of(4) || panels > 10_000_000_000 {
+            let expected = "a multiple of 4 from 4 to 10^10 (Boole's rule takes four panels at a time)";
+            return Err(Error::out_of_range("the panels of Boole's rule", panels, expected));
+        }
+        if terms.is_empty() || first > last || first.abs().max(last.abs()) > 1 << 40 {
+            let shown = format!("{first}..{last} of {} terms", terms.len());
+            return Err(Error::out_of_range("the values to sum", shown, "a range within 2^40, and at least one term"));
+        }
+        // The series of the theta functions are bounded for decays 2 pi^2 sigma2 of at least one.
+        if let Some(term) = terms.iter().find(|term| term.sigma2 < Rational::from((1, 10)) || term.copies == 0) {
+            let shown = rational::display(&term.sigma2);
+            return Err(Error::out_of_range(
+                "sigma2",
+                shown,
+                "a variance proxy of at least 0.1, and at least one draw",
+            ));
+        }
+        let heaviest = terms.iter().map(|term| term.weight).max().unwrap_or(1);
+        // 3 < pi.
+        if reach <= 0 || Rational::from(&reach * heaviest) > 3 || terms.iter().any(|term| term.weight == 0) {
+            let expected = "a reach above 0 and at most 3 / (the largest weight), and weights of at least 1";
+            return Err(Error::out_of_range("the reach of the integral", rational::display(&reach), expected));
+        }
+        Ok(Boole { terms, first, last, reach, panels })
+    }
+
+    /// The same with another reach.
+    pub fn with_reach(self, reach: Rational) -> Result<Self> {
+        Boole::new(self.terms, (self.first, self.last), reach, self.panels)
+    }
+
+    /// The first and the last value that are summed.
+    pub fn range(&self) -> (i64, i64) {
+        (self.first, self.last)
+    }
+
+    /// The number of panels, one less than that of nodes.
+    pub fn panels(&self) -> u64 {
+        self.panels
+    }
+
+    /// A line that tells this computation from any other.
+    pub fn identity(&self) -> String {
+        let terms: Vec<String> =
+            self.terms.iter().map(|term| format!("{}*{}x{}", term.weight, term.sigma2, term.copies)).collect();
+        let (a, b, reach, panels) = (self.first, self.last, &self.reach, self.panels);
+        format!("boole {BITS} {CHUNK} [{a},{b}] [0,{reach}]/{panels} {}", terms.join(" + "))
+    }
+
+    /// V = sum w^2 n sigma2: Y is sub-Gaussian of this variance proxy.
+    fn spread(&self) -> Rational {
+        self.terms.iter().fold(Rational::new(), |sum, term| {
+            sum + Rational::from(&term.sigma2 * term.copies) * Integer::from(term.weight).pow(2)
+        })
+    }
+
+    /// E1, E2 and E3. The level of the sieve is 10^-35, the paper's; refused where the reach is too short for it.
+    pub fn budget(&self) -> Result<Budget> {
+        let level = Rational::from((1, Integer::from(10).pow(35)));
+        if self.sieve(&level).last().is_none_or(|sieved| !sieved.left.is_empty()) {
+            let expected = "a reach beyond which the characteristic function is proven to be below 10^-35";
+            return Err(Error::out_of_range("the reach of the integral", rational::display(&self.reach), expected));
+        }
+        let real = |x: &Rational| Enclosure::rational(x, BITS);
+        let next = Rational::from(self.last + 1).square();
+        let beyond =
+            if self.last < 0 { Enclosure::double(1.0, BITS) } else { real(&(-next / (self.spread() * 2_u32))).exp() };
+        let count = Rational::from(self.last - self.first + 1);
+        let step = Rational::from(&self.reach / self.panels);
+        let power = step.pow(6) * &self.reach * Rational::from((2, 945));
+        Ok(Budget {
+            beyond: beyond.upper().clone(),
+            truncation: real(&(count * level)).upper().clone(),
+            discretisation: real(&power).mul(&self.sixth_derivative()).upper().clone(),
+        })
+    }
+
+    /// An upper bound for E|Y|^j by the triangle inequality: (sum w_i (E|S_i|^j)^(1/j))^j.
+    pub fn moment(&self, order: u32) -> Enclosure {
+        let power = Enclosure::double(f64::from(order), BITS);
+        let sum = self.terms.iter().fold(Enclosure::double(0.0, BITS), |sum, term| {
+            let root = term.moments[order as usize - 1].ln().div(&power).exp();
+            sum.add(&root.mul(&Enclosure::rational(&Rational::from(term.weight), BITS)))
+        });
+        sum.ln().mul(&power).exp()
+    }
+
+    /// (1 / pi) sum over m of sum over j of C(6, j) |m|^(6 - j) E|Y|^j.
+    pub fn sixth_derivative(&self) -> Enclosure {
+        const BINOMIAL: [u32; 7] = [1, 6, 15, 20, 15, 6, 1];
+        let mut total = Enclosure::double(0.0, BITS);
+        for (j, binomial) in (0_u32..).zip(BINOMIAL) {
+            let sum: Integer = (self.first..=self.last).map(|m| Integer::from(m.abs()).pow(6 - j)).sum();
+            let moment = if j == 0 { Enclosure::double(1.0, BITS) } else { self.moment(j) };
+            total = total.add(&moment.mul(&Enclosure::rational(&Rational::from(sum * binomial), BITS)));
+        }
+        total.div(&Enclosure::pi(BITS))
+    }
+
+    /// The sieve: the parts of [reach, pi] where no factor is proven to be at most `level`, after one term more each
+    /// time, those of large variance first. f is at most the level where nothing is left.
+    pub fn sieve(&self, level: &Rational) -> Vec<Sieved> {
+        self.sieve_between(&self.reach, &exact(Enclosure::pi(96).upper()), level)
+    }
+
+    /// The same on any interval of t >= 0.
+    pub fn sieve_between(&self, from: &Rational, to: &Rational, level: &Rational) -> Vec<Sieved> {
+        let pi = Enclosure::pi(96);
+        let (pi_low, pi_high) = (exact(pi.lower()), exact(pi.upper()));
+        let mut order: Vec<&Term> = self.terms.iter().collect();
+        order.sort_by(|a, b| b.sigma2.cmp(&a.sigma2));
+        let mut left = vec![(from.clone(), to.clone())];
+        let mut steps = Vec::new();
+        for term in order {
+            let half_width = self.half_width(term, level);
+            let weight = Rational::from(term.weight);
+            let mut next = Vec::new();
+            for (from, to) in &left {
+                // Windows around 2 pi k / weight, from the last one that may begin before `from`.
+                let first = (Rational::from(from * &weight) - &half_width) / Rational::from(&pi_high * 2_u32);
+                let mut k = first.floor().into_numer_denom().0.max(Integer::new());
+                loop {
+                    let start = (Rational::from(&pi_low * &k) * 2_u32 - &half_width) / &weight;
+                    let end = (Rational::from(&pi_high * &k) * 2_u32 + &half_width) / &weight;
+                    if start > *to {
+                        break;
+                    }
+                    if end >= *from {
+                        next.push((start.max(from.clone()), end.min(to.clone())));
+                    }
+                    k += 1;
+                }
+            }
+            left = next;
+            let shown = left.iter().map(|(a, b)| (a.to_f64(), b.to_f64())).collect();
+            steps.push(Sieved { weight: term.weight, left: shown });
+        }
+        steps
+    }
+
+    /// At least the largest u in [0, pi] with f_i(u)^n >= level; f_i falls on [0, pi].
+    fn half_width(&self, term: &Term, level: &Rational) -> Rational {
+        // In steps of pi / 2^12, rounded up by one.
+        let level = Enclosure::rational(level, 96).ln();
+        let reaches = |k: u32| {
+            let u = Enclosure::pi(96).mul(&Enclosure::rational(&Rational::from((k, 4096)), 96));
+            ln_factor(term, &u).upper() >= level.lower()
+        };
+        let (mut inside, mut outside) = (0_u32, 4096_u32);
+        if reaches(outside) {
+            return Rational::from(4);
+        }
+        while outside - inside > 1 {
+            let middle = (inside + outside) / 2;
+            if reaches(middle) { inside = middle } else { outside = middle }
+        }
+        exact(Enclosure::pi(96).mul(&Enclosure::rational(&Rational::from((outside, 4096)), 96)).upper())
+    }
+
+    /// How many chunks the nodes fall into.
+    pub fn chunks(&self) -> u64 {
+        (self.panels + 1).div_ceil(CHUNK)
+    }
+
+    /// The sum over the nodes of a chunk of c_k F(t_k), c the weights 7, 32, 12, 32, 14, ..., 7 of the rule.
+    pub fn chunk(&self, chunk: u64) -> Enclosure {
+        let (from, to) = (chunk * CHUNK, ((chunk + 1) * CHUNK).min(self.panels + 1));
+        let step = Rational::from(&self.reach / self.panels);
+        // f falls on the whole of [0, reach], and |F| <= (b - a + 1) f / pi.
+        let start = Enclosure::rational(&Rational::from(&step * from), BITS);
+        let ln_f = self.terms.iter().fold(Enclosure::double(0.0, BITS), |sum, term| {
+            sum.add(&ln_factor(term, &start.mul(&Enclosure::rational(&Rational::from(term.weight), BITS))))
+        });
+        let count = Enclosure::rational(&Rational::from(self.last - self.first + 1), BITS);
+        let most = ln_f.add(&count.ln());
+        if *most.upper() < -NEGLIGIBLE {
+            // The weights are at most 32, and 32 / pi < 11.
+            let bound = most.exp().mul(&Enclosure::rational(&Rational::from((to - from) * 11), BITS));
+            return bound.clone().negate().hull(&bound);
+        }
+        let mut sum = Enclosure::double(0.0, BITS);
+        let mut k = from;
+        while k < to {
+            let end = (k + FRESH).min(to);
+            sum = sum.add(&self.run(k, end, &step));
+            k = end;
+        }
+        sum
+    }
+
+    /// The same for nodes from..to, each angle by one multiplication from the one before.
+    fn run(&self, from: u64, to: u64, step: &Rational) -> Enclosure {
+        let real = |x: &Rational| Ball::rational(x, BITS);
+        let cis = |x: &Rational| ComplexBall::cis(&real(x));
+        let half_step = Rational::from(step / 2_u32);
+        let start = Rational::from(&half_step * from);
+        // sin of (2 b + 1) t / 2, (2 a - 1) t / 2 and t / 2.
+        let angles = [2 * self.last + 1, 2 * self.first - 1, 1];
+        let mut points = angles.map(|n| cis(&Rational::from(&start * n)));
+        let turns = angles.map(|n| cis(&Rational::from(&half_step * n)));
+        // exp(-V t^2 / 2) at t = k step: from k to k + 1 the exponent changes by -(2 k + 1) V step^2 / 2.
+        let unit = self.spread() * step.clone().square() / 2_u32;
+        let mut bell = real(&-(Rational::from(&unit * from) * from)).exp();
+        let mut fall = real(&-Rational::from(&unit * (2 * from + 1))).exp();
+        let fall_step = real(&-Rational::from(&unit * 2_u32)).exp();
+        let thetas: Vec<Theta> = self.terms.iter().map(|term| Theta::new(term, step, to)).collect();
+        let normaliser = self.terms.iter().fold(Enclosure::double(1.0, BITS), |product, term| {
+            let single = theta::theta3(&decay(&term.sigma2, BITS), BITS);
+            (0..term.copies).fold(product, |product, _| product.mul(&single))
+        });
+        let mut sum = real(&Rational::new());
+        for k in from..to {
+            let kernel = if k == 0 {
+                real(&Rational::from(self.last - self.first + 1))
+            } else {
+                let top = points[0].im().add(&points[1].im().neg());
+                top.mul(&points[2].im().mul_int(2).recip())
+            };
+            let weight = match k % 4 {
+                _ if k == 0 || k == self.panels => 7,
+                0 => 14,
+                2 => 12,
+                _ => 32,
+            };
+            let product = thetas.iter().fold(bell.clone(), |product, theta| theta.times(product, k));
+            sum = sum.add(&kernel.mul(&product).mul_int(weight));
+            for (point, turn) in points.iter_mut().zip(&turns) {
+                *point = point.mul(turn);
+            }
+            bell = bell.mul(&fall);
+            fall = fall.mul(&fall_step);
+        }
+        sum.enclosure().div(&normaliser).div(&Enclosure::pi(BITS))
+    }
+
+    /// The rule's value from the sums of all chunks in order: (2 h / 45) times their sum, an enclosure of the sum that
+    /// Fact A.15 writes, roundings included.
+    pub fn sum(&self, chunks: &[Enclosure]) -> Enclosure {
+        let scale = Rational::from(&self.reach / self.panels) * Rational::from((2, 45));
+        let total = chunks.iter().fold(Enclosure::double(0.0, BITS), |total, chunk| total.add(chunk));
+        total.mul(&Enclosure::rational(&scale, BITS))
+    }
+
+    /// Encloses `P[Y >= first]` from the rule's value.
+    pub fn upper_tail(&self, sum: &Enclosure, budget: &Budget) -> Enclosure {
+        // |integral - sum| <= E3 on [0, reach], and the rest of the integral is at most E2; P[Y > last] is in [0, E1].
+        let error = Float::with_val_round(BITS, &budget.truncation + &budget.discretisation, Round::Up).0;
+        let around = Enclosure::new(-error.clone(), error);
+        let beyond = Enclosure::new(Float::new(BITS), budget.beyond.clone());
+        sum.add(&around).add(&beyond)
+    }
+}
+
+/// 1 + 2 sum q^(k^2) cosh(2 pi k sigma2 u) of one term at the nodes of a run, to the power of its copies.
+struct Theta {
+    copies: u64,
+    /// Of the corrections up to the end of the run, all together: relative to the product.
+    ln_bound: f64,
+    /// ln q and 2 pi sigma2 weight step, for runs where the corrections matter.
+    series: Option<(Ball, Ball)>,
+}
+
+impl Theta {
+    fn new(term: &Term, step: &Rational, to: u64) -> Self {
+        let exact = decay(&term.sigma2, BITS);
+        let slope = Enclosure::pi(BITS)
+            .mul(&Enclosure::rational(&(Rational::from(&term.sigma2 * 2_u32) * step * term.weight), BITS));
+        // The first correction is at most 2 exp(-decay + slope k), the later ones less than half of the one before each
+        // (u <= 3 < pi); with n copies (1 + x)^n - 1 <= n x exp(n x).
+        let x = 4.0 * (slope.upper().to_f64() * to as f64 - exact.lower().to_f64()).exp();
+        let n = term.copies as f64;
+        // Never below exp(-600), where doubles underflow.
+        let ln_bound = ((n * x * (n * x).exp()).ln() * (1.0 - 1e-9) + 1e-6).max(-600.0);
+        let series = (ln_bound > -f64::from(BITS) * std::f64::consts::LN_2).then(|| {
+            let pi = Ball::pi(BITS);
+            let decay = pi.mul(&pi).mul(&Ball::rational(&Rational::from(&term.sigma2 * -2_i32), BITS));
+            let slope = Rational::from(&term.sigma2 * 2_u32) * step * term.weight;
+            (decay, pi.mul(&Ball::rational(&slope, BITS)))
+        });
+        Theta { copies: term.copies, ln_bound, series }
+    }
+
+    /// The product times this factor at node k.
+    fn times(&self, product: Ball, k: u64) -> Ball {
+        let nought = || Ball::rational(&Rational::new(), BITS);
+        let Some((decay, slope)) = &self.series else {
+            // The corrections are positive and below exp(ln_bound) of the product.
+            return ComplexBall::new(product, nought()).with_relative_error(self.ln_bound).re();
+        };
+        let mut sum = Ball::rational(&Rational::from(1), BITS);
+        let (q, u) = (decay.approximate(), slope.approximate() * k as f64);
+        for j in 1_i64.. {
+            let (power, linear) = (decay.mul_int(j * j), slope.mul_int(j * k as i64));
+            sum = sum.add(&power.add(&linear).exp()).add(&power.add(&linear.clone().neg()).exp());
+            // What follows is at most 4 exp(q (j + 1)^2 + (j + 1) u), each later term less than half of the one before.
+            let next = (j + 1) as f64;
+            let ln_next = (q * next * next + next * u) * (1.0 - 1e-9) + 2.0;
+            if ln_next < -f64::from(BITS) * std::f64::consts::LN_2 {
+                sum = ComplexBall::new(sum, nought()).with_error(ln_next).re();
+                break;
+            }
+        }
+        product.mul(&ComplexBall::new(sum, nought()).pow(self.copies).re())
+    }
+}
+
+fn exact(value: &Float) -> Rational {
+    value.to_rational().unwrap_or_default()
+}
+
+/// 2 pi^2 sigma2.
+fn decay(sigma2: &Rational, bits: u32) -> Enclosure {
+    let pi = Enclosure::pi(bits);
+    pi.mul(&pi).mul(&Enclosure::rational(&Rational::from(sigma2 * 2_u32), bits))
+}
+
+/// Encloses ln of f_i(u)^n for u in [0, pi]: -n sigma2 u^2 / 2 + n ln((1 + corrections) / theta_3(0, q)).
+fn ln_factor(term: &Term, u: &Enclosure) -> Enclosure {
+    const BITS: u32 = 96;
+    let sigma2 = Enclosure::rational(&term.sigma2, BITS);
+    let copies = Enclosure::rational(&Rational::from(term.copies), BITS);
+    let decay = decay(&term.sigma2, BITS);
+    let slope = Enclosure::pi(BITS).mul(&Enclosure::double(2.0, BITS)).mul(&sigma2).mul(u);
+    // 2 q^(k^2) cosh(k slope) <= 2 exp(-k^2 decay + k slope), and slope <= decay.
+    let mut sum = Enclosure::double(1.0, BITS);
+    for k in 1..2000_u32 {
+        let k = f64::from(k);
+        let power = decay.mul(&Enclosure::double(-k * k, BITS));
+        let step = slope.mul(&Enclosure::double(k, BITS));
+        let term = power.add(&step).exp().add(&power.sub(&step).exp());
+        sum = sum.add(&term);
+        // From k to k + 1 the larger part falls by exp(-2 k decay) at least.
+        let ratio = (-2.0 * k * decay.lower().to_f64()).exp();
+        if ratio < 1e-20 {
+            let rest = term.mul(&Enclosure::double(2e-20, BITS));
+            sum = sum.add(&Enclosure::double(0.0, BITS).hull(&rest));
+            break;
+        }
+    }
+    let square = sigma2.mul(u).mul(u).div(&Enclosure::double(-2.0, BITS));
+    let theta = theta::theta3(&decay, BITS);
+    square.add(&sum.div(&theta).ln()).mul(&copies)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{noise::DiscreteGaussian, numeric::rational::parse};
+
+    /// E|X|^j by definition, for one draw.
+    fn moments(sigma2: &str) -> [Enclosure; 6] {
+        let noise = DiscreteGaussian::new(parse(sigma2).unwrap()).unwrap();
+        [1, 2, 3, 4, 5, 6].map(|j| {
+            (1..400_i64).fold(Enclosure::double(1e-30, 100), |sum, x| {
+                sum.add(&noise.mass(x, 20).mul(&Enclosure::double(2.0 * (x as f64).powi(j), 100)))
+            })
+        })
+    }
+
+    fn single(weight: u64, sigma2: &str) -> Term {
+        Term { weight, sigma2: parse(sigma2).unwrap(), copies: 1, moments: moments(sigma2) }
+    }
+
+    fn tail(boole: &Boole) -> Enclosure {
+        let chunks: Vec<Enclosure> = (0..boole.chunks()).map(|chunk| boole.chunk(chunk)).collect();
+        boole.upper_tail(&boole.sum(&chunks), &boole.budget().unwrap())
+    }
+
+    #[test]
+    fn the_tail_of_one_noise_is_its_tail() {
+        let noise = DiscreteGaussian::new(parse("30").unwrap()).unwrap();
+        for (first, panels) in [(3, 4_000), (20, 16_000)] {
+            let boole = Boole::new(vec![single(1, "30")], (first, 80), parse("2.5").unwrap(), panels).unwrap();
+            let value = tail(&boole);
+            let truth = noise.survival(first, 30).unwrap();
+            assert!(value.overlaps(&truth), "{value:?} {truth:?}");
+            assert!(value.upper().to_f64() - value.lower().to_f64() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn two_weights_agree_with_enumeration() {
+        let terms = vec![single(2, "225"), single(3, "200")];
+        let boole = Boole::new(terms, (15, 700), parse("0.5").unwrap(), 40_000).unwrap();
+        let masses = |sigma2: &str| {
+            let noise = DiscreteGaussian::new(parse(sigma2).unwrap()).unwrap();
+            (-240..=240).map(|x| noise.mass(x, 25)).collect::<Vec<_>>()
+        };
+        let (a, b) = (masses("225"), masses("200"));
+        let mut truth = Enclosure::double(0.0, 120);
+        for (x, p) in (-240_i64..).zip(&a) {
+            for (y, q) in (-240_i64..).zip(&b) {
+                if 2 * x + 3 * y >= 15 {
+                    truth = truth.add(&p.mul(q));
+                }
+            }
+        }
+        let value = tail(&boole);
+        // What the enumeration leaves out is below 10^-50, the bound of the rule about 10^-10.
+        assert!(value.overlaps(&truth), "{value:?} {truth:?}");
+        // The rule itself is far better than its bound.
+        let chunks: Vec<Enclosure> = (0..boole.chunks()).map(|chunk| boole.chunk(chunk)).collect();
+        assert!((boole.sum(&chunks).approximate() / truth.approximate() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_sieve_finds_where_windows_meet() {
+        let terms = vec![single(2, "100"), single(3, "64")];
+        let boole = |reach: &str| Boole::new(terms.clone(), (0, 10), parse(reach).unwrap(), 40).unwrap();
+        // exp(-50 u^2) = 10^-10 at u = 0.68, exp(-32 u^2) at 0.85: windows 0.34 and 0.28 wide at zero.
+        let level = parse("1e-10").unwrap();
+        let open = boole("0.2").sieve(&level);
+        assert!(!open.last().unwrap().left.is_empty());
+        assert_eq!(open[0].weight, 2);
+        // Around 2 pi / 3 = 2.09 and pi the windows of the two weights do not meet.
+        assert!(boole("0.3").sieve(&level).last().unwrap().left.is_empty());
+        assert!(boole("0.3").budget().is_err(), "10^-35 needs more");
+    }
+
+    #[test]
+    fn what_the_rule_cannot_do_is_refused() {
+        let term = || vec![single(4, "30")];
+        let new = |range, reach: &str, panels| Boole::new(term(), range, parse(reach).unwrap(), panels);
+        assert!(new((0, 5), "0.5", 10).unwrap_err().to_string().contains("multiple of 4"));
+        assert!(new((0, 5), "0.5", 0).is_err() && new((5, 0), "0.5", 8).is_err());
+        assert!(new((0, 5), "0.8", 8).is_err() && new((0, 5), "0", 8).is_err());
+        assert!(Boole::new(vec![], (0, 5), parse("0.5").unwrap(), 8).is_err());
+    }
+}

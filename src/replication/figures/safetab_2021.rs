@@ -1,0 +1,221 @@
+//! The tables of Haney and others (2021), and how far the margins of their formulas cover.
+
+use rayon::prelude::*;
+use rug::Rational;
+
+use super::{Drawing, Item, Sheet, Sources, dots, ends, exact, line};
+use crate::{
+    account::conversions,
+    chart::svg::{Axis, Figure, Ink, Panel},
+    error::Result,
+    numeric::Enclosure,
+    replication::safetab::{
+        claims::Noise,
+        exact_epsilon,
+        renyi::{self, Groups, Renyi},
+        settings::{Budgets, Settings},
+    },
+    safetab::{
+        cell::{CellNoise, Mechanism},
+        tuning::{formulas, least_budget, margin_level},
+    },
+};
+
+const PAPER: &str = "safetab-2021";
+
+pub(super) const ITEMS: &[Item] = &[
+    item("table-1", "budgets for margins of error, by formula and exactly", table_1),
+    item("table-2", "the privacy of both mechanisms by each analysis, and exactly", table_2),
+    item("margins", "what the margins of error by formula cover", margins),
+];
+
+const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Result<Drawing>) -> Item {
+    Item { paper: PAPER, name, about, draw }
+}
+
+const DIGITS: u32 = 12;
+
+fn shown(mechanism: Mechanism) -> &'static str {
+    match mechanism {
+        Mechanism::Geometric => "geometric",
+        Mechanism::DiscreteGaussian => "discrete Gaussian",
+    }
+}
+
+/// Tables 1 and 4: for each level the budget by formula, as printed, and the least whose exact margin is the target.
+fn table_1(_: &Sources) -> Result<Drawing> {
+    const DECIMALS: u32 = 6;
+    let settings = Settings::of(PAPER)?;
+    let mut sheet = Sheet::new([
+        "level",
+        "mechanism",
+        "moe_target",
+        "printed_total",
+        "formula_total_lower",
+        "formula_total_upper",
+        "formula_coverage_lower",
+        "formula_coverage_upper",
+        "least_total",
+    ]);
+    let names: Vec<&String> = settings.planned.iter().map(|level| &level.name).collect();
+    let mut panels = Vec::new();
+    for (noise, label) in [(Noise::Geometric, "ε of the level"), (Noise::DiscreteGaussian, "ρ of the level")] {
+        let mechanism = Mechanism::from(noise);
+        let (mut printed, mut least) = (Vec::new(), Vec::new());
+        for (row, (level, _)) in settings.levels(mechanism, Budgets::Printed)?.iter().enumerate() {
+            let moe = settings.planned[row].moe;
+            let formula = formulas::budget(mechanism, moe, &settings.gamma, settings.stability)?;
+            let covered = settings.formula_coverage(noise, moe)?;
+            let found = least_budget(mechanism, moe, &settings.gamma, settings.stability, DECIMALS)?.value;
+            printed.push((level.budget().to_f64(), row as f64));
+            least.push((found.to_f64(), row as f64));
+            let head = [level.name().to_string(), mechanism.name().to_string(), moe.to_string(), exact(level.budget())];
+            sheet.push([&head[..], &ends(&formula), &ends(&covered), &[exact(&found)]].concat());
+        }
+        let all = || printed.iter().chain(&least).map(|point: &(f64, f64)| point.0);
+        let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+        panels.push(Panel {
+            title: shown(mechanism).to_string(),
+            x: Axis::log(label, low * 0.7, high * 1.4),
+            y: Axis::names(&names),
+            series: vec![
+                dots("as printed", Ink::Vermillion, printed),
+                dots("least with the exact margin", Ink::Blue, least),
+            ],
+        });
+    }
+    let title = "Budgets for the margins of error that are aimed at: as printed, and the least that have them";
+    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 2, panels } })
+}
+
+/// Table 2: each analysis by its own procedure, and the exact epsilon of what it is about.
+fn table_2(_: &Sources) -> Result<Drawing> {
+    let settings = Settings::of(PAPER)?;
+    let mut sheet = Sheet::new(["mechanism", "groups", "analysis", "epsilon_lower", "epsilon_upper"]);
+    let rho = settings.total_rho();
+    let pure = settings.geometric()?.iter().fold(Rational::new(), |sum, (budget, _)| sum + budget);
+    let kinds = [
+        (Groups::TwoStage, "two stages"),
+        (Groups::NationAndState, "totals only: nation, state"),
+        (Groups::Any, "totals only: all"),
+    ];
+    let mut rows: Vec<(Mechanism, String, &str, Enclosure)> = Vec::new();
+    for (groups, name) in kinds {
+        for (which, analysis) in [
+            (Renyi::Lemma8, "RDP by Lemma 8"),
+            (Renyi::Laplace, "RDP of the continuous Laplace"),
+            (Renyi::Exact, "RDP, exact divergence"),
+        ] {
+            let epsilon = renyi::of_geometric(&settings, which, groups, None)?;
+            rows.push((Mechanism::Geometric, name.to_string(), analysis, epsilon));
+        }
+    }
+    rows.push((Mechanism::Geometric, "any".to_string(), "pure DP", Enclosure::rational(&pure, 100)));
+    rows.push((
+        Mechanism::DiscreteGaussian,
+        "any".to_string(),
+        "zCDP, analytical",
+        conversions::zcdp_epsilon(&rho, &settings.delta, DIGITS),
+    ));
+    rows.push((
+        Mechanism::DiscreteGaussian,
+        "any".to_string(),
+        "zCDP, best order of the grid",
+        renyi::of_rho(&rho, &settings.delta),
+    ));
+    let cases: Vec<(Noise, Groups, &str)> = [Noise::Geometric, Noise::DiscreteGaussian]
+        .into_iter()
+        .flat_map(|noise| kinds.map(|(groups, name)| (noise, groups, name)))
+        .collect();
+    let truths: Vec<Enclosure> = (cases.par_iter())
+        .map(|(noise, groups, _)| exact_epsilon(&settings, *noise, Budgets::Printed, *groups))
+        .collect::<Result<_>>()?;
+    for ((noise, _, name), truth) in cases.iter().zip(truths) {
+        rows.push((Mechanism::from(*noise), name.to_string(), "exact", truth));
+    }
+    for (mechanism, groups, analysis, epsilon) in &rows {
+        let head = [mechanism.name().to_string(), groups.clone(), analysis.to_string()];
+        sheet.push([&head[..], &ends(epsilon)].concat());
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (mechanism, groups, ..) in &rows {
+        let name = format!("{}, {groups}", shown(*mechanism));
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let series = |name: &str, ink, of: &[&str]| {
+        let points = rows.iter().filter(|row| of.contains(&row.2)).map(|(mechanism, groups, _, epsilon)| {
+            let own = format!("{}, {groups}", shown(*mechanism));
+            let place = names.iter().position(|name| *name == own).unwrap_or(0);
+            (epsilon.approximate(), place as f64)
+        });
+        dots(name, ink, points.collect())
+    };
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::linear("ε at δ = 10⁻¹⁰", 11.0, 16.0),
+        y: Axis::names(&names),
+        series: vec![
+            series("pure DP, zCDP (analytical)", Ink::Black, &["pure DP", "zCDP, analytical"]),
+            series("RDP by Lemma 8: no bound", Ink::Vermillion, &["RDP by Lemma 8"]),
+            series("RDP, zCDP: best order", Ink::Green, &["RDP, exact divergence", "zCDP, best order of the grid"]),
+            series("exact", Ink::Blue, &["exact"]),
+        ],
+    };
+    let title = "The privacy of SafeTab with the printed budgets: by each analysis, and exactly";
+    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 1, panels: vec![panel] } })
+}
+
+/// What floor(1.96 sigma) and its geometric counterpart cover, over the scale of the noise.
+fn margins(_: &Sources) -> Result<Drawing> {
+    let mut sheet = Sheet::new([
+        "mechanism",
+        "scale",
+        "formula_margin",
+        "formula_coverage_lower",
+        "formula_coverage_upper",
+        "exact_margin",
+        "exact_coverage_lower",
+        "exact_coverage_upper",
+    ]);
+    let scales: Vec<Rational> = (20..=400_u32).map(|k| Rational::from((k, 40))).collect();
+    let mut panels = Vec::new();
+    for (mechanism, label) in [
+        (Mechanism::DiscreteGaussian, "σ of the discrete Gaussian"),
+        (Mechanism::Geometric, "b = 1 / ε of the geometric"),
+    ] {
+        type Row = (i64, Enclosure, i64, Enclosure);
+        let rows: Vec<Row> = (scales.par_iter())
+            .map(|scale| {
+                let budget = match mechanism {
+                    Mechanism::DiscreteGaussian => (scale.clone().square() * 2_u32).recip(),
+                    Mechanism::Geometric => scale.clone().recip(),
+                };
+                let noise = CellNoise::new(mechanism, &budget)?;
+                let (formula, margin) = (formulas::margin(&noise)?, noise.margin(1, &margin_level())?);
+                let covered = |m| noise.coverage(1, m, DIGITS);
+                Ok((formula, covered(formula)?, margin, covered(margin)?))
+            })
+            .collect::<Result<_>>()?;
+        let (mut by_formula, mut exactly) = (Vec::new(), Vec::new());
+        for (scale, (formula, covered, margin, truth)) in scales.iter().zip(&rows) {
+            let head = [mechanism.name().to_string(), exact(scale), formula.to_string()];
+            sheet.push([&head[..], &ends(covered), &[margin.to_string()], &ends(truth)].concat());
+            by_formula.push((scale.to_f64(), covered.approximate() * 100.0));
+            exactly.push((scale.to_f64(), truth.approximate() * 100.0));
+        }
+        panels.push(Panel {
+            title: shown(mechanism).to_string(),
+            x: Axis::linear(label, 0.0, 10.0),
+            y: Axis::linear("coverage (%)", 84.0, 100.0),
+            series: vec![
+                line("95 %", Ink::Black, vec![(0.0, 95.0), (10.0, 95.0)]),
+                line("margin by formula", Ink::Vermillion, by_formula),
+                line("exact margin", Ink::Blue, exactly),
+            ],
+        });
+    }
+    let title = "What the margins of error cover that are meant for 95 %";
+    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 2, panels } })
+}

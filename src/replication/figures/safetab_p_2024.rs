@@ -1,0 +1,196 @@
+//! The tables and figures of Haney and others (2024) that have numbers: suppression, and the budgets of the production run.
+
+use rayon::prelude::*;
+use rug::Rational;
+
+use super::{Drawing, Item, Sheet, Sources, dots, ends, exact, line};
+use crate::{
+    chart::svg::{Axis, Figure, Ink, Panel},
+    error::Result,
+    numeric::Enclosure,
+    replication::safetab::settings::{Budgets, Settings},
+    safetab::{
+        cell::Mechanism,
+        postprocess::Suppression,
+        tuning::{formulas, least_budget},
+    },
+};
+
+const PAPER: &str = "safetab-p-2024";
+const DIGITS: u32 = 12;
+const INKS: [Ink; 3] = [Ink::Blue, Ink::Vermillion, Ink::Black];
+
+pub(super) const ITEMS: &[Item] = &[
+    item("figure-1", "how likely a group is suppressed", figure_1),
+    item("figure-2", "the bias of published counts", figure_2),
+    item("table-6", "thresholds of suppression, and both readings of the rule", table_6),
+    item("table-7", "budgets and margins of the production run", table_7),
+];
+
+const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Result<Drawing>) -> Item {
+    Item { paper: PAPER, name, about, draw }
+}
+
+/// The rules of Table 6, the widest noise first.
+fn rules() -> Result<Vec<(Rational, Suppression)>> {
+    let settings = Settings::of(PAPER)?;
+    let rule = |rho: &Rational| Ok((rho.clone(), settings.suppression(rho)?));
+    settings.suppressed.iter().map(rule).collect()
+}
+
+/// All sizes from 0 to twice the threshold.
+fn sizes(rule: &Suppression) -> Vec<u64> {
+    (0..=2 * rule.threshold().unsigned_abs()).collect()
+}
+
+fn name(rho: &Rational, rule: &Suppression) -> String {
+    format!("ρ = {}, T = {}", exact(rho), rule.threshold())
+}
+
+/// The probability of suppression over the size, as a share of the threshold.
+fn figure_1(_: &Sources) -> Result<Drawing> {
+    let mut sheet =
+        Sheet::new(["rho", "threshold", "size", "size_over_threshold", "probability_lower", "probability_upper"]);
+    let mut series = Vec::new();
+    for ((rho, rule), ink) in rules()?.iter().zip(INKS) {
+        let values: Vec<(u64, Enclosure)> = (sizes(rule).into_par_iter())
+            .map(|size| Ok((size, rule.probability(size, DIGITS)?)))
+            .collect::<Result<_>>()?;
+        let mut points = Vec::new();
+        for (size, value) in &values {
+            let share = Rational::from((*size, rule.threshold()));
+            let head = [exact(rho), rule.threshold().to_string(), size.to_string(), exact(&share)];
+            sheet.push([&head[..], &ends(value)].concat());
+            points.push((share.to_f64(), value.approximate()));
+        }
+        series.push(line(&name(rho, rule), ink, points));
+    }
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::linear("size of the group over the threshold T", 0.0, 2.0),
+        y: Axis::linear("probability of suppression", 0.0, 1.0),
+        series,
+    };
+    let title = "How likely a group is suppressed, with the thresholds of Table 6";
+    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 1, panels: vec![panel] } })
+}
+
+/// The bias of published counts over the size, exactly and by formula (13).
+fn figure_2(_: &Sources) -> Result<Drawing> {
+    let mut sheet = Sheet::new([
+        "rho",
+        "threshold",
+        "size",
+        "size_over_threshold",
+        "bias_lower",
+        "bias_upper",
+        "formula_lower",
+        "formula_upper",
+    ]);
+    let mut panels = Vec::new();
+    for (rho, rule) in &rules()? {
+        type Row = (u64, Enclosure, Option<Enclosure>);
+        let values: Vec<Row> = (sizes(rule).into_par_iter())
+            .map(|size| Ok((size, rule.bias(size, DIGITS)?, rule.bias_by_formula(size, DIGITS)?)))
+            .collect::<Result<_>>()?;
+        let (mut truth, mut formula) = (Vec::new(), Vec::new());
+        let threshold = rule.threshold() as f64;
+        for (size, bias, by_formula) in &values {
+            let share = Rational::from((*size, rule.threshold()));
+            let head = [exact(rho), rule.threshold().to_string(), size.to_string(), exact(&share)];
+            let printed = by_formula.as_ref().map_or_else(|| [String::new(), String::new()], ends);
+            sheet.push([&head[..], &ends(bias), &printed].concat());
+            truth.push((share.to_f64(), bias.approximate() / threshold));
+            formula.extend(by_formula.as_ref().map(|value| (share.to_f64(), value.approximate() / threshold)));
+        }
+        panels.push(Panel {
+            title: name(rho, rule),
+            x: Axis::linear("size of the group over T", 0.0, 2.0),
+            y: Axis::linear("bias over T", 0.0, 1.2),
+            series: vec![line("by formula (13)", Ink::Vermillion, formula), line("exact", Ink::Blue, truth)],
+        });
+    }
+    let title = "The bias of a published count: formula (13) is that of continuous noise, and too low";
+    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 3, panels } })
+}
+
+/// Table 6: the threshold, and how likely an empty group is not suppressed by either reading.
+fn table_6(_: &Sources) -> Result<Drawing> {
+    let mut sheet = Sheet::new([
+        "rho",
+        "threshold",
+        "suppressed_up_to_lower",
+        "suppressed_up_to_upper",
+        "suppressed_below_lower",
+        "suppressed_below_upper",
+    ]);
+    let (mut names, mut up_to, mut below) = (Vec::new(), Vec::new(), Vec::new());
+    for (row, (rho, rule)) in rules()?.iter().enumerate() {
+        let (own, stated) = (rule.probability(0, DIGITS)?, rule.probability_below(0, DIGITS)?);
+        sheet.push([&[exact(rho), rule.threshold().to_string()][..], &ends(&own), &ends(&stated)].concat());
+        let published = |value: &Enclosure| ((1.0 - value.approximate()) * 1e4, row as f64);
+        up_to.push(published(&own));
+        below.push(published(&stated));
+        names.push(name(rho, rule));
+    }
+    let most = below.iter().map(|point: &(f64, f64)| point.0).fold(0.0, f64::max);
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::linear("empty groups that are published, of ten thousand", 0.0, most * 1.1),
+        y: Axis::names(&names),
+        series: vec![
+            dots("counts up to T suppressed", Ink::Blue, up_to),
+            dots("counts below T suppressed, as the text says", Ink::Vermillion, below),
+        ],
+    };
+    let title = "Empty groups that are published, by both readings of the rule";
+    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 1, panels: vec![panel] } })
+}
+
+/// Table 7: production budgets beside the formula and the least with the exact margin, and the margins they have.
+fn table_7(_: &Sources) -> Result<Drawing> {
+    const DECIMALS: u32 = 6;
+    let settings = Settings::of(PAPER)?;
+    let mut sheet = Sheet::new([
+        "level",
+        "moe_target",
+        "rho",
+        "formula_rho_lower",
+        "formula_rho_upper",
+        "least_rho",
+        "margin_total_only",
+        "margin_total_only_formula",
+        "margin_stage2",
+        "margin_stage2_formula",
+        "coverage_stage2_formula_lower",
+        "coverage_stage2_formula_upper",
+    ]);
+    let gaussian = Mechanism::DiscreteGaussian;
+    let (mut names, mut printed, mut least) = (Vec::new(), Vec::new(), Vec::new());
+    for (row, (level, _)) in settings.levels(gaussian, Budgets::Printed)?.iter().enumerate() {
+        let moe = settings.planned[row].moe;
+        let formula = formulas::budget(gaussian, moe, &settings.gamma, settings.stability)?;
+        let found = least_budget(gaussian, moe, &settings.gamma, settings.stability, DECIMALS)?.value;
+        let (total, cell) = (level.total_only()?, level.stage_2()?);
+        let margins = [total.margin, total.formula, cell.margin, cell.formula].map(|margin| margin.to_string());
+        let head = [level.name().to_string(), moe.to_string(), exact(level.budget())];
+        let formula = ends(&formula);
+        sheet.push([&head[..], &formula, &[exact(&found)], &margins, &ends(&cell.formula_coverage)].concat());
+        names.push(level.name().to_string());
+        printed.push((level.budget().to_f64(), row as f64));
+        least.push((found.to_f64(), row as f64));
+    }
+    let all = || printed.iter().chain(&least).map(|point: &(f64, f64)| point.0);
+    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::log("ρ of the level", low * 0.7, high * 1.4),
+        y: Axis::names(&names),
+        series: vec![
+            dots("production", Ink::Vermillion, printed),
+            dots("least with the exact margin aimed at", Ink::Blue, least),
+        ],
+    };
+    let title = "Budgets of SafeTab-P, and the least with the margins that they are meant for";
+    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 1, panels: vec![panel] } })
+}

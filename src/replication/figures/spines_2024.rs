@@ -1,0 +1,328 @@
+//! Figures of Cumings-Menon et al. (2024), and the pictures of a spine that was built.
+
+use rug::Rational;
+
+use super::{Drawing, Item, Sheet, Sources, dots, ends, line};
+use crate::{
+    chart::svg::{Axis, Figure, Ink, Panel, Series},
+    error::{Error, Result},
+    numeric::rational,
+    replication::spine::figure_2_groups,
+    spine::{
+        blocks::{Blocks, Kind},
+        hierarchy::Tree,
+        optimize::{Entities, Settings, optimized},
+        osed,
+        plan::Built,
+    },
+    topdown::spread::Spread,
+};
+
+const PAPER: &str = "spines-2024";
+
+pub(super) const ITEMS: &[Item] = &[
+    item("figure-1", "the AIAN spine of Figure 1 and the optimized one, units of each level, Rhode Island", figure_1),
+    item("figure-2", "the strategy matrix of Figure 2: which count is of which cell of which block", |_| figure_2()),
+    item("section-4", "distance of entities from the census spine and the optimized ones, Rhode Island", section_4),
+    item("remark-1", "what a bypass does to the variance of the unit's total, by its children (Theorem 2)", |_| {
+        remark_1()
+    }),
+];
+
+const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Result<Drawing>) -> Item {
+    Item { paper: PAPER, name, about, draw }
+}
+
+/// The blocks of Rhode Island with all entities, from the block assignment files of 2018.
+fn rhode_island(sources: &Sources, what: &str) -> Result<Blocks> {
+    let needed = || Error::NeedsData {
+        what: what.to_string(),
+        needed: "the block assignment files BlockAssign_ST44_RI_*.txt: name their folder by --facts or ASSAY_FACTS"
+            .into(),
+    };
+    let folder = sources.facts.as_ref().ok_or_else(needed)?;
+    let file = |name: &str| format!("BlockAssign_ST44_RI_{name}.txt");
+    let places = ["geography/rhode-island", "rhode-island", ""].map(|place| folder.join(place));
+    let folder = places.into_iter().find(|place| place.join(file("AIANNH")).is_file()).ok_or_else(needed)?;
+    let mut blocks = Blocks::read(&folder.join(file("AIANNH")))?;
+    for (kind, name, column) in [
+        (Kind::Aian, "AIANNH", "AIANNHCE"),
+        (Kind::Mcd, "MCD", "COUSUBFP"),
+        (Kind::Place, "INCPLACE_CDP", "PLACEFP"),
+        (Kind::Unified, "SDUNI", "DISTRICT"),
+        (Kind::Secondary, "SDSEC", "DISTRICT"),
+        (Kind::Elementary, "SDELM", "DISTRICT"),
+    ] {
+        blocks.attach(kind, &folder.join(file(name)), None, column)?;
+    }
+    Ok(blocks)
+}
+
+const SIX: [&str; 6] = ["US", "State", "County", "Tract", "Block group", "Block"];
+
+fn figure_1(sources: &Sources) -> Result<Drawing> {
+    let blocks = rhode_island(sources, "spines-2024/figure-1")?;
+    let settings = Settings::production("redistricting-persons")?;
+    let entities = Entities::of(&blocks, &settings);
+    let none: Vec<u32> = vec![0; blocks.geoids().len()];
+    let aian = entities.columns.iter().find(|(kind, _)| kind == "aian").map_or(&none, |(_, column)| &column.codes);
+    let spines = [("census", Tree::census(&blocks)), ("optimized", optimized(&blocks, &entities, &settings, false))];
+    let mut sheet = Sheet::new(["spine", "level", "inside_aian_areas", "units"]);
+    let mut panels = Vec::new();
+    for (name, tree) in &spines {
+        // A unit of the census spine may lie on both sides.
+        let sides = [
+            ("inside", "units inside AIAN areas", Ink::Vermillion),
+            ("outside", "units outside AIAN areas", Ink::Blue),
+            ("both", "units on both sides", Ink::Black),
+        ];
+        let mut series: Vec<Series> = Vec::new();
+        for (side, words, ink) in sides {
+            let mut points = Vec::new();
+            for (level, label) in SIX.iter().enumerate() {
+                let side_of = |unit: usize| {
+                    let mut inside = tree.blocks(level, unit).map(|place| aian[tree.order()[place] as usize] > 0);
+                    let first = inside.next().unwrap_or(false);
+                    if inside.any(|other| other != first) {
+                        "both"
+                    } else if first {
+                        "inside"
+                    } else {
+                        "outside"
+                    }
+                };
+                let units = (0..tree.units(level)).filter(|unit| side_of(*unit) == side).count();
+                sheet.push(vec![name.to_string(), label.to_string(), side.to_string(), units.to_string()]);
+                if units > 0 {
+                    points.push((units as f64, level as f64));
+                }
+            }
+            series.push(dots(words, ink, points));
+        }
+        panels.push(Panel {
+            title: format!("{name} spine"),
+            x: Axis::log("units", 0.8, 40_000.0),
+            y: Axis::names(SIX),
+            series,
+        });
+    }
+    let title =
+        "Units of each level, Rhode Island: the census spine, and the optimized one below the AIAN spine of Figure 1";
+    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), panels, columns: 2 } })
+}
+
+fn figure_2() -> Result<Drawing> {
+    let inks = [("total", Ink::Green), ("first", Ink::Vermillion), ("second", Ink::Orange), ("detailed", Ink::Black)];
+    let groups = figure_2_groups()?;
+    let mut sheet = Sheet::new(["unit", "query_group", "count", "block", "cell"]);
+    let mut names = Vec::new();
+    let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); groups.len()];
+    for (unit, blocks) in [("US", 0..2), ("block 1", 0..1), ("block 2", 1..2)] {
+        for (group, points) in groups.iter().zip(&mut points) {
+            for (count, label) in group.labels.iter().enumerate() {
+                let row = names.len() as f64;
+                names.push(format!("{unit}: {} {label}", group.name).replace("total total", "total"));
+                for block in blocks.clone() {
+                    let cells = group.cell_of.iter().enumerate().filter(|(_, of)| **of as usize == count);
+                    for (cell, _) in cells {
+                        points.push(((block * 4 + cell + 1) as f64, row));
+                        let numbers = [(block + 1).to_string(), (cell + 1).to_string()];
+                        let text = [unit.to_string(), group.name.clone(), label.clone()];
+                        sheet.push([text.to_vec(), numbers.to_vec()].concat());
+                    }
+                }
+            }
+        }
+    }
+    let series = inks.iter().zip(points).map(|((name, ink), points)| dots(name, *ink, points)).collect();
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::linear("cell of the histograms of both blocks (1 to 4, 5 to 8)", 0.5, 8.5),
+        y: Axis::names(names),
+        series,
+    };
+    let title = "The ones of B \u{2297} W in Figure 2: a nation of two blocks, two attributes of two values";
+    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), panels: vec![panel], columns: 1 } })
+}
+
+fn section_4(sources: &Sources) -> Result<Drawing> {
+    let blocks = rhode_island(sources, "spines-2024/section-4")?;
+    let census = Tree::census(&blocks);
+    let mut sheet = Sheet::new(["settings", "kind", "entity", "blocks", "osed_census", "osed_optimized"]);
+    let mut panels = Vec::new();
+    for name in ["redistricting-persons", "dhc"] {
+        let settings = Settings::production(name)?;
+        let entities = Entities::of(&blocks, &settings);
+        let tree = optimized(&blocks, &entities, &settings, false);
+        let columns: Vec<_> = entities.columns.iter().map(|(_, column)| column).collect();
+        let (before, after) = (osed::all_distances(&census, &columns), osed::all_distances(&tree, &columns));
+        let mut pairs = Vec::new();
+        for (((kind, column), before), after) in entities.columns.iter().zip(&before).zip(&after) {
+            for (entity, count) in osed::sizes(column).iter().enumerate().filter(|(_, count)| **count > 0) {
+                pairs.push((before[entity], after[entity]));
+                let numbers = [*count, before[entity], after[entity]].map(|number| number.to_string());
+                let text = [name.to_string(), kind.clone(), column.names[entity].clone()];
+                sheet.push([text.to_vec(), numbers.to_vec()].concat());
+            }
+        }
+        panels.push(distances_panel(name, &pairs, "census spine", "optimized spine"));
+    }
+    let title = "Units that make an entity: share of entities that need at most so many, Rhode Island";
+    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), panels, columns: 2 } })
+}
+
+/// The share of entities with at most so many units, before and after.
+fn distances_panel(title: &str, pairs: &[(u32, u32)], before: &str, after: &str) -> Panel {
+    let most = pairs.iter().map(|(before, after)| *before.max(after)).max().unwrap_or(1);
+    let steps = |pick: fn(&(u32, u32)) -> u32| {
+        let mut sorted: Vec<u32> = pairs.iter().map(pick).collect();
+        sorted.sort_unstable();
+        let all = sorted.len().max(1) as f64;
+        let mut points = vec![(1.0, 0.0)];
+        for (rank, distance) in sorted.iter().enumerate() {
+            // A step: along to the distance, then up.
+            points.push((f64::from(*distance), rank as f64 / all));
+            points.push((f64::from(*distance), (rank + 1) as f64 / all));
+        }
+        points.push((f64::from(most) * 1.2, 1.0));
+        points
+    };
+    Panel {
+        title: title.to_string(),
+        x: Axis::log("units to add or subtract", 0.9, f64::from(most).max(2.0) * 1.2),
+        y: Axis::linear("share of entities", 0.0, 1.02),
+        series: vec![line(before, Ink::Vermillion, steps(|pair| pair.0)), line(after, Ink::Blue, steps(|pair| pair.1))],
+    }
+}
+
+fn remark_1() -> Result<Drawing> {
+    const MOST: u32 = 8;
+    let ratios = [("1/2", Ink::Vermillion), ("1", Ink::Blue), ("2", Ink::Black)];
+    let mut sheet = Sheet::new(["noise", "child_share_per_parent_share", "children", "variance_after_per_before"]);
+    let mut panels = Vec::new();
+    for (noise, power) in [("Laplace", 2_u32), ("Gaussian", 1)] {
+        let mut series = Vec::new();
+        for (text, ink) in ratios {
+            let ratio = rational::parse(text)?;
+            let raised = |x: Rational| if power == 2 { x.square() } else { x };
+            let mut points = Vec::new();
+            for c in 1..=MOST {
+                // Precisions of the total: the parent's own, and 1/c of the children's.
+                let before = Rational::from(1) + raised(ratio.clone()) / c;
+                let after = raised(Rational::from(&ratio + 1_u32)) / c;
+                let quotient = before / after;
+                points.push((f64::from(c), quotient.to_f64()));
+                let row = [noise.to_string(), text.to_string(), c.to_string(), quotient.to_string()];
+                sheet.push(row.to_vec());
+            }
+            series.push(line(&format!("children's share {text} of the unit's"), ink, points));
+        }
+        panels.push(Panel {
+            title: format!("{noise} noise"),
+            x: Axis::linear("children", 1.0, f64::from(MOST)),
+            y: Axis::log("variance after / before the bypass", 0.3, 7.0),
+            series,
+        });
+    }
+    let title =
+        "A bypass and the variance of the unit's total (Remark 1): below 1 it helps, with Gaussian noise it never does";
+    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), panels, columns: 2 } })
+}
+
+// ---- the pictures of a spine that was built --------------------------------------------------------------------------
+
+/// Distances before and after, fan-out, and variance per level: the names of their files and what is drawn.
+pub fn pictures(built: &Built, spreads: &[Spread], census: Option<&[Spread]>) -> Vec<(&'static str, Drawing)> {
+    let mut all = Vec::new();
+    let pairs = built.distances();
+    if !pairs.is_empty() {
+        let mut sheet = Sheet::new(["osed_before", "osed_after", "entities"]);
+        let mut sorted = pairs.clone();
+        sorted.sort_unstable();
+        for run in sorted.chunk_by(|a, b| a == b) {
+            sheet.push([run[0].0 as usize, run[0].1 as usize, run.len()].map(|number| number.to_string()).to_vec());
+        }
+        let panels = vec![distances_panel("", &pairs, "on the census spine", "on this spine")];
+        let title = "Units that make an entity: share of entities that need at most so many".to_string();
+        all.push(("osed", Drawing { sheet, figure: Figure { title, panels, columns: 1 } }));
+    }
+    all.push(("fanout", fanout(built)));
+    all.push(("variance", variance(built, spreads, census)));
+    all
+}
+
+fn fanout(built: &Built) -> Drawing {
+    let tree = &built.spine.tree;
+    let names = &built.names[..tree.levels() - 1];
+    let mut sheet = Sheet::new(["level", "children", "units"]);
+    let mut points: [Vec<(f64, f64)>; 3] = Default::default();
+    let mut most = 2;
+    for (level, name) in names.iter().enumerate() {
+        let mut counts: Vec<usize> = (0..tree.units(level)).map(|unit| tree.children(level, unit).len()).collect();
+        counts.sort_unstable();
+        for run in counts.chunk_by(|a, b| a == b) {
+            sheet.push(vec![name.clone(), run[0].to_string(), run.len().to_string()]);
+        }
+        let marks = [counts[0], counts[counts.len() / 2], counts[counts.len() - 1]];
+        most = most.max(marks[2]);
+        points.iter_mut().zip(marks).for_each(|(points, mark)| points.push((mark as f64, level as f64)));
+    }
+    let inks = [("largest", Ink::Vermillion), ("median", Ink::Blue), ("smallest", Ink::Black)];
+    let [least, median, largest] = points;
+    let series = inks.into_iter().zip([largest, median, least]).map(|((name, ink), points)| dots(name, ink, points));
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::log("children of a unit", 0.9, most as f64 * 1.3),
+        y: Axis::names(names),
+        series: series.collect(),
+    };
+    let title = "Fan-out of each level after bypassing".to_string();
+    Drawing { sheet, figure: Figure { title, panels: vec![panel], columns: 1 } }
+}
+
+fn variance(built: &Built, spreads: &[Spread], census: Option<&[Spread]>) -> Drawing {
+    let mut header = vec!["spine", "level", "measured"];
+    header.extend(["alone_lower", "alone_upper", "least_lower", "least_upper"]);
+    header.extend(["mean_lower", "mean_upper", "most_lower", "most_upper"]);
+    let mut sheet = Sheet::new(header);
+    let mut points: [Vec<(f64, f64)>; 4] = Default::default();
+    let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+    for (spine, spreads) in [("this", Some(spreads)), ("census", census)] {
+        for (level, (spread, name)) in spreads.unwrap_or_default().iter().zip(&built.names).enumerate() {
+            let alone = spread.alone.as_ref().map_or([String::new(), String::new()], ends);
+            let numbers = [&spread.least, &spread.mean, &spread.most].map(ends).concat();
+            let text = vec![spine.to_string(), name.clone(), spread.measured.to_string()];
+            sheet.push([text, alone.to_vec(), numbers].concat());
+            let y = level as f64;
+            let mut put = |at: usize, value: f64| {
+                low = low.min(value);
+                high = high.max(value);
+                points[at].push((value, y));
+            };
+            if spine == "census" {
+                put(3, spread.mean.approximate());
+            } else {
+                spread.alone.iter().for_each(|alone| put(0, alone.approximate()));
+                put(1, spread.mean.approximate());
+                put(2, spread.most.approximate());
+            }
+        }
+    }
+    let inks = [
+        ("own answers, mean", Ink::Orange),
+        ("least squares, mean", Ink::Blue),
+        ("least squares, largest", Ink::Black),
+        ("least squares on the census spine, mean", Ink::Vermillion),
+    ];
+    let series = inks.into_iter().zip(points).filter(|(_, points)| !points.is_empty());
+    let unit =
+        if built.privacy == crate::spine::bypass::Privacy::Concentrated { "1 / rho" } else { "8 / epsilon\u{b2}" };
+    let panel = Panel {
+        title: String::new(),
+        x: Axis::log(&format!("variance of the total, in units of {unit}"), low / 1.3, high * 1.3),
+        y: Axis::names(&built.names),
+        series: series.map(|((name, ink), points)| dots(name, ink, points)).collect(),
+    };
+    let title = "Variance of a unit's total, by level, for a query that has each level's whole share".to_string();
+    Drawing { sheet, figure: Figure { title, panels: vec![panel], columns: 1 } }
+}

@@ -1,0 +1,222 @@
+//! Figures 6 and 8: the error of published counts, exactly, over real block counts.
+//!
+//! The paper has the counts of Pennsylvania; here are those of Rhode Island (2010 Census, by block), read from a file of
+//! public data whose folder the caller names. Nothing is simulated: the expected errors are sums over the noise.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use rug::Rational;
+
+use super::{noise, percent_below, printed_sigma2, release};
+use crate::{
+    chart::svg::{Axis, Figure, Ink, Panel},
+    error::{Error, Result},
+    noise::{
+        DiscreteGaussian,
+        error::{Cut, Errors},
+    },
+    numeric::Enclosure,
+    replication::figures::{Drawing, Sheet, Sources, dots, ends, exact},
+};
+
+const FILE: &str = "ri_2010_block.csv";
+const PLACES: [&str; 3] = ["geography/rhode-island", "rhode-island", ""];
+const DIGITS: u32 = 12;
+const BITS: u32 = 120;
+
+/// How many units have each count.
+type Histogram = BTreeMap<u64, u64>;
+
+/// The block file below the folder of public data.
+fn block_file(sources: &Sources, what: &str) -> Result<PathBuf> {
+    let needed = |why: &str| Error::NeedsData {
+        what: what.to_string(),
+        needed: format!(
+            "{FILE}, the 2010 block counts of Rhode Island{why}: name its folder by --facts or ASSAY_FACTS"
+        ),
+    };
+    let folder = sources.facts.as_ref().ok_or_else(|| needed(""))?;
+    if folder.is_file() {
+        return Ok(folder.clone());
+    }
+    let candidates = PLACES.map(|place| folder.join(place).join(FILE));
+    let found = candidates.into_iter().find(|path| path.is_file());
+    found.ok_or_else(|| needed(&format!(" (not found below {})", folder.display())))
+}
+
+/// The counts of a column by geographic unit, for prefixes of the block's code of the given length.
+struct Blocks {
+    codes: Vec<String>,
+    columns: BTreeMap<String, Vec<u64>>,
+}
+
+impl Blocks {
+    fn read(path: &Path, names: &[&str]) -> Result<Self> {
+        let refuse =
+            |line: usize, why: String| Error::DataFile { file: path.display().to_string(), line, column: 0, why };
+        let mut reader = csv::Reader::from_path(path)
+            .map_err(|error| Error::File { path: path.to_path_buf(), why: error.to_string() })?;
+        let header = reader.headers().map_err(|error| refuse(1, error.to_string()))?.clone();
+        let place = |name: &str| {
+            let found = header.iter().position(|column| column == name);
+            found.ok_or_else(|| refuse(1, format!("no column {name}: expected GEOID and {}", names.join(", "))))
+        };
+        let code = place("GEOID")?;
+        let places: Vec<(String, usize)> =
+            names.iter().map(|name| Ok((name.to_string(), place(name)?))).collect::<Result<_>>()?;
+        let mut blocks = Blocks { codes: Vec::new(), columns: BTreeMap::new() };
+        for (record, line) in reader.records().zip(2..) {
+            let record = record.map_err(|error| refuse(line, error.to_string()))?;
+            let geoid = record.get(code).unwrap_or_default();
+            if geoid.len() != 15 || !geoid.bytes().all(|byte| byte.is_ascii_digit()) {
+                return Err(refuse(line, format!("GEOID {geoid:?}: expected the 15 digits of a block")));
+            }
+            blocks.codes.push(geoid.to_string());
+            for (name, place) in &places {
+                let text = record.get(*place).unwrap_or_default();
+                let count = text.parse().ok().filter(|count: &u64| *count < 1 << 40);
+                let count = count.ok_or_else(|| refuse(line, format!("{name} = {text:?}: expected a count")))?;
+                blocks.columns.entry(name.clone()).or_default().push(count);
+            }
+        }
+        if blocks.codes.is_empty() {
+            return Err(refuse(2, "no block: expected a line for each".to_string()));
+        }
+        Ok(blocks)
+    }
+
+    fn histogram(&self, column: &str, digits: usize) -> Histogram {
+        let mut units: BTreeMap<&str, u64> = BTreeMap::new();
+        for (code, count) in self.codes.iter().zip(&self.columns[column]) {
+            *units.entry(&code[..digits]).or_default() += count;
+        }
+        units.into_values().fold(Histogram::new(), |mut all, count| {
+            *all.entry(count).or_default() += 1;
+            all
+        })
+    }
+}
+
+/// The mean over all units of the expected errors of counts cut at zero.
+fn mean(cut: &Cut, units: &Histogram) -> Errors {
+    let number = |value: u64| Enclosure::rational(&Rational::from(value), BITS);
+    let all = number(units.values().sum());
+    let average = |error: &dyn Fn(&Errors) -> Enclosure| {
+        let sum =
+            units.iter().fold(number(0), |sum, (count, times)| sum.add(&error(cut.at(*count)).mul(&number(*times))));
+        sum.div(&all)
+    };
+    Errors { squared: average(&|errors| errors.squared.clone()), absolute: average(&|errors| errors.absolute.clone()) }
+}
+
+/// A row of a figure: what it is about, the errors under the Bureau's noise and under the reduced one.
+struct Pair {
+    bureau: Enclosure,
+    reduced: Enclosure,
+}
+
+impl Pair {
+    fn cells(&self) -> Vec<String> {
+        [&self.bureau, &self.reduced, &percent_below(&self.reduced, &self.bureau)].map(ends).concat()
+    }
+}
+
+const PAIR: [&str; 6] =
+    ["bureau_lower", "bureau_upper", "reduced_lower", "reduced_upper", "percent_lower", "percent_upper"];
+
+fn panel(title: &str, label: &str, names: &[&str], pairs: &[Pair], range: (f64, f64)) -> Panel {
+    let points =
+        |value: &dyn Fn(&Pair) -> f64| pairs.iter().enumerate().map(|(k, pair)| (value(pair), k as f64)).collect();
+    Panel {
+        title: title.to_string(),
+        x: Axis::log(label, range.0, range.1),
+        y: Axis::names(names),
+        series: vec![
+            dots("the Bureau's noise", Ink::Vermillion, points(&|pair| pair.bureau.approximate())),
+            dots("reduced noise of Table 1", Ink::Blue, points(&|pair| pair.reduced.approximate())),
+        ],
+    }
+}
+
+/// The noise of a level and the reduced noise that Table 1 prints for it.
+fn cuts(level: &str) -> Result<[Cut; 2]> {
+    let own = DiscreteGaussian::new(noise(&release()?, level)?.0)?;
+    Ok([own, DiscreteGaussian::new(printed_sigma2(level)?)?].map(|noise| Cut::new(&noise, DIGITS + 4)))
+}
+
+/// Figure 6: the mean squared and absolute error of total population at four levels, cut at zero and not.
+pub fn figure_6(sources: &Sources) -> Result<Drawing> {
+    let blocks = Blocks::read(&block_file(sources, "figure-6")?, &["pop"])?;
+    // The level, the digits of its code, and the geolevel whose noise it has.
+    let levels =
+        [("State", 2, "State"), ("County", 5, "County"), ("Tract", 11, "Tract Subset"), ("Block", 15, "Block")];
+    let mut sheet = Sheet::new(["measure", "processing", "level", "units"].into_iter().chain(PAIR));
+    let names = levels.map(|level| level.0);
+    let mut rows: Vec<(usize, Vec<Errors>, Vec<Errors>)> = Vec::new();
+    for (_, digits, geolevel) in levels {
+        let units = blocks.histogram("pop", digits);
+        let cuts = cuts(geolevel)?;
+        let plain = cuts.iter().map(Cut::plain).collect();
+        let cut = cuts.iter().map(|cut| mean(cut, &units)).collect();
+        rows.push((units.values().sum::<u64>() as usize, plain, cut));
+    }
+    let mut panels = Vec::new();
+    for (measure, label) in [("MSE", "mean squared error (people²)"), ("MAE", "mean absolute error (people)")] {
+        for (k, processing) in ["as published", "cut at zero"].into_iter().enumerate() {
+            let pairs: Vec<Pair> = (rows.iter())
+                .map(|(_, plain, cut)| {
+                    let errors = if k == 0 { plain } else { cut };
+                    let value = |errors: &Errors| {
+                        if measure == "MSE" { errors.squared.clone() } else { errors.absolute.clone() }
+                    };
+                    Pair { bureau: value(&errors[0]), reduced: value(&errors[1]) }
+                })
+                .collect();
+            for ((name, row), pair) in names.iter().zip(&rows).zip(&pairs) {
+                let head = vec![measure.to_string(), processing.to_string(), name.to_string(), row.0.to_string()];
+                sheet.push([head, pair.cells()].concat());
+            }
+            let range = if measure == "MSE" { (3.0, 700.0) } else { (1.0, 30.0) };
+            panels.push(panel(&format!("{measure}, {processing}"), label, &names, &pairs, range));
+        }
+    }
+    let title =
+        "Expected error of total population, Rhode Island 2010 (the paper's Pennsylvania is not at hand)".to_string();
+    Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
+}
+
+/// Figure 8: the mean squared error of nine counts at block level, cut at zero.
+pub fn figure_8(sources: &Sources) -> Result<Drawing> {
+    let queries = [
+        ("pop", "Total"),
+        ("pop_white", "White"),
+        ("pop_black", "Black"),
+        ("pop_hisp", "Hispanic"),
+        ("pop_aian", "AI/AN"),
+        ("pop_asian", "Asian"),
+        ("pop_nhpi", "NH/PI"),
+        ("pop_other", "Other"),
+        ("pop_two", "Two or more"),
+    ];
+    let blocks = Blocks::read(&block_file(sources, "figure-8")?, &queries.map(|query| query.0))?;
+    let cuts = cuts("Block")?;
+    let mut sheet = Sheet::new(["count", "blocks", "people"].into_iter().chain(PAIR));
+    let mut pairs = Vec::new();
+    for (column, name) in queries {
+        let units = blocks.histogram(column, 15);
+        let [bureau, reduced] = [0, 1].map(|k| mean(&cuts[k], &units).squared);
+        let pair = Pair { bureau, reduced };
+        let people: u64 = units.iter().map(|(count, times)| count * times).sum();
+        let number = units.values().sum::<u64>();
+        sheet.push([vec![name.to_string(), exact(&Rational::from(number)), people.to_string()], pair.cells()].concat());
+        pairs.push(pair);
+    }
+    let names = queries.map(|query| query.1);
+    let mut panel = panel("", "mean squared error (people²)", &names, &pairs, (100.0, 500.0));
+    panel.x = Axis::linear("mean squared error (people²)", 150.0, 400.0);
+    let title = "Expected squared error of block counts cut at zero, Rhode Island 2010".to_string();
+    Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
+}

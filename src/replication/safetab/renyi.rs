@@ -1,0 +1,195 @@
+//! The Renyi divergences of the two-sided geometric mechanism: as Lemma 8 of the 2021 paper has them, of the continuous
+//! Laplace, and exact; and the conversions of Section F.2 over the paper's grid of orders.
+
+use rayon::prelude::*;
+use rug::{Float, Rational};
+use serde::Deserialize;
+
+use super::settings::Settings;
+use crate::{
+    error::Result,
+    numeric::{Certainty, Enclosure},
+};
+
+const BITS: u32 = 160;
+
+/// Which divergence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Renyi {
+    /// Lemma 8: the masses' normaliser times an integral where a sum belongs. Not a divergence: below zero for small orders.
+    Lemma8,
+    /// That of the continuous Laplace (Mironov 2017, Proposition 6).
+    Laplace,
+    /// That of the two-sided geometric itself.
+    Exact,
+}
+
+/// What groups a person can be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Groups {
+    /// All in two stages.
+    TwoStage,
+    /// By their totals only at the levels that have such groups, nation and state.
+    NationAndState,
+    /// By their totals only at any level, as Algorithm 1 allows.
+    Any,
+}
+
+impl Groups {
+    /// Whether groups of a level can be published by their totals only.
+    pub(super) fn total_only(self, of_level: bool) -> bool {
+        match self {
+            Groups::TwoStage => false,
+            Groups::NationAndState => of_level,
+            Groups::Any => true,
+        }
+    }
+}
+
+fn real(value: &Rational) -> Enclosure {
+    Enclosure::rational(value, BITS)
+}
+
+/// The divergence of order alpha > 1 between the noise and the noise moved by one, for a count of parameter epsilon.
+///
+/// With q = exp(-epsilon) the loss is epsilon with probability 1 / (1 + q), else -epsilon, so exactly
+/// exp((alpha - 1) D) = (exp(alpha epsilon) + exp((1 - alpha) epsilon)) / (1 + exp(epsilon)).
+pub fn divergence(renyi: Renyi, alpha: &Rational, epsilon: &Rational) -> Enclosure {
+    let rise = real(&(Rational::from(alpha - 1) * epsilon)).exp();
+    let fall = real(&-Rational::from(alpha * epsilon)).exp();
+    let (one, e) = (Enclosure::double(1.0, BITS), real(epsilon).exp());
+    let twice = Rational::from(alpha * 2_u32) - 1_u32;
+    // alpha / (2 alpha - 1) exp((alpha - 1) epsilon) + (alpha - 1) / (2 alpha - 1) exp(-alpha epsilon)
+    let laplace = || {
+        let (first, second) = (Rational::from(alpha / &twice), Rational::from(alpha - 1) / &twice);
+        real(&first).mul(&rise).add(&real(&second).mul(&fall))
+    };
+    let inside = match renyi {
+        Renyi::Laplace => laplace(),
+        Renyi::Lemma8 => {
+            let normaliser = e.sub(&one).div(&e.add(&one));
+            let scale = real(&(Rational::from(2) / epsilon));
+            laplace().mul(&normaliser).mul(&scale)
+        }
+        Renyi::Exact => e.mul(&rise).add(&rise.recip()).div(&e.add(&one)),
+    };
+    inside.ln().div(&real(&Rational::from(alpha - 1)))
+}
+
+/// Whether the divergence of Lemma 8 is at least the true one.
+pub(super) fn lemma_holds(alpha: &Rational, epsilon: &Rational) -> Certainty {
+    let [lemma, truth] = [Renyi::Lemma8, Renyi::Exact].map(|which| divergence(which, alpha, epsilon));
+    match lemma.below(&truth) {
+        Certainty::Yes => Certainty::No,
+        Certainty::No => Certainty::Yes,
+        Certainty::Undecided => Certainty::Undecided,
+    }
+}
+
+/// Equation (6): tau + (ln(1 / delta) + (alpha - 1) ln(1 - 1 / alpha) - ln alpha) / (alpha - 1).
+fn converted(tau: &Enclosure, alpha: &Rational, delta: &Rational) -> Enclosure {
+    let s = Rational::from(alpha - 1);
+    let shrink = real(&Rational::from(&s / alpha)).ln().mul(&real(&s));
+    let top = shrink.sub(&real(delta).ln()).sub(&real(alpha).ln());
+    tau.add(&top.div(&real(&s)))
+}
+
+/// The least over the orders 1.01, 1.02, ..., 10.00.
+fn least_on_grid(epsilon: impl Fn(&Rational) -> Enclosure + Sync) -> Enclosure {
+    let values: Vec<Enclosure> = (101..=1000_u32).into_par_iter().map(|k| epsilon(&Rational::from((k, 100)))).collect();
+    let least = |end: fn(&Enclosure) -> &Float| {
+        values.iter().map(end).fold(None, |least: Option<Float>, value| {
+            Some(least.map_or_else(|| value.clone(), |least| least.min(value)))
+        })
+    };
+    match (least(Enclosure::lower), least(Enclosure::upper)) {
+        (Some(lower), Some(upper)) => Enclosure::new(lower, upper),
+        _ => Enclosure::double(f64::INFINITY, BITS),
+    }
+}
+
+/// The epsilon of rho-zCDP on the grid.
+pub(in crate::replication) fn of_rho(rho: &Rational, delta: &Rational) -> Enclosure {
+    least_on_grid(|alpha| converted(&real(&Rational::from(rho * alpha)), alpha, delta))
+}
+
+/// The epsilon of `SafeTab[Geometric]` by (39) and (40), with one of the divergences.
+pub(in crate::replication) fn of_geometric(
+    settings: &Settings,
+    renyi: Renyi,
+    groups: Groups,
+    stability: Option<u32>,
+) -> Result<Enclosure> {
+    let s = stability.unwrap_or(settings.stability);
+    let mut levels: Vec<((Rational, bool), u32)> = Vec::new();
+    for level in settings.geometric()? {
+        match levels.iter_mut().find(|(known, _)| *known == level) {
+            Some((_, times)) => *times += 1,
+            None => levels.push((level, 1)),
+        }
+    }
+    let rest = Rational::from(1 - &settings.gamma);
+    Ok(least_on_grid(|alpha| {
+        let mut sum = Enclosure::double(0.0, BITS);
+        for ((budget, total_only), times) in &levels {
+            let of = |share: &Rational| divergence(renyi, alpha, &(Rational::from(budget * share) / s));
+            let mut own = of(&settings.gamma).add(&of(&rest));
+            if groups.total_only(*total_only) {
+                own = own.max(&of(&Rational::from(1)));
+            }
+            sum = sum.add(&own.mul(&real(&Rational::from(s * times))));
+        }
+        converted(&sum, alpha, &settings.delta)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        account::conversions,
+        numeric::rational::parse,
+        safetab::cell::{CellNoise, Mechanism},
+    };
+
+    fn number(text: &str) -> Rational {
+        parse(text).unwrap()
+    }
+
+    /// By the definition, over the masses.
+    #[test]
+    fn the_exact_divergence_is_the_sum_over_masses() {
+        for (alpha, epsilon) in [("1.5", "0.4"), ("3", "0.05"), ("8.76", "0.474"), ("2", "2")] {
+            let (alpha, epsilon) = (number(alpha), number(epsilon));
+            let noise = CellNoise::new(Mechanism::Geometric, &epsilon).unwrap();
+            let mass = |x: i64| noise.mass(x, 17).approximate();
+            let a = alpha.to_f64();
+            let reach = (40.0 / epsilon.to_f64()) as i64;
+            let sum: f64 = (-reach..=reach).map(|x| mass(x).powf(a) * mass(x - 1).powf(1.0 - a)).sum();
+            let truth = divergence(Renyi::Exact, &alpha, &epsilon);
+            assert!((truth.approximate() - sum.ln() / (a - 1.0)).abs() < 1e-9 && truth.is_tight(30));
+        }
+    }
+
+    #[test]
+    fn lemma_8_is_below_the_truth_and_below_zero() {
+        for (alpha, epsilon) in [("1.01", "0.4"), ("5", "0.4"), ("10", "0.01"), ("2", "3")] {
+            assert_eq!(lemma_holds(&number(alpha), &number(epsilon)), Certainty::No, "{alpha} {epsilon}");
+        }
+        assert!(*divergence(Renyi::Lemma8, &number("1.01"), &number("0.4")).upper() < 0);
+        // The continuous Laplace reveals less, too.
+        let [laplace, exact] =
+            [Renyi::Laplace, Renyi::Exact].map(|which| divergence(which, &number("3"), &number("0.4")));
+        assert!(laplace.upper() < exact.lower());
+    }
+
+    #[test]
+    fn the_grid_is_above_the_best_order_and_near_it() {
+        let (rho, delta) = (number("1.41"), number("1e-10"));
+        let best = conversions::zcdp_epsilon_optimal(&rho, &delta).unwrap().epsilon;
+        let grid = of_rho(&rho, &delta);
+        assert!(grid.lower() >= best.lower() && grid.approximate() - best.approximate() < 1e-4);
+    }
+}

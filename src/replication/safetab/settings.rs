@@ -1,0 +1,148 @@
+//! What the papers on SafeTab set, as data.
+
+use rug::Rational;
+use serde::Deserialize;
+
+use super::claims::Noise;
+use crate::{
+    error::{Error, Result},
+    numeric::rational::parse,
+    safetab::{
+        cell::Mechanism,
+        tuning::{Level, least_budget},
+    },
+};
+
+const FILES: [(&str, &str); 2] = [
+    ("safetab-2021", include_str!("../../../data/published/safetab-2021-settings.toml")),
+    ("safetab-p-2024", include_str!("../../../data/published/safetab-p-2024-settings.toml")),
+];
+
+/// The settings of one paper.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The share of stage 1.
+    pub gamma: Rational,
+    /// How many groups of a level a person can be in.
+    pub stability: u32,
+    /// The delta of epsilons.
+    pub delta: Rational,
+    /// The probability with which an empty group is suppressed.
+    pub chance: Rational,
+    /// The budgets of the table of thresholds.
+    pub suppressed: Vec<Rational>,
+    /// The levels.
+    pub planned: Vec<Planned>,
+}
+
+/// A level as it is printed.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// Its name.
+    pub name: String,
+    /// The margin of error that is aimed at.
+    pub moe: u32,
+    /// The total budget of geometric noise; nothing where none is printed.
+    pub epsilon: Option<Rational>,
+    /// The total budget of discrete Gaussian noise.
+    pub rho: Rational,
+    /// Whether some of its groups are published by their total only.
+    pub total_only: bool,
+}
+
+/// Which budgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Budgets {
+    /// As printed.
+    Printed,
+    /// The least, of so many decimals, whose exact margins are those that are aimed at.
+    Least(u32),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SettingsFile {
+    #[serde(rename = "source")]
+    _source: String,
+    gamma: String,
+    stability: u32,
+    delta: String,
+    chance: String,
+    #[serde(default)]
+    suppressed: Vec<String>,
+    #[serde(rename = "level")]
+    levels: Vec<LevelFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LevelFile {
+    name: String,
+    moe: u32,
+    epsilon: Option<String>,
+    rho: String,
+    total_only: bool,
+}
+
+impl Settings {
+    /// The settings of a paper.
+    pub fn of(paper: &str) -> Result<Settings> {
+        let Some((name, text)) = FILES.iter().find(|(name, _)| *name == paper) else {
+            let known = FILES.map(|(name, _)| name).join(", ");
+            return Err(Error::UnknownPaper { name: paper.to_string(), known });
+        };
+        let file: SettingsFile = toml::from_str(text).map_err(|error| Error::DataFile {
+            file: format!("{name}-settings"),
+            line: error.span().and_then(|span| text.get(..span.start)).map_or(0, |s| s.matches('\n').count() + 1),
+            column: 0,
+            why: error.message().to_string(),
+        })?;
+        let planned = |level: &LevelFile| -> Result<Planned> {
+            Ok(Planned {
+                name: level.name.clone(),
+                moe: level.moe,
+                epsilon: level.epsilon.as_deref().map(parse).transpose()?,
+                rho: parse(&level.rho)?,
+                total_only: level.total_only,
+            })
+        };
+        Ok(Settings {
+            gamma: parse(&file.gamma)?,
+            stability: file.stability,
+            delta: parse(&file.delta)?,
+            chance: parse(&file.chance)?,
+            suppressed: file.suppressed.iter().map(|rho| parse(rho)).collect::<Result<_>>()?,
+            planned: file.levels.iter().map(planned).collect::<Result<_>>()?,
+        })
+    }
+
+    /// The sum of the printed rho.
+    pub fn total_rho(&self) -> Rational {
+        self.planned.iter().fold(Rational::new(), |sum, level| sum + &level.rho)
+    }
+
+    /// The levels with one noise, and whether they have groups published by their total only.
+    pub fn levels(&self, mechanism: Mechanism, budgets: Budgets) -> Result<Vec<(Level, bool)>> {
+        let level = |planned: &Planned| -> Result<(Level, bool)> {
+            let budget = match (budgets, mechanism) {
+                (Budgets::Least(decimals), _) => {
+                    least_budget(mechanism, planned.moe, &self.gamma, self.stability, decimals)?.value
+                }
+                (Budgets::Printed, Mechanism::DiscreteGaussian) => planned.rho.clone(),
+                (Budgets::Printed, Mechanism::Geometric) => planned.epsilon.clone().ok_or_else(|| {
+                    Error::out_of_range("epsilon", "none printed", "a paper that prints budgets of geometric noise")
+                })?,
+            };
+            let level = Level::new(&planned.name, mechanism, budget, self.gamma.clone(), self.stability)?;
+            Ok((level, planned.total_only))
+        };
+        self.planned.iter().map(level).collect()
+    }
+
+    /// The levels of the geometric mechanism as printed: budget and whether they have groups published by their total.
+    pub(in crate::replication) fn geometric(&self) -> Result<Vec<(Rational, bool)>> {
+        let levels = self.levels(Noise::Geometric.into(), Budgets::Printed)?;
+        Ok(levels.into_iter().map(|(level, total_only)| (level.budget().clone(), total_only)).collect())
+    }
+}

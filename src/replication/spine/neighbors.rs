@@ -1,0 +1,91 @@
+//! The privacy theorems on small spines, by changing every record; Lemma 2 by exact Renyi divergences.
+
+use rug::Rational;
+
+use super::trees::{binary_tree, uneven_tree};
+use crate::{
+    account::{Composition, Counts},
+    error::Result,
+    loss::law::Law,
+    numeric::{Certainty, Enclosure, rational::parse},
+    release::{
+        Neighbors,
+        schema::{Attribute, Schema},
+    },
+    replication::verify::Computed,
+    spine::bypass::{Privacy, Spine},
+    topdown::{
+        histograms::{Entry, Histograms},
+        measure::Mechanism,
+    },
+};
+
+/// Every record changed to every other place and cell: the most that any change spends is the budget exactly. The queries tell
+/// both attributes, so that a change of both is seen in full even at units that hold both places.
+pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
+    let tree = if bypassed { uneven_tree()? } else { binary_tree()? };
+    let shares: Vec<Rational> = [3, 1, 4, 1, 5, 2].map(|part| Rational::from((part, 16))).to_vec();
+    let spine = Spine::new(tree, shares, if pure { Privacy::Pure { cutoff: 150 } } else { Privacy::Concentrated })?;
+    let attribute = |name: &str, size: usize| Attribute {
+        name: name.to_string(),
+        values: (0..size).map(|value| value.to_string()).collect(),
+    };
+    let schema = Schema { attributes: vec![attribute("a", 2), attribute("b", 3)], recodes: Vec::new() };
+    let budget = Rational::from((7, 3));
+    let part = |name: &str, of: u32| (name.to_string(), Rational::from((of, 10)));
+    let queries = vec![vec![part("detailed", 5), part("a", 3), part("b", 2)]; 6];
+    let laplace = Mechanism::pure(&spine, &schema, Neighbors::Bounded, &budget, &queries)?;
+    let mut most = Rational::new();
+    let (blocks, cells) = (spine.tree.order().len() as u32, schema.cells() as u32);
+    let one = |place: u32, cell: u32| Histograms::new(vec![Entry { place, cell, count: 1 }]);
+    // By symmetry of cells and, where nothing is bypassed, of blocks, the first record stands for all.
+    let from = if bypassed { 0..blocks } else { 0..1 };
+    for (before, after) in from.flat_map(|before| (0..blocks).map(move |after| (before, after))) {
+        for cell in 0..cells {
+            let (x, y) = (one(before, 0)?, one(after, cell)?);
+            let mut spent = Rational::new();
+            for (level, asked) in laplace.levels().iter().enumerate() {
+                for unit in 0..spine.tree.units(level) {
+                    for asked in asked {
+                        // epsilon gamma alpha / 2; sigma2 of the Gaussian mechanism is 1 / (rho gamma alpha).
+                        let Some(Law::DiscreteLaplace { epsilon }) = asked.law(spine.carried(level, unit)) else {
+                            continue;
+                        };
+                        let mut difference = vec![0; asked.group.counts()];
+                        x.add_answers(&asked.group, spine.tree.blocks(level, unit), &mut difference);
+                        difference.iter_mut().for_each(|value| *value = -*value);
+                        y.add_answers(&asked.group, spine.tree.blocks(level, unit), &mut difference);
+                        // |d| / b = |d| epsilon; d^2 / (2 sigma2) = d^2 rho gamma alpha / 2: the same number for d = 1.
+                        let changed: i64 = difference.iter().map(|d| if pure { d.abs() } else { d * d }).sum();
+                        spent += Rational::from(epsilon * changed);
+                    }
+                }
+            }
+            most = most.max(spent);
+        }
+    }
+    Ok(most == budget)
+}
+
+pub(super) fn lemma_2(rhos: &[String], shifts: &[u64], orders: &[String]) -> Result<Computed> {
+    let mut answer = Certainty::Yes;
+    for rho in rhos {
+        let rho = parse(rho)?;
+        for shift in shifts {
+            let sigma2 = Rational::from(shift * shift) / Rational::from(&rho * 2_u32);
+            let count = Composition::new([Counts::discrete_gaussian(sigma2, 1, *shift)?])?;
+            for order in orders {
+                let order = parse(order)?;
+                let above = Rational::from(&order - 1_u32);
+                // D = ln E[exp((order - 1) L)] / (order - 1).
+                let divergence = count.loss().ln_mgf(&above, 400).div(&Enclosure::rational(&above, 400));
+                match divergence.at_most(&Rational::from(&rho * &order)) {
+                    Certainty::Yes => {}
+                    Certainty::No => return Ok(Computed::Statement(Certainty::No)),
+                    Certainty::Undecided => answer = Certainty::Undecided,
+                }
+            }
+        }
+    }
+    Ok(Computed::Statement(answer))
+}

@@ -1,0 +1,326 @@
+//! Weighted least squares over the hierarchy (Cumings-Menon et al., (3.3)): the totals of all units that fit the noisy ones
+//! best, in time linear in the units, and the non-negative integers that are made of them from the top down.
+//!
+//! The passes. Let unit u measure z with precision w (1 / variance; 0 where it measures nothing). Upwards, the subtree of u
+//! alone gives an estimate e with variance v: from its children the sum S of theirs with variance V = sum of v, and with
+//! its own measurement 1 / v = w + 1 / V and e = v (w z + S / V). Downwards, the root's e is final, and a final total T of
+//! u is shared out: child c gets e_c + (v_c / V) (T - S), the conditional mean of independent estimates given their sum.
+//! This is the estimate of (3.3) with the transpose that it has lost, (S'S)^-1 S'z: both minimize the same sum of squares,
+//! and tests compare them with dense matrices.
+//!
+//! One child of a unit may be without any information (V infinite): it gets what is left of T. Two such children cannot be
+//! told apart, which is refused.
+
+use rayon::prelude::*;
+
+use crate::{
+    error::{Error, Result},
+    spine::hierarchy::Tree,
+};
+
+/// The least-squares totals of all units, in doubles: approximations. `measured` holds for each level `width` noisy numbers
+/// for every unit (anything where the precision is 0); all of one unit have the same precision, and each of the `width`
+/// problems is solved by itself.
+pub fn least_squares_approx(
+    tree: &Tree,
+    width: usize,
+    precision: impl Fn(usize, usize) -> f64,
+    measured: &[Vec<f64>],
+) -> Result<Vec<Vec<f64>>> {
+    let levels = tree.levels();
+    let last = levels - 1;
+    if measured.len() != levels || (0..levels).any(|level| measured[level].len() != tree.units(level) * width) {
+        return Err(Error::out_of_range("the measurements", measured.len(), "numbers for every unit of every level"));
+    }
+    // Upwards: estimates and variances of subtrees. Where the variance is infinite the estimate is 0 and not used.
+    let mut estimates: Vec<Vec<f64>> = vec![Vec::new(); levels];
+    let mut variances: Vec<Vec<f64>> = vec![Vec::new(); levels];
+    let mut sums = vec![0.0; width];
+    for level in (0..levels).rev() {
+        let units = tree.units(level);
+        let (mut own, mut spread) = (vec![0.0; units * width], vec![0.0; units]);
+        for (unit, spread) in spread.iter_mut().enumerate() {
+            let below = if level == last {
+                f64::INFINITY
+            } else {
+                let children = tree.children(level, unit);
+                sums.fill(0.0);
+                for child in children.clone() {
+                    let child = &estimates[level + 1][child * width..(child + 1) * width];
+                    sums.iter_mut().zip(child).for_each(|(sum, child)| *sum += child);
+                }
+                variances[level + 1][children].iter().sum()
+            };
+            let w = precision(level, unit);
+            let total = w + 1.0 / below;
+            *spread = 1.0 / total;
+            if total > 0.0 {
+                let at = unit * width..(unit + 1) * width;
+                let numbers = measured[level][at.clone()].iter().zip(&sums);
+                for (to, (z, sum)) in own[at].iter_mut().zip(numbers) {
+                    let from_own = if w > 0.0 { w * z } else { 0.0 };
+                    let from_below = if below.is_finite() { sum / below } else { 0.0 };
+                    *to = (from_own + from_below) / total;
+                }
+            }
+        }
+        (estimates[level], variances[level]) = (own, spread);
+    }
+    let untold = |level: usize, unit: usize| {
+        let expected = "measured, by itself or by units above and beside it";
+        Error::out_of_range(&format!("a unit of level {level}"), unit, expected)
+    };
+    if !variances[0][0].is_finite() {
+        return Err(untold(0, 0));
+    }
+    // Downwards: estimates become final in place.
+    for level in 0..last {
+        let (above, below) = estimates.split_at_mut(level + 1);
+        let (above, below) = (&above[level], &mut below[0]);
+        for unit in 0..tree.units(level) {
+            let children = tree.children(level, unit);
+            let spread = &variances[level + 1][children.clone()];
+            let open = spread.iter().filter(|v| v.is_infinite()).count();
+            if open > 1 {
+                return Err(untold(level + 1, children.start));
+            }
+            let whole: f64 = spread.iter().sum();
+            let share = |v: f64| if open == 1 { f64::from(u8::from(v.is_infinite())) } else { v / whole };
+            let family = &mut below[children.start * width..children.end * width];
+            sums.fill(0.0);
+            for child in family.chunks(width) {
+                sums.iter_mut().zip(child).for_each(|(sum, child)| *sum += child);
+            }
+            let total = &above[unit * width..(unit + 1) * width];
+            for (child, v) in family.chunks_mut(width).zip(spread) {
+                for ((child, total), sum) in child.iter_mut().zip(total).zip(&sums) {
+                    *child += share(*v) * (total - sum);
+                }
+            }
+        }
+    }
+    Ok(estimates)
+}
+
+/// Non-negative integers near the estimates, in which the children of every unit sum exactly to it, cell by cell.
+///
+/// The root's cells share out its total, rounded. Then, from the top down, the children of a unit first share out its total,
+/// and then each of its cells, by the nearest point with non-negative parts and these sums, rounded by largest remainders.
+/// Sums over cells hold exactly; a child's total is as it was shared out wherever the search for the point comes to an end,
+/// which is all but always.
+///
+/// The Bureau's TopDown algorithm does more: at each parent it fits all query groups and not only the estimates of totals and
+/// cells, in several passes from coarse to fine; it rounds by a second program that minimizes an L1 distance; and it holds
+/// invariants (state totals, numbers of group quarters) and edit constraints. Here nothing but non-negativity, integrality
+/// and consistency with parents is promised. Both are biased: cells that are small everywhere come out too large somewhere.
+pub fn top_down(tree: &Tree, cells: usize, estimates: &[Vec<f64>]) -> Vec<Vec<i64>> {
+    let total = estimates[0].iter().sum::<f64>().max(0.0).round() as i64;
+    let mut levels: Vec<Vec<i64>> = vec![share_out(total, &estimates[0])];
+    for level in 0..tree.levels() - 1 {
+        let above = &levels[level];
+        let family = |unit: usize| {
+            let children = tree.children(level, unit);
+            let estimates = &estimates[level + 1][children.start * cells..children.end * cells];
+            share_family(&above[unit * cells..(unit + 1) * cells], estimates)
+        };
+        let families: Vec<Vec<i64>> = (0..tree.units(level)).into_par_iter().map(family).collect();
+        // Children stand in order, parent by parent.
+        let below = families.concat();
+        levels.push(below);
+    }
+    levels
+}
+
+/// The cells of a parent shared out among its children, whose estimates stand one child after the other.
+fn share_family(parent: &[i64], estimates: &[f64]) -> Vec<i64> {
+    let cells = parent.len();
+    let mut counts = vec![0; estimates.len()];
+    let filled: Vec<usize> = (0..cells).filter(|cell| parent[*cell] > 0).collect();
+    let total: i64 = parent.iter().sum();
+    let rows: Vec<f64> = estimates.chunks(cells).map(|child| child.iter().sum()).collect();
+    let rows = share_out(total, &rows);
+    // Only cells that the parent has: the others are zero in every child.
+    let width = filled.len();
+    if let [cell] = filled[..] {
+        rows.iter().enumerate().for_each(|(child, total)| counts[child * cells + cell] = *total);
+    } else if width > 1 {
+        let wishes: Vec<f64> =
+            estimates.chunks(cells).flat_map(|child| filled.iter().map(|cell| child[*cell])).collect();
+        let columns: Vec<i64> = filled.iter().map(|cell| parent[*cell]).collect();
+        let parts = nearest(&rows, &columns, &wishes);
+        for (child, parts) in whole(&rows, &columns, &parts).chunks(width).enumerate() {
+            parts.iter().zip(&filled).for_each(|(count, cell)| counts[child * cells + cell] = *count);
+        }
+    }
+    counts
+}
+
+/// The non-negative table near the wishes with these sums of rows and columns, which have one total: x = max(0, wish - a - b)
+/// for the a of each row and b of each column that make the sums right. They are found in turns, each exactly, which
+/// climbs on the concave dual of the projection. The sums of columns hold in the end, those of rows nearly.
+fn nearest(rows: &[i64], columns: &[i64], wishes: &[f64]) -> Vec<f64> {
+    const MOST_TURNS: usize = 200;
+    const ENOUGH: f64 = 0.01;
+    let width = columns.len();
+    let (mut a, mut b) = (vec![0.0; rows.len()], vec![0.0; width]);
+    let mut line = Vec::new();
+    for _ in 0..MOST_TURNS {
+        for (row, total) in rows.iter().enumerate() {
+            line.clear();
+            line.extend(wishes[row * width..(row + 1) * width].iter().zip(&b).map(|(wish, b)| wish - b));
+            a[row] = cut(*total, &line);
+        }
+        for (column, total) in columns.iter().enumerate() {
+            line.clear();
+            line.extend(a.iter().enumerate().map(|(row, a)| wishes[row * width + column] - a));
+            b[column] = cut(*total, &line);
+        }
+        let sum = |row: usize| {
+            let wishes = &wishes[row * width..(row + 1) * width];
+            wishes.iter().zip(&b).map(|(wish, b)| (wish - a[row] - b).max(0.0)).sum::<f64>()
+        };
+        if rows.iter().enumerate().all(|(row, total)| (sum(row) - *total as f64).abs() < ENOUGH) {
+            break;
+        }
+    }
+    let at = |(place, wish): (usize, &f64)| (wish - a[place / width] - b[place % width]).max(0.0);
+    wishes.iter().enumerate().map(at).collect()
+}
+
+/// A table of whole numbers near `parts`: the sums of columns hold, and those of rows where no row of whole parts is above its
+/// sum already.
+fn whole(rows: &[i64], columns: &[i64], parts: &[f64]) -> Vec<i64> {
+    let width = columns.len();
+    let mut counts: Vec<i64> = parts.iter().map(|part| part.floor() as i64).collect();
+    let mut row_left: Vec<i64> = rows.to_vec();
+    let mut column_left: Vec<i64> = columns.to_vec();
+    for (place, count) in counts.iter().enumerate() {
+        row_left[place / width] -= count;
+        column_left[place % width] -= count;
+    }
+    let mut by_rest: Vec<usize> = (0..parts.len()).collect();
+    // The sort is stable: of equal remainders the first child is served first.
+    by_rest.sort_by(|x, y| (parts[*y] - parts[*y].floor()).total_cmp(&(parts[*x] - parts[*x].floor())));
+    for place in by_rest {
+        let (row, column) = (place / width, place % width);
+        if row_left[row] > 0 && column_left[column] > 0 {
+            counts[place] += 1;
+            row_left[row] -= 1;
+            column_left[column] -= 1;
+        }
+    }
+    for (column, left) in column_left.iter().enumerate() {
+        let step = left.signum();
+        for _ in 0..left.unsigned_abs() {
+            // To the row that lacks most, or from a count that is there in the row that lacks least.
+            let open = (0..rows.len()).filter(|row| step > 0 || counts[row * width + column] > 0);
+            if let Some(row) = open.max_by_key(|row| (step * row_left[*row], std::cmp::Reverse(*row))) {
+                counts[row * width + column] += step;
+                row_left[row] -= step;
+            }
+        }
+    }
+    counts
+}
+
+/// The theta at which the parts max(0, wish - theta) sum to `total`.
+fn cut(total: i64, wishes: &[f64]) -> f64 {
+    let mut sorted = wishes.to_vec();
+    sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+    let (mut sum, mut theta) = (0.0, f64::INFINITY);
+    for (count, wish) in (1..).zip(&sorted) {
+        sum += wish;
+        let cut = (sum - total as f64) / f64::from(count);
+        if count == 1 || *wish > cut {
+            theta = cut;
+        }
+    }
+    theta
+}
+
+/// Non-negative integers that sum to `total`, near `wishes`: the Euclidean projection on the simplex, rounded by largest
+/// remainders.
+fn share_out(total: i64, wishes: &[f64]) -> Vec<i64> {
+    let theta = cut(total, wishes);
+    let parts: Vec<f64> = wishes.iter().map(|wish| (wish - theta).max(0.0)).collect();
+    let mut counts: Vec<i64> = parts.iter().map(|part| part.floor() as i64).collect();
+    let mut by_rest: Vec<usize> = (0..counts.len()).collect();
+    by_rest.sort_by(|a, b| (parts[*b] - parts[*b].floor()).total_cmp(&(parts[*a] - parts[*a].floor())));
+    // What is left is less than one for each but for roundings of doubles, which may make it negative as well.
+    let mut left = total - counts.iter().sum::<i64>();
+    while left != 0 {
+        for at in by_rest.iter().copied() {
+            let step = left.signum();
+            if step > 0 || counts[at] > 0 {
+                counts[at] += step;
+                left -= step;
+            }
+            if left == 0 {
+                break;
+            }
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_sum_to_the_parent_and_are_the_nearest_by_brute_force() {
+        for (total, wishes) in [
+            (5, vec![1.2, 3.9, -2.0]),
+            (0, vec![4.0, 1.0]),
+            (7, vec![-3.0, -1.0, -2.0]),
+            (3, vec![0.5, 0.5, 0.5, 0.5, 0.5]),
+            (1, vec![1e15, -1e15]),
+            (6, vec![2.4, 2.4, 0.6]),
+        ] {
+            let counts = share_out(total, &wishes);
+            assert_eq!(counts.iter().sum::<i64>(), total, "{wishes:?}");
+            assert!(counts.iter().all(|count| *count >= 0));
+            if wishes.len() == 3 {
+                let loss = |a: i64, b: i64, c: i64| {
+                    [a, b, c].iter().zip(&wishes).map(|(x, w)| (*x as f64 - w).powi(2)).sum::<f64>()
+                };
+                let all = (0..=total).flat_map(|a| (0..=total - a).map(move |b| (a, b, total - a - b)));
+                let best = all.map(|(a, b, c)| loss(a, b, c)).fold(f64::INFINITY, f64::min);
+                assert!(loss(counts[0], counts[1], counts[2]) <= best + 1e-9, "{counts:?} for {wishes:?}");
+            }
+        }
+    }
+
+    /// Against all whole tables with the sums: none is nearer by more than rounding can cost.
+    #[test]
+    fn families_keep_their_sums_and_are_near_the_best_table() {
+        let mut state = 7_u64;
+        let mut below = |end: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % end
+        };
+        for _ in 0..300 {
+            let parent = [below(5) as i64, below(4) as i64, below(3) as i64];
+            let estimates: Vec<f64> = (0..6).map(|_| below(700) as f64 / 100.0 - 2.5).collect();
+            let counts = share_family(&parent, &estimates);
+            for cell in 0..3 {
+                assert_eq!(counts[cell] + counts[3 + cell], parent[cell]);
+            }
+            assert!(counts.iter().all(|count| *count >= 0));
+            let rows = [estimates[..3].iter().sum::<f64>(), estimates[3..].iter().sum::<f64>()];
+            let first: i64 = counts[..3].iter().sum();
+            assert_eq!(first, share_out(parent.iter().sum(), &rows)[0], "{parent:?} {estimates:?}");
+            let loss = |x: [i64; 3]| -> f64 {
+                let pairs = (0..3).map(|k| {
+                    (x[k] as f64 - estimates[k]).powi(2) + ((parent[k] - x[k]) as f64 - estimates[3 + k]).powi(2)
+                });
+                pairs.sum()
+            };
+            let all = (0..=parent[0])
+                .flat_map(|a| (0..=parent[1]).flat_map(move |b| (0..=parent[2]).map(move |c| [a, b, c])));
+            let best = all.filter(|x| x.iter().sum::<i64>() == first).map(loss).fold(f64::INFINITY, f64::min);
+            // A cell is off the best by less than one on both sides.
+            assert!(loss([counts[0], counts[1], counts[2]]) <= best + 6.0, "{counts:?} {parent:?} {estimates:?}");
+        }
+    }
+}

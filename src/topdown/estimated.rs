@@ -1,0 +1,159 @@
+//! Estimates from the files of noisy counts, and their files.
+
+use std::{io::Write, path::Path};
+
+use rug::Rational;
+
+use super::{
+    estimate::top_down,
+    kronecker::Kronecker,
+    measure::Mechanism,
+    measurements,
+    spread::{self, Spread},
+    variance::Variances,
+};
+use crate::{
+    error::{Error, Result},
+    files::{self, file_error},
+    numeric::Enclosure,
+    release::schema::Schema,
+    spine::{saved::Saved, table::quoted},
+};
+
+const BITS: u32 = 128;
+
+/// What noisy counts say together.
+pub struct Estimated {
+    /// For each level the least-squares histograms of its units, in doubles: approximations.
+    pub histograms_approx: Vec<Vec<f64>>,
+    /// The same from the top down as non-negative integers, in which children sum to their parents.
+    pub counts: Vec<Vec<i64>>,
+    /// How many cells a histogram has.
+    pub cells: usize,
+    /// The variance of the estimated total of each unit with the proxies of the noise, an upper bound for that with the noise.
+    pub variances: Variances<Enclosure>,
+    /// The variances with the noise itself, level by level.
+    pub spreads: Vec<Spread>,
+    /// The query groups that are not used.
+    pub left_out: Vec<String>,
+}
+
+impl Estimated {
+    /// Reads the noisy counts of a mechanism from their folder and estimates. Every count has to be there, with the noise
+    /// that the mechanism has.
+    pub fn read(mechanism: &Mechanism, schema: &Schema, folder: &Path) -> Result<Estimated> {
+        let spine = mechanism.spine();
+        let tree = &spine.tree;
+        let kronecker = Kronecker::new(mechanism, schema)?;
+        let numbers = |level: usize| {
+            let asked = mechanism.levels()[level].iter();
+            asked.map(|asked| vec![f64::NAN; tree.units(level) * asked.group.counts()]).collect()
+        };
+        let mut noisy: Vec<Vec<Vec<f64>>> = (0..tree.levels()).map(numbers).collect();
+        let refuse = |why: String| Error::DataFile { file: folder.display().to_string(), line: 0, column: 0, why };
+        let mut rows = 0;
+        measurements::read(folder, |described, unit, parameter, counts| {
+            let of_level = mechanism.levels().get(described.level).map_or(&[][..], Vec::as_slice);
+            let query = of_level.iter().position(|asked| asked.group.name == described.query);
+            let asked =
+                query.map(|query| (query, &of_level[query])).filter(|(_, asked)| asked.group.counts() == counts.len());
+            let carried = || spine.carried(described.level, unit);
+            let meant = asked
+                .filter(|_| unit < tree.units(described.level))
+                .filter(|(_, asked)| asked.law(carried()).is_some_and(|law| law_parameter(law) == parameter));
+            let Some((query, asked)) = meant else {
+                let what = format!("the query {:?} of unit {unit} of {:?}", described.query, described.level_name);
+                return Err(refuse(format!("{what} is not of this spine and release, or has other noise")));
+            };
+            let width = asked.group.counts();
+            let own = &mut noisy[described.level][query][unit * width..(unit + 1) * width];
+            if !own[0].is_nan() {
+                return Err(refuse(format!("unit {unit} of {:?} is there twice", described.level_name)));
+            }
+            own.iter_mut().zip(counts).for_each(|(own, count)| *own = *count as f64);
+            rows += 1;
+            Ok(())
+        })?;
+        let expected: usize =
+            (0..tree.levels()).map(|l| mechanism.measured(l).len() * mechanism.levels()[l].len()).sum();
+        if rows != expected {
+            return Err(refuse(format!(
+                "noisy counts of {rows} units and queries, where the mechanism has {expected}"
+            )));
+        }
+        let histograms_approx = kronecker.estimate_approx(&noisy)?;
+        let counts = top_down(tree, mechanism.cells(), &histograms_approx);
+        let variances = kronecker.variances(0, |exact: &Rational| Enclosure::rational(exact, BITS))?;
+        // The noise is discrete: its variances are at least the proxies times the least ratio, and at most these.
+        let ratio = mechanism.least_ratio(20)?;
+        let discrete = |value: Enclosure| Enclosure::new(value.mul(&ratio).lower().clone(), value.upper().clone());
+        let spread = |level: usize| {
+            let Spread { measured, least, mean, most, .. } = spread::of_level(&variances, level, 0, None);
+            Spread { measured, alone: None, least: discrete(least), mean: discrete(mean), most: discrete(most) }
+        };
+        let spreads = (0..tree.levels()).map(spread).collect();
+        let left_out = kronecker.left_out().into_iter().map(String::from).collect();
+        Ok(Estimated { histograms_approx, counts, cells: mechanism.cells(), variances, spreads, left_out })
+    }
+
+    /// How many records the whole counts have.
+    pub fn records(&self) -> i64 {
+        self.counts[0].iter().sum()
+    }
+}
+
+fn law_parameter(law: &crate::loss::law::Law) -> &Rational {
+    use crate::loss::law::Law;
+    match law {
+        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => sigma2,
+        Law::DiscreteLaplace { epsilon } => epsilon,
+    }
+}
+
+/// Writes `totals.csv`, a line for each unit with its estimated total (approximate), the variance of it (an upper end) and
+/// its whole count, and `counts.csv`, the whole counts of blocks in the form that `assay measure` reads, into a folder
+/// that is empty or not there.
+pub fn write(estimated: &Estimated, saved: &Saved, schema: &Schema, folder: &Path) -> Result<()> {
+    let (tree, cells) = (&saved.spine.tree, estimated.cells);
+    files::fill_folder(folder, |folder| {
+        let put = |name: &str, rows: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| {
+            let path = folder.join(name);
+            files::write_whole(&path, |out| rows(out).map_err(|why| file_error(&path, why)))
+        };
+        put("totals.csv", &|out| {
+            writeln!(out, "level,unit,estimate_approx,variance_upper,count")?;
+            for (level, name) in saved.names.iter().enumerate() {
+                for unit in 0..tree.units(level) {
+                    let own = unit * cells..(unit + 1) * cells;
+                    let total: f64 = estimated.histograms_approx[level][own.clone()].iter().sum();
+                    let count: i64 = estimated.counts[level][own].iter().sum();
+                    let (_, variance) = estimated.variances.unit(level, unit).doubles();
+                    writeln!(out, "{},{unit},{total:.3},{variance:e},{count}", quoted(name))?;
+                }
+            }
+            Ok(())
+        })?;
+        put("counts.csv", &|out| {
+            let names = schema.attributes.iter().map(|attribute| quoted(&attribute.name) + ",");
+            writeln!(out, "block,{}count", names.collect::<String>())?;
+            let labels: Vec<String> = (0..cells).map(|cell| label(schema, cell)).collect();
+            let blocks = &estimated.counts[tree.levels() - 1];
+            for (geoid, counts) in saved.geoids.iter().zip(blocks.chunks(cells)) {
+                for (count, label) in counts.iter().zip(&labels).filter(|(count, _)| **count > 0) {
+                    writeln!(out, "{geoid:015},{label}{count}")?;
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// The values of a cell, each followed by a comma.
+fn label(schema: &Schema, mut cell: usize) -> String {
+    let mut values = Vec::new();
+    for attribute in schema.attributes.iter().rev() {
+        values.push(quoted(&attribute.values[cell % attribute.values.len()]) + ",");
+        cell /= attribute.values.len();
+    }
+    values.into_iter().rev().collect()
+}

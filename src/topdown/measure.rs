@@ -1,0 +1,321 @@
+//! The mechanism on a spine: every query group of every unit with exact noise (Cumings-Menon et al., Theorems 1 and 3).
+//!
+//! Unit u of level l answers the query groups of its level, and each count of group i gets independent noise
+//!
+//! - N_Z(0, f / (rho gamma\[l, u\] alpha\[i, l\])), f = 1 where neighbors change one record and 1/2 where they have one more;
+//! - or the discrete Laplace of scale 2 / (epsilon gamma\[l, u\] alpha\[i, l\]), or half of it.
+//!
+//! gamma\[l, u\] is the share that the unit carries after bypassing; a unit with none answers nothing. A record lies in one
+//! unit of each level and moves one count of each group there (a changed record two), so what it spends is what the units on
+//! the path to its block carry, and the shares of every path sum to one: that is Theorem 3. [`Mechanism::worst_path`] is
+//! the exact account of it, from the laws that are drawn from. Counts that cannot change between neighbors, as the
+//! nation's total under a changed record, are charged all the same.
+
+use rayon::prelude::*;
+use rug::Rational;
+
+use super::histograms::Histograms;
+use crate::{
+    account::{Composition, Counts, paths::WorstPath},
+    error::{Error, Result},
+    loss::{family::Units, law::Law},
+    noise::{DiscreteGaussian, DiscreteLaplace, Source, Streams, VectorMechanism},
+    numeric::Enclosure,
+    release::{
+        Neighbors, Release,
+        schema::{QueryGroup, Schema},
+    },
+    spine::bypass::Spine,
+};
+
+/// About so many counts are drawn from one stream. The parts depend on the spine and the queries alone.
+const PART: usize = 1 << 16;
+/// So many parts are held in memory at a time.
+const PARTS: usize = 64;
+
+/// Query groups with noise for each level of a spine.
+#[derive(Debug)]
+pub struct Mechanism<'a> {
+    spine: &'a Spine,
+    neighbors: Neighbors,
+    cells: usize,
+    levels: Vec<Vec<Asked>>,
+}
+
+/// A query group of a level.
+#[derive(Debug)]
+pub struct Asked {
+    /// The query group.
+    pub group: QueryGroup,
+    /// The noise of a unit by how many levels' shares it carries; none where no unit carries so many.
+    noise: Vec<Option<VectorMechanism>>,
+}
+
+/// Noisy counts of one query group of consecutive measured units of a level.
+#[derive(Debug)]
+pub struct Measured<'m> {
+    /// The level.
+    pub level: usize,
+    /// The number of the query group in its level.
+    pub query: usize,
+    /// The units: those of the level that carry a share, some in order.
+    pub units: &'m [u32],
+    /// The noisy counts of the units, one unit after the other.
+    pub values: Vec<i64>,
+}
+
+impl Asked {
+    /// The law of the noise of units that carry so many levels' shares, where there are any.
+    pub fn law(&self, carried: usize) -> Option<&Law> {
+        self.noise.get(carried)?.as_ref().map(VectorMechanism::law)
+    }
+}
+
+impl<'a> Mechanism<'a> {
+    /// The release drawn on a spine of its levels and shares. Each level of the release has the queries that it names,
+    /// asked of the release's own schema.
+    pub fn of_release(spine: &'a Spine, release: &Release) -> Result<Self> {
+        // Refused where the levels or shares are not those of the spine.
+        spine.release(release)?;
+        if release.budget_only {
+            return Err(Error::BudgetOnly { release: release.name.clone() });
+        }
+        let none = Schema::default();
+        let schema = release.schema.as_ref().unwrap_or(&none);
+        let mut levels = Vec::with_capacity(release.levels.len());
+        for level in &release.levels {
+            let mut asked = Vec::with_capacity(level.queries.len());
+            for query in &level.queries {
+                let what = || format!("the query {:?} of {}", query.name, release.name);
+                if query.times != 1 || query.cells != 1 {
+                    let expected = "one query in which a record has one cell, for noise to be drawn";
+                    return Err(Error::out_of_range(
+                        &what(),
+                        format!("{} times, {} cells", query.times, query.cells),
+                        expected,
+                    ));
+                }
+                let group = schema.group(&query.name).map_err(|why| match why {
+                    Error::OutOfRange { value, expected, .. } => Error::OutOfRange { what: what(), value, expected },
+                    other => other,
+                })?;
+                // The level's own rho bought sigma2; the rho of a run of levels buys less noise in proportion.
+                let sigma2 = Rational::from(&query.sigma2 * &level.rho) / &release.rho;
+                asked.push((group, move |share: &Rational| Law::DiscreteGaussian {
+                    sigma2: Rational::from(&sigma2 / share),
+                }));
+            }
+            levels.push(asked);
+        }
+        Mechanism::new(spine, release.neighbors, schema.cells(), levels)
+    }
+
+    /// Pure differential privacy by discrete Laplace noise (Theorem 3, first part): for each level the names of query
+    /// groups with their shares of the level, which sum to one.
+    pub fn pure(
+        spine: &'a Spine,
+        schema: &Schema,
+        neighbors: Neighbors,
+        epsilon: &Rational,
+        queries: &[Vec<(String, Rational)>],
+    ) -> Result<Self> {
+        let changed = if neighbors == Neighbors::Bounded { 2_u32 } else { 1 };
+        let mut levels = Vec::with_capacity(queries.len());
+        for level in queries {
+            let sum = level.iter().fold(Rational::new(), |sum, (_, share)| sum + share);
+            if sum != 1 || level.iter().any(|(_, share)| *share <= 0) {
+                return Err(Error::out_of_range(
+                    "the shares of the queries of a level",
+                    sum,
+                    "each above 0, together 1",
+                ));
+            }
+            let asked = level.iter().map(|(name, share)| {
+                let epsilon = Rational::from(epsilon * share) / changed;
+                let law = move |share: &Rational| Law::DiscreteLaplace { epsilon: Rational::from(&epsilon * share) };
+                Ok((schema.group(name)?, law))
+            });
+            levels.push(asked.collect::<Result<Vec<_>>>()?);
+        }
+        Mechanism::new(spine, neighbors, schema.cells(), levels)
+    }
+
+    fn new(
+        spine: &'a Spine,
+        neighbors: Neighbors,
+        cells: usize,
+        queries: Vec<Vec<(QueryGroup, impl Fn(&Rational) -> Law)>>,
+    ) -> Result<Self> {
+        let levels = spine.tree.levels();
+        if queries.len() != levels {
+            let expected = format!("queries for each of the {levels} levels of the spine");
+            return Err(Error::out_of_range("the levels with queries", queries.len(), &expected));
+        }
+        for queries in &queries {
+            let twice = (queries.iter().enumerate())
+                .find(|(at, (group, _))| queries[..*at].iter().any(|(other, _)| other.name == group.name));
+            if let Some((_, (group, _))) = twice {
+                return Err(Error::out_of_range(
+                    "the query",
+                    format!("{:?}", group.name),
+                    "each query of a level once",
+                ));
+            }
+        }
+        let mut asked = Vec::with_capacity(levels);
+        for (level, queries) in queries.into_iter().enumerate() {
+            let mut shares: Vec<Option<Rational>> = vec![None; levels - level + 1];
+            for unit in 0..spine.tree.units(level) {
+                let carried = spine.carried(level, unit);
+                if carried > 0 && shares[carried].is_none() {
+                    shares[carried] = Some(spine.share(level, unit));
+                }
+            }
+            let noised = queries.into_iter().map(|(group, law)| {
+                let noise =
+                    shares.iter().map(|share| share.as_ref().map(|share| VectorMechanism::new(law(share))).transpose());
+                Ok(Asked { group, noise: noise.collect::<Result<_>>()? })
+            });
+            asked.push(noised.collect::<Result<Vec<_>>>()?);
+        }
+        Ok(Mechanism { spine, neighbors, cells, levels: asked })
+    }
+
+    /// The query groups of each level.
+    pub fn levels(&self) -> &[Vec<Asked>] {
+        &self.levels
+    }
+
+    /// The spine.
+    pub fn spine(&self) -> &Spine {
+        self.spine
+    }
+
+    /// The units of a level that answer: those that carry a share.
+    pub fn measured(&self, level: usize) -> Vec<u32> {
+        let units = 0..self.spine.tree.units(level);
+        units.filter(|unit| self.spine.carried(level, *unit) > 0).map(|unit| unit as u32).collect()
+    }
+
+    /// How many noisy counts there are.
+    pub fn counts(&self) -> u64 {
+        let level = |level: usize| {
+            let each: usize = self.levels[level].iter().map(|asked| asked.group.counts()).sum();
+            self.measured(level).len() as u64 * each as u64
+        };
+        (0..self.levels.len()).map(level).sum()
+    }
+
+    /// The smallest ratio of the variance of a noise to that of its continuous counterpart (sigma2, or 2 / epsilon^2), over all
+    /// laws that are drawn from: at most 1, and next to it unless the noise is small.
+    pub fn least_ratio(&self, digits: u32) -> Result<Enclosure> {
+        let bits = 64 + 4 * digits;
+        let mut seen: Vec<&Law> = Vec::new();
+        let mut least = Enclosure::double(1.0, bits);
+        for noise in self.levels.iter().flatten().flat_map(|asked| asked.noise.iter().flatten()) {
+            let law = noise.law();
+            if seen.contains(&law) {
+                continue;
+            }
+            seen.push(law);
+            let ratio = match law {
+                Law::DiscreteGaussian { sigma2 } => {
+                    let variance = DiscreteGaussian::new(sigma2.clone())?.variance(digits);
+                    variance.div(&Enclosure::rational(sigma2, bits))
+                }
+                Law::DiscreteLaplace { epsilon } => {
+                    let proxy = epsilon.clone().square().recip() * 2_u32;
+                    let variance = DiscreteLaplace::new(epsilon.clone())?.variance(digits);
+                    variance.div(&Enclosure::rational(&proxy, bits))
+                }
+                Law::Gaussian { .. } => continue,
+            };
+            let (lower, upper) = (least.lower().clone().min(ratio.lower()), least.upper().clone().min(ratio.upper()));
+            least = Enclosure::new(lower, upper);
+        }
+        Ok(least)
+    }
+
+    /// What one record spends on each path of the spine, in the order of [`Spine::paths`].
+    pub fn paths(&self) -> Result<Vec<Composition>> {
+        let path = |carried: &[usize]| {
+            let asked =
+                carried.iter().zip(&self.levels).flat_map(|(carried, asked)| asked.iter().map(move |a| (a, *carried)));
+            let noise = asked.filter_map(|(asked, carried)| asked.noise[carried].as_ref());
+            Composition::new(noise.map(|noise| noise.counts(1, 1)).collect::<Result<Vec<Counts>>>()?)
+        };
+        self.spine.paths()?.iter().map(|kind| path(&kind.carried)).collect()
+    }
+
+    /// The worst path, or pair of paths where a record changes: the exact privacy of all the noisy counts together.
+    pub fn worst_path(&self) -> Result<WorstPath> {
+        let units = if self.neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
+        WorstPath::new(self.paths()?, units)
+    }
+
+    /// Draws all noisy counts, level by level and query by query; the units of a level in order. `each` makes something of
+    /// every part, on all cores, and `take` is handed these in order. Under an insecure seed the counts are the same for
+    /// any number of cores.
+    pub fn measure<T: Send>(
+        &self,
+        histograms: &Histograms,
+        streams: &mut Streams,
+        each: impl Fn(Measured) -> Result<T> + Sync,
+        mut take: impl FnMut(usize, usize, T) -> Result<()>,
+    ) -> Result<()> {
+        for level in 0..self.levels.len() {
+            let units = self.measured(level);
+            for (query, asked) in self.levels[level].iter().enumerate() {
+                let parts: Vec<&[u32]> = units.chunks((PART / asked.group.counts()).max(1)).collect();
+                for parts in parts.chunks(PARTS) {
+                    let sources: Vec<Source> = parts.iter().map(|_| streams.take()).collect();
+                    let made: Vec<T> = (parts.par_iter().zip(sources))
+                        .map(|(units, mut source)| {
+                            let values = self.noisy(level, asked, units, histograms, &mut source)?;
+                            each(Measured { level, query, units, values })
+                        })
+                        .collect::<Result<_>>()?;
+                    for made in made {
+                        take(level, query, made)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn noisy(
+        &self,
+        level: usize,
+        asked: &Asked,
+        units: &[u32],
+        histograms: &Histograms,
+        source: &mut Source,
+    ) -> Result<Vec<i64>> {
+        let counts = asked.group.counts();
+        let mut values = vec![0; units.len() * counts];
+        for (unit, values) in units.iter().zip(values.chunks_mut(counts)) {
+            histograms.add_answers(&asked.group, self.spine.tree.blocks(level, *unit as usize), values);
+        }
+        let carried = |unit: &u32| self.spine.carried(level, *unit as usize);
+        let mut rest = &mut values[..];
+        let mut noise = Vec::new();
+        for run in units.chunk_by(|a, b| carried(a) == carried(b)) {
+            let (now, later) = rest.split_at_mut(run.len() * counts);
+            noise.resize(now.len(), 0);
+            if let Some(mechanism) = &asked.noise[carried(&run[0])] {
+                mechanism.sampler().fill(&mut noise, source);
+            }
+            for (position, (value, noise)) in now.iter_mut().zip(&noise).enumerate() {
+                *value = value.checked_add(*noise).ok_or(Error::Overflow { position, count: *value })?;
+            }
+            rest = later;
+        }
+        Ok(values)
+    }
+
+    /// How many cells the histogram has.
+    pub fn cells(&self) -> usize {
+        self.cells
+    }
+}

@@ -1,0 +1,246 @@
+//! Noisy counts as files: a folder with a CSV for each query group of each level, and `measurements.json`, which says what
+//! they are. The folder is there whole or not at all, and is never written twice: to draw again is to spend again.
+
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+    path::Path,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    histograms::Histograms,
+    measure::{Measured, Mechanism},
+};
+use crate::{
+    error::{Error, Result},
+    files::{self, file_error},
+    loss::law::Law,
+    noise::Streams,
+    numeric::rational,
+    release::schema::MOST_CELLS,
+    spine::table::{Table, quoted},
+};
+
+/// The file that describes the others.
+pub const MANIFEST: &str = "measurements.json";
+
+/// What `measurements.json` says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The program and its version.
+    pub written_by: String,
+    /// The release that was drawn.
+    pub release: String,
+    /// What all noisy counts together spend, as the program says it.
+    #[serde(default)]
+    pub privacy: serde_json::Value,
+    /// The seed, where the noise can be subtracted by whoever knows it.
+    pub insecure_seed: Option<u64>,
+    /// The files, level by level.
+    pub files: Vec<Described>,
+}
+
+/// One file: a row for each unit of the level that carries a share, with the number of the unit, the parameter of the noise
+/// on each of its counts (sigma2 or epsilon) and the counts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Described {
+    /// Its path in the folder.
+    pub file: String,
+    /// The number of the level, from the root.
+    pub level: usize,
+    /// The name of the level.
+    pub level_name: String,
+    /// The query group.
+    pub query: String,
+    /// How many counts a unit has.
+    pub counts: usize,
+    /// How many units have a row.
+    pub units: usize,
+    /// The law of the noise.
+    pub law: String,
+}
+
+/// Refuses a folder that is not free.
+pub fn check_free(folder: &Path) -> Result<()> {
+    files::check_free(folder)
+}
+
+/// Draws all noisy counts and writes them into a folder that is empty or not there, with what the caller says of the release
+/// and of what it spends.
+pub fn write(
+    mechanism: &Mechanism,
+    names: &[String],
+    (release, privacy): (&str, serde_json::Value),
+    histograms: &Histograms,
+    streams: &mut Streams,
+    folder: &Path,
+) -> Result<Manifest> {
+    let insecure_seed = streams.insecure_seed();
+    let mut manifest = Manifest {
+        written_by: format!("assay {}", env!("CARGO_PKG_VERSION")),
+        release: release.to_string(),
+        privacy,
+        insecure_seed,
+        files: Vec::new(),
+    };
+    files::fill_folder(folder, |folder| {
+        let mut open: Option<(usize, usize, Output)> = None;
+        let format = |measured: Measured| Ok(rows(mechanism, &measured));
+        mechanism.measure(histograms, streams, format, |level, query, text| {
+            if open.as_ref().is_none_or(|(l, q, _)| (*l, *q) != (level, query)) {
+                if let Some((_, _, done)) = open.take() {
+                    done.close()?;
+                }
+                let described = describe(mechanism, names, level, query);
+                open = Some((level, query, Output::create(folder, &described, mechanism, insecure_seed)?));
+                manifest.files.push(described);
+            }
+            open.as_mut().map_or(Ok(()), |(_, _, file)| file.put(&text))
+        })?;
+        if let Some((_, _, done)) = open.take() {
+            done.close()?;
+        }
+        let path = folder.join(MANIFEST);
+        let text = serde_json::to_string_pretty(&manifest).map_err(|why| file_error(&path, why))?;
+        files::write_whole(&path, |out| writeln!(out, "{text}").map_err(|why| file_error(&path, why)))
+    })?;
+    Ok(manifest)
+}
+
+fn describe(mechanism: &Mechanism, names: &[String], level: usize, query: usize) -> Described {
+    let asked = &mechanism.levels()[level][query];
+    let slug = |name: &str| -> String {
+        let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' });
+        let words: String = plain.collect();
+        words.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-").chars().take(60).collect()
+    };
+    let laplace = |carried: usize| matches!(asked.law(carried), Some(Law::DiscreteLaplace { .. }));
+    let law = if (0..=names.len()).any(laplace) { "discrete Laplace" } else { "discrete Gaussian" };
+    Described {
+        // The numbers tell apart what the names may not.
+        file: format!("{level}-{}/{query}-{}.csv", slug(&names[level]), slug(&asked.group.name)),
+        level,
+        level_name: names[level].clone(),
+        query: asked.group.name.clone(),
+        counts: asked.group.counts(),
+        units: mechanism.measured(level).len(),
+        law: law.to_string(),
+    }
+}
+
+fn rows(mechanism: &Mechanism, measured: &Measured) -> Vec<u8> {
+    let asked = &mechanism.levels()[measured.level][measured.query];
+    let parameter = |carried: usize| match asked.law(carried) {
+        Some(Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 }) => sigma2.to_string(),
+        Some(Law::DiscreteLaplace { epsilon }) => epsilon.to_string(),
+        None => String::new(),
+    };
+    let most = mechanism.spine().tree.levels() - measured.level;
+    let parameters: Vec<String> = (0..=most).map(parameter).collect();
+    let mut text = Vec::with_capacity(measured.values.len() * 4 + measured.units.len() * 24);
+    for (unit, values) in measured.units.iter().zip(measured.values.chunks(asked.group.counts())) {
+        let carried = mechanism.spine().carried(measured.level, *unit as usize);
+        // Writing to a vector cannot fail.
+        let _ = write!(text, "{unit},{}", parameters[carried]);
+        for value in values {
+            let _ = write!(text, ",{value}");
+        }
+        text.push(b'\n');
+    }
+    text
+}
+
+struct Output {
+    path: std::path::PathBuf,
+    out: BufWriter<File>,
+}
+
+impl Output {
+    fn create(
+        folder: &Path,
+        described: &Described,
+        mechanism: &Mechanism,
+        insecure_seed: Option<u64>,
+    ) -> Result<Output> {
+        let path = folder.join(&described.file);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(|why| file_error(parent, why))?;
+        }
+        let file = File::create_new(&path).map_err(|why| file_error(&path, why))?;
+        let mut output = Output { path, out: BufWriter::with_capacity(1 << 20, file) };
+        let asked = &mechanism.levels()[described.level].iter().find(|asked| asked.group.name == described.query);
+        let labels = asked.map_or(&[][..], |asked| &asked.group.labels[..]);
+        let parameter = if described.law == "discrete Laplace" { "epsilon" } else { "sigma2" };
+        let unit = insecure_seed.map_or_else(|| "unit".to_string(), |seed| format!("unit (insecure seed {seed})"));
+        let cells = [unit.as_str(), parameter].into_iter().chain(labels.iter().map(String::as_str)).map(quoted);
+        let header = cells.collect::<Vec<_>>().join(",") + "\n";
+        output.put(header.as_bytes())?;
+        Ok(output)
+    }
+
+    fn put(&mut self, text: &[u8]) -> Result<()> {
+        self.out.write_all(text).map_err(|why| file_error(&self.path, why))
+    }
+
+    fn close(self) -> Result<()> {
+        let path = self.path;
+        let file = self.out.into_inner().map_err(|why| file_error(&path, why.into_error()))?;
+        file.sync_all().map_err(|why| file_error(&path, why))
+    }
+}
+
+/// The noisy counts of a folder read back: for each file its description, and for each row the unit, the parameter of its
+/// noise and its counts, handed to `row`.
+pub fn read(
+    folder: &Path,
+    mut row: impl FnMut(&Described, usize, &rug::Rational, &[i64]) -> Result<()>,
+) -> Result<Manifest> {
+    let path = folder.join(MANIFEST);
+    let text = std::fs::read_to_string(&path).map_err(|why| file_error(&path, why))?;
+    let manifest: Manifest = serde_json::from_str(&text).map_err(|why| Error::DataFile {
+        file: path.display().to_string(),
+        line: why.line(),
+        column: why.column(),
+        why: why.to_string(),
+    })?;
+    for described in &manifest.files {
+        if described.counts > MOST_CELLS {
+            let why = format!("{} counts of a unit: at most {MOST_CELLS} are read", described.counts);
+            return Err(Error::DataFile { file: path.display().to_string(), line: 0, column: 0, why });
+        }
+        let mut table = Table::open(&folder.join(&described.file))?;
+        let (mut values, mut rows) = (vec![0; described.counts], 0);
+        let mut last: (String, rug::Rational) = Default::default();
+        while table.next()? {
+            if table.width() != described.counts + 2 {
+                return Err(table.refuse(0, &format!("a unit, its noise and {} counts are expected", described.counts)));
+            }
+            let unit = table.whole(0, u64::from(u32::MAX))? as usize;
+            let parameter = table.shown(1);
+            if last.0 != parameter {
+                let number = String::from_utf8_lossy(table.cell(1));
+                let number = rational::parse(&number).map_err(|why| table.refuse(2, &why.to_string()))?;
+                if number <= 0 {
+                    return Err(table.refuse(2, "the parameter of the noise must be above 0"));
+                }
+                last = (parameter, number);
+            }
+            for (at, value) in values.iter_mut().enumerate() {
+                let text = std::str::from_utf8(table.cell(at + 2)).ok();
+                *value = text
+                    .and_then(|text| text.parse().ok())
+                    .ok_or_else(|| table.refuse(at + 3, &format!("{:?} is no count", table.shown(at + 2))))?;
+            }
+            row(described, unit, &last.1, &values)?;
+            rows += 1;
+        }
+        if rows != described.units {
+            return Err(table.refuse(0, &format!("{rows} rows, where {MANIFEST} says {}", described.units)));
+        }
+    }
+    Ok(manifest)
+}
