@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_assay::{
-    account::{Composition, Counts, paths::WorstPath},
+    account::{Account, Composition, Counts, paths::WorstPath},
     loss::family::Units,
     numeric::rational::parse,
     release::Release,

@@ -27,9 +27,41 @@ pub enum Error {
         /// The range that is accepted.
         expected: String,
     },
+    /// An intermediate number that left the range of doubles.
+    #[error(
+        "an intermediate number is {value}: the quantities asked for are beyond the range in which contours are searched, \
+         about 1e-300 to 1e300"
+    )]
+    NotFinite {
+        /// The number, infinite or not a number.
+        value: f64,
+    },
+    /// A quantity that has no finite bound where one is needed.
+    #[error("{what} has no finite bound: ask for fewer digits, or for quantities closer to one")]
+    Unbounded {
+        /// The name of the quantity.
+        what: &'static str,
+    },
+    /// Two proven bounds that exclude each other.
+    #[error("two bounds of {what} contradict each other: this is a fault of the program, please report the question")]
+    Contradiction {
+        /// The name of the quantity.
+        what: &'static str,
+    },
     /// A composition without any mechanism.
     #[error("nothing to account for: the composition has no mechanism; name at least one count, level or release")]
     EmptyComposition,
+    /// A promise that no noise keeps.
+    #[error(
+        "epsilon {epsilon} at delta {delta} is out of reach: no noise up to sigma2 = 1e12 has it; ask for a larger epsilon or \
+         delta"
+    )]
+    OutOfReach {
+        /// The promised epsilon.
+        epsilon: String,
+        /// The delta.
+        delta: String,
+    },
     /// A lattice of losses whose period is too long to sweep.
     #[error(
         "the losses lie on a lattice of step {step} whose period holds too much to sweep ({needed} against a budget of {budget}); \
@@ -155,6 +187,13 @@ pub enum Error {
 impl Error {
     pub(crate) fn out_of_range(what: &str, value: impl ToString, expected: &str) -> Self {
         Error::OutOfRange { what: what.to_string(), value: value.to_string(), expected: expected.to_string() }
+    }
+}
+
+/// What cannot fail needs no error.
+impl From<std::convert::Infallible> for Error {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
     }
 }
 

@@ -4,7 +4,7 @@
 mod program;
 
 use dp_assay::{
-    account::{Composition, Counts},
+    account::{Account, Composition, Counts},
     numeric::{Certainty, rational::parse},
 };
 use program::{json, refusal};

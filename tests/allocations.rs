@@ -1,7 +1,7 @@
 //! Any allocation: discrete Laplace noise, mixtures and lattices too fine to sweep, held against independent paths.
 
 use dp_assay::{
-    account::{Composition, Counts},
+    account::{Account, Composition, Counts},
     loss::{convolve::Masses, theta},
     numeric::{Enclosure, rational::parse},
 };

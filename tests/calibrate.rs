@@ -4,7 +4,7 @@
 mod program;
 
 use dp_assay::{
-    account::{Composition, Counts, crossing},
+    account::{Account, Composition, Counts, Rho, crossing},
     numeric::{Certainty, rational::parse},
     release::Release,
 };
@@ -124,7 +124,7 @@ fn a_matched_curve_is_kept_at_every_delta_and_by_no_smaller_noise() {
         "8",
     ]);
     let row = &answer["levels"][0];
-    let rho = Rational::from(10) / (number("4.9995") * 2_u32);
+    let rho = Rho::new(Rational::from(10) / (number("4.9995") * 2_u32)).unwrap();
     let at = |sigma2: &Value| {
         let counts = Counts::discrete_gaussian(exact(sigma2), 10, 1).unwrap();
         Composition::new([counts]).unwrap()
@@ -132,7 +132,7 @@ fn a_matched_curve_is_kept_at_every_delta_and_by_no_smaller_noise() {
     let kept = at(&row["calibrated_sigma2"]);
     for k in 0..=80_i32 {
         let delta = Rational::from_f64(10_f64.powf(-12.0 + f64::from(k) / 10.0)).unwrap();
-        let bound = dp_assay::account::conversions::zcdp_epsilon(&rho, &delta, 15);
+        let bound = dp_assay::account::conversions::zcdp_epsilon(&rho, &delta.clone().try_into().unwrap(), 15);
         assert!(kept.epsilon(&delta, 9).unwrap().value.lower() <= bound.upper(), "{delta}");
     }
     let less = at(&row["not_enough_sigma2"]);

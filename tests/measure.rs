@@ -1,7 +1,7 @@
 //! Drawing on a spine: what it spends by enumeration of neighbors, and the noise that is drawn.
 
 use dp_assay::{
-    account::profile::check_delta,
+    account::{Account, Delta},
     loss::law::Law,
     noise::Streams,
     numeric::rational::parse,
@@ -98,7 +98,7 @@ fn no_pair_of_neighbors_spends_more_than_the_budget_and_the_account_says_so() {
             } else {
                 assert_eq!(account.rho(), release.rho);
                 let delta = parse("1e-6").unwrap();
-                check_delta(&delta).unwrap();
+                Delta::try_from(&delta).unwrap();
                 // From the laws drawn from, and from the release with the paths that occur.
                 let by_release = bypass::worst_path(&concentrated.release(&release).unwrap()).unwrap();
                 let pair = [account.delta(&parse("3").unwrap(), 8), by_release.delta(&parse("3").unwrap(), 8)];

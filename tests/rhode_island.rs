@@ -7,6 +7,7 @@ use std::{
 };
 
 use dp_assay::{
+    account::Account,
     release::Release,
     replication::figures::{self, Sources},
     spine::{

@@ -2,7 +2,7 @@
 
 use assert_cmd::Command;
 use dp_assay::{
-    account::Composition,
+    account::{Account, Composition, Delta},
     noise::DiscreteGaussian,
     numeric::{Enclosure, rational::parse},
     replication::{
@@ -12,7 +12,7 @@ use dp_assay::{
         series, verify,
     },
     risk::{
-        bound::{Profile, bound, exceeded_epsilon, most_correct, most_correct_by_epsilon},
+        bound::{bound, exceeded_epsilon, most_correct, most_correct_by_epsilon},
         decision::{Output, Truth},
         hierarchical::{Hierarchy, Upper},
         noise,
@@ -368,7 +368,7 @@ fn the_bound_is_attained_by_the_adversary_who_knows_all_but_the_target() {
     for (rho, prior) in [("0.099", "1/2"), ("0.099", "1/5"), ("0.5", "0.7"), ("2", "1/50")] {
         let composition =
             Composition::new([format!("{}x1", Rational::from(1) / (number(rho) * 2_u32)).parse().expect("counts")]);
-        let most = most_correct(&composition.expect("a composition"), &number(prior), 12).expect("a bound");
+        let most = most_correct(&composition.expect("a composition"), &number(prior), 12).expect("a bound").value;
         let attack = attack(prior, &[rho]);
         let bits = 100;
         let p = Enclosure::rational(&number(prior), bits);
@@ -385,8 +385,9 @@ fn bounds_are_ordered_and_those_of_epsilon_and_delta_are_their_trade_off_functio
     let composition = Composition::new(["5x10".parse().expect("counts")]).expect("a composition");
     let delta = number("1e-6");
     for prior in ["1/2", "1/100", "0.95"] {
-        let bound = bound(&composition, &number(prior), &delta, 10).expect("a bound");
-        assert!(bound.correct.upper() < bound.correct_by_epsilon.lower());
+        let bound =
+            bound(&composition, &number(prior), &delta.clone().try_into().expect("a delta"), 10).expect("a bound");
+        assert!(bound.correct.value.upper() < bound.correct_by_epsilon.lower());
         assert!(bound.correct_by_epsilon.upper() < bound.correct_by_zcdp.lower());
         assert!(bound.posterior.upper() < bound.posterior_by_zcdp.lower());
         assert!(bound.advantage.upper() < bound.advantage_by_zcdp.lower());
@@ -395,19 +396,20 @@ fn bounds_are_ordered_and_those_of_epsilon_and_delta_are_their_trade_off_functio
     let (epsilon, delta, prior) = (0.7_f64, 0.02, 0.3);
     let f = |alpha: f64| (1.0 - delta - epsilon.exp() * alpha).max((-epsilon).exp() * (1.0 - delta - alpha)).max(0.0);
     let least = (0..=100_000).map(|k| f64::from(k) / 1e5).map(|a| (1.0 - prior) * a + prior * f(a)).fold(1.0, f64::min);
-    let value = most_correct_by_epsilon(&Enclosure::double(epsilon, 80), &number("0.02"), &number("0.3"));
+    let value =
+        most_correct_by_epsilon(&Enclosure::double(epsilon, 80), &"0.02".parse().expect("a delta"), &number("0.3"));
     assert!((value.approximate() - (1.0 - least)).abs() < 1e-5);
     // At prior 1/2 it is (1 + advantage) / 2; and f itself says the same.
-    let half = most_correct(&composition, &number("1/2"), 12).expect("a bound");
-    let advantage = Profile::delta(&composition, &Rational::new(), 12).expect("a distance");
+    let half = most_correct(&composition, &number("1/2"), 12).expect("a bound").value;
+    let advantage = composition.delta(Rational::new(), 12).expect("a distance").value;
     is_near(&half, (1.0 + advantage.approximate()) / 2.0, 1e-11);
     let alphas: Vec<Rational> = (1..200).map(|k| Rational::from((k, 200))).collect();
     let betas = composition.tradeoff_curve(&alphas, 10).expect("a curve");
-    let third = most_correct(&composition, &number("1/3"), 12).expect("a bound").approximate();
+    let third = most_correct(&composition, &number("1/3"), 12).expect("a bound").value.approximate();
     let by_f = alphas
         .iter()
         .zip(&betas)
-        .map(|(a, b)| 1.0 - 2.0 / 3.0 * a.to_f64() - b.approximate() / 3.0)
+        .map(|(a, b)| 1.0 - 2.0 / 3.0 * a.to_f64() - b.value.approximate() / 3.0)
         .fold(0.0, f64::max);
     assert!(by_f <= third + 1e-9 && by_f > third - 1e-3, "{by_f} {third}");
 }
@@ -416,19 +418,19 @@ fn bounds_are_ordered_and_those_of_epsilon_and_delta_are_their_trade_off_functio
 fn the_exceeded_posterior_is_a_quantile_of_the_loss() {
     let composition = Composition::new(["5x10".parse().expect("counts")]).expect("a composition");
     for delta in ["1e-6", "0.01", "0.6", "0.99"] {
-        let delta = number(delta);
-        let exact = Profile::epsilon(&composition, &delta, 10).expect("an epsilon");
+        let delta: Delta = delta.parse().expect("a delta");
+        let exact = composition.epsilon(&delta, 10).expect("an epsilon").value;
         let by_tail = exceeded_epsilon(&composition, Some(&composition), &delta, &exact).expect("a quantile");
         assert!(by_tail.by_tail);
         let at = by_tail.epsilon.to_rational().expect("finite");
         let loss = composition.loss();
-        let tail = |z: &Rational| loss.upper_tail(&loss.above(z), 12).expect("a tail").value;
-        assert!(*tail(&at).upper() <= delta);
+        let tail = |z: &Rational| loss.evaluator().upper_tail(&loss.above(z), 12).expect("a tail").value;
+        assert!(*tail(&at).upper() <= *delta);
         let before = Rational::from(&at - loss.step().expect("a lattice"));
-        assert!(*tail(&before).lower() > delta, "{delta}");
+        assert!(*tail(&before).lower() > *delta, "{delta}");
     }
-    let delta = number("1e-6");
-    let exact = Profile::epsilon(&composition, &delta, 10).expect("an epsilon");
+    let delta: Delta = "1e-6".parse().expect("a delta");
+    let exact = composition.epsilon(&delta, 10).expect("an epsilon").value;
     let by_profile = exceeded_epsilon(&composition, None, &delta, &exact).expect("a bound");
     let by_tail = exceeded_epsilon(&composition, Some(&composition), &delta, &exact).expect("a quantile");
     let zcdp = Enclosure::double(8.4338, 64);

@@ -5,7 +5,7 @@ mod common;
 use common::{Losses, Masses, composition, end, exact, number, two_fold, within};
 use dp_assay::{
     Error,
-    account::{Composition, Counts},
+    account::{Account, Composition, Counts},
     numeric::{Certainty, Enclosure},
 };
 use rug::Rational;
@@ -17,7 +17,7 @@ fn one() -> Enclosure {
 }
 
 fn f(composition: &Composition, alpha: &Rational) -> Enclosure {
-    composition.tradeoff(alpha, DIGITS).unwrap()
+    composition.tradeoff(alpha, DIGITS).unwrap().value
 }
 
 fn equal_counts(sigma2: &str, count: u64, shift: u64) -> Composition {
@@ -76,7 +76,7 @@ fn knots_of_mixed_counts_agree_with_enumeration() {
         let (composition, losses) = (composition(text), Losses::new(text));
         let rho = composition.rho().clone();
         for place in [-2, 0, 1, 3] {
-            let loss = composition.loss().at_most(&Rational::from(&rho * place));
+            let loss = composition.loss().at_most(&Rational::from(&*rho * place));
             let (above, below) = (composition.loss().above(&loss), losses.lower_tail(&loss));
             knot_is(&composition, &loss, &losses.upper_tail_under_q(&above), &below);
         }
@@ -98,7 +98,8 @@ fn it_falls_is_convex_and_stays_below_guessing() {
     for text in TEXTS {
         let composition = composition(text);
         let alphas = grid();
-        let values = composition.tradeoff_curve(&alphas, DIGITS).unwrap();
+        let values: Vec<Enclosure> =
+            composition.tradeoff_curve(&alphas, DIGITS).unwrap().into_iter().map(|answer| answer.value).collect();
         for (alpha, value) in alphas.iter().zip(&values) {
             assert_eq!(value.at_most(&Rational::from(1 - alpha)), Certainty::Yes, "{text} at {alpha}: {value:?}");
             assert!(*value.lower() > 0, "{text} at {alpha}: no test is perfect");
@@ -145,10 +146,13 @@ fn the_profile_supports_it_and_touches_it() {
         let rho = composition.rho().clone();
         let loss = composition.loss();
         let (mut touched, mut mirrored) = (0, 0);
-        let mut epsilons: Vec<Rational> = (0..8).map(|k| rho.clone() * k / 2_u32).collect();
-        epsilons.extend((0..6).map(|k| loss.at_most(&(rho.clone() * k * 3_u32 / 4_u32))).filter(|atom| *atom >= 0));
+        let mut epsilons: Vec<Rational> = (0..8).map(|k| Rational::from(&*rho * k) / 2_u32).collect();
+        epsilons.extend(
+            (0..6).map(|k| loss.at_most(&(Rational::from(&*rho * k) * 3_u32 / 4_u32))).filter(|atom| *atom >= 0),
+        );
         let alphas = ["1e-9", "0.003", "0.1", "0.4", "0.8", "0.99"].map(number);
-        let values = composition.tradeoff_curve(&alphas, DIGITS).unwrap();
+        let values: Vec<Enclosure> =
+            composition.tradeoff_curve(&alphas, DIGITS).unwrap().into_iter().map(|answer| answer.value).collect();
         for epsilon in &epsilons {
             let rest = one().sub(&composition.delta(epsilon, DIGITS).unwrap().value);
             let power = exact(epsilon).exp();
@@ -205,7 +209,7 @@ fn two_precisions_overlap_and_the_finer_is_tighter() {
     for text in TEXTS {
         let composition = composition(text);
         for alpha in ["1e-20", "0.02", "0.5", "0.9"] {
-            let answers = [10, 30, 60].map(|digits| composition.tradeoff(&number(alpha), digits).unwrap());
+            let answers = [10, 30, 60].map(|digits| composition.tradeoff(&number(alpha), digits).unwrap().value);
             for (k, coarse) in answers.iter().enumerate() {
                 assert!(answers[k..].iter().all(|fine| fine.overlaps(coarse)), "{text} at {alpha}: {answers:?}");
                 assert!(coarse.is_tight([7, 27, 57][k]), "{text} at {alpha}: {coarse:?}");
@@ -242,5 +246,5 @@ fn a_type_i_error_next_to_one_with_few_digits() {
     let alpha = 1 - number("1e-12");
     let got =
         within(10, move || composition("5x10").tradeoff(&alpha, 8)).expect("an answer within ten seconds").unwrap();
-    assert!(got.upper().to_f64() < 1e-16, "{got:?}");
+    assert!(got.value.upper().to_f64() < 1e-16, "{got:?}");
 }

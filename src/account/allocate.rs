@@ -11,10 +11,11 @@ use super::{
     Composition, Counts,
     calibrate::{guess, meets},
     conversions::{self, GaussianProfile},
-    profile::{check_delta, check_epsilon},
+    profile::Account,
 };
 use crate::{
     error::{Error, Result},
+    loss::parameter::{Delta, Epsilon, Rho},
     noise::DiscreteGaussian,
     numeric::{Certainty, Enclosure, rational},
 };
@@ -50,9 +51,7 @@ const MOST_WISHES: usize = 1000;
 /// Where no most is given, variance proxies up to this are tried.
 const MOST_SIGMA2: u64 = 1_000_000_000_000;
 
-fn check(wishes: &[Wish], epsilon: &Rational, delta: &Rational) -> Result<()> {
-    check_delta(delta)?;
-    check_epsilon(epsilon)?;
+fn check(wishes: &[Wish]) -> Result<()> {
     if !(1..=MOST_WISHES).contains(&wishes.len()) {
         return Err(Error::out_of_range("the number of queries", wishes.len(), "1 to 1000 queries"));
     }
@@ -84,9 +83,9 @@ fn composition(wishes: &[Wish], sigma2: &[Rational]) -> Result<Composition> {
 }
 
 /// clamp(scale shape) for every wish.
-fn scaled(wishes: &[Wish], shape: &[f64], scale: &Rational) -> Vec<Rational> {
+fn scaled(wishes: &[Wish], shape: &[f64], scale: &Rational) -> Result<Vec<Rational>> {
     (wishes.iter().zip(shape))
-        .map(|(wish, shape)| (rational::from_f64(*shape) * scale).max(wish.least.clone()).min(most(wish)))
+        .map(|(wish, shape)| Ok((rational::from_f64(*shape)? * scale).max(wish.least.clone()).min(most(wish))))
         .collect()
 }
 
@@ -111,8 +110,8 @@ pub fn weighted_error(wishes: &[Wish], sigma2: &[Rational]) -> Result<Enclosure>
 ///
 /// A Gaussian account depends on the total rho alone, and then sigma2 in proportion to sqrt(count / weight) is optimal, cut
 /// to its bounds; from there the exact account's own derivatives decide, in doubles. The result is proven to keep the promise.
-pub fn allocate(wishes: &[Wish], epsilon: &Rational, delta: &Rational, decimals: u32) -> Result<Allocation> {
-    check(wishes, epsilon, delta)?;
+pub fn allocate(wishes: &[Wish], epsilon: &Epsilon, delta: &Delta, decimals: u32) -> Result<Allocation> {
+    check(wishes)?;
     let target = Enclosure::rational(epsilon, 160);
     let keeps = |sigma2: &[Rational]| -> Result<bool> {
         Ok(meets(&composition(wishes, sigma2)?, &target, delta)? == Certainty::Yes)
@@ -136,7 +135,7 @@ pub fn allocate(wishes: &[Wish], epsilon: &Rational, delta: &Rational, decimals:
     }
     let mut shape: Vec<f64> = wishes.iter().map(ideal).collect();
     let fit = |shape: &[f64]| -> Result<f64> {
-        let family = |scale: &Rational| composition(wishes, &scaled(wishes, shape, scale));
+        let family = |scale: &Rational| composition(wishes, &scaled(wishes, shape, scale)?);
         let smallest = shape.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = shape.iter().copied().fold(0.0, f64::max);
         let start = gaussian_scale(wishes, shape, epsilon, delta);
@@ -144,14 +143,14 @@ pub fn allocate(wishes: &[Wish], epsilon: &Rational, delta: &Rational, decimals:
     };
     let mut scale = fit(&shape)?;
     for _ in 0..3 {
-        let at = scaled(wishes, &shape, &rational::from_f64(scale));
+        let at = scaled(wishes, &shape, &rational::from_f64(scale)?)?;
         let Some(next) = stationary_shape(wishes, &at, epsilon)? else { break };
         let next_scale = fit(&next)?;
-        let error = |shape: &[f64], scale: f64| -> f64 {
-            let sigma2 = scaled(wishes, shape, &rational::from_f64(scale));
-            wishes.iter().zip(&sigma2).map(|(wish, s)| wish.weight.to_f64() * s.to_f64()).sum()
+        let error = |shape: &[f64], scale: f64| -> Result<f64> {
+            let sigma2 = scaled(wishes, shape, &rational::from_f64(scale)?)?;
+            Ok(wishes.iter().zip(&sigma2).map(|(wish, s)| wish.weight.to_f64() * s.to_f64()).sum())
         };
-        let gain = 1.0 - error(&next, next_scale) / error(&shape, scale);
+        let gain = 1.0 - error(&next, next_scale)? / error(&shape, scale)?;
         if gain.is_nan() || gain <= 0.0 {
             break;
         }
@@ -163,7 +162,7 @@ pub fn allocate(wishes: &[Wish], epsilon: &Rational, delta: &Rational, decimals:
     // Rounding up keeps the promise in all but a few cases; then a little more noise does.
     let mut more = 0.0;
     loop {
-        let sigma2 = on_grid(wishes, &scaled(wishes, &shape, &rational::from_f64(scale * (1.0 + more))), decimals);
+        let sigma2 = on_grid(wishes, &scaled(wishes, &shape, &rational::from_f64(scale * (1.0 + more))?)?, decimals);
         if keeps(&sigma2)? {
             return answer(wishes, sigma2, epsilon);
         }
@@ -174,7 +173,7 @@ pub fn allocate(wishes: &[Wish], epsilon: &Rational, delta: &Rational, decimals:
     }
 }
 
-fn answer(wishes: &[Wish], sigma2: Vec<Rational>, epsilon: &Rational) -> Result<Allocation> {
+fn answer(wishes: &[Wish], sigma2: Vec<Rational>, epsilon: &Epsilon) -> Result<Allocation> {
     let composition = composition(wishes, &sigma2)?;
     // Many unequal variances give fewer digits; what is asked within reach is sharper than what is not.
     let mut delta = composition.delta(epsilon, 10)?;
@@ -198,7 +197,7 @@ fn ideal(wish: &Wish) -> f64 {
 }
 
 /// The scale at which the zCDP conversion of epsilon is met, in doubles: a start.
-fn gaussian_scale(wishes: &[Wish], shape: &[f64], epsilon: &Rational, delta: &Rational) -> f64 {
+fn gaussian_scale(wishes: &[Wish], shape: &[f64], epsilon: &Epsilon, delta: &Delta) -> f64 {
     let rho = zcdp_rho(epsilon, delta);
     let spent = |scale: f64| -> f64 {
         let clamped = |wish: &Wish, shape: f64| (shape * scale).max(wish.least.to_f64()).min(most(wish).to_f64());
@@ -213,17 +212,17 @@ fn gaussian_scale(wishes: &[Wish], shape: &[f64], epsilon: &Rational, delta: &Ra
 }
 
 /// The rho with rho + 2 sqrt(rho ln(1 / delta)) = epsilon, in doubles.
-fn zcdp_rho(epsilon: &Rational, delta: &Rational) -> f64 {
+fn zcdp_rho(epsilon: &Epsilon, delta: &Delta) -> f64 {
     let ln = -Enclosure::rational(delta, 100).ln().approximate();
     ((ln + epsilon.to_f64()).sqrt() - ln.sqrt()).powi(2)
 }
 
 /// One step towards weight sigma2 = lambda (-d ln delta / d ln sigma2) for all wishes between their bounds, in doubles.
-fn stationary_shape(wishes: &[Wish], at: &[Rational], epsilon: &Rational) -> Result<Option<Vec<f64>>> {
+fn stationary_shape(wishes: &[Wish], at: &[Rational], epsilon: &Epsilon) -> Result<Option<Vec<f64>>> {
     const STEP: f64 = 1e-3;
     let ln_delta = |index: usize, factor: f64| -> Result<f64> {
         let mut moved = at.to_vec();
-        moved[index] *= rational::from_f64(factor);
+        moved[index] *= rational::from_f64(factor)?;
         composition(wishes, &moved)?.ln_delta_approx(epsilon)
     };
     let gradient: Vec<f64> = (0..at.len())
@@ -242,15 +241,15 @@ fn stationary_shape(wishes: &[Wish], at: &[Rational], epsilon: &Rational) -> Res
 /// conversion rho + 2 sqrt(rho ln(1/delta)) of the total rho is at most epsilon; nothing where no noise allowed has that.
 pub fn allocate_by_zcdp(
     wishes: &[Wish],
-    epsilon: &Rational,
-    delta: &Rational,
+    epsilon: &Epsilon,
+    delta: &Delta,
     decimals: u32,
 ) -> Result<Option<Allocation>> {
-    check(wishes, epsilon, delta)?;
+    check(wishes)?;
     let shape: Vec<f64> = wishes.iter().map(ideal).collect();
     let scale = gaussian_scale(wishes, &shape, epsilon, delta);
     for more in [0.0, 1e-12, 1e-9, 1e-6, 1e-3] {
-        let sigma2 = on_grid(wishes, &scaled(wishes, &shape, &rational::from_f64(scale * (1.0 + more))), decimals);
+        let sigma2 = on_grid(wishes, &scaled(wishes, &shape, &rational::from_f64(scale * (1.0 + more))?)?, decimals);
         let rho = composition(wishes, &sigma2)?.rho().clone();
         if conversions::zcdp_epsilon(&rho, delta, 30).at_most(epsilon) == Certainty::Yes {
             return Ok(Some(answer(wishes, sigma2, epsilon)?));
@@ -273,8 +272,8 @@ pub fn allocate_by_zcdp(
 /// with delta_G the profile of Gaussian noise, increasing in rho. An R with lo delta_G(..; R) > delta thus bounds rho_v of every
 /// allocation that keeps the promise. For every lambda >= 0 the weighted error is then at least
 /// sum_i min over s of (w_i s + lambda n_i (s - v) / (2 s^2)) - lambda R, less what `E[X^2]` is below sigma2.
-pub fn least_possible(wishes: &[Wish], epsilon: &Rational, delta: &Rational) -> Result<Rational> {
-    check(wishes, epsilon, delta)?;
+pub fn least_possible(wishes: &[Wish], epsilon: &Epsilon, delta: &Delta) -> Result<Rational> {
+    check(wishes)?;
     let least = wishes.iter().map(|wish| &wish.least).min().cloned().unwrap_or_default();
     // Every v up to half of the least sigma2 is sound; the best is kept.
     let half = Rational::from(&least / 2_u32).min(Rational::from(2));
@@ -287,12 +286,12 @@ pub fn least_possible(wishes: &[Wish], epsilon: &Rational, delta: &Rational) -> 
 
 const BITS: u32 = 128;
 
-fn upper(value: &Enclosure) -> Rational {
-    value.upper().to_rational().unwrap_or_default()
+fn upper(value: &Enclosure) -> Result<Rational> {
+    value.upper_rational().ok_or(Error::Unbounded { what: "the least possible error" })
 }
 
 /// The bound for one v.
-fn bound_with(wishes: &[Wish], epsilon: &Rational, delta: &Rational, v: &Rational) -> Result<Rational> {
+fn bound_with(wishes: &[Wish], epsilon: &Epsilon, delta: &Delta, v: &Rational) -> Result<Rational> {
     let (one, two) = (Enclosure::double(1.0, BITS), Enclosure::double(2.0, BITS));
     let pi = Enclosure::pi(BITS);
     let q_of = |s: &Rational| two.mul(&pi).mul(&pi).mul(&Enclosure::rational(s, BITS)).negate().exp();
@@ -305,31 +304,33 @@ fn bound_with(wishes: &[Wish], epsilon: &Rational, delta: &Rational, v: &Rationa
     }
     let (ln_high, ln_low) =
         (one.add(&twice).ln().mul(&copies), one.sub(&twice).div(&one.add(&twice)).ln().mul(&copies));
-    let moved = upper(&Enclosure::rational(epsilon, BITS).add(&ln_high).sub(&ln_low));
-    let reached = upper(&Enclosure::rational(delta, BITS).mul(&ln_low.negate().exp()));
+    let moved = upper(&Enclosure::rational(epsilon, BITS).add(&ln_high).sub(&ln_low))?;
+    let reached = upper(&Enclosure::rational(delta, BITS).mul(&ln_low.negate().exp()))?;
     if reached >= 1 {
         return Ok(Rational::new());
     }
     // R just above the root in doubles, proven to be too much.
-    let excess = |rho: f64| GaussianProfile::new(rational::from_f64(rho)).delta(&moved, 12);
+    let excess = |rho: f64| -> Result<Enclosure> {
+        Ok(GaussianProfile::new(Rho::new(rational::from_f64(rho)?)?).delta(&moved, 12))
+    };
     let (mut low, mut high) = (-40.0, 40.0);
     for _ in 0..90 {
         let middle: f64 = (low + high) / 2.0;
-        if excess(middle.exp()).at_most(&reached) == Certainty::Yes { low = middle } else { high = middle }
+        if excess(middle.exp())?.at_most(&reached) == Certainty::Yes { low = middle } else { high = middle }
     }
     let mut most_rho = None;
     for more in [1e-11, 1e-9, 1e-6, 1e-3] {
         let rho = high.exp() * (1.0 + more);
-        if excess(rho).at_most(&reached) == Certainty::No {
+        if excess(rho)?.at_most(&reached) == Certainty::No {
             most_rho = Some(rho);
             break;
         }
     }
     let Some(most_rho) = most_rho else { return Ok(Rational::new()) };
-    let lambda = rational::from_f64(multiplier(wishes, v.to_f64(), most_rho));
-    let mut sum = -(&lambda * rational::from_f64(most_rho));
+    let lambda = rational::from_f64(multiplier(wishes, v.to_f64(), most_rho))?;
+    let mut sum = -(&lambda * rational::from_f64(most_rho)?);
     for wish in wishes {
-        sum += least_term(wish, v, &lambda);
+        sum += least_term(wish, v, &lambda)?;
         // sigma2 - E[X^2] <= 8 pi^2 sigma2^2 sum_k k^2 q^(k^2) <= 8 pi^2 sigma2^2 q (1 + q) / (1 - q)^3 with
         // q = exp(-2 pi^2 sigma2), which falls in sigma2 from 1/pi^2 on; E[X^2] >= 0 below.
         let s = Enclosure::rational(&wish.least, BITS);
@@ -337,7 +338,7 @@ fn bound_with(wishes: &[Wish], epsilon: &Rational, delta: &Rational, v: &Rationa
         let rest = one.sub(&q);
         let series = q.mul(&one.add(&q)).div(&rest.mul(&rest).mul(&rest));
         let deficit = Enclosure::double(8.0, BITS).mul(&pi).mul(&pi).mul(&s).mul(&s).mul(&series);
-        let deficit = if wish.least < Rational::from((11, 100)) { Rational::from(1) } else { upper(&deficit) };
+        let deficit = if wish.least < Rational::from((11, 100)) { Rational::from(1) } else { upper(&deficit)? };
         sum -= deficit * &wish.weight;
     }
     Ok(sum)
@@ -377,7 +378,7 @@ fn multiplier(wishes: &[Wish], v: f64, rho: f64) -> f64 {
 /// The second term falls from 2 v on; it is concave up to 3 v, so that part has its minimum at an end, and convex beyond.
 /// There the minimum is at an end or in every bracket of the derivative's sign, and at least the sum of the ends' smaller
 /// terms.
-fn least_term(wish: &Wish, v: &Rational, lambda: &Rational) -> Rational {
+fn least_term(wish: &Wish, v: &Rational, lambda: &Rational) -> Result<Rational> {
     let lambda_n = Rational::from(lambda * wish.count);
     let second = |s: &Rational| (&lambda_n * Rational::from(s - v)) / (Rational::from(s * s) * 2_u32);
     let term = |s: &Rational| Rational::from(&wish.weight * s) + second(s);
@@ -398,8 +399,8 @@ fn least_term(wish: &Wish, v: &Rational, lambda: &Rational) -> Rational {
         let at = root(wish.weight.to_f64(), lambda_n.to_f64(), v.to_f64());
         let mut bound = Rational::new();
         for width in [1e-12, 1e-9, 1e-6, 1e-3] {
-            let a = rational::from_f64(at * (1.0 - width)).max(first.clone());
-            let b = rational::from_f64(at * (1.0 + width));
+            let a = rational::from_f64(at * (1.0 - width))?.max(first.clone());
+            let b = rational::from_f64(at * (1.0 + width))?;
             if slope(&a) <= 0 && slope(&b) >= 0 {
                 bound = Rational::from(&wish.weight * &a) + second(&b);
                 break;
@@ -407,7 +408,7 @@ fn least_term(wish: &Wish, v: &Rational, lambda: &Rational) -> Rational {
         }
         bound
     };
-    concave.map_or_else(|| convex.clone(), |concave| concave.min(convex.clone()))
+    Ok(concave.map_or_else(|| convex.clone(), |concave| concave.min(convex.clone())))
 }
 
 #[cfg(test)]
@@ -432,7 +433,7 @@ mod tests {
     #[test]
     fn an_allocation_keeps_its_promise_near_the_bound_of_all_others() {
         let wishes = [wish(10, "1", "1", None), wish(10, "4", "1", None), wish(5, "1/9", "1", None)];
-        let (epsilon, delta) = (number("3"), number("1e-9"));
+        let (epsilon, delta): (Epsilon, Delta) = ("3".parse().unwrap(), "1e-9".parse().unwrap());
         let found = allocate(&wishes, &epsilon, &delta, 4).unwrap();
         assert_eq!(found.delta.at_most(&delta), Certainty::Yes);
         let bound = least_possible(&wishes, &epsilon, &delta).unwrap();
@@ -453,7 +454,7 @@ mod tests {
             };
             let target = Enclosure::rational(&epsilon, 100);
             let factor = guess(family, &target, &delta, (1e-3, 1.1, 1e4)).unwrap();
-            other[j] *= rational::from_f64(factor);
+            other[j] *= rational::from_f64(factor).unwrap();
             let error = weighted_error(&wishes, &other).unwrap();
             assert!(error.lower() > found.error.upper(), "{i} {j}");
         }
@@ -461,7 +462,7 @@ mod tests {
 
     #[test]
     fn bounds_are_kept_and_what_they_forbid_is_refused() {
-        let (epsilon, delta) = (number("5"), number("1e-8"));
+        let (epsilon, delta): (Epsilon, Delta) = ("5".parse().unwrap(), "1e-8".parse().unwrap());
         let wishes = [wish(4, "1", "1", Some("8")), wish(4, "1", "2", None), wish(2, "7", "40", None)];
         let found = allocate(&wishes, &epsilon, &delta, 3).unwrap();
         assert!(found.sigma2[0] <= 8 && found.sigma2[2] == 40, "{:?}", found.sigma2);

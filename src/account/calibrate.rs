@@ -2,10 +2,11 @@
 
 use rug::{Integer, Rational, ops::Pow};
 
-use super::profile::check_delta;
+use super::profile::Account;
 use crate::{
     error::{Error, Result},
-    numeric::{Certainty, Enclosure, rational, root::Decreasing},
+    loss::parameter::Delta,
+    numeric::{Certainty, Enclosure, rational},
 };
 
 /// The least point of a grid at which a family of compositions meets a target.
@@ -13,7 +14,7 @@ use crate::{
 pub struct Least {
     /// The grid point, proven to meet the target.
     pub value: Rational,
-    /// The grid point before it, proven not to; nothing where the grid starts at `value`.
+    /// The grid point before it, proven not to; `None` if the grid starts at `value`.
     pub before: Option<Rational>,
 }
 
@@ -21,23 +22,27 @@ pub struct Least {
 ///
 /// epsilon(delta) <= E if and only if delta(E) <= delta, so one point of the profile decides: at the lower end of E
 /// for yes and at the upper end for no.
-pub fn meets(account: &impl Decreasing, epsilon: &Enclosure, delta: &Rational) -> Result<Certainty> {
-    let (low, high) = (end(epsilon.lower()), end(epsilon.upper()));
+pub fn meets(account: &impl Account, epsilon: &Enclosure, delta: &Delta) -> Result<Certainty> {
+    let (low, high) = ends(epsilon)?;
+    let evaluator = account.evaluator();
     // Few digits decide nearly always, and many unequal variances do not give more.
     for digits in [4, 7, 10, 20, 40] {
-        if account.enclose(&low, digits)?.at_most(delta) == Certainty::Yes {
+        if evaluator.hockey_stick(&low, digits)?.value.at_most(delta) == Certainty::Yes {
             return Ok(Certainty::Yes);
         }
-        if account.enclose(&high, digits)?.at_most(delta) == Certainty::No {
+        if evaluator.hockey_stick(&high, digits)?.value.at_most(delta) == Certainty::No {
             return Ok(Certainty::No);
         }
     }
     Ok(Certainty::Undecided)
 }
 
-fn end(value: &rug::Float) -> Rational {
-    let value = value.to_rational().unwrap_or_default();
-    if value < 0 { Rational::new() } else { value }
+/// Both ends of a target, which is not negative.
+fn ends(epsilon: &Enclosure) -> Result<(Rational, Rational)> {
+    let unbounded = || Error::Unbounded { what: "the target epsilon" };
+    let ends = epsilon.lower_rational().zip(epsilon.upper_rational()).ok_or_else(unbounded)?;
+    let zero = Rational::new();
+    Ok((ends.0.max(zero.clone()), ends.1.max(zero)))
 }
 
 /// Where to search: multiples of 10^-decimals from `least` to `most`.
@@ -52,7 +57,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The least grid point that `holds`, searched from `guess`; nothing where the largest point does not hold.
+    /// The least grid point that `holds`, searched from `guess`; `None` if the largest point does not hold.
     ///
     /// The property is expected to hold from some point on. The answer does not rest on it: `value` was found to hold
     /// and `before` not to.
@@ -65,7 +70,7 @@ impl Grid {
             return Ok(None);
         }
         let guess = if guess.is_finite() { guess } else { self.most.to_f64() };
-        let start = (rational::from_f64(guess) * &scale).ceil().into_numer_denom().0.clamp(&first, &last);
+        let start = (rational::from_f64(guess)? * &scale).ceil().into_numer_denom().0.clamp(&first, &last);
         // Bracket by growing steps, then halve.
         let (mut below, mut at) = (Integer::from(&first - 1), start.clone());
         let mut step = Integer::from(1);
@@ -100,19 +105,18 @@ impl Grid {
     }
 }
 
-/// The least point g of a grid at which `family(g)` meets (epsilon, delta), searched from `guess`; nothing where the
+/// The least point g of a grid at which `family(g)` meets (epsilon, delta), searched from `guess`; `None` if the
 /// largest does not.
 ///
 /// The family is expected to get more private as g grows (sigma2, or a common factor of all sigma2). The answer does
 /// not rest on it: `value` is proven to meet the target and `before` is proven not to.
-pub fn least_in<A: Decreasing>(
+pub fn least_in<A: Account>(
     grid: &Grid,
     family: impl Fn(&Rational) -> Result<A>,
     epsilon: &Enclosure,
-    delta: &Rational,
+    delta: &Delta,
     guess: f64,
 ) -> Result<Option<Least>> {
-    check_delta(delta)?;
     grid.least_where(guess, |point| match meets(&family(point)?, epsilon, delta)? {
         Certainty::Yes => Ok(true),
         Certainty::No => Ok(false),
@@ -125,10 +129,10 @@ pub fn least_in<A: Decreasing>(
 }
 
 /// [`least_in`] on all multiples g > 0 of 10^-decimals.
-pub fn least_on_grid<A: Decreasing>(
+pub fn least_on_grid<A: Account>(
     family: impl Fn(&Rational) -> Result<A>,
     epsilon: &Enclosure,
-    delta: &Rational,
+    delta: &Delta,
     decimals: u32,
     guess: f64,
 ) -> Result<Least> {
@@ -141,16 +145,17 @@ pub fn least_on_grid<A: Decreasing>(
 /// A first guess for the searches above, in doubles: where the family has delta(epsilon) = delta, searched between
 /// `least` and `most` from `start` by secants in the logarithms. It may be wrong; a search that starts from it is
 /// then only slower.
-pub fn guess<A: Decreasing>(
+pub fn guess<A: Account>(
     family: impl Fn(&Rational) -> Result<A>,
     epsilon: &Enclosure,
-    delta: &Rational,
+    delta: &Delta,
     (least, start, most): (f64, f64, f64),
 ) -> Result<f64> {
-    let at = end(epsilon.lower());
+    let at = ends(epsilon)?.0;
     let ln_delta = Enclosure::rational(delta, 100).ln().approximate();
     let excess = |ln: f64| -> Result<f64> {
-        Ok(family(&rational::from_f64(ln.exp().clamp(least, most)))?.ln_approx(&at)? - ln_delta)
+        Ok(family(&rational::from_f64(ln.exp().clamp(least, most))?)?.evaluator().ln_hockey_stick_approx(&at)?
+            - ln_delta)
     };
     let (mut low, mut high) = (least.ln(), most.ln());
     let (mut x, mut previous) = (start.clamp(least, most).ln(), None::<(f64, f64)>);
@@ -191,9 +196,8 @@ mod tests {
 
     #[test]
     fn the_least_noise_is_proven_and_its_neighbor_is_disproved() {
-        let delta = parse("1e-11").unwrap();
-        let rho = parse("1.0001").unwrap();
-        let target = conversions::zcdp_epsilon(&rho, &delta, 30);
+        let delta: Delta = "1e-11".parse().unwrap();
+        let target = conversions::zcdp_epsilon(&"1.0001".parse().unwrap(), &delta, 30);
         let family = |sigma2: &Rational| Composition::new([Counts::discrete_gaussian(sigma2.clone(), 10, 1)?]);
         let least = least_on_grid(family, &target, &delta, 2, 5.0).unwrap();
         let again = least_on_grid(family, &target, &delta, 2, 0.01).unwrap();

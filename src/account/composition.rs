@@ -4,13 +4,16 @@ use std::{fmt, str::FromStr};
 
 use rug::Rational;
 
+use super::{profile::Account, tradeoff};
 use crate::{
     error::{Error, Result},
     loss::{
+        answer::Answer,
+        evaluator::Evaluator,
         law::{Group, Law},
+        parameter::{Epsilon, Rho, Sigma2},
         sum::LossSum,
     },
-    noise::check_sigma2,
     numeric::rational,
 };
 
@@ -36,13 +39,21 @@ pub struct Counts {
 
 impl Counts {
     /// Counts with noise N_Z(0, sigma2): sigma2 from 10^-6 to 10^18, 1 to 10^12 counts, shifts from 1 to 10^6.
-    pub fn discrete_gaussian(sigma2: Rational, count: u64, shift: u64) -> Result<Self> {
-        Counts { law: Law::DiscreteGaussian { sigma2 }, count, shift }.checked()
+    pub fn discrete_gaussian<S>(sigma2: S, count: u64, shift: u64) -> Result<Self>
+    where
+        S: TryInto<Sigma2>,
+        Error: From<S::Error>,
+    {
+        Counts { law: Law::DiscreteGaussian { sigma2: sigma2.try_into()?.into() }, count, shift }.checked()
     }
 
     /// Counts with continuous noise N(0, sigma2), for comparison; the same ranges.
-    pub fn gaussian(sigma2: Rational, count: u64, shift: u64) -> Result<Self> {
-        Counts { law: Law::Gaussian { sigma2 }, count, shift }.checked()
+    pub fn gaussian<S>(sigma2: S, count: u64, shift: u64) -> Result<Self>
+    where
+        S: TryInto<Sigma2>,
+        Error: From<S::Error>,
+    {
+        Counts { law: Law::Gaussian { sigma2: sigma2.try_into()?.into() }, count, shift }.checked()
     }
 
     /// Counts with discrete Laplace (two-sided geometric) noise of mass proportional to exp(-epsilon |x|): epsilon from
@@ -54,7 +65,7 @@ impl Counts {
     fn checked(self) -> Result<Self> {
         let most_shift = match &self.law {
             Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
-                check_sigma2(sigma2)?;
+                Sigma2::try_from(sigma2)?;
                 MOST_SHIFT
             }
             Law::DiscreteLaplace { epsilon } => {
@@ -103,11 +114,11 @@ impl Counts {
         each * self.count / 2_u32
     }
 
-    /// What they spend of pure differential privacy; nothing for Gaussian noise, whose loss is unbounded.
+    /// What they spend of pure differential privacy; `None` for Gaussian noise, whose loss is unbounded.
     pub fn pure_epsilon(&self) -> Option<Rational> {
         match &self.law {
             Law::DiscreteLaplace { epsilon } => Some(Rational::from(epsilon * self.shift) * self.count),
-            _ => None,
+            Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => None,
         }
     }
 
@@ -165,18 +176,18 @@ impl fmt::Display for Counts {
 /// neighbors does not matter.
 ///
 /// ```
-/// use dp_assay::{account::Composition, numeric::rational::parse};
+/// use dp_assay::{account::{Account, Composition}, numeric::rational::parse};
 /// // Ten counts with variance proxy 5: one geolevel of the 2020 Census, about.
 /// let level = Composition::new(["5x10".parse()?])?;
-/// let epsilon = level.epsilon(&parse("1e-11")?, 12)?;
+/// let epsilon = level.epsilon("1e-11", 12)?;
 /// assert!(epsilon.value.contains(&parse("10.124830934480989")?));
 /// # Ok::<(), dp_assay::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Composition {
     counts: Vec<Counts>,
     loss: LossSum,
-    rho: Rational,
+    rho: Rho,
 }
 
 impl Composition {
@@ -189,7 +200,7 @@ impl Composition {
             copies: counts.count,
         }))?;
         let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
-        Ok(Composition { counts, loss, rho })
+        Ok(Composition { counts, loss, rho: Rho::new(rho)? })
     }
 
     /// What it is made of, as it was given.
@@ -203,19 +214,13 @@ impl Composition {
     }
 
     /// The rho of zero-concentrated differential privacy: the sum of what each spends ([`Counts::rho`]).
-    pub fn rho(&self) -> &Rational {
+    pub fn rho(&self) -> &Rho {
         &self.rho
     }
 
-    /// The epsilon of pure differential privacy; nothing where some noise is Gaussian.
+    /// The epsilon of pure differential privacy; `None` if some noise is Gaussian.
     pub fn pure_epsilon(&self) -> Option<Rational> {
         self.counts.iter().try_fold(Rational::new(), |sum, counts| Some(sum + counts.pure_epsilon()?))
-    }
-
-    /// The same counts with all noise multiplied by `factor`, as [`Counts::with_noise_times`] does.
-    pub fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
-        let counts: Result<Vec<Counts>> = self.counts.iter().map(|counts| counts.with_noise_times(factor)).collect();
-        Composition::new(counts?)
     }
 
     /// Both together.
@@ -234,6 +239,29 @@ impl Composition {
     /// every count is there twice.
     pub fn for_changed_records(&self) -> Result<Self> {
         self.compose(self)
+    }
+}
+
+impl Account for Composition {
+    fn rho(&self) -> Rho {
+        self.rho.clone()
+    }
+
+    fn evaluator(&self) -> Evaluator {
+        Evaluator::Sum(self.loss.evaluator())
+    }
+
+    fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
+        tradeoff::of_composition(self, alpha, digits)
+    }
+
+    fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
+        let counts: Result<Vec<Counts>> = self.counts.iter().map(|counts| counts.with_noise_times(factor)).collect();
+        Composition::new(counts?)
+    }
+
+    fn representative(&self, _: &Epsilon) -> Result<Composition> {
+        Ok(self.clone())
     }
 }
 

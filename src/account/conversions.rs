@@ -6,35 +6,37 @@
 
 use rug::{Float, Rational, float::Round};
 
-use super::{Composition, profile::check_delta};
+use super::{Composition, profile::Account};
 use crate::{
     error::{Error, Result},
+    loss::parameter::{Delta, Epsilon, Rho},
     numeric::{
-        Certainty, Enclosure, rational,
+        Certainty, Enclosure, precision, rational,
         root::{self, Decreasing},
     },
 };
 
-fn bits_for(digits: u32) -> u32 {
-    (f64::from(digits) * 3.33) as u32 + 32
-}
-
 /// epsilon = rho + 2 sqrt(rho ln(1 / delta)): the conversion of rho-zCDP that the Census Bureau published (Bun &
 /// Steinke 2016, Proposition 1.3). An enclosure of the formula, to about 10^-digits.
-pub fn zcdp_epsilon(rho: &Rational, delta: &Rational, digits: u32) -> Enclosure {
-    let bits = bits_for(digits);
+pub fn zcdp_epsilon(rho: &Rho, delta: &Delta, digits: u32) -> Enclosure {
+    let bits = precision::bits(digits, 32);
     let rho = Enclosure::rational(rho, bits);
     let ln = Enclosure::rational(delta, bits + 16).ln().negate();
     rho.add(&rho.mul(&ln).sqrt().mul(&Enclosure::double(2.0, bits)))
 }
 
 /// delta = exp(-(epsilon - rho)^2 / (4 rho)) for epsilon >= rho, else 1: the inverse of [`zcdp_epsilon`].
-pub fn zcdp_delta(rho: &Rational, epsilon: &Rational, digits: u32) -> Enclosure {
-    let bits = bits_for(digits);
-    if epsilon <= rho {
+pub fn zcdp_delta(rho: &Rho, epsilon: &Epsilon, digits: u32) -> Enclosure {
+    let bits = precision::bits(digits, 32);
+    if **epsilon <= **rho {
         return Enclosure::double(1.0, bits);
     }
-    let exponent = -Rational::from(epsilon - rho).square() / Rational::from(rho * 4_u32);
+    exp_of_square(rho, &Rational::from(&**epsilon - &**rho), bits)
+}
+
+/// exp(-u^2 / (4 rho)), with the bits that the size of the exponent takes.
+fn exp_of_square(rho: &Rational, u: &Rational, bits: u32) -> Enclosure {
+    let exponent = -u.clone().square() / Rational::from(rho * 4_u32);
     let size = exponent.to_f64().abs().log2().max(0.0) as u32;
     Enclosure::rational(&exponent, bits + size).exp()
 }
@@ -42,16 +44,14 @@ pub fn zcdp_delta(rho: &Rational, epsilon: &Rational, digits: u32) -> Enclosure 
 /// The smallest epsilon that rho-zCDP implies by the optimal order (Canonne, Kamath & Steinke 2020, Corollary 13),
 /// with the order alpha found: epsilon = inf over alpha > 1 of
 /// rho alpha + (ln(1 / (alpha delta))) / (alpha - 1) + ln(1 - 1/alpha).
-pub fn zcdp_epsilon_optimal(rho: &Rational, delta: &Rational) -> Result<OptimalOrder> {
-    check_delta(delta)?;
-    let linear = |s: &Rational| Enclosure::rational(&((s + s.clone().square()) * rho), ORDER_BITS);
-    Ok(optimal_order(linear, rho, delta))
+pub fn zcdp_epsilon_optimal(rho: &Rho, delta: &Delta) -> Result<OptimalOrder> {
+    let linear = |s: &Rational| Enclosure::rational(&((s + s.clone().square()) * &**rho), ORDER_BITS);
+    optimal_order(linear, rho, delta)
 }
 
 /// The smallest epsilon that the exact Renyi divergences of the composition imply, by the same conversion.
-pub fn renyi_epsilon(composition: &Composition, delta: &Rational) -> Result<OptimalOrder> {
-    check_delta(delta)?;
-    Ok(optimal_order(|s| composition.loss().ln_mgf(s, ORDER_BITS), composition.rho(), delta))
+pub fn renyi_epsilon(composition: &Composition, delta: &Delta) -> Result<OptimalOrder> {
+    optimal_order(|s| composition.loss().ln_mgf(s, ORDER_BITS), composition.rho(), delta)
 }
 
 /// An epsilon by the best Renyi order.
@@ -71,7 +71,7 @@ const ORDER_BITS: u32 = 160;
 /// g(s) = ln M(s) - s epsilon + s ln s - (s + 1) ln(s + 1) is at most ln delta. g is convex: ln M is, and the second
 /// derivative of the rest is 1 / s - 1 / (s + 1) > 0. So a certified minimum of g above ln delta at some epsilon
 /// proves that no order does better than it.
-fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rational, delta: &Rational) -> OptimalOrder {
+fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rho, delta: &Delta) -> Result<OptimalOrder> {
     let ln_delta = Enclosure::rational(delta, ORDER_BITS).ln();
     let fixed = |s: &Rational| {
         let s_ball = Enclosure::rational(s, ORDER_BITS);
@@ -81,8 +81,9 @@ fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rational, delta:
     let epsilon_at = |s: &Rational| fixed(s).sub(&ln_delta).div(&Enclosure::rational(s, ORDER_BITS));
     // Near the optimum of the concentrated bound, s = sqrt(ln(1 / delta) / rho).
     let start = (-ln_delta.approximate() / rho.to_f64()).sqrt().clamp(1e-9, 1e12);
-    let best = root::golden_section(0.0, start, |s| epsilon_at(&rational::from_f64(s)).approximate());
-    let upper = epsilon_at(&rational::from_f64(best)).upper().clone();
+    let approximately = |s: f64| rational::from_f64(s).map_or(f64::NAN, |s| epsilon_at(&s).approximate());
+    let best = root::golden_section(0.0, start, approximately);
+    let upper = epsilon_at(&rational::from_f64(best)?).upper().clone();
     // The proof of the lower end gets easier with its distance.
     for exponent in [-46, -43, -40, -36, -30, -20, -10] {
         let distance = Float::with_val(ORDER_BITS, &upper * 2f64.powi(exponent)).abs();
@@ -91,34 +92,34 @@ fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rational, delta:
         let g = |s: &Rational| fixed(s).sub(&epsilon.mul(&Enclosure::rational(s, ORDER_BITS)));
         let proven = root::convex_minimum(0.0, best, g).is_some_and(|least| least.lower() >= ln_delta.upper());
         if proven {
-            return OptimalOrder { epsilon: Enclosure::new(lower, upper), order: 1.0 + best };
+            return Ok(OptimalOrder { epsilon: Enclosure::new(lower, upper), order: 1.0 + best });
         }
     }
-    OptimalOrder { epsilon: Enclosure::new(Float::with_val(ORDER_BITS, 0), upper), order: 1.0 + best }
+    Ok(OptimalOrder { epsilon: Enclosure::new(Float::with_val(ORDER_BITS, 0), upper), order: 1.0 + best })
 }
 
 /// Gaussian differential privacy with mu = sqrt(2 rho): the profile that the same rho would have with continuous
 /// noise (Dong, Roth & Su 2022, Corollary 2.13). For integer noise it is an approximation, not a bound.
 #[derive(Clone, Debug)]
 pub struct GaussianProfile {
-    rho: Rational,
+    rho: Rho,
 }
 
 impl GaussianProfile {
     /// The profile of mu = sqrt(2 rho).
-    pub fn new(rho: Rational) -> Self {
+    pub fn new(rho: Rho) -> Self {
         GaussianProfile { rho }
     }
 
     /// Encloses Phi(-epsilon / mu + mu / 2) - exp(epsilon) Phi(-epsilon / mu - mu / 2), to a relative width of
     /// 10^-digits: with Phi(-x) = erfc(x / sqrt(2)) / 2 the arguments are (epsilon -+ rho) / (2 sqrt(rho)).
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Enclosure {
-        let mut bits = bits_for(digits) + 64;
+        let mut bits = precision::bits(digits, 32 + 64);
         loop {
             let real = |x: &Rational| Enclosure::rational(x, bits);
-            let width = real(&Rational::from(&self.rho * 4_u32)).sqrt();
-            let left = real(&Rational::from(epsilon - &self.rho)).div(&width).erfc();
-            let right = real(&Rational::from(epsilon + &self.rho)).div(&width).erfc();
+            let width = real(&Rational::from(&*self.rho * 4_u32)).sqrt();
+            let left = real(&Rational::from(epsilon - &*self.rho)).div(&width).erfc();
+            let right = real(&Rational::from(epsilon + &*self.rho)).div(&width).erfc();
             let delta = left.sub(&real(epsilon).exp().mul(&right)).div(&Enclosure::double(2.0, bits)).clamp(0.0, 1.0);
             if delta.is_tight(digits) || bits > 100_000 {
                 return delta;
@@ -128,20 +129,13 @@ impl GaussianProfile {
     }
 
     /// Encloses the epsilon at which delta is reached, to a relative width of 10^-digits.
-    pub fn epsilon(&self, delta: &Rational, digits: u32) -> Result<Enclosure> {
-        check_delta(delta)?;
+    pub fn epsilon(&self, delta: &Delta, digits: u32) -> Result<Enclosure> {
         let ceiling = zcdp_epsilon(&self.rho, delta, 15).upper().to_f64().next_up();
-        Ok(root::decreasing_root(self, delta, ceiling, digits)?.value)
-    }
-}
-
-impl Decreasing for GaussianProfile {
-    fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
-        Ok(self.delta(epsilon, 17).ln().approximate())
-    }
-
-    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
-        Ok(self.delta(epsilon, digits))
+        let profile = Decreasing {
+            ln_approx: |epsilon: &Rational| Ok(self.delta(epsilon, 17).ln().approximate()),
+            enclose: |epsilon: &Rational, digits| Ok(self.delta(epsilon, digits)),
+        };
+        Ok(root::decreasing_root(&profile, delta, ceiling, digits)?.value)
     }
 }
 
@@ -153,14 +147,15 @@ impl Decreasing for GaussianProfile {
 /// (u / 2 rho) delta = exp(eps) alpha: ln of the left side less ln of the right is concave in u, so beyond its top there is
 /// one root, and the line rises before it and falls beyond. The second is highest where (1 + u / 2 rho) delta = 1 - alpha;
 /// the left side is one at u = 0, rises to its top and falls to zero, so again there is one root beyond the top.
-pub fn zcdp_tradeoff(rho: &Rational, alpha: &Rational, digits: u32) -> Result<Enclosure> {
+pub fn zcdp_tradeoff(rho: &Rho, alpha: &Rational, digits: u32) -> Result<Enclosure> {
     if *alpha <= 0 || *alpha >= 1 {
         return Err(Error::out_of_range("alpha", rational::display(alpha), "a type I error between 0 and 1"));
     }
-    let bits = bits_for(digits) + 64;
+    let bits = precision::bits(digits, 32 + 64);
     let real = |x: &Rational| Enclosure::rational(x, bits);
     let (one, target) = (Enclosure::double(1.0, bits), real(alpha));
-    let delta = |u: &Rational| zcdp_delta(rho, &Rational::from(rho + u), digits + 20);
+    let rho = &**rho;
+    let delta = |u: &Rational| exp_of_square(rho, u, precision::bits(digits + 20, 32));
     let double_rho = Rational::from(rho * 2_u32);
     // Positive while the line still rises.
     let first = |u: &Rational| {
@@ -182,7 +177,7 @@ pub fn zcdp_tradeoff(rho: &Rational, alpha: &Rational, digits: u32) -> Result<En
         (&first as &dyn Fn(&Rational) -> Enclosure, &line_one as &dyn Fn(&Rational) -> Enclosure, false),
         (&second, &line_two, true),
     ] {
-        let (mut low, mut high) = (rational::from_f64(top), rational::from_f64(2.0 * top + 1.0));
+        let (mut low, mut high) = (rational::from_f64(top)?, rational::from_f64(2.0 * top + 1.0)?);
         if *turn(&low).upper() <= 0 {
             // Not even at the top: the first line has no maximum beyond it and is nowhere positive there.
             continue;
@@ -212,7 +207,7 @@ pub fn zcdp_tradeoff(rho: &Rational, alpha: &Rational, digits: u32) -> Result<En
 }
 
 /// Is the exact curve below the zCDP curve at this delta? Compares enclosures of both epsilons.
-pub fn is_below_zcdp(composition: &Composition, delta: &Rational, digits: u32) -> Result<Certainty> {
+pub fn is_below_zcdp(composition: &Composition, delta: &Delta, digits: u32) -> Result<Certainty> {
     Ok(composition.epsilon(delta, digits)?.value.below(&zcdp_epsilon(composition.rho(), delta, digits)))
 }
 
@@ -228,27 +223,27 @@ mod tests {
     #[test]
     fn bun_steinke_is_what_the_bureau_published() {
         // State: rho = 0.274 x 3.65; epsilon 11.0661 and 7.7866 at delta = 1e-11 and 1e-5.
-        let rho = number("0.274") * number("3.65");
+        let rho: Rho = (number("0.274") * number("3.65")).try_into().unwrap();
         for (delta, shown) in [("1e-11", "11.0661"), ("1e-5", "7.78658")] {
-            let epsilon = zcdp_epsilon(&rho, &number(delta), 30);
+            let epsilon = zcdp_epsilon(&rho, &delta.parse().unwrap(), 30);
             assert!(epsilon.is_tight(30));
             assert_eq!(epsilon.shown(6), shown);
-            let back = zcdp_delta(&rho, &epsilon.upper().to_rational().unwrap(), 20);
+            let back = zcdp_delta(&rho, &epsilon.upper_rational().unwrap().try_into().unwrap(), 20);
             assert!((back.approximate() / number(delta).to_f64() - 1.0).abs() < 1e-12);
         }
-        assert_eq!(zcdp_delta(&rho, &number("0.5"), 12).approximate(), 1.0);
+        assert_eq!(zcdp_delta(&rho, &"0.5".parse().unwrap(), 12).approximate(), 1.0);
     }
 
     #[test]
     fn the_optimal_order_is_better_and_proven() {
         // The production certificate of P.L. 94-171 persons: 17.143550738... at rho = 293764/114921.
-        let rho = number("293764/114921");
-        let optimal = zcdp_epsilon_optimal(&rho, &number("1e-10")).unwrap();
+        let rho: Rho = "293764/114921".parse().unwrap();
+        let optimal = zcdp_epsilon_optimal(&rho, &"1e-10".parse().unwrap()).unwrap();
         assert!(optimal.epsilon.is_tight(12), "{optimal:?}");
         assert!(optimal.epsilon.shown(9).starts_with("17.14355"), "{optimal:?}");
-        assert!(optimal.epsilon.upper() < zcdp_epsilon(&rho, &number("1e-10"), 12).lower());
+        assert!(optimal.epsilon.upper() < zcdp_epsilon(&rho, &"1e-10".parse().unwrap(), 12).lower());
         for (rho, delta) in [("1e-6", "1e-5"), ("1e4", "1e-300"), ("0.5", "0.5"), ("3", "0.999")] {
-            let epsilon = zcdp_epsilon_optimal(&number(rho), &number(delta)).unwrap().epsilon;
+            let epsilon = zcdp_epsilon_optimal(&rho.parse().unwrap(), &delta.parse().unwrap()).unwrap().epsilon;
             assert!(epsilon.lower() <= epsilon.upper(), "{rho} {delta}");
         }
     }
@@ -257,7 +252,7 @@ mod tests {
     fn renyi_orders_sit_between_the_exact_account_and_zcdp() {
         for sigma2 in ["0.2x3", "1x4", "5x10"] {
             let composition = Composition::new([sigma2.parse().unwrap()]).unwrap();
-            let delta = number("1e-8");
+            let delta: Delta = "1e-8".parse().unwrap();
             let exact = composition.epsilon(&delta, 12).unwrap().value;
             let renyi = renyi_epsilon(&composition, &delta).unwrap().epsilon;
             let zcdp = zcdp_epsilon_optimal(composition.rho(), &delta).unwrap().epsilon;
@@ -269,7 +264,7 @@ mod tests {
     #[test]
     fn the_trade_off_function_of_zcdp_is_the_best_of_its_lines() {
         for rho in ["0.01", "0.3", "1", "3.65"] {
-            let (rho, mut before) = (number(rho), 1.1);
+            let (rho, mut before): (Rho, f64) = (rho.parse().unwrap(), 1.1);
             for alpha in ["1e-12", "1e-5", "0.01", "0.1", "0.3", "0.5", "0.8", "0.99"] {
                 let alpha = number(alpha);
                 let value = zcdp_tradeoff(&rho, &alpha, 20).unwrap();
@@ -291,8 +286,8 @@ mod tests {
 
     #[test]
     fn the_gaussian_profile_inverts_itself_and_is_near_many_small_counts() {
-        let profile = GaussianProfile::new(number("1"));
-        let epsilon = profile.epsilon(&number("1e-11"), 25).unwrap();
+        let profile = GaussianProfile::new("1".parse().unwrap());
+        let epsilon = profile.epsilon(&"1e-11".parse().unwrap(), 25).unwrap();
         assert!(epsilon.is_tight(25));
         let middle = epsilon.lower().to_rational().unwrap();
         assert!((profile.delta(&middle, 20).approximate() * 1e11 - 1.0).abs() < 1e-12);

@@ -12,18 +12,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::{Composition, conversions, paths::WorstPath};
+use super::{conversions, profile::Account};
 use crate::{
     error::{Error, Result},
-    numeric::{Certainty, Enclosure, rational, root::Decreasing},
+    loss::{
+        evaluator::Evaluator,
+        parameter::{Delta, Epsilon, Rho},
+    },
+    numeric::{Certainty, Enclosure, precision, rational},
 };
-
-/// A privacy profile: delta as a function of epsilon is a supremum of functions P(S) - exp(epsilon) Q(S), thus
-/// decreasing, and convex in exp(epsilon).
-pub trait Profile: Decreasing + Sync {}
-
-impl Profile for Composition {}
-impl Profile for WorstPath {}
 
 /// A range of delta on which one answer holds.
 #[derive(Clone, Debug)]
@@ -48,16 +45,16 @@ fn check_range(from: &Rational, to: &Rational) -> Result<()> {
 
 /// The stretches of `from <= delta <= to`, the largest delta first, on which the account is within the bound that rho
 /// publishes, or is not. Crossings are bracketed to a relative 10^-9 of their epsilon.
-pub fn stretches(account: &impl Profile, rho: &Rational, from: &Rational, to: &Rational) -> Result<Vec<Stretch>> {
-    let comparison = Comparison { account, rho, witness: None, found: AtomicBool::new(false) };
+pub fn stretches(account: &impl Account, rho: &Rho, from: &Rational, to: &Rational) -> Result<Vec<Stretch>> {
+    let comparison = Comparison { account: account.evaluator(), rho, witness: None, found: AtomicBool::new(false) };
     comparison.run(from, to)
 }
 
 /// Is the account within the bound at every delta of the range? No comes from one delta at which it is not.
-pub fn within_everywhere(account: &impl Profile, rho: &Rational, from: &Rational, to: &Rational) -> Result<Certainty> {
+pub fn within_everywhere(account: &impl Account, rho: &Rho, from: &Rational, to: &Rational) -> Result<Certainty> {
     check_range(from, to)?;
-    let witness = Some((end(&published(rho, to), true), end(&published(rho, from), false)));
-    let comparison = Comparison { account, rho, witness, found: AtomicBool::new(false) };
+    let witness = Some((end(&published(rho, to), true)?, end(&published(rho, from), false)?));
+    let comparison = Comparison { account: account.evaluator(), rho, witness, found: AtomicBool::new(false) };
     let stretches = comparison.run(from, to)?;
     Ok(if comparison.found.load(Ordering::Relaxed) {
         Certainty::No
@@ -68,14 +65,17 @@ pub fn within_everywhere(account: &impl Profile, rho: &Rational, from: &Rational
     })
 }
 
-/// The published epsilon.
-fn published(rho: &Rational, delta: &Rational) -> Enclosure {
-    conversions::zcdp_epsilon(rho, delta, 30)
+/// The published epsilon, for 0 < delta <= 1: rho at delta = 1.
+fn published(rho: &Rho, delta: &Rational) -> Enclosure {
+    Delta::try_from(delta).map_or_else(
+        |_| Enclosure::rational(rho, precision::bits(30, 32)),
+        |delta| conversions::zcdp_epsilon(rho, &delta, 30),
+    )
 }
 
-fn end(value: &Enclosure, upper: bool) -> Rational {
-    let end = if upper { value.upper() } else { value.lower() };
-    end.to_rational().unwrap_or_default()
+fn end(value: &Enclosure, upper: bool) -> Result<Rational> {
+    let end = if upper { value.upper_rational() } else { value.lower_rational() };
+    end.ok_or(Error::Unbounded { what: "the published epsilon" })
 }
 
 /// Relative width in epsilon below which a stretch is not divided further.
@@ -94,19 +94,19 @@ struct Point {
     published: Enclosure,
 }
 
-struct Comparison<'a, A> {
-    account: &'a A,
-    rho: &'a Rational,
+struct Comparison<'a> {
+    account: Evaluator,
+    rho: &'a Rho,
     /// Where one point that is not within ends the search: epsilons whose delta surely lies in the range.
     witness: Option<(Rational, Rational)>,
     found: AtomicBool,
 }
 
-impl<A: Profile> Comparison<'_, A> {
+impl Comparison<'_> {
     fn run(&self, from: &Rational, to: &Rational) -> Result<Vec<Stretch>> {
         check_range(from, to)?;
         // Rounded outward, so that no delta of the range is left out; at delta = 1 the published epsilon is rho.
-        let (first, last) = (end(&published(self.rho, to), false), end(&published(self.rho, from), true));
+        let (first, last) = (end(&published(self.rho, to), false)?, end(&published(self.rho, from), true)?);
         let mut epsilons: Vec<Rational> =
             (0..=PARTS).map(|k| &first + (Rational::from(&last - &first) * k) / PARTS).collect();
         if let Some((least, most)) = &self.witness {
@@ -136,8 +136,8 @@ impl<A: Profile> Comparison<'_, A> {
     }
 
     fn point(&self, epsilon: Rational) -> Result<Point> {
-        let account = self.account.enclose(&epsilon, DIGITS)?;
-        let published = conversions::zcdp_delta(self.rho, &epsilon, 25);
+        let account = self.account.hockey_stick(&epsilon, DIGITS)?.value;
+        let published = conversions::zcdp_delta(self.rho, &Epsilon::try_from(&epsilon)?, 25);
         let point = Point { epsilon, account, published };
         if let Some((least, most)) = &self.witness
             && *least <= point.epsilon
@@ -211,7 +211,7 @@ impl<A: Profile> Comparison<'_, A> {
             return true;
         }
         let Some(o) = before else { return false };
-        if a.account.lower() <= a.published.upper() || a.epsilon < *self.rho {
+        if a.account.lower() <= a.published.upper() || a.epsilon < **self.rho {
             return false;
         }
         let real = |value: &Rational| Enclosure::rational(value, BITS);
@@ -220,7 +220,7 @@ impl<A: Profile> Comparison<'_, A> {
         let back = real(&Rational::from(&o.epsilon - &a.epsilon)).exp_m1().negate();
         let r = span.exp_m1().div(&back);
         let chord = a.account.add(&r.mul(&a.account.sub(&o.account)));
-        let rate = Rational::from(&a.epsilon - self.rho) / Rational::from(self.rho * 2_u32);
+        let rate = Rational::from(&a.epsilon - &**self.rho) / Rational::from(&**self.rho * 2_u32);
         let tangent = a.published.mul(&real(&rate).mul(&span).negate().exp());
         chord.lower() > tangent.upper()
     }
@@ -229,7 +229,7 @@ impl<A: Profile> Comparison<'_, A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
+    use crate::{account::Composition, numeric::rational::parse};
 
     fn number(text: &str) -> Rational {
         parse(text).unwrap()
@@ -239,7 +239,8 @@ mod tests {
     fn noise_matched_at_one_delta_is_within_above_it_and_not_far_below() {
         // County and State of the 2020 release, lowered. On the lattice of State's losses the curves cross three times.
         for (rho, lowered, crossings) in [("0.31025", "13.29x10", 1), ("1.0001", "4.25x10", 3)] {
-            let (rho, lowered) = (number(rho), Composition::new([lowered.parse().unwrap()]).unwrap());
+            let (rho, lowered): (Rho, _) =
+                (rho.parse().unwrap(), Composition::new([lowered.parse().unwrap()]).unwrap());
             let found = stretches(&lowered, &rho, &number("1e-40"), &number("1")).unwrap();
             assert_eq!(found.len(), 2 * crossings + 1);
             assert!(*found[0].deltas.1.upper() >= 1 && *found[2 * crossings].deltas.0.lower() <= number("1e-40"));
@@ -256,7 +257,7 @@ mod tests {
                 for k in 0..=60_u32 {
                     let epsilon = low + Rational::from(&width * k) / 60_u32;
                     let exact = lowered.delta(&epsilon, 15).unwrap().value;
-                    let bound = conversions::zcdp_delta(&rho, &epsilon, 20);
+                    let bound = conversions::zcdp_delta(&rho, &epsilon.clone().try_into().unwrap(), 20);
                     assert_eq!(exact.upper() <= bound.lower(), stretch.within == Certainty::Yes, "{epsilon}");
                 }
             }
@@ -265,7 +266,7 @@ mod tests {
 
     #[test]
     fn the_noise_itself_is_within_everywhere_and_much_less_is_nowhere() {
-        let rho = number("1");
+        let rho: Rho = "1".parse().unwrap();
         let own = Composition::new(["5x10".parse().unwrap()]).unwrap();
         let (from, to) = (number("1e-30"), number("0.9"));
         assert_eq!(within_everywhere(&own, &rho, &from, &to).unwrap(), Certainty::Yes);

@@ -11,14 +11,14 @@
 
 use rug::Rational;
 
-use super::{
-    Composition, conversions,
-    paths::WorstPath,
-    profile::{Epsilon, check_delta},
-};
+use super::{Composition, conversions, paths::WorstPath, profile::Account};
 use crate::{
     error::{Error, Result},
-    loss::family::Units,
+    loss::{
+        answer::Answer,
+        family::Units,
+        parameter::{Delta, Rho},
+    },
     numeric::Enclosure,
 };
 
@@ -33,7 +33,7 @@ pub struct Entry {
     /// What one record enters on each path; nothing where only the budget is known.
     pub paths: Vec<Composition>,
     /// Its zCDP rho under the ledger's relation.
-    pub rho: Rational,
+    pub rho: Rho,
 }
 
 /// Releases about the same people under one neighbor relation.
@@ -47,9 +47,9 @@ pub struct Ledger {
 #[derive(Clone, Debug)]
 pub struct Balance {
     /// The zCDP rho.
-    pub rho: Rational,
+    pub rho: Rho,
     /// The exact epsilon; nothing where only the budget is known.
-    pub epsilon: Option<Epsilon>,
+    pub epsilon: Option<Answer>,
     /// What rho implies by the best order.
     pub zcdp_epsilon: Enclosure,
 }
@@ -74,12 +74,15 @@ impl Ledger {
     }
 
     /// Each release alone, in order.
-    pub fn each(&self, delta: &Rational, digits: u32) -> Result<Vec<Balance>> {
-        self.entries.iter().map(|entry| self.balance(entry.paths.clone(), entry.rho.clone(), delta, digits)).collect()
+    pub fn each(&self, delta: &Delta, digits: u32) -> Result<Vec<Balance>> {
+        self.entries
+            .iter()
+            .map(|entry| self.balance(entry.paths.clone(), entry.rho.clone().into(), delta, digits))
+            .collect()
     }
 
     /// All releases whose counts are known, composed exactly.
-    pub fn composed(&self, delta: &Rational, digits: u32) -> Result<Balance> {
+    pub fn composed(&self, delta: &Delta, digits: u32) -> Result<Balance> {
         let known = || self.entries.iter().filter(|entry| !entry.paths.is_empty());
         let mut all: Vec<Composition> = Vec::new();
         for entry in known() {
@@ -90,23 +93,23 @@ impl Ledger {
                     .collect::<Result<_>>()?,
             };
         }
-        let rho = known().fold(Rational::new(), |sum, entry| sum + &entry.rho);
+        let rho = known().fold(Rational::new(), |sum, entry| sum + &*entry.rho);
         self.balance(all, rho, delta, digits)
     }
 
     /// The zCDP rho of all releases, known in detail or not, and what it implies by the best order: a bound.
-    pub fn total(&self, delta: &Rational, digits: u32) -> Result<Balance> {
-        let rho = self.entries.iter().fold(Rational::new(), |sum, entry| sum + &entry.rho);
+    pub fn total(&self, delta: &Delta, digits: u32) -> Result<Balance> {
+        let rho = self.entries.iter().fold(Rational::new(), |sum, entry| sum + &*entry.rho);
         self.balance(Vec::new(), rho, delta, digits)
     }
 
-    fn balance(&self, paths: Vec<Composition>, rho: Rational, delta: &Rational, digits: u32) -> Result<Balance> {
-        check_delta(delta)?;
+    fn balance(&self, paths: Vec<Composition>, rho: Rational, delta: &Delta, digits: u32) -> Result<Balance> {
+        let rho = Rho::new(rho)?;
         let zcdp_epsilon = conversions::zcdp_epsilon_optimal(&rho, delta)?.epsilon;
         if paths.is_empty() {
             return Ok(Balance { rho, epsilon: None, zcdp_epsilon });
         }
-        let epsilon = WorstPath::new(paths, self.units)?.epsilon(delta, digits)?.0;
+        let epsilon = WorstPath::new(paths, self.units)?.epsilon(delta, digits)?;
         Ok(Balance { rho, epsilon: Some(epsilon), zcdp_epsilon })
     }
 }
@@ -114,17 +117,16 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
 
     fn entry(name: &str, paths: &[&[&str]]) -> Entry {
         let composition = |path: &&[&str]| Composition::new(path.iter().map(|counts| counts.parse().unwrap())).unwrap();
         let paths: Vec<Composition> = paths.iter().map(composition).collect();
-        Entry { name: name.to_string(), rho: paths[0].rho().clone() * 2_u32, paths }
+        Entry { name: name.to_string(), rho: Rational::from(&**paths[0].rho() * 2_u32).try_into().unwrap(), paths }
     }
 
     #[test]
     fn a_ledger_is_the_worst_combination_of_paths() {
-        let delta = parse("1e-8").unwrap();
+        let delta: Delta = "1e-8".parse().unwrap();
         // Both paths of the first spend 1/2.
         let entries = vec![entry("a", &[&["5x5"], &["2x2"]]), entry("b", &[&["40/3x7"]]), entry("c", &[&["2.5x1"]])];
         let ledger = Ledger::new(entries, Units::Pairs).unwrap();
@@ -149,8 +151,8 @@ mod tests {
 
     #[test]
     fn a_release_of_which_only_the_budget_is_known_counts_in_the_bound_alone() {
-        let delta = parse("1e-8").unwrap();
-        let unknown = Entry { name: "u".to_string(), paths: Vec::new(), rho: Rational::from(1) };
+        let delta: Delta = "1e-8".parse().unwrap();
+        let unknown = Entry { name: "u".to_string(), paths: Vec::new(), rho: "1".parse().unwrap() };
         let ledger = Ledger::new(vec![entry("a", &[&["5x5"]]), unknown], Units::Pairs).unwrap();
         assert_eq!(ledger.composed(&delta, 8).unwrap().rho, 1);
         let total = ledger.total(&delta, 8).unwrap();

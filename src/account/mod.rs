@@ -1,4 +1,17 @@
 //! Privacy accounting: what a composition of noisy counts reveals, exactly and by the usual conversions.
+//!
+//! | file | question |
+//! | --- | --- |
+//! | [`composition`] | which counts are published, with which noise, and by how much one person moves them |
+//! | [`conversions`] | what others report: zCDP by two conversions, Renyi, Gaussian and pure differential privacy |
+//! | [`profile`] | the questions to every account: epsilon, delta, the curve between them, the trade-off function |
+//! | [`tradeoff`] | how the trade-off function of a composition is found |
+//! | [`paths`] | the worst over all paths that a record may take through the counts |
+//! | [`ledger`] | several releases about the same people |
+//! | [`crossing`] | at which deltas one account is within another's bound |
+//! | [`calibrate`] | the least point of a grid of noise that meets a target |
+//! | [`promise`] | promises, and the least noise that keeps one |
+//! | [`allocate`] | the noise of each query with the least weighted error |
 
 pub mod allocate;
 pub mod calibrate;
@@ -8,8 +21,13 @@ pub mod crossing;
 pub mod ledger;
 pub mod paths;
 pub mod profile;
+pub mod promise;
 pub mod tradeoff;
 mod vector;
 
+pub use crate::loss::{
+    answer::Answer,
+    parameter::{Delta, Epsilon, Rho, Sigma2},
+};
 pub use composition::{Composition, Counts};
-pub use profile::Epsilon;
+pub use profile::Account;

@@ -5,24 +5,70 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
-    Composition, conversions,
-    profile::{Epsilon, Point, check_delta, check_epsilon},
+    Composition,
+    profile::Account,
+    tradeoff::{self, TRADEOFF},
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     loss::{
-        family::{Family, Largest, Pair, Units},
+        answer::{Answer, Method, Pair},
+        evaluator::{Evaluator, FamilyEvaluator},
+        family::{Family, Units},
         law::Group,
+        parameter::{Epsilon, Rho},
     },
-    numeric::{
-        Enclosure, rational,
-        root::{self, Decreasing},
-    },
+    numeric::{Enclosure, precision, rational},
 };
+
+/// One composition, or the worst of many paths.
+#[derive(Clone, Debug)]
+pub enum Whole {
+    /// Every record moves the same counts.
+    Composition(Composition),
+    /// Which counts a record moves depends on its path.
+    WorstPath(WorstPath),
+}
+
+impl Account for Whole {
+    fn rho(&self) -> Rho {
+        match self {
+            Whole::Composition(one) => Account::rho(one),
+            Whole::WorstPath(worst) => worst.rho(),
+        }
+    }
+
+    fn evaluator(&self) -> Evaluator {
+        match self {
+            Whole::Composition(one) => one.evaluator(),
+            Whole::WorstPath(worst) => worst.evaluator(),
+        }
+    }
+
+    fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
+        match self {
+            Whole::Composition(one) => one.tradeoff(alpha, digits),
+            Whole::WorstPath(worst) => worst.tradeoff(alpha, digits),
+        }
+    }
+
+    fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
+        Ok(match self {
+            Whole::Composition(one) => Whole::Composition(one.with_noise_times(factor)?),
+            Whole::WorstPath(worst) => Whole::WorstPath(worst.with_noise_times(factor)?),
+        })
+    }
+
+    fn representative(&self, epsilon: &Epsilon) -> Result<Composition> {
+        match self {
+            Whole::Composition(one) => one.representative(epsilon),
+            Whole::WorstPath(worst) => worst.representative(epsilon),
+        }
+    }
+}
 
 /// The privacy of a release in which a record's counts depend on where it is: the largest delta over all pairs of
 /// paths, or over all paths, at every epsilon. Path numbers start at 0; a path alone is the pair (p, p).
@@ -31,6 +77,7 @@ pub struct WorstPath {
     paths: Arc<Vec<Composition>>,
     family: Arc<Family>,
     units: Units,
+    rho: Rho,
 }
 
 impl WorstPath {
@@ -38,13 +85,9 @@ impl WorstPath {
     pub fn new(paths: Vec<Composition>, units: Units) -> Result<Self> {
         let groups = |path: &Composition| -> Vec<Group> { path.loss().groups().to_vec() };
         let family = Arc::new(Family::new(paths.iter().map(groups).collect(), units)?);
-        Ok(WorstPath { paths: Arc::new(paths), family, units })
-    }
-
-    /// The same paths with all noise multiplied by `factor`.
-    pub fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
-        let paths: Result<Vec<Composition>> = self.paths.iter().map(|path| path.with_noise_times(factor)).collect();
-        WorstPath::new(paths?, self.units)
+        let largest = paths.iter().map(Composition::rho).max().ok_or(Error::EmptyComposition)?;
+        let rho = if units == Units::Pairs { Rho::new(Rational::from(&**largest * 2_u32))? } else { largest.clone() };
+        Ok(WorstPath { paths: Arc::new(paths), family, units, rho })
     }
 
     /// How many pairs there are, each unordered and with repetition; or how many paths.
@@ -66,44 +109,31 @@ impl WorstPath {
         }
     }
 
-    /// The largest zCDP rho.
-    pub fn rho(&self) -> Rational {
-        let largest = self.paths.iter().map(Composition::rho).max().cloned().unwrap_or_default();
-        if self.in_pairs() { largest * 2_u32 } else { largest }
+    /// The largest delta(epsilon) for more than twelve digits, where many pairs may be near the largest: each of them is
+    /// answered by itself.
+    pub fn delta_one_by_one(&self, epsilon: &Epsilon, digits: u32) -> Result<Answer> {
+        FamilyEvaluator::new(Arc::clone(&self.family)).hockey_stick_one_by_one(epsilon, digits)
+    }
+}
+
+impl Account for WorstPath {
+    /// The largest zCDP rho of a pair, or of a path alone.
+    fn rho(&self) -> Rho {
+        self.rho.clone()
     }
 
-    /// The largest delta(epsilon), certified, and where it is attained.
-    pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Largest> {
-        check_epsilon(epsilon)?;
-        self.family.largest(epsilon, digits)
+    /// The largest hockey stick of all pairs; the answers name the pair that attains it.
+    fn evaluator(&self) -> Evaluator {
+        Evaluator::Family(FamilyEvaluator::new(Arc::clone(&self.family)))
     }
 
-    /// The same for more than twelve digits, where many pairs may be near the largest: each of them is answered by itself.
-    pub fn delta_sharply(&self, epsilon: &Rational, digits: u32) -> Result<Largest> {
-        check_epsilon(epsilon)?;
-        self.family.largest_sharply(epsilon, digits)
+    fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
+        let paths: Result<Vec<Composition>> = self.paths.iter().map(|path| path.with_noise_times(factor)).collect();
+        WorstPath::new(paths?, self.units)
     }
 
-    /// The smallest epsilon >= 0 at which every pair has delta(epsilon) <= delta, proven from both sides, and the pair
-    /// that decides it.
-    pub fn epsilon(&self, delta: &Rational, digits: u32) -> Result<(Epsilon, Pair)> {
-        check_delta(delta)?;
-        let ceiling = conversions::zcdp_epsilon(&self.rho(), delta, 15).upper().to_f64().next_up();
-        let root = root::decreasing_root(self, delta, ceiling, digits)?;
-        let upper = root.value.upper().to_rational().unwrap_or_default();
-        let worst = self.delta(&upper, digits)?;
-        Ok((Epsilon { value: root.value, met: root.met, certificate: Some(worst.certificate) }, worst.pair))
-    }
-
-    /// The profile at the given points with the worst pair of each, on all cores.
-    pub fn curve(&self, epsilons: &[Rational], digits: u32) -> Result<Vec<(Point, Pair)>> {
-        let rho = self.rho();
-        let point = |epsilon: &Rational| {
-            let worst = self.delta(epsilon, digits)?;
-            let zcdp_delta = conversions::zcdp_delta(&rho, epsilon, digits);
-            Ok((Point { epsilon: epsilon.clone(), delta: worst.value, zcdp_delta }, worst.pair))
-        };
-        epsilons.par_iter().map(point).collect()
+    fn representative(&self, epsilon: &Epsilon) -> Result<Composition> {
+        self.composition(self.delta(epsilon, 3)?.pair().unwrap_or_default())
     }
 
     /// The trade-off function of the release: the largest one that no pair of paths falls below (the convex hull of the
@@ -111,44 +141,34 @@ impl WorstPath {
     ///
     /// Every line 1 - delta(eps) - exp(eps) alpha, or its mirror image, is a bound from below, and every pair's own
     /// trade-off function one from above.
-    pub fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<(Enclosure, Pair)> {
+    fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
+        tradeoff::check_alpha(alpha)?;
+        let evaluator = self.evaluator();
         let mut pair = (0, 0);
-        let mut value: Option<Enclosure> = None;
+        let mut value = Enclosure::double(0.0, precision::bits(digits, 64)).hull(&Enclosure::double(1.0, 64));
         // The supporting line of a first pair tells at which eps to look for the worst one.
         for _ in 0..2 {
             let own = self.composition(pair)?;
-            let upper = own.tradeoff(alpha, digits)?;
-            let epsilon = rational::from_f64(own.supporting_epsilon(alpha)?);
+            let upper = own.tradeoff(alpha, digits)?.value;
+            let epsilon = rational::from_f64(tradeoff::supporting_epsilon(&own, alpha)?)?;
             // Slopes are exp(l) for lattice values l: the nearest.
             let half = own.loss().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();
             let epsilon = own.loss().at_most(&(epsilon + half));
-            let worst = self.delta(&epsilon.clone().abs(), digits)?;
+            let worst = evaluator.hockey_stick(&epsilon.clone().abs(), digits)?;
             let bits = upper.lower().prec();
             let (one, target) = (Enclosure::double(1.0, bits), Enclosure::rational(alpha, bits));
             let exp = Enclosure::rational(&epsilon.clone().abs(), bits).exp();
             let rest = one.sub(&worst.value);
             let line = if epsilon >= 0 { rest.sub(&exp.mul(&target)) } else { rest.sub(&target).div(&exp) };
-            let line = line.clamp(0.0, 1.0);
-            let bracket = Enclosure::new(line.lower().clone().min(upper.upper()), upper.upper().clone());
-            value = Some(match value {
-                None => bracket,
-                Some(known) => Enclosure::new(
-                    known.lower().clone().max(bracket.lower()),
-                    known.upper().clone().min(bracket.upper()),
-                ),
-            });
-            pair = worst.pair;
+            // The line is below f, and f is below the pair's own function.
+            let bracket = line
+                .clamp(0.0, 1.0)
+                .hull(&Enclosure::double(1.0, bits))
+                .meet(&Enclosure::double(0.0, bits).hull(&upper));
+            value = bracket.and_then(|bracket| value.meet(&bracket)).ok_or(Error::Contradiction { what: TRADEOFF })?;
+            pair = worst.pair().unwrap_or_default();
         }
-        Ok((value.unwrap_or_else(|| Enclosure::double(0.0, 53)), pair))
-    }
-}
-
-impl Decreasing for WorstPath {
-    fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
-        self.family.ln_largest_approx(epsilon)
-    }
-
-    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
-        Ok(self.delta(epsilon, digits)?.value)
+        let method = Method::Worst { pair, contenders: 1, method: Box::new(Method::Lines) };
+        Ok(Answer { met: value.is_tight(digits), value, method })
     }
 }

@@ -1,4 +1,4 @@
-//! The privacy profile: delta as a function of epsilon and back.
+//! The account of a mechanism: its privacy profile, delta as a function of epsilon and back, and its trade-off function.
 
 use rayon::prelude::*;
 use rug::Rational;
@@ -6,99 +6,118 @@ use rug::Rational;
 use super::{Composition, conversions};
 use crate::{
     error::{Error, Result},
-    loss::answer::{Certificate, Certified},
+    loss::{
+        answer::{Answer, Method},
+        evaluator::Evaluator,
+        parameter::{Delta, Epsilon, Rho},
+    },
     numeric::{
-        Enclosure, rational,
+        Enclosure,
         root::{self, Decreasing},
     },
 };
 
-/// The largest epsilon that is accounted for, in nats.
-const MOST_EPSILON: u64 = 1_000_000_000_000_000;
+/// A mechanism, or the worst of many, whose privacy can be told: everything that the questions of this room need to know.
+///
+/// The profile delta(epsilon) is a supremum of functions P(S) - exp(epsilon) Q(S): it decreases, and it is convex in
+/// exp(epsilon).
+pub trait Account: Sync {
+    /// The zCDP rho, in nats.
+    fn rho(&self) -> Rho;
 
-/// An epsilon that is proven from both sides: delta(lower) >= delta >= delta(upper).
-#[derive(Clone, Debug)]
-pub struct Epsilon {
-    /// The enclosure, in nats.
-    pub value: Enclosure,
-    /// Whether the asked relative width was met.
-    pub met: bool,
-    /// How delta at the upper end was certified; nothing where delta(0) is below the target already.
-    pub certificate: Option<Certificate>,
+    /// An evaluator of the profile, for questions that follow each other.
+    fn evaluator(&self) -> Evaluator;
+
+    /// The trade-off function at the type I error alpha, from 0 to 1: the smallest type II error of any test of one
+    /// neighbor against the other, relatively accurate to about 10^-digits.
+    fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer>;
+
+    /// The same with all noise multiplied by `factor`: variances times the factor, parameters of the discrete Laplace
+    /// divided by it.
+    fn with_noise_times(&self, factor: &Rational) -> Result<Self>
+    where
+        Self: Sized;
+
+    /// One composition that is about as private at this epsilon: the worst one, as far as a few digits tell.
+    fn representative(&self, epsilon: &Epsilon) -> Result<Composition>;
+
+    /// delta(epsilon) = sup over events S of P(S) - exp(epsilon) Q(S), the hockey-stick divergence of the pair, to a
+    /// relative width of 10^-digits (Su, Su & Wang, Lemma A.9 and (A.9), both terms). Epsilon in nats.
+    fn delta<E>(&self, epsilon: E, digits: u32) -> Result<Answer>
+    where
+        E: TryInto<Epsilon>,
+        Error: From<E::Error>,
+    {
+        let epsilon: Epsilon = epsilon.try_into()?;
+        self.evaluator().hockey_stick(&epsilon, digits)
+    }
+
+    /// ln delta(epsilon) in doubles: about 13 digits, an approximation without proof.
+    fn ln_delta_approx<E>(&self, epsilon: E) -> Result<f64>
+    where
+        E: TryInto<Epsilon>,
+        Error: From<E::Error>,
+    {
+        let epsilon: Epsilon = epsilon.try_into()?;
+        self.evaluator().ln_hockey_stick_approx(&epsilon)
+    }
+
+    /// The smallest epsilon >= 0 with delta(epsilon) <= delta, proven from both sides to a relative width of
+    /// 10^-digits: delta(lower) >= delta >= delta(upper). The method is that of the proof at the upper end.
+    fn epsilon<D>(&self, delta: D, digits: u32) -> Result<Answer>
+    where
+        D: TryInto<Delta>,
+        Error: From<D::Error>,
+    {
+        epsilon(&self.evaluator(), &self.rho(), &delta.try_into()?, digits)
+    }
+
+    /// The privacy profile at the given points, on all cores.
+    fn curve<E>(&self, epsilons: &[E], digits: u32) -> Result<Vec<Point>>
+    where
+        E: TryInto<Epsilon> + Clone + Sync,
+        Error: From<E::Error>,
+    {
+        let epsilons =
+            epsilons.iter().map(|epsilon| Ok(epsilon.clone().try_into()?)).collect::<Result<Vec<Epsilon>>>()?;
+        let (evaluator, rho) = (self.evaluator(), self.rho());
+        let point = |epsilon: Epsilon| {
+            let delta = evaluator.hockey_stick(&epsilon, digits)?;
+            let zcdp_delta = conversions::zcdp_delta(&rho, &epsilon, digits);
+            Ok(Point { epsilon, delta, zcdp_delta })
+        };
+        epsilons.into_par_iter().map(point).collect()
+    }
+
+    /// The trade-off function at the given type I errors, on all cores.
+    fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
+        alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect()
+    }
 }
 
 /// A point of the privacy profile.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// The epsilon asked for, in nats.
-    pub epsilon: Rational,
+    pub epsilon: Epsilon,
     /// delta(epsilon).
-    pub delta: Enclosure,
+    pub delta: Answer,
     /// delta by zero-concentrated differential privacy, as Bun & Steinke convert it.
     pub zcdp_delta: Enclosure,
 }
 
-/// Refuses deltas that no question can have.
-pub fn check_delta(delta: &Rational) -> Result<()> {
-    if *delta <= 0 || *delta >= 1 {
-        let expected = "a probability 0 < delta < 1 (at delta = 0 no Gaussian noise has a finite epsilon)";
-        return Err(Error::out_of_range("delta", rational::display(delta), expected));
-    }
-    Ok(())
-}
-
-/// Refuses epsilons that no question can have.
-pub fn check_epsilon(epsilon: &Rational) -> Result<()> {
-    if *epsilon < 0 || *epsilon > MOST_EPSILON {
-        return Err(Error::out_of_range("epsilon", rational::display(epsilon), "0 <= epsilon <= 1e15"));
-    }
-    Ok(())
-}
-
-impl Composition {
-    /// delta(epsilon) = sup over events S of P(S) - exp(epsilon) Q(S), the hockey-stick divergence of the pair, to a
-    /// relative width of 10^-digits (Su, Su & Wang, Lemma A.9 and (A.9), both terms). Epsilon in nats.
-    pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Certified> {
-        check_epsilon(epsilon)?;
-        self.loss().hockey_stick(epsilon, digits)
-    }
-
-    /// ln delta(epsilon) in doubles: about 13 digits, an approximation without proof.
-    pub fn ln_delta_approx(&self, epsilon: &Rational) -> Result<f64> {
-        self.loss().ln_hockey_stick_approx(epsilon)
-    }
-
-    /// The smallest epsilon >= 0 with delta(epsilon) <= delta, proven from both sides to a relative width of
-    /// 10^-digits.
-    pub fn epsilon(&self, delta: &Rational, digits: u32) -> Result<Epsilon> {
-        check_delta(delta)?;
-        // The concentrated bound holds for every discrete Gaussian, so it is a ceiling.
-        let ceiling = conversions::zcdp_epsilon(self.rho(), delta, 15).upper().to_f64().next_up();
-        let root = root::decreasing_root(self, delta, ceiling, digits)?;
-        let upper = root.value.upper().to_rational().unwrap_or_default();
-        let proof = (upper > 0).then(|| self.loss().hockey_stick(&upper, digits)).transpose()?;
-        Ok(Epsilon { value: root.value, met: root.met, certificate: proof.map(|proof| proof.certificate) })
-    }
-
-    /// The privacy profile at the given points, on all cores.
-    pub fn curve(&self, epsilons: &[Rational], digits: u32) -> Result<Vec<Point>> {
-        let point = |epsilon: &Rational| {
-            Ok(Point {
-                epsilon: epsilon.clone(),
-                delta: self.delta(epsilon, digits)?.value,
-                zcdp_delta: conversions::zcdp_delta(self.rho(), epsilon, digits),
-            })
-        };
-        epsilons.par_iter().map(point).collect()
-    }
-}
-
-impl Decreasing for Composition {
-    fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
-        self.ln_delta_approx(epsilon)
-    }
-
-    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
-        Ok(self.loss().hockey_stick(epsilon, digits)?.value)
-    }
+fn epsilon(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -> Result<Answer> {
+    // The concentrated bound holds for every discrete Gaussian, so it is a ceiling.
+    let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
+    let profile = Decreasing {
+        ln_approx: |epsilon: &Rational| evaluator.ln_hockey_stick_approx(epsilon),
+        enclose: |epsilon: &Rational, digits| Ok(evaluator.hockey_stick(epsilon, digits)?.value),
+    };
+    let root = root::decreasing_root(&profile, delta, ceiling, digits)?;
+    let upper = root.value.upper_rational().ok_or(Error::Unbounded { what: "epsilon" })?;
+    let proof = evaluator.hockey_stick(&upper, digits)?;
+    let only_one = matches!(evaluator, Evaluator::Sum(_));
+    let method =
+        if upper == 0 && only_one { Method::Immediate("delta(0) is below delta already") } else { proof.method };
+    Ok(Answer { value: root.value, method, met: root.met })
 }

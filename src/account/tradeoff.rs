@@ -6,20 +6,24 @@
 //! `(alpha, beta) = (Q[L > l], P[L <= l])`, l on the lattice,
 //!
 //! with slope -exp(l) from `Q[L > l]` to `Q[L >= l]`. The pair is symmetric, so `P[L <= l] = Q[L >= -l]`, and both
-//! coordinates are tails of one kind ([`LossSum::tilted_tail`](crate::loss::sum::LossSum::tilted_tail)), accurate to
+//! coordinates are tails of one kind ([`SumEvaluator::tilted_tail`]), accurate to
 //! relative precision however small.
 //!
 //! Where the lattice cannot be swept, f comes from the privacy profile by duality: f(alpha) is the supremum over eps of
 //! 1 - delta(eps) - exp(eps) alpha, and of the mirrored lines. Any line is a bound from below. From above, delta is
 //! convex in exp(eps) with slope `-Q[L > eps]`, so difference quotients of delta enclose the type I error of a test.
 
-use rayon::prelude::*;
 use rug::{Float, Rational};
 
 use super::Composition;
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, rational},
+    loss::{
+        answer::{Answer, Method},
+        evaluator::SumEvaluator,
+        sum::LossSum,
+    },
+    numeric::{Enclosure, precision, rational},
 };
 
 /// A knot of the trade-off function.
@@ -37,49 +41,81 @@ impl Composition {
     /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice. Refused
     /// where a term is continuous.
     pub fn knot(&self, loss: &Rational, digits: u32) -> Result<Knot> {
-        let loss = self.loss().at_most(loss);
-        let alpha = self.loss().tilted_tail(&self.loss().above(&loss), digits)?.value;
-        let beta = self.loss().tilted_tail(&Rational::from(-&loss), digits)?.value;
-        Ok(Knot { loss, alpha, beta })
+        knot(&self.loss().evaluator(), loss, digits)
     }
 
     /// The knot at zeta of Section A.7's parametric form: the test that rejects where sum over all counts of X / sigma2
     /// exceeds zeta (in nats; the paper's zeta times 2 rho / n), for counts of shift one. Its errors are
     /// alpha(zeta) = `P[sum > zeta]` and beta(zeta) = `P[sum <= zeta - 2 rho]`; under the null the loss is that sum less rho.
     pub fn knot_at(&self, zeta: &Rational, digits: u32) -> Result<Knot> {
-        self.knot(&Rational::from(zeta - self.rho()), digits)
+        self.knot(&Rational::from(zeta - &**self.rho()), digits)
     }
+}
 
-    /// f(alpha), the smallest type II error at type I error alpha, for 0 <= alpha <= 1 (Su, Su & Wang, Section A.7).
-    ///
-    /// The relative width is about 10^-digits between knots and may be larger next to one, where f is a small
-    /// difference. Where the lattice of losses cannot be swept, about 5 digits are to be had.
-    pub fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Enclosure> {
-        if *alpha < 0 || *alpha > 1 {
-            return Err(Error::out_of_range("alpha", rational::display(alpha), "a type I error from 0 to 1"));
-        }
-        let bits = (f64::from(digits) * 3.33) as u32 + 64;
-        let trivial = Enclosure::rational(&Rational::from(1 - alpha), bits);
-        // Gaussian laws charge every outcome: a test that never errs in one way errs always in the other. Bounded
-        // losses have no more extreme test than at their ends, which is the same.
-        if *alpha == 0 || *alpha == 1 {
-            return Ok(trivial);
-        }
-        let value = match self.loss().step() {
-            None => self.by_lines(alpha, bits),
-            Some(step) => match self.by_knots(alpha, step, digits, bits) {
-                Err(Error::Unsweepable { .. }) => self.by_lines(alpha, bits),
-                other => other,
-            },
-        }?;
-        // 0 <= f <= 1 - alpha always.
-        let upper = value.upper().clone().min(trivial.upper());
-        Ok(Enclosure::new(value.lower().clone().min(&upper), upper).clamp(0.0, 1.0))
+/// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice.
+fn knot(evaluator: &SumEvaluator, loss: &Rational, digits: u32) -> Result<Knot> {
+    let sum = evaluator.sum();
+    let loss = sum.at_most(loss);
+    let alpha = evaluator.tilted_tail(&sum.above(&loss), digits)?.value;
+    let beta = evaluator.tilted_tail(&Rational::from(-&loss), digits)?.value;
+    Ok(Knot { loss, alpha, beta })
+}
+
+/// f(alpha) of one composition, the smallest type II error at type I error alpha, for 0 <= alpha <= 1 (Su, Su & Wang,
+/// Section A.7).
+///
+/// The relative width is about 10^-digits between knots and may be larger next to one, where f is a small
+/// difference. Where the lattice of losses cannot be swept, the profile gives about 5 digits.
+pub(super) fn of_composition(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
+    check_alpha(alpha)?;
+    let bits = precision::bits(digits, 64);
+    let trivial = Enclosure::rational(&Rational::from(1 - alpha), bits);
+    // Gaussian laws charge every outcome: a test that never errs in one way errs always in the other. Bounded
+    // losses have no more extreme test than at their ends, which is the same.
+    if *alpha == 0 || *alpha == 1 {
+        return Ok(Answer::immediate(trivial, "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1"));
     }
+    let curve = Curve { evaluator: composition.loss().evaluator(), rho: composition.rho().to_f64() };
+    let (value, method) = match curve.sum().step() {
+        None => (curve.by_lines(alpha, bits)?, Method::Lines),
+        Some(step) => match curve.by_knots(alpha, step, digits, bits) {
+            Err(Error::Unsweepable { .. }) => (curve.by_lines(alpha, bits)?, Method::Lines),
+            other => (other?, Method::Knots),
+        },
+    };
+    // 0 <= f <= 1 - alpha always.
+    let value =
+        value.meet(&Enclosure::double(0.0, bits).hull(&trivial)).ok_or(Error::Contradiction { what: TRADEOFF })?;
+    let value = value.clamp(0.0, 1.0);
+    Ok(Answer { met: value.is_tight(digits), value, method })
+}
 
-    /// The trade-off function at the given type I errors, on all cores.
-    pub fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Enclosure>> {
-        alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect()
+/// How a contradiction names the function.
+pub(super) const TRADEOFF: &str = "the trade-off function";
+
+pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {
+    if *alpha < 0 || *alpha > 1 {
+        return Err(Error::out_of_range("alpha", rational::display(alpha), "a type I error from 0 to 1"));
+    }
+    Ok(())
+}
+
+/// The eps whose supporting line is highest at alpha, found in doubles; negative for the mirrored lines.
+pub(super) fn supporting_epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
+    let curve = Curve { evaluator: composition.loss().evaluator(), rho: composition.rho().to_f64() };
+    curve.supporting_epsilon(alpha)
+}
+
+/// The trade-off function of one composition.
+struct Curve {
+    evaluator: SumEvaluator,
+    /// The zCDP rho, in doubles: how far losses reach, for searching.
+    rho: f64,
+}
+
+impl Curve {
+    fn sum(&self) -> &LossSum {
+        self.evaluator.sum()
     }
 
     fn by_knots(&self, alpha: &Rational, step: &Rational, digits: u32, bits: u32) -> Result<Enclosure> {
@@ -88,10 +124,10 @@ impl Composition {
         // Widen [low, high] until alpha is proven to lie in [Q[L > high], Q[L >= low]]; one step is the rule.
         let mut reach = Rational::new();
         for _ in 0..60 {
-            let low = self.knot(&(Rational::from(&near - &reach) - step), digits)?;
-            let high = self.knot(&Rational::from(&near + &reach), digits)?;
+            let low = knot(&self.evaluator, &(Rational::from(&near - &reach) - step), digits)?;
+            let high = knot(&self.evaluator, &Rational::from(&near + &reach), digits)?;
             if high.alpha.upper() <= target.lower() && target.upper() <= low.alpha.lower() {
-                return Ok(between(&low, &high, &self.loss().above(&low.loss), &target));
+                return between(&low, &high, &self.sum().above(&low.loss), &target);
             }
             reach = if reach == 0 { step.clone() } else { reach * 2_u32 };
         }
@@ -102,14 +138,14 @@ impl Composition {
     /// A lattice loss l with `Q[L > l] <= alpha < Q[L >= l]`, found in doubles: right but for the closest calls.
     fn loss_at(&self, alpha: &Rational, step: &Rational) -> Result<Rational> {
         let ln_alpha = Enclosure::rational(alpha, 64).ln().approximate();
-        let rho = self.rho().to_f64();
+        let rho = self.rho;
         // Under Q the loss is sub-Gaussian of mean about -rho and variance proxy 2 rho.
         let spread = (4.0 * rho * (-ln_alpha.min(-1.0) + 50.0)).sqrt() + step.to_f64();
         let (mut low, mut high) = (-rho - spread, -rho + spread);
         for _ in 0..70 {
             let middle = low + (high - low) / 2.0;
-            let next = self.loss().above(&rational::from_f64(middle));
-            if self.loss().ln_tilted_tail_approx(&next)? <= ln_alpha {
+            let next = self.sum().above(&rational::from_f64(middle)?);
+            if self.evaluator.ln_tilted_tail_approx(&next)? <= ln_alpha {
                 high = middle;
             } else {
                 low = middle;
@@ -119,8 +155,8 @@ impl Composition {
             }
         }
         // The smallest lattice point l with Q[L > l] <= alpha is at most `high` and above `low`.
-        let candidate = self.loss().at_most(&rational::from_f64(high));
-        let falls_short = self.loss().ln_tilted_tail_approx(&candidate)? > ln_alpha;
+        let candidate = self.sum().at_most(&rational::from_f64(high)?);
+        let falls_short = self.evaluator.ln_tilted_tail_approx(&candidate)? > ln_alpha;
         Ok(if falls_short { candidate } else { candidate - step })
     }
 
@@ -129,8 +165,8 @@ impl Composition {
         let target = Enclosure::rational(alpha, bits);
         let best = self.supporting_epsilon(alpha)?;
         let point = |epsilon: f64| -> Result<Line> {
-            let epsilon = rational::from_f64(epsilon);
-            let delta = self.loss().hockey_stick(&epsilon, 10)?.value;
+            let epsilon = rational::from_f64(epsilon)?;
+            let delta = self.evaluator.hockey_stick(&epsilon, 10)?.value;
             Ok(Line { exp: Enclosure::rational(&epsilon, bits).exp(), delta })
         };
         let one = Enclosure::double(1.0, bits);
@@ -159,19 +195,19 @@ impl Composition {
                 break;
             }
         }
-        let lower = line.lower().clone().max(&Float::new(bits)).min(&upper);
-        Ok(Enclosure::new(lower, upper))
+        let lower = line.lower().clone().max(&Float::new(bits));
+        enclosure(lower, upper)
     }
 
     /// The eps whose line is highest at alpha, found in doubles; negative for the mirrored lines.
-    pub(super) fn supporting_epsilon(&self, alpha: &Rational) -> Result<f64> {
+    fn supporting_epsilon(&self, alpha: &Rational) -> Result<f64> {
         let alpha = alpha.to_f64();
         let height = |epsilon: f64| -> Result<f64> {
-            let delta = self.loss().ln_hockey_stick_approx(&rational::from_f64(epsilon.abs()))?.exp();
+            let delta = self.evaluator.ln_hockey_stick_approx(&rational::from_f64(epsilon.abs())?)?.exp();
             let rest = 1.0 - delta;
             Ok(if epsilon >= 0.0 { rest - epsilon.exp() * alpha } else { epsilon.exp() * (rest - alpha) })
         };
-        let reach = self.rho().to_f64() + 16.0 * self.rho().to_f64().sqrt() + 1.0;
+        let reach = self.rho + 16.0 * self.rho.sqrt() + 1.0;
         let (mut low, mut high) = (-reach, reach);
         for _ in 0..60 {
             let (p, q) = (low + (high - low) * 0.382, low + (high - low) * 0.618);
@@ -201,7 +237,7 @@ impl Line {
 /// Encloses f at alpha in [high.alpha, low.alpha]. Every line of slope -exp(l) through the knots of the lattice point
 /// l supports the convex f from below; the chord of the two knots bounds it from above. When the knots are
 /// neighbors, line and chord are one.
-fn between(low: &Knot, high: &Knot, first: &Rational, alpha: &Enclosure) -> Enclosure {
+fn between(low: &Knot, high: &Knot, first: &Rational, alpha: &Enclosure) -> Result<Enclosure> {
     let bits = alpha.lower().prec();
     // From the lower right knot: beta_low + exp(l) (alpha_low - alpha), a sum of two non-negative numbers.
     let slope = Enclosure::rational(first, bits).exp();
@@ -211,11 +247,16 @@ fn between(low: &Knot, high: &Knot, first: &Rational, alpha: &Enclosure) -> Encl
         // And from the upper left knot, which is better on its side; both contain f.
         let fall = alpha.sub(&high.alpha).clamp(0.0, 1.0);
         let other = high.beta.sub(&slope.mul(&fall));
-        return Enclosure::new(line.lower().clone().max(other.lower()), line.upper().clone().min(other.upper()));
+        return line.meet(&other).ok_or(Error::Contradiction { what: TRADEOFF });
     }
     let slope_high = Enclosure::rational(&high.loss, bits).exp();
     let other = high.beta.sub(&slope_high.mul(&alpha.sub(&high.alpha)));
     let share = alpha.sub(&high.alpha).div(&low.alpha.sub(&high.alpha));
     let chord = high.beta.sub(&share.mul(&high.beta.sub(&low.beta)));
-    Enclosure::new(line.lower().clone().max(other.lower()), chord.upper().clone())
+    enclosure(line.lower().clone().max(other.lower()), chord.upper().clone())
+}
+
+/// Two ends that were proven apart.
+fn enclosure(lower: Float, upper: Float) -> Result<Enclosure> {
+    if lower <= upper { Ok(Enclosure::new(lower, upper)) } else { Err(Error::Contradiction { what: TRADEOFF }) }
 }

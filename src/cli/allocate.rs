@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{
+        Delta, Epsilon,
         allocate::{self, Wish},
-        profile::{check_delta, check_epsilon},
     },
     numeric::Enclosure,
     release::{Release, wishes},
@@ -15,8 +15,9 @@ use rug::{Rational, float::Round};
 use serde_json::{Value, json};
 
 use super::{
-    Answer, number,
+    Exit,
     output::{self, exact, exact_text},
+    quantity,
 };
 
 /// The noise per query that keeps a total promise with the least weighted error, by the exact account
@@ -44,18 +45,16 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
-    let epsilon = number("--epsilon", &args.epsilon)?;
-    check_epsilon(&epsilon).context("--epsilon")?;
-    let delta = number("--delta", &args.delta)?;
-    check_delta(&delta).context("--delta")?;
+pub fn run(args: &Args) -> Result<Exit> {
+    let epsilon: Epsilon = quantity("--epsilon", &args.epsilon)?;
+    let delta: Delta = quantity("--delta", &args.delta)?;
     let wishes = args.wishes()?;
     let found = allocate::allocate(&wishes, &epsilon, &delta, args.decimals)?;
     let bound = allocate::least_possible(&wishes, &epsilon, &delta)?;
     let zcdp = allocate::allocate_by_zcdp(&wishes, &epsilon, &delta, args.decimals)?;
     // 100 (found / bound - 1), rounded up: at most so far from optimal.
-    let above = (bound > 0).then(|| {
-        let ratio = found.error.upper().to_rational().unwrap_or_default() / &bound;
+    let above = found.error.upper_rational().filter(|_| bound > 0).map(|most| {
+        let ratio = most / &bound;
         Enclosure::rational(&((ratio - 1_u32) * 100_u32), 64)
     });
     if args.json {
@@ -80,7 +79,7 @@ pub fn run(args: &Args) -> Result<Answer> {
             "zcdp_weighted_squared_error": zcdp.as_ref().map_or(Value::Null, |zcdp| zcdp.error.to_json()),
             "queries": wishes.iter().enumerate().map(query).collect::<Vec<Value>>(),
         }))?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     output::text(&format!("epsilon <= {} at delta = {}\n\n", exact_text(&epsilon), exact_text(&delta)))?;
     let row = |(k, wish): (usize, &Wish)| {
@@ -106,12 +105,12 @@ pub fn run(args: &Args) -> Result<Answer> {
     match above {
         Some(above) => output::text(&format!(
             "no allocation within these bounds has less than {}: at most {} % above the optimum\n",
-            Enclosure::rational(&bound, 64).shown(8),
-            above.shown(3)
+            Enclosure::rational(&bound, 64).lower_text(8),
+            above.upper_text(3)
         ))?,
         None => output::text("no useful bound on the optimum: it needs every least_sigma2 to be 1/2 or more\n")?,
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }
 
 /// An exact number rounded down to a JSON number.

@@ -1,18 +1,19 @@
 //! `assay compare`: every accountant side by side.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use dp_assay::{
     account::{
+        Account, Delta,
         conversions::{self, GaussianProfile},
-        profile::check_delta,
     },
     numeric::Enclosure,
 };
 use serde_json::json;
 
 use super::{
-    Answer, number,
-    output::{self, enclosure, exact, exact_text},
+    Exit,
+    output::{self, enclosure, exact_text},
+    quantity,
     subject::{Format, Subject},
 };
 
@@ -28,7 +29,7 @@ pub struct Args {
     format: Format,
 }
 
-/// An accountant's answer: nothing where it is infinite.
+/// An accountant's answer; `None` if it is infinite.
 struct Row {
     name: &'static str,
     epsilon: Option<Enclosure>,
@@ -36,13 +37,13 @@ struct Row {
     note: String,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
-    let delta = number("--delta", &args.delta)?;
-    check_delta(&delta).context("--delta")?;
+pub fn run(args: &Args) -> Result<Exit> {
+    let delta: Delta = quantity("--delta", &args.delta)?;
     let subject = args.subject.resolve()?;
     let (total, digits) = (&subject.total, args.format.digits);
     let row = |name, epsilon, is_bound, note: &str| Row { name, epsilon, is_bound, note: note.to_string() };
-    let exact_epsilon = subject.epsilon(&delta, digits)?.value.value;
+    let exact = subject.whole.epsilon(&delta, digits)?;
+    let exact_epsilon = exact.value.clone();
     let renyi = conversions::renyi_epsilon(total, &delta)?;
     let optimal = conversions::zcdp_epsilon_optimal(total.rho(), &delta)?;
     let order = |order: f64| format!("best order alpha = {order:.4}");
@@ -76,12 +77,13 @@ pub fn run(args: &Args) -> Result<Answer> {
             })
             .collect();
         output::json(&json!({
-            "delta": exact(&delta),
-            "rho": exact(total.rho()),
+            "delta": output::exact(&delta),
+            "rho": output::exact(total.rho()),
             "neighbors": subject.neighbors.name(),
             "accountants": accountants,
+            "status": exact.status(),
         }))?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     output::text(&format!(
         "{}\n{} neighbors, delta = {}\n\n",
@@ -105,5 +107,6 @@ pub fn run(args: &Args) -> Result<Answer> {
         })
         .collect();
     output::table(&["accountant", "epsilon", "over exact", "a bound", "note"], &rows)?;
-    Ok(Answer::Done)
+    output::say_wider([("exact", &exact)])?;
+    Ok(Exit::Done)
 }

@@ -1,13 +1,14 @@
 //! `assay curve`: the privacy profile over a range of epsilon.
 
-use anyhow::{Context, Result, bail};
-use dp_assay::account::profile::check_epsilon;
+use anyhow::{Result, bail};
+use dp_assay::account::{Account, Epsilon};
 use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Answer, number,
+    Exit,
     output::{self, ends, exact, exact_text, json_number},
+    quantity,
     subject::{Format, Subject},
 };
 
@@ -39,36 +40,39 @@ pub fn grid(from: &Rational, to: &Rational, points: u32) -> Vec<Rational> {
     (0..points).map(|k| Rational::from(&step * k) + from).collect()
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
-    let (from, to) = (number("--from", &args.from)?, number("--to", &args.to)?);
-    check_epsilon(&from).context("--from")?;
-    check_epsilon(&to).context("--to")?;
+pub fn run(args: &Args) -> Result<Exit> {
+    let (from, to): (Epsilon, Epsilon) = (quantity("--from", &args.from)?, quantity("--to", &args.to)?);
     if from > to {
         bail!("--from {} is above --to {}: give a range from the smaller to the larger epsilon", args.from, args.to);
     }
     let subject = args.subject.resolve()?;
-    let curve = subject.curve(&grid(&from, &to, args.points), args.format.digits)?;
+    let curve = subject.whole.curve(&grid(&from, &to, args.points), args.format.digits)?;
     let rows: Vec<[String; 4]> = (curve.iter())
-        .map(|(point, _)| {
-            let (lower, upper) = ends(&point.delta);
+        .map(|point| {
+            let (lower, upper) = ends(&point.delta.value);
             [exact_text(&point.epsilon), lower, upper, ends(&point.zcdp_delta).1]
         })
         .collect();
+    let status = || curve.iter().map(|point| point.delta.status());
     const COLUMNS: [&str; 4] = ["epsilon", "delta_lower", "delta_upper", "zcdp_delta"];
     if args.csv {
-        output::csv(&COLUMNS, rows.into_iter().map(Vec::from))?;
+        let with_status = |(row, status): ([String; 4], &str)| [&row[..], &[status.to_string()]].concat();
+        output::csv(&[&COLUMNS[..], &["status"]].concat(), rows.into_iter().zip(status()).map(with_status))?;
     } else if args.format.json {
         let mut object = json!({ "neighbors": subject.neighbors.name(), "rho": exact(subject.total.rho()) });
         for (k, column) in COLUMNS.iter().enumerate() {
             object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
         }
-        if subject.worst.is_some() {
-            object["worst_pair"] = curve.iter().map(|(_, pair)| json!(pair)).collect::<Value>();
+        object["status"] = status().collect::<Value>();
+        if subject.worst().is_some() {
+            let numbers = |pair: Option<(usize, usize)>| json!(pair.map(|(p, q)| (p + 1, q + 1)));
+            object["worst_pair"] = curve.iter().map(|point| numbers(point.delta.pair())).collect::<Value>();
         }
         output::json(&object)?;
     } else {
         output::text(&format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()))?;
-        output::table(&COLUMNS, &rows.into_iter().map(Vec::from).collect::<Vec<_>>())?;
+        output::table(&COLUMNS, &rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>())?;
+        output::say_wider(rows.iter().map(|row| row[0].as_str()).zip(curve.iter().map(|point| &point.delta)))?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }

@@ -1,15 +1,16 @@
 //! `assay delta`: the exact delta at an epsilon.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use dp_assay::account::{
+    Account, Epsilon,
     conversions::{self, GaussianProfile},
-    profile::check_epsilon,
 };
 use serde_json::json;
 
 use super::{
-    Answer, number,
+    Exit,
     output::{self, exact, exact_text},
+    quantity,
     subject::{Format, Subject},
 };
 
@@ -25,13 +26,12 @@ pub struct Args {
     format: Format,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
-    let epsilon = number("--epsilon", &args.epsilon)?;
-    check_epsilon(&epsilon).context("--epsilon")?;
+pub fn run(args: &Args) -> Result<Exit> {
+    let epsilon: Epsilon = quantity("--epsilon", &args.epsilon)?;
     let subject = args.subject.resolve()?;
     let (total, digits) = (&subject.total, args.format.digits);
-    let worst = subject.delta(&epsilon, digits)?;
-    let (exact_delta, pair) = (worst.value, worst.pair);
+    let exact_delta = subject.whole.delta(&epsilon, digits)?;
+    let pair = subject.deciding_pair(&exact_delta);
     let zcdp = conversions::zcdp_delta(total.rho(), &epsilon, digits);
     let gdp = GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits);
     if args.format.json {
@@ -43,10 +43,10 @@ pub fn run(args: &Args) -> Result<Answer> {
             "zcdp_delta": zcdp.to_json(),
             "gdp_delta": gdp.to_json(),
             "neighbors": subject.neighbors.name(),
-            "status": output::status(exact_delta.met),
+            "status": exact_delta.status(),
             "worst_pair": pair,
         }))?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     let (lower, upper) = output::ends(&exact_delta.value);
     output::text(&format!(
@@ -67,5 +67,6 @@ pub fn run(args: &Args) -> Result<Answer> {
     if let Some(pair) = pair {
         output::text(&format!("\nThe exact delta is that of {pair}.\n"))?;
     }
-    Ok(Answer::Done)
+    output::say_wider([("the exact delta", &exact_delta)])?;
+    Ok(Exit::Done)
 }

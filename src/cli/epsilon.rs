@@ -1,19 +1,21 @@
 //! `assay epsilon`: the exact epsilon at a delta, for every level and for all together.
 
-use anyhow::{Context, Result};
-use dp_assay::account::{
-    Composition, Epsilon,
-    conversions::{self, GaussianProfile},
-    profile::check_delta,
+use anyhow::Result;
+use dp_assay::{
+    account::{
+        Account, Answer, Composition, Delta,
+        conversions::{self, GaussianProfile},
+    },
+    numeric::Enclosure,
 };
-use dp_assay::numeric::Enclosure;
 use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Answer, number,
+    Exit,
     output::{self, exact, exact_text},
+    quantity,
     subject::{Format, Subject},
 };
 
@@ -33,41 +35,31 @@ pub struct Args {
 struct Line {
     name: String,
     rho: Rational,
-    epsilon: Enclosure,
+    epsilon: Answer,
     zcdp: Enclosure,
     gdp: Enclosure,
-    met: bool,
-    method: String,
 }
 
 impl Line {
-    fn of(name: &str, composition: &Composition, delta: &Rational, digits: u32) -> Result<Line> {
-        Line::with(name, composition, composition.epsilon(delta, digits)?, delta, digits)
-    }
-
-    fn with(name: &str, composition: &Composition, epsilon: Epsilon, delta: &Rational, digits: u32) -> Result<Line> {
-        let method =
-            epsilon.certificate.map_or_else(|| "delta(0) is below delta already".to_string(), |how| how.method());
+    fn of(name: &str, composition: &Composition, epsilon: Answer, delta: &Delta, digits: u32) -> Result<Line> {
         Ok(Line {
             name: name.to_string(),
-            rho: composition.rho().clone(),
+            rho: composition.rho().clone().into(),
             zcdp: conversions::zcdp_epsilon(composition.rho(), delta, digits),
             gdp: GaussianProfile::new(composition.rho().clone()).epsilon(delta, digits)?,
-            epsilon: epsilon.value,
-            met: epsilon.met,
-            method,
+            epsilon,
         })
     }
 
     fn json(&self) -> Value {
         json!({
-            "epsilon": self.epsilon.to_json(),
+            "epsilon": self.epsilon.value.to_json(),
             "rho": exact(&self.rho),
             "rho_exact": self.rho.to_string(),
             "zcdp_epsilon": self.zcdp.to_json(),
             "gdp_epsilon": self.gdp.to_json(),
-            "method": self.method,
-            "status": output::status(self.met),
+            "method": self.epsilon.method.to_string(),
+            "status": self.epsilon.status(),
         })
     }
 
@@ -76,23 +68,24 @@ impl Line {
         vec![
             self.name.clone(),
             rho.shown(6),
-            self.epsilon.shown(digits),
+            self.epsilon.value.shown(digits),
             self.zcdp.shown(6),
-            output::percent_below(&self.epsilon, &self.zcdp),
+            output::percent_below(&self.epsilon.value, &self.zcdp),
         ]
     }
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
-    let delta = number("--delta", &args.delta)?;
-    check_delta(&delta).context("--delta")?;
+pub fn run(args: &Args) -> Result<Exit> {
+    let delta: Delta = quantity("--delta", &args.delta)?;
     let subject = args.subject.resolve()?;
     let total_name = if subject.levels.is_empty() { "composition" } else { "all composed" };
     let digits = args.format.digits;
-    let level = |(name, part): &(String, Composition)| Line::of(name, part, &delta, digits);
+    let level =
+        |(name, part): &(String, Composition)| Line::of(name, part, part.epsilon(&delta, digits)?, &delta, digits);
     let whole = || -> Result<(Line, Option<String>)> {
-        let worst = subject.epsilon(&delta, digits)?;
-        Ok((Line::with(total_name, &subject.total, worst.value, &delta, digits)?, worst.pair))
+        let epsilon = subject.whole.epsilon(&delta, digits)?;
+        let pair = subject.deciding_pair(&epsilon);
+        Ok((Line::of(total_name, &subject.total, epsilon, &delta, digits)?, pair))
     };
     let (levels, whole) = rayon::join(|| subject.levels.par_iter().map(level).collect::<Result<Vec<Line>>>(), whole);
     let (levels, (total, pair)) = (levels?, whole?);
@@ -105,7 +98,7 @@ pub fn run(args: &Args) -> Result<Answer> {
         }
         output::add_levels(&mut object, levels.iter().map(|line| (line.name.as_str(), line.json())));
         output::json(&object)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     output::text(&format!(
         "{}\n{} neighbors, delta = {}\n\n",
@@ -120,12 +113,15 @@ pub fn run(args: &Args) -> Result<Answer> {
     if let Some(pair) = pair {
         output::text(&format!("\nThe whole is that of {pair}.\n"))?;
     }
-    output::text(
-        "\nepsilon is certified: the truth differs from what is shown by at most one unit in the last digit.\n\
-         by zCDP: rho + 2 sqrt(rho ln(1/delta)), the conversion that the Census Bureau published.\n",
-    )?;
-    if lines.iter().any(|line| !line.met) {
-        output::text("Some enclosures are wider than asked; --json gives both ends.\n")?;
-    }
-    Ok(Answer::Done)
+    output::say_wider(lines.iter().map(|line| (line.name.as_str(), &line.epsilon)))?;
+    // An enclosure that is wider than asked may be shown by its middle.
+    let certified = if lines.iter().all(|line| line.epsilon.met) {
+        "epsilon is certified: the truth differs from what is shown by at most one unit in the last digit.\n"
+    } else {
+        "epsilon is certified: between both ends, which --json gives.\n"
+    };
+    output::text(&format!(
+        "\n{certified}by zCDP: rho + 2 sqrt(rho ln(1/delta)), the conversion that the Census Bureau published.\n"
+    ))?;
+    Ok(Exit::Done)
 }

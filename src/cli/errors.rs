@@ -14,7 +14,7 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Answer, number,
+    Exit, number,
     output::{self, exact, exact_text},
 };
 
@@ -56,7 +56,7 @@ struct Row {
     cut_margin: Option<i64>,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     let noises: Vec<DiscreteGaussian> = (args.discrete_gaussian.iter())
         .map(|text| {
             let name = format!("--discrete-gaussian {text}");
@@ -76,7 +76,7 @@ pub fn run(args: &Args) -> Result<Answer> {
             "counts": total,
             "noise": rows.iter().map(|row| row.json(first)).collect::<Vec<Value>>(),
         }))?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     let what = match (args.count, &args.column) {
         (Some(count), _) => format!("a true count of {count}"),
@@ -101,7 +101,7 @@ pub fn run(args: &Args) -> Result<Answer> {
             lower(&row.cut.absolute, &first.cut.absolute),
         ))?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }
 
 /// 100 (1 - own / first).

@@ -15,7 +15,7 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::{Answer, output};
+use super::{Exit, output};
 
 /// Least squares over noisy counts: totals with their variance, and non-negative whole counts that add up
 #[derive(clap::Args)]
@@ -37,7 +37,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     measurements::check_free(&args.out).context("--out")?;
     let release = Release::find(&args.release).context("--release")?;
     let saved = Saved::read(&args.spine).context("--spine")?;
@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> Result<Answer> {
             "records": estimated.records(),
             "out": args.out.display().to_string(),
         }))?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = (saved.names.iter().zip(&estimated.spreads).enumerate())
         .map(|(level, (name, spread))| {
@@ -84,5 +84,5 @@ pub fn run(args: &Args) -> Result<Answer> {
         estimated.records(),
         args.out.display()
     ))?;
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }

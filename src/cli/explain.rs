@@ -1,13 +1,18 @@
 //! `assay explain`: how the number was certified.
 
 use anyhow::{Context, Result};
-use dp_assay::{account::profile::check_delta, numeric::rational};
-use rug::Rational;
+use dp_assay::{
+    account::{Account, Delta},
+    loss::answer::ContourProof,
+    numeric::rational,
+};
+use rug::{Float, Rational};
 use serde_json::json;
 
 use super::{
-    Answer, number,
+    Exit,
     output::{self, bound, ends, exact, exact_text},
+    quantity,
     subject::{Format, Subject},
 };
 
@@ -23,64 +28,57 @@ pub struct Args {
     format: Format,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
-    let delta = number("--delta", &args.delta)?;
-    check_delta(&delta).context("--delta")?;
+pub fn run(args: &Args) -> Result<Exit> {
+    let delta: Delta = quantity("--delta", &args.delta)?;
     let subject = args.subject.resolve()?;
     let (total, digits) = (&subject.total, args.format.digits);
-    let worst = subject.epsilon(&delta, digits)?;
-    let (epsilon, pair) = (worst.value, worst.pair);
+    let epsilon = subject.whole.epsilon(&delta, digits)?;
+    let pair = subject.deciding_pair(&epsilon);
     let (lower, upper) = ends(&epsilon.value);
     let loss = total.loss();
     let groups = loss.groups().len();
     let copies: u64 = loss.groups().iter().map(|group| group.copies).sum();
     // The proof of the upper end: delta there is at most the target.
-    let at = epsilon.value.upper().to_rational().unwrap_or_default();
-    let proof = subject.delta(&at, digits)?.value;
-    let how = &proof.certificate;
+    let at = epsilon.value.upper_rational().context("epsilon has no finite bound")?;
+    let proof = subject.whole.delta(&at, digits)?;
+    let how = proof.method.contour();
+    let step = loss.step();
     if args.format.json {
+        let upper = |error: fn(&ContourProof) -> &Float| how.map(|how| output::json_number(&bound(error(how))));
         output::json(&json!({
             "epsilon": epsilon.value.to_json(),
             "delta": exact(&delta),
             "rho": exact(total.rho()),
             "groups": groups,
             "counts": copies,
-            "lattice_step": loss.step().map(exact),
-            "lattice_step_exact": loss.step().map(ToString::to_string),
-            "kernel": if how.period_nodes.is_some() { "lattice" } else { "line" },
-            "lattice_refused": how.lattice_refused,
-            "swept_height": how.swept_height,
+            "lattice_step": step.map(exact),
+            "lattice_step_exact": step.map(ToString::to_string),
+            "kernel": how.map(|how| if how.period_nodes.is_some() { "lattice" } else { "line" }),
+            "lattice_refused": how.and_then(|how| how.lattice_refused.as_ref()),
+            "swept_height": how.map(|how| how.swept_height),
             "delta_at_upper": proof.value.to_json(),
-            "contour": how.contour,
-            "period_nodes": how.period_nodes,
-            "evaluated_nodes": how.evaluated_nodes,
-            "side_lobes": how.side_lobes,
-            "bits": how.bits,
-            "alias_error_upper": output::json_number(&bound(&how.alias_error)),
-            "truncation_error_upper": output::json_number(&bound(&how.truncation_error)),
-            "rounding_error_upper": output::json_number(&bound(&how.rounding_error)),
-            "status": output::status(epsilon.met),
+            "method": proof.method.to_string(),
+            "contour": how.map(|how| how.contour),
+            "period_nodes": how.and_then(|how| how.period_nodes),
+            "evaluated_nodes": how.map(|how| how.evaluated_nodes),
+            "side_lobes": how.map(|how| how.side_lobes),
+            "bits": how.map(|how| how.bits),
+            "alias_error_upper": upper(|how| &how.alias_error),
+            "truncation_error_upper": upper(|how| &how.truncation_error),
+            "rounding_error_upper": upper(|how| &how.rounding_error),
+            "status": epsilon.status(),
             "worst_pair": pair,
         }))?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
-    let (delta_lower, delta_upper) = ends(&proof.value);
-    let lattice = loss.step().map_or_else(
+    let lattice = step.map_or_else(
         || "The privacy loss has a density: some noise is continuous.".to_string(),
         |step| format!("The privacy loss lies on a lattice of step h = {} nats.", short(step)),
     );
     let lattice =
         pair.map_or(lattice.clone(), |pair| format!("{lattice}\n  The worst of all block paths at once: {pair}."));
-    let kernel = match (how.period_nodes, &how.lattice_refused) {
-        (Some(_), _) => "that of the lattice, over one period".to_string(),
-        (None, Some(why)) => format!("1 / (s (s + 1)) on the whole line; not the lattice's: {why}"),
-        (None, None) => "1 / (s (s + 1)) on the whole line".to_string(),
-    };
-    let nodes = match how.period_nodes {
-        Some(period) => format!("{} evaluated of {period} in the period", how.evaluated_nodes),
-        None => format!("{} evaluated; swept up to Im s = {:.3e}", how.evaluated_nodes, how.swept_height),
-    };
-    let text = format!(
+    let (delta_lower, delta_upper) = ends(&proof.value);
+    output::text(&format!(
         "{title}
 {neighbors} neighbors, delta = {delta}
 
@@ -94,19 +92,38 @@ The answer
   because delta(epsilon) is at most {delta} at the upper end, and at least {delta} at the lower.
 
 The proof at the upper end
-  delta(epsilon) = (1 / 2 pi i) integral of M(s) kappa(s) ds along Re s = {contour}, both terms of the profile
+{proof}  so           {delta_lower} <= delta <= {delta_upper}
+",
+        title = subject.title,
+        neighbors = subject.neighbors.name(),
+        delta = exact_text(&delta),
+        rho = short(total.rho()),
+        proof = how.map_or_else(|| format!("  {}\n", proof.method), by_contour),
+    ))?;
+    output::say_wider([("epsilon", &epsilon)])?;
+    Ok(Exit::Done)
+}
+
+/// The proof by a contour, line by line.
+fn by_contour(how: &ContourProof) -> String {
+    let kernel = match (how.period_nodes, &how.lattice_refused) {
+        (Some(_), _) => "that of the lattice, over one period".to_string(),
+        (None, Some(why)) => format!("1 / (s (s + 1)) on the whole line; not the lattice's: {why}"),
+        (None, None) => "1 / (s (s + 1)) on the whole line".to_string(),
+    };
+    let nodes = match how.period_nodes {
+        Some(period) => format!("{} evaluated of {period} in the period", how.evaluated_nodes),
+        None => format!("{} evaluated; swept up to Im s = {:.3e}", how.evaluated_nodes, how.swept_height),
+    };
+    format!(
+        "  delta(epsilon) = (1 / 2 pi i) integral of M(s) kappa(s) ds along Re s = {contour}, both terms of the profile
   kernel       {kernel}{complement}
   nodes        {nodes}; {lobes} side lobes survived the sieve
   precision    {bits} bits, balls
   aliasing     at most {alias} (what the trapezoid rule adds: never negative)
   truncation   at most {truncation} (the nodes left out, by the sieve)
   rounding     at most {rounding} (the width of the sum itself)
-  so           {delta_lower} <= delta <= {delta_upper}
 ",
-        title = subject.title,
-        neighbors = subject.neighbors.name(),
-        delta = exact_text(&delta),
-        rho = short(total.rho()),
         contour = how.contour,
         complement = if how.complement { "; left of the pole at 0, for one minus delta" } else { "" },
         lobes = how.side_lobes,
@@ -114,9 +131,7 @@ The proof at the upper end
         alias = bound(&how.alias_error),
         truncation = bound(&how.truncation_error),
         rounding = bound(&how.rounding_error),
-    );
-    output::text(&text)?;
-    Ok(Answer::Done)
+    )
 }
 
 /// An exact number, or its first digits where the fraction is long.

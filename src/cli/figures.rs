@@ -10,7 +10,7 @@ use dp_assay::{
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Answer, output};
+use super::{Exit, output};
 
 /// Draw published tables and figures again: CSV and SVG
 ///
@@ -34,7 +34,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     let items = figures::find(&args.names)?;
     if args.list {
         return list(args, &items);
@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> Result<Answer> {
         });
         output::columns(&["name", "written (an SVG beside it)", "what it shows"], &cells.collect::<Vec<_>>())?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }
 
 /// What became of a figure.
@@ -100,7 +100,7 @@ fn print_summary(args: &Args, rows: &[(String, &Item, Outcome)]) -> Result<()> {
     ))
 }
 
-fn list(args: &Args, items: &[Item]) -> Result<Answer> {
+fn list(args: &Args, items: &[Item]) -> Result<Exit> {
     if args.json {
         let list: Value =
             items.iter().map(|i| json!({ "name": format!("{}/{}", i.paper, i.name), "about": i.about })).collect();
@@ -110,5 +110,5 @@ fn list(args: &Args, items: &[Item]) -> Result<Answer> {
             items.iter().map(|item| vec![format!("{}/{}", item.paper, item.name), item.about.to_string()]).collect();
         output::columns(&["name", "what it shows"], &rows)?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }

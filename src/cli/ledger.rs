@@ -1,8 +1,8 @@
 //! `assay ledger`: several releases about the same people, each alone and all composed.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use dp_assay::{
-    account::{Epsilon, ledger::Balance, profile::check_delta},
+    account::{Delta, Rho, ledger::Balance},
     numeric::Enclosure,
     release::ledger::{LedgerFile, Population},
 };
@@ -10,8 +10,9 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Answer, number,
+    Exit,
     output::{self, exact, exact_text},
+    quantity,
     subject::Format,
 };
 
@@ -37,7 +38,7 @@ struct Account<'a> {
 }
 
 impl Account<'_> {
-    fn of<'a>(population: &'a Population, delta: &Rational, digits: u32) -> Result<Account<'a>> {
+    fn of<'a>(population: &'a Population, delta: &Delta, digits: u32) -> Result<Account<'a>> {
         let ledger = population.ledger()?;
         let each = ledger.each(delta, digits)?;
         let (composed, total) = (ledger.composed(delta, digits)?, ledger.total(delta, digits)?);
@@ -124,7 +125,7 @@ fn balance(balance: &Balance) -> Value {
         "rho": exact(&balance.rho),
         "rho_exact": balance.rho.to_string(),
         "epsilon": output::enclosure(epsilon.map(|epsilon| &epsilon.value)),
-        "status": epsilon.map_or(json!("only the budget is known"), |epsilon: &Epsilon| output::status(epsilon.met)),
+        "status": epsilon.map_or("only the budget is known", |epsilon| epsilon.status()),
         "zcdp_epsilon": balance.zcdp_epsilon.to_json(),
     })
 }
@@ -135,15 +136,14 @@ fn extend(object: &mut Value, more: Value) {
     }
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
-    let delta = number("--delta", &args.delta)?;
-    check_delta(&delta).context("--delta")?;
+pub fn run(args: &Args) -> Result<Exit> {
+    let delta: Delta = quantity("--delta", &args.delta)?;
     let file = LedgerFile::find(&args.ledger)?;
     let digits = args.format.digits;
     let accounts: Vec<Account> =
         file.populations.iter().map(|population| Account::of(population, &delta, digits)).collect::<Result<_>>()?;
-    let both = accounts.iter().fold(Rational::new(), |sum, account| sum + &account.total.rho);
-    let everything = dp_assay::account::conversions::zcdp_epsilon_optimal(&both, &delta)?.epsilon;
+    let both = accounts.iter().fold(Rational::new(), |sum, account| sum + &*account.total.rho);
+    let everything = dp_assay::account::conversions::zcdp_epsilon_optimal(&Rho::new(both.clone())?, &delta)?.epsilon;
     if args.format.json {
         output::json(&json!({
             "ledger": file.name,
@@ -153,7 +153,7 @@ pub fn run(args: &Args) -> Result<Answer> {
             "populations": accounts.iter().map(Account::json).collect::<Vec<_>>(),
             "all_populations": { "rho": exact(&both), "zcdp_epsilon": everything.to_json() },
         }))?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     output::text(&format!("{}: {}\ndelta = {}\n\n", file.name, file.title, exact_text(&delta)))?;
     for account in &accounts {
@@ -173,5 +173,5 @@ pub fn run(args: &Args) -> Result<Answer> {
     if met.filter_map(|balance| balance.epsilon.as_ref()).any(|epsilon| !epsilon.met) {
         output::text("Some enclosures are wider than asked; --json gives both ends.\n")?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }

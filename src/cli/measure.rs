@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use dp_assay::{
-    account::profile::check_delta,
+    account::{Account, Delta},
     numeric::Enclosure,
     release::Release,
     spine::saved::Saved,
@@ -13,10 +13,10 @@ use dp_assay::{
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
+    Exit,
     mechanism::Randomness,
-    number,
     output::{self, exact, exact_text},
+    quantity,
 };
 
 /// Exact noise on every query of every unit of a spine, and the exact epsilon of it all
@@ -54,16 +54,16 @@ pub struct Args {
     digits: u32,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
-    let delta = number("--delta", &args.delta)?;
-    check_delta(&delta).context("--delta")?;
+pub fn run(args: &Args) -> Result<Exit> {
+    let delta: Delta = quantity("--delta", &args.delta)?;
     measurements::check_free(&args.out).context("--out")?;
     let release = Release::find(&args.release).context("--release")?;
     let saved = Saved::read(&args.spine).context("--spine")?;
     let mechanism = Mechanism::of_release(&saved.spine, &release).context("--release")?;
     // What it spends is known before anything is drawn.
     let worst = mechanism.worst_path()?;
-    let (epsilon, (p, q)) = worst.epsilon(&delta, args.digits)?;
+    let epsilon = worst.epsilon(&delta, args.digits)?;
+    let (p, q) = epsilon.pair().unwrap_or_default();
     let schema = release.schema.clone().unwrap_or_default();
     let histograms = Histograms::read(&args.counts, &saved, &schema, &args.column).context("--counts")?;
     let mut streams = args.randomness.resolve()?;
@@ -86,13 +86,13 @@ pub fn run(args: &Args) -> Result<Answer> {
             let asked = mechanism.levels()[file.level].iter().find(|asked| asked.group.name == file.query);
             let law = asked.and_then(|asked| (1..=saved.names.len()).find_map(|carried| asked.law(carried)));
             let sigma2 = law.map(|law| Enclosure::rational(parameter(law), 64).shown(6)).unwrap_or_default();
-            let numbers = [file.counts, file.units].map(|number| number.to_string());
+            let numbers = [file.counts, file.units].map(|quantity| quantity.to_string());
             [vec![file.level_name.clone(), file.query.clone()], numbers.to_vec(), vec![sigma2]].concat()
         })
         .collect();
     if args.csv {
         output::csv(&["level", "query", "counts", "units", "largest_sigma2_approx"], rows)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     let without = histograms.blocks_without(saved.geoids.len());
     if args.json {
@@ -114,7 +114,7 @@ pub fn run(args: &Args) -> Result<Answer> {
             object["insecure_seed"] = json!(seed);
         }
         output::json(&object)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     output::table(&["level", "query", "counts", "units", "sigma2"], &rows)?;
     let named: Vec<String> =
@@ -135,7 +135,7 @@ pub fn run(args: &Args) -> Result<Answer> {
     if let Some(seed) = streams.insecure_seed() {
         output::text(&format!("INSECURE: the noise follows from seed {seed}\n"))?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }
 
 fn parameter(law: &dp_assay::loss::law::Law) -> &rug::Rational {

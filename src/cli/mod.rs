@@ -68,7 +68,7 @@ enum Command {
 }
 
 /// What a command that ran has to say to the shell.
-enum Answer {
+enum Exit {
     Done,
     No,
 }
@@ -100,8 +100,8 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Estimate(args) => estimate::run(&args),
     };
     match outcome {
-        Ok(Answer::Done) => ExitCode::SUCCESS,
-        Ok(Answer::No) => ExitCode::from(1),
+        Ok(Exit::Done) => ExitCode::SUCCESS,
+        Ok(Exit::No) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Standard error may be closed as well; there is nobody left to tell then.
@@ -114,6 +114,12 @@ pub fn run(cli: Cli) -> ExitCode {
 /// A reader that has seen enough, such as `head`, is no error.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).any(|io| io.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// A quantity on the command line, such as a delta: exact, and in its range.
+fn quantity<Q: std::str::FromStr<Err = dp_assay::Error>>(name: &str, text: &str) -> Result<Q> {
+    use anyhow::Context;
+    text.parse().with_context(|| name.to_string())
 }
 
 /// An exact number on the command line.

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
+    Exit,
     mechanism::{self, Noise, Randomness},
     output::{self, exact, exact_text},
 };
@@ -32,7 +32,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     let mechanism = args.noise.resolve()?;
     let mut streams = args.randomness.resolve()?;
     let rows = streams.add_noise_to_column(mechanism.sampler(), &args.input, &args.column, &args.out)?;
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Result<Answer> {
         object["pure_epsilon"] = pure.as_ref().map_or(Value::Null, exact);
         object["out"] = json!(args.out.display().to_string());
         output::json(&object)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     let insecure = match streams.insecure_seed() {
         Some(seed) => format!("INSECURE: the noise follows from seed {seed}\n"),
@@ -61,5 +61,5 @@ pub fn run(args: &Args) -> Result<Answer> {
     }
     let (column, law, out) = (&args.column, mechanism::title(mechanism.law()), args.out.display());
     output::text(&format!("{rows} counts of column {column:?} with noise ({law}) in {out}\n{spends}{insecure}"))?;
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }

@@ -3,7 +3,10 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use dp_assay::numeric::{Enclosure, rational};
+use dp_assay::{
+    account::Answer,
+    numeric::{Enclosure, rational},
+};
 use rug::{Float, Rational, float::Round};
 use serde_json::{Value, json};
 
@@ -135,6 +138,16 @@ pub fn percent_below(value: &Enclosure, whole: &Enclosure) -> String {
 }
 
 /// A word for whether the asked width was met.
-pub fn status(met: bool) -> Value {
-    json!(if met { "met" } else { "wider than asked" })
+pub fn status(met: bool) -> &'static str {
+    if met { "met" } else { "wider than asked" }
+}
+
+/// Says below a table which answers are wider than asked, if any are.
+pub fn say_wider<'a>(answers: impl IntoIterator<Item = (&'a str, &'a Answer)>) -> Result<()> {
+    let wider: Vec<&str> = answers.into_iter().filter(|(_, answer)| !answer.met).map(|(name, _)| name).collect();
+    match wider.len() {
+        0 => Ok(()),
+        1..=5 => text(&format!("\nWider than asked: {}. --json gives both ends.\n", wider.join(", "))),
+        many => text(&format!("\nWider than asked: {many} of the rows above. --json gives both ends.\n")),
+    }
 }

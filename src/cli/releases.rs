@@ -5,7 +5,7 @@ use dp_assay::{numeric::Enclosure, release::Release};
 use serde_json::json;
 
 use super::{
-    Answer,
+    Exit,
     output::{self, exact},
 };
 
@@ -17,7 +17,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     let releases = Release::bundled()?;
     if args.json {
         let list: Vec<_> = (releases.iter())
@@ -37,7 +37,7 @@ pub fn run(args: &Args) -> Result<Answer> {
             })
             .collect();
         output::json(&json!({ "releases": list }))?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = (releases.iter())
         .map(|release| {
@@ -55,5 +55,5 @@ pub fn run(args: &Args) -> Result<Answer> {
         let levels: Vec<&str> = release.levels.iter().map(|level| level.name.as_str()).collect();
         output::text(&format!("\n{}\n  levels: {}\n  source: {}\n", release.name, levels.join(", "), release.source))?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }

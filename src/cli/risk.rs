@@ -9,7 +9,7 @@ use dp_assay::numeric::{Enclosure, rational};
 use rug::Rational;
 use serde_json::Value;
 
-use super::{Answer, number, output};
+use super::{Exit, number, output};
 
 /// Disclosure risk: what an adversary learns from noisy counts, and what none can exceed
 #[derive(clap::Args)]
@@ -25,7 +25,7 @@ enum Question {
     Bound(bound::Args),
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     match &args.question {
         Question::Single(args) => single::run(args),
         Question::Hierarchical(args) => hierarchical::run(args),

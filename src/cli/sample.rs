@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
+    Exit,
     mechanism::{self, Noise, Randomness},
 };
 
@@ -35,7 +35,7 @@ pub struct Args {
     csv: bool,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     let mechanism = args.noise.resolve()?;
     let mut streams = args.randomness.resolve()?;
     let mut out = io::stdout().lock();
@@ -72,5 +72,5 @@ pub fn run(args: &Args) -> Result<Answer> {
     text.push_str(end);
     out.write_all(text.as_bytes()).context(STDOUT)?;
     out.flush().context(STDOUT)?;
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }

@@ -7,7 +7,7 @@ use dp_assay::noise::{Sampler, regression::Shares};
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
+    Exit,
     mechanism::Randomness,
     number,
     output::{self, exact, exact_text},
@@ -44,7 +44,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     let samplers: Vec<Sampler> = (args.discrete_gaussian.iter())
         .map(|text| {
             let sigma2 = number("--discrete-gaussian", text)?;
@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> Result<Answer> {
             "insecure_seed": streams.insecure_seed(),
             "noise": noise,
         }))?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     let seed = streams.insecure_seed().map_or_else(String::new, |seed| format!(", insecure seed {seed}"));
     output::text(&format!(
@@ -101,7 +101,7 @@ pub fn run(args: &Args) -> Result<Answer> {
         .collect::<Result<Vec<_>>>()?;
     output::table(&["sigma2", "mean |slope - without noise|", "lower by", "rows left out"], &rows)?;
     output::text("\nSimulated, in doubles. A row is left out of a trial where all its published counts are 0.\n")?;
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }
 
 impl Args {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use dp_assay::{
-    account::profile::check_delta,
+    account::{Account, Delta},
     numeric::Enclosure,
     replication::figures::spines_2024,
     spine::{
@@ -16,7 +16,7 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::{Answer, number, output};
+use super::{Exit, output, quantity};
 
 /// A geographic spine: optimized block groups, bypassed units, block paths and their exact epsilon
 #[derive(clap::Args)]
@@ -44,11 +44,8 @@ pub struct Args {
     digits: u32,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
-    let delta = args.delta.as_deref().map(|text| number("--delta", text)).transpose()?;
-    if let Some(delta) = &delta {
-        check_delta(delta).context("--delta")?;
-    }
+pub fn run(args: &Args) -> Result<Exit> {
+    let delta: Option<Delta> = args.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
     let plan = Plan::read(&args.plan).context("--plan")?;
     let built = plan.build(Blocks::read(&args.blocks).context("--blocks")?)?;
     let epsilon = match (&delta, &built.release) {
@@ -56,7 +53,8 @@ pub fn run(args: &Args) -> Result<Answer> {
         (Some(_), None) => anyhow::bail!("--delta: the plan names no release, so there is no noise to account for"),
         (Some(delta), Some(release)) => {
             let worst = bypass::worst_path(release)?;
-            let (epsilon, (p, q)) = worst.epsilon(delta, args.digits)?;
+            let epsilon = worst.epsilon(delta, args.digits)?;
+            let (p, q) = epsilon.pair().unwrap_or_default();
             let pair = if worst.in_pairs() { vec![p, q] } else { vec![p] };
             Some((epsilon.value, pair.iter().map(|path| release.dropped_names(*path).join(" ")).collect::<Vec<_>>()))
         }
@@ -80,12 +78,12 @@ pub fn run(args: &Args) -> Result<Answer> {
             "variance_upper",
         ];
         output::csv(&heading, rows)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
-    let object = object(&built, &spreads, delta.as_ref(), epsilon.as_ref())?;
+    let object = object(&built, &spreads, delta.as_deref(), epsilon.as_ref())?;
     if args.json {
         output::json(&object)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     table(&built, &spreads, &object, args)?;
     if let (Some((epsilon, worst)), Some(delta)) = (&epsilon, &delta) {
@@ -94,7 +92,7 @@ pub fn run(args: &Args) -> Result<Answer> {
         let delta = output::exact_text(delta);
         output::text(&format!("epsilon {shown} at delta {delta}, of {}\n", named.join(" and ")))?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }
 
 type Worst = (Enclosure, Vec<String>);
@@ -106,7 +104,7 @@ fn rows(built: &Built, spreads: &[Spread], shown: impl Fn(Option<&Enclosure>) ->
         .map(|(level, (name, spread))| {
             let numbers = [spine.tree.units(level), spine.tree.max_fanout(level), spine.bypassed[level]];
             let mut row = vec![name.clone()];
-            row.extend(numbers.map(|number| number.to_string()));
+            row.extend(numbers.map(|quantity| quantity.to_string()));
             row.extend(shown(spread.alone.as_ref()));
             row.extend(shown(Some(&spread.mean)));
             row
@@ -138,7 +136,7 @@ fn object(built: &Built, spreads: &[Spread], delta: Option<&rug::Rational>, epsi
         .collect();
     let mean = |pick: fn(&(u32, u32)) -> u32| {
         let sum: u64 = distances.iter().map(|pair| u64::from(pick(pair))).sum();
-        // Absent where there is no entity. An average for the reader, not a certified number.
+        // Absent where there is no entity. An average for the reader, not a certified quantity.
         (!distances.is_empty()).then(|| sum as f64 / distances.len() as f64)
     };
     let max = |pick: fn(&(u32, u32)) -> u32| distances.iter().map(pick).max();

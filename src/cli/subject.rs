@@ -3,13 +3,13 @@
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use dp_assay::{
-    account::{Composition, Counts, Epsilon, paths::WorstPath, profile::Point},
-    loss::{answer::Certified, family::Units},
-    numeric::Enclosure,
+    account::{
+        Answer, Composition, Counts,
+        paths::{Whole, WorstPath},
+    },
+    loss::family::Units,
     release::{Neighbors, Release},
 };
-use rayon::prelude::*;
-use rug::Rational;
 
 /// What to account for; several are composed.
 #[derive(Args)]
@@ -73,54 +73,24 @@ pub struct Resolved {
     pub levels: Vec<(String, Composition)>,
     /// Everything composed; for a release with paths, on the path that drops nothing.
     pub total: Composition,
-    /// All block paths, for a whole release that has them, and the release.
-    pub worst: Option<(WorstPath, Release)>,
+    /// What is accounted for as a whole: everything composed, or the worst of all block paths.
+    pub whole: Whole,
+    /// The release, if the whole is the worst of its block paths.
+    paths_of: Option<Release>,
 }
-
-/// An answer that may be that of a pair of paths, with the pair in words.
-pub struct Worst<T> {
-    pub value: T,
-    pub pair: Option<String>,
-}
-
-/// A point of the profile, with the numbers of the pair of paths that decides it.
-pub type DecidedPoint = (Point, Option<(usize, usize)>);
 
 impl Resolved {
-    /// The exact epsilon of the whole: that of the worst pair of paths where there are paths.
-    pub fn epsilon(&self, delta: &Rational, digits: u32) -> Result<Worst<Epsilon>> {
-        let Some((worst, release)) = &self.worst else {
-            return Ok(Worst { value: self.total.epsilon(delta, digits)?, pair: None });
-        };
-        let (value, pair) = worst.epsilon(delta, digits)?;
-        Ok(Worst { value, pair: Some(in_words(release, pair, worst)) })
-    }
-
-    /// The exact delta of the whole.
-    pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Worst<Certified>> {
-        let Some((worst, release)) = &self.worst else {
-            return Ok(Worst { value: self.total.delta(epsilon, digits)?, pair: None });
-        };
-        let answer = worst.delta(epsilon, digits)?;
-        let value = Certified { value: answer.value, certificate: answer.certificate, met: answer.met };
-        Ok(Worst { value, pair: Some(in_words(release, answer.pair, worst)) })
-    }
-
-    /// The trade-off function of the whole at the given type I errors.
-    pub fn tradeoff(&self, alphas: &[Rational], digits: u32) -> dp_assay::Result<Vec<Enclosure>> {
-        match &self.worst {
-            None => self.total.tradeoff_curve(alphas, digits),
-            Some((worst, _)) => alphas.par_iter().map(|alpha| Ok(worst.tradeoff(alpha, digits)?.0)).collect(),
+    /// All block paths, if the whole is the worst of them.
+    pub fn worst(&self) -> Option<&WorstPath> {
+        match &self.whole {
+            Whole::Composition(_) => None,
+            Whole::WorstPath(worst) => Some(worst),
         }
     }
 
-    /// The privacy profile of the whole, with the pair that decides each point.
-    pub fn curve(&self, epsilons: &[Rational], digits: u32) -> Result<Vec<DecidedPoint>> {
-        let Some((worst, _)) = &self.worst else {
-            return Ok(self.total.curve(epsilons, digits)?.into_iter().map(|point| (point, None)).collect());
-        };
-        let points = worst.curve(epsilons, digits)?;
-        Ok(points.into_iter().map(|(point, (p, q))| (point, Some((p + 1, q + 1)))).collect())
+    /// The pair of paths that decides an answer about the whole, in words.
+    pub fn deciding_pair(&self, answer: &Answer) -> Option<String> {
+        Some(in_words(self.paths_of.as_ref()?, answer.pair()?, self.worst()?))
     }
 }
 
@@ -192,20 +162,21 @@ impl Subject {
             }
         }
         let total = Composition::new(parts.iter().flat_map(|(_, part)| part.counts().iter().cloned()))?;
-        let whole = release.filter(|release| release.paths.is_some() && self.level.is_empty());
-        let worst = whole
-            .map(|release| -> Result<(WorstPath, Release)> {
+        let paths_of = release.filter(|release| release.paths.is_some() && self.level.is_empty());
+        let whole = match &paths_of {
+            None => Whole::Composition(total.clone()),
+            Some(release) => {
                 let with_singles = |path: Composition| {
                     let all = path.counts().iter().chain(&singles).cloned();
                     Composition::new(all)?.for_groups_of(self.group)
                 };
                 let paths = release.path_compositions()?.into_iter().map(with_singles);
                 let units = if neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
-                Ok((WorstPath::new(paths.collect::<dp_assay::Result<_>>()?, units)?, release))
-            })
-            .transpose()?;
+                Whole::WorstPath(WorstPath::new(paths.collect::<dp_assay::Result<_>>()?, units)?)
+            }
+        };
         let levels = if parts.len() > 1 { parts } else { Vec::new() };
         let group = if self.group == 1 { String::new() } else { format!(", groups of {}", self.group) };
-        Ok(Resolved { title: titles.join(" + ") + &group, neighbors, levels, total, worst })
+        Ok(Resolved { title: titles.join(" + ") + &group, neighbors, levels, total, whole, paths_of })
     }
 }

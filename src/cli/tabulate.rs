@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::Answer;
+use super::Exit;
 
 /// Tabulates persons by detailed race and ethnicity with SafeTab-P, and certifies what the release spends
 ///
@@ -31,7 +31,7 @@ pub struct Args {
     /// The delta of the certificate, 0 < delta < 1
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
-    /// For tests only: noise that follows from a number, and can be subtracted by whoever knows it
+    /// For tests only: noise that follows from a quantity, and can be subtracted by whoever knows it
     #[arg(long, value_name = "S")]
     insecure_seed: Option<u64>,
     /// Complete a draw that was begun, with the same noise, for the same inputs
@@ -46,25 +46,24 @@ pub struct Args {
 }
 
 #[cfg(not(feature = "tabulate"))]
-pub fn run(_: &Args) -> Result<Answer> {
+pub fn run(_: &Args) -> Result<Exit> {
     anyhow::bail!(
         "this build has no query engine: build it with `cargo build --release --features tabulate` (Rust 1.94 or newer)"
     )
 }
 
 #[cfg(feature = "tabulate")]
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     use anyhow::Context;
     use dp_assay::{
-        account::profile::check_delta,
+        account::Delta,
         safetab::tabulate::{Job, Outcome, intent::Unfinished},
     };
     use serde_json::json;
 
-    use super::{number, output};
+    use super::{output, quantity};
 
-    let delta = number("--delta", &args.delta)?;
-    check_delta(&delta).context("--delta")?;
+    let delta: Delta = quantity("--delta", &args.delta)?;
     let job = Job {
         config: args.config.clone(),
         specification: args.spec.clone(),
@@ -94,7 +93,7 @@ pub fn run(args: &Args) -> Result<Answer> {
         }
         Outcome::WasComplete => output::text(&format!("The release in {out} was complete; its record is now, too.\n"))?,
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }
 
 #[cfg(feature = "tabulate")]

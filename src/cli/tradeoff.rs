@@ -1,12 +1,12 @@
 //! `assay tradeoff`: the smallest type II error of any test at given type I errors.
 
 use anyhow::Result;
-use dp_assay::Error;
+use dp_assay::{Error, account::Account};
 use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
+    Exit,
     curve::grid,
     number,
     output::{self, ends, exact_text, json_number},
@@ -31,35 +31,39 @@ pub struct Args {
     csv: bool,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     let alphas: Vec<Rational> = if args.alpha.is_empty() {
         grid(&Rational::new(), &Rational::from(1), args.points)
     } else {
         args.alpha.iter().map(|text| number("--alpha", text)).collect::<Result<_>>()?
     };
     let subject = args.subject.resolve()?;
-    let betas = subject.tradeoff(&alphas, args.format.digits).map_err(|error| match error {
+    let betas = subject.whole.tradeoff_curve(&alphas, args.format.digits).map_err(|error| match error {
         Error::OutOfRange { what, value, expected } => Error::OutOfRange { what: format!("--{what}"), value, expected },
         other => other,
     })?;
     let rows: Vec<[String; 3]> = (alphas.iter().zip(&betas))
         .map(|(alpha, beta)| {
-            let (lower, upper) = ends(beta);
+            let (lower, upper) = ends(&beta.value);
             [exact_text(alpha), lower, upper]
         })
         .collect();
+    let status = || betas.iter().map(|beta| beta.status());
     const COLUMNS: [&str; 3] = ["alpha", "beta_lower", "beta_upper"];
     if args.csv {
-        output::csv(&COLUMNS, rows.into_iter().map(Vec::from))?;
+        let with_status = |(row, status): ([String; 3], &str)| [&row[..], &[status.to_string()]].concat();
+        output::csv(&[&COLUMNS[..], &["status"]].concat(), rows.into_iter().zip(status()).map(with_status))?;
     } else if args.format.json {
         let mut object = json!({ "neighbors": subject.neighbors.name() });
         for (k, column) in COLUMNS.iter().enumerate() {
             object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
         }
+        object["status"] = status().collect::<Value>();
         output::json(&object)?;
     } else {
         output::text(&format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()))?;
-        output::table(&COLUMNS, &rows.into_iter().map(Vec::from).collect::<Vec<_>>())?;
+        output::table(&COLUMNS, &rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>())?;
+        output::say_wider(rows.iter().map(|row| row[0].as_str()).zip(&betas))?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }

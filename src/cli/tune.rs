@@ -8,7 +8,7 @@ use std::{fs::File, io::Read, path::PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use dp_assay::{
-    account::profile::check_delta,
+    account::Delta,
     numeric::Enclosure,
     release::Neighbors,
     safetab::{
@@ -28,8 +28,9 @@ use self::{
     text::{level_text, plan_text},
 };
 use super::{
-    Answer, number,
+    Exit, number,
     output::{self, exact, exact_text},
+    quantity,
     subject::Format,
 };
 
@@ -108,15 +109,14 @@ struct Wanted {
     formula: Option<Enclosure>,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
-    let delta = number("--delta", &args.delta)?;
-    check_delta(&delta).context("--delta")?;
+pub fn run(args: &Args) -> Result<Exit> {
+    let delta: Delta = quantity("--delta", &args.delta)?;
     if args.moe.is_none() && (args.decimals.is_some() || args.mechanism.is_some()) {
         bail!("--decimals and --mechanism are for --moe, which is not given");
     }
     match &args.plan {
-        Some(path) => plan(args, path, delta),
-        None => single(args, delta),
+        Some(path) => plan(args, path, delta.into()),
+        None => single(args, delta.into()),
     }
 }
 
@@ -146,7 +146,7 @@ fn question(args: &Args, delta: Rational, plan: Option<&Plan>) -> Result<Questio
 }
 
 /// One level.
-fn single(args: &Args, delta: Rational) -> Result<Answer> {
+fn single(args: &Args, delta: Rational) -> Result<Exit> {
     let question = question(args, delta, None)?;
     let gamma = number("--gamma", args.gamma.as_deref().unwrap_or("1/10"))?;
     let stability = match (args.stability, args.race_codes) {
@@ -195,7 +195,7 @@ fn single(args: &Args, delta: Rational) -> Result<Answer> {
         }
         question_json(&mut object, &question);
         output::json(&Value::Object(object))?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     if let Some(wanted) = &wanted {
         let name = mechanism.budget_name();
@@ -213,14 +213,14 @@ fn single(args: &Args, delta: Rational) -> Result<Answer> {
         }
     }
     level_text(&planned, &tuned, &question)?;
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }
 
 /// The longest plan that is read, in bytes.
 const LONGEST_PLAN: u64 = 10_000_000;
 
 /// A plan of levels.
-fn plan(args: &Args, path: &PathBuf, delta: Rational) -> Result<Answer> {
+fn plan(args: &Args, path: &PathBuf, delta: Rational) -> Result<Exit> {
     let name = path.display().to_string();
     let mut text = String::new();
     let file = File::open(path).with_context(|| format!("--plan {name}"))?;
@@ -250,8 +250,8 @@ fn plan(args: &Args, path: &PathBuf, delta: Rational) -> Result<Answer> {
         spent_json(&mut all, &total);
         object.insert("total".to_string(), Value::Object(all));
         output::json(&Value::Object(object))?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     plan_text(&plan, &rows, &total, &question)?;
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }

@@ -20,7 +20,7 @@ use dp_assay::{
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Answer, output};
+use super::{Exit, output};
 
 /// Recompute every published value: agrees, differs, disproved, undecided or needs-data
 ///
@@ -52,7 +52,7 @@ pub struct Args {
 /// The paper that has a method of its own, and the id of the epsilon at which it is run.
 const OWN_METHOD: (&str, &str) = ("su-su-wang-2025", "section-a.6-bureau-total");
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     let options = options(args)?;
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).with_context(|| format!("--out {}", folder.display()))?;
@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> Result<Answer> {
         write::atomically(&folder.join("REPORT.md"), &report::markdown(&sections))?;
     }
     let unexplained = sections.iter().flat_map(|section| &section.rows).any(Row::is_unexplained);
-    Ok(if unexplained { Answer::No } else { Answer::Done })
+    Ok(if unexplained { Exit::No } else { Exit::Done })
 }
 
 fn options(args: &Args) -> Result<Options> {
@@ -132,7 +132,7 @@ fn pipeline_json(own: &Pipeline) -> Value {
             "e3": output::json_number(&output::bound(&part.budget.discretisation)),
             "value": part.value.to_json(),
             "contour": part.contour.value.to_json(),
-            "contour_nodes": part.contour.certificate.evaluated_nodes,
+            "contour_nodes": part.contour.method.contour().map(|proof| proof.evaluated_nodes),
         })
     };
     json!({

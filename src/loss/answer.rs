@@ -1,17 +1,55 @@
-//! Answers with their proof.
+//! The answer to a question, whatever the question was: a value, how it was certified, and whether the asked width was met.
+
+use std::fmt;
 
 use rug::Float;
 
 use crate::numeric::Enclosure;
 
-/// How a number was certified: everything that `assay explain` prints.
+/// Two members of a family, the smaller index first, or twice the same index.
+pub type Pair = (usize, usize);
+
+/// A certified value.
 #[derive(Clone, Debug)]
-pub struct Certificate {
+pub struct Answer {
+    /// The enclosure: the truth lies between its ends.
+    pub value: Enclosure,
+    /// How it was certified.
+    pub method: Method,
+    /// Whether the asked relative width was met. The enclosure is valid either way.
+    pub met: bool,
+}
+
+/// How a value was certified.
+#[derive(Clone, Debug)]
+pub enum Method {
+    /// Without computation, for this reason.
+    Immediate(&'static str),
+    /// By the trapezoid rule on a contour.
+    Contour(ContourProof),
+    /// The largest over a family, attained by `pair` as far as the enclosures tell.
+    Worst {
+        /// The members that attain it.
+        pair: Pair,
+        /// How many pairs may attain it.
+        contenders: usize,
+        /// How its value was certified.
+        method: Box<Method>,
+    },
+    /// A trade-off function between two knots of a lattice, or on the chord between them.
+    Knots,
+    /// A trade-off function from supporting lines of the privacy profile.
+    Lines,
+}
+
+/// How a contour certified a number: everything that `assay explain` prints.
+#[derive(Clone, Debug)]
+pub struct ContourProof {
     /// Re s on the contour.
     pub contour: f64,
     /// Whether the contour ran left of the pole at zero, so that one minus the answer was computed.
     pub complement: bool,
-    /// Nodes of the full period on a lattice; nothing on the line.
+    /// Nodes of the full period on a lattice; `None` on the line.
     pub period_nodes: Option<i64>,
     /// Why the kernel on the line was taken where a lattice exists.
     pub lattice_refused: Option<String>,
@@ -31,50 +69,73 @@ pub struct Certificate {
     pub rounding_error: Float,
 }
 
-impl Certificate {
-    /// The contour in a line.
-    pub fn method(&self) -> String {
-        let (c, nodes, lobes, bits) = (self.contour, self.evaluated_nodes, self.side_lobes, self.bits);
-        match self.period_nodes {
-            Some(period) => format!(
-                "lattice contour at Re s = {c}, {nodes} nodes and {lobes} side lobes of a period of {period}, {bits} bits"
-            ),
-            None => format!(
-                "line contour at Re s = {c}, {nodes} nodes and {lobes} side lobes up to height {:.3e}, {bits} bits",
-                self.swept_height
-            ),
+impl Answer {
+    /// A value that needed no computation.
+    pub(crate) fn immediate(value: Enclosure, reason: &'static str) -> Self {
+        Answer { value, method: Method::Immediate(reason), met: true }
+    }
+
+    /// Exactly zero, because no loss is large enough.
+    pub(crate) fn no_loss_as_large() -> Self {
+        Answer::immediate(Enclosure::double(0.0, 32), "no loss is as large")
+    }
+
+    /// "met", or "wider than asked": whether the enclosure has the width that was asked for.
+    pub fn status(&self) -> &'static str {
+        if self.met { "met" } else { "wider than asked" }
+    }
+
+    /// The members at which the largest of a family is attained, as far as the enclosures tell.
+    pub fn pair(&self) -> Option<Pair> {
+        match &self.method {
+            Method::Worst { pair, .. } => Some(*pair),
+            Method::Immediate(_) | Method::Contour(_) | Method::Knots | Method::Lines => None,
+        }
+    }
+
+    /// The same answer cut to `[floor, ceiling]`, for a truth that is known to lie there.
+    pub(crate) fn clamp(self, floor: f64, ceiling: f64) -> Self {
+        Answer { value: self.value.clamp(floor, ceiling), ..self }
+    }
+}
+
+impl Method {
+    /// The proof by a contour, if there is one.
+    pub fn contour(&self) -> Option<&ContourProof> {
+        match self {
+            Method::Contour(proof) => Some(proof),
+            Method::Worst { method, .. } => method.contour(),
+            Method::Immediate(_) | Method::Knots | Method::Lines => None,
         }
     }
 }
 
-/// An answer with its proof.
-#[derive(Clone, Debug)]
-pub struct Certified {
-    /// The enclosure of the answer.
-    pub value: Enclosure,
-    /// How it was obtained.
-    pub certificate: Certificate,
-    /// Whether the asked relative width was met; the enclosure is valid either way.
-    pub met: bool,
+/// The method in a line.
+impl fmt::Display for Method {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Method::Immediate(reason) => out.write_str(reason),
+            Method::Contour(proof) => proof.fmt(out),
+            Method::Worst { method, .. } => method.fmt(out),
+            Method::Knots => out.write_str("knots of the lattice of losses"),
+            Method::Lines => out.write_str("supporting lines of the privacy profile"),
+        }
+    }
 }
 
-impl Certified {
-    /// Exactly zero: no loss is large enough.
-    pub(super) fn nothing() -> Self {
-        let zero = Float::new(32);
-        let certificate = Certificate {
-            contour: 0.0,
-            complement: false,
-            period_nodes: None,
-            lattice_refused: None,
-            swept_height: 0.0,
-            evaluated_nodes: 0,
-            side_lobes: 0,
-            bits: 32,
-            alias_error: zero.clone(),
-            truncation_error: zero.clone(),
-            rounding_error: zero,
-        };
-        Certified { value: Enclosure::double(0.0, 32), certificate, met: true }
+impl fmt::Display for ContourProof {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let (c, nodes, lobes, bits) = (self.contour, self.evaluated_nodes, self.side_lobes, self.bits);
+        match self.period_nodes {
+            Some(period) => write!(
+                out,
+                "lattice contour at Re s = {c}, {nodes} nodes and {lobes} side lobes of a period of {period}, {bits} bits"
+            ),
+            None => write!(
+                out,
+                "line contour at Re s = {c}, {nodes} nodes and {lobes} side lobes up to height {:.3e}, {bits} bits",
+                self.swept_height
+            ),
+        }
     }
 }

@@ -1,13 +1,14 @@
-//! What the trapezoid rule adds and what the nodes left out add, from a sum over nodes to an enclosure of the answer. The
-//! statements and their proofs in outline are those of [`contour`](super::contour).
+//! What the trapezoid rule adds and what the nodes left out add: from a sum over nodes to an enclosure of the answer.
+//! [`contour`](super::contour) has the argument.
 
 use rug::{Float, Rational, float::Round};
 
 use super::{
-    answer::{Certificate, Certified},
+    answer::ContourProof,
     plan::Plan,
     question::{Kernel, Question},
     sum::LossSum,
+    theta,
 };
 use crate::numeric::{enclosure::Enclosure, rational};
 
@@ -19,10 +20,35 @@ pub(crate) struct Errors {
 }
 
 impl LossSum {
+    /// rho (x + x^2) - x z, less l0 for the tilted tail: exact.
+    pub(crate) fn ln_size(&self, question: &Question, x: &Rational, z: &Rational) -> Rational {
+        let size = self.concentrated(x) - Rational::from(x * z);
+        if question.kernel == Kernel::TiltedTail { size - &question.first } else { size }
+    }
+
+    /// Encloses ln of the bound exp(rho (x + x^2)) prod m(x) for M(x), m the bounded laws', times exp(-x z).
+    pub(crate) fn ln_bound(&self, question: &Question, x: &Rational, z: &Rational, bits: u32) -> Enclosure {
+        let gaussian = Enclosure::rational(&self.ln_size(question, x, z), bits);
+        self.groups().iter().fold(gaussian, |sum, group| {
+            let copies = Enclosure::rational(&Rational::from(group.copies), bits);
+            sum.add(&theta::ln_bounded_mgf(group, x, bits).mul(&copies))
+        })
+    }
+
+    /// Encloses ln of what the factors leave out at Re s = c.
+    pub(crate) fn ln_prefactor_scale(&self, c: &Rational, bits: u32) -> Enclosure {
+        let zero = Enclosure::double(0.0, bits + 64);
+        self.groups().iter().fold(zero, |sum, group| sum.add(&theta::ln_scale(group, c, bits + 64)))
+    }
+
+    /// The same in doubles.
+    pub(crate) fn ln_prefactor_scale_approx(&self, c: &Rational) -> f64 {
+        self.groups().iter().map(|group| theta::ln_scale_approx(group, c)).sum()
+    }
+
     /// The bounds for aliasing and truncation.
     pub(crate) fn errors(&self, question: &Question, plan: &Plan) -> Errors {
-        let c = rational::from_f64(plan.c);
-        Errors { alias: self.alias_error(question, plan, &c), truncation: self.truncation_error(question, plan, &c) }
+        Errors { alias: self.alias_error(question, plan), truncation: self.truncation_error(question, plan) }
     }
 
     /// From the sum over the nodes of a plan to the answer, with all errors; `scale` encloses ln of what the factors
@@ -35,11 +61,11 @@ impl LossSum {
         scale: &Enclosure,
         bits: u32,
         errors: &Errors,
-    ) -> Certified {
-        let c = rational::from_f64(plan.c);
+    ) -> (Enclosure, ContourProof) {
+        let c = &plan.exact_c;
         let wide = bits + 64;
         let real = |x: &Rational| Enclosure::rational(x, wide);
-        let prefactor = real(&self.ln_size(question, &c, question.start())).add(scale);
+        let prefactor = real(&self.ln_size(question, c, question.start())).add(scale);
         let mut total = sum.mul(&prefactor.exp()).div(&real(&plan.divisor()));
         if question.kernel == Kernel::Complement {
             total = total.negate();
@@ -50,28 +76,25 @@ impl LossSum {
         let lower = Float::with_val_round(wide, total.lower() - &truncation_error, Round::Down).0;
         let lower = Float::with_val_round(wide, &lower - &alias_error, Round::Down).0;
         let upper = Float::with_val_round(wide, total.upper() + &truncation_error, Round::Up).0;
-        Certified {
-            value: Enclosure::new(lower, upper).clamp(0.0, f64::INFINITY),
-            certificate: Certificate {
-                contour: plan.c,
-                complement: question.kernel == Kernel::Complement,
-                period_nodes: plan.nodes,
-                lattice_refused: None,
-                swept_height: plan.height(plan.last),
-                evaluated_nodes: plan.evaluated(),
-                side_lobes: plan.lobes.len() - 1,
-                bits,
-                alias_error,
-                truncation_error,
-                rounding_error,
-            },
-            met: false,
-        }
+        let proof = ContourProof {
+            contour: plan.c,
+            complement: question.kernel == Kernel::Complement,
+            period_nodes: plan.nodes,
+            lattice_refused: None,
+            swept_height: plan.height(plan.last),
+            evaluated_nodes: plan.evaluated(),
+            side_lobes: plan.lobes.len() - 1,
+            bits,
+            alias_error,
+            truncation_error,
+            rounding_error,
+        };
+        (Enclosure::new(lower, upper).clamp(0.0, f64::INFINITY), proof)
     }
 
     /// The sum over both sides of exp(ln_bound(x) - x z) / (exp(period |x - c|) - 1), rounded up; infinite where a
     /// point is not on its side of c.
-    fn alias_error(&self, question: &Question, plan: &Plan, c: &Rational) -> Float {
+    fn alias_error(&self, question: &Question, plan: &Plan) -> Float {
         const BITS: u32 = 96;
         let (low, high) = question.kernel.strip();
         if !(low <= plan.below && plan.below < plan.c && plan.c < plan.above && plan.above <= high) {
@@ -79,9 +102,9 @@ impl LossSum {
         }
         let mut error = Enclosure::double(0.0, BITS);
         for x in [plan.below, plan.above] {
-            let x = rational::from_f64(x);
+            let Ok(x) = rational::from_f64(x) else { return Float::with_val(BITS, f64::INFINITY) };
             let size = self.ln_bound(question, &x, &question.threshold, BITS).exp();
-            let decay = Rational::from(&x - c).abs() * &plan.period;
+            let decay = Rational::from(&x - &plan.exact_c).abs() * &plan.period;
             error = error.add(&size.div(&Enclosure::rational(&decay, BITS).exp_m1()));
         }
         error.upper().clone()
@@ -99,19 +122,22 @@ impl LossSum {
     /// On the line |kappa| exp(c eps) <= (period / 2 pi j)^2 and the rule divides by the period:
     ///
     /// sum over J < j <= last of (2 / period) (period / 2 pi j)^2 j / J <= (period / 2 pi^2 J) ln(last / J), and beyond
-    /// `last` period / (2 pi^2 last) times a mean ([`LossSum::beyond`]).
+    /// `last` period / (2 pi^2 last) times a mean (`SumSieve::beyond`).
     ///
-    /// A dropped node adds its own bound b / j^decay, which the plan has summed, in place of exp(-cut) j / J / j^decay.
-    fn truncation_error(&self, question: &Question, plan: &Plan, c: &Rational) -> Float {
+    /// A dropped node adds its own bound b / j^decay in place of exp(-cut) j / J / j^decay: the plan has summed these bounds in
+    /// units of exp(-cut).
+    fn truncation_error(&self, question: &Question, plan: &Plan) -> Float {
         const BITS: u32 = 96;
         if plan.cut.is_infinite() {
             return Float::new(BITS);
         }
+        let c = &plan.exact_c;
         let real = |x: &Rational| Enclosure::rational(x, BITS);
+        // What is not finite becomes the whole line, and the bound infinite.
+        let double = |x: f64| Enclosure::double(x, BITS);
         let whole = |n: i64| real(&Rational::from(n));
         let reach = plan.lobes[0].1;
-        let below_cut = real(&rational::from_f64(-plan.cut)).exp();
-        let dropped = real(&rational::from_f64(plan.dropped));
+        let (below_cut, dropped) = (double(-plan.cut).exp(), double(plan.dropped));
         let bound = match (&question.step, plan.nodes) {
             (Some(step), Some(nodes)) => {
                 let half = whole(nodes).div(&whole(2 * reach));
@@ -123,18 +149,18 @@ impl LossSum {
                         let n2 = gap.sub(&real(step)).exp_m1().negate();
                         let r = real(&-(Rational::from(c * step) + &question.gap)).exp();
                         // (2 / N) (N / 2)^2 = N / 2 for the dropped ones.
-                        let sum = half.ln().mul(&half).mul(&below_cut).add(&whole(nodes).mul(&dropped));
+                        let sum = half.ln().mul(&half).add(&whole(nodes).mul(&dropped)).mul(&below_cut);
                         n1.add(&n2.mul(&r)).mul(&sum)
                     }
-                    Kernel::UpperTail | Kernel::TiltedTail => half.mul(&below_cut).add(&dropped),
+                    Kernel::UpperTail | Kernel::TiltedTail => half.add(&dropped).mul(&below_cut),
                 }
             }
             _ => {
                 let pi = Enclosure::pi(BITS);
                 let scale = real(&plan.period).div(&pi.mul(&pi).mul(&Enclosure::double(2.0, BITS)));
-                let swept = whole(plan.last).div(&whole(reach)).ln().mul(&below_cut).div(&whole(reach));
-                let beyond = real(&rational::from_f64(plan.beyond)).div(&whole(plan.last));
-                scale.mul(&swept.add(&dropped).add(&beyond))
+                let swept = whole(plan.last).div(&whole(reach)).ln().div(&whole(reach)).add(&dropped).mul(&below_cut);
+                let beyond = double(plan.beyond).div(&whole(plan.last));
+                scale.mul(&swept.add(&beyond))
             }
         };
         self.ln_bound(question, c, question.start(), BITS).exp().mul(&bound).upper().clone()

@@ -1,22 +1,7 @@
-//! Probabilities and hockey-stick sums of a [`LossSum`] by the trapezoid rule on a contour, with proof.
+//! Questions answered by the trapezoid rule on a contour, with proof.
 //!
-//! # The formula
-//!
-//! Let L have its values on rho + h Z and let M(s) = E[exp(s L)]. A question is a sequence g(l) >= 0 on the lattice
-//! with sum over l of P[L = l] g(l) asked for, and kappa(s) = h sum over l of g(l) exp(-s l) its transform, which
-//! converges in an open strip of Re s. For every c in the strip the answer is the integral of
-//! M(s) kappa(s) / (2 pi i) over one period of the line Re s = c. With l0 the first value that counts:
-//!
-//! | question | g(l) | kappa(s) exp(s l0) / h | strip |
-//! | --- | --- | --- | --- |
-//! | hockey stick at eps | (1 - exp(eps - l))_+ | (n1 + n2 E) / ((1 - E)(1 - exp(-h) E)) | c > 0 |
-//! | its complement | min(1, exp(eps - l)) | minus the same | -1 < c < 0 |
-//! | upper tail P[L >= l0] | 1 for l >= l0 | 1 / (1 - E) | c > 0 |
-//! | tilted tail E[exp(-L); L >= l0] | exp(-l) for l >= l0 | exp(-l0) / (1 - exp(-h) E) | c > -1 |
-//!
-//! where E = exp(-s h), y = l0 - eps in (0, h], n1 = 1 - exp(-y), n2 = exp(-y) - exp(-h). Both terms of the privacy
-//! profile are in the first line. Nothing cancels: n1, n2 and the two denominators are formed without subtraction of
-//! near numbers.
+//! [`question`](super::question) has the formula: the answer is the integral of M(s) kappa(s) / (2 pi i) over one period of
+//! the line Re s = c, for every c in the strip of the question.
 //!
 //! # The trapezoid rule and its exact error
 //!
@@ -33,59 +18,86 @@
 //! - k <= -1: the same with exp(-(x - c) |k| N h) for x > c,
 //!
 //! and the geometric sums are M(x) exp(-x z) / (exp(N h |x - c|) - 1). Finally M(x) <= exp(rho (x + x^2)) for real
-//! x: in the theta series the cosines are at most one (numerics, section 1). The strip bound of the general theory
-//! asks for integrals of |M kappa|; positivity makes it a sum of two exponentials.
+//! x, times the moment generating functions of the bounded losses: in the theta series the cosines are at most one. The
+//! strip bound of the general theory asks for integrals of |M kappa|; positivity makes it a sum of two exponentials.
+//!
+//! On the line, with nodes a fixed height apart, the same identity holds with the period of losses 2 pi / height for N h.
 //!
 //! # Truncation
 //!
-//! |kappa(s)| <= |kappa(c)| on the line, since g >= 0. Nodes whose product of factors is at most exp(-cut) by the
-//! [`sieve`](super::sieve) add at most exp(rho (c + c^2)) kappa(c) / h exp(-cut) in all, for there are at most N of
-//! them and the rule divides by N. All other nodes are summed, side lobes included.
+//! Nodes far up are left out where the product of the factors is small. The [`sieve`](super::sieve) shows that each node j
+//! left out up to the node `last` has a product of at most exp(-cut) j / J, where J is the last node of the main lobe; the
+//! kernel falls as 1/j^2 (1/j for the tails), and together they add at most what
+//! [`bounds`](super::bounds) states with its proof. All other nodes are summed, side lobes included. On the line the nodes
+//! beyond `last` are bounded by the kernel and the mean of the factors.
 
 use num_complex::Complex64;
 use rug::{Float, Rational};
 
 use super::{
-    answer::{Certificate, Certified},
-    integrand::{Integrand, Product},
+    answer::{Answer, ContourProof, Method},
+    integrand::Integrand,
     question::{Kernel, Question},
     search::ContourSearch,
+    sieve::SumSieve,
     sum::LossSum,
-    theta,
 };
 use crate::{
-    error::{Error, Result},
-    numeric::{ball::ComplexBall, enclosure::Enclosure, field::Field, rational},
+    error::Result,
+    numeric::{ball::ComplexBall, enclosure::Enclosure, field::Field, precision},
 };
 
-impl LossSum {
-    /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for epsilon >= 0.
+/// A sum of losses and its sieve: the engine that answers by contours.
+#[derive(Debug)]
+pub(crate) struct Contours {
+    sum: LossSum,
+    sieve: SumSieve,
+}
+
+impl Contours {
+    /// The engine for a sum, with nothing swept yet.
+    pub(crate) fn new(sum: LossSum) -> Self {
+        Contours { sieve: SumSieve::new(&sum), sum }
+    }
+
+    /// The sum.
+    pub(crate) fn sum(&self) -> &LossSum {
+        &self.sum
+    }
+
+    fn search(&self, question: &Question) -> ContourSearch<'_> {
+        ContourSearch::new(&self.sum, &self.sieve, question)
+    }
+
+    /// E[(1 - exp(epsilon - L))_+] for an epsilon that some loss exceeds.
     ///
-    /// The relative width is at most 10^-digits unless `met` says otherwise. Where the answer is close to one, one
-    /// minus it is as accurate too.
-    pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Certified> {
-        if self.is_beyond(&self.above(epsilon)) {
-            return Ok(Certified::nothing());
-        }
+    /// Where the answer is close to one and the lattice step is at most 50, one minus it is as accurate too.
+    pub(crate) fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         let choice = self.choose(epsilon, digits)?;
-        let refused = choice.lattice_refused.clone();
-        let answer = self.answer(&choice.question, digits)?;
+        let (value, proof) = self.certify(&choice.question, digits)?;
+        let proof = ContourProof { lattice_refused: choice.lattice_refused, ..proof };
+        if choice.question.kernel != Kernel::Complement {
+            let met = value.is_tight(digits);
+            let value = value.clamp(0.0, 1.0);
+            let met = met || value.is_tight(digits);
+            return Ok(Answer { value, method: Method::Contour(proof), met });
+        }
         // Enough bits that one minus the answer keeps the digits of the answer.
-        let small = answer.value.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 20_000) as u32);
-        let bits = answer.certificate.bits + 64 + small;
-        let value = match choice.question.kernel {
-            Kernel::Complement => Enclosure::double(1.0, bits).sub(&answer.value).clamp(0.0, 1.0),
-            _ => answer.value.clamp(0.0, 1.0),
-        };
-        let met = answer.met || value.is_tight(digits);
-        if !value.is_tight(digits) && choice.question.kernel == Kernel::Complement {
+        let small = value.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 20_000) as u32);
+        let value = Enclosure::double(1.0, proof.bits + 64 + small).sub(&value).clamp(0.0, 1.0);
+        if !value.is_tight(digits) {
             // One minus a number that is not small after all.
             let question = Question { kernel: Kernel::HockeyStick, ..choice.question };
-            let answer = self.answer(&question, digits)?;
-            return Ok(Certified { value: answer.value.clamp(0.0, 1.0), ..answer });
+            return Ok(self.by_question(&question, digits)?.clamp(0.0, 1.0));
         }
-        let certificate = Certificate { lattice_refused: refused, ..answer.certificate };
-        Ok(Certified { value, met, certificate })
+        Ok(Answer { value, method: Method::Contour(proof), met: true })
+    }
+
+    /// The answer to one question, as it is.
+    pub(crate) fn by_question(&self, question: &Question, digits: u32) -> Result<Answer> {
+        let (value, proof) = self.certify(question, digits)?;
+        let met = value.is_tight(digits);
+        Ok(Answer { value, method: Method::Contour(proof), met })
     }
 
     /// The kernel for a hockey stick: on the lattice where its period can be swept at a bearable cost, else on the
@@ -94,10 +106,10 @@ impl LossSum {
         const BEARABLE: i64 = 5_000;
         const AFFORDABLE: i64 = 200_000;
         let ln_share = -f64::from(digits) * std::f64::consts::LN_10;
-        let plan = |question: &Question| ContourSearch::new(self, question).plan(ln_share, None);
+        let plan = |question: &Question| self.search(question).plan(ln_share, None);
         let nodes = |question: &Question| -> Result<i64> { Ok(plan(question)?.evaluated()) };
-        let lattice = self.hockey_question(epsilon);
-        let line = Question { first: epsilon.clone(), gap: Rational::new(), step: None, ..lattice.clone() };
+        let lattice = Question::hockey_stick(&self.sum, epsilon);
+        let line = lattice.clone().on_line();
         let (right, cost, lattice_refused) = match nodes(&lattice) {
             _ if lattice.step.is_none() => (line.clone(), nodes(&line).unwrap_or(i64::MAX), None),
             // A step that doubles cannot hold misleads the plan, and no sweep ends on it.
@@ -106,8 +118,9 @@ impl LossSum {
             }
             Ok(cost) if cost <= BEARABLE => (lattice, cost, None),
             Ok(cost) => match plan(&line) {
-                // A sieve that is spent may not prove all the digits; the lattice does, where that takes seconds at most.
-                Ok(shorter) if shorter.evaluated() < cost / 2 && (!shorter.spent || cost > AFFORDABLE) => {
+                // A sieve that stopped at its budget may not prove all the digits; the lattice does, where that takes
+                // seconds at most.
+                Ok(shorter) if shorter.evaluated() < cost / 2 && (!shorter.exhausted || cost > AFFORDABLE) => {
                     (line, shorter.evaluated(), Some(format!("its period holds {cost} nodes that matter")))
                 }
                 _ => (lattice, cost, None),
@@ -120,7 +133,7 @@ impl LossSum {
         // Between the poles one minus the answer is computed. Below rho that is the smaller half; exp(-c h) must stay
         // within a double.
         let coarse = right.step.as_ref().is_some_and(|step| *step > 50);
-        if right.threshold < *self.rho() && !coarse {
+        if right.threshold < *self.sum.rho() && !coarse {
             let left = Question { kernel: Kernel::Complement, ..right.clone() };
             if nodes(&left).is_ok_and(|nodes| nodes < cost) {
                 return Ok(Choice { question: left, lattice_refused });
@@ -129,86 +142,17 @@ impl LossSum {
         Ok(Choice { question: right, lattice_refused })
     }
 
-    /// P[L >= l0] for the first lattice value l0 >= z; refused where a term is continuous.
-    pub fn upper_tail(&self, z: &Rational, digits: u32) -> Result<Certified> {
-        if self.is_beyond(z) {
-            return Ok(Certified::nothing());
-        }
-        let tail = self.answer(&self.tail_question(Kernel::UpperTail, z)?, digits)?;
-        Ok(Certified { value: tail.value.clamp(0.0, 1.0), ..tail })
-    }
-
-    /// E[exp(-L); L >= l0] for the first lattice value l0 >= z: the probability of the tail under the other law of
-    /// the pair. Refused where a term is continuous.
-    pub fn tilted_tail(&self, z: &Rational, digits: u32) -> Result<Certified> {
-        if self.is_beyond(z) {
-            return Ok(Certified::nothing());
-        }
-        let tail = self.answer(&self.tail_question(Kernel::TiltedTail, z)?, digits)?;
-        Ok(Certified { value: tail.value.clamp(0.0, 1.0), ..tail })
-    }
-
-    /// ln of the hockey-stick divergence, in doubles: about 13 digits, an approximation without proof.
-    pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
-        if self.is_beyond(&self.above(epsilon)) {
-            return Ok(f64::NEG_INFINITY);
-        }
-        let lattice = self.hockey_question(epsilon);
-        match self.ln_approx(&lattice) {
-            Err(Error::Unsweepable { .. }) if lattice.step.is_some() => {
-                let line = Question { first: epsilon.clone(), gap: Rational::new(), step: None, ..lattice };
-                self.ln_approx(&line)
-            }
-            answer => answer,
-        }
-    }
-
-    /// ln of E[exp(-L); L >= z], in doubles: an approximation without proof.
-    pub fn ln_tilted_tail_approx(&self, z: &Rational) -> Result<f64> {
-        if self.is_beyond(z) {
-            return Ok(f64::NEG_INFINITY);
-        }
-        self.ln_approx(&self.tail_question(Kernel::TiltedTail, z)?)
-    }
-
-    /// Encloses ln E[exp(x L)] = rho (x + x^2) + ln of the thetas, for a real x.
-    pub fn ln_mgf(&self, x: &Rational, bits: u32) -> Enclosure {
-        let product = Product::<ComplexBall>::new(self, x, &Rational::new(), bits + 16).at(0).re().enclosure();
-        let total = Enclosure::rational(&self.concentrated(x), bits + 64).add(&product.ln());
-        self.groups().iter().fold(total, |sum, group| sum.add(&theta::ln_scale(group, x, bits + 64)))
-    }
-
-    /// Whether no loss is as large as z: without Gaussian terms the losses end at the offset.
-    fn is_beyond(&self, z: &Rational) -> bool {
-        *self.rho() == 0 && z > self.offset()
-    }
-
-    fn hockey_question(&self, epsilon: &Rational) -> Question {
-        let first = self.above(epsilon);
-        let gap = Rational::from(&first - epsilon);
-        Question { kernel: Kernel::HockeyStick, threshold: epsilon.clone(), first, gap, step: self.step().cloned() }
-    }
-
-    /// A tail's kernel 1 / s does not decay fast enough on the line for the bounds here, so a lattice it must be.
-    fn tail_question(&self, kernel: Kernel, z: &Rational) -> Result<Question> {
-        let step = self.step().ok_or(Error::NoLattice)?.clone();
-        let last_below = self.at_most(z);
-        let first = if last_below == *z { last_below } else { self.above(z) };
-        Ok(Question { kernel, threshold: first.clone(), first, gap: Rational::new(), step: Some(step) })
-    }
-
-    /// ln of a question's answer in doubles. The plan is made anew while the answer turns out far from what it was
-    /// made for: first the saddle point estimate, then the last answer.
-    fn ln_approx(&self, question: &Question) -> Result<f64> {
+    /// ln of a question's answer in doubles: about 13 digits, an approximation without proof. The plan is made anew while
+    /// the answer turns out far from what it was made for: first the saddle point estimate, then the last answer.
+    pub(crate) fn ln_approx(&self, question: &Question) -> Result<f64> {
         const ATTEMPTS: usize = 8;
-        let sketch = ContourSearch::new(self, question).unproven();
-        let mut expected = sketch.ln_estimate();
+        let search = self.search(question).unproven();
+        let mut expected = search.ln_estimate();
         for _ in 0..ATTEMPTS {
-            let plan = sketch.plan(1e-15_f64.ln(), Some(expected))?;
-            let sum = Integrand::<Complex64>::new(self, question, &plan, ()).total(&plan).re;
-            let c = rational::from_f64(plan.c);
-            let scale = self.ln_prefactor_scale_approx(&c);
-            let prefactor = self.ln_size(question, &c, question.start()).to_f64() + scale;
+            let plan = search.plan(1e-15_f64.ln(), Some(expected))?;
+            let sum = Integrand::<Complex64>::new(&self.sum, question, &plan, ()).total(&plan).re;
+            let scale = self.sum.ln_prefactor_scale_approx(&plan.exact_c);
+            let prefactor = self.sum.ln_size(question, &plan.exact_c, question.start()).to_f64() + scale;
             let answer = prefactor + sum.abs().ln() - plan.divisor().to_f64().ln();
             if !answer.is_finite() || (answer - expected).abs() < 1.0 {
                 return Ok(answer);
@@ -218,55 +162,28 @@ impl LossSum {
         Ok(expected)
     }
 
-    /// rho (x + x^2) - x z, less l0 for the tilted tail: exact.
-    pub(crate) fn ln_size(&self, question: &Question, x: &Rational, z: &Rational) -> Rational {
-        let size = self.concentrated(x) - Rational::from(x * z);
-        if question.kernel == Kernel::TiltedTail { size - &question.first } else { size }
-    }
-
-    /// Encloses ln of the bound exp(rho (x + x^2)) prod m(x) for M(x), m the bounded laws', times exp(-x z).
-    pub(crate) fn ln_bound(&self, question: &Question, x: &Rational, z: &Rational, bits: u32) -> Enclosure {
-        let gaussian = Enclosure::rational(&self.ln_size(question, x, z), bits);
-        self.groups().iter().fold(gaussian, |sum, group| {
-            let copies = Enclosure::rational(&Rational::from(group.copies), bits);
-            sum.add(&theta::ln_bounded_mgf(group, x, bits).mul(&copies))
-        })
-    }
-
     /// The enclosure of a question's answer, with precision and share of the errors raised until the width is met.
-    fn answer(&self, question: &Question, digits: u32) -> Result<Certified> {
+    fn certify(&self, question: &Question, digits: u32) -> Result<(Enclosure, ContourProof)> {
         const ATTEMPTS: u32 = 6;
-        let sketch = ContourSearch::new(self, question);
+        let search = self.search(question);
         let mut known = None;
         let mut attempt = 0;
         loop {
             let guard = 2.3 + 9.0 * f64::from(attempt);
             let ln_share = -(f64::from(digits) * std::f64::consts::LN_10 + guard);
-            let plan = sketch.plan(ln_share, known)?;
-            let bits = (f64::from(digits) * 3.33) as u32 + 24 + (plan.evaluated().ilog2()) + 24 * attempt;
-            let sum = Integrand::<ComplexBall>::new(self, question, &plan, bits).total(&plan);
-            let scale = self.ln_prefactor_scale(&rational::from_f64(plan.c), bits);
-            let errors = self.errors(question, &plan);
-            let result = self.certify(question, &plan, sum.re().enclosure(), &scale, bits, &errors);
+            let plan = search.plan(ln_share, known)?;
+            let bits = precision::bits(digits, 24 + plan.evaluated().ilog2() + 24 * attempt);
+            let sum = Integrand::<ComplexBall>::new(&self.sum, question, &plan, bits).total(&plan);
+            let scale = self.sum.ln_prefactor_scale(&plan.exact_c, bits);
+            let errors = self.sum.errors(question, &plan);
+            let (value, proof) = self.sum.certify(question, &plan, sum.re().enclosure(), &scale, bits, &errors);
             attempt += 1;
-            let met = result.value.is_tight(digits);
-            if met || attempt == ATTEMPTS || plan.spent {
-                return Ok(Certified { met, ..result });
+            if value.is_tight(digits) || attempt == ATTEMPTS || plan.exhausted {
+                return Ok((value, proof));
             }
-            let upper = Float::with_val(53, result.value.upper().ln_ref()).to_f64();
+            let upper = Float::with_val(53, value.upper().ln_ref()).to_f64();
             known = (upper.is_finite()).then_some(upper);
         }
-    }
-
-    /// Encloses ln of what the factors leave out at Re s = c.
-    pub(crate) fn ln_prefactor_scale(&self, c: &Rational, bits: u32) -> Enclosure {
-        let nought = Enclosure::double(0.0, bits + 64);
-        self.groups().iter().fold(nought, |sum, group| sum.add(&theta::ln_scale(group, c, bits + 64)))
-    }
-
-    /// The same in doubles.
-    pub(crate) fn ln_prefactor_scale_approx(&self, c: &Rational) -> f64 {
-        self.groups().iter().map(|group| theta::ln_scale_approx(group, c)).sum()
     }
 }
 
@@ -297,19 +214,21 @@ mod tests {
             (vec![("1/2", 4)], 2),
         ] {
             let sum = LossSum::new(counts.iter().map(gaussian)).unwrap();
+            let contours = Contours::new(sum.clone());
+            let nodes = |answer: &Answer| answer.method.contour().and_then(|proof| proof.period_nodes);
             for epsilon in ["0", "0.7", "3", "8"] {
                 let epsilon = parse(epsilon).unwrap();
-                let lattice = sum.answer(&sum.hockey_question(&epsilon), digits + 4).unwrap();
+                let question = Question::hockey_stick(&sum, &epsilon);
+                let lattice = contours.by_question(&question, digits + 4).unwrap();
                 for kernel in [Kernel::HockeyStick, Kernel::Complement] {
                     if kernel == Kernel::Complement && epsilon >= *sum.rho() {
                         continue;
                     }
-                    let gap = Rational::new();
-                    let line = Question { kernel, threshold: epsilon.clone(), first: epsilon.clone(), gap, step: None };
-                    let line = sum.answer(&line, digits).unwrap();
+                    let line = Question { kernel, ..question.clone().on_line() };
+                    let line = contours.by_question(&line, digits).unwrap();
                     let one = Enclosure::double(1.0, 64);
                     let value = if kernel == Kernel::Complement { one.sub(&line.value) } else { line.value.clone() };
-                    assert!(line.certificate.period_nodes.is_none() && lattice.certificate.period_nodes.is_some());
+                    assert!(nodes(&line).is_none() && nodes(&lattice).is_some());
                     assert!(value.overlaps(&lattice.value), "{counts:?} {epsilon} {kernel:?}: {line:?} {lattice:?}");
                     assert_eq!(line.met, line.value.is_tight(digits));
                     assert!(line.value.is_tight(1), "{counts:?} {epsilon} {kernel:?}: {line:?}");

@@ -99,27 +99,27 @@ pub(super) mod tests {
     use super::*;
 
     /// |F(t)|^copies by its definition: sum over x of p(x) exp(i w t x).
-    pub(in crate::loss) fn factor_by_definition(wave: &FactorBound, t: f64) -> f64 {
-        let reach = (12.0 * wave.sigma2.sqrt()).ceil() as i64 + 2;
+    pub(in crate::loss) fn factor_by_definition(bound: &FactorBound, t: f64) -> f64 {
+        let reach = (12.0 * bound.sigma2.sqrt()).ceil() as i64 + 2;
         let (mut top, mut bottom) = (0.0, 0.0);
         for x in -reach..=reach {
-            let mass = (-(x * x) as f64 / (2.0 * wave.sigma2)).exp();
-            top += mass * (wave.weight * t * x as f64).cos();
+            let mass = (-(x * x) as f64 / (2.0 * bound.sigma2)).exp();
+            top += mass * (bound.weight * t * x as f64).cos();
             bottom += mass;
         }
-        (top / bottom).abs().powf(wave.copies)
+        (top / bottom).abs().powf(bound.copies)
     }
 
     #[test]
     fn the_factor_is_bounded_at_its_distance_and_beyond() {
         for sigma2 in [0.31, 1.0, 5.0] {
-            let wave = FactorBound { sigma2, weight: 1.0, copies: 3.0, periodic: true };
+            let bound = FactorBound { sigma2, weight: 1.0, copies: 3.0, periodic: true };
             for k in 0..=60 {
                 let d = PI * f64::from(k) / 60.0;
-                let truth = factor_by_definition(&wave, d).ln();
-                assert!(wave.ln_factor(d) >= truth - 1e-9 * truth.abs() || truth < -60.0, "{sigma2} {d}");
+                let truth = factor_by_definition(&bound, d).ln();
+                assert!(bound.ln_factor(d) >= truth - 1e-9 * truth.abs() || truth < -60.0, "{sigma2} {d}");
                 if (0.5..60.0).contains(&-truth) && sigma2 > 0.9 && d < 2.5 {
-                    assert!(wave.ln_factor(d) <= truth * 0.98, "not tight at {sigma2} {d}");
+                    assert!(bound.ln_factor(d) <= truth * 0.98, "not tight at {sigma2} {d}");
                 }
             }
         }

@@ -10,10 +10,7 @@ use super::{
     sum::LossSum,
     theta::Factor,
 };
-use crate::numeric::{
-    field::{Field, Real},
-    rational,
-};
+use crate::numeric::field::{Field, Real};
 
 /// The summand of the trapezoid rule at node j, without the prefactor.
 pub(crate) struct Integrand<F: Field> {
@@ -32,14 +29,14 @@ impl<F: Field> Integrand<F> {
         plan: &Plan,
         precision: <F::Real as Real>::Precision,
     ) -> Self {
-        let c = rational::from_f64(plan.c);
+        let c = &plan.exact_c;
         let spacing = plan.period.clone().recip();
-        let start = if question.step.is_some() { &question.first } else { &question.threshold };
+        let start = question.start();
         Integrand {
-            product: Product::new(sum, &c, &spacing, precision),
+            product: Product::new(sum, c, &spacing, precision),
             offset: ExactPhase::new(&(Rational::from(sum.offset() - start) * &spacing)),
             two_pi: F::Real::pi(precision).mul_int(2),
-            bracket: Bracket::new(question, &c, plan, precision),
+            bracket: Bracket::new(question, c, (&plan.period, plan.nodes), precision),
             precision,
         }
     }

@@ -1,16 +1,35 @@
-//! The privacy loss and its sums.
+//! The privacy loss and its sums, to be read in this order as one argument.
+//!
+//! | file | what it is about |
+//! | --- | --- |
+//! | [`parameter`] | epsilon, delta, rho and sigma2, checked once when they are made |
+//! | [`law`] | the law of the noise of one count, and groups of equal counts |
+//! | [`sum`] | the sum of the privacy losses of all counts, and the lattice of its values |
+//! | [`theta`] | its moment generating function, by both sides of Jacobi's identity |
+//! | `question` | the questions that are asked of a sum, and their kernels |
+//! | `contour` | the answer by the trapezoid rule on a contour, with every error bounded |
+//! | `integrand`, `phase` | the summand at a node, with exact phases |
+//! | `bounds` | the error bounds: aliasing, truncation, rounding |
+//! | `sieve`, `factor_bound` | where on the contour the integrand is provably negligible |
+//! | `plan`, `search` | which nodes are summed, searched in doubles |
+//! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
+//! | [`evaluator`] | which engine answers, and all that is remembered |
+//! | [`answer`] | what every question returns: a value, how it was certified, whether the width was met |
+//! | [`convolve`] | exact convolution in fixed point: the independent path that tests compare with |
 
 pub mod answer;
 mod bounds;
-pub mod contour;
+mod contour;
 pub mod convolve;
+pub mod evaluator;
 mod factor_bound;
 pub mod family;
 mod integrand;
 pub mod law;
+pub mod parameter;
 mod phase;
 mod plan;
-pub mod question;
+mod question;
 mod search;
 mod sieve;
 pub mod sum;

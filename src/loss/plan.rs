@@ -7,10 +7,7 @@ use std::f64::consts::PI;
 
 use rug::Rational;
 
-use super::{
-    sieve::{self, Survivor},
-    sum::LossSum,
-};
+use super::sieve::{self, SumSieve, Survivor, Swept, Target};
 use crate::error::{Error, Result};
 
 /// How many nodes a sum may have before the question is refused.
@@ -30,6 +27,8 @@ const MOST_CANDIDATES: i64 = 50_000;
 pub(crate) struct Plan {
     /// The real part, a dyadic number of few bits.
     pub c: f64,
+    /// The same, exactly.
+    pub exact_c: Rational,
     /// The losses after which the rule repeats itself: the heights are 2 pi j / period. On a lattice a multiple of h.
     pub period: Rational,
     /// The number N of nodes of one period of the integrand on a lattice, odd where the sum is alone; nothing on the
@@ -46,7 +45,8 @@ pub(crate) struct Plan {
     pub cut: f64,
     /// What of the kernel falls with the height: 1/j^2 for hockey sticks and on the line, 1/j for tails on a lattice.
     pub decay: i32,
-    /// Nodes dropped beside those below the cut: an upper bound for the sum of |product of the factors| / j^decay.
+    /// Nodes dropped beside those below the cut: an upper bound for the sum of |product of the factors| / j^decay, in
+    /// units of exp(-cut).
     pub dropped: f64,
     /// The last node that the sieve covers.
     pub last: i64,
@@ -55,8 +55,8 @@ pub(crate) struct Plan {
     /// How far up the sweep goes at most, as a multiple of the height of the main lobe: all that is needed, or less where
     /// no proof is asked for.
     pub far: f64,
-    /// Whether the sieve stopped at its budget: more digits are not to be had on the line.
-    pub spent: bool,
+    /// Whether the sieve stopped at its budget: the line gives no more digits.
+    pub exhausted: bool,
 }
 
 impl Plan {
@@ -74,7 +74,9 @@ impl Plan {
     /// others are dropped while their bounds add up to no more than what the cut leaves out anyway, and so is what is
     /// beyond `last` or more than `most`.
     pub(crate) fn keep(&mut self, candidates: Vec<(i64, f64)>, most: usize) {
-        let weight = |(node, ln_bound): (i64, f64)| (ln_bound - f64::from(self.decay) * (node as f64).ln()).exp();
+        // In units of exp(-cut), so that what is far below the smallest double keeps its weight.
+        let weight =
+            |(node, ln_bound): (i64, f64)| (ln_bound + self.cut - f64::from(self.decay) * (node as f64).ln()).exp();
         let mut nodes: Vec<(f64, i64)> = (candidates.into_iter().filter(|(node, _)| *node <= self.last))
             .map(|candidate| (weight(candidate) * (1.0 + 1e-9), candidate.0))
             .collect();
@@ -89,7 +91,7 @@ impl Plan {
         }
         // Fewer than 2^53 terms: the roundings of their sum are a 10^-6th part at most.
         self.dropped += dropped * (1.0 + 1e-6);
-        self.spent |= dropped > left_out;
+        self.exhausted |= dropped > left_out;
         let mut nodes: Vec<i64> = nodes[kept..].iter().map(|(_, node)| *node).collect();
         nodes.sort_unstable();
         for node in nodes {
@@ -101,9 +103,9 @@ impl Plan {
         }
     }
 
-    /// About the sum of |product of the factors| / j^decay that the cut leaves out anyway.
+    /// About the sum of |product of the factors| / j^decay that the cut leaves out anyway, in units of exp(-cut).
     fn left_out(&self, last: i64) -> f64 {
-        (-self.cut).exp() / self.lobes[0].1 as f64 * if self.decay == 2 { 1.0 } else { last as f64 }
+        if self.decay == 2 { 1.0 / self.lobes[0].1 as f64 } else { last as f64 / self.lobes[0].1 as f64 }
     }
 
     /// What the rule divides by: the number of nodes on a lattice, the period on the line.
@@ -126,31 +128,35 @@ impl Plan {
         Plan { period: period.clone(), lobes: vec![(0, reach)], last: reach, ..self.clone() }
     }
 
+    /// The refusal of a sweep that would take more than its budget.
+    pub(crate) fn unsweepable(&self, needed: String, budget: String) -> Error {
+        unsweepable(self.nodes.map(|nodes| Rational::from(&self.period / nodes).to_f64()), needed, budget)
+    }
+
     /// Im s at a node, approximately.
     pub(crate) fn height(&self, node: i64) -> f64 {
         2.0 * PI * node as f64 / self.period.to_f64()
     }
 }
 
+/// The refusal of a sweep on a lattice of the given step, or on the line.
 pub(super) fn unsweepable(step: Option<f64>, needed: String, budget: String) -> Error {
     Error::Unsweepable { step: step.map_or("0".to_string(), |step| format!("{step:.3e}")), needed, budget }
 }
 
-impl LossSum {
+impl SumSieve {
     /// The plan with the lobes of this sum that survive beyond its first lobe, and with the height up to which the
-    /// sieve of this sum came. On the line at most `most_on_line` of their nodes are summed.
+    /// sieve came. On the line at most `most_on_line` of their nodes are summed.
     pub(crate) fn also_sieved(&self, mut plan: Plan, most_on_line: usize) -> Result<Plan> {
         if plan.cut.is_infinite() {
             return Ok(plan);
         }
         let most = if plan.nodes.is_some() { MOST_NODES } else { MOST_CANDIDATES };
         let survivors = self.survivors(&mut plan, most, sieve::BUDGET)?;
-        let bound = self.ln_bounds();
         let height = plan.height(1);
-        let candidates =
-            survivors.into_iter().flat_map(|(from, to)| from..=to).map(|node| (node, bound(node as f64 * height)));
-        let most = if plan.nodes.is_some() { usize::MAX } else { most_on_line };
-        plan.keep(candidates.collect(), most);
+        let nodes = survivors.into_iter().flat_map(|(from, to)| from..=to);
+        let candidates = nodes.map(|node| (node, self.ln_bound(node as f64 * height))).collect();
+        plan.keep(candidates, if plan.nodes.is_some() { usize::MAX } else { most_on_line });
         if plan.nodes.is_none() {
             plan.beyond = self.beyond(height, plan.last as f64);
         }
@@ -168,67 +174,81 @@ impl LossSum {
             // Where all that is beyond adds no more than what the cut leaves out.
             None => (1 << 61, (start * plan.cut.min(600.0).exp() * self.beyond(spacing, 1e18)).min(start * plan.far)),
         };
-        // On the line other questions will go further.
-        let ahead = if plan.nodes.is_some() { top } else { 4.0 * top };
+        let target = Target { from: start, to: top, cut: plan.cut, resolution: 2.0 * spacing, budget };
         let swept = match plan.nodes {
-            // Quickly swept: the answer depends on the question alone, and not on what was asked before.
-            Some(_) if ahead < SHORT => self.sweep((start, ahead), plan.cut, 2.0 * spacing, budget),
-            _ => self.swept((start, ahead), plan.cut, 2.0 * spacing, budget),
+            Some(_) if top < SHORT => self.sweep(&target),
+            // The same end for every question on the lattice, although its half period comes with other roundings.
+            Some(_) => self.remembered_sweep(&target, half_period(plan) * (1.0 + 1e-9)),
+            None => self.remembered_sweep(&target, f64::INFINITY),
         };
-        // An approximation stays near, however far another question made the sweep go.
+        // An approximation stays near.
         let reached = if plan.far.is_finite() { swept.reached.min(top) } else { swept.reached };
         let covered = reached / spacing * (1.0 - 2f64.powi(-40)) - 1.0;
-        let mut spent = swept.reached < top;
-        let complete = plan.nodes.is_some() && !spent;
+        let mut exhausted = swept.reached < top;
+        let complete = plan.nodes.is_some() && !exhausted;
         let last = if complete { end } else { (covered.max(reach as f64) as i64).min(end) };
-        // The same share that `truncation_error` of the bounds has for the cut.
-        let left_out = plan.left_out(last);
-        let range = |part: &Survivor| {
-            // More nodes on each side than the interval holds, for the roundings of its ends and of the quotients.
-            let margin = 1.0 + part.to / spacing * 2f64.powi(-48);
-            let from = ((part.from / spacing - margin).floor() as i64).max(reach + 1);
-            (from, ((part.to / spacing + margin).ceil() as i64).min(last))
-        };
-        // Those that weigh most, until the rest may be left out.
-        let (mut needed, mut enough) = (0, swept.survivors.len());
-        while needed < enough {
-            let middle = needed.midpoint(enough);
-            if swept.weight_from(middle, spacing, plan.decay) > left_out {
-                needed = middle + 1;
-            } else {
-                enough = middle;
-            }
-        }
+        let (taken, weight) = heaviest(&swept, plan, spacing, last);
         let mut ranges: Vec<(i64, i64)> = Vec::new();
-        let (mut count, mut taken) = (0, 0);
-        for part in &swept.survivors[..needed] {
-            let (from, to) = range(part);
+        let (mut count, mut used) = (0, taken);
+        for (index, part) in swept.survivors[..taken].iter().enumerate() {
+            let (from, to) = nodes_of(part, spacing, (reach + 1, last));
             let nodes = (to - from + 1).max(0);
-            if plan.nodes.is_some() && count + nodes > most {
-                let step = self.step().map(Rational::to_f64);
-                return Err(unsweepable(step, format!("{} nodes", count + nodes), format!("{most} nodes")));
-            }
             if count + nodes > most {
-                spent = true;
+                if plan.nodes.is_some() {
+                    return Err(plan.unsweepable(format!("{} nodes", count + nodes), format!("{most} nodes")));
+                }
+                (exhausted, used) = (true, index);
                 break;
             }
-            taken += 1;
             if nodes > 0 && part.matters(start, plan.cut) {
                 count += nodes;
                 ranges.push((from, to));
             }
         }
-        plan.dropped += swept.weight_from(taken, spacing, plan.decay);
-        ranges.sort_unstable();
-        // Each node once.
-        let mut after = reach;
-        for range in &mut ranges {
-            range.0 = range.0.max(after + 1);
-            after = after.max(range.1);
-        }
-        ranges.retain(|(from, to)| from <= to);
+        plan.dropped += if used == taken { weight } else { swept.weight_from(used, spacing, plan.decay, plan.cut) };
         plan.last = last;
-        plan.spent |= spent;
-        Ok(ranges)
+        plan.exhausted |= exhausted;
+        Ok(each_once(ranges, reach))
     }
+}
+
+/// Half the period of a lattice in Im s: pi / h.
+fn half_period(plan: &Plan) -> f64 {
+    plan.nodes.map_or(f64::INFINITY, |nodes| PI / Rational::from(&plan.period / nodes).to_f64())
+}
+
+/// How many of the survivors, the heaviest first, have to be summed so that the rest weighs no more than what the cut
+/// leaves out anyway; and the weight of the rest. The share is that of `truncation_error` of the bounds.
+fn heaviest(swept: &Swept, plan: &Plan, spacing: f64, last: i64) -> (usize, f64) {
+    let left_out = plan.left_out(last);
+    let weight_from = |index: usize| swept.weight_from(index, spacing, plan.decay, plan.cut);
+    let (mut needed, mut enough) = (0, swept.survivors.len());
+    while needed < enough {
+        let middle = needed.midpoint(enough);
+        if weight_from(middle) > left_out {
+            needed = middle + 1;
+        } else {
+            enough = middle;
+        }
+    }
+    (needed, weight_from(needed))
+}
+
+/// The nodes of an interval of heights, and more on each side for the roundings of its ends and of the quotients.
+fn nodes_of(part: &Survivor, spacing: f64, (first, last): (i64, i64)) -> (i64, i64) {
+    let margin = 1.0 + part.to / spacing * 2f64.powi(-48);
+    let from = ((part.from / spacing - margin).floor() as i64).max(first);
+    (from, ((part.to / spacing + margin).ceil() as i64).min(last))
+}
+
+/// The ranges in order, each node once and none up to `reach`.
+fn each_once(mut ranges: Vec<(i64, i64)>, reach: i64) -> Vec<(i64, i64)> {
+    ranges.sort_unstable();
+    let mut after = reach;
+    for range in &mut ranges {
+        range.0 = range.0.max(after + 1);
+        after = after.max(range.1);
+    }
+    ranges.retain(|(from, to)| from <= to);
+    ranges
 }

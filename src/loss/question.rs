@@ -1,9 +1,31 @@
-//! The questions that are put to a sum, and their kernels.
+//! The questions that are put to a sum of privacy losses, and their kernels.
+//!
+//! Let L have its values on rho + h Z and let M(s) = E[exp(s L)]. A question is a sequence g(l) >= 0 on the lattice
+//! with sum over l of P[L = l] g(l) asked for, and kappa(s) = h sum over l of g(l) exp(-s l) its transform, which
+//! converges in an open strip of Re s. For every c in the strip the answer is the integral of
+//! M(s) kappa(s) / (2 pi i) over one period of the line Re s = c. With l0 the first value that counts:
+//!
+//! | question | g(l) | kappa(s) exp(s l0) / h | strip |
+//! | --- | --- | --- | --- |
+//! | hockey stick at eps | (1 - exp(eps - l))_+ | (n1 + n2 E) / ((1 - E)(1 - exp(-h) E)) | c > 0 |
+//! | its complement | min(1, exp(eps - l)) | minus the same | -1 < c < 0 |
+//! | upper tail P[L >= l0] | 1 for l >= l0 | 1 / (1 - E) | c > 0 |
+//! | tilted tail E[exp(-L); L >= l0] | exp(-l) for l >= l0 | exp(-l0) / (1 - exp(-h) E) | c > -1 |
+//!
+//! where E = exp(-s h), y = l0 - eps in (0, h], n1 = 1 - exp(-y), n2 = exp(-y) - exp(-h). Both terms of the privacy
+//! profile are in the first line. Nothing cancels: n1, n2 and the two denominators are formed without subtraction of
+//! near numbers.
+//!
+//! Without a lattice, or where its period is too long to sweep, the hockey stick and its complement take the whole line
+//! and the kernel exp(-s eps) / (s (s + 1)), which knows nothing of a lattice.
 
 use rug::Rational;
 
-use super::plan::Plan;
-use crate::numeric::field::{Field, Real};
+use super::sum::LossSum;
+use crate::{
+    error::{Error, Result},
+    numeric::field::{Field, Real},
+};
 
 /// Which sequence g is summed against the masses; see the module's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +59,32 @@ pub(crate) struct Question {
     pub first: Rational,
     /// l0 - eps, in (0, h].
     pub gap: Rational,
-    /// The lattice step h of the periodic kernels; nothing for the kernel on the line.
+    /// The lattice step h of the periodic kernels, or `None` for the kernel on the line.
     pub step: Option<Rational>,
 }
 
 impl Question {
+    /// The hockey stick at epsilon: on the lattice of the sum if it has one, else on the line.
+    pub(crate) fn hockey_stick(sum: &LossSum, epsilon: &Rational) -> Self {
+        let first = sum.above(epsilon);
+        let gap = Rational::from(&first - epsilon);
+        Question { kernel: Kernel::HockeyStick, threshold: epsilon.clone(), first, gap, step: sum.step().cloned() }
+    }
+
+    /// A tail from the first lattice value >= z. The kernel 1 / s of a tail does not decay fast enough on the line for
+    /// the bounds of the rule, so a sum without a lattice is refused.
+    pub(crate) fn tail(kernel: Kernel, sum: &LossSum, z: &Rational) -> Result<Self> {
+        let step = sum.step().ok_or(Error::NoLattice)?.clone();
+        let last_below = sum.at_most(z);
+        let first = if last_below == *z { last_below } else { sum.above(z) };
+        Ok(Question { kernel, threshold: first.clone(), first, gap: Rational::new(), step: Some(step) })
+    }
+
+    /// The same hockey stick, or complement of one, on the line.
+    pub(crate) fn on_line(self) -> Self {
+        Question { first: self.threshold.clone(), gap: Rational::new(), step: None, ..self }
+    }
+
     /// Where the kernel's exponential starts: l0 on a lattice, eps on the line.
     pub(crate) fn start(&self) -> &Rational {
         if self.step.is_some() { &self.first } else { &self.threshold }
@@ -72,10 +115,16 @@ pub(crate) struct Periodic<F: Field> {
 }
 
 impl<F: Field> Bracket<F> {
-    pub(crate) fn new(question: &Question, c: &Rational, plan: &Plan, precision: <F::Real as Real>::Precision) -> Self {
+    /// On the line Re s = c, where the rule repeats itself after losses of one `period`: on a lattice so many nodes.
+    pub(crate) fn new(
+        question: &Question,
+        c: &Rational,
+        (period, nodes): (&Rational, Option<i64>),
+        precision: <F::Real as Real>::Precision,
+    ) -> Self {
         let real = |x: &Rational| F::Real::rational(x, precision);
-        let (Some(step), Some(nodes)) = (&question.step, plan.nodes) else {
-            let height = F::Real::pi(precision).mul(&real(&(Rational::from(2) / &plan.period)));
+        let (Some(step), Some(nodes)) = (&question.step, nodes) else {
+            let height = F::Real::pi(precision).mul(&real(&(Rational::from(2) / period)));
             return Bracket::Line { at: [real(c), real(&Rational::from(c + 1_u32)), height] };
         };
         let one = real(&Rational::from(1));
@@ -119,8 +168,8 @@ impl<F: Field> Periodic<F> {
                 // (n1 + n2 r p^2) / (p^2 a b) = (n1 conj(p)^2 + n2 r) / (a b)
                 let back = p.conj();
                 let (n1, n2) = &self.numerator;
-                let nought = n2.mul_int(0);
-                let top = back.mul(&back).scale(n1).add(&F::new(n2.clone(), nought));
+                let zero = n2.mul_int(0);
+                let top = back.mul(&back).scale(n1).add(&F::new(n2.clone(), zero));
                 top.mul(&one_minus(&self.first).mul(&one_minus(&self.second)).recip())
             }
             Kernel::UpperTail => p.conj().mul(&one_minus(&self.first).recip()),

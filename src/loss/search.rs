@@ -1,7 +1,7 @@
 //! The search for a contour in doubles: its real part, its period and where the main lobe is cut.
 //!
 //! Nothing here needs a proof: every real part, spacing and height gives a true enclosure, because
-//! [`contour`](super::contour) bounds what each choice leaves out. A bad choice costs time only.
+//! [`bounds`](super::bounds) bounds what each choice leaves out. A bad choice costs time only.
 
 use std::f64::consts::PI;
 
@@ -11,7 +11,7 @@ use super::{
     law::Law,
     plan::{MOST_NODES, MOST_ON_LINE, Plan, unsweepable},
     question::{Kernel, Question},
-    sieve,
+    sieve::{self, SumSieve},
     sum::LossSum,
     theta,
 };
@@ -23,6 +23,7 @@ use crate::{
 /// What the plan needs to know of the sum and the question, in doubles.
 pub(crate) struct ContourSearch<'a> {
     sum: &'a LossSum,
+    sieve: &'a SumSieve,
     kernel: Kernel,
     /// Whether some losses are bounded, so that the bound for M is not a Gaussian's alone.
     bounded: bool,
@@ -41,9 +42,10 @@ pub(crate) struct ContourSearch<'a> {
 }
 
 impl<'a> ContourSearch<'a> {
-    pub(crate) fn new(sum: &'a LossSum, question: &Question) -> Self {
+    pub(crate) fn new(sum: &'a LossSum, sieve: &'a SumSieve, question: &Question) -> Self {
         ContourSearch {
             sum,
+            sieve,
             kernel: question.kernel,
             bounded: sum.groups().iter().any(|group| matches!(group.law, Law::DiscreteLaplace { .. })),
             rho: sum.rho().to_f64(),
@@ -240,6 +242,7 @@ impl<'a> ContourSearch<'a> {
         let exact = Rational::from(exact_step * nodes);
         let mut plan = Plan {
             c,
+            exact_c: rational::from_f64(c)?,
             period: exact,
             nodes: Some(nodes),
             lobes: vec![(0, last)],
@@ -249,7 +252,7 @@ impl<'a> ContourSearch<'a> {
             decay: if matches!(self.kernel, Kernel::UpperTail | Kernel::TiltedTail) { 1 } else { 2 },
             dropped: 0.0,
             last,
-            spent: false,
+            exhausted: false,
             beyond: 1.0,
             far: self.far,
         };
@@ -258,7 +261,7 @@ impl<'a> ContourSearch<'a> {
             return if last > MOST_NODES { Err(self.too_many(last)) } else { Ok(plan) };
         }
         plan.lobes = vec![(0, reach as i64)];
-        let plan = self.sum.also_sieved(plan, MOST_ON_LINE)?;
+        let plan = self.sieve.also_sieved(plan, MOST_ON_LINE)?;
         if plan.last < last {
             let needed = format!("more windows up to height {:.1e}", last as f64 * spacing);
             return Err(self.unsweepable(needed, format!("{} windows", sieve::BUDGET)));
@@ -267,7 +270,7 @@ impl<'a> ContourSearch<'a> {
     }
 
     fn on_line(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
-        self.sum.also_sieved(self.main_lobe_on_line(c, period, cut)?, MOST_ON_LINE)
+        self.sieve.also_sieved(self.main_lobe_on_line(c, period, cut)?, MOST_ON_LINE)
     }
 
     fn main_lobe_on_line(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
@@ -281,10 +284,10 @@ impl<'a> ContourSearch<'a> {
             return Err(self.too_many(reach as i64));
         }
         let reach = reach as i64;
-        let exact = rational::from_f64(period);
         let plan = Plan {
             c,
-            period: exact,
+            exact_c: rational::from_f64(c)?,
+            period: rational::from_f64(period)?,
             nodes: None,
             lobes: vec![(0, reach)],
             below,
@@ -293,7 +296,7 @@ impl<'a> ContourSearch<'a> {
             decay: 2,
             dropped: 0.0,
             last: reach,
-            spent: false,
+            exhausted: false,
             beyond: 1.0,
             far: self.far,
         };

@@ -5,33 +5,42 @@
 //!
 //! |F(t)| <= psi(d) / psi(0),   psi(d) = sum over k in Z of exp(-sigma2 (d - 2 pi k)^2 / 2).
 //!
-//! psi is a theta function, and decreases on [0, pi]: see `wave`. So a group is below any target except in windows around the multiples of 2 pi / w. The windows of the groups are
-//! intersected, the rarest first, and what remains is halved until the product of all factors settles it or it is as
-//! short as a few nodes. Survivors are returned, to be integrated; nothing is ignored.
+//! psi is a theta function that decreases on [0, pi] (see `factor_bound`), so a group is below any target except in windows
+//! around the multiples of 2 pi / w. The windows of the groups are intersected, the rarest first. What remains is halved
+//! until the product of all factors is below the target, or until the piece is as short as a few nodes. The pieces that
+//! survive are returned and integrated; nothing is ignored.
 //!
 //! The kernel falls as 1/t^2, so the target may rise with the height: at t it is exp(-cut) t / from, which leaves a
-//! sum that grows with the logarithm of the height only. The sweep goes octave by octave, each with the target of its
-//! lower end, and is over for good where the target reaches one; or it stops at its budget, and says where. A later
-//! question takes it up again there.
+//! sum that grows only with the logarithm of the height. The sweep goes octave by octave, each with the target of its
+//! lower end. It ends for good where the target reaches one, or it stops at its budget and says at which height.
 //!
-//! Far up, a group need not be small everywhere to be small on average: see `LossSum::beyond`.
+//! Sweeps are remembered, because the next question about the same sum often needs the same one. Memory changes no
+//! answer: the start, the target and the resolution of a remembered sweep are rounded to a fixed grid, and a question
+//! uses exactly the octaves that it would have swept itself, however far another question went.
+//!
+//! Far up, a group need not be small everywhere to be small on average: see `SumSieve::beyond`.
 //!
 //! All of this runs in doubles. Each decision keeps a margin of 10^-6 relative, while the rounding errors of the few
 //! operations behind it are below 10^-12 relative; heights are uncertain by 2^-48 of themselves, which the windows are
 //! widened by.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use super::{factor_bound::FactorBound, law::Law, sum::LossSum};
 
-/// What a sweep has found so far.
+/// What a sweep has found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Swept {
     /// Intervals that cover every height at which the product may exceed its target, those that weigh most first.
     pub survivors: Vec<Survivor>,
-    /// What the survivors from an index on weigh together.
+    /// The weights of the survivors from an index on, together.
     tails: Vec<Weight>,
-    /// Up to where they cover it.
+    /// The cut of the sweep: weights are in units of exp(-cut).
+    cut: f64,
+    /// The height up to which the survivors cover it.
     pub reached: f64,
 }
 
@@ -43,7 +52,8 @@ pub(crate) struct Survivor {
     ln_bound: f64,
 }
 
-/// Sums over intervals of b (to - from) / from^k and b / from^k for k = 1 and 2, where b bounds the product.
+/// Sums over intervals of b (to - from) / from^k and b / from^k for k = 1 and 2, where b bounds the product in units of
+/// exp(-cut).
 #[derive(Clone, Copy, Debug, Default)]
 struct Weight {
     long: [f64; 2],
@@ -57,34 +67,39 @@ impl Survivor {
         self.ln_bound > floor && self.to >= from && self.ln_bound > floor + (self.from.max(from) / from).ln()
     }
 
-    fn weight(&self) -> Weight {
-        let each = |k: i32| (self.ln_bound * (1.0 - 1e-6)).exp() / self.from.powi(k);
+    /// The unit exp(-cut) keeps the weights of products below 1e-308 from becoming zero: what survives is above the
+    /// target, so here b is at least about 1 / from. Where b overflows the weight is infinite, and nothing is dropped.
+    fn weight(&self, cut: f64) -> Weight {
+        let each = |k: i32| (self.ln_bound * (1.0 - 1e-6) + cut).exp() / self.from.powi(k);
         let length = self.to - self.from;
         Weight { long: [each(1) * length, each(2) * length], short: [each(1), each(2)] }
     }
 }
 
 impl Swept {
-    fn new(mut survivors: Vec<Survivor>, reached: f64, resolution: f64) -> Self {
+    fn new(mut survivors: Vec<Survivor>, reached: f64, resolution: f64, cut: f64) -> Self {
         let importance = |part: &Survivor| {
-            let weight = part.weight();
+            let weight = part.weight(cut);
             weight.long[1] + resolution * weight.short[1]
         };
         survivors.sort_by(|a, b| importance(b).total_cmp(&importance(a)));
         let mut tails = vec![Weight::default(); survivors.len() + 1];
         for (index, part) in survivors.iter().enumerate().rev() {
-            let (rest, own) = (tails[index + 1], part.weight());
+            let (rest, own) = (tails[index + 1], part.weight(cut));
             let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
             tails[index] = Weight { long: add(rest.long, own.long), short: add(rest.short, own.short) };
         }
-        Swept { survivors, tails, reached }
+        Swept { survivors, tails, cut, reached }
     }
 
-    /// An upper bound for the sum of |product| / j^decay over the nodes, `spacing` apart, in the survivors from `index`
-    /// on: an interval holds at most (to - from) / spacing + 1 of them, and two more for the roundings of its ends.
-    pub(crate) fn weight_from(&self, index: usize, spacing: f64, decay: i32) -> f64 {
+    /// An upper bound, in units of exp(-cut), for the sum of |product| / j^decay over the nodes, `spacing` apart, in the
+    /// survivors from `index` on: an interval holds at most (to - from) / spacing + 1 of them, and two more for the
+    /// roundings of its ends.
+    pub(crate) fn weight_from(&self, index: usize, spacing: f64, decay: i32, cut: f64) -> f64 {
         let (tail, k) = (&self.tails[index], if decay == 2 { 1 } else { 0 });
-        (tail.long[k] / spacing + 3.0 * tail.short[k]) * spacing.powi(decay) * (1.0 + 1e-6)
+        // A sweep's cut is at least that of the question it serves, so this factor is at most one.
+        let unit = (cut - self.cut).exp();
+        (tail.long[k] / spacing + 3.0 * tail.short[k]) * spacing.powi(decay) * unit * (1.0 + 1e-6)
     }
 }
 
@@ -92,45 +107,96 @@ impl Swept {
 pub(crate) const BUDGET: u64 = 4_000_000;
 
 /// The sweep has looked at as many windows as it may.
-struct Spent;
+struct BudgetReached;
 
-/// The sweep that a sum has seen last: later questions of the same sum reuse it and take it further.
-#[derive(Debug, Default)]
-pub(crate) struct Memory {
-    sweep: Mutex<Option<(Sweep, Arc<Swept>)>>,
-    /// The period and the mean of the factor of each group on the integers.
-    means: OnceLock<Vec<(f64, f64)>>,
+/// What is to be swept: the heights from `from` to `to` for the target exp(-cut) t / from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    pub from: f64,
+    pub to: f64,
+    pub cut: f64,
+    /// Pieces shorter than this are not divided further.
+    pub resolution: f64,
+    /// How many windows and pieces may be looked at.
+    pub budget: u64,
 }
 
-impl LossSum {
-    /// A sweep of [from, to] for the target exp(-cut) t / from, forgotten afterwards.
-    pub(crate) fn sweep(&self, (from, to): (f64, f64), cut: f64, resolution: f64, budget: u64) -> Arc<Swept> {
-        let mut sweep = Sweep::new(self.waves(), from, cut, resolution);
-        sweep.advance(to * (1.0 + 1e-9), budget);
-        Arc::new(Swept::new(sweep.survivors, sweep.reached, resolution))
+/// The start, cut, resolution and end of a remembered sweep, on a fixed grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct GridPoint {
+    /// Binary logarithms.
+    from: i32,
+    resolution: i32,
+    /// In multiples of 8.
+    cut: u64,
+    /// The bits of the height at which the sweep ends at the latest.
+    end: u64,
+}
+
+impl GridPoint {
+    /// The grid point that serves a target: it starts no later, and its own target is nowhere above.
+    fn of(target: &Target, end: f64) -> Self {
+        let from = exponent(target.from);
+        // exp(-cut) t / from is nowhere above the asked target if and only if cut + ln(from) is not below it.
+        let cut = target.cut + (target.from / 2f64.powi(from)).ln();
+        let resolution = exponent(target.resolution * std::f64::consts::SQRT_2);
+        GridPoint { from, resolution, cut: (cut / 8.0).ceil() as u64, end: end.to_bits() }
     }
 
-    /// A sweep for the target exp(-cut) t / from at least, that covers the heights from `from` to `to` unless it has
-    /// looked at more than `budget` windows. The bounds do not depend on Re s, so the answer to one question serves
-    /// others: a survivor of a stricter target is only looked at in vain.
-    pub(crate) fn swept(&self, (from, to): (f64, f64), cut: f64, resolution: f64, budget: u64) -> Arc<Swept> {
-        /// Sweep for a somewhat stricter target than was asked, for the questions to come.
-        const SPARE: f64 = 8.0;
-        let mut memory = self.memory().sweep.lock().unwrap_or_else(PoisonError::into_inner);
-        // exp(-cut) t / from is nowhere above the known target if and only if cut + ln(from) is not above it.
-        let serves = |sweep: &Sweep| sweep.from <= from && cut + from.ln() <= sweep.cut + sweep.from.ln();
-        let known = memory.take().filter(|(sweep, _)| serves(sweep));
-        let (mut sweep, mut swept) = known.unwrap_or_else(|| {
-            let sweep = Sweep::new(self.waves(), from * 0.7, cut + SPARE, resolution);
-            (sweep, Arc::default())
-        });
-        if sweep.reached < to && sweep.looked_at <= budget {
-            // A hair further up: the same half period comes with other roundings from other spacings.
-            sweep.advance(to * (1.0 + 1e-9), budget);
-            swept = Arc::new(Swept::new(sweep.survivors.clone(), sweep.reached, resolution));
-        }
-        *memory = Some((sweep, Arc::clone(&swept)));
-        swept
+    fn sweep(self, bounds: &[FactorBound]) -> Sweep {
+        let (from, resolution) = (2f64.powi(self.from), 2f64.powi(self.resolution));
+        Sweep::new(bounds.to_vec(), from, self.cut as f64 * 8.0, resolution, f64::from_bits(self.end))
+    }
+}
+
+/// The k with 2^k <= x < 2^(k + 1), for a positive normal double.
+fn exponent(x: f64) -> i32 {
+    ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023
+}
+
+/// A remembered sweep, with the survivors of its first octaves as questions asked for them.
+#[derive(Debug)]
+struct Remembered {
+    sweep: Sweep,
+    of_octaves: HashMap<usize, Arc<Swept>>,
+}
+
+/// The sieve of a sum: the bounds of its factors, and the sweeps that were made so far.
+#[derive(Debug)]
+pub(crate) struct SumSieve {
+    bounds: Vec<FactorBound>,
+    /// The period and the mean of the factor of each group on the integers.
+    means: OnceLock<Vec<(f64, f64)>>,
+    remembered: Mutex<HashMap<GridPoint, Remembered>>,
+}
+
+impl SumSieve {
+    /// The sieve of a sum, with no sweep made.
+    pub(crate) fn new(sum: &LossSum) -> Self {
+        SumSieve { bounds: factor_bounds(sum), means: OnceLock::new(), remembered: Mutex::default() }
+    }
+
+    /// A sweep for exactly this target, which is not remembered.
+    pub(crate) fn sweep(&self, target: &Target) -> Arc<Swept> {
+        let end = target.to * (1.0 + 1e-9);
+        let mut sweep = Sweep::new(self.bounds.clone(), target.from, target.cut, target.resolution, end);
+        sweep.advance(end, target.budget);
+        Arc::new(sweep.swept(sweep.octaves.len()))
+    }
+
+    /// A sweep for the target or a stricter one, which covers the heights from `from` to `to` unless more windows than the
+    /// budget would have to be looked at, and ends at `end` at the latest. The bounds do not depend on Re s, so that one
+    /// sweep serves many questions: a survivor of a stricter target is only looked at in vain.
+    pub(crate) fn remembered_sweep(&self, target: &Target, end: f64) -> Arc<Swept> {
+        let point = GridPoint::of(target, end);
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = remembered
+            .entry(point)
+            .or_insert_with(|| Remembered { sweep: point.sweep(&self.bounds), of_octaves: HashMap::new() });
+        known.sweep.advance(target.to, target.budget);
+        let octaves = known.sweep.octaves_for(target.to, target.budget);
+        let Remembered { sweep, of_octaves } = known;
+        Arc::clone(of_octaves.entry(octaves).or_insert_with(|| Arc::new(sweep.swept(octaves))))
     }
 
     /// An upper bound for `last` times the sum over j > last of |product of the factors| / j^2 at heights j `spacing`,
@@ -144,46 +210,135 @@ impl LossSum {
     ///
     /// (n mean + 1) (1 / last^2 + sum over k >= 0 of 1 / (last + k n)^2) <= (mean + 1 / n) (1 / last) (1 + 2 n / last).
     pub(crate) fn beyond(&self, spacing: f64, last: f64) -> f64 {
-        let means = self.memory().means.get_or_init(|| {
-            let waves = self.waves();
-            waves.iter().filter(|wave| wave.periodic).map(|wave| (wave.period(), wave.mean())).collect()
-        });
         let of_group = |&(period, mean): &(f64, f64)| {
             let nodes = period / spacing;
             (mean + 1.0 / nodes) * (1.0 + 2.0 * nodes / last) * (1.0 + 1e-6)
         };
+        let periodic = || self.bounds.iter().filter(|bound| bound.periodic);
+        let means = self.means.get_or_init(|| periodic().map(|bound| (bound.period(), bound.mean())).collect());
         means.iter().map(of_group).fold(1.0, f64::min)
     }
 
     /// An upper bound for ln of the product of all factors at height t, whatever Re s is.
-    pub(crate) fn ln_bounds(&self) -> impl Fn(f64) -> f64 + use<> {
-        let waves = self.waves();
-        move |t| waves.iter().map(|wave| wave.ln_factor(wave.nearest(t, t))).sum::<f64>() * (1.0 - 1e-6)
-    }
-
-    /// The groups as the sieve sees them.
-    fn waves(&self) -> Vec<FactorBound> {
-        (self.groups().iter())
-            .filter_map(|group| {
-                let (weight, copies) = (group.weight().to_f64(), group.copies as f64);
-                match &group.law {
-                    Law::DiscreteGaussian { sigma2 } => {
-                        Some(FactorBound { sigma2: sigma2.to_f64(), weight, copies, periodic: true })
-                    }
-                    Law::Gaussian { sigma2 } => {
-                        Some(FactorBound { sigma2: sigma2.to_f64(), weight, copies, periodic: false })
-                    }
-                    // Bounded by one, as the prefactor carries its size on the axis.
-                    Law::DiscreteLaplace { .. } => None,
-                }
-            })
-            .collect()
+    pub(crate) fn ln_bound(&self, t: f64) -> f64 {
+        self.bounds.iter().map(|bound| bound.ln_factor(bound.nearest(t, t))).sum::<f64>() * (1.0 - 1e-6)
     }
 }
 
-/// The sieve for one set of groups and one target.
+/// The groups as the sieve sees them.
+fn factor_bounds(sum: &LossSum) -> Vec<FactorBound> {
+    let of_group = |group: &super::law::Group| {
+        let (weight, copies) = (group.weight().to_f64(), group.copies as f64);
+        match &group.law {
+            Law::DiscreteGaussian { sigma2 } => {
+                Some(FactorBound { sigma2: sigma2.to_f64(), weight, copies, periodic: true })
+            }
+            Law::Gaussian { sigma2 } => Some(FactorBound { sigma2: sigma2.to_f64(), weight, copies, periodic: false }),
+            // Bounded by one, as the prefactor carries its size on the axis.
+            Law::DiscreteLaplace { .. } => None,
+        }
+    };
+    sum.groups().iter().filter_map(of_group).collect()
+}
+
+/// A part of a sweep, from the end of the one before it up to its own end.
+#[derive(Debug)]
+struct Octave {
+    end: f64,
+    /// In order of their heights.
+    survivors: Vec<Survivor>,
+    /// How many windows and pieces were looked at, in this octave and in those before it.
+    looked_at: u64,
+}
+
+/// A sweep in progress, from `from` upwards, for the heights t at which prod |F(t)|^copies may exceed exp(-cut) t / from.
+/// Pieces shorter than `resolution` are not divided further.
+#[derive(Debug)]
+struct Sweep {
+    bounds: Vec<FactorBound>,
+    from: f64,
+    cut: f64,
+    resolution: f64,
+    /// It ends here at the latest.
+    end: f64,
+    octaves: Vec<Octave>,
+    /// The largest budget that did not suffice for the next octave.
+    refused: Option<u64>,
+}
+
+impl Sweep {
+    fn new(bounds: Vec<FactorBound>, from: f64, cut: f64, resolution: f64, end: f64) -> Self {
+        Sweep { bounds, from, cut, resolution, end, octaves: Vec::new(), refused: None }
+    }
+
+    /// The height up to which it came.
+    fn reached(&self) -> f64 {
+        self.octaves.last().map_or(self.from, |octave| octave.end)
+    }
+
+    /// How many octaves a question needs that goes up to `to` with a budget, as far as they are there.
+    fn octaves_for(&self, to: f64, budget: u64) -> usize {
+        let affordable = self.octaves.partition_point(|octave| octave.looked_at <= budget);
+        let enough = self.octaves.partition_point(|octave| octave.end < to) + 1;
+        if self.from >= to { 0 } else { enough.min(affordable) }
+    }
+
+    /// The survivors of the first octaves.
+    fn swept(&self, octaves: usize) -> Swept {
+        let reached = octaves.checked_sub(1).map_or(self.from, |last| self.octaves[last].end);
+        let survivors = self.octaves[..octaves].iter().flat_map(|octave| octave.survivors.iter().copied()).collect();
+        Swept::new(survivors, reached, self.resolution, self.cut)
+    }
+
+    /// Goes on up to `to`, or until `budget` windows have been looked at in all.
+    fn advance(&mut self, to: f64, budget: u64) {
+        while self.reached() < to.min(self.end) && self.refused.is_none_or(|refused| budget > refused) {
+            match self.octave(budget) {
+                Ok(octave) => {
+                    self.octaves.push(octave);
+                    self.refused = None;
+                }
+                Err(BudgetReached) => self.refused = Some(budget),
+            }
+        }
+    }
+
+    /// The next octave; one without end where nothing beyond can exceed its target.
+    fn octave(&self, budget: u64) -> Result<Octave, BudgetReached> {
+        let start = self.reached();
+        let end = (start * 2.0).min(self.end);
+        let looked_at = self.octaves.last().map_or(0, |octave| octave.looked_at);
+        let target = self.cut - (start / self.from).ln() * (1.0 - 1e-9);
+        let padded = target + 1e-6 * (1.0 + target);
+        // Continuous noise only decays: where it suffices alone, it does for good.
+        let steady = self.bounds.iter().filter(|bound| !bound.periodic);
+        if target <= 0.0 || steady.map(|bound| bound.ln_factor(bound.nearest(start, end))).sum::<f64>() <= -padded {
+            return Ok(Octave { end: f64::INFINITY, survivors: Vec::new(), looked_at });
+        }
+        let reach = |bound: &FactorBound| Some((bound.period(), bound.reach(padded)? / bound.weight));
+        let mut windows: Vec<(f64, f64)> = self.bounds.iter().filter_map(reach).collect();
+        windows.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let (bounds, resolution) = (&self.bounds[..], self.resolution);
+        let mut sieve = Sieve { bounds, windows, cut: padded, resolution, looked_at, budget, survivors: Vec::new() };
+        sieve.intersect(0, start, end)?;
+        let mut survivors = sieve.survivors;
+        survivors.sort_by(|a, b| a.from.total_cmp(&b.from));
+        // Neighbors of nearly the same bound become one.
+        survivors.dedup_by(|next, kept| {
+            let touches = next.from <= kept.to && (next.ln_bound - kept.ln_bound).abs() < 1.0;
+            if touches {
+                kept.to = kept.to.max(next.to);
+                kept.ln_bound = kept.ln_bound.max(next.ln_bound);
+            }
+            touches
+        });
+        Ok(Octave { end, survivors, looked_at: sieve.looked_at })
+    }
+}
+
+/// The intersection of the windows for one target.
 struct Sieve<'a> {
-    waves: &'a [FactorBound],
+    bounds: &'a [FactorBound],
     /// (period, half width) of the windows of the groups that have any, the longest period first.
     windows: Vec<(f64, f64)>,
     cut: f64,
@@ -193,84 +348,14 @@ struct Sieve<'a> {
     survivors: Vec<Survivor>,
 }
 
-/// A sweep in progress: from `from` up to `reached`, for the heights t at which prod |F(t)|^copies may exceed
-/// exp(-cut) t / from. Pieces shorter than `resolution` are not divided further.
-#[derive(Debug)]
-pub(crate) struct Sweep {
-    waves: Vec<FactorBound>,
-    from: f64,
-    cut: f64,
-    resolution: f64,
-    /// In order of their heights.
-    survivors: Vec<Survivor>,
-    reached: f64,
-    looked_at: u64,
-}
-
-impl Sweep {
-    pub(crate) fn new(waves: Vec<FactorBound>, from: f64, cut: f64, resolution: f64) -> Self {
-        Sweep { waves, from, cut, resolution, survivors: Vec::new(), reached: from, looked_at: 0 }
-    }
-
-    /// Goes on up to `to`, or until `budget` windows have been looked at in all.
-    pub(crate) fn advance(&mut self, to: f64, budget: u64) {
-        while self.reached < to {
-            let (start, end) = (self.reached, (self.reached * 2.0).min(to));
-            let target = self.cut - (start / self.from).ln() * (1.0 - 1e-9);
-            if target <= 0.0 {
-                self.reached = f64::INFINITY;
-                break;
-            }
-            let padded = target + 1e-6 * (1.0 + target);
-            // Continuous noise only decays: where it suffices alone, it does for good.
-            let steady = self.waves.iter().filter(|wave| !wave.periodic);
-            if steady.map(|wave| wave.ln_factor(wave.nearest(start, end))).sum::<f64>() <= -padded {
-                self.reached = f64::INFINITY;
-                break;
-            }
-            let reach = |wave: &FactorBound| Some((wave.period(), wave.reach(padded)? / wave.weight));
-            let mut windows: Vec<(f64, f64)> = self.waves.iter().filter_map(reach).collect();
-            windows.sort_by(|a, b| b.0.total_cmp(&a.0));
-            let (looked_at, resolution) = (self.looked_at, self.resolution);
-            let mut sieve = Sieve {
-                waves: &self.waves,
-                windows,
-                cut: padded,
-                resolution,
-                looked_at,
-                budget,
-                survivors: Vec::new(),
-            };
-            let done = sieve.intersect(0, start, end).is_ok();
-            self.looked_at = sieve.looked_at;
-            if !done {
-                break;
-            }
-            let mut found = sieve.survivors;
-            found.sort_by(|a, b| a.from.total_cmp(&b.from));
-            // Neighbors of nearly the same bound become one.
-            found.dedup_by(|next, kept| {
-                let touches = next.from <= kept.to && (next.ln_bound - kept.ln_bound).abs() < 1.0;
-                if touches {
-                    kept.to = kept.to.max(next.to);
-                    kept.ln_bound = kept.ln_bound.max(next.ln_bound);
-                }
-                touches
-            });
-            self.survivors.append(&mut found);
-            self.reached = end;
-        }
-    }
-}
-
 impl Sieve<'_> {
-    fn count(&mut self) -> Result<(), Spent> {
+    fn count(&mut self) -> Result<(), BudgetReached> {
         self.looked_at += 1;
-        if self.looked_at > self.budget { Err(Spent) } else { Ok(()) }
+        if self.looked_at > self.budget { Err(BudgetReached) } else { Ok(()) }
     }
 
     /// Intersects [from, to] with the windows of the groups from `group` on.
-    fn intersect(&mut self, group: usize, from: f64, to: f64) -> Result<(), Spent> {
+    fn intersect(&mut self, group: usize, from: f64, to: f64) -> Result<(), BudgetReached> {
         self.count()?;
         let Some(&(period, half_width)) = self.windows.get(group) else {
             return self.refine(from, to);
@@ -278,7 +363,7 @@ impl Sieve<'_> {
         let half_width = half_width * (1.0 + 1e-9) + to * 2f64.powi(-48);
         let mut k = ((from - half_width) / period).ceil().max(0.0);
         if (to - from) / period > self.budget as f64 {
-            return Err(Spent);
+            return Err(BudgetReached);
         }
         while k * period - half_width <= to {
             let (start, end) = ((k * period - half_width).max(from), (k * period + half_width).min(to));
@@ -291,9 +376,9 @@ impl Sieve<'_> {
     }
 
     /// Halves [from, to] until the product of all groups settles it.
-    fn refine(&mut self, from: f64, to: f64) -> Result<(), Spent> {
+    fn refine(&mut self, from: f64, to: f64) -> Result<(), BudgetReached> {
         self.count()?;
-        let bound: f64 = self.waves.iter().map(|wave| wave.ln_factor(wave.nearest(from, to))).sum();
+        let bound: f64 = self.bounds.iter().map(|bound| bound.ln_factor(bound.nearest(from, to))).sum();
         if bound <= -self.cut {
             return Ok(());
         }
@@ -312,33 +397,26 @@ mod tests {
     use super::super::factor_bound::tests::factor_by_definition;
     use super::*;
 
-    fn sweep(waves: &[FactorBound], from: f64, to: f64, cut: f64, resolution: f64) -> Sweep {
-        let mut sweep = Sweep::new(waves.to_vec(), from, cut, resolution);
+    fn sweep(bounds: &[FactorBound], from: f64, to: f64, cut: f64, resolution: f64) -> Swept {
+        let mut sweep = Sweep::new(bounds.to_vec(), from, cut, resolution, to);
         sweep.advance(to, BUDGET);
-        sweep
+        sweep.swept(sweep.octaves.len())
     }
 
     #[test]
     fn every_height_above_the_target_survives_and_little_else() {
-        let waves = [
+        let bounds = [
             FactorBound { sigma2: 500.0 / 73.0, weight: 73.0 / 500.0, copies: 10.0, periodic: true },
             FactorBound { sigma2: 2500.0 / 137.0, weight: 137.0 / 2500.0, copies: 6.0, periodic: true },
         ];
         let cut = 12.0;
-        let swept = sweep(&waves, 10.0, 3000.0, cut, 0.05);
+        let swept = sweep(&bounds, 10.0, 3000.0, cut, 0.05);
         assert!(!swept.survivors.is_empty() && swept.reached == 3000.0);
-        let in_two = {
-            let mut sweep = Sweep::new(waves.to_vec(), 10.0, cut, 0.05);
-            sweep.advance(300.0, BUDGET);
-            sweep.advance(3000.0, BUDGET);
-            sweep
-        };
-        assert!(in_two.reached == 3000.0 && in_two.survivors.len().abs_diff(swept.survivors.len()) < 20);
         let inside = |t: f64| swept.survivors.iter().any(|part| part.from <= t && t <= part.to);
         let (mut above, mut covered) = (0, 0);
         for k in 0..299_000 {
             let t = 10.0 + f64::from(k) * 0.01;
-            let product: f64 = waves.iter().map(|wave| factor_by_definition(wave, t)).product();
+            let product: f64 = bounds.iter().map(|bound| factor_by_definition(bound, t)).product();
             if product > (-cut).exp() * t / 10.0 {
                 above += 1;
                 assert!(inside(t), "{t} was dropped with a product of {product}");
@@ -351,7 +429,7 @@ mod tests {
     /// The sums of what survives, and of what lies beyond a node, against the factors themselves.
     #[test]
     fn weights_bound_the_sums_they_stand_for() {
-        let waves = [
+        let bounds = [
             FactorBound { sigma2: 500.0 / 73.0, weight: 73.0 / 500.0, copies: 10.0, periodic: true },
             FactorBound { sigma2: 2500.0 / 137.0, weight: 137.0 / 2500.0, copies: 6.0, periodic: true },
         ];
@@ -360,42 +438,73 @@ mod tests {
             super::super::law::Group { law, shift: 1, copies }
         };
         let sum = LossSum::new([group((500, 73), 10), group((2500, 137), 6)]).unwrap();
-        let product = |t: f64| waves.iter().map(|wave| factor_by_definition(wave, t)).product::<f64>();
+        let product = |t: f64| bounds.iter().map(|bound| factor_by_definition(bound, t)).product::<f64>();
         let spacing = 0.25;
         let (first, last) = (40, 12_000);
         let far = 400;
         let truth: f64 = (far + 1..last).map(|j| product(f64::from(j) * spacing) / f64::from(j).powi(2)).sum();
-        let bound = sum.beyond(spacing, f64::from(far)) / f64::from(far);
+        let sieve = SumSieve::new(&sum);
+        let bound = sieve.beyond(spacing, f64::from(far)) / f64::from(far);
         assert!(truth <= bound && bound < 0.12 / f64::from(far), "{truth} {bound}");
 
-        let swept = sum.swept((10.0, 3000.0), 12.0, 2.0 * spacing, BUDGET);
+        let cut = 12.0;
+        let target = Target { from: 10.0, to: 3000.0, cut, resolution: 2.0 * spacing, budget: BUDGET };
+        let swept = sieve.remembered_sweep(&target, f64::INFINITY);
         let inside = |t: f64, parts: &[Survivor]| parts.iter().any(|part| part.from <= t && t <= part.to);
         for index in [0, 3, swept.survivors.len() / 2, swept.survivors.len()] {
             for decay in [1, 2] {
                 let nodes = (first..last).map(f64::from).filter(|j| inside(j * spacing, &swept.survivors[index..]));
                 let truth: f64 = nodes.map(|j| product(j * spacing) / j.powi(decay)).sum();
-                let bound = swept.weight_from(index, spacing, decay);
+                let bound = swept.weight_from(index, spacing, decay, cut) * (-cut).exp();
                 assert!(truth <= bound && (index > 0 || bound < 100.0 * truth), "{index} {decay} {truth} {bound}");
             }
         }
     }
 
+    /// A question finds the same survivors whatever was swept before it, further up, with other targets or less budget.
+    #[test]
+    fn memory_changes_no_answer() {
+        let group = |sigma2: (u32, u32), copies| {
+            let law = Law::DiscreteGaussian { sigma2: rug::Rational::from(sigma2) };
+            super::super::law::Group { law, shift: 1, copies }
+        };
+        let sum = LossSum::new([group((500, 73), 10), group((2500, 137), 6)]).unwrap();
+        let target = |from, to, cut, budget| Target { from, to, cut, resolution: 0.5, budget };
+        let asked = target(11.0, 900.0, 13.0, BUDGET);
+        let fresh = SumSieve::new(&sum).remembered_sweep(&asked, f64::INFINITY);
+        let sieve = SumSieve::new(&sum);
+        for before in
+            [target(9.0, 5000.0, 12.9, BUDGET), target(11.0, 1e5, 13.0, BUDGET), target(10.0, 2000.0, 14.0, 40)]
+        {
+            sieve.remembered_sweep(&before, f64::INFINITY);
+            let again = sieve.remembered_sweep(&asked, f64::INFINITY);
+            let shown = |swept: &Swept| format!("{:?} {}", swept.survivors, swept.reached);
+            assert_eq!(shown(&again), shown(&fresh));
+        }
+        assert!(fresh.reached >= 900.0 && !fresh.survivors.is_empty());
+        // With little budget it stops early, before and after the sweep has gone further for others.
+        let poor = target(11.0, 900.0, 13.0, 40);
+        let (early, late) =
+            (SumSieve::new(&sum).remembered_sweep(&poor, f64::INFINITY), sieve.remembered_sweep(&poor, f64::INFINITY));
+        assert!(early.reached == late.reached && early.reached < 900.0);
+    }
+
     #[test]
     fn a_hopeless_sweep_stops_and_says_where() {
-        let waves = [FactorBound { sigma2: 5.0, weight: 0.2, copies: 1.0, periodic: true }];
-        let swept = sweep(&waves, 1.0, 1e18, 60.0, 0.1);
+        let bounds = [FactorBound { sigma2: 5.0, weight: 0.2, copies: 1.0, periodic: true }];
+        let swept = sweep(&bounds, 1.0, 1e18, 60.0, 0.1);
         assert!(swept.reached > 1e4 && swept.reached < 1e12, "{}", swept.reached);
         // With a low target it is over when the target reaches one.
-        assert_eq!(sweep(&waves, 1.0, 1e18, 5.0, 0.1).reached, f64::INFINITY);
+        assert_eq!(sweep(&bounds, 1.0, 1e18, 5.0, 0.1).reached, f64::INFINITY);
     }
 
     #[test]
     fn continuous_noise_ends_the_sweep() {
-        let waves = [
+        let bounds = [
             FactorBound { sigma2: 5.0, weight: 0.2, copies: 10.0, periodic: true },
             FactorBound { sigma2: 100.0, weight: 0.01, copies: 1.0, periodic: false },
         ];
-        let swept = sweep(&waves, 10.0, 1e9, 40.0, 0.1);
+        let swept = sweep(&bounds, 10.0, 1e9, 40.0, 0.1);
         assert!(swept.reached == f64::INFINITY && swept.survivors.iter().all(|part| part.from < 150.0));
     }
 }

@@ -1,14 +1,9 @@
 //! Weighted sums of independent noise terms, the privacy losses of which they are made, and the lattice on which they
 //! lie.
 
-use std::sync::Arc;
-
 use rug::{Integer, Rational};
 
-use super::{
-    law::{Group, Law},
-    sieve::Memory,
-};
+use super::law::{Group, Law};
 use crate::{
     error::{Error, Result},
     numeric::rational,
@@ -17,7 +12,7 @@ use crate::{
 /// The random variable L = sum over all terms of ln p(X) / p(X - shift), with X drawn from the term's law p.
 ///
 /// It is the logarithm of dP/dQ under P, for P the product of the laws and Q the same product with every coordinate
-/// moved by its shift (numerics, section 1). All laws here are symmetric, so -L under the weight exp(-L) is distributed
+/// moved by its shift. All laws here are symmetric, so -L under the weight exp(-L) is distributed
 /// as L: the pair is symmetric.
 ///
 /// Gaussian terms have L = shift^2 / (2 sigma2) + (shift / sigma2) X; together they contribute exp(rho (s + s^2)) to
@@ -26,13 +21,12 @@ use crate::{
 ///
 /// Without continuous terms all values lie on a lattice offset + h Z, where h is the greatest common divisor of the
 /// weights.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LossSum {
     groups: Vec<Group>,
     rho: Rational,
     offset: Rational,
     step: Option<Rational>,
-    memory: Arc<Memory>,
 }
 
 impl LossSum {
@@ -64,7 +58,7 @@ impl LossSum {
         let step = groups.iter().map(Group::weight).reduce(|step, weight| rational::gcd(&step, &weight));
         let rho = groups.iter().fold(Rational::new(), |sum, group| sum + group.rho());
         let offset = groups.iter().fold(rho.clone(), |sum, group| sum + group.largest());
-        Ok(LossSum { groups, rho, offset, step: step.filter(|_| !continuous), memory: Arc::default() })
+        Ok(LossSum { groups, rho, offset, step: step.filter(|_| !continuous) })
     }
 
     /// The groups, merged and in order.
@@ -85,11 +79,6 @@ impl LossSum {
     /// The lattice step h, the greatest common divisor of the weights; nothing where a term is continuous.
     pub fn step(&self) -> Option<&Rational> {
         self.step.as_ref()
-    }
-
-    /// What the sieve has seen of this sum; clones share it.
-    pub(crate) fn memory(&self) -> &Memory {
-        &self.memory
     }
 
     /// rho (x + x^2): ln E[exp(x L)] of the Gaussian terms is at most this for every real x, because no cosine in the

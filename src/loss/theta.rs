@@ -328,8 +328,10 @@ fn axis(group: &Group, c: &Rational) -> Rational {
         let q = (-2.0 * std::f64::consts::PI.powi(2) * exact).exp();
         1.0 + 2.0 * q * (2.0 * std::f64::consts::PI * distance).cos()
     };
-    // A change too small to matter for any number of copies is not worth the multiplication.
-    if (value - 1.0).abs() * (group.copies as f64) < 1e-6 { Rational::from(1) } else { rational::from_f64(value) }
+    // A change too small to matter for any number of copies is not worth the multiplication. Any divisor other than zero
+    // is sound, because the same one is multiplied back; one serves where the double is not finite.
+    let one = Rational::from(1);
+    if (value - 1.0).abs() * (group.copies as f64) < 1e-6 { one } else { rational::from_f64(value).unwrap_or(one) }
 }
 
 /// -copies least^2 / (2 sigma2) for the distance `least` from m = c shift to Z on the direct side; zero for the images.

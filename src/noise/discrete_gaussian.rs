@@ -78,7 +78,7 @@ impl DiscreteGaussian {
     fn upper_tail(&self, x: Integer, digits: u32) -> Result<Enclosure> {
         // P[X >= x] = P[L >= rho + x / sigma2] for L = rho + X / sigma2, exactly on the lattice.
         let z = Rational::from(x) / &self.sigma2 + self.sum.rho();
-        Ok(self.sum.upper_tail(&z, digits)?.value)
+        Ok(self.sum.evaluator().upper_tail(&z, digits)?.value)
     }
 
     /// The smallest integer x with P[X <= x] >= p, proven: the value below it falls short. For 0 < p < 1.

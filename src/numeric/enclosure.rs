@@ -4,7 +4,7 @@
 //! result of the operation lies in the returned interval. The macro `directed!` pairs the two directions; no other
 //! rounding mode occurs in this file.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, fmt, ops};
 
 use rug::{
     Float, Rational,
@@ -50,12 +50,12 @@ pub enum Certainty {
 impl Enclosure {
     /// The interval between two ends, which must be in order; anything else becomes the whole line.
     pub fn new(lower: Float, upper: Float) -> Self {
-        if lower <= upper {
-            Enclosure { lower, upper }
-        } else {
-            let bits = lower.prec();
-            directed!(bits, f64::NEG_INFINITY, f64::INFINITY)
-        }
+        if lower <= upper { Enclosure { lower, upper } } else { Enclosure::whole_line(lower.prec()) }
+    }
+
+    /// All real numbers: what is known of a number of which nothing is known.
+    pub fn whole_line(bits: u32) -> Self {
+        directed!(bits, f64::NEG_INFINITY, f64::INFINITY)
     }
 
     /// The tightest enclosure of a rational in `bits` bits.
@@ -63,9 +63,9 @@ impl Enclosure {
         directed!(bits, value, value)
     }
 
-    /// The tightest enclosure of an integer-valued or dyadic double.
+    /// The tightest enclosure of a double. A bound that is infinite or not a number says nothing: the whole line.
     pub fn double(value: f64, bits: u32) -> Self {
-        directed!(bits, value, value)
+        if value.is_finite() { directed!(bits, value, value) } else { Enclosure::whole_line(bits) }
     }
 
     /// The tightest enclosure of pi.
@@ -81,6 +81,16 @@ impl Enclosure {
     /// The upper end: at least the truth.
     pub fn upper(&self) -> &Float {
         &self.upper
+    }
+
+    /// The lower end exactly, or `None` where the enclosure is unbounded below.
+    pub fn lower_rational(&self) -> Option<Rational> {
+        self.lower.to_rational()
+    }
+
+    /// The upper end exactly, or `None` where the enclosure is unbounded above.
+    pub fn upper_rational(&self) -> Option<Rational> {
+        self.upper.to_rational()
     }
 
     /// A double near the middle. An approximation: it carries no proof.
@@ -123,7 +133,7 @@ impl Enclosure {
     /// Encloses 1 / x for intervals that do not contain zero; the whole line otherwise.
     pub fn recip(&self) -> Self {
         if self.lower <= 0 && self.upper >= 0 {
-            return directed!(self.bits(), f64::NEG_INFINITY, f64::INFINITY);
+            return Enclosure::whole_line(self.bits());
         }
         directed!(self.bits(), self.upper.recip_ref(), self.lower.recip_ref())
     }
@@ -201,6 +211,12 @@ impl Enclosure {
     /// The smallest interval that contains both.
     pub fn hull(&self, other: &Self) -> Self {
         Enclosure { lower: self.lower.clone().min(&other.lower), upper: self.upper.clone().max(&other.upper) }
+    }
+
+    /// What two enclosures of one number prove together; `None` if they exclude each other, so that one of them is wrong.
+    pub fn meet(&self, other: &Self) -> Option<Self> {
+        let (lower, upper) = (self.lower.clone().max(&other.lower), self.upper.clone().min(&other.upper));
+        (lower <= upper).then_some(Enclosure { lower, upper })
     }
 
     /// Encloses the larger of two numbers.
@@ -284,10 +300,89 @@ impl Enclosure {
         decimal(&middle, digits, Round::Nearest).unwrap_or_else(|| "infinite".to_string())
     }
 
+    /// The lower end as a decimal of so many significant digits, rounded down: what the truth is proven to be at least.
+    pub fn lower_text(&self, digits: usize) -> String {
+        decimal(&self.lower, digits.max(1), Round::Down).unwrap_or_else(|| "-inf".to_string())
+    }
+
+    /// The upper end as a decimal of so many significant digits, rounded up: what the truth is proven to be at most.
+    pub fn upper_text(&self, digits: usize) -> String {
+        decimal(&self.upper, digits.max(1), Round::Up).unwrap_or_else(|| "inf".to_string())
+    }
+
     /// `{"lower": ..., "upper": ...}` with all digits; an infinite end is `null`.
     pub fn to_json(&self) -> serde_json::Value {
         let (lower, upper) = self.decimals();
         serde_json::json!({ "lower": json_number(lower), "upper": json_number(upper) })
+    }
+}
+
+/// `[lower, upper]`, the lower end rounded down and the upper end rounded up: the printed interval contains the truth.
+///
+/// A precision is the number of significant digits of both ends, as in `{:.6}`; without one there are enough to show the
+/// width. Ends that are unbounded are `-inf` and `inf`.
+impl fmt::Display for Enclosure {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        if let Some(digits) = out.precision() {
+            return write!(out, "[{}, {}]", self.lower_text(digits), self.upper_text(digits));
+        }
+        let (lower, upper) = self.decimals();
+        write!(out, "[{}, {}]", lower.as_deref().unwrap_or("-inf"), upper.as_deref().unwrap_or("inf"))
+    }
+}
+
+/// Arithmetic on enclosures, owned or borrowed, by the functions of the same name.
+macro_rules! operators {
+    ($($operator:ident $method:ident),*) => {$(
+        impl ops::$operator<&Enclosure> for &Enclosure {
+            type Output = Enclosure;
+
+            fn $method(self, other: &Enclosure) -> Enclosure {
+                Enclosure::$method(self, other)
+            }
+        }
+
+        impl ops::$operator<Enclosure> for &Enclosure {
+            type Output = Enclosure;
+
+            fn $method(self, other: Enclosure) -> Enclosure {
+                Enclosure::$method(self, &other)
+            }
+        }
+
+        impl ops::$operator<&Enclosure> for Enclosure {
+            type Output = Enclosure;
+
+            fn $method(self, other: &Enclosure) -> Enclosure {
+                Enclosure::$method(&self, other)
+            }
+        }
+
+        impl ops::$operator<Enclosure> for Enclosure {
+            type Output = Enclosure;
+
+            fn $method(self, other: Enclosure) -> Enclosure {
+                Enclosure::$method(&self, &other)
+            }
+        }
+    )*};
+}
+
+operators!(Add add, Sub sub, Mul mul, Div div);
+
+impl ops::Neg for Enclosure {
+    type Output = Enclosure;
+
+    fn neg(self) -> Enclosure {
+        self.negate()
+    }
+}
+
+impl ops::Neg for &Enclosure {
+    type Output = Enclosure;
+
+    fn neg(self) -> Enclosure {
+        self.clone().negate()
     }
 }
 
@@ -353,6 +448,45 @@ mod tests {
         ] {
             assert!(got.contains(&truth) && got.is_tight(28), "{got:?} {truth}");
         }
+    }
+
+    #[test]
+    fn operators_are_the_functions_of_the_same_name() {
+        let (a, b) = (enclosure("1", "2"), enclosure("-3", "5"));
+        assert_eq!(&a + &b, a.add(&b));
+        assert_eq!(a.clone() - &b, a.sub(&b));
+        assert_eq!(&a * b.clone(), a.mul(&b));
+        assert_eq!(b.clone() / a.clone(), b.div(&a));
+        assert_eq!((-&a, -a.clone()), (a.clone().negate(), a.negate()));
+    }
+
+    /// What is infinite or not a number never becomes a number on its way through a formula.
+    #[test]
+    fn what_is_not_finite_is_the_whole_line() {
+        for value in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+            let nothing = Enclosure::double(value, 64);
+            assert_eq!((nothing.lower_rational(), nothing.upper_rational()), (None, None));
+            let (one, zero) = (Enclosure::double(1.0, 64), Enclosure::double(0.0, 64));
+            for result in
+                [&nothing + &one, &one - &nothing, &nothing * &zero, &nothing / &one, nothing.exp(), nothing.ln()]
+            {
+                assert_eq!(result.upper_rational(), None, "{result}");
+            }
+        }
+        let nan = rug::Float::with_val(64, f64::NAN);
+        assert_eq!(Enclosure::new(nan.clone(), nan), Enclosure::whole_line(64));
+    }
+
+    #[test]
+    fn displayed_ends_are_rounded_outward() {
+        let third = Enclosure::rational(&parse("1/3").unwrap(), 80);
+        assert_eq!(format!("{third:.5}"), "[0.33333, 0.33334]");
+        assert_eq!(format!("{:.3}", third.clone().negate()), "[-0.334, -0.333]");
+        assert_eq!(Enclosure::whole_line(64).to_string(), "[-inf, inf]");
+        let shown = third.to_string();
+        let (lower, upper) = shown.trim_matches(['[', ']']).split_once(", ").unwrap();
+        let third = parse("1/3").unwrap();
+        assert!(parse(lower).unwrap() < third && third < parse(upper).unwrap(), "{shown}");
     }
 
     #[test]

@@ -81,9 +81,9 @@ pub fn gcd(a: &Rational, b: &Rational) -> Rational {
     Rational::from((top, Integer::from(a.denom() * b.denom())))
 }
 
-/// The exact value of a finite double.
-pub(crate) fn from_f64(value: f64) -> Rational {
-    Rational::from_f64(value).unwrap_or_default()
+/// The exact value of a finite double; an error for infinities and what is not a number.
+pub(crate) fn from_f64(value: f64) -> Result<Rational> {
+    Rational::from_f64(value).ok_or(Error::NotFinite { value })
 }
 
 /// A rational as text: a decimal where it ends within 40 digits, else the fraction.

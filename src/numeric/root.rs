@@ -5,16 +5,17 @@ use rug::{Float, Rational, float::Round};
 
 use super::{
     enclosure::{Certainty, Enclosure},
-    rational,
+    precision, rational,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A positive decreasing function on [0, infinity), in two qualities.
-pub trait Decreasing {
+#[derive(Clone, Copy, Debug)]
+pub struct Decreasing<A, E> {
     /// ln of the function, in doubles: for searching only.
-    fn ln_approx(&self, x: &Rational) -> Result<f64>;
+    pub ln_approx: A,
     /// An enclosure of the function, of relative width 10^-digits where it can be had.
-    fn enclose(&self, x: &Rational, digits: u32) -> Result<Enclosure>;
+    pub enclose: E,
 }
 
 /// The root of a decreasing function, proven: f(lower) >= target >= f(upper).
@@ -28,10 +29,15 @@ pub struct Root {
 
 /// Encloses inf { x >= 0 : f(x) <= target } for a decreasing f and a `ceiling` beyond which f is known to be below the
 /// target.
-pub fn decreasing_root(f: &impl Decreasing, target: &Rational, ceiling: f64, digits: u32) -> Result<Root> {
+pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
+    f: &Decreasing<A, E>,
+    target: &Rational,
+    ceiling: f64,
+    digits: u32,
+) -> Result<Root> {
     // Each step gains nine digits or so: the slope is known that well.
     let attempts = 12 + digits as usize / 8;
-    let bits = (f64::from(digits) * 3.33) as u32 + 40;
+    let bits = precision::bits(digits, 40);
     let ln_target = Enclosure::rational(target, bits + 40).ln();
     let zero = Rational::new();
     let start = search(f, ln_target.approximate(), ceiling)?;
@@ -40,8 +46,8 @@ pub fn decreasing_root(f: &impl Decreasing, target: &Rational, ceiling: f64, dig
     }
     // The slope of ln f near the root: every later step divides by it, so its own error only slows the convergence.
     let nudge = (start * 1e-5).max(1e-300);
-    let (near, far) = (rational::from_f64(start + nudge), rational::from_f64((start - nudge).max(0.0)));
-    let rise = f.ln_approx(&near)? - f.ln_approx(&far)?;
+    let (near, far) = (rational::from_f64(start + nudge)?, rational::from_f64((start - nudge).max(0.0))?);
+    let rise = (f.ln_approx)(&near)? - (f.ln_approx)(&far)?;
     let slope = (rise / Rational::from(&near - &far).to_f64()).min(-f64::MIN_POSITIVE);
 
     let mut middle = Float::with_val(bits, start);
@@ -52,19 +58,19 @@ pub fn decreasing_root(f: &impl Decreasing, target: &Rational, ceiling: f64, dig
         // Proving a distance w from the root takes f to a relative accuracy of about w |slope|.
         let gain = Float::with_val(53, &half_width * slope).abs();
         let accuracy = (-gain.log10().to_f64() + 1.0).clamp(3.0, 1e6) as u32;
-        let at = middle.to_rational().unwrap_or_default();
+        let at = exact(&middle)?;
         if !refined {
-            let value = f.enclose(&at, accuracy)?;
+            let value = (f.enclose)(&at, accuracy)?;
             let step = value.ln().sub(&ln_target).div(&Enclosure::double(-slope, bits));
             let step: Float = Float::with_val(bits, step.lower() + step.upper()) / 2;
             middle += &step;
             refined = step.abs() < half_width.clone() / 4 || attempt + 4 > attempts;
             continue;
         }
-        let half = half_width.to_rational().unwrap_or_default();
+        let half = exact(&half_width)?;
         let (lower, upper) = (Rational::from(&at - &half), Rational::from(&at + &half));
-        let lower_holds = lower <= 0 || *f.enclose(&lower, accuracy)?.lower() >= *target;
-        let upper_holds = *f.enclose(&upper, accuracy)?.upper() <= *target;
+        let lower_holds = lower <= 0 || *(f.enclose)(&lower, accuracy)?.lower() >= *target;
+        let upper_holds = *(f.enclose)(&upper, accuracy)?.upper() <= *target;
         if lower_holds && upper_holds {
             let lower = if lower <= 0 { zero } else { lower };
             let value = Enclosure::rational(&lower, bits).hull(&Enclosure::rational(&upper, bits));
@@ -72,7 +78,7 @@ pub fn decreasing_root(f: &impl Decreasing, target: &Rational, ceiling: f64, dig
         }
         // Where the function is not to be had more sharply, its width says how near the root can be placed; else try
         // nearer to the root, and then a wider interval. All are valid, and the last two are said.
-        let width = relative_width(&f.enclose(&at, accuracy)?) / -slope;
+        let width = relative_width(&(f.enclose)(&at, accuracy)?) / -slope;
         if width > half_width.to_f64() {
             half_width = Float::with_val(bits, width * 1.01);
             (met, refined) = (false, true);
@@ -87,17 +93,27 @@ pub fn decreasing_root(f: &impl Decreasing, target: &Rational, ceiling: f64, dig
     bisect(f, target, ceiling, digits)
 }
 
+/// The exact value of a float that a search ended on.
+fn exact(value: &Float) -> Result<Rational> {
+    value.to_rational().ok_or(Error::NotFinite { value: value.to_f64() })
+}
+
 /// The root by halving, each step proven: slow, and right where the function is a staircase.
-fn bisect(f: &impl Decreasing, target: &Rational, ceiling: f64, digits: u32) -> Result<Root> {
-    let bits = (f64::from(digits) * 3.33) as u32 + 40;
-    let (mut lower, mut upper) = (Rational::new(), rational::from_f64(ceiling));
+fn bisect<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
+    f: &Decreasing<A, E>,
+    target: &Rational,
+    ceiling: f64,
+    digits: u32,
+) -> Result<Root> {
+    let bits = precision::bits(digits, 40);
+    let (mut lower, mut upper) = (Rational::new(), rational::from_f64(ceiling)?);
     let bracket =
         |lower: &Rational, upper: &Rational| Enclosure::rational(lower, bits).hull(&Enclosure::rational(upper, bits));
     for _ in 0..bits + 20 {
-        let middle = Float::with_val(bits, Rational::from(&lower + &upper) / 2_u32).to_rational().unwrap_or_default();
+        let middle = exact(&Float::with_val(bits, Rational::from(&lower + &upper) / 2_u32))?;
         let mut side = Certainty::Undecided;
         for accuracy in [6, digits.max(12), 3 * digits.max(12)] {
-            side = f.enclose(&middle, accuracy)?.at_most(target);
+            side = (f.enclose)(&middle, accuracy)?.at_most(target);
             if side != Certainty::Undecided {
                 break;
             }
@@ -121,16 +137,25 @@ fn relative_width(value: &Enclosure) -> f64 {
 }
 
 /// The root of a function that starts at its target or so close above it that doubles cannot tell.
-fn root_near_zero(f: &impl Decreasing, target: &Rational, ceiling: f64, digits: u32) -> Result<Root> {
-    if *f.enclose(&Rational::new(), digits)?.upper() <= *target {
+fn root_near_zero<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
+    f: &Decreasing<A, E>,
+    target: &Rational,
+    ceiling: f64,
+    digits: u32,
+) -> Result<Root> {
+    if *(f.enclose)(&Rational::new(), digits)?.upper() <= *target {
         return Ok(Root { value: Enclosure::double(0.0, 64), met: true });
     }
     bisect(f, target, ceiling, digits)
 }
 
 /// The root in doubles, zero where f(0) is at the target or below: regula falsi with the Illinois weight, safeguarded by bisection.
-fn search(f: &impl Decreasing, ln_target: f64, ceiling: f64) -> Result<f64> {
-    let at = |x: f64| -> Result<f64> { Ok(f.ln_approx(&rational::from_f64(x))? - ln_target) };
+fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
+    f: &Decreasing<A, E>,
+    ln_target: f64,
+    ceiling: f64,
+) -> Result<f64> {
+    let at = |x: f64| -> Result<f64> { Ok((f.ln_approx)(&rational::from_f64(x)?)? - ln_target) };
     let (mut low, mut high) = (0.0, ceiling);
     let (mut f_low, mut f_high) = (at(low)?, at(high)?);
     if f_low <= 1e-10 {
@@ -169,12 +194,12 @@ fn search(f: &impl Decreasing, ln_target: f64, ceiling: f64) -> Result<f64> {
 ///
 /// `None` where the test fails at every distance, as for a function whose minimum is at the end of the range.
 pub fn convex_minimum(left: f64, start: f64, at: impl Fn(&Rational) -> Enclosure) -> Option<Enclosure> {
-    let best = golden_section(left, start, |x| at(&rational::from_f64(x)).approximate());
+    let approximately = |x: f64| rational::from_f64(x).map_or(f64::NAN, |x| at(&x).approximate());
+    let best = golden_section(left, start, approximately);
     let width = best - left;
     // From the closest neighbors that can be told apart to ones that surely can.
     for exponent in [-40, -34, -28, -22, -16, -10, -6, -4] {
-        let reach = rational::from_f64(width * 2f64.powi(exponent));
-        let middle = rational::from_f64(best);
+        let (reach, middle) = (rational::from_f64(width * 2f64.powi(exponent)).ok()?, rational::from_f64(best).ok()?);
         let (fa, fb, fc) = (at(&Rational::from(&middle - &reach)), at(&middle), at(&Rational::from(&middle + &reach)));
         if !(fa.lower() > fb.upper() && fc.lower() > fb.upper()) {
             continue;

@@ -12,7 +12,10 @@ use toml::Spanned;
 
 use super::{Neighbors, Release, file::Reader, find_text};
 use crate::{
-    account::ledger::{Entry, Ledger},
+    account::{
+        Rho,
+        ledger::{Entry, Ledger},
+    },
     error::Result,
     loss::family::Units,
 };
@@ -135,7 +138,7 @@ impl Population {
         } else {
             vec![release.composition(&[] as &[&str], Some(Neighbors::AddRemove))?]
         };
-        Ok(Entry { name: release.name.clone(), paths, rho })
+        Ok(Entry { name: release.name.clone(), paths, rho: Rho::new(rho)? })
     }
 }
 
@@ -152,7 +155,11 @@ mod tests {
             for (entry, release) in population.ledger().unwrap().entries().iter().zip(&population.releases) {
                 assert_eq!(entry.paths.is_empty(), release.budget_only);
                 // Two sides of a changed record.
-                assert!(entry.paths.iter().all(|path| path.rho().clone() * 2_u32 == entry.rho), "{}", entry.name);
+                assert!(
+                    entry.paths.iter().all(|path| entry.rho == Rational::from(&**path.rho() * 2_u32)),
+                    "{}",
+                    entry.name
+                );
                 let doubled = release.neighbors == Neighbors::AddRemove;
                 assert_eq!(entry.rho, release.rho.clone() * if doubled { 2_u32 } else { 1 });
             }

@@ -270,7 +270,7 @@ mod tests {
             assert!(composition.is_ok_and(|all| *all.rho() == release.rho) || release.budget_only, "{key}");
             // Moving budget between levels loses none: both sides of a changed record spend it all.
             for path in release.path_compositions().unwrap() {
-                assert_eq!(path.rho().clone() * 2_u32, release.rho, "{key}");
+                assert_eq!(Rational::from(&**path.rho() * 2_u32), release.rho, "{key}");
             }
         }
     }

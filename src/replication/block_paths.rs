@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::verify::Computed;
 use crate::{
-    account::paths::WorstPath,
+    account::{Account, paths::WorstPath},
     error::{Error, Result},
     loss::family::Units,
     numeric::{Enclosure, rational::parse},
@@ -48,7 +48,7 @@ pub(super) fn compute(release: &Release, what: &PathValue, digits: u32) -> Resul
             };
             worst.composition((index(*p)?, index(*q)?))?.delta(&parse(epsilon)?, digits)?.value
         }
-        PathValue::LargestDelta { epsilon } => worst.delta_sharply(&parse(epsilon)?, digits)?.value,
+        PathValue::LargestDelta { epsilon } => worst.delta_one_by_one(&epsilon.parse()?, digits)?.value,
     }))
 }
 
@@ -77,7 +77,7 @@ mod tests {
         let each = pairs.map(|pair| worst.composition(pair).unwrap().delta(&epsilon, 9).unwrap().value);
         let alone = each.reduce(|a, b| a.max(&b)).unwrap();
         assert!(largest.overlaps(&alone) && alone.is_tight(9), "{largest:?} {alone:?}");
-        let sharp = worst.delta_sharply(&epsilon, 14).unwrap();
+        let sharp = worst.delta_one_by_one(&epsilon.clone().try_into().unwrap(), 14).unwrap();
         assert!(sharp.met && sharp.value.is_tight(14) && sharp.value.overlaps(&largest), "{sharp:?}");
     }
 

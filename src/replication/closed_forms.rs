@@ -15,7 +15,7 @@
 use rug::Rational;
 
 use crate::{
-    account::profile::check_epsilon,
+    account::Epsilon,
     error::{Error, Result},
     noise::{DiscreteGaussian, off_center::shifted_sum},
     numeric::{Enclosure, rational},
@@ -40,7 +40,7 @@ pub fn single_tradeoff(noise: &DiscreteGaussian, shift: u64, alpha: &Rational, d
 /// `P[X > epsilon sigma2 / shift - shift / 2]` - exp(epsilon) `P[X > epsilon sigma2 / shift + shift / 2]`, to a relative
 /// width of 10^-digits.
 pub fn single_delta(noise: &DiscreteGaussian, shift: u64, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
-    check_epsilon(epsilon)?;
+    Epsilon::try_from(epsilon)?;
     let middle = Rational::from(epsilon * noise.sigma2()) / offset(shift)?;
     let half = Rational::from((shift, 2));
     let (first, second) = (next_integer(&Rational::from(&middle - &half))?, next_integer(&(middle + half))?);
@@ -211,7 +211,7 @@ impl SumOfCopies {
     /// a likelihood ratio of at most exp(epsilon): t = floor(epsilon sigma2 / shift + n shift / 2) (Theorem A.8 and
     /// Proposition A.10). To a relative width of about 10^-(digits - 8) of the terms.
     pub fn delta(&self, epsilon: &Rational, shift: u64) -> Result<Enclosure> {
-        check_epsilon(epsilon)?;
+        Epsilon::try_from(epsilon)?;
         let middle = Rational::from(epsilon * &self.sigma2) / offset(shift)?;
         let half = Rational::from((shift, 2)) * self.copies;
         let (first, second) = (next_integer(&Rational::from(&middle - &half))?, next_integer(&(middle + half))?);
@@ -254,6 +254,7 @@ fn tightened(digits: u32, value: impl Fn(u32) -> Result<Enclosure>) -> Result<En
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Account;
     use crate::{
         account::{Composition, Counts},
         numeric::rational::parse,
@@ -275,7 +276,7 @@ mod tests {
             for alpha in ["1e-9", "0.001", "0.05", "1/3", "0.5", "0.9"] {
                 let alpha = number(alpha);
                 let (closed, contour) = (single_tradeoff(&noise, shift, &alpha, 25).unwrap(), one.tradeoff(&alpha, 20));
-                assert!(closed.overlaps(&contour.unwrap()) && closed.is_tight(12), "{sigma2} {shift} {alpha}");
+                assert!(closed.overlaps(&contour.unwrap().value) && closed.is_tight(12), "{sigma2} {shift} {alpha}");
             }
             for epsilon in ["0", "0.3", "2", "7"] {
                 let epsilon = number(epsilon);

@@ -16,8 +16,8 @@ use super::{
     su_su_wang_2025, write,
 };
 use crate::{
+    account::{Account, Answer},
     error::{Error, Result},
-    loss::answer::Certified,
     numeric::Enclosure,
     release::Release,
 };
@@ -50,7 +50,7 @@ pub struct Pipeline {
     /// The first term less exp(epsilon) times the second, by the rule.
     pub delta: Enclosure,
     /// delta by the contour.
-    pub contour_delta: Certified,
+    pub contour_delta: Answer,
     /// How long the rule took, and the contour for all three.
     pub times: (Duration, Duration),
 }
@@ -67,7 +67,7 @@ pub struct Part {
     /// The probability.
     pub value: Enclosure,
     /// The same by the contour.
-    pub contour: Certified,
+    pub contour: Answer,
 }
 
 /// Runs the rule for a release whose shares are multiples of 1/1000, at one epsilon. `progress` hears how many of all
@@ -98,8 +98,8 @@ pub fn run(
     let started = Instant::now();
     let whole = release.composition(&[] as &[&str], None)?;
     // The sum exceeds its threshold where the loss exceeds epsilon, and epsilon + 2 rho for the second term.
-    let tail = |z: Rational| whole.loss().upper_tail(&whole.loss().above(&z), 30);
-    let contours = [tail(epsilon.clone())?, tail(epsilon + Rational::from(whole.rho() * 2_u32))?];
+    let tail = |z: Rational| whole.loss().evaluator().upper_tail(&whole.loss().above(&z), 30);
+    let contours = [tail(epsilon.clone())?, tail(epsilon + Rational::from(&**whole.rho() * 2_u32))?];
     let contour_delta = whole.delta(epsilon, 30)?;
     let by_contour = started.elapsed();
     let parts = rules.iter().zip(budgets).zip(sums).zip(contours).map(|(((rule, budget), sum), contour)| {

@@ -8,7 +8,7 @@
 use rug::{Integer, Rational, float::Round};
 
 use super::closed_forms::SumOfCopies;
-use crate::{account::profile::check_epsilon, error::Result, noise::check_sigma2, numeric::Enclosure};
+use crate::{account::Epsilon, error::Result, noise::check_sigma2, numeric::Enclosure};
 
 /// The residual of n copies of N_Z(0, sigma2).
 #[derive(Clone, Debug)]
@@ -187,7 +187,7 @@ pub fn approximation(
     residual: &Enclosure,
 ) -> Result<Approximation> {
     check_sigma2(sigma2)?;
-    check_epsilon(epsilon)?;
+    Epsilon::try_from(epsilon)?;
     const DIGITS: u32 = 110;
     const BITS: u32 = 400;
     let middle = Rational::from(epsilon * sigma2);
@@ -214,6 +214,7 @@ pub fn approximation(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Account;
     use crate::{
         account::{Composition, Counts},
         numeric::rational::parse,

@@ -252,7 +252,7 @@ pub(super) fn compute(what: &Risk) -> Result<Computed> {
         Risk::QueryRho { total, level, query } => {
             Enclosure::rational(&(parse(total)? * parse(level)? * parse(query)?), 100)
         }
-        Risk::ZcdpEpsilon { rho, delta } => conversions::zcdp_epsilon(&parse(rho)?, &parse(delta)?, DIGITS),
+        Risk::ZcdpEpsilon { rho, delta } => conversions::zcdp_epsilon(&rho.parse()?, &delta.parse()?, DIGITS),
         Risk::Cells { values } => {
             let product = values.iter().fold(Rational::from(1), |product, count| product * count);
             Enclosure::rational(&product, 100)

@@ -12,7 +12,7 @@ use super::{
     verify::Computed,
 };
 use crate::{
-    account::{Composition, Counts, conversions::zcdp_epsilon},
+    account::{Account, Composition, Counts, conversions::zcdp_epsilon},
     error::{Error, Result},
     noise::{DiscreteGaussian, error::absolute_error},
     numeric::{
@@ -123,7 +123,7 @@ fn percent_below(value: &Enclosure, whole: &Enclosure) -> Enclosure {
 /// By how much the exact epsilon is below that of zCDP.
 fn gain(composition: &Composition, delta: &Rational, percent: bool) -> Result<Enclosure> {
     let epsilon = composition.epsilon(delta, DIGITS)?.value;
-    let bound = zcdp_epsilon(composition.rho(), delta, DIGITS);
+    let bound = zcdp_epsilon(composition.rho(), &delta.try_into()?, DIGITS);
     Ok(if percent { percent_below(&epsilon, &bound) } else { bound.sub(&epsilon) })
 }
 
@@ -235,7 +235,7 @@ fn approximation_holds(release: &Release, delta: &Rational, as_printed: bool) ->
             let composition = release.composition(&[&level.name], None)?;
             let (sigma2, copies) =
                 (level.queries[0].sigma2.clone(), composition.counts().iter().map(|c| c.count).sum());
-            let epsilon = rational::from_f64(composition.epsilon(delta, DIGITS)?.value.approximate());
+            let epsilon = rational::from_f64(composition.epsilon(delta, DIGITS)?.value.approximate())?;
             let bound = residual::bound(&sigma2, copies, RESIDUAL_DIGITS)?;
             let by_a8 = approximation(&sigma2, copies, &epsilon, &bound)?;
             let value = if as_printed { &by_a8.value_as_printed } else { &by_a8.value };
@@ -339,7 +339,7 @@ mod tests {
         for zeta in ["2.3405", "6.5"] {
             let zeta = parse(zeta).unwrap();
             // The paper's zeta is that of sum a_i X; in nats it is 2 rho / n times that.
-            let knot = whole.knot_at(&(Rational::from(&zeta * whole.rho()) / 5_u32), 20).unwrap();
+            let knot = whole.knot_at(&(Rational::from(&zeta * &**whole.rho()) / 5_u32), 20).unwrap();
             let scaled = Rational::from(&zeta * L);
             // P[Y > zeta L], and P[Y <= zeta L - n L] = P[Y >= n L - zeta L].
             let rest = (Rational::from(10 * L) - &scaled).ceil();

@@ -11,7 +11,7 @@ use super::{
     su_su_wang_2025,
 };
 use crate::{
-    account::{Composition, Counts, calibrate, conversions},
+    account::{Account, Composition, Counts, Delta, calibrate, conversions},
     error::Result,
     noise::DiscreteGaussian,
     numeric::{
@@ -135,10 +135,10 @@ fn compute(paper: &str, what: &Compute, digits: u32) -> Result<Computed> {
     let value = match what {
         Compute::OptimalOrderEpsilon { release, levels, queries, delta } => {
             let rho = rho_of(&Release::find(release)?, levels.as_deref(), queries.as_deref())?;
-            conversions::zcdp_epsilon_optimal(&rho, &parse(delta)?)?.epsilon
+            conversions::zcdp_epsilon_optimal(&rho.try_into()?, &delta.parse()?)?.epsilon
         }
         Compute::ReleaseZcdpEpsilon { release, delta } => {
-            conversions::zcdp_epsilon(&Release::find(release)?.rho, &parse(delta)?, digits)
+            conversions::zcdp_epsilon(&Release::find(release)?.rho.try_into()?, &delta.parse()?, digits)
         }
         Compute::ReleaseRho { release } => Enclosure::rational(&Release::find(release)?.rho, 256),
         Compute::Own { method } => return su_su_wang_2025::compute(&Release::find(paper)?, method),
@@ -171,23 +171,23 @@ fn compute_of_release(release: &Release, what: &Compute, digits: u32) -> Result<
     let part = |level: &Option<String>| release.composition(level.as_slice(), None);
     let value = match what {
         Compute::Epsilon { level, delta } => part(level)?.epsilon(&parse(delta)?, DIGITS)?.value,
-        Compute::ZcdpEpsilon { level, delta } => conversions::zcdp_epsilon(part(level)?.rho(), &parse(delta)?, DIGITS),
+        Compute::ZcdpEpsilon { level, delta } => conversions::zcdp_epsilon(part(level)?.rho(), &delta.parse()?, DIGITS),
         Compute::EpsilonReduction { level, delta } => {
-            let (composition, delta) = (release.composition(&[level], None)?, parse(delta)?);
+            let (composition, delta) = (release.composition(&[level], None)?, delta.parse::<Delta>()?);
             let exact = composition.epsilon(&delta, DIGITS)?.value;
             percent_below(&exact, &conversions::zcdp_epsilon(composition.rho(), &delta, DIGITS))
         }
         Compute::BelowZcdp { deltas } => return below_zcdp(release, deltas),
         Compute::Sigma2 { level } => Enclosure::rational(&sigma2_of(release, level)?, 100),
-        Compute::MatchedSigma2 { level, delta } => matched_sigma2(release, level, &parse(delta)?)?,
+        Compute::MatchedSigma2 { level, delta } => matched_sigma2(release, level, &delta.parse()?)?,
         Compute::NoiseReduction { level, delta } => {
             let own = Enclosure::rational(&sigma2_of(release, level)?, 100);
-            percent_below(&matched_sigma2(release, level, &parse(delta)?)?, &own)
+            percent_below(&matched_sigma2(release, level, &delta.parse()?)?, &own)
         }
-        Compute::OverallReduction { delta } => overall_reduction(release, &parse(delta)?)?,
+        Compute::OverallReduction { delta } => overall_reduction(release, &delta.parse()?)?,
         Compute::OverallReductionOneTerm { delta, target } => {
             let target = target.as_deref().map(parse).transpose()?;
-            overall_reduction_one_term(release, &parse(delta)?, target.as_ref())?
+            overall_reduction_one_term(release, &delta.parse()?, target.as_ref())?
         }
         other => return compute(&release.name, other, digits),
     };
@@ -207,7 +207,7 @@ fn below_zcdp(release: &Release, deltas: &[String]) -> Result<Computed> {
     let mut answer = Certainty::Yes;
     for composition in &parts {
         for delta in deltas {
-            match conversions::is_below_zcdp(composition, &parse(delta)?, DIGITS)? {
+            match conversions::is_below_zcdp(composition, &delta.parse()?, DIGITS)? {
                 Certainty::Yes => {}
                 Certainty::No => return Ok(Computed::Statement(Certainty::No)),
                 Certainty::Undecided => answer = Certainty::Undecided,
@@ -222,7 +222,7 @@ fn sigma2_of(release: &Release, level: &str) -> Result<Rational> {
     Ok(release.level(level)?.queries[0].sigma2.clone())
 }
 
-fn matched_sigma2(release: &Release, level: &str, delta: &Rational) -> Result<Enclosure> {
+fn matched_sigma2(release: &Release, level: &str, delta: &Delta) -> Result<Enclosure> {
     let composition = release.composition(&[level], None)?;
     let target = conversions::zcdp_epsilon(composition.rho(), delta, 30);
     let count = composition.counts().iter().map(|counts| counts.count).sum();
@@ -232,7 +232,7 @@ fn matched_sigma2(release: &Release, level: &str, delta: &Rational) -> Result<En
 }
 
 /// 100 (1 - factor) for the least common factor of all variances that meets the zCDP epsilon of the whole.
-fn overall_reduction(release: &Release, delta: &Rational) -> Result<Enclosure> {
+fn overall_reduction(release: &Release, delta: &Delta) -> Result<Enclosure> {
     let whole = release.composition(&[] as &[&str], None)?;
     let target = conversions::zcdp_epsilon(whole.rho(), delta, 30);
     let family = |factor: &Rational| scaled(&whole, factor);
@@ -241,7 +241,7 @@ fn overall_reduction(release: &Release, delta: &Rational) -> Result<Enclosure> {
 }
 
 /// The same for the bound P[L > epsilon]: the factor is bracketed by the epsilons of one-term bounds.
-fn overall_reduction_one_term(release: &Release, delta: &Rational, target: Option<&Rational>) -> Result<Enclosure> {
+fn overall_reduction_one_term(release: &Release, delta: &Delta, target: Option<&Rational>) -> Result<Enclosure> {
     let whole = release.composition(&[] as &[&str], None)?;
     let target = target
         .map_or_else(|| conversions::zcdp_epsilon(whole.rho(), delta, 30), |target| Enclosure::rational(target, 100));
@@ -250,7 +250,11 @@ fn overall_reduction_one_term(release: &Release, delta: &Rational, target: Optio
     let (mut below, mut at) = (Rational::from((1, 2)), Rational::from(1));
     while Rational::from(&at - &below) > step {
         let middle = Rational::from(&at + &below) / 2_u32;
-        let one_term = OneTerm(scaled(&whole, &middle)?);
+        let scaled = scaled(&whole, &middle)?;
+        let one_term = Decreasing {
+            ln_approx: |epsilon: &Rational| Ok(one_term(&scaled, epsilon, 12)?.ln().approximate()),
+            enclose: |epsilon: &Rational, digits| one_term(&scaled, epsilon, digits),
+        };
         let epsilon = root::decreasing_root(&one_term, delta, ceiling, 10)?.value;
         if epsilon.upper() <= target.lower() {
             at = middle;
@@ -265,17 +269,9 @@ fn overall_reduction_one_term(release: &Release, delta: &Rational, target: Optio
 }
 
 /// P[L > epsilon], the first term of the privacy profile alone.
-struct OneTerm(Composition);
-
-impl Decreasing for OneTerm {
-    fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
-        Ok(self.enclose(epsilon, 12)?.ln().approximate())
-    }
-
-    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
-        let loss = self.0.loss();
-        Ok(loss.upper_tail(&loss.above(epsilon), digits)?.value)
-    }
+fn one_term(composition: &Composition, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
+    let loss = composition.loss();
+    Ok(loss.evaluator().upper_tail(&loss.above(epsilon), digits)?.value)
 }
 
 fn scaled(composition: &Composition, factor: &Rational) -> Result<Composition> {

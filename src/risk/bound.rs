@@ -25,40 +25,16 @@ use rug::{Float, Rational, float::Round};
 
 use super::{check_prior, odds};
 use crate::{
-    account::{Composition, conversions, profile::check_delta},
+    account::{Account, Answer, Composition, Delta, conversions},
     error::{Error, Result},
     numeric::{Certainty, Enclosure, rational},
 };
 
-/// The privacy profile of what is accounted for, as it enters the bounds.
-pub trait Profile {
-    /// delta(epsilon), to a relative width of 10^-digits where it can be had.
-    fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure>;
-    /// epsilon(delta).
-    fn epsilon(&self, delta: &Rational, digits: u32) -> Result<Enclosure>;
-    /// The rho of zero-concentrated differential privacy.
-    fn rho(&self) -> Rational;
-}
-
-impl Profile for Composition {
-    fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
-        Ok(Composition::delta(self, epsilon, digits)?.value)
-    }
-
-    fn epsilon(&self, delta: &Rational, digits: u32) -> Result<Enclosure> {
-        Ok(Composition::epsilon(self, delta, digits)?.value)
-    }
-
-    fn rho(&self) -> Rational {
-        Composition::rho(self).clone()
-    }
-}
-
 /// What no adversary can exceed.
 #[derive(Clone, Debug)]
 pub struct Bound {
-    /// The largest probability of a correct decision.
-    pub correct: Enclosure,
+    /// The largest probability of a correct decision; of a family, with the pair that decides it.
+    pub correct: Answer,
     /// The same from (epsilon, delta) alone, with the exact epsilon.
     pub correct_by_epsilon: Enclosure,
     /// The same with the epsilon that zCDP implies.
@@ -78,17 +54,16 @@ pub struct Bound {
 }
 
 /// All bounds for an adversary of this prior, with outputs of mass delta excepted where a posterior is bounded.
-pub fn bound(profile: &impl Profile, prior: &Rational, delta: &Rational, digits: u32) -> Result<Bound> {
+pub fn bound(account: &impl Account, prior: &Rational, delta: &Delta, digits: u32) -> Result<Bound> {
     check_prior(prior)?;
-    check_delta(delta)?;
-    let epsilon = profile.epsilon(delta, digits)?;
-    let zcdp_epsilon = conversions::zcdp_epsilon(&profile.rho(), delta, digits + 4);
+    let epsilon = account.epsilon(delta, digits)?.value;
+    let zcdp_epsilon = conversions::zcdp_epsilon(&account.rho(), delta, digits + 4);
     let half = Rational::from((1, 2));
     Ok(Bound {
-        correct: most_correct(profile, prior, digits)?,
+        correct: most_correct(account, prior, digits)?,
         correct_by_epsilon: most_correct_by_epsilon(&epsilon, delta, prior),
         correct_by_zcdp: most_correct_by_epsilon(&zcdp_epsilon, delta, prior),
-        advantage: profile.delta(&Rational::new(), digits)?,
+        advantage: account.delta(Rational::new(), digits)?.value,
         advantage_by_zcdp: advantage_of(&most_correct_by_epsilon(&zcdp_epsilon, delta, &half)),
         posterior: posterior_at(prior, &epsilon),
         posterior_by_zcdp: posterior_at(prior, &zcdp_epsilon),
@@ -99,29 +74,34 @@ pub fn bound(profile: &impl Profile, prior: &Rational, delta: &Rational, digits:
 
 /// The largest probability of a correct decision of any adversary with this prior: max(p, 1 - p) + min(p, 1 - p)
 /// delta(|ln(p / (1 - p))|).
-pub fn most_correct(profile: &impl Profile, prior: &Rational, digits: u32) -> Result<Enclosure> {
+pub fn most_correct(account: &impl Account, prior: &Rational, digits: u32) -> Result<Answer> {
     check_prior(prior)?;
     let rest = Rational::from(1 - prior);
     let (larger, smaller) = if *prior > rest { (prior.clone(), rest) } else { (rest, prior.clone()) };
     let bits = (f64::from(digits) * 3.33) as u32 + 64;
     let ln = Enclosure::rational(&Rational::from(&larger / &smaller), bits + 32).ln();
-    let end = |end: &Float| end.to_rational().unwrap_or_default().max(Rational::new());
+    let end = |end: Option<Rational>| {
+        end.map(|end| end.max(Rational::new())).ok_or(Error::Unbounded { what: "the prior's odds" })
+    };
     // delta falls: its value at ln lies between those at the ends of an enclosure of ln.
-    let (low, high) = (end(ln.lower()), end(ln.upper()));
-    let from_above = profile.delta(&low, digits)?;
-    let delta = if low == high { from_above } else { from_above.hull(&profile.delta(&high, digits)?) };
+    let (low, high) = (end(ln.lower_rational())?, end(ln.upper_rational())?);
+    let from_above = account.delta(&low, digits)?;
+    let delta =
+        if low == high { from_above.value } else { from_above.value.hull(&account.delta(&high, digits)?.value) };
     let bits = bits.max(delta.lower().prec());
-    Ok(Enclosure::rational(&larger, bits).add(&Enclosure::rational(&smaller, bits).mul(&delta)).clamp(0.0, 1.0))
+    let value =
+        Enclosure::rational(&larger, bits).add(&Enclosure::rational(&smaller, bits).mul(&delta)).clamp(0.0, 1.0);
+    Ok(Answer { met: value.is_tight(digits), value, method: from_above.method })
 }
 
 /// The largest probability of a correct decision that (epsilon, delta) alone allows: from its trade-off function
 /// max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)), whose corners are at alpha = 0, 1 - delta and
 /// (1 - delta) / (1 + e^epsilon).
-pub fn most_correct_by_epsilon(epsilon: &Enclosure, delta: &Rational, prior: &Rational) -> Enclosure {
+pub fn most_correct_by_epsilon(epsilon: &Enclosure, delta: &Delta, prior: &Rational) -> Enclosure {
     let bits = epsilon.lower().prec().max(64) + 64;
     let real = |x: &Rational| Enclosure::rational(x, bits);
     let one = Enclosure::double(1.0, bits);
-    let rest = real(&Rational::from(1 - delta));
+    let rest = real(&Rational::from(1 - &**delta));
     let corner = rest.div(&one.add(&epsilon.exp()));
     // p f + (1 - p) alpha is linear between the corners, so least at one of them.
     let ends = [rest.mul(&real(prior)), rest.mul(&real(&Rational::from(1 - prior)))];
@@ -154,12 +134,11 @@ pub fn posterior_at(prior: &Rational, epsilon: &Enclosure) -> Enclosure {
 /// exp(-epsilon) times it. It is found exactly where the losses lie on a lattice that can be swept. Everywhere else, with
 /// `exact` the epsilon at delta, a later point of the profile gives a bound, and so does zCDP.
 pub fn exceeded_epsilon(
-    profile: &impl Profile,
+    account: &impl Account,
     losses: Option<&Composition>,
-    delta: &Rational,
+    delta: &Delta,
     exact: &Enclosure,
 ) -> Result<Exceeded> {
-    check_delta(delta)?;
     if let Some(composition) = losses {
         match by_tail(composition, delta) {
             Err(Error::Unsweepable { .. } | Error::NoLattice) => {}
@@ -167,15 +146,15 @@ pub fn exceeded_epsilon(
         }
     }
     // Markov's inequality for exp(s L) with ln E[exp(s L)] <= rho (s + s^2), at the best s: P[L > epsilon] <= exp(-(epsilon - rho)^2 / (4 rho)) = delta.
-    let rho = profile.rho();
+    let rho = account.rho();
     let mut epsilon = conversions::zcdp_epsilon(&rho, delta, 20).upper().clone();
     // (1 - exp(e - epsilon)) P[L > epsilon] <= delta(e) for e < epsilon, and so P is at most delta for
     // epsilon = e - ln(1 - delta(e) / delta). Where delta(e) is about delta / 4, both terms are about even; there the
     // profile falls by exp(-c) a unit, c = (epsilon - rho) / (2 rho).
     let near = exact.upper().to_f64();
     let fall = ((near - rho.to_f64()) / (2.0 * rho.to_f64())).max(0.05);
-    let later = rational::from_f64(near + 4_f64.ln() / fall);
-    let ratio = profile.delta(&later, 6)?.div(&Enclosure::rational(delta, 64));
+    let later = rational::from_f64(near + 4_f64.ln() / fall)?;
+    let ratio = account.delta(&later, 6)?.value.div(&Enclosure::rational(delta, 64));
     if *ratio.upper() < 1 {
         let rest = Enclosure::double(1.0, 64).sub(&ratio);
         let by_profile = Enclosure::rational(&later, 64).sub(&rest.ln());
@@ -195,12 +174,13 @@ pub struct Exceeded {
 }
 
 /// The least lattice loss l with `P[L > l] <= delta`.
-fn by_tail(composition: &Composition, delta: &Rational) -> Result<Exceeded> {
+fn by_tail(composition: &Composition, delta: &Delta) -> Result<Exceeded> {
     let loss = composition.loss();
+    let evaluator = loss.evaluator();
     let step = loss.step().ok_or(Error::NoLattice)?;
     let holds = |l: &Rational| -> Result<bool> {
         for digits in [6, 12, 24] {
-            let tail = loss.upper_tail(&loss.above(l), digits)?.value;
+            let tail = evaluator.upper_tail(&loss.above(l), digits)?.value;
             match tail.at_most(delta) {
                 Certainty::Yes => return Ok(true),
                 Certainty::No => return Ok(false),
@@ -211,7 +191,8 @@ fn by_tail(composition: &Composition, delta: &Rational) -> Result<Exceeded> {
     };
     // L is sub-Gaussian about rho with variance proxy 2 rho: at rho + 2 sqrt(rho ln(1 / delta)) the tail is below delta.
     let ceiling = conversions::zcdp_epsilon(composition.rho(), delta, 15).upper().to_f64().next_up();
-    let (mut below, mut at) = (loss.at_most(&-composition.rho().clone()), loss.above(&rational::from_f64(ceiling)));
+    let (mut below, mut at) =
+        (loss.at_most(&-Rational::from(composition.rho().clone())), loss.above(&rational::from_f64(ceiling)?));
     // A tail far below is near one, and a delta near one may be met by it.
     for _ in 0..60 {
         if !holds(&below)? {

@@ -225,7 +225,7 @@ mod tests {
         let sum = LossSum::new([Group { law, shift: 1, copies: 27 }]).unwrap();
         for y in [-40_i64, -3, 0, 1, 25, 60] {
             let z = Rational::from(y) / &sigma2 + sum.rho();
-            let tail = sum.upper_tail(&z, 20).unwrap().value;
+            let tail = sum.evaluator().upper_tail(&z, 20).unwrap().value;
             let other = table.between(y, i64::MAX);
             assert!(tail.overlaps(&other) && other.is_tight(18), "{y}: {tail:?} {other:?}");
         }

@@ -261,10 +261,10 @@ fn tail_of(sum: &LossSum, z: &Rational, digits: u32) -> Result<Enclosure> {
     let bounded = exponent < -5000;
     let most = || Enclosure::double(0.0, bits).hull(&exp(&exponent, bits));
     if z > sum.rho() {
-        return if bounded { Ok(most()) } else { Ok(sum.upper_tail(z, digits)?.value) };
+        return if bounded { Ok(most()) } else { Ok(sum.evaluator().upper_tail(z, digits)?.value) };
     }
     // P[L < z] = Q[L > -z], and the complement keeps the digits.
-    let rest = if bounded { most() } else { sum.tilted_tail(&sum.above(&-z.clone()), digits)?.value };
+    let rest = if bounded { most() } else { sum.evaluator().tilted_tail(&sum.above(&-z.clone()), digits)?.value };
     Ok(Enclosure::double(1.0, bits).sub(&rest).clamp(0.0, 1.0))
 }
 

@@ -196,7 +196,7 @@ impl CellSum {
         match self {
             CellSum::Gaussian { sigma2, losses } => {
                 let z = Rational::from(x) / sigma2 + losses.rho();
-                Ok(losses.upper_tail(&z, digits)?.value)
+                Ok(losses.evaluator().upper_tail(&z, digits)?.value)
             }
             CellSum::Geometric { epsilon, copies, known } => {
                 let mut known = known.borrow_mut();

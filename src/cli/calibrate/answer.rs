@@ -2,19 +2,17 @@
 
 use anyhow::Result;
 use dp_assay::{
-    account::crossing::Stretch,
+    account::{Answer, crossing::Stretch, promise::variances},
     numeric::{Certainty, Enclosure},
 };
 use rug::Rational;
 use serde_json::{Value, json};
 
-use super::{
-    super::{
-        output::{self, exact, exact_text},
-        subject::Resolved,
-    },
-    Args, Promise, parts, variances,
+use super::super::{
+    output::{self, exact, exact_text},
+    subject::Resolved,
 };
+use super::{Args, Promise, parts};
 
 /// The variances before and after, and what they promise.
 pub(super) struct Row {
@@ -25,19 +23,20 @@ pub(super) struct Row {
     pub before: Option<Rational>,
     /// Every sigma2 that occurs, smallest first.
     pub variances: Vec<Rational>,
-    pub epsilon: Enclosure,
+    pub epsilon: Answer,
     pub target: Enclosure,
     pub stretches: Option<Vec<Stretch>>,
 }
 
 impl Args {
     pub(super) fn print_json(&self, subject: &Resolved, promise: &Promise, rows: &[Row]) -> Result<()> {
+        let shown_delta = self.shown_delta(promise)?;
         let mut object = json!({
             "mode": if self.scale_all { "scale-all" } else { "per-level" },
-            "delta": exact(promise.delta()),
+            "delta": exact(&shown_delta),
             "neighbors": subject.neighbors.name(),
         });
-        if let Promise::Curve { from, to, .. } = promise {
+        if let Promise::ZcdpCurve { from, to } = promise {
             object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
         }
         object["levels"] = if self.scale_all {
@@ -45,15 +44,14 @@ impl Args {
             object["factor"] = exact(&whole.factor);
             object["factor_before"] = whole.before.as_ref().map_or(Value::Null, exact);
             let fields = whole.json();
-            for key in ["reduction_percent", "reduction_percent_exact", "epsilon", "target_epsilon", "curve"] {
+            for key in ["reduction_percent", "reduction_percent_exact", "epsilon", "status", "target_epsilon", "curve"]
+            {
                 if let Some(value) = fields.get(key) {
                     object[key] = value.clone();
                 }
             }
             (parts(subject).into_iter())
-                .map(|(name, part)| {
-                    Ok(whole.of_level(name, variances(&part, "--scale-all").unwrap_or_default()).json())
-                })
+                .map(|(name, part)| Ok(whole.of_level(name, variances(&part).unwrap_or_default()).json()))
                 .collect::<Result<Vec<Value>>>()?
                 .into()
         } else {
@@ -64,13 +62,13 @@ impl Args {
 
     pub(super) fn print_table(&self, subject: &Resolved, promise: &Promise, rows: &[Row], decimals: u32) -> Result<()> {
         let what = match promise {
-            Promise::At { delta, epsilon: Some(epsilon) } => {
+            Promise::Epsilon { delta, epsilon } => {
                 format!("epsilon <= {} at delta = {}", exact_text(epsilon), exact_text(delta))
             }
-            Promise::At { delta, epsilon: None } => {
+            Promise::ZcdpEpsilon { delta } => {
                 format!("as private as zCDP says of the noise as it is, at delta = {}", exact_text(delta))
             }
-            Promise::Curve { from, to, .. } => format!(
+            Promise::ZcdpCurve { from, to } => format!(
                 "as private as zCDP says of the noise as it is, at every delta from {} to {}",
                 exact_text(from),
                 exact_text(to)
@@ -91,14 +89,14 @@ impl Args {
                 Enclosure::rational(&row.variances[0], 64).shown(7),
                 calibrated_text(&row.calibrated(&row.factor)),
                 format!("{} %", Enclosure::rational(&row.reduction(), 64).shown(6)),
-                row.epsilon.shown(digits),
+                row.epsilon.value.shown(digits),
                 row.target.shown(digits),
             ]
         };
         if self.scale_all {
             let whole = &rows[0];
             let lines: Vec<Vec<String>> = (parts(subject).into_iter())
-                .filter_map(|(name, part)| Some(whole.of_level(name, variances(&part, "--scale-all").ok()?)))
+                .filter_map(|(name, part)| Some(whole.of_level(name, variances(&part).ok()?)))
                 .map(|row| {
                     let mut line = cells(&row, row.name.clone());
                     line.truncate(4);
@@ -114,10 +112,10 @@ impl Args {
                 "\nfactor {} ({} % less noise) is proven to be enough, {before}.\nepsilon {}, target {}\n",
                 exact_text(&whole.factor),
                 Enclosure::rational(&whole.reduction(), 64).shown(8),
-                whole.epsilon.shown(digits),
+                whole.epsilon.value.shown(digits),
                 whole.target.shown(digits),
             ))?;
-            if let Some((worst, _)) = &subject.worst {
+            if let Some(worst) = subject.worst() {
                 let unit = if worst.in_pairs() { "pairs of block paths" } else { "block paths" };
                 output::text(&format!("The worst of {} {unit} decides.\n", worst.count()))?;
             }
@@ -135,6 +133,7 @@ impl Args {
                 )?;
             }
         }
+        output::say_wider(rows.iter().map(|row| (row.name.as_str(), &row.epsilon)))?;
         for row in rows {
             row.print_stretches()?;
         }
@@ -174,7 +173,8 @@ impl Row {
             "not_enough_sigma2": self.before.as_ref().map_or(Value::Null, |before| exact(&self.calibrated(before))),
             "reduction_percent": exact(&self.reduction()),
             "reduction_percent_exact": self.reduction().to_string(),
-            "epsilon": self.epsilon.to_json(),
+            "epsilon": self.epsilon.value.to_json(),
+            "status": self.epsilon.status(),
             "target_epsilon": self.target.to_json(),
         });
         if self.variances.len() > 1 {

@@ -1,21 +1,20 @@
 //! `assay risk bound`: what no adversary can exceed.
 
-use std::sync::OnceLock;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use dp_assay::{
-    account::{Composition, profile::check_delta},
+    account::{Account, Composition, Delta},
     numeric::{Enclosure, rational},
-    risk::bound::{self, Bound, Exceeded, Profile},
+    risk::bound::{self, Bound, Exceeded},
 };
 use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
 use super::super::{
-    Answer, number,
+    Exit,
     output::{self, exact, exact_text},
-    subject::{Format, Resolved, Subject, in_words},
+    quantity,
+    subject::{Format, Subject},
 };
 use super::prior;
 
@@ -37,59 +36,26 @@ pub struct Args {
     format: Format,
 }
 
-/// The whole of a subject, with its worst pair of block paths: the one of the first point of the profile that is asked
-/// for, which decides the probability of a correct decision.
-struct Whole<'a> {
-    subject: &'a Resolved,
-    pair: OnceLock<String>,
-}
-
-impl Profile for Whole<'_> {
-    fn delta(&self, epsilon: &Rational, digits: u32) -> dp_assay::Result<Enclosure> {
-        match &self.subject.worst {
-            Some((worst, release)) => {
-                let answer = worst.delta(epsilon, digits)?;
-                self.pair.get_or_init(|| in_words(release, answer.pair, worst));
-                Ok(answer.value)
-            }
-            None => Profile::delta(&self.subject.total, epsilon, digits),
-        }
-    }
-
-    fn epsilon(&self, delta: &Rational, digits: u32) -> dp_assay::Result<Enclosure> {
-        match &self.subject.worst {
-            Some((worst, _)) => Ok(worst.epsilon(delta, digits)?.0.value),
-            None => Profile::epsilon(&self.subject.total, delta, digits),
-        }
-    }
-
-    fn rho(&self) -> Rational {
-        self.subject.worst.as_ref().map_or_else(|| self.subject.total.rho().clone(), |(worst, _)| worst.rho().clone())
-    }
-}
-
 /// A part of the subject with its bounds.
 struct Line {
     name: String,
     bound: Bound,
     exceeded: Exceeded,
     prior: Rational,
-    met: bool,
 }
 
 impl Line {
     fn of(
         name: &str,
-        profile: &impl Profile,
+        account: &impl Account,
         losses: Option<&Composition>,
         prior: &Rational,
-        delta: &Rational,
+        delta: &Delta,
         digits: u32,
     ) -> Result<Line> {
-        let bound = bound::bound(profile, prior, delta, digits)?;
-        let exceeded = bound::exceeded_epsilon(profile, losses, delta, &bound.epsilon)?;
-        let met = bound.correct.is_tight(digits);
-        Ok(Line { name: name.to_string(), bound, exceeded, prior: prior.clone(), met })
+        let bound = bound::bound(account, prior, delta, digits)?;
+        let exceeded = bound::exceeded_epsilon(account, losses, delta, &bound.epsilon)?;
+        Ok(Line { name: name.to_string(), bound, exceeded, prior: prior.clone() })
     }
 
     /// The posterior that is exceeded with probability at most delta.
@@ -101,7 +67,7 @@ impl Line {
     fn json(&self) -> Value {
         let Bound { correct, correct_by_epsilon, correct_by_zcdp, advantage, advantage_by_zcdp, .. } = &self.bound;
         json!({
-            "correct_decision_upper": correct.to_json(),
+            "correct_decision_upper": correct.value.to_json(),
             "posterior_upper": self.bound.posterior.to_json(),
             "advantage": advantage.to_json(),
             "posterior_exceeded": self.exceeded().to_json(),
@@ -114,37 +80,36 @@ impl Line {
                 "posterior_upper": self.bound.posterior_by_zcdp.to_json(),
                 "advantage": advantage_by_zcdp.to_json(),
             },
-            "status": output::status(self.met),
+            "status": correct.status(),
         })
     }
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     let prior = prior(&args.prior)?;
-    let delta = number("--delta", &args.delta)?;
-    check_delta(&delta).context("--delta")?;
+    let delta: Delta = quantity("--delta", &args.delta)?;
     let subject = args.subject.resolve()?;
     let digits = args.format.digits;
     let total_name = if subject.levels.is_empty() { "composition" } else { "all composed" };
     let level = |(name, part): &(String, Composition)| Line::of(name, part, Some(part), &prior, &delta, digits);
-    let profile = Whole { subject: &subject, pair: OnceLock::new() };
     let whole = || {
-        let losses = subject.worst.is_none().then_some(&subject.total);
-        Line::of(total_name, &profile, losses, &prior, &delta, digits)
+        let losses = subject.worst().is_none().then_some(&subject.total);
+        Line::of(total_name, &subject.whole, losses, &prior, &delta, digits)
     };
     let (levels, total) = rayon::join(|| subject.levels.par_iter().map(level).collect::<Result<Vec<Line>>>(), whole);
     let (levels, total) = (levels?, total?);
+    let pair = subject.deciding_pair(&total.bound.correct);
     if args.format.json {
         let mut object = total.json();
         object["prior"] = exact(&prior);
         object["delta"] = exact(&delta);
         object["neighbors"] = json!(subject.neighbors.name());
-        if let Some(pair) = profile.pair.get() {
+        if let Some(pair) = &pair {
             object["worst_pair"] = json!(pair);
         }
         output::add_levels(&mut object, levels.iter().map(|line| (line.name.as_str(), line.json())));
         output::json(&object)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     output::text(&format!(
         "{}\n{} neighbors, prior = {}, delta = {}\n\n",
@@ -155,7 +120,7 @@ pub fn run(args: &Args) -> Result<Answer> {
     ))?;
     let rows: Vec<Vec<String>> = levels.iter().chain([&total]).map(table_row).collect();
     output::table(&["", "correct", "by zCDP", "advantage", "by zCDP", "posterior", "by zCDP", "exceeded"], &rows)?;
-    if let Some(pair) = profile.pair.get() {
+    if let Some(pair) = &pair {
         output::text(&format!("\nThe whole is that of the worst pair of block paths: {pair}.\n"))?;
     }
     output::text(
@@ -165,17 +130,15 @@ pub fn run(args: &Args) -> Result<Answer> {
          exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n\
          by zCDP: the same from rho + 2 sqrt(rho ln(1/delta)) in place of the exact epsilon.\n",
     )?;
-    if !total.met {
-        output::text("Some enclosures are wider than asked; --json gives both ends.\n")?;
-    }
-    Ok(Answer::Done)
+    output::say_wider(levels.iter().chain([&total]).map(|line| (line.name.as_str(), &line.bound.correct)))?;
+    Ok(Exit::Done)
 }
 
 fn table_row(line: &Line) -> Vec<String> {
     let bound = &line.bound;
     vec![
         line.name.clone(),
-        bound.correct.shown(6),
+        bound.correct.value.shown(6),
         bound.correct_by_zcdp.shown(6),
         bound.advantage.shown(6),
         bound.advantage_by_zcdp.shown(6),

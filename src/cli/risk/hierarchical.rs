@@ -14,7 +14,7 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::super::{
-    Answer,
+    Exit,
     output::{self, ends, exact},
     subject::Format,
 };
@@ -58,7 +58,7 @@ pub struct Args {
     csv: bool,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     let prior = prior(&args.prior)?;
     let rhos = numbers("--rho", &args.rho)?;
     let others: Vec<u64> = (counts("--others", &args.others)?.into_iter())
@@ -121,7 +121,7 @@ fn levels(name: &str, values: &[i64], levels: usize) -> Result<(Vec<i64>, Vec<i6
     Ok((own, values[2..].iter().step_by(2).copied().collect()))
 }
 
-fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, title: &str) -> Result<Answer> {
+fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, title: &str) -> Result<Exit> {
     let digits = args.format.digits;
     let (own, others) = levels("--noisy", noisy, attack.levels())?;
     let posterior = attack.posterior(&own, &others, digits).context("--noisy")?;
@@ -131,7 +131,7 @@ fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, 
             vec![value.to_string(), lower, upper]
         });
         output::csv(&["x2", "probability_lower", "probability_upper"], rows)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     if args.format.json {
         object["noisy"] = json!(noisy);
@@ -142,9 +142,9 @@ fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, 
         object["joint"] = (posterior.joint.iter())
             .map(|(x1, x2, probability)| json!({ "x1": x1, "x2": x2, "probability": probability.to_json() }))
             .collect();
-        object["status"] = output::status(posterior.met);
+        object["status"] = json!(output::status(posterior.met));
         output::json(&object)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     output::text(title)?;
     let mut rows = vec![row("posterior probability that the target counts", &posterior.present, digits)];
@@ -156,7 +156,7 @@ fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, 
     if !posterior.met {
         output::text("\nThe enclosures are wider than asked: the output is too improbable.\n")?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -169,7 +169,7 @@ fn decision(
     prior: &Rational,
     mut object: Value,
     title: &str,
-) -> Result<Answer> {
+) -> Result<Exit> {
     let digits = args.format.digits;
     let (own, beside) = levels("--truth", truth, attack.levels())?;
     let (x1, x2) = (own[0], own[1]);
@@ -189,9 +189,9 @@ fn decision(
         object["lost"] = decision.lost.to_json();
         object["correct_decision_alone"] = alone.to_json();
         object["one_gaussian_error"] = output::enclosure(error.as_ref());
-        object["status"] = output::status(decision.met);
+        object["status"] = json!(output::status(decision.met));
         output::json(&object)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     output::text(title)?;
     let mut rows = vec![
@@ -205,5 +205,5 @@ fn decision(
     if !decision.met {
         output::text("\nThe enclosure is wider than asked; --json gives both ends.\n")?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }

@@ -10,7 +10,7 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::super::{
-    Answer,
+    Exit,
     output::{self, ends, exact, exact_text},
     subject::Format,
 };
@@ -55,7 +55,7 @@ struct Origin {
     query_rho: Rational,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
+pub fn run(args: &Args) -> Result<Exit> {
     let prior = prior(&args.prior)?;
     let (rhos, origin) = match (&args.rho, &args.release) {
         (Some(rho), _) => (numbers("--rho", rho)?, None),
@@ -130,7 +130,7 @@ fn base(attack: &Attack, origin: Option<&Origin>) -> Value {
 }
 
 /// The average over all outputs.
-fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Answer> {
+fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Exit> {
     let digits = args.format.digits;
     let marginal = attack.marginal(digits)?;
     let absent = attack.marginal_if_absent(digits)?;
@@ -156,7 +156,7 @@ fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Answ
         object["correct_decision"] = correct.to_json();
         object["correct_decision_if_absent"] = correct_absent.to_json();
         object["threshold"] = json!(threshold);
-        object["status"] = output::status([&marginal, &correct].iter().all(|value| value.is_tight(digits)));
+        object["status"] = json!(output::status([&marginal, &correct].iter().all(|value| value.is_tight(digits))));
         if let Some([marginal, risk, correct]) = &other {
             object["at_query_rho"] = json!({
                 "marginal_posterior": marginal.to_json(),
@@ -165,7 +165,7 @@ fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Answ
             });
         }
         output::json(&object)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     output::text(&describe(attack, origin))?;
     let cell = |value: &Enclosure| shown(value, digits);
@@ -185,11 +185,11 @@ fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Answ
             "\nThe adversary decides for the target where the released count exceeds the known one by {threshold} or more.\n"
         ))?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }
 
 /// One output.
-fn output_of(args: &Args, attack: &Attack, noisy: &[i64], origin: Option<&Origin>) -> Result<Answer> {
+fn output_of(args: &Args, attack: &Attack, noisy: &[i64], origin: Option<&Origin>) -> Result<Exit> {
     let digits = args.format.digits;
     let posterior = attack.posterior(noisy, digits).context("--noisy")?;
     let risk = attack.risk(noisy, digits)?;
@@ -204,12 +204,12 @@ fn output_of(args: &Args, attack: &Attack, noisy: &[i64], origin: Option<&Origin
         object["risk"] = risk.to_json();
         object["probability"] = present.to_json();
         object["probability_if_absent"] = absent.to_json();
-        object["status"] = output::status(posterior.is_tight(digits));
+        object["status"] = json!(output::status(posterior.is_tight(digits)));
         if noisy.len() > 1 {
             object["risk_steps"] = sequence.steps.iter().map(Enclosure::to_json).collect();
         }
         output::json(&object)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
     output::text(&describe(attack, origin))?;
     let mut rows = vec![
@@ -223,11 +223,11 @@ fn output_of(args: &Args, attack: &Attack, noisy: &[i64], origin: Option<&Origin
         rows.extend(steps.map(|(k, step)| row(&format!("risk of count {} after those before", k + 1), step, digits)));
     }
     output::table(&["", "value"], &rows)?;
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }
 
 /// A range of outputs of one count.
-fn range(args: &Args, attack: &Attack, from: i64, to: i64) -> Result<Answer> {
+fn range(args: &Args, attack: &Attack, from: i64, to: i64) -> Result<Exit> {
     const MOST: i64 = 100_000;
     if to < from || to - from >= MOST {
         bail!("--noisy {from}..{to}: give a range from the smaller to the larger, of at most {MOST} counts");
@@ -265,5 +265,5 @@ fn range(args: &Args, attack: &Attack, from: i64, to: i64) -> Result<Answer> {
         ))?;
         output::table(&columns, &rows)?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }

@@ -17,7 +17,7 @@ use dp_assay::{
 use serde_json::{Map, Value, json};
 
 use super::super::{
-    Answer,
+    Exit,
     output::{self, exact, json_number},
 };
 
@@ -113,7 +113,7 @@ pub(super) fn stages(tuned: &Tuned) -> [(&'static str, &Stage); 3] {
     [("total_only", &tuned.total_only), ("stage1", &tuned.stage_1), ("stage2", &tuned.stage_2)]
 }
 
-pub(super) fn csv(rows: &[(&Planned, &Tuned)]) -> Result<Answer> {
+pub(super) fn csv(rows: &[(&Planned, &Tuned)]) -> Result<Exit> {
     const HEADER: [&str; 23] = [
         "level",
         "mechanism",
@@ -168,5 +168,5 @@ pub(super) fn csv(rows: &[(&Planned, &Tuned)]) -> Result<Answer> {
         cells
     };
     output::csv(&HEADER, rows.iter().map(line))?;
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }

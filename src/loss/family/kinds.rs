@@ -1,19 +1,21 @@
 //! The contours of a family: which pairs share which kernel, and the nodes at which they are summed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
-use super::{FINE, Family, Pair};
+use super::{FINE, Pair, common::CommonContour};
 use crate::{
     error::{Error, Result},
     loss::{
         plan::Plan,
         question::{Kernel, Question},
         search::ContourSearch,
-        sieve::BUDGET,
-        sum::LossSum,
+        sieve::{BUDGET, SumSieve},
     },
 };
 
@@ -38,38 +40,38 @@ pub(super) struct Kind {
     pub(super) own: Option<Vec<Vec<i64>>>,
 }
 
-impl Family {
+impl CommonContour {
     /// The contours of all pairs; nothing where they have none in common.
     pub(super) fn kinds(&self, epsilon: &Rational, ln_share: f64, proven: bool) -> Result<Option<Vec<Kind>>> {
-        if !self.alike {
+        if !self.family.alike {
             return Ok(None);
         }
         let question = self.question(epsilon, None);
-        let sketch = ContourSearch::new(&self.doubles[0], &question);
+        let sketch = ContourSearch::new(&self.family.doubles[0], &self.doubles[0], &question);
         let sketch = if proven { sketch } else { sketch.unproven() };
         let plan = sketch.plan_of_main_lobe(ln_share)?;
-        let rho = self.rho().to_f64();
+        let rho = self.family.rho().to_f64();
         // Any period does on the line; on a lattice a multiple of every step.
-        let multiple = self.common.as_ref().map(|common| Rational::from(&plan.period / common).ceil() * common);
+        let multiple = self.family.common.as_ref().map(|common| Rational::from(&plan.period / common).ceil() * common);
         let period = multiple.unwrap_or_else(|| plan.period.clone());
         let mut kinds = Vec::new();
-        for (step, pairs) in &self.steps {
+        for (step, pairs) in &self.family.steps {
             // A lattice whose period the main lobe nearly fills is quickly answered, pair by pair.
             let Some(plan) = plan.on_lattice(&period, step, rho) else { return Ok(None) };
             kinds.push(Kind { question: self.question(epsilon, Some(step)), plan, pairs: pairs.clone(), own: None });
         }
         let on_line = plan.with_period(&period, rho);
-        if !self.on_line.is_empty() {
+        if !self.family.on_line.is_empty() {
             kinds.push(Kind {
                 question: question.clone(),
                 plan: on_line.clone(),
-                pairs: self.on_line.clone(),
+                pairs: self.family.on_line.clone(),
                 own: None,
             });
         }
         match self.with_side_lobes(kinds) {
             Err(Error::Unsweepable { .. }) => {
-                let all = Kind { question, plan: on_line, pairs: self.units(), own: None };
+                let all = Kind { question, plan: on_line, pairs: self.family.units(), own: None };
                 self.with_side_lobes(vec![all]).map(Some)
             }
             other => other.map(Some),
@@ -82,7 +84,7 @@ impl Family {
         let Some(step) = step else {
             return Question { kernel, first: threshold.clone(), threshold, gap: Rational::new(), step: None };
         };
-        let rho = self.rho();
+        let rho = self.family.rho();
         let index: Integer = (Rational::from(epsilon - &rho) / step).floor().into_numer_denom().0 + 1;
         let first = Rational::from(step * index) + rho;
         let gap = Rational::from(&first - epsilon);
@@ -96,26 +98,26 @@ impl Family {
         for kind in &mut kinds {
             let lattice = kind.plan.nodes.is_some();
             let most = if lattice { MOST_ON_LATTICE } else { MOST_ON_LINE };
-            let (sums, one_by_one) = self.to_sieve(&kind.pairs, lattice)?;
-            let budget = if lattice { BUDGET } else { (BUDGET / sums.len() as u64).max(LEAST_BUDGET) };
-            let each = |sum: &LossSum| {
+            let (sieves, one_by_one) = self.to_sieve(&kind.pairs, lattice)?;
+            let budget = if lattice { BUDGET } else { (BUDGET / sieves.len() as u64).max(LEAST_BUDGET) };
+            let each = |sieve: &Arc<SumSieve>| {
                 let mut plan = kind.plan.clone();
-                let ranges = sum.survivors(&mut plan, most, budget)?;
+                let ranges = sieve.survivors(&mut plan, most, budget)?;
                 Ok((plan, ranges.into_iter().flat_map(|(a, b)| a..=b).collect()))
             };
-            let sieved: Vec<(Plan, Vec<i64>)> = sums.par_iter().map(each).collect::<Result<_>>()?;
+            let sieved: Vec<(Plan, Vec<i64>)> = sieves.par_iter().map(each).collect::<Result<_>>()?;
             let plan = &mut kind.plan;
             plan.last = sieved.iter().map(|(plan, _)| plan.last).min().unwrap_or(plan.last);
             plan.dropped = sieved.iter().map(|(plan, _)| plan.dropped).fold(0.0, f64::max);
-            plan.spent = sieved.iter().any(|(plan, _)| plan.spent);
-            if lattice && plan.spent {
+            plan.exhausted = sieved.iter().any(|(plan, _)| plan.exhausted);
+            if lattice && plan.exhausted {
                 let needed = "more windows".to_string();
                 let budget = format!("{BUDGET} windows");
                 return Err(Error::Unsweepable { step: "a pair's".to_string(), needed, budget });
             }
             if !lattice {
-                let beyond = |sum: &LossSum| sum.beyond(height, plan.last as f64);
-                plan.beyond = sums.par_iter().map(beyond).reduce(|| 0.0, f64::max);
+                let beyond = |sieve: &Arc<SumSieve>| sieve.beyond(height, plan.last as f64);
+                plan.beyond = sieves.par_iter().map(beyond).reduce(|| 0.0, f64::max);
             }
             kind.own = one_by_one.then(Vec::new);
             let nodes = sieved.into_iter().map(|(_, nodes)| nodes);
@@ -144,7 +146,7 @@ impl Family {
             };
             let plans: Vec<Plan> = kind.pairs.par_iter().zip(candidates).map(keep).collect();
             kind.plan.dropped = plans.iter().map(|plan| plan.dropped).fold(0.0, f64::max);
-            kind.plan.spent |= plans.iter().any(|plan| plan.spent);
+            kind.plan.exhausted |= plans.iter().any(|plan| plan.exhausted);
             let common = kind.plan.evaluated() as usize;
             kind.own = Some(plans.iter().map(|plan| plan.summed().skip(common).collect()).collect());
         }
@@ -153,7 +155,7 @@ impl Family {
 
     /// For each member a bound of ln |F| at the nodes that are candidates for its pairs.
     fn bounds(&self, kinds: &[Kind], candidates: &[Vec<Vec<i64>>], height: f64) -> Vec<HashMap<i64, f64>> {
-        let mut wanted = vec![BTreeSet::new(); self.len()];
+        let mut wanted = vec![BTreeSet::new(); self.family.len()];
         for (kind, candidates) in kinds.iter().zip(candidates) {
             match &kind.own {
                 Some(_) => {
@@ -168,21 +170,20 @@ impl Family {
                 }
             }
         }
-        let of_member = |(member, nodes): (&LossSum, BTreeSet<i64>)| {
-            let bound = member.ln_bounds();
-            nodes.into_iter().map(|node| (node, bound(node as f64 * height))).collect()
+        let of_member = |(member, nodes): (&SumSieve, BTreeSet<i64>)| {
+            nodes.into_iter().map(|node| (node, member.ln_bound(node as f64 * height))).collect()
         };
         self.members.par_iter().zip(wanted).map(of_member).collect()
     }
 
-    /// The sums to sieve for some pairs: the doubles of their members, unless a member repeats itself so soon that its
-    /// double does though the pair does not; then the pairs themselves, one by one.
-    fn to_sieve(&self, pairs: &[Pair], lattice: bool) -> Result<(Vec<LossSum>, bool)> {
+    /// The sieves for some pairs, and whether there is one for each pair: those of the doubles of their members, unless a
+    /// member repeats itself so soon that its double does though the pair does not.
+    fn to_sieve(&self, pairs: &[Pair], lattice: bool) -> Result<(Vec<Arc<SumSieve>>, bool)> {
         let members: BTreeSet<usize> = pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
-        let coarse = |member: &usize| self.members[*member].step().is_some_and(|step| step.to_f64() > FINE);
+        let coarse = |member: &usize| self.family.members[*member].step().is_some_and(|step| step.to_f64() > FINE);
         if (lattice || members.iter().any(coarse)) && pairs.len() <= MOST_SIEVED {
             return Ok((pairs.iter().map(|pair| self.unit(*pair)).collect::<Result<_>>()?, true));
         }
-        Ok((members.into_iter().map(|member| self.doubles[member].clone()).collect(), false))
+        Ok((members.into_iter().map(|member| Arc::clone(&self.doubles[member])).collect(), false))
     }
 }

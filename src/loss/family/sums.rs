@@ -6,7 +6,11 @@ use num_complex::Complex64;
 use rayon::prelude::*;
 use rug::Float;
 
-use super::{Family, PAIR_BITS, Pair, kinds::Kind};
+use super::{
+    Pair,
+    common::{BITS, CommonContour},
+    kinds::Kind,
+};
 use crate::{
     loss::{
         integrand::{Integrand, Product},
@@ -16,7 +20,6 @@ use crate::{
         ball::ComplexBall,
         enclosure::Enclosure,
         field::{Field, Real},
-        rational,
     },
 };
 
@@ -41,7 +44,7 @@ pub(super) struct Sums {
     pub(super) scale: Enclosure,
 }
 
-impl Family {
+impl CommonContour {
     /// The trapezoid sums of all pairs, with factors and kernels from one arithmetic or the other.
     pub(super) fn trapezoid<F: Field>(
         &self,
@@ -49,10 +52,10 @@ impl Family {
         precision: <F::Real as Real>::Precision,
         near: impl Fn(&F) -> Near + Copy + Sync,
     ) -> Sums {
-        let c = rational::from_f64(kinds[0].plan.c);
+        let c = &kinds[0].plan.exact_c;
         let spacing = kinds[0].plan.period.clone().recip();
         // Which nodes a member is needed at, and so which a group is.
-        let mut of_member = vec![BTreeSet::new(); self.len()];
+        let mut of_member = vec![BTreeSet::new(); self.family.len()];
         for kind in kinds {
             let common: Vec<i64> = kind.plan.summed().collect();
             let members: BTreeSet<usize> = kind.pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
@@ -62,23 +65,23 @@ impl Family {
                 of_member[q].extend(own);
             }
         }
-        let mut of_group = vec![BTreeSet::new(); self.groups.len()];
-        for (nodes, groups) in of_member.iter().zip(&self.of_member) {
+        let mut of_group = vec![BTreeSet::new(); self.family.groups.len()];
+        for (nodes, groups) in of_member.iter().zip(&self.family.of_member) {
             groups.iter().for_each(|&group| of_group[group].extend(nodes));
         }
-        let factors: Vec<(HashMap<i64, Near>, Enclosure)> = (self.groups.par_iter().zip(of_group))
+        let factors: Vec<(HashMap<i64, Near>, Enclosure)> = (self.family.groups.par_iter().zip(of_group))
             .map(|(group, nodes)| {
-                let product = Product::<F>::of_group(group, &c, &spacing, precision);
+                let product = Product::<F>::of_group(group, c, &spacing, precision);
                 let factors = nodes.into_iter().map(|node| (node, near(&product.at(node)))).collect();
-                (factors, theta::ln_scale(group, &c, PAIR_BITS))
+                (factors, theta::ln_scale(group, c, BITS))
             })
             .collect();
         let scale_of = |groups: &Vec<usize>| {
-            let nought = Enclosure::double(0.0, PAIR_BITS);
-            groups.iter().fold(nought, |sum, &group| sum.add(&factors[group].1))
+            let zero = Enclosure::double(0.0, BITS);
+            groups.iter().fold(zero, |sum, &group| sum.add(&factors[group].1))
         };
-        let scales: Vec<Enclosure> = self.of_member.par_iter().map(scale_of).collect();
-        let members: Vec<HashMap<i64, Near>> = (self.of_member.par_iter().zip(&scales).zip(of_member))
+        let scales: Vec<Enclosure> = self.family.of_member.par_iter().map(scale_of).collect();
+        let members: Vec<HashMap<i64, Near>> = (self.family.of_member.par_iter().zip(&scales).zip(of_member))
             .map(|((groups, scale), nodes)| {
                 let relative = Near::real(&scale.sub(&scales[0]).exp());
                 let product = |node: i64| groups.iter().fold(relative, |product, &g| product.mul(factors[g].0[&node]));
@@ -97,7 +100,7 @@ impl Family {
         precision: <F::Real as Real>::Precision,
         near: impl Fn(&F) -> Near,
     ) -> Vec<PairSum> {
-        let integrand = Integrand::<F>::new(&self.doubles[0], &kind.question, &kind.plan, precision);
+        let integrand = Integrand::<F>::new(&self.family.doubles[0], &kind.question, &kind.plan, precision);
         let kernel = |node: i64| {
             let value = integrand.question_at(node);
             // Nodes j and -j are conjugates, and only real parts are summed; 0 and N / 2 are their own.
@@ -179,5 +182,35 @@ impl Near {
         let (a, b) = (self.value.norm(), other.value.norm());
         let error = a * other.error + b * self.error + self.error * other.error + a * b * 1.2 * f64::EPSILON;
         Near { value: self.value * other.value, error: error * (1.0 + 1e-12) + f64::MIN_POSITIVE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rug::Rational;
+
+    use super::*;
+
+    /// The doubles carry their errors: products and sums of hundreds of numbers against exact arithmetic.
+    #[test]
+    fn doubles_know_how_near_they_are() {
+        let number =
+            |k: i64| (Rational::from((k * 7919 % 1000 - 500, 997)), Rational::from((k * 104_729 % 1000 - 500, 991)));
+        let near = |(re, im): &(Rational, Rational)| {
+            let value = Complex64::new(re.to_f64(), im.to_f64());
+            Near { value, error: value.norm() * f64::EPSILON }
+        };
+        let mut sum = Sum::default();
+        let mut exact = Rational::new();
+        for k in 1..500 {
+            let (a, b, c) = (number(k), number(3 * k + 1), number(k * k + 2));
+            // Re(a b c)
+            let re = Rational::from(&a.0 * &b.0) - Rational::from(&a.1 * &b.1);
+            let im = Rational::from(&a.0 * &b.1) + Rational::from(&a.1 * &b.0);
+            exact += re * &c.0 - im * &c.1;
+            sum.add(&near(&a).mul(near(&b)), &near(&c));
+        }
+        let off = (Rational::from_f64(sum.value).unwrap() - exact).abs().to_f64();
+        assert!(off <= sum.error() && sum.error() < 1e-10, "{off} {}", sum.error());
     }
 }

@@ -5,7 +5,7 @@ use rug::Rational;
 
 use super::{Drawing, Item, Sheet, Sources, dots, ends, exact, line};
 use crate::{
-    account::conversions,
+    account::{Delta, Rho, conversions},
     chart::svg::{Axis, Figure, Ink, Panel},
     error::Result,
     numeric::Enclosure,
@@ -115,7 +115,7 @@ fn table_2(_: &Sources) -> Result<Drawing> {
         Mechanism::DiscreteGaussian,
         "any".to_string(),
         "zCDP, analytical",
-        conversions::zcdp_epsilon(&rho, &settings.delta, DIGITS),
+        conversions::zcdp_epsilon(&Rho::try_from(&rho)?, &Delta::try_from(&settings.delta)?, DIGITS),
     ));
     rows.push((
         Mechanism::DiscreteGaussian,

@@ -6,10 +6,10 @@ use rug::{Integer, Rational, ops::Pow};
 
 use super::{Drawing, Item, Sheet, Sources, ends, exact, line};
 use crate::{
-    account::{Composition, conversions, paths::WorstPath},
+    account::{Account, Composition, Delta, conversions, paths::WorstPath},
     chart::svg::{Axis, Figure, Ink, Panel},
-    error::Result,
-    loss::{answer::Certificate, family::Pair},
+    error::{Error, Result},
+    loss::answer::{ContourProof, Pair},
     numeric::Enclosure,
     release::Release,
     replication::block_paths::worst_path,
@@ -43,7 +43,7 @@ struct Row {
     main: Enclosure,
     largest: Enclosure,
     pair: Pair,
-    proof: Certificate,
+    proof: ContourProof,
 }
 
 fn rows(deltas: &[Rational]) -> Result<Vec<Row>> {
@@ -54,11 +54,13 @@ fn rows(deltas: &[Rational]) -> Result<Vec<Row>> {
 
 fn row(worst: &WorstPath, main: &Composition, zcdp_delta: &Rational) -> Result<Row> {
     let unit = Integer::from(10).pow(DECIMALS);
-    let bound = conversions::zcdp_epsilon(&worst.rho(), zcdp_delta, 30).upper().to_rational().unwrap_or_default();
+    let bound = conversions::zcdp_epsilon(&worst.rho(), &Delta::try_from(zcdp_delta)?, 30);
+    let bound = bound.upper_rational().ok_or(Error::Unbounded { what: "epsilon" })?;
     let epsilon = (bound * &unit).ceil() / unit;
     let largest = worst.delta(&epsilon, DIGITS)?;
     let main = main.delta(&epsilon, DIGITS + 2)?.value;
-    let (pair, proof) = (largest.pair, largest.certificate);
+    let pair = largest.pair().unwrap_or(MAIN_PAIR);
+    let proof = largest.method.contour().cloned().ok_or(Error::Unbounded { what: "delta" })?;
     Ok(Row { zcdp_delta: zcdp_delta.clone(), epsilon, main, largest: largest.value, pair, proof })
 }
 

@@ -6,6 +6,8 @@ pub mod settings;
 
 use rug::{Integer, Rational, ops::Pow};
 
+use crate::account::{Account, Delta};
+
 pub use self::claims::SafeTab;
 use self::{
     claims::{Count, Noise, Part},
@@ -97,7 +99,9 @@ fn value(settings: &Settings, what: &SafeTab) -> Result<Enclosure> {
             percent(noise.coverage(1, moe, DIGITS)?)
         }
         SafeTab::FormulaCoverage { mechanism, moe } => percent(settings.formula_coverage(*mechanism, *moe)?),
-        SafeTab::Analytic {} => conversions::zcdp_epsilon(&settings.total_rho(), &settings.delta, DIGITS),
+        SafeTab::Analytic {} => {
+            conversions::zcdp_epsilon(&settings.total_rho().try_into()?, &Delta::try_from(&settings.delta)?, DIGITS)
+        }
         SafeTab::Experimental {} => renyi::of_rho(&settings.total_rho(), &settings.delta),
         SafeTab::GeometricRenyi { renyi, groups, stability } => {
             renyi::of_geometric(settings, *renyi, *groups, *stability)?

@@ -90,7 +90,9 @@ impl Accountant {
 
     fn spent(&mut self, budget: Rational, mixes: Vec<Mix>) -> Result<Spent> {
         let zcdp = self.privacy == Privacy::ZeroConcentrated && budget > 0;
-        let zcdp_epsilon = zcdp.then(|| conversions::zcdp_epsilon(&budget, &self.delta, DIGITS));
+        let delta = Delta::try_from(&self.delta)?;
+        let rho = Rho::try_from(&budget).ok().filter(|_| zcdp);
+        let zcdp_epsilon = rho.map(|rho| conversions::zcdp_epsilon(&rho, &delta, DIGITS));
         let mixes = largest(mixes);
         let epsilon = match self.known.get(&mixes) {
             Some(known) => known.clone(),
@@ -173,7 +175,7 @@ fn worst(mixes: &[Mix], delta: &Rational) -> Result<Option<Enclosure>> {
     let compositions = mixes.iter().filter(|mix| !mix.is_empty()).map(composition).collect::<Result<Vec<_>>>();
     let epsilon = compositions.and_then(|compositions| match compositions.is_empty() {
         true => Ok(Enclosure::double(0.0, 64)),
-        false => Ok(WorstPath::new(compositions, Units::Single)?.epsilon(delta, DIGITS)?.0.value),
+        false => Ok(WorstPath::new(compositions, Units::Single)?.epsilon(delta, DIGITS)?.value),
     });
     match epsilon {
         Ok(epsilon) => Ok(Some(epsilon)),

@@ -49,7 +49,7 @@ use super::{
     schema::{Findings, Geography, Pass, RowCheck, Settings, check_persons},
 };
 use crate::{
-    account::profile::check_delta,
+    account::Delta,
     error::{Error, Result},
     files::{file_error, write_whole},
     noise::Streams,
@@ -113,7 +113,7 @@ struct Public {
 impl Job {
     /// Runs it. `progress` is told now and then how far it is.
     pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
-        check_delta(&self.delta)?;
+        Delta::try_from(&self.delta)?;
         let mut place = match Place::take(&self.out, self.unfinished)? {
             Found::Free(place) => place,
             Found::Complete => return Ok(Outcome::WasComplete),

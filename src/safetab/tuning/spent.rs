@@ -18,7 +18,7 @@ use rug::Rational;
 
 use super::Level;
 use crate::{
-    account::{Composition, Counts, conversions, paths::WorstPath, profile::check_delta},
+    account::{Account, Composition, Counts, Delta, conversions, paths::WorstPath},
     error::{Error, Result},
     loss::family::Units,
     numeric::Enclosure,
@@ -68,7 +68,7 @@ pub fn spent(levels: &[(&Level, bool)], neighbors: Neighbors, delta: &Rational, 
         }
         Composition::new(counts)
     };
-    check_delta(delta)?;
+    let delta = &Delta::try_from(delta)?;
     let budget = levels.iter().fold(Rational::new(), |sum, (level, _)| sum + level.budget()) * sides;
     let any = levels.iter().any(|(_, allowed)| *allowed);
     let exact = |total_only: bool| -> Result<Option<Enclosure>> {
@@ -94,14 +94,14 @@ pub fn spent(levels: &[(&Level, bool)], neighbors: Neighbors, delta: &Rational, 
                 let worst = within(WorstPath::new(mixes, Units::Single)?.epsilon(delta, digits))?;
                 // The largest is at least each, and what was found for all may be wider.
                 let each = [&two_stage, &total_only].into_iter().flatten();
-                (worst.map(|(worst, _)| each.fold(worst.value, |most, own| most.max(own))), count)
+                (worst.map(|worst| each.fold(worst.value, |most, own| most.max(own))), count)
             }
         },
     };
     let zcdp = match mechanism {
         Mechanism::DiscreteGaussian => Some([
-            conversions::zcdp_epsilon(&budget, delta, digits + 4),
-            conversions::zcdp_epsilon_optimal(&budget, delta)?.epsilon,
+            conversions::zcdp_epsilon(&budget.clone().try_into()?, delta, digits + 4),
+            conversions::zcdp_epsilon_optimal(&budget.clone().try_into()?, delta)?.epsilon,
         ]),
         Mechanism::Geometric => None,
     };

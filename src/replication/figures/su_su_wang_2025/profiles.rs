@@ -8,9 +8,9 @@ use super::{
     whole,
 };
 use crate::{
-    account::{Composition, conversions},
+    account::{Account, Composition, Delta, conversions},
     chart::svg::{Axis, Figure, Ink, Panel, Series},
-    error::Result,
+    error::{Error, Result},
     numeric::{Enclosure, rational::parse},
     replication::figures::{Drawing, Sheet, Sources, dots, ends, exact, grid, line},
 };
@@ -29,17 +29,18 @@ fn drawn(value: &Enclosure) -> f64 {
 
 /// Where the bound by zCDP reaches the smallest delta that is drawn, rounded up to a tenth.
 fn reach(composition: &Composition) -> Result<Rational> {
-    let epsilon = conversions::zcdp_epsilon(composition.rho(), &parse(LEAST_DELTA.0)?, 15);
-    let tenths = epsilon.upper().to_rational().unwrap_or_default() * 10_u32;
+    let epsilon = conversions::zcdp_epsilon(composition.rho(), &LEAST_DELTA.0.parse()?, 15);
+    let tenths = epsilon.upper_rational().ok_or(Error::Unbounded { what: "epsilon" })? * 10_u32;
     Ok(tenths.ceil() / 10_u32)
 }
 
-fn zcdp_curve(composition: &Composition, epsilons: &[Rational]) -> Vec<Enclosure> {
-    epsilons.iter().map(|epsilon| conversions::zcdp_delta(composition.rho(), epsilon, DIGITS)).collect()
+fn zcdp_curve(composition: &Composition, epsilons: &[Rational]) -> Result<Vec<Enclosure>> {
+    let delta = |epsilon: &Rational| Ok(conversions::zcdp_delta(composition.rho(), &epsilon.try_into()?, DIGITS));
+    epsilons.iter().map(delta).collect()
 }
 
 fn exact_curve(composition: &Composition, epsilons: &[Rational]) -> Result<Vec<Enclosure>> {
-    Ok(composition.curve(epsilons, DIGITS)?.into_iter().map(|point| point.delta).collect())
+    Ok(composition.curve(epsilons, DIGITS)?.into_iter().map(|point| point.delta.value).collect())
 }
 
 fn drawn_line(name: &str, ink: Ink, epsilons: &[Rational], deltas: &[Enclosure]) -> Series {
@@ -63,7 +64,7 @@ fn level_profiles(
             let bureau = release.composition(&[&level.name], None)?;
             let (composition, sigma2) = ours(&level.name)?;
             let epsilons = grid(&Rational::new(), &reach(&bureau)?, POINTS);
-            let (curve, bound) = (exact_curve(&composition, &epsilons)?, zcdp_curve(&bureau, &epsilons));
+            let (curve, bound) = (exact_curve(&composition, &epsilons)?, zcdp_curve(&bureau, &epsilons)?);
             let rows = (epsilons.iter().zip(&curve).zip(&bound))
                 .map(|((epsilon, delta), bound)| {
                     let [lower, upper] = ends(delta);
@@ -121,7 +122,7 @@ pub fn figure_3(_: &Sources) -> Result<Drawing> {
     let mut sheet = Sheet::new(header);
     let mut panels = Vec::new();
     for text in ["1e-11", "1e-5"] {
-        let delta = parse(text)?;
+        let delta: Delta = text.parse()?;
         let values: Vec<(Enclosure, Enclosure)> = (names.par_iter())
             .map(|name| {
                 let composition = release.composition(&[name], None)?;
@@ -159,9 +160,9 @@ pub fn figure_7(_: &Sources) -> Result<Drawing> {
     let exact_whole = exact_curve(&whole, &epsilons)?;
     let exact_reduced = exact_curve(&reduced, &epsilons)?;
     let one_term: Vec<Enclosure> = (epsilons.par_iter())
-        .map(|epsilon| Ok(whole.loss().upper_tail(&whole.loss().above(epsilon), DIGITS)?.value))
+        .map(|epsilon| Ok(whole.loss().evaluator().upper_tail(&whole.loss().above(epsilon), DIGITS)?.value))
         .collect::<Result<_>>()?;
-    let bound = zcdp_curve(&whole, &epsilons);
+    let bound = zcdp_curve(&whole, &epsilons)?;
     let mut sheet = Sheet::new([
         "epsilon",
         "delta_lower",
@@ -200,7 +201,7 @@ pub fn figure_11(_: &Sources) -> Result<Drawing> {
         let sigma2 = parse(sigma2)?;
         let composition = alike(&sigma2, COUNT)?;
         let epsilons = grid(&Rational::new(), &reach(&composition)?, POINTS);
-        let (curve, bound) = (exact_curve(&composition, &epsilons)?, zcdp_curve(&composition, &epsilons));
+        let (curve, bound) = (exact_curve(&composition, &epsilons)?, zcdp_curve(&composition, &epsilons)?);
         for (k, epsilon) in epsilons.iter().enumerate() {
             let bound = ends(&bound[k])[1].clone();
             sheet.push([vec![exact(&sigma2), exact(epsilon)], ends(&curve[k]).to_vec(), vec![bound]].concat());
@@ -226,7 +227,7 @@ fn gains(title: &str, percent: bool) -> Result<Drawing> {
             let gains: Vec<Enclosure> = (deltas.par_iter())
                 .map(|delta| {
                     let epsilon = composition.epsilon(delta, DIGITS)?.value;
-                    let bound = conversions::zcdp_epsilon(composition.rho(), delta, DIGITS);
+                    let bound = conversions::zcdp_epsilon(composition.rho(), &delta.try_into()?, DIGITS);
                     Ok(if percent { percent_below(&epsilon, &bound) } else { bound.sub(&epsilon) })
                 })
                 .collect::<Result<_>>()?;

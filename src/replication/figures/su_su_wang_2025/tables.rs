@@ -5,7 +5,7 @@ use rug::Rational;
 
 use super::{alike, noise, percent_below, printed_sigma2, release, whole};
 use crate::{
-    account::{calibrate, conversions},
+    account::{Delta, calibrate, conversions},
     chart::svg::{Axis, Figure, Ink, Panel},
     error::Result,
     numeric::{Enclosure, rational::parse},
@@ -23,7 +23,7 @@ type Match = (Rational, Enclosure, Enclosure, Rational);
 pub fn table_1(_: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 7;
     let release = release()?;
-    let delta = parse("1e-11")?;
+    let delta: Delta = "1e-11".parse()?;
     let mut sheet = Sheet::new([
         "level",
         "bureau_sigma2",
@@ -75,7 +75,7 @@ pub fn table_3(_: &Sources) -> Result<Drawing> {
     let mut points = Vec::new();
     for (k, level) in release.levels.iter().enumerate() {
         let (sigma2, count) = noise(&release, &level.name)?;
-        let share = Rational::from(&level.rho / &total) * 100_u32;
+        let share = Rational::from(&level.rho / &*total) * 100_u32;
         points.push((share.to_f64(), k as f64));
         sheet.push(vec![level.name.clone(), exact(&share), count.to_string(), exact(&level.rho), exact(&sigma2)]);
     }

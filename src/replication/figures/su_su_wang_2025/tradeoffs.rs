@@ -5,7 +5,7 @@ use rug::{Integer, Rational, ops::Pow};
 
 use super::{BUREAU, OURS, alike, noise, printed_factor, printed_sigma2, release, scaled, whole};
 use crate::{
-    account::{Composition, conversions::zcdp_tradeoff},
+    account::{Account, Composition, conversions::zcdp_tradeoff},
     chart::svg::{Axis, Figure, Ink, Panel},
     error::Result,
     numeric::Enclosure,
@@ -34,7 +34,10 @@ struct Curves {
 impl Curves {
     fn new(same: &Composition, reduced: &Composition, alphas: Vec<Rational>, digits: u32) -> Result<Self> {
         let zcdp = alphas.par_iter().map(|alpha| zcdp_tradeoff(same.rho(), alpha, digits)).collect::<Result<_>>()?;
-        let (same, reduced) = (same.tradeoff_curve(&alphas, digits)?, reduced.tradeoff_curve(&alphas, digits)?);
+        let values = |of: &Composition| -> Result<Vec<Enclosure>> {
+            Ok(of.tradeoff_curve(&alphas, digits)?.into_iter().map(|answer| answer.value).collect())
+        };
+        let (same, reduced) = (values(same)?, values(reduced)?);
         Ok(Curves { alphas, same, reduced, zcdp })
     }
 

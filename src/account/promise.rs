@@ -1,0 +1,175 @@
+//! Promises of privacy, and the least noise that keeps one.
+//!
+//! All noise of an account is scaled by one factor. The factor is searched on a grid, either that of the factor itself or
+//! that of the smallest sigma2, and the answer is proven from both sides: the noise found keeps the promise, and the next
+//! smaller noise of the grid does not.
+
+use rug::{Integer, Rational, ops::Pow};
+
+use super::{
+    Composition,
+    calibrate::{self, Grid, Least},
+    conversions, crossing,
+    profile::Account,
+};
+use crate::{
+    error::{Error, Result},
+    loss::{
+        law::Law,
+        parameter::{Delta, Epsilon},
+    },
+    numeric::{Certainty, Enclosure, rational},
+};
+
+/// The smallest and the largest sigma2 that calibrated noise may have.
+const LEAST_SIGMA2: (u32, u32) = (1, 1_000_000);
+const MOST_SIGMA2: u64 = 1_000_000_000_000;
+
+/// What calibrated noise has to keep.
+#[derive(Clone, Debug)]
+pub enum Promise {
+    /// This epsilon at delta.
+    Epsilon {
+        /// The delta.
+        delta: Delta,
+        /// The epsilon.
+        epsilon: Epsilon,
+    },
+    /// The epsilon at delta that was published for the noise as it is: by zCDP, as Bun & Steinke convert it.
+    ZcdpEpsilon {
+        /// The delta.
+        delta: Delta,
+    },
+    /// The zCDP curve of the noise as it is, by the same conversion, at every delta of a range.
+    ZcdpCurve {
+        /// The least delta.
+        from: Delta,
+        /// The greatest delta, above `from` and at most one.
+        to: Rational,
+    },
+}
+
+/// Which numbers the grid is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GridOf {
+    /// The smallest sigma2 of the account is a multiple of 10^-decimals.
+    SmallestSigma2,
+    /// The common factor of all noise is one.
+    Factor,
+}
+
+/// The least noise of a grid that keeps a promise.
+#[derive(Clone, Debug)]
+pub struct Calibrated<A> {
+    /// The account with that noise.
+    pub account: A,
+    /// The factor on all variances, proven to be enough.
+    pub factor: Rational,
+    /// The factor of the grid point before it, proven not to be enough; `None` if the grid starts here.
+    pub before: Option<Rational>,
+    /// The variance proxies of the Gaussian noise as it was, each once, in increasing order.
+    pub variances: Vec<Rational>,
+}
+
+impl Promise {
+    /// The zCDP curve of the noise as it is, from one delta to another: 0 < from < to <= 1.
+    pub fn zcdp_curve(from: Rational, to: Rational) -> Result<Self> {
+        if from <= 0 || from >= to || to > 1 {
+            let shown = format!("{}..{}", rational::display(&from), rational::display(&to));
+            return Err(Error::out_of_range("the range of delta", shown, "FROM..TO with 0 < FROM < TO <= 1"));
+        }
+        Ok(Promise::ZcdpCurve { from: Delta::new(from)?, to })
+    }
+
+    /// The delta at which the promise is about an epsilon: the least of a range.
+    pub fn delta(&self) -> &Delta {
+        match self {
+            Promise::Epsilon { delta, .. }
+            | Promise::ZcdpEpsilon { delta }
+            | Promise::ZcdpCurve { from: delta, .. } => delta,
+        }
+    }
+
+    /// The epsilon that an account as it is promises at a delta of the promise.
+    pub fn target(&self, account: &impl Account, delta: &Delta) -> Enclosure {
+        match self {
+            Promise::Epsilon { epsilon, .. } => Enclosure::rational(epsilon, 160),
+            Promise::ZcdpEpsilon { .. } | Promise::ZcdpCurve { .. } => {
+                conversions::zcdp_epsilon(&account.rho(), delta, 40)
+            }
+        }
+    }
+}
+
+/// The variance proxies of the Gaussian noise of a composition, each once, in increasing order.
+pub fn variances(composition: &Composition) -> Result<Vec<Rational>> {
+    let sigma2 = |law: &Law| match law {
+        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => Some(sigma2.clone()),
+        Law::DiscreteLaplace { .. } => None,
+    };
+    let mut all: Vec<Rational> = composition.counts().iter().filter_map(|counts| sigma2(&counts.law)).collect();
+    all.sort();
+    all.dedup();
+    if all.is_empty() {
+        let expected = "Gaussian noise: discrete Laplace noise has no sigma2 to calibrate";
+        return Err(Error::out_of_range("the noise to calibrate", "discrete Laplace only", expected));
+    }
+    Ok(all)
+}
+
+/// The least noise of a grid with which an account keeps a promise. `whole` is the composition whose variances set the
+/// grid: the account itself, or all counts of which it takes the worst.
+///
+/// Everything but the two proofs is a guess that costs time if it is wrong: the account's representative at the promised
+/// epsilon, and where the search starts.
+pub fn calibrate<A: Account>(
+    account: &A,
+    whole: &Composition,
+    promise: &Promise,
+    (grid_of, decimals): (GridOf, u32),
+) -> Result<Calibrated<A>> {
+    let variances = variances(whole)?;
+    let (smallest, largest) = (&variances[0], &variances[variances.len() - 1]);
+    let unit = if grid_of == GridOf::Factor { Rational::from(1) } else { smallest.clone() };
+    let factor = |point: &Rational| Rational::from(point / &unit);
+    // The grid on which all sigma2 stay in the range that is accounted for.
+    let grid = Grid {
+        decimals,
+        least: &unit * Rational::from(LEAST_SIGMA2) / smallest,
+        most: &unit * Rational::from(MOST_SIGMA2) / largest,
+    };
+    if grid.most < Rational::from((1, Integer::from(10).pow(decimals))) {
+        let expected = "more decimals: no point of this grid keeps every sigma2 up to 1e12";
+        return Err(Error::out_of_range("decimals", decimals, expected));
+    }
+    let family = |point: &Rational| account.with_noise_times(&factor(point));
+    let delta = promise.delta();
+    let target = promise.target(account, delta);
+    let near = target.lower_rational().ok_or(Error::Unbounded { what: "the target epsilon" })?;
+    let representative = account.representative(&Epsilon::new(near)?)?;
+    let range = (grid.least.to_f64() * 1.01, unit.to_f64() * 0.87, grid.most.to_f64() * 0.99);
+    // Without doubles that tell, the search starts from the noise as it is.
+    let guess = calibrate::guess(|point| representative.with_noise_times(&factor(point)), &target, delta, range)
+        .unwrap_or(unit.to_f64());
+    let least = match promise {
+        Promise::Epsilon { .. } | Promise::ZcdpEpsilon { .. } => {
+            calibrate::least_in(&grid, family, &target, delta, guess)?
+        }
+        Promise::ZcdpCurve { from, to } => grid.least_where(guess, |point| {
+            match crossing::within_everywhere(&family(point)?, &account.rho(), from, to)? {
+                Certainty::Yes => Ok(true),
+                Certainty::No => Ok(false),
+                Certainty::Undecided => {
+                    let shown = format!("{}..{}", rational::display(from), rational::display(to));
+                    let expected = "a range in which the curves of no grid point touch";
+                    Err(Error::out_of_range("the range of delta", shown, expected))
+                }
+            }
+        })?,
+    };
+    let Some(Least { value, before }) = least else {
+        return Err(Error::OutOfReach { epsilon: target.shown(12), delta: rational::display(delta) });
+    };
+    let calibrated = family(&value)?;
+    Ok(Calibrated { account: calibrated, factor: factor(&value), before: before.as_ref().map(factor), variances })
+}
