@@ -166,3 +166,53 @@ impl LossSum {
         self.ln_bound(question, c, question.start(), BITS).exp().mul(&bound).upper().clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        loss::{
+            law::{Group, Law},
+            search::ContourSearch,
+            sieve::SumSieve,
+        },
+        numeric::rational::parse,
+    };
+
+    /// Whatever in a plan is infinite or not a number, the enclosure is at least as wide: no bound becomes zero on its way.
+    #[test]
+    fn what_is_not_finite_in_a_plan_leaves_the_answer_open() {
+        let group = |sigma2: &str, copies| {
+            let law = Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() };
+            Group { law, shift: 1, copies }
+        };
+        let sum = LossSum::new([group("500/73", 10), group("2500/137", 6)]).unwrap();
+        let sieve = SumSieve::new(&sum);
+        let lattice = Question::hockey_stick(&sum, &parse("3").unwrap());
+        for question in [lattice.clone(), lattice.on_line()] {
+            let plan = ContourSearch::new(&sum, &sieve, &question).plan(-20.0, None).unwrap();
+            assert!(plan.cut.is_finite(), "nodes are left out");
+            let answer = |plan: &Plan| {
+                let (one, scale) = (Enclosure::double(1.0, 80), Enclosure::double(0.0, 80));
+                sum.certify(&question, plan, one, &scale, 80, &sum.errors(&question, plan)).0
+            };
+            assert!(answer(&plan).upper().is_finite());
+            for wrong in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+                let mut broken: Vec<Plan> = vec![plan.clone(); 4];
+                broken[0].above = wrong;
+                broken[1].below = wrong;
+                broken[2].dropped = wrong;
+                broken[3].beyond = wrong;
+                if question.step.is_some() {
+                    // Nothing lies beyond the period of a lattice.
+                    broken.pop();
+                }
+                for plan in &broken {
+                    let value = answer(plan);
+                    let open = *value.lower() == 0 && (plan.above.is_finite() && plan.below.is_finite() || value.lower() == &0);
+                    assert!(open, "{wrong}: {plan:?} {value}");
+                }
+            }
+        }
+    }
+}

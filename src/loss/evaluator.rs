@@ -317,6 +317,36 @@ mod tests {
         }
     }
 
+    /// The same question has the same last digit, whatever was asked before, beside it, or on how many threads: on a
+    /// lattice, on the line, and for the worst of a family.
+    #[test]
+    fn memory_and_threads_change_no_digit() {
+        let bits = |answer: Result<Answer>| answer.map(|answer| (answer.value, answer.met)).unwrap();
+        let epsilons = ["0.1", "2", "2.5", "9", "14"].map(|text| parse(text).unwrap());
+        let lattice = gaussians(&[("500/73", 10), ("2500/137", 6)]);
+        let line = gaussians(&[("40990001/4097", 3000), ("40990001/4099", 3000)]);
+        for groups in [&lattice, &line] {
+            let sum = LossSum::new(groups.clone()).unwrap();
+            let fresh = |epsilon: &Rational| bits(sum.evaluator().hockey_stick(epsilon, 9));
+            let evaluator = sum.evaluator();
+            for (before, digits) in epsilons.iter().rev().zip([6, 12, 9, 3, 11]) {
+                evaluator.hockey_stick(before, digits).unwrap();
+                evaluator.ln_hockey_stick_approx(before).unwrap();
+            }
+            let shared: Vec<_> = epsilons.par_iter().map(|epsilon| bits(evaluator.hockey_stick(epsilon, 9))).collect();
+            assert_eq!(shared, epsilons.iter().map(fresh).collect::<Vec<_>>());
+        }
+        let family = Arc::new(Family::new(vec![lattice, gaussians(&[("5", 10)])], Units::Pairs).unwrap());
+        let asked = FamilyEvaluator::new(Arc::clone(&family));
+        asked.hockey_stick(&epsilons[3], 12).unwrap();
+        asked.all(&epsilons[0], 5).unwrap();
+        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        for epsilon in &epsilons {
+            let alone = one.install(|| bits(FamilyEvaluator::new(Arc::clone(&family)).hockey_stick(epsilon, 10)));
+            assert_eq!(bits(asked.hockey_stick(epsilon, 10)), alone, "{epsilon}");
+        }
+    }
+
     /// Members of unequal rho, bounded losses and members alone are answered one by one.
     #[test]
     fn members_that_share_no_contour_are_compared_all_the_same() {
