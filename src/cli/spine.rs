@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use dp_assay::{
     account::profile::check_delta,
+    chart::spine::spine_drawings,
     numeric::Enclosure,
-    replication::figures::spines_2024,
     spine::{
         blocks::Blocks,
         bypass::{self, Privacy},
@@ -63,7 +63,7 @@ pub fn run(args: &Args) -> Result<Answer> {
     };
     built.write(&args.out).context("--out")?;
     let (spreads, census) = (built.spreads()?, built.census_spreads()?);
-    for (name, drawing) in spines_2024::pictures(&built, &spreads, census.as_deref()) {
+    for (name, drawing) in spine_drawings(&built, &spreads, census.as_deref()) {
         drawing.write(&args.out, name).context("--out")?;
     }
     if args.csv {

@@ -14,7 +14,6 @@ use dp_assay::{
         published::{self, Unit},
         report::{self, Section},
         verify::{self, Computed, Row},
-        write,
     },
 };
 use rayon::prelude::*;
@@ -78,7 +77,7 @@ pub fn run(args: &Args) -> Result<Answer> {
         sections.iter().try_for_each(print)?;
     }
     if let Some(folder) = &args.out {
-        write::atomically(&folder.join("REPORT.md"), &report::markdown(&sections))?;
+        report::write(folder, &sections)?;
     }
     let unexplained = sections.iter().flat_map(|section| &section.rows).any(Row::is_unexplained);
     Ok(if unexplained { Answer::No } else { Answer::Done })

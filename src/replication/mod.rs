@@ -15,4 +15,3 @@ pub mod series;
 pub mod spine;
 mod su_su_wang_2025;
 pub mod verify;
-pub mod write;

@@ -13,10 +13,11 @@ use rug::{Float, Rational};
 
 use super::{
     boole::{Boole, Budget},
-    su_su_wang_2025, write,
+    su_su_wang_2025,
 };
 use crate::{
     error::{Error, Result},
+    files::write_text,
     loss::answer::Certified,
     numeric::Enclosure,
     release::Release,
@@ -131,7 +132,7 @@ fn integrate(rule: &Boole, file: Option<&Path>, progress: &(dyn Fn(u64) + Sync))
         let sums: Vec<Enclosure> = batch.par_iter().map(|chunk| rule.chunk(*chunk)).collect();
         done.extend(batch.iter().copied().zip(sums));
         if let Some(file) = file {
-            write::atomically(file, &memory(rule, &done))?;
+            write_text(file, &memory(rule, &done))?;
         }
         progress(done.len() as u64);
     }
@@ -202,7 +203,7 @@ mod tests {
         let chunk = rule.chunk(1);
         let text = memory(&rule, &[(1, chunk.clone())].into());
         assert_eq!(entry(text.lines().nth(1).unwrap()).unwrap().1, chunk);
-        write::atomically(&folder.join("first-term.part"), &text).unwrap();
+        write_text(&folder.join("first-term.part"), &text).unwrap();
         let resumed = run(&release, &epsilon, &options, &|_, _| {}).unwrap();
         let whole = run(&release, &epsilon, &Options { state: None, ..options.clone() }, &|_, _| {}).unwrap();
         assert_eq!(resumed.first.sum, whole.first.sum);
@@ -215,10 +216,10 @@ mod tests {
         assert!(whole.delta.overlaps(&whole.contour_delta.value));
         // Nothing is left behind, and the memory of another computation is refused.
         assert!(!folder.join("first-term.part").exists());
-        write::atomically(&folder.join("first-term.part"), "boole of something else\n").unwrap();
+        write_text(&folder.join("first-term.part"), "boole of something else\n").unwrap();
         let message = run(&release, &epsilon, &options, &|_, _| {}).unwrap_err().to_string();
         assert!(message.contains("line 1") && message.contains("another computation"), "{message}");
-        write::atomically(&folder.join("first-term.part"), &format!("{}\n0 160 160 zz 1\n", rule.identity())).unwrap();
+        write_text(&folder.join("first-term.part"), &format!("{}\n0 160 160 zz 1\n", rule.identity())).unwrap();
         assert!(run(&release, &epsilon, &options, &|_, _| {}).unwrap_err().to_string().contains("line 2"));
         fs::remove_dir_all(&folder).unwrap();
     }

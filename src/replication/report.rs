@@ -2,13 +2,19 @@
 //!
 //! The report holds no times and no paths: the same program writes the same bytes.
 
+use std::path::Path;
+
 use super::{
     figures,
     pipeline::Pipeline,
     published::{Paper, Unit},
     verify::{Computed, Row, Verdict, tally},
 };
-use crate::numeric::{Enclosure, rational};
+use crate::{
+    error::Result,
+    files::write_text,
+    numeric::{Enclosure, rational},
+};
 
 /// A paper with the verdicts on its values, and what its own method gives where it has been run.
 pub struct Section<'a> {
@@ -45,6 +51,11 @@ pub fn markdown(sections: &[Section]) -> String {
         out += &figure_list(&section.paper.paper);
     }
     out
+}
+
+/// Writes `REPORT.md` into a folder, which is made if it does not exist.
+pub fn write(folder: &Path, sections: &[Section]) -> Result<()> {
+    write_text(&folder.join("REPORT.md"), &markdown(sections))
 }
 
 /// What each paper comes to, a row each, below the names of the columns; the sums last.

@@ -1,8 +1,11 @@
 //! The figures of Kazan & Reiter (2023): their curves by exact sums where the paper samples.
 
-use super::{Drawing, Item, Sheet, Sources, ends, exact, line};
+use super::item::{Item, Sources};
 use crate::{
-    chart::svg::{Axis, Figure, Ink, Panel},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
     error::Result,
     replication::{
         risk,
@@ -119,7 +122,9 @@ fn plain(title: &str, columns: Vec<Columns>, log: [bool; 2]) -> Result<Drawing> 
             title: if columns.len() > 1 { of.key.replace('-', " ") } else { String::new() },
             x: axis(&of.x, all().map(|point| point.0), x_log),
             y: axis(&of.y, all().map(|point| point.1), log[1] || ratio),
-            series: series.map(|(series, points)| line(&series.name, ink(&series.name), points.clone())).collect(),
+            series: series
+                .map(|(series, points)| Series::line(&series.name, ink(&series.name), points.clone()))
+                .collect(),
         }
     };
     let panels: Vec<Panel> = columns.iter().map(panel).collect();
@@ -136,7 +141,9 @@ fn facets(title: &str, columns: Vec<Columns>) -> Result<Drawing> {
             title: columns[0].series[k].name.clone(),
             x: axis(x, every().map(|point| point.0), false),
             y: axis(y, every().map(|point| point.1), false),
-            series: (columns.iter().zip(INKS)).map(|(of, ink)| line(&of.key, ink, points(&of.series[k]))).collect(),
+            series: (columns.iter().zip(INKS))
+                .map(|(of, ink)| Series::line(&of.key, ink, points(&of.series[k])))
+                .collect(),
         })
         .collect();
     let figure = Figure { title: title.to_string(), columns: 3, panels };

@@ -3,10 +3,13 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::{Drawing, Item, Sheet, Sources, dots, ends, exact, line};
+use super::item::{Item, Sources};
 use crate::{
     account::conversions,
-    chart::svg::{Axis, Figure, Ink, Panel},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
     error::Result,
     numeric::Enclosure,
     replication::safetab::{
@@ -79,8 +82,8 @@ fn table_1(_: &Sources) -> Result<Drawing> {
             x: Axis::log(label, low * 0.7, high * 1.4),
             y: Axis::names(&names),
             series: vec![
-                dots("as printed", Ink::Vermillion, printed),
-                dots("least with the exact margin", Ink::Blue, least),
+                Series::dots("as printed", Ink::Vermillion, printed),
+                Series::dots("least with the exact margin", Ink::Blue, least),
             ],
         });
     }
@@ -150,7 +153,7 @@ fn table_2(_: &Sources) -> Result<Drawing> {
             let place = names.iter().position(|name| *name == own).unwrap_or(0);
             (epsilon.approximate(), place as f64)
         });
-        dots(name, ink, points.collect())
+        Series::dots(name, ink, points.collect())
     };
     let panel = Panel {
         title: String::new(),
@@ -210,9 +213,9 @@ fn margins(_: &Sources) -> Result<Drawing> {
             x: Axis::linear(label, 0.0, 10.0),
             y: Axis::linear("coverage (%)", 84.0, 100.0),
             series: vec![
-                line("95 %", Ink::Black, vec![(0.0, 95.0), (10.0, 95.0)]),
-                line("margin by formula", Ink::Vermillion, by_formula),
-                line("exact margin", Ink::Blue, exactly),
+                Series::line("95 %", Ink::Black, vec![(0.0, 95.0), (10.0, 95.0)]),
+                Series::line("margin by formula", Ink::Vermillion, by_formula),
+                Series::line("exact margin", Ink::Blue, exactly),
             ],
         });
     }

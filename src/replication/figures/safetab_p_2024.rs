@@ -3,9 +3,12 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::{Drawing, Item, Sheet, Sources, dots, ends, exact, line};
+use super::item::{Item, Sources};
 use crate::{
-    chart::svg::{Axis, Figure, Ink, Panel},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
     error::Result,
     numeric::Enclosure,
     replication::safetab::settings::{Budgets, Settings},
@@ -63,7 +66,7 @@ fn figure_1(_: &Sources) -> Result<Drawing> {
             sheet.push([&head[..], &ends(value)].concat());
             points.push((share.to_f64(), value.approximate()));
         }
-        series.push(line(&name(rho, rule), ink, points));
+        series.push(Series::line(&name(rho, rule), ink, points));
     }
     let panel = Panel {
         title: String::new(),
@@ -107,7 +110,10 @@ fn figure_2(_: &Sources) -> Result<Drawing> {
             title: name(rho, rule),
             x: Axis::linear("size of the group over T", 0.0, 2.0),
             y: Axis::linear("bias over T", 0.0, 1.2),
-            series: vec![line("by formula (13)", Ink::Vermillion, formula), line("exact", Ink::Blue, truth)],
+            series: vec![
+                Series::line("by formula (13)", Ink::Vermillion, formula),
+                Series::line("exact", Ink::Blue, truth),
+            ],
         });
     }
     let title = "The bias of a published count: formula (13) is that of continuous noise, and too low";
@@ -139,8 +145,8 @@ fn table_6(_: &Sources) -> Result<Drawing> {
         x: Axis::linear("empty groups that are published, of ten thousand", 0.0, most * 1.1),
         y: Axis::names(&names),
         series: vec![
-            dots("counts up to T suppressed", Ink::Blue, up_to),
-            dots("counts below T suppressed, as the text says", Ink::Vermillion, below),
+            Series::dots("counts up to T suppressed", Ink::Blue, up_to),
+            Series::dots("counts below T suppressed, as the text says", Ink::Vermillion, below),
         ],
     };
     let title = "Empty groups that are published, by both readings of the rule";
@@ -187,8 +193,8 @@ fn table_7(_: &Sources) -> Result<Drawing> {
         x: Axis::log("ρ of the level", low * 0.7, high * 1.4),
         y: Axis::names(&names),
         series: vec![
-            dots("production", Ink::Vermillion, printed),
-            dots("least with the exact margin aimed at", Ink::Blue, least),
+            Series::dots("production", Ink::Vermillion, printed),
+            Series::dots("least with the exact margin aimed at", Ink::Blue, least),
         ],
     };
     let title = "Budgets of SafeTab-P, and the least with the margins that they are meant for";
