@@ -113,7 +113,7 @@ impl SumOfCopies {
         let normaliser = shifted_sum(&sigma2, &Rational::new(), digits + 10)?;
         let mut sum = SumOfCopies { sigma2, copies: 1, coefficients: vec![normaliser.recip()], bits };
         let single = sum.clone();
-        // From the second highest bit of the number down: double, and add one where the bit is set.
+        // From the second highest bit of the number down: double, and add one if the bit is set.
         for bit in (0..copies.ilog2()).rev() {
             sum = sum.plus(&sum);
             if copies >> bit & 1 == 1 {

@@ -8,7 +8,8 @@ use super::{
     figures,
     pipeline::Pipeline,
     published::{Paper, Unit},
-    verify::{Computed, Row, Verdict, tally},
+    verdict::{Computed, Verdict},
+    verify::{Row, tally},
 };
 use crate::{
     error::Result,
@@ -16,7 +17,7 @@ use crate::{
     numeric::{Enclosure, rational},
 };
 
-/// A paper with the verdicts on its values, and what its own method gives where it has been run.
+/// A paper with the verdicts on its values, and what its own method gives, if that was run.
 pub struct Section<'a> {
     /// The paper.
     pub paper: &'a Paper,
@@ -170,7 +171,7 @@ fn figure_list(paper: &str) -> String {
 /// An enclosure in words that fit a line.
 fn shown(value: &Enclosure) -> String {
     let (lower, upper) = value.decimals();
-    format!("[{}, {}]", lower.unwrap_or_default(), upper.unwrap_or_default())
+    format!("[{}, {}]", lower.unwrap_or_else(|| "-inf".to_string()), upper.unwrap_or_else(|| "inf".to_string()))
 }
 
 /// The rows of the pipeline: what it is, and its value.

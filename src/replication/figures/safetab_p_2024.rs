@@ -11,7 +11,7 @@ use crate::{
     },
     error::Result,
     numeric::Enclosure,
-    replication::safetab::settings::{Budgets, Settings},
+    replication::safetab::settings::{Budgets, PrintedSettings},
     safetab::{
         cell::Mechanism,
         postprocess::Suppression,
@@ -36,7 +36,7 @@ const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Res
 
 /// The rules of Table 6, the widest noise first.
 fn rules() -> Result<Vec<(Rational, Suppression)>> {
-    let settings = Settings::of(PAPER)?;
+    let settings = PrintedSettings::of(PAPER)?;
     let rule = |rho: &Rational| Ok((rho.clone(), settings.suppression(rho)?));
     settings.suppressed.iter().map(rule).collect()
 }
@@ -156,7 +156,7 @@ fn table_6(_: &Sources) -> Result<Drawing> {
 /// Table 7: production budgets beside the formula and the least with the exact margin, and the margins they have.
 fn table_7(_: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 6;
-    let settings = Settings::of(PAPER)?;
+    let settings = PrintedSettings::of(PAPER)?;
     let mut sheet = Sheet::new([
         "level",
         "moe_target",

@@ -15,7 +15,7 @@ use crate::{
     loss::{answer::Certificate, family::Pair},
     numeric::Enclosure,
     release::Release,
-    replication::block_paths::worst_path,
+    replication::{block_paths::worst_path, verdict::finite},
 };
 
 const PAPER: &str = "sieve-quadrature-2026";
@@ -57,7 +57,7 @@ fn rows(deltas: &[Rational]) -> Result<Vec<Row>> {
 
 fn row(worst: &WorstPath, main: &Composition, zcdp_delta: &Rational) -> Result<Row> {
     let unit = Integer::from(10).pow(DECIMALS);
-    let bound = conversions::zcdp_epsilon(&worst.rho(), zcdp_delta, 30).upper().to_rational().unwrap_or_default();
+    let bound = finite(conversions::zcdp_epsilon(&worst.rho(), zcdp_delta, 30).upper(), "the epsilon by zCDP")?;
     let epsilon = (bound * &unit).ceil() / unit;
     let largest = worst.delta(&epsilon, DIGITS)?;
     let main = main.delta(&epsilon, DIGITS + 2)?.value;

@@ -7,7 +7,7 @@ use crate::{
     chart::{Axis, Drawing, Figure, Ink, Panel, Series, Sheet, spine::distances_panel},
     error::{Error, Result},
     numeric::rational,
-    replication::spine::figure_2_groups,
+    replication::spines::figure_2,
     spine::{
         blocks::{Blocks, Kind},
         hierarchy::Tree,
@@ -111,7 +111,7 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
 
 fn figure_2() -> Result<Drawing> {
     let inks = [("total", Ink::Green), ("first", Ink::Vermillion), ("second", Ink::Orange), ("detailed", Ink::Black)];
-    let groups = figure_2_groups()?;
+    let groups = figure_2::query_groups()?;
     let mut sheet = Sheet::new(["unit", "query_group", "count", "block", "cell"]);
     let mut names = Vec::new();
     let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); groups.len()];

@@ -10,7 +10,8 @@ use std::{
 
 use rug::Rational;
 
-use super::inputs::{noise, percent_below, printed_sigma2, release};
+use super::inputs::{noise, printed_sigma2, release};
+use crate::replication::verdict::percent_below;
 use crate::{
     chart::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,

@@ -6,7 +6,7 @@ use crate::{
     account::{Composition, Counts},
     chart::Axis,
     error::{Error, Result},
-    numeric::{Enclosure, rational::parse},
+    numeric::rational::parse,
     release::Release,
     replication::published,
 };
@@ -25,22 +25,16 @@ pub(super) fn whole(release: &Release) -> Result<Composition> {
     release.composition(&[] as &[&str], None)
 }
 
-/// The variance proxy of a level, whose counts are all alike, and their number.
+/// The variance proxy of a level whose counts all have the same noise, and their number.
 pub(super) fn noise(release: &Release, level: &str) -> Result<(Rational, u64)> {
     let composition = release.composition(&[level], None)?;
     let count = composition.counts().iter().map(|counts| counts.count).sum();
     Ok((release.level(level)?.queries[0].sigma2.clone(), count))
 }
 
+/// Counts that all have the same noise.
 pub(super) fn alike(sigma2: &Rational, count: u64) -> Result<Composition> {
     Composition::new([Counts::discrete_gaussian(sigma2.clone(), count, 1)?])
-}
-
-/// All variances multiplied by a factor.
-pub(super) fn scaled(composition: &Composition, factor: &Rational) -> Result<Composition> {
-    let counts: Result<Vec<Counts>> =
-        composition.counts().iter().map(|counts| counts.with_noise_times(factor)).collect();
-    Composition::new(counts?)
 }
 
 /// A number as the paper prints it, by its id in data/published.
@@ -69,13 +63,7 @@ pub(super) fn printed_factor() -> Result<Rational> {
     Ok(Rational::from(1) - printed("section-3.3-reduction")? / 100_u32)
 }
 
-/// 100 (1 - value / whole).
-pub(super) fn percent_below(value: &Enclosure, whole: &Enclosure) -> Enclosure {
-    let one = Enclosure::double(1.0, 100);
-    one.sub(&value.div(whole)).mul(&Enclosure::double(100.0, 100))
-}
-
-/// 1, 2 and 5 times 10^-most up to 10^-2, and more of them from 1/10 on, where the curves turn.
+/// 1, 2 and 5 times 10^-most up to 10^-2, and more of them from 1/10 on, where the curves bend.
 pub(super) fn deltas(most: u32) -> Vec<Rational> {
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let decades = (2..=most).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit));

@@ -3,10 +3,9 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::inputs::{
-    BUREAU, OURS, alike, delta_axis, deltas, noise, percent_below, printed_factor, printed_sigma2, release, scaled,
-    whole,
-};
+use super::inputs::{BUREAU, OURS, alike, delta_axis, deltas, noise, printed_factor, printed_sigma2, release, whole};
+use crate::replication::accounts::scaled;
+use crate::replication::verdict::{finite, percent_below};
 use crate::{
     account::{Composition, conversions},
     chart::{
@@ -33,7 +32,7 @@ fn drawn(value: &Enclosure) -> f64 {
 /// Where the bound by zCDP reaches the smallest delta that is drawn, rounded up to a tenth.
 fn reach(composition: &Composition) -> Result<Rational> {
     let epsilon = conversions::zcdp_epsilon(composition.rho(), &parse(LEAST_DELTA.0)?, 15);
-    let tenths = epsilon.upper().to_rational().unwrap_or_default() * 10_u32;
+    let tenths = finite(epsilon.upper(), "the epsilon by zCDP")? * 10_u32;
     Ok(tenths.ceil() / 10_u32)
 }
 

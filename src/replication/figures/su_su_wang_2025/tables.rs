@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::inputs::{alike, noise, percent_below, printed_sigma2, release, whole};
+use super::inputs::{alike, noise, printed_sigma2, release, whole};
+use crate::replication::verdict::percent_below;
 use crate::{
     account::{calibrate, conversions},
     chart::{
@@ -107,7 +108,7 @@ pub fn table_2(_: &Sources) -> Result<Drawing> {
         let head = vec![sigma2.to_string(), copies.to_string()];
         sheet.push([head, bounds.to_vec(), ends(&residual.supremum).to_vec()].concat());
     }
-    // Below the smallest double of a plot there is nothing to draw, so the exponents are drawn on a linear axis.
+    // The residuals are below the smallest double, so their logarithms are drawn on a linear axis.
     let exponent = |value: &Enclosure| value.ln().approximate() / std::f64::consts::LN_10;
     let panels = (SIGMA2.iter().zip(residuals.chunks(COPIES.len())))
         .map(|(sigma2, row)| {

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
-use super::inputs::{BUREAU, OURS, alike, noise, printed_factor, printed_sigma2, release, scaled, whole};
+use super::inputs::{BUREAU, OURS, alike, noise, printed_factor, printed_sigma2, release, whole};
+use crate::replication::accounts::scaled;
 use crate::{
     account::{Composition, conversions::zcdp_tradeoff},
     chart::{
