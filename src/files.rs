@@ -52,6 +52,14 @@ pub(crate) fn write_whole<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> 
     Ok(answer)
 }
 
+/// Writes a text as [`write_whole`] does; folders on the way are made.
+pub(crate) fn write_text(path: &Path, text: &str) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|why| file_error(folder, format!("cannot make the folder: {why}")))?;
+    }
+    write_whole(path, |out| out.write_all(text.as_bytes()).map_err(|why| file_error(path, why)))
+}
+
 /// Fills a folder beside `path` and renames it to `path`: whoever looks sees no folder, an empty one, or the whole new one.
 /// A folder that holds anything is refused: what is in it is neither mixed with the new nor replaced.
 pub(crate) fn fill_folder<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
@@ -113,6 +121,19 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write_whole(folder.path(), |_| Ok(())).is_err());
         assert!(write_whole(&folder.path().join("no/such"), |_| Ok(())).is_err());
+    }
+
+    #[test]
+    fn a_text_is_replaced_whole_and_its_folders_are_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/file.txt");
+        write_text(&path, "one").unwrap();
+        write_text(&path, "two").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+        // A folder has the name of the file.
+        assert!(write_text(&folder.path().join("deep"), "three").unwrap_err().to_string().contains("deep"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

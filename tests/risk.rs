@@ -6,10 +6,10 @@ use dp_assay::{
     noise::DiscreteGaussian,
     numeric::{Enclosure, rational::parse},
     replication::{
-        gibbs::{Constraint, Sampler},
+        gibbs::{GibbsConstraint, GibbsSampler},
         published,
-        risk::{Risk, settings},
-        series, verify,
+        risk::{claims::RiskClaim, curves, settings::settings},
+        verdict, verify,
     },
     risk::{
         bound::{bound, exceeded_epsilon, most_correct, most_correct_by_epsilon},
@@ -298,8 +298,8 @@ fn three_levels_are_a_chain() {
 #[test]
 fn the_sampler_converges_to_its_limit() {
     let rhos = [number("0.099"), number("0.246")];
-    let make = |constraint| Sampler { prior: number("1/2"), rhos: rhos.clone(), others: 27, constraint };
-    let kept = make(Constraint::Kept);
+    let make = |constraint| GibbsSampler { prior: number("1/2"), rhos: rhos.clone(), others: 27, constraint };
+    let kept = make(GibbsConstraint::Kept);
     let limit = kept.limit([2, 1, -1], 12).expect("a limit");
     let model = two_levels(["0.099", "0.246"], 27, "1/2", Upper::Uniform).with_one_gaussian().expect("(3.7)");
     let posterior = model.posterior(&[2, 1], &[-1], 12).expect("a posterior");
@@ -307,7 +307,7 @@ fn the_sampler_converges_to_its_limit() {
     for (x2, share) in posterior.upper.iter().take(6) {
         assert!((share.approximate() - limit.upper[*x2 as usize].approximate()).abs() < 1e-10);
     }
-    for constraint in [Constraint::Kept, Constraint::LeftOut] {
+    for constraint in [GibbsConstraint::Kept, GibbsConstraint::LeftOut] {
         let sampler = make(constraint);
         let limit = sampler.limit([2, 1, -1], 10).expect("a limit");
         let (share, upper) = sampler.run([2, 1, -1], 200_000, 1).expect("a run");
@@ -317,8 +317,12 @@ fn the_sampler_converges_to_its_limit() {
         assert_eq!(sampler.run([2, 1, -1], 1000, 7).expect("a run"), sampler.run([2, 1, -1], 1000, 7).expect("a run"));
     }
     // With its constraint the limit decides as the model does.
-    let small =
-        Sampler { prior: number("1/2"), rhos: [number("0.3"), number("0.5")], others: 3, constraint: Constraint::Kept };
+    let small = GibbsSampler {
+        prior: number("1/2"),
+        rhos: [number("0.3"), number("0.5")],
+        others: 3,
+        constraint: GibbsConstraint::Kept,
+    };
     let decision = small.limit_decision(2, 18).expect("a decision");
     let exact = two_levels(["0.3", "0.5"], 3, "1/2", Upper::Uniform).with_one_gaussian().expect("(3.7)");
     let exact = exact.correct_decision(Truth { x1: 1, x2: 2 }, 10).expect("a decision").correct;
@@ -329,7 +333,7 @@ fn the_sampler_converges_to_its_limit() {
 #[test]
 fn the_majority_of_draws_with_ties_for_the_target_gives_the_printed_level() {
     let rhos = [number("1666368/16793603"), number("4141383.68/16793603")];
-    let sampler = Sampler { prior: number("1/2"), rhos, others: 27, constraint: Constraint::LeftOut };
+    let sampler = GibbsSampler { prior: number("1/2"), rhos, others: 27, constraint: GibbsConstraint::LeftOut };
     let majority = sampler.majority_approx(10, 1000, false).expect("a majority");
     assert!((majority.tie_up - 0.590_556).abs() < 2e-6 && (majority.tie_down - 0.587_190).abs() < 2e-6, "{majority:?}");
 }
@@ -482,21 +486,21 @@ fn a_million_other_groups_are_answered() {
 
 #[test]
 fn every_series_has_points_and_encloses() {
-    let settings = settings().expect("the settings").settings().expect("numbers");
-    let grid = series::log_grid(-2.0, 0.5, 4);
+    let settings = settings().expect("the settings").curves().expect("numbers");
+    let grid = curves::log_grid(-2.0, 0.5, 4);
     let figures = [
-        series::figure_1(&settings),
-        series::figure_2(&settings, &grid),
-        series::figure_3(&settings, &grid),
-        series::figure_4(&settings),
-        series::figure_5(&settings, 3, 6),
-        series::figure_6(&settings, &grid, 6),
-        series::figure_7(&settings),
-        series::figure_8(&grid),
-        series::figure_9(&settings),
-        series::figure_10(&settings),
-        series::figure_11(&settings),
-        series::figure_12(&settings, 3, &grid),
+        curves::figure_1(&settings),
+        curves::figure_2(&settings, &grid),
+        curves::figure_3(&settings, &grid),
+        curves::figure_4(&settings),
+        curves::figure_5(&settings, 3, 6),
+        curves::figure_6(&settings, &grid, 6),
+        curves::figure_7(&settings),
+        curves::figure_8(&grid),
+        curves::figure_9(&settings),
+        curves::figure_10(&settings),
+        curves::figure_11(&settings),
+        curves::figure_12(&settings, 3, &grid),
     ];
     let panels = [2, 2, 1, 1, 1, 1, 2, 1, 4, 2, 2, 2];
     for ((figure, expected), number) in figures.into_iter().zip(panels).zip(1..) {
@@ -516,7 +520,9 @@ fn every_series_has_points_and_encloses() {
     for (rho, name) in settings.rhos.iter().zip(names) {
         let id = format!("table-2-{name}");
         let row = papers[0].values.iter().find(|row| row.id == id).expect("a row");
-        let published::Compute::Risk(Risk::QueryRho { total, level, query }) = &row.compute else { panic!("{id}") };
+        let published::Compute::Risk(RiskClaim::QueryRho { total, level, query }) = &row.compute else {
+            panic!("{id}")
+        };
         assert_eq!(*rho, number(total) * number(level) * number(query), "{id}");
     }
     // Figure 8 is the variance of the noise itself.
@@ -531,12 +537,12 @@ fn every_published_row_is_explained() {
     assert!(rows.len() >= 100);
     for row in &rows {
         assert!(!row.is_unexplained(), "{}: {:?}", row.published.id, row.computed);
-        assert_eq!(row.published.erratum.is_some(), row.verdict != verify::Verdict::Agrees, "{}", row.published.id);
+        assert_eq!(row.published.erratum.is_some(), row.verdict != verdict::Verdict::Agrees, "{}", row.published.id);
     }
     let verdict = |id: &str| rows.iter().find(|row| row.published.id == id).map(|row| row.verdict);
-    assert_eq!(verdict("table-5-risk-prior-1-864"), Some(verify::Verdict::Agrees));
-    assert_eq!(verdict("table-4-mass-1"), Some(verify::Verdict::Differs));
-    assert_eq!(verdict("figure-5-first"), Some(verify::Verdict::Disproved));
+    assert_eq!(verdict("table-5-risk-prior-1-864"), Some(verdict::Verdict::Agrees));
+    assert_eq!(verdict("table-4-mass-1"), Some(verdict::Verdict::Differs));
+    assert_eq!(verdict("figure-5-first"), Some(verdict::Verdict::Disproved));
     // The other computation gives what is printed wherever the difference is no noise of sampling.
     let noisy = [
         "table-7-0",
@@ -551,9 +557,9 @@ fn every_published_row_is_explained() {
         "figure-5-first",
     ];
     for row in rows.iter().filter(|row| !noisy.contains(&row.published.id.as_str())) {
-        if let Some(verify::Computed::Value(value)) = &row.printed_by {
-            let verdict = verify::rounds_to(value, &row.published.printed).expect("a verdict");
-            assert_eq!(verdict, verify::Verdict::Agrees, "{}", row.published.id);
+        if let Some(verdict::Computed::Value(value)) = &row.printed_by {
+            let verdict = verdict::rounds_to(value, &row.published.printed).expect("a verdict");
+            assert_eq!(verdict, verdict::Verdict::Agrees, "{}", row.published.id);
         }
     }
 }

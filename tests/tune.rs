@@ -6,7 +6,8 @@ use dp_assay::{
     numeric::rational::parse,
     replication::{
         published,
-        verify::{self, Verdict},
+        verdict::{self, Verdict},
+        verify,
     },
 };
 use serde_json::Value;
@@ -161,8 +162,8 @@ fn every_published_value_about_safetab_is_judged_and_what_differs_is_explained()
             );
             assert!(!matches!(row.verdict, Verdict::Undecided | Verdict::NeedsData), "{id}");
             // Where a computation is named for the printed text, it gives it.
-            if let Some(verify::Computed::Value(value)) = &row.printed_by {
-                let verdict = verify::rounds_to(value, &row.published.printed).expect("a number");
+            if let Some(verdict::Computed::Value(value)) = &row.printed_by {
+                let verdict = verdict::rounds_to(value, &row.published.printed).expect("a number");
                 assert_eq!(verdict, Verdict::Agrees, "{id}: {}", value.shown(8));
             }
         }

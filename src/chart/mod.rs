@@ -1,3 +1,22 @@
-//! Drawings as SVG.
+//! Drawings as SVG, with the numbers that they are drawn from as CSV. Read in this order:
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | [`figure`] | the data: a figure of panels, axes, series of points, inks |
+//! | `ticks` | where an axis has its ticks and what they say (feature `charts`) |
+//! | `svg` | the layout, and the figure as SVG (feature `charts`, which needs the plotting library) |
+//! | [`drawing`] | a table of numbers beside a figure, and both written as CSV and SVG |
+//! | [`spine`] | a geographic spine drawn: distances, fan-out, variance of each level |
+//!
+//! Without the feature `charts` figures are made but not rendered.
 
-pub mod svg;
+pub mod drawing;
+pub mod figure;
+pub mod spine;
+#[cfg(feature = "charts")]
+mod svg;
+#[cfg(feature = "charts")]
+mod ticks;
+
+pub use drawing::{Drawing, Sheet};
+pub use figure::{Axis, Figure, Ink, Panel, Scale, Series};

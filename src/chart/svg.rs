@@ -1,177 +1,15 @@
-//! Charts as SVG: panels with lines or dots, drawn to be read in colour, by the colour-blind and in grey.
+//! A figure as SVG, to be read in colour, by the colour-blind and in grey.
 //!
 //! Every ink has its own colour of the Okabe-Ito palette, its own dash pattern and its own marker, so no distinction
-//! rests on colour alone. A logarithmic axis is drawn as the logarithm on a linear one, so that all ticks are chosen
-//! here. The same figure gives the same bytes: nothing depends on fonts, time or machine.
+//! rests on colour alone. The same figure gives the same bytes: nothing depends on fonts, time or machine.
 
 use plotters::{
     coord::ranged1d::{DefaultFormatting, KeyPointHint},
     prelude::*,
 };
 
+use super::figure::{Axis, Figure, Ink, Panel, Scale, Series};
 use crate::error::{Error, Result};
-
-/// A chart.
-#[derive(Clone, Debug)]
-pub struct Figure {
-    /// What is to be seen, above everything; broken into lines where it is long.
-    pub title: String,
-    /// The panels, row by row.
-    pub panels: Vec<Panel>,
-    /// How many panels stand beside each other.
-    pub columns: usize,
-}
-
-/// A plot with its axes.
-#[derive(Clone, Debug)]
-pub struct Panel {
-    /// What tells it from the other panels; may be empty.
-    pub title: String,
-    /// The horizontal axis.
-    pub x: Axis,
-    /// The vertical axis.
-    pub y: Axis,
-    /// What is drawn, the first at the bottom.
-    pub series: Vec<Series>,
-}
-
-/// An axis.
-#[derive(Clone, Debug)]
-pub struct Axis {
-    /// What it shows, with its unit.
-    pub label: String,
-    /// How it is divided.
-    pub scale: Scale,
-    /// Its lower end.
-    pub from: f64,
-    /// Its upper end.
-    pub to: f64,
-}
-
-/// How an axis is divided.
-#[derive(Clone, Debug)]
-pub enum Scale {
-    /// Evenly.
-    Linear,
-    /// By powers of ten.
-    Log,
-    /// By names: the value k belongs to the k-th name, the first at the top.
-    Names(Vec<String>),
-}
-
-/// Points that belong together.
-#[derive(Clone, Debug)]
-pub struct Series {
-    /// What the legend says.
-    pub name: String,
-    /// How it is told from the others.
-    pub ink: Ink,
-    /// Joined by a line, or marked one by one.
-    pub joined: bool,
-    /// The points, from left to right where they are joined.
-    pub points: Vec<(f64, f64)>,
-}
-
-/// A colour with a dash pattern and a marker of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ink {
-    /// Blue, solid, a filled circle.
-    Blue,
-    /// Vermillion, dashed, an open square.
-    Vermillion,
-    /// Black, dotted, a filled diamond.
-    Black,
-    /// Green, dashes and dots, an open circle.
-    Green,
-    /// Orange, short dashes, a filled square.
-    Orange,
-}
-
-impl Axis {
-    /// An evenly divided axis.
-    pub fn linear(label: &str, from: f64, to: f64) -> Self {
-        Axis { label: label.to_string(), scale: Scale::Linear, from, to }
-    }
-
-    /// An axis divided by powers of ten.
-    pub fn log(label: &str, from: f64, to: f64) -> Self {
-        Axis { label: label.to_string(), scale: Scale::Log, from, to }
-    }
-
-    /// An axis of names.
-    pub fn names<S: ToString>(names: impl IntoIterator<Item = S>) -> Self {
-        let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
-        Axis { label: String::new(), from: -0.6, to: names.len() as f64 - 0.4, scale: Scale::Names(names) }
-    }
-
-    /// Where a value stands on the linear axis that is drawn.
-    fn place(&self, value: f64) -> f64 {
-        match &self.scale {
-            Scale::Linear => value,
-            Scale::Log => value.log10(),
-            Scale::Names(_) => -value,
-        }
-    }
-
-    fn ends(&self) -> (f64, f64) {
-        let (a, b) = (self.place(self.from), self.place(self.to));
-        (a.min(b), a.max(b))
-    }
-
-    /// Where the ticks stand, and what they say.
-    fn ticks(&self) -> Vec<(f64, String)> {
-        let (from, to) = self.ends();
-        match &self.scale {
-            Scale::Names(names) => names.iter().enumerate().map(|(k, name)| (-(k as f64), name.clone())).collect(),
-            Scale::Linear => {
-                let step = nice((to - from) / 6.0);
-                let decimals = (-(step.log10() + 1e-9).floor()).max(0.0) as usize;
-                let first = (from / step - 1e-9).ceil() as i64;
-                (first..)
-                    .map(|k| k as f64 * step)
-                    .take_while(|tick| *tick <= to + 1e-9 * step)
-                    .map(|tick| (tick, format!("{tick:.decimals$}")))
-                    .collect()
-            }
-            Scale::Log if to - from < 2.6 => {
-                // Few decades: the ones, twos and fives.
-                let decades = (from.floor() as i32)..=(to.ceil() as i32);
-                let all = decades.flat_map(|d| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(d)));
-                let inside = |tick: &f64| (from - 1e-9..=to + 1e-9).contains(&tick.log10());
-                all.filter(inside).map(|tick| (tick.log10(), plain(tick))).collect()
-            }
-            Scale::Log => {
-                let stride = [1, 2, 3, 5, 10, 20, 50].into_iter().find(|s| (to - from) / f64::from(*s) <= 7.0);
-                let stride = stride.unwrap_or(100);
-                let decades = ((from - 1e-9).ceil() as i32)..=((to + 1e-9).floor() as i32);
-                decades.filter(|d| d % stride == 0).map(|d| (f64::from(d), power_of_ten(d))).collect()
-            }
-        }
-    }
-}
-
-/// A short decimal.
-fn plain(value: f64) -> String {
-    let text = format!("{value:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
-}
-
-/// 1, 2 or 5 times a power of ten, not much below `step`.
-fn nice(step: f64) -> f64 {
-    let power = 10f64.powf(step.log10().floor());
-    let digit = [1.0, 2.0, 5.0].into_iter().find(|digit| digit * power >= step * 0.8).unwrap_or(10.0);
-    digit * power
-}
-
-fn power_of_ten(exponent: i32) -> String {
-    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    if (0..=3).contains(&exponent) {
-        return 10_u32.pow(exponent as u32).to_string();
-    }
-    let digits = exponent.unsigned_abs().to_string();
-    let raised: String = digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect();
-    format!("10{}{raised}", if exponent < 0 { "⁻" } else { "" })
-}
 
 impl Ink {
     fn colour(self) -> RGBColor {
@@ -195,7 +33,7 @@ impl Ink {
     }
 }
 
-// Pixels. The picture is drawn at four times the size at which it is shown, since plotters rounds to whole pixels.
+// Pixels. All is drawn at four times the size at which it is shown, since plotters rounds to whole pixels.
 const SHOWN: u32 = 4;
 const TITLE: u32 = 68;
 const LABEL: u32 = 56;
@@ -206,7 +44,7 @@ const PANEL: (u32, u32) = (1120, 940);
 const LONE_PANEL: (u32, u32) = (2480, 1520);
 const MARGIN: u32 = 40;
 
-/// About the width of a text.
+/// The approximate width of a text in pixels.
 fn width(text: &str, size: u32) -> u32 {
     (text.chars().count() as f64 * f64::from(size) * 0.47).ceil() as u32
 }
@@ -236,8 +74,8 @@ impl Figure {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns);
         let panel = if self.panels.len() == 1 { LONE_PANEL } else { PANEL };
-        // Names need room beside the panel.
-        let names = self.panels.iter().map(|panel| panel.y.names_width()).max().unwrap_or(0);
+        // Names are written beside the panel.
+        let names = self.panels.iter().map(|panel| names_width(&panel.y)).max().unwrap_or(0);
         let panel = (panel.0 + names, panel.1);
         let full = panel.0 * columns as u32 + 2 * MARGIN;
         let title = wrap(&self.title, TITLE, full - 2 * MARGIN);
@@ -267,7 +105,7 @@ impl Figure {
         Ok(finish(&svg, (full, tall)))
     }
 
-    /// Every ink once with its name, in rows that fit.
+    /// The legend: every ink once, with the name of its first series, in rows of at most `most` pixels.
     fn legend(&self, most: u32) -> Vec<Vec<&Series>> {
         let mut seen: Vec<Ink> = Vec::new();
         let mut rows: Vec<Vec<&Series>> = Vec::new();
@@ -340,12 +178,11 @@ fn marker(ink: Ink, draw: impl Fn(Polygon<(i32, i32)>) -> Result<()>) -> Result<
     inner.map_or(Ok(()), |inner| draw(Polygon::new(inner, WHITE.filled())))
 }
 
-impl Axis {
-    fn names_width(&self) -> u32 {
-        match &self.scale {
-            Scale::Names(names) => names.iter().map(|name| width(name, TICK)).max().unwrap_or(0),
-            _ => 0,
-        }
+/// The width of the longest name of an axis of names; zero for any other axis.
+fn names_width(axis: &Axis) -> u32 {
+    match &axis.scale {
+        Scale::Names(names) => names.iter().map(|name| width(name, TICK)).max().unwrap_or(0),
+        Scale::Linear | Scale::Log => 0,
     }
 }
 
@@ -366,7 +203,10 @@ impl Panel {
             builder.caption(&self.title, ("sans-serif", LABEL));
         }
         let mut chart = builder
-            .build_cartesian_2d(Place { ends: x, ticks: places(&x_ticks) }, Place { ends: y, ticks: places(&y_ticks) })
+            .build_cartesian_2d(
+                GivenTicks { ends: x, ticks: places(&x_ticks) },
+                GivenTicks { ends: y, ticks: places(&y_ticks) },
+            )
             .map_err(failed)?;
         chart
             .configure_mesh()
@@ -387,7 +227,7 @@ impl Panel {
         for series in &self.series {
             let placed = series.points.iter().map(|(a, b)| (self.x.place(*a), self.y.place(*b)));
             if series.joined {
-                for run in clipped(placed, x, y) {
+                for run in clip_line(placed, x, y) {
                     let line = LineSeries::new(run, series.ink.colour().stroke_width(STROKE));
                     chart.draw_series(line).map_err(failed)?;
                 }
@@ -405,12 +245,12 @@ impl Panel {
 }
 
 /// A linear coordinate whose ticks are given.
-struct Place {
+struct GivenTicks {
     ends: (f64, f64),
     ticks: Vec<f64>,
 }
 
-impl Ranged for Place {
+impl Ranged for GivenTicks {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;
 
@@ -428,13 +268,13 @@ impl Ranged for Place {
     }
 }
 
-/// The parts of a line that lie in the box, cut where they leave it.
-fn clipped(points: impl Iterator<Item = (f64, f64)>, x: (f64, f64), y: (f64, f64)) -> Vec<Vec<(f64, f64)>> {
+/// The parts of a line that lie in the box of the panel.
+fn clip_line(points: impl Iterator<Item = (f64, f64)>, x: (f64, f64), y: (f64, f64)) -> Vec<Vec<(f64, f64)>> {
     let mut runs: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut before: Option<(f64, f64)> = None;
     for point in points.filter(|(a, b)| a.is_finite() && b.is_finite()) {
         if let Some(start) = before
-            && let Some((a, b)) = cut(start, point, x, y)
+            && let Some((a, b)) = clip_segment(start, point, x, y)
         {
             match runs.last_mut() {
                 Some(run) if run.last() == Some(&a) => run.push(b),
@@ -447,7 +287,7 @@ fn clipped(points: impl Iterator<Item = (f64, f64)>, x: (f64, f64), y: (f64, f64
 }
 
 /// The part of a segment in the box (Liang & Barsky).
-fn cut(a: (f64, f64), b: (f64, f64), x: (f64, f64), y: (f64, f64)) -> Option<((f64, f64), (f64, f64))> {
+fn clip_segment(a: (f64, f64), b: (f64, f64), x: (f64, f64), y: (f64, f64)) -> Option<((f64, f64), (f64, f64))> {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let (mut from, mut to) = (0.0_f64, 1.0_f64);
     for (p, q) in [(-dx, a.0 - x.0), (dx, x.1 - a.0), (-dy, a.1 - y.0), (dy, y.1 - a.1)] {
@@ -469,7 +309,7 @@ fn cut(a: (f64, f64), b: (f64, f64), x: (f64, f64), y: (f64, f64)) -> Option<((f
     (from <= to).then(|| (at(from), at(to)))
 }
 
-/// Dash patterns and the size at which the picture is shown, which plotters cannot say.
+/// Adds the dash patterns and the size at which the drawing is shown, which plotters cannot express.
 fn finish(svg: &str, (full, tall): (u32, u32)) -> String {
     let size = format!("width=\"{full}\" height=\"{tall}\"");
     let shown = format!("width=\"{}\" height=\"{}\"", full / SHOWN, tall / SHOWN);
@@ -534,25 +374,9 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_cut_at_the_box() {
-        let runs = clipped([(-1.0, -1.0), (1.0, 1.0), (3.0, 3.0)].into_iter(), (0.0, 2.0), (0.0, 2.0));
+    fn lines_end_at_the_box() {
+        let runs = clip_line([(-1.0, -1.0), (1.0, 1.0), (3.0, 3.0)].into_iter(), (0.0, 2.0), (0.0, 2.0));
         assert_eq!(runs, vec![vec![(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)]]);
-        assert!(clipped([(3.0, 0.0), (3.0, 1.0)].into_iter(), (0.0, 2.0), (0.0, 2.0)).is_empty());
-    }
-
-    #[test]
-    fn ticks_are_few_and_inside() {
-        for axis in [
-            Axis::linear("", 0.0, 30.0),
-            Axis::linear("", 0.13, 0.171),
-            Axis::log("", 1e-15, 1.0),
-            Axis::log("", 3.0, 40.0),
-            Axis::log("", 1e-100, 1e-5),
-        ] {
-            let ticks = axis.ticks();
-            assert!((3..=9).contains(&ticks.len()), "{axis:?} {ticks:?}");
-            let (from, to) = axis.ends();
-            assert!(ticks.iter().all(|(tick, _)| (from - 1e-6..=to + 1e-6).contains(tick)));
-        }
+        assert!(clip_line([(3.0, 0.0), (3.0, 1.0)].into_iter(), (0.0, 2.0), (0.0, 2.0)).is_empty());
     }
 }

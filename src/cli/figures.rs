@@ -14,10 +14,10 @@ use super::{Exit, output};
 
 /// Draw published tables and figures again: CSV and SVG
 ///
-/// What was written is listed for the papers and figures named; where none is named all are drawn, and summed up.
+/// What was written is listed for the papers and figures named; if none is named, all are drawn and summarized.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Papers or figures, as su-su-wang-2025 or su-su-wang-2025/figure-2; all where none is named
+    /// Papers or figures, as su-su-wang-2025 or su-su-wang-2025/figure-2; all if none is named
     #[arg(value_name = "PAPER[/FIGURE]")]
     names: Vec<String>,
     /// The folder to write below
@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         let name = format!("{}/{}", item.paper, item.name);
         let outcome = match outcome {
             Ok(files) => Outcome::Written(files.map(|file| file.display().to_string())),
-            // Data that is missing is an error only for what was asked by name.
+            // Missing data is an error only for a figure that was asked for by name.
             Err(Error::NeedsData { needed, .. }) if !args.names.contains(&name) => Outcome::NeedsData(needed),
             Err(error) => return Err(error.into()),
         };
@@ -76,7 +76,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 enum Outcome {
     /// The CSV and the SVG file.
     Written([String; 2]),
-    /// Nothing, for want of these data.
+    /// Nothing, because these data are missing.
     NeedsData(String),
 }
 

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use dp_assay::{
-    account::{Account, Delta},
+    account::profile::check_delta,
+    chart::spine::spine_drawings,
     numeric::Enclosure,
-    replication::figures::spines_2024,
     spine::{
         blocks::Blocks,
         bypass::{self, Privacy},
@@ -16,7 +16,7 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::{Exit, output, quantity};
+use super::{Answer, number, output};
 
 /// A geographic spine: optimized block groups, bypassed units, block paths and their exact epsilon
 #[derive(clap::Args)]
@@ -44,8 +44,11 @@ pub struct Args {
     digits: u32,
 }
 
-pub fn run(args: &Args) -> Result<Exit> {
-    let delta: Option<Delta> = args.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
+pub fn run(args: &Args) -> Result<Answer> {
+    let delta = args.delta.as_deref().map(|text| number("--delta", text)).transpose()?;
+    if let Some(delta) = &delta {
+        check_delta(delta).context("--delta")?;
+    }
     let plan = Plan::read(&args.plan).context("--plan")?;
     let built = plan.build(Blocks::read(&args.blocks).context("--blocks")?)?;
     let epsilon = match (&delta, &built.release) {
@@ -61,7 +64,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     };
     built.write(&args.out).context("--out")?;
     let (spreads, census) = (built.spreads()?, built.census_spreads()?);
-    for (name, drawing) in spines_2024::pictures(&built, &spreads, census.as_deref()) {
+    for (name, drawing) in spine_drawings(&built, &spreads, census.as_deref()) {
         drawing.write(&args.out, name).context("--out")?;
     }
     if args.csv {
@@ -78,12 +81,12 @@ pub fn run(args: &Args) -> Result<Exit> {
             "variance_upper",
         ];
         output::csv(&heading, rows)?;
-        return Ok(Exit::Done);
+        return Ok(Answer::Done);
     }
     let object = object(&built, &spreads, delta.as_deref(), epsilon.as_ref())?;
     if args.json {
         output::json(&object)?;
-        return Ok(Exit::Done);
+        return Ok(Answer::Done);
     }
     table(&built, &spreads, &object, args)?;
     if let (Some((epsilon, worst)), Some(delta)) = (&epsilon, &delta) {
@@ -92,7 +95,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         let delta = output::exact_text(delta);
         output::text(&format!("epsilon {shown} at delta {delta}, of {}\n", named.join(" and ")))?;
     }
-    Ok(Exit::Done)
+    Ok(Answer::Done)
 }
 
 type Worst = (Enclosure, Vec<String>);
@@ -104,7 +107,7 @@ fn rows(built: &Built, spreads: &[Spread], shown: impl Fn(Option<&Enclosure>) ->
         .map(|(level, (name, spread))| {
             let numbers = [spine.tree.units(level), spine.tree.max_fanout(level), spine.bypassed[level]];
             let mut row = vec![name.clone()];
-            row.extend(numbers.map(|quantity| quantity.to_string()));
+            row.extend(numbers.map(|number| number.to_string()));
             row.extend(shown(spread.alone.as_ref()));
             row.extend(shown(Some(&spread.mean)));
             row
@@ -136,7 +139,7 @@ fn object(built: &Built, spreads: &[Spread], delta: Option<&rug::Rational>, epsi
         .collect();
     let mean = |pick: fn(&(u32, u32)) -> u32| {
         let sum: u64 = distances.iter().map(|pair| u64::from(pick(pair))).sum();
-        // Absent where there is no entity. An average for the reader, not a certified quantity.
+        // Absent where there is no entity. An average for the reader, not a certified number.
         (!distances.is_empty()).then(|| sum as f64 / distances.len() as f64)
     };
     let max = |pick: fn(&(u32, u32)) -> u32| distances.iter().map(pick).max();

@@ -10,11 +10,11 @@ use dp_assay::{
     numeric::rational::parse,
     release::Release,
     replication::{
-        pipeline::{self, Options, Pipeline},
+        pipeline::{self, Pipeline, RuleOptions},
         published::{self, Unit},
         report::{self, Section},
-        verify::{self, Computed, Row},
-        write,
+        verdict::Computed,
+        verify::{self, Row},
     },
 };
 use rayon::prelude::*;
@@ -24,11 +24,11 @@ use super::{Exit, output};
 
 /// Recompute every published value: agrees, differs, disproved, undecided or needs-data
 ///
-/// A row for each value of the papers named; where none is named all are recomputed, and summed up in a line each. Exit
-/// status 1 where a value differs without a recorded erratum.
+/// A row for each value of the papers named; if none is named, all are recomputed and summarized, a line for each paper.
+/// Exit status 1 if a value differs without a recorded erratum.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The papers to show value by value; a summary of all where none is named
+    /// The papers to show value by value; a summary of all if none is named
     #[arg(value_name = "PAPER")]
     papers: Vec<String>,
     /// Run the papers' own methods at their full size: for su-su-wang-2025 Boole's rule on 10^7 + 1 nodes
@@ -37,7 +37,7 @@ pub struct Args {
     /// The nodes of that rule instead: one more than a multiple of four
     #[arg(long, value_name = "N", conflicts_with = "full")]
     nodes: Option<u64>,
-    /// A folder that remembers what is done, so that an interrupted run goes on where it stopped; with --full it is
+    /// A folder for finished work, so that an interrupted run continues where it stopped; with --full it is
     /// assay-state unless said otherwise
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
@@ -78,13 +78,13 @@ pub fn run(args: &Args) -> Result<Exit> {
         sections.iter().try_for_each(print)?;
     }
     if let Some(folder) = &args.out {
-        write::atomically(&folder.join("REPORT.md"), &report::markdown(&sections))?;
+        report::write(folder, &sections)?;
     }
     let unexplained = sections.iter().flat_map(|section| &section.rows).any(Row::is_unexplained);
     Ok(if unexplained { Exit::No } else { Exit::Done })
 }
 
-fn options(args: &Args) -> Result<Options> {
+fn options(args: &Args) -> Result<RuleOptions> {
     let panels = match args.nodes {
         Some(nodes) if nodes >= 5 && nodes % 4 == 1 => nodes - 1,
         Some(nodes) => bail!("--nodes {nodes}: Boole's rule needs one node more than a multiple of four, as 1000001"),
@@ -95,10 +95,10 @@ fn options(args: &Args) -> Result<Options> {
     if let Some(folder) = &state {
         std::fs::create_dir_all(folder).with_context(|| format!("--state {}", folder.display()))?;
     }
-    Ok(Options { panels, state })
+    Ok(RuleOptions { panels, state })
 }
 
-/// A bar on standard error, where that is a terminal.
+/// A progress bar on standard error, if that is a terminal.
 fn progress(done: u64, all: u64) {
     let mut out = io::stderr();
     if !out.is_terminal() {
@@ -106,7 +106,7 @@ fn progress(done: u64, all: u64) {
     }
     let filled = (done * 40 / all.max(1)) as usize;
     let bar = format!("\r[{}{}] {:>3} %", "#".repeat(filled), " ".repeat(40 - filled), done * 100 / all.max(1));
-    // Standard error may be closed; then nobody watches.
+    // If standard error is closed, nobody sees the bar.
     let _ = out.write_all(if done == all { format!("\r{}\r", " ".repeat(50)) } else { bar }.as_bytes());
 }
 
@@ -122,7 +122,7 @@ fn section_json(section: &Section) -> Value {
 }
 
 fn pipeline_json(own: &Pipeline) -> Value {
-    let part = |part: &pipeline::Part| {
+    let part = |part: &pipeline::TailByRule| {
         json!({
             "first": part.range.0,
             "last": part.range.1,
@@ -175,7 +175,7 @@ fn row_json(row: &Row) -> Value {
     })
 }
 
-/// A line for each paper, and whatever a reader must be told of.
+/// A line for each paper, and every value whose difference is not explained.
 fn print_summary(sections: &[Section]) -> Result<()> {
     let [head, rows @ ..] = &report::summary_table(sections)[..] else { return Ok(()) };
     output::table(&head.each_ref().map(String::as_str), &rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>())?;

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use super::verify::Computed;
+use super::verdict::Computed;
 use crate::{
-    account::{Account, paths::WorstPath},
+    account::paths::WorstPath,
     error::{Error, Result},
     loss::family::Units,
     numeric::{Enclosure, rational::parse},
@@ -14,7 +14,7 @@ use crate::{
 /// What is asked of the block paths. Paths are numbered from 1, in the order of the release's file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum PathValue {
+pub enum PathClaim {
     /// How many paths there are.
     Paths,
     /// How many pairs of them, each unordered and with repetition.
@@ -34,13 +34,13 @@ pub enum PathValue {
 }
 
 /// Recomputes a value to a relative width of 10^-digits.
-pub(super) fn compute(release: &Release, what: &PathValue, digits: u32) -> Result<Computed> {
+pub(super) fn compute(release: &Release, what: &PathClaim, digits: u32) -> Result<Computed> {
     let worst = worst_path(release)?;
     let number = |count: usize| Enclosure::double(count as f64, 64);
     Ok(Computed::Value(match what {
-        PathValue::Paths => number(path_count(release)),
-        PathValue::Pairs => number(worst.count()),
-        PathValue::Delta { pair: [p, q], epsilon } => {
+        PathClaim::Paths => number(path_count(release)),
+        PathClaim::Pairs => number(worst.count()),
+        PathClaim::Delta { pair: [p, q], epsilon } => {
             let index = |path: usize| {
                 let expected = format!("a path from 1 to {}", path_count(release));
                 let inside = (1..=path_count(release)).contains(&path);
@@ -48,11 +48,11 @@ pub(super) fn compute(release: &Release, what: &PathValue, digits: u32) -> Resul
             };
             worst.composition((index(*p)?, index(*q)?))?.delta(&parse(epsilon)?, digits)?.value
         }
-        PathValue::LargestDelta { epsilon } => worst.delta_one_by_one(&epsilon.parse()?, digits)?.value,
+        PathClaim::LargestDelta { epsilon } => worst.delta_one_by_one(&epsilon.parse()?, digits)?.value,
     }))
 }
 
-/// All block paths of a release, in pairs where a record changes and alone where it is added.
+/// All block paths of a release: in pairs if neighbors differ by a changed record, and singly if by an added one.
 pub(super) fn worst_path(release: &Release) -> Result<WorstPath> {
     let units = if release.neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
     WorstPath::new(release.path_compositions()?, units)
@@ -85,11 +85,11 @@ mod tests {
     fn paths_that_a_release_does_not_have_are_refused() {
         let release = Release::find("dhc-persons-us").unwrap();
         for pair in [[0, 1], [13, 44]] {
-            let what = PathValue::Delta { pair, epsilon: "20".to_string() };
+            let what = PathClaim::Delta { pair, epsilon: "20".to_string() };
             let message = compute(&release, &what, 9).unwrap_err().to_string();
             assert!(message.contains("a path from 1 to 43"), "{message}");
         }
         let without = Release::find("su-su-wang-2025").unwrap();
-        assert!(compute(&without, &PathValue::Pairs, 9).is_err());
+        assert!(compute(&without, &PathClaim::Pairs, 9).is_err());
     }
 }

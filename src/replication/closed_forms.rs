@@ -29,7 +29,7 @@ use crate::{
 pub fn single_tradeoff(noise: &DiscreteGaussian, shift: u64, alpha: &Rational, digits: u32) -> Result<Enclosure> {
     let t = noise.quantile(&Rational::from(1 - alpha))?;
     let moved = t - offset(shift)?;
-    let bits = bits_for(digits);
+    let bits = precision::bits(digits, 32);
     let rejected = Enclosure::rational(alpha, bits).sub(&noise.survival(t + 1, digits)?);
     let share = rejected.div(&noise.mass(t, digits)).clamp(0.0, 1.0);
     let rest = Enclosure::double(1.0, bits).sub(&share).clamp(0.0, 1.0);
@@ -45,7 +45,7 @@ pub fn single_delta(noise: &DiscreteGaussian, shift: u64, epsilon: &Rational, di
     let half = Rational::from((shift, 2));
     let (first, second) = (next_integer(&Rational::from(&middle - &half))?, next_integer(&(middle + half))?);
     tightened(digits, |digits| {
-        let exp = Enclosure::rational(epsilon, bits_for(digits) + 32).exp();
+        let exp = Enclosure::rational(epsilon, precision::bits(digits, 64)).exp();
         Ok(noise.survival(first, digits)?.sub(&exp.mul(&noise.survival(second, digits)?)))
     })
 }
@@ -109,11 +109,11 @@ impl SumOfCopies {
             return Err(Error::out_of_range("copies", copies, "1 to 1000 copies"));
         }
         // The doublings below lose a few bits each.
-        let bits = bits_for(digits) + 32;
+        let bits = precision::bits(digits, 64);
         let normaliser = shifted_sum(&sigma2, &Rational::new(), digits + 10)?;
         let mut sum = SumOfCopies { sigma2, copies: 1, coefficients: vec![normaliser.recip()], bits };
         let single = sum.clone();
-        // From the second highest bit of the number down: double, and add one where the bit is set.
+        // From the second highest bit of the number down: double, and add one if the bit is set.
         for bit in (0..copies.ilog2()).rev() {
             sum = sum.plus(&sum);
             if copies >> bit & 1 == 1 {
@@ -235,10 +235,6 @@ fn next_integer(x: &Rational) -> Result<i64> {
         .ok_or_else(|| Error::out_of_range("a threshold of the noise", next, "within 2^50"))
 }
 
-fn bits_for(digits: u32) -> u32 {
-    (f64::from(digits) * 3.33) as u32 + 32
-}
-
 /// A difference, at more digits until its relative width is 10^-digits.
 fn tightened(digits: u32, value: impl Fn(u32) -> Result<Enclosure>) -> Result<Enclosure> {
     let mut asked = digits + 4;
@@ -254,7 +250,6 @@ fn tightened(digits: u32, value: impl Fn(u32) -> Result<Enclosure>) -> Result<En
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::Account;
     use crate::{
         account::{Composition, Counts},
         numeric::rational::parse,

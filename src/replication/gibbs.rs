@@ -2,7 +2,7 @@
 //!
 //! It alternates between X_1 given X_2 (3.8) and X_2 given X_1 (3.9). The first keeps the constraint k_1 <= k_2 in the
 //! text; a sampler that leaves it out, so that X_1 = m + 1 can be drawn beside X_2 = m, has no joint law behind it, but still
-//! a limit: X_1 alone is a chain of two states. [`Constraint`] says which is meant. Both use the approximation (3.7), where
+//! a limit: X_1 alone is a chain of two states. [`GibbsConstraint`] says which is meant. Both use the approximation (3.7), where
 //! the sum of the other groups' noise is one discrete Gaussian.
 
 use chacha20::ChaCha20Rng;
@@ -21,7 +21,7 @@ use crate::{
 
 /// Whether X_1 is drawn under k_1 <= k_2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Constraint {
+pub enum GibbsConstraint {
     /// As (3.8) is stated.
     Kept,
     /// As the printed results are.
@@ -31,7 +31,7 @@ pub enum Constraint {
 /// The sampler for two levels, a target that is unique in its group (m = 0) and the uniform prior of X_2 >= X_1, or the one
 /// cut at a greatest X_2.
 #[derive(Clone, Debug)]
-pub struct Sampler {
+pub struct GibbsSampler {
     /// The prior probability of X_1 = 1.
     pub prior: Rational,
     /// The rho of the two levels.
@@ -39,12 +39,12 @@ pub struct Sampler {
     /// How many other groups there are.
     pub others: u64,
     /// Whether X_1 is drawn under k_1 <= k_2.
-    pub constraint: Constraint,
+    pub constraint: GibbsConstraint,
 }
 
 /// What the sampler converges to after an output.
 #[derive(Clone, Debug)]
-pub struct Limit {
+pub struct SamplerLimit {
     /// The share of draws with X_1 = 1.
     pub present: Enclosure,
     /// The shares of draws of X_2, from X_2 = 0.
@@ -79,7 +79,7 @@ pub struct LimitDecision {
     pub lost: Enclosure,
 }
 
-impl Sampler {
+impl GibbsSampler {
     fn check(&self) -> Result<()> {
         check_prior(&self.prior)?;
         self.rhos.iter().try_for_each(check_rho)?;
@@ -135,7 +135,7 @@ impl Sampler {
         let mut rest = one.clone();
         for (k2, share) in (0_i64..).zip(upper) {
             rest = rest.sub(share);
-            if *share.upper() <= 0 || (k2 == 0 && self.constraint == Constraint::Kept) {
+            if *share.upper() <= 0 || (k2 == 0 && self.constraint == GibbsConstraint::Kept) {
                 continue;
             }
             // ln of the odds: rho_1 (2 x_1 - 1) + (rho_1 / d) ((y - k2)^2 - (y - k2 + 1)^2).
@@ -147,7 +147,7 @@ impl Sampler {
     }
 
     /// What the sampler converges to after the noisy counts (x_1, x_2, y_1).
-    pub fn limit(&self, noisy: [i64; 3], digits: u32) -> Result<Limit> {
+    pub fn limit(&self, noisy: [i64; 3], digits: u32) -> Result<SamplerLimit> {
         self.check()?;
         check_noisy(noisy)?;
         let bits = bits_for(digits) + 32;
@@ -156,14 +156,14 @@ impl Sampler {
         let leave = Enclosure::double(1.0, bits).sub(&stay);
         let present = Enclosure::double(1.0, bits).add(&leave.div(&up)).recip();
         let absent = Enclosure::double(1.0, bits).sub(&present);
-        let nought = Enclosure::double(0.0, bits);
-        let share = |law: &[Enclosure], k: usize| law.get(k).unwrap_or(&nought).clone();
+        let nothing = Enclosure::double(0.0, bits);
+        let share = |law: &[Enclosure], k: usize| law.get(k).unwrap_or(&nothing).clone();
         let longest = zero.len().max(one.len());
         let upper = (0..longest).map(|k| absent.mul(&share(&zero, k)).add(&present.mul(&share(&one, k)))).collect();
-        Ok(Limit { present, upper })
+        Ok(SamplerLimit { present, upper })
     }
 
-    /// The decision for X_1 = 1 where the limit is above 1/2, over all outputs with X_1 = 1 and the given X_2, to an absolute
+    /// The decision for X_1 = 1 if the limit is above 1/2, over all outputs with X_1 = 1 and the given X_2, to an absolute
     /// width of about 2^-share.
     ///
     /// The limit exceeds 1/2 if and only if up + stay > 1, and both grow with x_1.
@@ -177,8 +177,8 @@ impl Sampler {
         let reach = |rate: f64| (f64::from(share) * std::f64::consts::LN_2 / rate).sqrt().ceil() as i64 + 1;
         let (reach2, reach_y) = (reach(self.rhos[1].to_f64()), reach(0.5 / others.sigma2().to_f64()));
         let alone = single::Attack::new(self.prior.clone(), vec![self.rhos[0].clone()])?.threshold()?;
-        let nought = || Enclosure::double(0.0, bits);
-        let (mut correct, mut gained, mut lost, mut visited) = (nought(), nought(), nought(), nought());
+        let zero = || Enclosure::double(0.0, bits);
+        let (mut correct, mut gained, mut lost, mut visited) = (zero(), zero(), zero(), zero());
         let one = Enclosure::double(1.0, bits);
         let tail = |n: i64| own.between(n - 1, i64::MAX);
         for a in -reach2..=reach2 {
@@ -201,8 +201,8 @@ impl Sampler {
                 correct = correct.add(&mass.mul(&after));
                 if threshold != Some(alone) {
                     let change = after.sub(&before);
-                    gained = gained.add(&mass.mul(&change.max(&nought())));
-                    lost = lost.add(&mass.mul(&change.negate().max(&nought())));
+                    gained = gained.add(&mass.mul(&change.max(&zero())));
+                    lost = lost.add(&mass.mul(&change.negate().max(&zero())));
                 }
             }
         }
@@ -212,8 +212,8 @@ impl Sampler {
     }
 
     /// The decision by the majority of an even number of draws in place of the limit, in doubles: an approximation that
-    /// takes the draws as independent, which they nearly are for many other groups. With the given X_2, or with X_2 known to
-    /// the adversary where `known`.
+    /// takes the draws as independent, which they nearly are for many other groups. With the given X_2, or, if `known`, with X_2
+    /// known to the adversary.
     pub fn majority_approx(&self, x2_true: i64, draws: u32, known: bool) -> Result<Majority> {
         self.check()?;
         let [rho1, rho2] = [0, 1].map(|level: usize| self.rhos[level].to_f64());
@@ -252,7 +252,7 @@ impl Sampler {
                     }
                     let next = |law: &[(i64, f64)]| -> f64 {
                         let one = |&(k2, share): &(i64, f64)| {
-                            if k2 == 0 && self.constraint == Constraint::Kept {
+                            if k2 == 0 && self.constraint == GibbsConstraint::Kept {
                                 return 0.0;
                             }
                             let evidence = rho1 * (2 * (c + 1) - 1) as f64 + rate * (2 * (k2 - y) - 1) as f64;
@@ -295,7 +295,7 @@ impl Sampler {
             });
             let k2 = found.unwrap_or(laws[k1].len() - 1);
             let evidence = own * (2 * noisy[0] - 1) as f64 + rate * (2 * (k2 as i64 - noisy[2]) - 1) as f64;
-            let possible = k2 > 0 || self.constraint == Constraint::LeftOut;
+            let possible = k2 > 0 || self.constraint == GibbsConstraint::LeftOut;
             k1 = usize::from(possible && unit() < 1.0 / (1.0 + (-evidence).exp() / odds));
             if draw >= discarded {
                 ones += k1 as u32;
@@ -335,7 +335,7 @@ fn majority_approx(draws: u32, share: f64) -> (f64, f64) {
         ln.exp()
     };
     let half = draws / 2;
-    // Beyond nine standard deviations nothing is left that a double would show.
+    // Beyond nine standard deviations the masses are too small to change a double.
     let last = (n * share + 9.0 * (n * share * (1.0 - share)).sqrt() + 2.0).min(n) as u32;
     let above = (half + 1..=last).map(|k| mass(f64::from(k))).sum::<f64>();
     (above.min(1.0), mass(f64::from(half)))

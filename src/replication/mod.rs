@@ -1,7 +1,33 @@
-//! Evidence: published values as data, recomputed and judged; published tables and figures drawn again.
+//! Replication: published values as data, recomputed and judged; published tables and figures drawn again; the report.
+//! Only the command line calls this room. Read it in this order; a file uses those above it, never one below:
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | [`verdict`] | what a recomputation gives ([`verdict::Computed`]), and what that says of the printed value ([`verdict::Verdict`]) |
+//! | `bundled` | TOML files that are compiled into the program, with line numbers in errors |
+//! | **methods of the papers** | used by nothing else in the library |
+//! | [`closed_forms`] | one count and the sum of n copies in closed form: Su, Su & Wang, Theorems A.7 and A.8, (A.5), (A.6) |
+//! | [`residual`] | the sum of n copies replaced by a Gaussian density, and its error: Theorem A.11, Appendix C |
+//! | [`boole`] | tail probabilities by Boole's rule with an error budget: Section A.6 |
+//! | [`gibbs`] | the Gibbs sampler of Kazan & Reiter, Section 3.2: its limit, and a seeded run |
+//! | **claims** | for each subject what can be asked (`claims`) and how it is computed (`compute`) |
+//! | `accounts` | the privacy account of a release: epsilon, the gain over zCDP, the noise that matches |
+//! | [`block_paths`] | block paths and pairs of them: the largest delta |
+//! | [`risk`] | Kazan & Reiter (2023): settings, claims, and the curves of their figures |
+//! | [`safetab`] | both papers on SafeTab: settings, Renyi divergences, levels, claims |
+//! | [`spines`] | Cumings-Menon et al. (2024): statements about spines, checked on small trees |
+//! | [`su_su_wang_2025`] | Su, Su & Wang (2025): the rule on their sum, the error budget, the statements of the appendices |
+//! | **results** | |
+//! | [`published`] | the rows of `data/published/*.toml`: each printed value, its place, its unit, what recomputes it |
+//! | [`verify`] | every row recomputed and judged |
+//! | [`pipeline`] | Section A.6 of Su, Su & Wang carried out by the rule, beside the contour |
+//! | [`figures`] | tables and figures drawn again, a file for each paper |
+//! | [`report`] | `results/REPORT.md` |
 
+mod accounts;
 pub mod block_paths;
 pub mod boole;
+mod bundled;
 pub mod closed_forms;
 pub mod figures;
 pub mod gibbs;
@@ -11,8 +37,7 @@ pub mod report;
 pub mod residual;
 pub mod risk;
 pub mod safetab;
-pub mod series;
-pub mod spine;
-mod su_su_wang_2025;
+pub mod spines;
+pub mod su_su_wang_2025;
+pub mod verdict;
 pub mod verify;
-pub mod write;

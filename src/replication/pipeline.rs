@@ -12,26 +12,27 @@ use rayon::prelude::*;
 use rug::{Float, Rational};
 
 use super::{
-    boole::{Boole, Budget},
-    su_su_wang_2025, write,
+    boole::{Boole, ErrorBudget},
+    su_su_wang_2025,
 };
 use crate::{
-    account::{Account, Answer},
     error::{Error, Result},
+    files::write_text,
+    account::Answer,
     numeric::Enclosure,
     release::Release,
 };
 
 /// How the rule is run.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct RuleOptions {
     /// The panels: one less than the nodes, a multiple of four.
     pub panels: u64,
-    /// A folder that remembers what is done, so that an interrupted run goes on where it stopped.
+    /// A folder for the sums of finished chunks, so that an interrupted run continues where it stopped.
     pub state: Option<PathBuf>,
 }
 
-/// The panels when nothing else is said.
+/// The panels by default.
 pub const PANELS: u64 = 1_000_000;
 /// The panels of the paper.
 pub const PAPER_PANELS: u64 = 10_000_000;
@@ -44,9 +45,9 @@ pub struct Pipeline {
     /// The panels of the rule.
     pub panels: u64,
     /// The first term, with the paper's upper end.
-    pub first: Part,
+    pub first: TailByRule,
     /// The probability in the second term.
-    pub second: Part,
+    pub second: TailByRule,
     /// The first term less exp(epsilon) times the second, by the rule.
     pub delta: Enclosure,
     /// delta by the contour.
@@ -55,27 +56,27 @@ pub struct Pipeline {
     pub times: (Duration, Duration),
 }
 
-/// A probability by the rule.
+/// The probability that the sum exceeds a threshold, by the rule.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct TailByRule {
     /// The values that are summed.
     pub range: (i64, i64),
     /// The rule's sum, with its roundings.
     pub sum: Enclosure,
     /// What it leaves out.
-    pub budget: Budget,
+    pub budget: ErrorBudget,
     /// The probability.
     pub value: Enclosure,
     /// The same by the contour.
     pub contour: Answer,
 }
 
-/// Runs the rule for a release whose shares are multiples of 1/1000, at one epsilon. `progress` hears how many of all
-/// chunks are done.
+/// Runs the rule for a release whose shares are multiples of 1/1000, at one epsilon. `progress` is told how
+/// many of all chunks are done.
 pub fn run(
     release: &Release,
     epsilon: &Rational,
-    options: &Options,
+    options: &RuleOptions,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<Pipeline> {
     let rules = [
@@ -97,29 +98,30 @@ pub fn run(
     let by_rule = started.elapsed();
     let started = Instant::now();
     let whole = release.composition(&[] as &[&str], None)?;
-    // The sum exceeds its threshold where the loss exceeds epsilon, and epsilon + 2 rho for the second term.
+    // The sum exceeds its threshold if and only if the loss exceeds epsilon, or epsilon + 2 rho for the second term.
     let tail = |z: Rational| whole.loss().evaluator().upper_tail(&whole.loss().above(&z), 30);
     let contours = [tail(epsilon.clone())?, tail(epsilon + Rational::from(&**whole.rho() * 2_u32))?];
     let contour_delta = whole.delta(epsilon, 30)?;
     let by_contour = started.elapsed();
     let parts = rules.iter().zip(budgets).zip(sums).zip(contours).map(|(((rule, budget), sum), contour)| {
         let value = rule.upper_tail(&sum, &budget).clamp(0.0, 1.0);
-        Part { range: rule.range(), sum, budget, value, contour }
+        TailByRule { range: rule.range(), sum, budget, value, contour }
     });
-    let [first, second]: [Part; 2] = parts.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!("two rules"));
+    let [first, second]: [TailByRule; 2] =
+        parts.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!("two rules"));
     let exp = Enclosure::rational(epsilon, 200).exp();
     let delta = first.value.sub(&exp.mul(&second.value)).clamp(0.0, 1.0);
     for file in files {
-        // All is done; what is left of it would only be stale.
+        // The run is finished, so its memory would only be stale.
         let _ = fs::remove_file(file);
     }
-    // Only an empty folder goes.
+    // The folder is removed only if it is empty.
     let _ = options.state.as_ref().map(fs::remove_dir);
     let times = (by_rule, by_contour);
     Ok(Pipeline { epsilon: epsilon.clone(), panels: options.panels, first, second, delta, contour_delta, times })
 }
 
-/// The sum of the rule over all chunks, on all cores; those that the file remembers are not formed again.
+/// The sum of the rule over all chunks, on all cores; the chunks in the file are not summed again.
 fn integrate(rule: &Boole, file: Option<&Path>, progress: &(dyn Fn(u64) + Sync)) -> Result<Enclosure> {
     let mut done = match file {
         Some(file) => remembered(rule, file)?,
@@ -131,14 +133,14 @@ fn integrate(rule: &Boole, file: Option<&Path>, progress: &(dyn Fn(u64) + Sync))
         let sums: Vec<Enclosure> = batch.par_iter().map(|chunk| rule.chunk(*chunk)).collect();
         done.extend(batch.iter().copied().zip(sums));
         if let Some(file) = file {
-            write::atomically(file, &memory(rule, &done))?;
+            write_text(file, &memory(rule, &done))?;
         }
         progress(done.len() as u64);
     }
     Ok(rule.sum(&done.into_values().collect::<Vec<_>>()))
 }
 
-/// The sums that are done, as text: a line that names the computation, then chunk, bits, lower and upper end in base 16,
+/// The sums of the finished chunks as text: a line that names the computation, then chunk, bits, lower and upper end in base 16,
 /// which is exact.
 fn memory(rule: &Boole, done: &BTreeMap<u64, Enclosure>) -> String {
     let mut text = rule.identity() + "\n";
@@ -196,15 +198,15 @@ mod tests {
         let release = Release::find("su-su-wang-2025").unwrap();
         let epsilon = parse("12").unwrap();
         let folder = std::env::temp_dir().join(format!("dp-assay-pipeline-{}", std::process::id()));
-        let options = Options { panels: 120_000, state: Some(folder.clone()) };
+        let options = RuleOptions { panels: 120_000, state: Some(folder.clone()) };
         let rule = su_su_wang_2025::first_term(&release, &epsilon, options.panels).unwrap();
         // As after an interruption: one chunk is remembered.
         let chunk = rule.chunk(1);
         let text = memory(&rule, &[(1, chunk.clone())].into());
         assert_eq!(entry(text.lines().nth(1).unwrap()).unwrap().1, chunk);
-        write::atomically(&folder.join("first-term.part"), &text).unwrap();
+        write_text(&folder.join("first-term.part"), &text).unwrap();
         let resumed = run(&release, &epsilon, &options, &|_, _| {}).unwrap();
-        let whole = run(&release, &epsilon, &Options { state: None, ..options.clone() }, &|_, _| {}).unwrap();
+        let whole = run(&release, &epsilon, &RuleOptions { state: None, ..options.clone() }, &|_, _| {}).unwrap();
         assert_eq!(resumed.first.sum, whole.first.sum);
         for part in [&whole.first, &whole.second] {
             assert!(part.value.overlaps(&part.contour.value));
@@ -215,10 +217,10 @@ mod tests {
         assert!(whole.delta.overlaps(&whole.contour_delta.value));
         // Nothing is left behind, and the memory of another computation is refused.
         assert!(!folder.join("first-term.part").exists());
-        write::atomically(&folder.join("first-term.part"), "boole of something else\n").unwrap();
+        write_text(&folder.join("first-term.part"), "boole of something else\n").unwrap();
         let message = run(&release, &epsilon, &options, &|_, _| {}).unwrap_err().to_string();
         assert!(message.contains("line 1") && message.contains("another computation"), "{message}");
-        write::atomically(&folder.join("first-term.part"), &format!("{}\n0 160 160 zz 1\n", rule.identity())).unwrap();
+        write_text(&folder.join("first-term.part"), &format!("{}\n0 160 160 zz 1\n", rule.identity())).unwrap();
         assert!(run(&release, &epsilon, &options, &|_, _| {}).unwrap_err().to_string().contains("line 2"));
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -2,7 +2,10 @@
 
 use serde::Deserialize;
 
-use super::{block_paths::PathValue, risk::Risk, safetab::SafeTab, spine::Claim};
+use super::{
+    block_paths::PathClaim, bundled, risk::claims::RiskClaim, safetab::claims::SafetabClaim,
+    spines::claims::SpineClaim, su_su_wang_2025::claims::SuSuWangClaim,
+};
 use crate::error::{Error, Result};
 
 /// The papers whose values are bundled.
@@ -35,7 +38,7 @@ pub struct Paper {
 pub struct Published {
     /// A key that is unique within the paper.
     pub id: String,
-    /// Where it stands: section, table or figure.
+    /// The place in the paper: section, table or figure.
     pub place: String,
     /// The text as printed.
     pub printed: String,
@@ -47,7 +50,7 @@ pub struct Published {
     pub note: Option<String>,
     /// Why the printed value is wrong, for a row that is known to differ.
     pub erratum: Option<String>,
-    /// Another computation, which gives the printed value or comes close to it: what was done instead.
+    /// Another computation that gives the printed value or comes close to it: presumably what the paper did instead.
     pub printed_by: Option<Compute>,
 }
 
@@ -89,20 +92,20 @@ pub enum Unit {
     Claim,
 }
 
-/// What recomputes a value; where no release is named, the one that bears the paper's name is meant.
+/// What recomputes a value. If no release is named, the release with the name of the paper is meant.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Compute {
     /// The exact epsilon of a level, or of all.
     Epsilon {
-        /// The geolevel; all levels together where absent.
+        /// The geolevel; all levels together if absent.
         level: Option<String>,
         /// The delta.
         delta: String,
     },
     /// epsilon = rho + 2 sqrt(rho ln(1 / delta)) of a level, or of all.
     ZcdpEpsilon {
-        /// The geolevel; all levels together where absent.
+        /// The geolevel; all levels together if absent.
         level: Option<String>,
         /// The delta.
         delta: String,
@@ -155,9 +158,9 @@ pub enum Compute {
     OptimalOrderEpsilon {
         /// The release.
         release: String,
-        /// Only these levels; all where absent.
+        /// Only these levels; all if absent.
         levels: Option<Vec<String>>,
-        /// Only these queries; all where absent.
+        /// Only these queries; all if absent.
         queries: Option<Vec<String>>,
         /// The delta.
         delta: String,
@@ -174,185 +177,28 @@ pub enum Compute {
         /// The release.
         release: String,
     },
-    /// By a method of the paper itself; only Su, Su & Wang have any.
+    /// By a method of the paper itself, or a statement of its appendices: only for Su, Su & Wang.
     Own {
         /// Which.
-        method: OwnMethod,
+        method: SuSuWangClaim,
     },
     /// A value about disclosure risk.
-    Risk(Risk),
+    Risk(RiskClaim),
     /// A statement about geographic spines.
-    Spine(Claim),
+    Spine(SpineClaim),
     /// A value about the block paths of a release.
     Paths {
         /// The release.
         release: String,
         /// Which.
-        value: PathValue,
+        value: PathClaim,
     },
     /// A value about SafeTab.
-    Safetab(SafeTab),
+    Safetab(SafetabClaim),
     /// sigma2 - Var of the discrete Gaussian.
     VarianceDeficit {
         /// The variance proxy.
         sigma2: String,
-    },
-}
-
-/// What only Su, Su & Wang define: their residual, their error budget, and statements of their appendices.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum OwnMethod {
-    /// sup over y of the residual of Theorem A.11.
-    ResidualSupremum {
-        /// The variance proxy.
-        sigma2: String,
-        /// The number of copies.
-        copies: u64,
-    },
-    /// Appendix C's bound for it.
-    ResidualBound {
-        /// The variance proxy.
-        sigma2: String,
-        /// The number of copies.
-        copies: u64,
-    },
-    /// One of the three parts of that bound.
-    ResidualOmega {
-        /// The variance proxy.
-        sigma2: String,
-        /// The number of copies.
-        copies: u64,
-        /// 1, 2 or 3.
-        index: u8,
-    },
-    /// Whether (A.8) holds at every level, at the exact epsilon of a delta.
-    ApproximationHolds {
-        /// The delta.
-        delta: String,
-        /// With the sums cut where (A.8) prints, instead of where Theorem A.11 does.
-        as_printed: bool,
-    },
-    /// What the masses of Theorem A.8 add up to with the coefficients as printed.
-    TwoFoldTotal {
-        /// The variance proxy.
-        sigma2: String,
-    },
-    /// The ratio of the masses at n and 0 by (A.5) as printed, over the true ratio.
-    SumExponent {
-        /// The variance proxy.
-        sigma2: String,
-        /// The number of copies n.
-        copies: u64,
-    },
-    /// By how many percent the expected squared error of a level's counts falls with less noise.
-    SquaredErrorReduction {
-        /// The geolevel.
-        level: String,
-        /// The reduced variance proxy.
-        reduced: String,
-    },
-    /// The same of the expected absolute error.
-    AbsoluteErrorReduction {
-        /// The geolevel.
-        level: String,
-        /// The reduced variance proxy.
-        reduced: String,
-    },
-    /// A value that needs data which are not at hand.
-    NeedsData {
-        /// Which.
-        needed: String,
-    },
-    /// The exact epsilon of a level with its noise reduced by a percentage.
-    EpsilonAtReduction {
-        /// The geolevel.
-        level: String,
-        /// The percentage.
-        percent: String,
-        /// The delta.
-        delta: String,
-    },
-    /// Whether what the exact epsilon of a level is below the zCDP one grows with delta, along these.
-    GainGrows {
-        /// The geolevel.
-        level: String,
-        /// The deltas, increasing.
-        deltas: Vec<String>,
-        /// In percent, else in nats.
-        percent: bool,
-    },
-    /// Whether the same grows with the number of counts of one noise, along these.
-    GainGrowsWithCounts {
-        /// The variance proxy.
-        sigma2: String,
-        /// The numbers of counts, increasing.
-        counts: Vec<u64>,
-        /// The delta.
-        delta: String,
-        /// In percent, else in nats.
-        percent: bool,
-    },
-    /// The error of replacing all masses by densities, Proposition A.12.
-    BudgetE0 {
-        /// The decimals to which the variance proxies are rounded; exact where absent.
-        decimals: Option<u32>,
-    },
-    /// The measure beyond six times the threshold, Proposition A.13.
-    BudgetE1 {
-        /// The epsilon behind the threshold.
-        epsilon: String,
-        /// Only the largest group's part, instead of the sum.
-        largest: Option<bool>,
-    },
-    /// The bound for the integral beyond 1/100, Fact A.14.
-    BudgetE2 {
-        /// The epsilon behind the threshold.
-        epsilon: String,
-    },
-    /// The bound for Boole's rule, Fact A.15.
-    BudgetE3 {
-        /// The epsilon behind the threshold.
-        epsilon: String,
-        /// The panels.
-        panels: u64,
-    },
-    /// The bound for an absolute moment of the sum, D.4.
-    Moment {
-        /// Its order, 1 to 6.
-        order: u32,
-    },
-    /// The bound for the sixth derivative, D.4.
-    SixthDerivative {
-        /// The epsilon behind the threshold.
-        epsilon: String,
-    },
-    /// Whether the characteristic function is below a level from some t to pi.
-    SievedFrom {
-        /// The t.
-        from: String,
-        /// The level.
-        level: String,
-    },
-    /// Whether the factor of one geolevel alone is below a level on an interval.
-    SievedBy {
-        /// The geolevel.
-        level_of: String,
-        /// The lower end.
-        from: String,
-        /// The upper end.
-        to: String,
-        /// The level.
-        level: String,
-    },
-    /// `P[|S| > w B]` of the sum of copies.
-    TwoSidedTail {
-        /// The variance proxy.
-        sigma2: String,
-        /// The number of copies.
-        copies: u64,
-        /// The w.
-        widths: u32,
     },
 }
 
@@ -364,14 +210,7 @@ pub fn papers(names: &[String]) -> Result<Vec<Paper>> {
     }
     (PAPERS.iter())
         .filter(|(key, _)| names.is_empty() || names.iter().any(|name| name == key))
-        .map(|(key, text)| {
-            toml::from_str(text).map_err(|error| Error::DataFile {
-                file: (*key).to_string(),
-                line: error.span().and_then(|span| text.get(..span.start)).map_or(0, |s| s.matches('\n').count() + 1),
-                column: 0,
-                why: error.message().to_string(),
-            })
-        })
+        .map(|(key, text)| bundled::read(key, text))
         .collect()
 }
 

@@ -2,15 +2,22 @@
 //!
 //! The report holds no times and no paths: the same program writes the same bytes.
 
+use std::path::Path;
+
 use super::{
     figures,
     pipeline::Pipeline,
     published::{Paper, Unit},
-    verify::{Computed, Row, Verdict, tally},
+    verdict::{Computed, Verdict},
+    verify::{Row, tally},
 };
-use crate::numeric::{Enclosure, rational};
+use crate::{
+    error::Result,
+    files::write_text,
+    numeric::{Enclosure, rational},
+};
 
-/// A paper with the verdicts on its values, and what its own method gives where it has been run.
+/// A paper with the verdicts on its values, and what its own method gives, if that was run.
 pub struct Section<'a> {
     /// The paper.
     pub paper: &'a Paper,
@@ -45,6 +52,11 @@ pub fn markdown(sections: &[Section]) -> String {
         out += &figure_list(&section.paper.paper);
     }
     out
+}
+
+/// Writes `REPORT.md` into a folder, which is made if it does not exist.
+pub fn write(folder: &Path, sections: &[Section]) -> Result<()> {
+    write_text(&folder.join("REPORT.md"), &markdown(sections))
 }
 
 /// What each paper comes to, a row each, below the names of the columns; the sums last.
@@ -159,7 +171,7 @@ fn figure_list(paper: &str) -> String {
 /// An enclosure in words that fit a line.
 fn shown(value: &Enclosure) -> String {
     let (lower, upper) = value.decimals();
-    format!("[{}, {}]", lower.unwrap_or_default(), upper.unwrap_or_default())
+    format!("[{}, {}]", lower.unwrap_or_else(|| "-inf".to_string()), upper.unwrap_or_else(|| "inf".to_string()))
 }
 
 /// The rows of the pipeline: what it is, and its value.
@@ -175,10 +187,7 @@ pub fn pipeline_rows(pipeline: &Pipeline) -> Vec<[String; 2]> {
         push("E3, the rule on its nodes", bound(&part.budget.discretisation));
         push("so it lies in", shown(&part.value));
         push("by the contour", part.contour.value.shown(24));
-        push(
-            "nodes of the contour",
-            part.contour.method.contour().map_or(0, |proof| proof.evaluated_nodes).to_string(),
-        );
+        push("nodes of the contour", part.contour.method.contour().map_or(0, |proof| proof.evaluated_nodes).to_string());
     }
     rows.push(["delta by the rule, both terms".to_string(), shown(&pipeline.delta)]);
     rows.push(["delta by the contour".to_string(), pipeline.contour_delta.value.shown(24)]);

@@ -5,10 +5,15 @@
 //! r(y) = |`P[S = y]` - phi(y / B) / B|, phi the standard normal density. Appendix C bounds its supremum by three
 //! integrals over the difference of the characteristic functions; the supremum itself follows from the masses.
 
-use rug::{Integer, Rational, float::Round};
+use rug::{Rational, float::Round};
 
 use super::closed_forms::SumOfCopies;
-use crate::{account::Epsilon, error::Result, noise::check_sigma2, numeric::Enclosure};
+use crate::{
+    account::Epsilon,
+    error::{Error, Result},
+    noise::check_sigma2,
+    numeric::Enclosure,
+};
 
 /// The residual of n copies of N_Z(0, sigma2).
 #[derive(Clone, Debug)]
@@ -32,7 +37,7 @@ impl Residual {
         // The residual is about exp(-2 pi^2 sigma2 (1 - 1/n)) of the masses, which are subtracted from each other.
         let size = (2.0 * std::f64::consts::PI.powi(2) * sigma2.to_f64() / std::f64::consts::LN_10).ceil() as u32;
         let (supremum, at) = supremum(sigma2, copies, digits + size + 5)?;
-        let bound = Bound::new(sigma2, copies, digits + size + 5)?;
+        let bound = AppendixC::new(sigma2, copies, digits + size + 5)?;
         Ok(Residual { omega_1: bound.omega_1()?, omega_2: bound.omega_2()?, omega_3: bound.omega_3(), supremum, at })
     }
 
@@ -42,11 +47,10 @@ impl Residual {
     }
 }
 
-/// Appendix C's bound alone, about 10^-digits wide in absolute terms: for noise so large that nothing but its upper end is
-/// of interest.
+/// Appendix C's bound alone, about 10^-digits wide in absolute terms: for noise so large that only its upper end matters.
 pub fn bound(sigma2: &Rational, copies: u64, digits: u32) -> Result<Enclosure> {
     check_sigma2(sigma2)?;
-    let bound = Bound::new(sigma2, copies, digits)?;
+    let bound = AppendixC::new(sigma2, copies, digits)?;
     Ok(bound.omega_1()?.add(&bound.omega_2()?).add(&bound.omega_3()))
 }
 
@@ -55,14 +59,14 @@ pub fn density(sigma2: &Rational, copies: u64, y: i64, digits: u32) -> Enclosure
     let square = Rational::from(sigma2 * copies);
     let exponent = -Rational::from(y).square() / Rational::from(&square * 2_u32);
     let size = exponent.to_f64().abs().log2().max(0.0) as u32;
-    let bits = (f64::from(digits) * 3.33) as u32 + 32;
+    let bits = precision::bits(digits, 32);
     let width = Enclosure::pi(bits).mul(&Enclosure::rational(&(square * 2_u32), bits)).sqrt();
     Enclosure::rational(&exponent, bits + size).exp().div(&width)
 }
 
 fn supremum(sigma2: &Rational, copies: u64, digits: u32) -> Result<(Enclosure, i64)> {
     let sum = SumOfCopies::new(sigma2.clone(), copies, digits)?;
-    let bits = (f64::from(digits) * 3.33) as u32 + 32;
+    let bits = precision::bits(digits, 32);
     let mut most = Enclosure::double(0.0, bits);
     let mut at = 0;
     for y in 0.. {
@@ -87,8 +91,8 @@ fn supremum(sigma2: &Rational, copies: u64, digits: u32) -> Result<(Enclosure, i
     Ok((most, at))
 }
 
-/// What Appendix C sums.
-struct Bound {
+/// The integrals of Appendix C.
+struct AppendixC {
     copies: u64,
     sigma2: Rational,
     /// pi B and its floor.
@@ -97,13 +101,15 @@ struct Bound {
     bits: u32,
 }
 
-impl Bound {
+impl AppendixC {
     fn new(sigma2: &Rational, copies: u64, digits: u32) -> Result<Self> {
-        let bits = (f64::from(digits) * 3.33) as u32 + 96;
+        let bits = precision::bits(digits, 96);
         let end = Enclosure::pi(bits).mul(&Enclosure::rational(&Rational::from(sigma2 * copies), bits).sqrt());
         // pi B is no integer: pi^2 is irrational.
-        let floor = end.lower().to_integer_round(Round::Down).map_or_else(Integer::new, |(floor, _)| floor);
-        Ok(Bound { copies, sigma2: sigma2.clone(), end, floor: floor.to_i64().unwrap_or(0), bits })
+        let floor = end.lower().to_integer_round(Round::Down).and_then(|(floor, _)| floor.to_i64());
+        let expected = "a variance of the sum within 2^100";
+        let floor = floor.ok_or_else(|| Error::out_of_range("pi B", end.lower(), expected))?;
+        Ok(AppendixC { copies, sigma2: sigma2.clone(), end, floor, bits })
     }
 
     fn number(&self, value: f64) -> Enclosure {
@@ -173,7 +179,7 @@ pub struct Approximation {
     /// (1 / B) sum phi(i / B) over i > sigma2 epsilon - n / 2, less exp(epsilon) times the same over
     /// i > sigma2 epsilon + n / 2, up to i = 20 B.
     pub value: Enclosure,
-    /// The same with the sums cut where (A.8) cuts them: at sigma2 epsilon + n / 2, and at twice that.
+    /// The same with the sums up to the limits of (A.8): sigma2 epsilon + n / 2, and twice that.
     pub value_as_printed: Enclosure,
     /// E_11 + E_12 + exp(epsilon) (E_21 + E_22): the residual times the number of terms, and exp(-20^2 / 2), for both sums.
     pub error: Enclosure,
@@ -214,7 +220,6 @@ pub fn approximation(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::Account;
     use crate::{
         account::{Composition, Counts},
         numeric::rational::parse,
@@ -249,7 +254,7 @@ mod tests {
             let error = approximation.error.clone();
             let around = approximation.value.add(&error.clone().negate().hull(&error));
             assert!(around.overlaps(&delta) && *error.upper() < 1e-20);
-            // The sums as (A.8) cuts them leave out far more than that.
+            // The sums up to the limits of (A.8) leave out far more than that.
             let around = approximation.value_as_printed.add(&error.clone().negate().hull(&error));
             assert!(!around.overlaps(&delta));
         }

@@ -1,12 +1,15 @@
-//! The figures of Kazan & Reiter (2023): their curves by exact sums where the paper samples.
+//! The figures of Kazan & Reiter (2023): their curves by exact sums instead of the paper's samples.
 
-use super::{Drawing, Item, Sheet, Sources, ends, exact, line};
+use super::item::{Item, Sources};
 use crate::{
-    chart::svg::{Axis, Figure, Ink, Panel},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
     error::Result,
-    replication::{
-        risk,
-        series::{self, Panel as Columns, Settings, log_grid},
+    replication::risk::{
+        curves::{self, Curve, CurvePanel, log_grid},
+        settings::{self, CurveSettings},
     },
 };
 
@@ -16,42 +19,42 @@ const INKS: [Ink; 5] = [Ink::Blue, Ink::Vermillion, Ink::Black, Ink::Green, Ink:
 
 pub(super) const ITEMS: &[Item] = &[
     item("figure-1", "posterior probability and risk from one noisy count", |_| {
-        plain("Posterior probability and risk of one noisy count", series::figure_1(&settings()?)?, [false, false])
+        plain("Posterior probability and risk of one noisy count", curves::figure_1(&settings()?)?, [false, false])
     }),
     item("figure-2", "marginal posterior probability and risk against rho", |_| {
-        plain("Posterior probability and risk on average", series::figure_2(&settings()?, &rhos(61))?, [true, false])
+        plain("Posterior probability and risk on average", curves::figure_2(&settings()?, &rhos(61))?, [true, false])
     }),
     item("figure-3", "probability of a correct decision against rho", |_| {
-        plain("Probability of a correct decision", series::figure_3(&settings()?, &rhos(61))?, [true, false])
+        plain("Probability of a correct decision", curves::figure_3(&settings()?, &rhos(61))?, [true, false])
     }),
     item("figure-4", "decisions with a uniform prior on the count above", |_| {
-        facets("Where the adversary decides for the target, uniform prior", series::figure_4(&settings()?)?)
+        facets("Where the adversary decides for the target, uniform prior", curves::figure_4(&settings()?)?)
     }),
     item("figure-5", "probability of a correct decision against the true count above", |_| {
-        let columns = series::figure_5(&settings()?, 30, 6)?;
+        let columns = curves::figure_5(&settings()?, 30, 6)?;
         plain("Probability of a correct decision with the count above", columns, [false, false])
     }),
     item("figure-6", "probability of a correct decision against the rho of the level above", |_| {
-        let columns = series::figure_6(&settings()?, &rhos(200), 6)?;
+        let columns = curves::figure_6(&settings()?, &rhos(200), 6)?;
         plain("Probability of a correct decision with the count above", columns, [true, false])
     }),
     item("figure-7", "risk against the number of levels at which the target is unique", |_| {
-        plain("Posterior probability and risk over several levels", series::figure_7(&settings()?)?, [false, false])
+        plain("Posterior probability and risk over several levels", curves::figure_7(&settings()?)?, [false, false])
     }),
     item("figure-8", "variance of the discrete Gaussian against its proxy", |_| {
-        plain("Variance of the discrete Gaussian", series::figure_8(&log_grid(-2.0, 1.0, 61))?, [true, true])
+        plain("Variance of the discrete Gaussian", curves::figure_8(&log_grid(-2.0, 1.0, 61))?, [true, true])
     }),
     item("figure-9", "a sum of discrete Gaussians and the one that approximates it", |_| {
-        plain("A sum of discrete Gaussians, and one in its place", series::figure_9(&settings()?)?, [false, false])
+        plain("A sum of discrete Gaussians, and one in its place", curves::figure_9(&settings()?)?, [false, false])
     }),
     item("figure-10", "decisions with uniform and bounded priors on the count above", |_| {
-        facets("Where the adversary decides for the target", series::figure_10(&settings()?)?)
+        facets("Where the adversary decides for the target", curves::figure_10(&settings()?)?)
     }),
     item("figure-11", "decisions with certain counts above", |_| {
-        facets("Where the adversary decides for the target", series::figure_11(&settings()?)?)
+        facets("Where the adversary decides for the target", curves::figure_11(&settings()?)?)
     }),
     item("figure-12", "posterior probability after post-processing", |_| {
-        let columns = series::figure_12(&settings()?, 100, &rhos(61))?;
+        let columns = curves::figure_12(&settings()?, 100, &rhos(61))?;
         plain("Posterior probability from post-processed counts", columns, [false, false])
     }),
 ];
@@ -60,8 +63,8 @@ const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Res
     Item { paper: PAPER, name, about, draw }
 }
 
-fn settings() -> Result<Settings> {
-    risk::settings()?.settings()
+fn settings() -> Result<CurveSettings> {
+    settings::settings()?.curves()
 }
 
 /// The axis of the paper's figures over rho.
@@ -69,7 +72,7 @@ fn rhos(points: u32) -> Vec<rug::Rational> {
     log_grid(-3.0, 1.0, points)
 }
 
-fn sheet(columns: &[Columns]) -> Sheet {
+fn sheet(columns: &[CurvePanel]) -> Sheet {
     let mut sheet = Sheet::new(["panel", "series", "x", "lower", "upper"]);
     for panel in columns {
         for series in &panel.series {
@@ -82,11 +85,11 @@ fn sheet(columns: &[Columns]) -> Sheet {
     sheet
 }
 
-/// The points of a column in doubles, without those that are nowhere: decisions that are never taken.
-fn points(series: &series::Series) -> Vec<(f64, f64)> {
-    const NOWHERE: f64 = 1e6;
+/// The points of a curve in doubles, without decisions that are never taken.
+fn points(series: &Curve) -> Vec<(f64, f64)> {
+    const NEVER: f64 = 1e6;
     let near = |(x, y): &(rug::Rational, crate::numeric::Enclosure)| (x.to_f64(), y.approximate());
-    series.points.iter().map(near).filter(|(_, y)| y.abs() < NOWHERE).collect()
+    series.points.iter().map(near).filter(|(_, y)| y.abs() < NEVER).collect()
 }
 
 /// An axis over all values, wider by a twentieth on a linear one.
@@ -99,8 +102,8 @@ fn axis(label: &str, values: impl Iterator<Item = f64>, log: bool) -> Axis {
     Axis::linear(label, low - margin, high + margin)
 }
 
-/// A panel for each set of columns, an ink for each name of a column; `log` is for x and y.
-fn plain(title: &str, columns: Vec<Columns>, log: [bool; 2]) -> Result<Drawing> {
+/// A panel for each set of curves, an ink for each name of a curve; `log` is for x and y.
+fn plain(title: &str, columns: Vec<CurvePanel>, log: [bool; 2]) -> Result<Drawing> {
     let mut names: Vec<&str> = Vec::new();
     for series in columns.iter().flat_map(|of| &of.series) {
         if !names.contains(&series.name.as_str()) {
@@ -108,7 +111,7 @@ fn plain(title: &str, columns: Vec<Columns>, log: [bool; 2]) -> Result<Drawing> 
         }
     }
     let ink = |name: &str| INKS[names.iter().position(|known| *known == name).unwrap_or(0) % INKS.len()];
-    let panel = |of: &Columns| {
+    let panel = |of: &CurvePanel| {
         let drawn: Vec<Vec<(f64, f64)>> = of.series.iter().map(points).collect();
         let all = || drawn.iter().flatten();
         // A ratio that spans orders of magnitude is read on a logarithmic axis, and so is rho.
@@ -119,7 +122,9 @@ fn plain(title: &str, columns: Vec<Columns>, log: [bool; 2]) -> Result<Drawing> 
             title: if columns.len() > 1 { of.key.replace('-', " ") } else { String::new() },
             x: axis(&of.x, all().map(|point| point.0), x_log),
             y: axis(&of.y, all().map(|point| point.1), log[1] || ratio),
-            series: series.map(|(series, points)| line(&series.name, ink(&series.name), points.clone())).collect(),
+            series: series
+                .map(|(series, points)| Series::line(&series.name, ink(&series.name), points.clone()))
+                .collect(),
         }
     };
     let panels: Vec<Panel> = columns.iter().map(panel).collect();
@@ -127,8 +132,8 @@ fn plain(title: &str, columns: Vec<Columns>, log: [bool; 2]) -> Result<Drawing> 
     Ok(Drawing { sheet: sheet(&columns), figure })
 }
 
-/// A panel for each column, an ink for each set of columns: the sets are compared.
-fn facets(title: &str, columns: Vec<Columns>) -> Result<Drawing> {
+/// A panel for each curve, an ink for each set of curves: the sets are compared.
+fn facets(title: &str, columns: Vec<CurvePanel>) -> Result<Drawing> {
     let every = || columns.iter().flat_map(|of| &of.series).flat_map(points);
     let (x, y) = (&columns[0].x, "least x1 decided for");
     let panels = (0..columns[0].series.len())
@@ -136,7 +141,9 @@ fn facets(title: &str, columns: Vec<Columns>) -> Result<Drawing> {
             title: columns[0].series[k].name.clone(),
             x: axis(x, every().map(|point| point.0), false),
             y: axis(y, every().map(|point| point.1), false),
-            series: (columns.iter().zip(INKS)).map(|(of, ink)| line(&of.key, ink, points(&of.series[k]))).collect(),
+            series: (columns.iter().zip(INKS))
+                .map(|(of, ink)| Series::line(&of.key, ink, points(&of.series[k])))
+                .collect(),
         })
         .collect();
     let figure = Figure { title: title.to_string(), columns: 3, panels };

@@ -3,17 +3,19 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::{Drawing, Item, Sheet, Sources, dots, ends, exact, line};
+use super::item::{Item, Sources};
 use crate::{
-    account::{Delta, Rho, conversions},
-    chart::svg::{Axis, Figure, Ink, Panel},
+    account::conversions,
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
     error::Result,
     numeric::Enclosure,
     replication::safetab::{
-        claims::Noise,
-        exact_epsilon,
-        renyi::{self, Groups, Renyi},
-        settings::{Budgets, Settings},
+        levels::exact_epsilon,
+        renyi::{self, Renyi},
+        settings::{Budgets, PersonGroups, PrintedSettings},
     },
     safetab::{
         cell::{CellNoise, Mechanism},
@@ -45,7 +47,7 @@ fn shown(mechanism: Mechanism) -> &'static str {
 /// Tables 1 and 4: for each level the budget by formula, as printed, and the least whose exact margin is the target.
 fn table_1(_: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 6;
-    let settings = Settings::of(PAPER)?;
+    let settings = PrintedSettings::of(PAPER)?;
     let mut sheet = Sheet::new([
         "level",
         "mechanism",
@@ -59,13 +61,14 @@ fn table_1(_: &Sources) -> Result<Drawing> {
     ]);
     let names: Vec<&String> = settings.planned.iter().map(|level| &level.name).collect();
     let mut panels = Vec::new();
-    for (noise, label) in [(Noise::Geometric, "ε of the level"), (Noise::DiscreteGaussian, "ρ of the level")] {
-        let mechanism = Mechanism::from(noise);
+    for (mechanism, label) in
+        [(Mechanism::Geometric, "ε of the level"), (Mechanism::DiscreteGaussian, "ρ of the level")]
+    {
         let (mut printed, mut least) = (Vec::new(), Vec::new());
         for (row, (level, _)) in settings.levels(mechanism, Budgets::Printed)?.iter().enumerate() {
             let moe = settings.planned[row].moe;
             let formula = formulas::budget(mechanism, moe, &settings.gamma, settings.stability)?;
-            let covered = settings.formula_coverage(noise, moe)?;
+            let covered = settings.formula_coverage(mechanism, moe)?;
             let found = least_budget(mechanism, moe, &settings.gamma, settings.stability, DECIMALS)?.value;
             printed.push((level.budget().to_f64(), row as f64));
             least.push((found.to_f64(), row as f64));
@@ -79,8 +82,8 @@ fn table_1(_: &Sources) -> Result<Drawing> {
             x: Axis::log(label, low * 0.7, high * 1.4),
             y: Axis::names(&names),
             series: vec![
-                dots("as printed", Ink::Vermillion, printed),
-                dots("least with the exact margin", Ink::Blue, least),
+                Series::dots("as printed", Ink::Vermillion, printed),
+                Series::dots("least with the exact margin", Ink::Blue, least),
             ],
         });
     }
@@ -88,53 +91,51 @@ fn table_1(_: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 2, panels } })
 }
 
-/// Table 2: each analysis by its own procedure, and the exact epsilon of what it is about.
-fn table_2(_: &Sources) -> Result<Drawing> {
-    let settings = Settings::of(PAPER)?;
-    let mut sheet = Sheet::new(["mechanism", "groups", "analysis", "epsilon_lower", "epsilon_upper"]);
-    let rho = settings.total_rho();
-    let pure = settings.geometric()?.iter().fold(Rational::new(), |sum, (budget, _)| sum + budget);
-    let kinds = [
-        (Groups::TwoStage, "two stages"),
-        (Groups::NationAndState, "totals only: nation, state"),
-        (Groups::Any, "totals only: all"),
-    ];
-    let mut rows: Vec<(Mechanism, String, &str, Enclosure)> = Vec::new();
-    for (groups, name) in kinds {
+/// A row of Table 2: the mechanism, a person's groups, the analysis, and its epsilon.
+type Analysis = (Mechanism, &'static str, &'static str, Enclosure);
+
+/// In which groups a person can be, and what the table says of it.
+const GROUPS: [(PersonGroups, &str); 3] = [
+    (PersonGroups::TwoStage, "two stages"),
+    (PersonGroups::NationAndState, "totals only: nation, state"),
+    (PersonGroups::Any, "totals only: all"),
+];
+
+/// Each analysis by its own procedure, and the exact epsilon of what it is about.
+fn analyses(settings: &PrintedSettings) -> Result<Vec<Analysis>> {
+    let mut rows: Vec<Analysis> = Vec::new();
+    for (groups, name) in GROUPS {
         for (which, analysis) in [
             (Renyi::Lemma8, "RDP by Lemma 8"),
             (Renyi::Laplace, "RDP of the continuous Laplace"),
             (Renyi::Exact, "RDP, exact divergence"),
         ] {
-            let epsilon = renyi::of_geometric(&settings, which, groups, None)?;
-            rows.push((Mechanism::Geometric, name.to_string(), analysis, epsilon));
+            rows.push((Mechanism::Geometric, name, analysis, renyi::of_geometric(settings, which, groups, None)?));
         }
     }
-    rows.push((Mechanism::Geometric, "any".to_string(), "pure DP", Enclosure::rational(&pure, 100)));
-    rows.push((
-        Mechanism::DiscreteGaussian,
-        "any".to_string(),
-        "zCDP, analytical",
-        conversions::zcdp_epsilon(&Rho::try_from(&rho)?, &Delta::try_from(&settings.delta)?, DIGITS),
-    ));
-    rows.push((
-        Mechanism::DiscreteGaussian,
-        "any".to_string(),
-        "zCDP, best order of the grid",
-        renyi::of_rho(&rho, &settings.delta),
-    ));
-    let cases: Vec<(Noise, Groups, &str)> = [Noise::Geometric, Noise::DiscreteGaussian]
-        .into_iter()
-        .flat_map(|noise| kinds.map(|(groups, name)| (noise, groups, name)))
-        .collect();
-    let truths: Vec<Enclosure> = (cases.par_iter())
-        .map(|(noise, groups, _)| exact_epsilon(&settings, *noise, Budgets::Printed, *groups))
+    let (rho, delta) = (settings.total_rho(), &settings.delta);
+    let pure = settings.geometric()?.iter().fold(Rational::new(), |sum, (budget, _)| sum + budget);
+    let zcdp = conversions::zcdp_epsilon(&Rho::try_from(&rho)?, &delta.try_into()?, DIGITS);
+    rows.push((Mechanism::Geometric, "any", "pure DP", Enclosure::rational(&pure, 100)));
+    rows.push((Mechanism::DiscreteGaussian, "any", "zCDP, analytical", zcdp));
+    rows.push((Mechanism::DiscreteGaussian, "any", "zCDP, best order of the grid", renyi::of_rho(&rho, delta)));
+    let exactly: Vec<Analysis> = [Mechanism::Geometric, Mechanism::DiscreteGaussian]
+        .into_par_iter()
+        .flat_map(|mechanism| GROUPS.map(|(groups, name)| (mechanism, groups, name)))
+        .map(|(mechanism, groups, name)| {
+            Ok((mechanism, name, "exact", exact_epsilon(settings, mechanism, Budgets::Printed, groups)?))
+        })
         .collect::<Result<_>>()?;
-    for ((noise, _, name), truth) in cases.iter().zip(truths) {
-        rows.push((Mechanism::from(*noise), name.to_string(), "exact", truth));
-    }
+    rows.extend(exactly);
+    Ok(rows)
+}
+
+/// Table 2: the epsilon of both mechanisms by each analysis, and exactly.
+fn table_2(_: &Sources) -> Result<Drawing> {
+    let rows = analyses(&PrintedSettings::of(PAPER)?)?;
+    let mut sheet = Sheet::new(["mechanism", "groups", "analysis", "epsilon_lower", "epsilon_upper"]);
     for (mechanism, groups, analysis, epsilon) in &rows {
-        let head = [mechanism.name().to_string(), groups.clone(), analysis.to_string()];
+        let head = [mechanism.name().to_string(), groups.to_string(), analysis.to_string()];
         sheet.push([&head[..], &ends(epsilon)].concat());
     }
     let mut names: Vec<String> = Vec::new();
@@ -150,7 +151,7 @@ fn table_2(_: &Sources) -> Result<Drawing> {
             let place = names.iter().position(|name| *name == own).unwrap_or(0);
             (epsilon.approximate(), place as f64)
         });
-        dots(name, ink, points.collect())
+        Series::dots(name, ink, points.collect())
     };
     let panel = Panel {
         title: String::new(),
@@ -210,9 +211,9 @@ fn margins(_: &Sources) -> Result<Drawing> {
             x: Axis::linear(label, 0.0, 10.0),
             y: Axis::linear("coverage (%)", 84.0, 100.0),
             series: vec![
-                line("95 %", Ink::Black, vec![(0.0, 95.0), (10.0, 95.0)]),
-                line("margin by formula", Ink::Vermillion, by_formula),
-                line("exact margin", Ink::Blue, exactly),
+                Series::line("95 %", Ink::Black, vec![(0.0, 95.0), (10.0, 95.0)]),
+                Series::line("margin by formula", Ink::Vermillion, by_formula),
+                Series::line("exact margin", Ink::Blue, exactly),
             ],
         });
     }

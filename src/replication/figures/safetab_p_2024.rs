@@ -3,12 +3,15 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::{Drawing, Item, Sheet, Sources, dots, ends, exact, line};
+use super::item::{Item, Sources};
 use crate::{
-    chart::svg::{Axis, Figure, Ink, Panel},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
     error::Result,
     numeric::Enclosure,
-    replication::safetab::settings::{Budgets, Settings},
+    replication::safetab::settings::{Budgets, PrintedSettings},
     safetab::{
         cell::Mechanism,
         postprocess::Suppression,
@@ -33,7 +36,7 @@ const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Res
 
 /// The rules of Table 6, the widest noise first.
 fn rules() -> Result<Vec<(Rational, Suppression)>> {
-    let settings = Settings::of(PAPER)?;
+    let settings = PrintedSettings::of(PAPER)?;
     let rule = |rho: &Rational| Ok((rho.clone(), settings.suppression(rho)?));
     settings.suppressed.iter().map(rule).collect()
 }
@@ -63,7 +66,7 @@ fn figure_1(_: &Sources) -> Result<Drawing> {
             sheet.push([&head[..], &ends(value)].concat());
             points.push((share.to_f64(), value.approximate()));
         }
-        series.push(line(&name(rho, rule), ink, points));
+        series.push(Series::line(&name(rho, rule), ink, points));
     }
     let panel = Panel {
         title: String::new(),
@@ -107,7 +110,10 @@ fn figure_2(_: &Sources) -> Result<Drawing> {
             title: name(rho, rule),
             x: Axis::linear("size of the group over T", 0.0, 2.0),
             y: Axis::linear("bias over T", 0.0, 1.2),
-            series: vec![line("by formula (13)", Ink::Vermillion, formula), line("exact", Ink::Blue, truth)],
+            series: vec![
+                Series::line("by formula (13)", Ink::Vermillion, formula),
+                Series::line("exact", Ink::Blue, truth),
+            ],
         });
     }
     let title = "The bias of a published count: formula (13) is that of continuous noise, and too low";
@@ -139,8 +145,8 @@ fn table_6(_: &Sources) -> Result<Drawing> {
         x: Axis::linear("empty groups that are published, of ten thousand", 0.0, most * 1.1),
         y: Axis::names(&names),
         series: vec![
-            dots("counts up to T suppressed", Ink::Blue, up_to),
-            dots("counts below T suppressed, as the text says", Ink::Vermillion, below),
+            Series::dots("counts up to T suppressed", Ink::Blue, up_to),
+            Series::dots("counts below T suppressed, as the text says", Ink::Vermillion, below),
         ],
     };
     let title = "Empty groups that are published, by both readings of the rule";
@@ -150,7 +156,7 @@ fn table_6(_: &Sources) -> Result<Drawing> {
 /// Table 7: production budgets beside the formula and the least with the exact margin, and the margins they have.
 fn table_7(_: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 6;
-    let settings = Settings::of(PAPER)?;
+    let settings = PrintedSettings::of(PAPER)?;
     let mut sheet = Sheet::new([
         "level",
         "moe_target",
@@ -187,8 +193,8 @@ fn table_7(_: &Sources) -> Result<Drawing> {
         x: Axis::log("ρ of the level", low * 0.7, high * 1.4),
         y: Axis::names(&names),
         series: vec![
-            dots("production", Ink::Vermillion, printed),
-            dots("least with the exact margin aimed at", Ink::Blue, least),
+            Series::dots("production", Ink::Vermillion, printed),
+            Series::dots("least with the exact margin aimed at", Ink::Blue, least),
         ],
     };
     let title = "Budgets of SafeTab-P, and the least with the margins that they are meant for";

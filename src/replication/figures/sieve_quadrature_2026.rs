@@ -4,15 +4,18 @@
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
-use super::{Drawing, Item, Sheet, Sources, ends, exact, line};
+use super::item::{Item, Sources};
 use crate::{
-    account::{Account, Composition, Delta, conversions, paths::WorstPath},
-    chart::svg::{Axis, Figure, Ink, Panel},
-    error::{Error, Result},
+    account::{Composition, conversions, paths::WorstPath},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
+    error::Result,
     loss::answer::{ContourProof, Pair},
     numeric::Enclosure,
     release::Release,
-    replication::block_paths::worst_path,
+    replication::{block_paths::worst_path, verdict::finite},
 };
 
 const PAPER: &str = "sieve-quadrature-2026";
@@ -54,8 +57,7 @@ fn rows(deltas: &[Rational]) -> Result<Vec<Row>> {
 
 fn row(worst: &WorstPath, main: &Composition, zcdp_delta: &Rational) -> Result<Row> {
     let unit = Integer::from(10).pow(DECIMALS);
-    let bound = conversions::zcdp_epsilon(&worst.rho(), &Delta::try_from(zcdp_delta)?, 30);
-    let bound = bound.upper_rational().ok_or(Error::Unbounded { what: "epsilon" })?;
+    let bound = finite(conversions::zcdp_epsilon(&worst.rho(), &zcdp_delta.try_into()?, 30).upper(), "the epsilon by zCDP")?;
     let epsilon = (bound * &unit).ceil() / unit;
     let largest = worst.delta(&epsilon, DIGITS)?;
     let main = main.delta(&epsilon, DIGITS + 2)?.value;
@@ -101,15 +103,15 @@ fn profile(_: &Sources) -> Result<Drawing> {
         x: x(),
         y: Axis::log("δ", 1e-24, 1.0),
         series: vec![
-            line("zCDP", Ink::Vermillion, points(&|row| row.zcdp_delta.to_f64())),
-            line("exact, worst of 946 pairs", Ink::Blue, points(&|row| row.largest.approximate())),
+            Series::line("zCDP", Ink::Vermillion, points(&|row| row.zcdp_delta.to_f64())),
+            Series::line("exact, worst of 946 pairs", Ink::Blue, points(&|row| row.largest.approximate())),
         ],
     };
     let above = Panel {
         title: "worst pair over (13, 13), less one".to_string(),
         x: x(),
         y: Axis::log("relative", 1e-10, 1e-3),
-        series: vec![line(
+        series: vec![Series::line(
             "worst pair over (13, 13), less one; 1e-10 and less at the foot",
             Ink::Black,
             points(&|row| excess(row).approximate().max(1e-10)),
@@ -156,7 +158,7 @@ fn tail(_: &Sources) -> Result<Drawing> {
         title: "exact δ below zCDP's".to_string(),
         x: x(),
         y: Axis::linear("powers of ten", 0.0, 7.0),
-        series: vec![line(
+        series: vec![Series::line(
             "exact, worst of 946 pairs",
             Ink::Black,
             EXPONENTS.iter().zip(&rows).map(|(k, row)| (f64::from(*k), log10(&row.largest) - f64::from(*k))).collect(),
@@ -167,12 +169,12 @@ fn tail(_: &Sources) -> Result<Drawing> {
         x: x(),
         y: Axis::log("nodes", 1.0, 1e8),
         series: vec![
-            line(
+            Series::line(
                 "of the whole period",
                 Ink::Vermillion,
                 points(&|row| row.proof.period_nodes.map_or(f64::NAN, |nodes| nodes as f64)),
             ),
-            line("evaluated, for ten digits", Ink::Blue, points(&|row| row.proof.evaluated_nodes as f64)),
+            Series::line("evaluated, for ten digits", Ink::Blue, points(&|row| row.proof.evaluated_nodes as f64)),
         ],
     };
     let title = "How far into the tail a certified δ holds".to_string();

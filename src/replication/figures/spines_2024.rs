@@ -1,21 +1,19 @@
-//! Figures of Cumings-Menon et al. (2024), and the pictures of a spine that was built.
+//! The figures of Cumings-Menon et al. (2024).
 
 use rug::Rational;
 
-use super::{Drawing, Item, Sheet, Sources, dots, ends, line};
+use super::item::{Item, Sources};
 use crate::{
-    chart::svg::{Axis, Figure, Ink, Panel, Series},
+    chart::{Axis, Drawing, Figure, Ink, Panel, Series, Sheet, spine::distances_panel},
     error::{Error, Result},
     numeric::rational,
-    replication::spine::figure_2_groups,
+    replication::spines::figure_2,
     spine::{
         blocks::{Blocks, Kind},
         hierarchy::Tree,
         optimize::{Entities, Settings, optimized},
         osed,
-        plan::Built,
     },
-    topdown::spread::Spread,
 };
 
 const PAPER: &str = "spines-2024";
@@ -97,7 +95,7 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
                     points.push((units as f64, level as f64));
                 }
             }
-            series.push(dots(words, ink, points));
+            series.push(Series::dots(words, ink, points));
         }
         panels.push(Panel {
             title: format!("{name} spine"),
@@ -113,7 +111,7 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
 
 fn figure_2() -> Result<Drawing> {
     let inks = [("total", Ink::Green), ("first", Ink::Vermillion), ("second", Ink::Orange), ("detailed", Ink::Black)];
-    let groups = figure_2_groups()?;
+    let groups = figure_2::query_groups()?;
     let mut sheet = Sheet::new(["unit", "query_group", "count", "block", "cell"]);
     let mut names = Vec::new();
     let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); groups.len()];
@@ -134,7 +132,7 @@ fn figure_2() -> Result<Drawing> {
             }
         }
     }
-    let series = inks.iter().zip(points).map(|((name, ink), points)| dots(name, *ink, points)).collect();
+    let series = inks.iter().zip(points).map(|((name, ink), points)| Series::dots(name, *ink, points)).collect();
     let panel = Panel {
         title: String::new(),
         x: Axis::linear("cell of the histograms of both blocks (1 to 4, 5 to 8)", 0.5, 8.5),
@@ -171,30 +169,6 @@ fn section_4(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title: title.to_string(), panels, columns: 2 } })
 }
 
-/// The share of entities with at most so many units, before and after.
-fn distances_panel(title: &str, pairs: &[(u32, u32)], before: &str, after: &str) -> Panel {
-    let most = pairs.iter().map(|(before, after)| *before.max(after)).max().unwrap_or(1);
-    let steps = |pick: fn(&(u32, u32)) -> u32| {
-        let mut sorted: Vec<u32> = pairs.iter().map(pick).collect();
-        sorted.sort_unstable();
-        let all = sorted.len().max(1) as f64;
-        let mut points = vec![(1.0, 0.0)];
-        for (rank, distance) in sorted.iter().enumerate() {
-            // A step: along to the distance, then up.
-            points.push((f64::from(*distance), rank as f64 / all));
-            points.push((f64::from(*distance), (rank + 1) as f64 / all));
-        }
-        points.push((f64::from(most) * 1.2, 1.0));
-        points
-    };
-    Panel {
-        title: title.to_string(),
-        x: Axis::log("units to add or subtract", 0.9, f64::from(most).max(2.0) * 1.2),
-        y: Axis::linear("share of entities", 0.0, 1.02),
-        series: vec![line(before, Ink::Vermillion, steps(|pair| pair.0)), line(after, Ink::Blue, steps(|pair| pair.1))],
-    }
-}
-
 fn remark_1() -> Result<Drawing> {
     const MOST: u32 = 8;
     let ratios = [("1/2", Ink::Vermillion), ("1", Ink::Blue), ("2", Ink::Black)];
@@ -215,7 +189,7 @@ fn remark_1() -> Result<Drawing> {
                 let row = [noise.to_string(), text.to_string(), c.to_string(), quotient.to_string()];
                 sheet.push(row.to_vec());
             }
-            series.push(line(&format!("children's share {text} of the unit's"), ink, points));
+            series.push(Series::line(&format!("children's share {text} of the unit's"), ink, points));
         }
         panels.push(Panel {
             title: format!("{noise} noise"),
@@ -227,102 +201,4 @@ fn remark_1() -> Result<Drawing> {
     let title =
         "A bypass and the variance of the unit's total (Remark 1): below 1 it helps, with Gaussian noise it never does";
     Ok(Drawing { sheet, figure: Figure { title: title.to_string(), panels, columns: 2 } })
-}
-
-// ---- the pictures of a spine that was built --------------------------------------------------------------------------
-
-/// Distances before and after, fan-out, and variance per level: the names of their files and what is drawn.
-pub fn pictures(built: &Built, spreads: &[Spread], census: Option<&[Spread]>) -> Vec<(&'static str, Drawing)> {
-    let mut all = Vec::new();
-    let pairs = built.distances();
-    if !pairs.is_empty() {
-        let mut sheet = Sheet::new(["osed_before", "osed_after", "entities"]);
-        let mut sorted = pairs.clone();
-        sorted.sort_unstable();
-        for run in sorted.chunk_by(|a, b| a == b) {
-            sheet.push([run[0].0 as usize, run[0].1 as usize, run.len()].map(|number| number.to_string()).to_vec());
-        }
-        let panels = vec![distances_panel("", &pairs, "on the census spine", "on this spine")];
-        let title = "Units that make an entity: share of entities that need at most so many".to_string();
-        all.push(("osed", Drawing { sheet, figure: Figure { title, panels, columns: 1 } }));
-    }
-    all.push(("fanout", fanout(built)));
-    all.push(("variance", variance(built, spreads, census)));
-    all
-}
-
-fn fanout(built: &Built) -> Drawing {
-    let tree = &built.spine.tree;
-    let names = &built.names[..tree.levels() - 1];
-    let mut sheet = Sheet::new(["level", "children", "units"]);
-    let mut points: [Vec<(f64, f64)>; 3] = Default::default();
-    let mut most = 2;
-    for (level, name) in names.iter().enumerate() {
-        let mut counts: Vec<usize> = (0..tree.units(level)).map(|unit| tree.children(level, unit).len()).collect();
-        counts.sort_unstable();
-        for run in counts.chunk_by(|a, b| a == b) {
-            sheet.push(vec![name.clone(), run[0].to_string(), run.len().to_string()]);
-        }
-        let marks = [counts[0], counts[counts.len() / 2], counts[counts.len() - 1]];
-        most = most.max(marks[2]);
-        points.iter_mut().zip(marks).for_each(|(points, mark)| points.push((mark as f64, level as f64)));
-    }
-    let inks = [("largest", Ink::Vermillion), ("median", Ink::Blue), ("smallest", Ink::Black)];
-    let [least, median, largest] = points;
-    let series = inks.into_iter().zip([largest, median, least]).map(|((name, ink), points)| dots(name, ink, points));
-    let panel = Panel {
-        title: String::new(),
-        x: Axis::log("children of a unit", 0.9, most as f64 * 1.3),
-        y: Axis::names(names),
-        series: series.collect(),
-    };
-    let title = "Fan-out of each level after bypassing".to_string();
-    Drawing { sheet, figure: Figure { title, panels: vec![panel], columns: 1 } }
-}
-
-fn variance(built: &Built, spreads: &[Spread], census: Option<&[Spread]>) -> Drawing {
-    let mut header = vec!["spine", "level", "measured"];
-    header.extend(["alone_lower", "alone_upper", "least_lower", "least_upper"]);
-    header.extend(["mean_lower", "mean_upper", "most_lower", "most_upper"]);
-    let mut sheet = Sheet::new(header);
-    let mut points: [Vec<(f64, f64)>; 4] = Default::default();
-    let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
-    for (spine, spreads) in [("this", Some(spreads)), ("census", census)] {
-        for (level, (spread, name)) in spreads.unwrap_or_default().iter().zip(&built.names).enumerate() {
-            let alone = spread.alone.as_ref().map_or([String::new(), String::new()], ends);
-            let numbers = [&spread.least, &spread.mean, &spread.most].map(ends).concat();
-            let text = vec![spine.to_string(), name.clone(), spread.measured.to_string()];
-            sheet.push([text, alone.to_vec(), numbers].concat());
-            let y = level as f64;
-            let mut put = |at: usize, value: f64| {
-                low = low.min(value);
-                high = high.max(value);
-                points[at].push((value, y));
-            };
-            if spine == "census" {
-                put(3, spread.mean.approximate());
-            } else {
-                spread.alone.iter().for_each(|alone| put(0, alone.approximate()));
-                put(1, spread.mean.approximate());
-                put(2, spread.most.approximate());
-            }
-        }
-    }
-    let inks = [
-        ("own answers, mean", Ink::Orange),
-        ("least squares, mean", Ink::Blue),
-        ("least squares, largest", Ink::Black),
-        ("least squares on the census spine, mean", Ink::Vermillion),
-    ];
-    let series = inks.into_iter().zip(points).filter(|(_, points)| !points.is_empty());
-    let unit =
-        if built.privacy == crate::spine::bypass::Privacy::Concentrated { "1 / rho" } else { "8 / epsilon\u{b2}" };
-    let panel = Panel {
-        title: String::new(),
-        x: Axis::log(&format!("variance of the total, in units of {unit}"), low / 1.3, high * 1.3),
-        y: Axis::names(&built.names),
-        series: series.map(|((name, ink), points)| dots(name, ink, points)).collect(),
-    };
-    let title = "Variance of a unit's total, by level, for a query that has each level's whole share".to_string();
-    Drawing { sheet, figure: Figure { title, panels: vec![panel], columns: 1 } }
 }

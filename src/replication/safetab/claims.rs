@@ -1,10 +1,10 @@
-//! What recomputes a value about SafeTab, as data.
+//! What can be asked about SafeTab, as data.
 
 use serde::Deserialize;
 
 use super::{
-    renyi::{Groups, Renyi},
-    settings::Budgets,
+    renyi::Renyi,
+    settings::{Budgets, CountKind, PersonGroups},
 };
 use crate::safetab::{cell::Mechanism, postprocess::Table};
 
@@ -12,7 +12,7 @@ use crate::safetab::{cell::Mechanism, postprocess::Table};
 /// the total of a level; gamma, stability and delta are those of the paper's settings.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum SafeTab {
+pub enum SafetabClaim {
     /// A sum of exact numbers.
     Sum {
         /// The numbers.
@@ -21,11 +21,11 @@ pub enum SafeTab {
     /// The budget of a level by the papers' formula for its margin.
     FormulaBudget {
         /// The noise.
-        mechanism: Noise,
+        mechanism: NoiseLaw,
         /// The margin.
         moe: u32,
         /// Which part of it.
-        part: Part,
+        part: BudgetPart,
     },
     /// The same with stability / gamma in place of stability / (1 - gamma).
     TextBudget {
@@ -35,7 +35,7 @@ pub enum SafeTab {
     /// A part of a rounded total: 1.96^2 / 2 in place of 1.92 for Gaussian noise.
     RoundedBudget {
         /// The noise.
-        mechanism: Noise,
+        mechanism: NoiseLaw,
         /// The margin.
         moe: u32,
         /// Decimals of the total.
@@ -44,21 +44,21 @@ pub enum SafeTab {
         #[serde(default)]
         cut: bool,
         /// Which part of it.
-        part: Part,
+        part: BudgetPart,
     },
     /// A part of a given total, times the number of records that differ.
     Share {
         /// The total.
         total: String,
         /// Which part of it.
-        part: Part,
+        part: BudgetPart,
         /// 1, or 2 for bounded neighbors.
         records: u32,
     },
     /// The least budget of a level, of so many decimals, whose exact margin is at most a target.
     LeastBudget {
         /// The noise.
-        mechanism: Noise,
+        mechanism: NoiseLaw,
         /// The margin.
         moe: u32,
         /// Decimals of the total.
@@ -67,11 +67,11 @@ pub enum SafeTab {
     /// The exact margin of a count of a level.
     Margin {
         /// The noise.
-        mechanism: Noise,
+        mechanism: NoiseLaw,
         /// The total budget.
         budget: String,
         /// Which count.
-        count: Count,
+        count: CountKind,
     },
     /// The exact margin of the geometric mechanism with a scale b = 1 / epsilon.
     MarginOfScale {
@@ -81,18 +81,18 @@ pub enum SafeTab {
     /// What a margin covers, in percent.
     Coverage {
         /// The noise.
-        mechanism: Noise,
+        mechanism: NoiseLaw,
         /// The total budget.
         budget: String,
         /// Which count.
-        count: Count,
-        /// The margin; that by formula where absent.
+        count: CountKind,
+        /// The margin; that of the formula if absent.
         moe: Option<i64>,
     },
     /// What a margin covers, in percent, with the budget that the formula gives for it.
     FormulaCoverage {
         /// The noise.
-        mechanism: Noise,
+        mechanism: NoiseLaw,
         /// The margin.
         moe: u32,
     },
@@ -105,7 +105,7 @@ pub enum SafeTab {
         /// Which divergence.
         renyi: Renyi,
         /// What groups a person can be in.
-        groups: Groups,
+        groups: PersonGroups,
         /// Another stability.
         stability: Option<u32>,
     },
@@ -119,18 +119,18 @@ pub enum SafeTab {
     /// The exact epsilon of all levels.
     Exact {
         /// The noise.
-        mechanism: Noise,
+        mechanism: NoiseLaw,
         /// Which budgets.
         budgets: Budgets,
         /// What groups a person can be in.
-        groups: Groups,
+        groups: PersonGroups,
     },
     /// By how many percent the second is below the first.
     Gain {
         /// The first.
-        first: Box<SafeTab>,
+        first: Box<SafetabClaim>,
         /// The second.
-        second: Box<SafeTab>,
+        second: Box<SafetabClaim>,
     },
     /// By how many percent the noise of a count is less with another stability, at the same budget.
     NoiseGain {
@@ -156,29 +156,29 @@ pub enum SafeTab {
         /// Whether counts below the threshold are suppressed, and not those equal to it.
         below: bool,
     },
-    /// Whether groups of the same size over the threshold are alike at two budgets.
+    /// Whether groups whose size is the same share of the threshold fare the same at two budgets.
     Alike {
         /// The rho of both levels.
         rhos: [String; 2],
-        /// The size over the threshold.
+        /// The size as a share of the threshold.
         fraction: String,
-        /// In their bias over the threshold, else in the probability of suppression.
+        /// Compares their bias as a share of the threshold, else their probability of suppression.
         bias: bool,
     },
-    /// Whether formula (13) is the bias, to a share of it.
+    /// Whether formula (13) is the bias, up to a relative error.
     BiasFormula {
         /// The rho of the level.
         rho: String,
         /// How many people.
         size: u64,
-        /// The share.
+        /// The relative error.
         within: String,
     },
     /// How many counts a table prints, or how many bins of age it has.
     Counts {
         /// The table.
         table: TableName,
-        /// Bins of age, else all counts.
+        /// Counts bins of age, else all counts.
         ages: bool,
     },
     /// Whether bins of age as printed cover every age once, and are those that are tabulated.
@@ -190,21 +190,21 @@ pub enum SafeTab {
     },
 }
 
-/// A mechanism, as data.
+/// The law of the noise.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Noise {
+pub enum NoiseLaw {
     /// The discrete Gaussian.
     DiscreteGaussian,
     /// The two-sided geometric.
     Geometric,
 }
 
-impl From<Noise> for Mechanism {
-    fn from(noise: Noise) -> Mechanism {
+impl From<NoiseLaw> for Mechanism {
+    fn from(noise: NoiseLaw) -> Mechanism {
         match noise {
-            Noise::DiscreteGaussian => Mechanism::DiscreteGaussian,
-            Noise::Geometric => Mechanism::Geometric,
+            NoiseLaw::DiscreteGaussian => Mechanism::DiscreteGaussian,
+            NoiseLaw::Geometric => Mechanism::Geometric,
         }
     }
 }
@@ -212,20 +212,10 @@ impl From<Noise> for Mechanism {
 /// Which part of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum BudgetPart {
     /// All of it.
     Total,
     /// That of step 2.
-    Step2,
-}
-
-/// Which count of a level.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Count {
-    /// The total of a group that gets nothing else.
-    TotalOnly,
-    /// A cell of step 2.
     Step2,
 }
 

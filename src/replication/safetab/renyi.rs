@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use rug::{Float, Rational};
 use serde::Deserialize;
 
-use super::settings::Settings;
+use super::settings::{PersonGroups, PrintedSettings};
 use crate::{
     error::Result,
     numeric::{Certainty, Enclosure},
@@ -17,35 +17,13 @@ const BITS: u32 = 160;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Renyi {
-    /// Lemma 8: the masses' normaliser times an integral where a sum belongs. Not a divergence: below zero for small orders.
+    /// Lemma 8: the normalizing constant of the masses times an integral in place of a sum. Not a divergence: below zero for
+    /// small orders.
     Lemma8,
     /// That of the continuous Laplace (Mironov 2017, Proposition 6).
     Laplace,
     /// That of the two-sided geometric itself.
     Exact,
-}
-
-/// What groups a person can be in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Groups {
-    /// All in two stages.
-    TwoStage,
-    /// By their totals only at the levels that have such groups, nation and state.
-    NationAndState,
-    /// By their totals only at any level, as Algorithm 1 allows.
-    Any,
-}
-
-impl Groups {
-    /// Whether groups of a level can be published by their totals only.
-    pub(super) fn total_only(self, of_level: bool) -> bool {
-        match self {
-            Groups::TwoStage => false,
-            Groups::NationAndState => of_level,
-            Groups::Any => true,
-        }
-    }
 }
 
 fn real(value: &Rational) -> Enclosure {
@@ -117,9 +95,9 @@ pub(in crate::replication) fn of_rho(rho: &Rational, delta: &Rational) -> Enclos
 
 /// The epsilon of `SafeTab[Geometric]` by (39) and (40), with one of the divergences.
 pub(in crate::replication) fn of_geometric(
-    settings: &Settings,
+    settings: &PrintedSettings,
     renyi: Renyi,
-    groups: Groups,
+    groups: PersonGroups,
     stability: Option<u32>,
 ) -> Result<Enclosure> {
     let s = stability.unwrap_or(settings.stability);
@@ -188,10 +166,7 @@ mod tests {
     #[test]
     fn the_grid_is_above_the_best_order_and_near_it() {
         let (rho, delta) = (number("1.41"), number("1e-10"));
-        let best =
-            conversions::zcdp_epsilon_optimal(&rho.clone().try_into().unwrap(), &delta.clone().try_into().unwrap())
-                .unwrap()
-                .epsilon;
+        let best = conversions::zcdp_epsilon_optimal(&rho.clone().try_into().unwrap(), &delta.clone().try_into().unwrap()).unwrap().epsilon;
         let grid = of_rho(&rho, &delta);
         assert!(grid.lower() >= best.lower() && grid.approximate() - best.approximate() < 1e-4);
     }

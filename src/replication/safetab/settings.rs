@@ -1,12 +1,12 @@
-//! What the papers on SafeTab set, as data.
+//! What the papers on SafeTab print about their settings, as data (`data/published/*-settings.toml`).
 
 use rug::Rational;
 use serde::Deserialize;
 
-use super::claims::Noise;
 use crate::{
     error::{Error, Result},
     numeric::rational::parse,
+    replication::bundled,
     safetab::{
         cell::Mechanism,
         tuning::{Level, least_budget},
@@ -20,7 +20,7 @@ const FILES: [(&str, &str); 2] = [
 
 /// The settings of one paper.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct PrintedSettings {
     /// The share of stage 1.
     pub gamma: Rational,
     /// How many groups of a level a person can be in.
@@ -32,17 +32,17 @@ pub struct Settings {
     /// The budgets of the table of thresholds.
     pub suppressed: Vec<Rational>,
     /// The levels.
-    pub planned: Vec<Planned>,
+    pub planned: Vec<PrintedLevel>,
 }
 
 /// A level as it is printed.
 #[derive(Clone, Debug)]
-pub struct Planned {
+pub struct PrintedLevel {
     /// Its name.
     pub name: String,
-    /// The margin of error that is aimed at.
+    /// The target margin of error.
     pub moe: u32,
-    /// The total budget of geometric noise; nothing where none is printed.
+    /// The total budget of geometric noise, if one is printed.
     pub epsilon: Option<Rational>,
     /// The total budget of discrete Gaussian noise.
     pub rho: Rational,
@@ -56,8 +56,41 @@ pub struct Planned {
 pub enum Budgets {
     /// As printed.
     Printed,
-    /// The least, of so many decimals, whose exact margins are those that are aimed at.
+    /// The least, of so many decimals, whose exact margins are the targets.
     Least(u32),
+}
+
+/// In which kinds of population groups a person can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PersonGroups {
+    /// All in two stages.
+    TwoStage,
+    /// By their totals only at the levels that have such groups, nation and state.
+    NationAndState,
+    /// By their totals only at any level, as Algorithm 1 allows.
+    Any,
+}
+
+impl PersonGroups {
+    /// Whether groups of a level can be published by their totals only.
+    pub(super) fn total_only(self, of_level: bool) -> bool {
+        match self {
+            PersonGroups::TwoStage => false,
+            PersonGroups::NationAndState => of_level,
+            PersonGroups::Any => true,
+        }
+    }
+}
+
+/// Which count of a level.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountKind {
+    /// The total of a group of which only the total is published.
+    TotalOnly,
+    /// A cell of step 2.
+    Step2,
 }
 
 #[derive(Deserialize)]
@@ -85,21 +118,16 @@ struct LevelFile {
     total_only: bool,
 }
 
-impl Settings {
+impl PrintedSettings {
     /// The settings of a paper.
-    pub fn of(paper: &str) -> Result<Settings> {
+    pub fn of(paper: &str) -> Result<PrintedSettings> {
         let Some((name, text)) = FILES.iter().find(|(name, _)| *name == paper) else {
             let known = FILES.map(|(name, _)| name).join(", ");
             return Err(Error::UnknownPaper { name: paper.to_string(), known });
         };
-        let file: SettingsFile = toml::from_str(text).map_err(|error| Error::DataFile {
-            file: format!("{name}-settings"),
-            line: error.span().and_then(|span| text.get(..span.start)).map_or(0, |s| s.matches('\n').count() + 1),
-            column: 0,
-            why: error.message().to_string(),
-        })?;
-        let planned = |level: &LevelFile| -> Result<Planned> {
-            Ok(Planned {
+        let file: SettingsFile = bundled::read(&format!("{name}-settings"), text)?;
+        let planned = |level: &LevelFile| -> Result<PrintedLevel> {
+            Ok(PrintedLevel {
                 name: level.name.clone(),
                 moe: level.moe,
                 epsilon: level.epsilon.as_deref().map(parse).transpose()?,
@@ -107,7 +135,7 @@ impl Settings {
                 total_only: level.total_only,
             })
         };
-        Ok(Settings {
+        Ok(PrintedSettings {
             gamma: parse(&file.gamma)?,
             stability: file.stability,
             delta: parse(&file.delta)?,
@@ -124,7 +152,7 @@ impl Settings {
 
     /// The levels with one noise, and whether they have groups published by their total only.
     pub fn levels(&self, mechanism: Mechanism, budgets: Budgets) -> Result<Vec<(Level, bool)>> {
-        let level = |planned: &Planned| -> Result<(Level, bool)> {
+        let level = |planned: &PrintedLevel| -> Result<(Level, bool)> {
             let budget = match (budgets, mechanism) {
                 (Budgets::Least(decimals), _) => {
                     least_budget(mechanism, planned.moe, &self.gamma, self.stability, decimals)?.value
@@ -142,7 +170,7 @@ impl Settings {
 
     /// The levels of the geometric mechanism as printed: budget and whether they have groups published by their total.
     pub(in crate::replication) fn geometric(&self) -> Result<Vec<(Rational, bool)>> {
-        let levels = self.levels(Noise::Geometric.into(), Budgets::Printed)?;
+        let levels = self.levels(Mechanism::Geometric, Budgets::Printed)?;
         Ok(levels.into_iter().map(|(level, total_only)| (level.budget().clone(), total_only)).collect())
     }
 }

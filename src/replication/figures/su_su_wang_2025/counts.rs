@@ -10,16 +10,20 @@ use std::{
 
 use rug::Rational;
 
-use super::{noise, percent_below, printed_sigma2, release};
+use super::inputs::{noise, printed_sigma2, release};
+use crate::replication::verdict::percent_below;
 use crate::{
-    chart::svg::{Axis, Figure, Ink, Panel},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
     error::{Error, Result},
     noise::{
         DiscreteGaussian,
         error::{Cut, Errors},
     },
     numeric::Enclosure,
-    replication::figures::{Drawing, Sheet, Sources, dots, ends, exact},
+    replication::figures::item::Sources,
 };
 
 const FILE: &str = "ri_2010_block.csv";
@@ -135,8 +139,8 @@ fn panel(title: &str, label: &str, names: &[&str], pairs: &[Pair], range: (f64, 
         x: Axis::log(label, range.0, range.1),
         y: Axis::names(names),
         series: vec![
-            dots("the Bureau's noise", Ink::Vermillion, points(&|pair| pair.bureau.approximate())),
-            dots("reduced noise of Table 1", Ink::Blue, points(&|pair| pair.reduced.approximate())),
+            Series::dots("the Bureau's noise", Ink::Vermillion, points(&|pair| pair.bureau.approximate())),
+            Series::dots("reduced noise of Table 1", Ink::Blue, points(&|pair| pair.reduced.approximate())),
         ],
     }
 }

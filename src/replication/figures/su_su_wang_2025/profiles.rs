@@ -3,16 +3,18 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::{
-    BUREAU, OURS, alike, delta_axis, deltas, noise, percent_below, printed_factor, printed_sigma2, release, scaled,
-    whole,
-};
+use super::inputs::{BUREAU, OURS, alike, delta_axis, deltas, noise, printed_factor, printed_sigma2, release, whole};
+use crate::replication::accounts::scaled;
+use crate::replication::verdict::{finite, percent_below};
 use crate::{
-    account::{Account, Composition, Delta, conversions},
-    chart::svg::{Axis, Figure, Ink, Panel, Series},
-    error::{Error, Result},
+    account::{Composition, conversions},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
+    error::Result,
     numeric::{Enclosure, rational::parse},
-    replication::figures::{Drawing, Sheet, Sources, dots, ends, exact, grid, line},
+    replication::figures::item::{Sources, grid},
 };
 
 /// The digits of every enclosure in a CSV.
@@ -30,7 +32,7 @@ fn drawn(value: &Enclosure) -> f64 {
 /// Where the bound by zCDP reaches the smallest delta that is drawn, rounded up to a tenth.
 fn reach(composition: &Composition) -> Result<Rational> {
     let epsilon = conversions::zcdp_epsilon(composition.rho(), &LEAST_DELTA.0.parse()?, 15);
-    let tenths = epsilon.upper_rational().ok_or(Error::Unbounded { what: "epsilon" })? * 10_u32;
+    let tenths = finite(epsilon.upper(), "the epsilon by zCDP")? * 10_u32;
     Ok(tenths.ceil() / 10_u32)
 }
 
@@ -44,7 +46,11 @@ fn exact_curve(composition: &Composition, epsilons: &[Rational]) -> Result<Vec<E
 }
 
 fn drawn_line(name: &str, ink: Ink, epsilons: &[Rational], deltas: &[Enclosure]) -> Series {
-    line(name, ink, epsilons.iter().zip(deltas).map(|(epsilon, delta)| (epsilon.to_f64(), drawn(delta))).collect())
+    Series::line(
+        name,
+        ink,
+        epsilons.iter().zip(deltas).map(|(epsilon, delta)| (epsilon.to_f64(), drawn(delta))).collect(),
+    )
 }
 
 fn profile_panel(title: &str, epsilons: &[Rational], series: Vec<Series>) -> Panel {
@@ -142,8 +148,8 @@ pub fn figure_3(_: &Sources) -> Result<Drawing> {
             x: Axis::linear("ε (nats)", 0.0, 12.0),
             y: Axis::names(names.clone()),
             series: vec![
-                dots(BUREAU, Ink::Vermillion, points(&|pair| drawn(&pair.1))),
-                dots(OURS, Ink::Blue, points(&|pair| drawn(&pair.0))),
+                Series::dots(BUREAU, Ink::Vermillion, points(&|pair| drawn(&pair.1))),
+                Series::dots(OURS, Ink::Blue, points(&|pair| drawn(&pair.0))),
             ],
         });
     }
@@ -242,7 +248,7 @@ fn gains(title: &str, percent: bool) -> Result<Drawing> {
             } else {
                 Axis::linear("lower by (nats)", 0.0, most * 1.06)
             };
-            let series = vec![line("zCDP (the Bureau's) less exact (ours)", Ink::Blue, points)];
+            let series = vec![Series::line("zCDP (the Bureau's) less exact (ours)", Ink::Blue, points)];
             Ok((rows, Panel { title: level.name.clone(), x, y: delta_axis(LEAST_DELTA.1), series }))
         })
         .collect::<Result<_>>()?;

@@ -3,15 +3,19 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::{alike, noise, percent_below, printed_sigma2, release, whole};
+use super::inputs::{alike, noise, printed_sigma2, release, whole};
+use crate::replication::verdict::percent_below;
 use crate::{
-    account::{Delta, calibrate, conversions},
-    chart::svg::{Axis, Figure, Ink, Panel},
+    account::{calibrate, conversions},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
     error::Result,
     numeric::{Enclosure, rational::parse},
     replication::{
         closed_forms::SumOfCopies,
-        figures::{Drawing, Sheet, Sources, dots, ends, exact, line},
+        figures::item::Sources,
         residual::{Residual, density},
     },
 };
@@ -58,8 +62,8 @@ pub fn table_1(_: &Sources) -> Result<Drawing> {
         x: Axis::log("variance proxy σ²", 3.0, 700.0),
         y: Axis::names(release.levels.iter().map(|level| &level.name)),
         series: vec![
-            dots("the Bureau's", Ink::Vermillion, points(&|row| row.0.to_f64())),
-            dots("matched to the same ε at δ = 10⁻¹¹ (ours)", Ink::Blue, points(&|row| row.2.approximate())),
+            Series::dots("the Bureau's", Ink::Vermillion, points(&|row| row.0.to_f64())),
+            Series::dots("matched to the same ε at δ = 10⁻¹¹ (ours)", Ink::Blue, points(&|row| row.2.approximate())),
         ],
     };
     let title = "Noise of each geolevel, and the noise that gives the Bureau's epsilon exactly".to_string();
@@ -83,7 +87,7 @@ pub fn table_3(_: &Sources) -> Result<Drawing> {
         title: String::new(),
         x: Axis::linear("share of the budget ρ = 3.65 (%)", 0.0, 30.0),
         y: Axis::names(release.levels.iter().map(|level| &level.name)),
-        series: vec![dots("ten counts at each geolevel", Ink::Blue, points)],
+        series: vec![Series::dots("ten counts at each geolevel", Ink::Blue, points)],
     };
     let title = "How the 2020 DHC allocation of 2022-08-25 shares its budget among the geolevels".to_string();
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
@@ -104,7 +108,7 @@ pub fn table_2(_: &Sources) -> Result<Drawing> {
         let head = vec![sigma2.to_string(), copies.to_string()];
         sheet.push([head, bounds.to_vec(), ends(&residual.supremum).to_vec()].concat());
     }
-    // Below the smallest double of a plot there is nothing to draw, so the exponents are drawn on a linear axis.
+    // The residuals are below the smallest double, so their logarithms are drawn on a linear axis.
     let exponent = |value: &Enclosure| value.ln().approximate() / std::f64::consts::LN_10;
     let panels = (SIGMA2.iter().zip(residuals.chunks(COPIES.len())))
         .map(|(sigma2, row)| {
@@ -121,8 +125,8 @@ pub fn table_2(_: &Sources) -> Result<Drawing> {
                 x: Axis::log("number of counts n", 4.0, 125.0),
                 y: Axis::linear("log₁₀ of the residual", low - room, high + room),
                 series: vec![
-                    line("bound of Appendix C", Ink::Vermillion, bound),
-                    line("the supremum itself", Ink::Blue, truth),
+                    Series::line("bound of Appendix C", Ink::Vermillion, bound),
+                    Series::line("the supremum itself", Ink::Blue, truth),
                 ],
             }
         })
@@ -153,8 +157,8 @@ pub fn figure_10(_: &Sources) -> Result<Drawing> {
             x: Axis::linear("sum of two draws", -reach as f64 - 0.5, reach as f64 + 0.5),
             y: Axis::linear("probability", 0.0, top),
             series: vec![
-                dots("exact mass", Ink::Blue, masses),
-                line("density of the Gaussian, φ(y / B) / B", Ink::Black, densities),
+                Series::dots("exact mass", Ink::Blue, masses),
+                Series::line("density of the Gaussian, φ(y / B) / B", Ink::Black, densities),
             ],
         });
     }

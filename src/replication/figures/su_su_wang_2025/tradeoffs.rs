@@ -3,13 +3,17 @@
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
-use super::{BUREAU, OURS, alike, noise, printed_factor, printed_sigma2, release, scaled, whole};
+use super::inputs::{BUREAU, OURS, alike, noise, printed_factor, printed_sigma2, release, whole};
+use crate::replication::accounts::scaled;
 use crate::{
-    account::{Account, Composition, conversions::zcdp_tradeoff},
-    chart::svg::{Axis, Figure, Ink, Panel},
+    account::{Composition, conversions::zcdp_tradeoff},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
     error::Result,
     numeric::Enclosure,
-    replication::figures::{Drawing, Sheet, Sources, ends, exact, line},
+    replication::figures::item::Sources,
 };
 
 const HEADER: [&str; 8] = [
@@ -60,9 +64,9 @@ impl Curves {
             x: Axis::linear("type I error α", 0.0, 1.0),
             y: Axis::linear("type II error β", 0.0, 1.0),
             series: vec![
-                line(BUREAU, Ink::Vermillion, drawn(&self.zcdp)),
-                line(reduced, Ink::Black, drawn(&self.reduced)),
-                line(OURS, Ink::Blue, drawn(&self.same)),
+                Series::line(BUREAU, Ink::Vermillion, drawn(&self.zcdp)),
+                Series::line(reduced, Ink::Black, drawn(&self.reduced)),
+                Series::line(OURS, Ink::Blue, drawn(&self.same)),
             ],
         }
     }
@@ -141,9 +145,9 @@ pub fn figure_13(_: &Sources) -> Result<Drawing> {
         x: Axis::log("type I error α", 1e-16, 1e-6),
         y: Axis::linear("power 1 − β relative to zCDP", 0.4, 1.2),
         series: vec![
-            line(BUREAU, Ink::Vermillion, drawn(&zcdp)),
-            line("exact, reduced noise (ours)", Ink::Black, drawn(&reduced)),
-            line(OURS, Ink::Blue, drawn(&same)),
+            Series::line(BUREAU, Ink::Vermillion, drawn(&zcdp)),
+            Series::line("exact, reduced noise (ours)", Ink::Black, drawn(&reduced)),
+            Series::line(OURS, Ink::Blue, drawn(&same)),
         ],
     };
     let title =

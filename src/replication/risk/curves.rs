@@ -1,10 +1,11 @@
-//! The curves of the figures of Kazan & Reiter (2023) as plain columns: exact x, enclosed y.
+//! The curves of the figures of Kazan & Reiter (2023) as plain numbers: exact x, enclosed y.
 //!
-//! The paper's settings are data (`data/published/kazan-reiter-2023-settings.toml`); here they are arguments.
+//! What they were drawn for is in [`super::settings`].
 
 use rayon::prelude::*;
 use rug::Rational;
 
+use super::settings::CurveSettings;
 use crate::{
     error::{Error, Result},
     numeric::{Enclosure, rational},
@@ -18,94 +19,60 @@ use crate::{
     },
 };
 
-/// The digits of every column but where a figure says otherwise.
+/// The digits of every curve, unless a figure says otherwise.
 const DIGITS: u32 = 10;
 
-/// A named column over exact x.
+/// A named curve over exact x.
 #[derive(Clone, Debug)]
-pub struct Series {
-    /// What tells it from its neighbors, as in a legend.
+pub struct Curve {
+    /// Its name in a legend.
     pub name: String,
     /// The points, in the order of x.
     pub points: Vec<(Rational, Enclosure)>,
 }
 
-/// Columns that share both axes.
+/// Curves that share both axes.
 #[derive(Clone, Debug)]
-pub struct Panel {
+pub struct CurvePanel {
     /// A short key: `posterior`, `risk`.
     pub key: String,
     /// What x is, with its unit.
     pub x: String,
     /// What y is, with its unit.
     pub y: String,
-    /// The columns.
-    pub series: Vec<Series>,
+    /// The curves.
+    pub series: Vec<Curve>,
 }
 
-/// What the figures were drawn for.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The prior probabilities of the adversaries.
-    pub priors: Vec<Rational>,
-    /// The rho of each level, lowest first.
-    pub rhos: Vec<Rational>,
-    /// How many other groups the lowest level has beside the target's.
-    pub others: u64,
-    /// The true counts above for which rho is varied.
-    pub uppers: Vec<i64>,
-    /// The greatest count of the bounded prior.
-    pub most: i64,
-    /// The certain counts of the point priors.
-    pub points: Vec<i64>,
-    /// Numbers of terms and rho of the sums of noise.
-    pub sums: Vec<(Rational, u64)>,
-}
-
-impl Settings {
-    fn rho(&self, level: usize) -> Result<Rational> {
-        let expected = "the rho of that level among the settings";
-        self.rhos.get(level).cloned().ok_or_else(|| Error::out_of_range("the level", level + 1, expected))
-    }
-
-    fn half() -> Rational {
-        Rational::from((1, 2))
-    }
-
-    fn hierarchy(&self, rho2: &Rational, upper: Upper) -> Result<Hierarchy> {
-        Hierarchy::new(Self::half(), vec![self.rho(0)?, rho2.clone()], vec![self.others], upper)
-    }
-}
-
-/// `count` exact numbers from 10^from to 10^to, spaced alike in the logarithm and rounded to five digits.
+/// `count` exact numbers from 10^from to 10^to, evenly spaced in the logarithm and rounded to five digits.
 pub fn log_grid(from: f64, to: f64, count: u32) -> Vec<Rational> {
     let last = f64::from(count.max(2) - 1);
     let value = |k: u32| format!("{:.4e}", 10_f64.powf(from + (to - from) * f64::from(k) / last));
     (0..count).filter_map(|k| rational::parse(&value(k)).ok()).collect()
 }
 
-fn panel(key: &str, x: &str, y: &str, series: Vec<Series>) -> Panel {
-    Panel { key: key.to_string(), x: x.to_string(), y: y.to_string(), series }
+fn panel(key: &str, x: &str, y: &str, series: Vec<Curve>) -> CurvePanel {
+    CurvePanel { key: key.to_string(), x: x.to_string(), y: y.to_string(), series }
 }
 
-/// Evaluates a column on all cores.
-fn column(name: String, xs: &[Rational], at: impl Fn(&Rational) -> Result<Enclosure> + Sync) -> Result<Series> {
+/// Evaluates a curve on all cores.
+fn curve(name: String, xs: &[Rational], at: impl Fn(&Rational) -> Result<Enclosure> + Sync) -> Result<Curve> {
     let points = xs.par_iter().map(|x| Ok((x.clone(), at(x)?))).collect::<Result<_>>()?;
-    Ok(Series { name, points })
+    Ok(Curve { name, points })
 }
 
 /// A probability for each prior, and the same over the prior.
 fn with_risk(
-    settings: &Settings,
+    settings: &CurveSettings,
     x: &str,
     y: &str,
     xs: &[Rational],
     at: impl Fn(&Rational, &Rational) -> Result<Enclosure> + Sync,
-) -> Result<Vec<Panel>> {
+) -> Result<Vec<CurvePanel>> {
     let name = |prior: &Rational| format!("p = {prior}");
-    let posterior: Vec<Series> =
-        settings.priors.iter().map(|prior| column(name(prior), xs, |x| at(prior, x))).collect::<Result<_>>()?;
-    let over = |series: &Series, prior: &Rational| Series {
+    let posterior: Vec<Curve> =
+        settings.priors.iter().map(|prior| curve(name(prior), xs, |x| at(prior, x))).collect::<Result<_>>()?;
+    let over = |series: &Curve, prior: &Rational| Curve {
         name: series.name.clone(),
         points: (series.points.iter())
             .map(|(x, value)| (x.clone(), value.div(&Enclosure::rational(prior, value.lower().prec()))))
@@ -115,8 +82,10 @@ fn with_risk(
     Ok(vec![panel("posterior", x, y, posterior), panel("risk", x, "ratio to the prior probability", risk)])
 }
 
-fn whole(value: &Rational) -> i64 {
-    value.numer().to_i64().unwrap_or(0)
+/// An x that is a whole number.
+fn whole(x: &Rational) -> Result<i64> {
+    let number = x.numer().to_i64().filter(|_| *x.denom() == 1);
+    number.ok_or_else(|| Error::out_of_range("x", x, "a whole number of 64 bits"))
 }
 
 fn integers(range: std::ops::RangeInclusive<i64>) -> Vec<Rational> {
@@ -124,25 +93,25 @@ fn integers(range: std::ops::RangeInclusive<i64>) -> Vec<Rational> {
 }
 
 /// Figure 1: the posterior probability and R' against the noisy count less the known one.
-pub fn figure_1(settings: &Settings) -> Result<Vec<Panel>> {
+pub fn figure_1(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     let rho = settings.rho(0)?;
     with_risk(settings, "noisy count", "posterior probability", &integers(-10..=15), |prior, x| {
-        Attack::new(prior.clone(), vec![rho.clone()])?.posterior(&[whole(x)], DIGITS)
+        Attack::new(prior.clone(), vec![rho.clone()])?.posterior(&[whole(x)?], DIGITS)
     })
 }
 
 /// Figure 2: the marginal posterior probability and R against rho.
-pub fn figure_2(settings: &Settings, rhos: &[Rational]) -> Result<Vec<Panel>> {
+pub fn figure_2(settings: &CurveSettings, rhos: &[Rational]) -> Result<Vec<CurvePanel>> {
     with_risk(settings, "rho", "marginal posterior probability", rhos, |prior, rho| {
         Attack::new(prior.clone(), vec![rho.clone()])?.marginal(DIGITS)
     })
 }
 
 /// Figure 3: the probability of a correct decision against rho.
-pub fn figure_3(settings: &Settings, rhos: &[Rational]) -> Result<Vec<Panel>> {
+pub fn figure_3(settings: &CurveSettings, rhos: &[Rational]) -> Result<Vec<CurvePanel>> {
     let series = (settings.priors.iter())
         .map(|prior| {
-            column(format!("p = {prior}"), rhos, |rho| {
+            curve(format!("p = {prior}"), rhos, |rho| {
                 Attack::new(prior.clone(), vec![rho.clone()])?.correct_decision(DIGITS)
             })
         })
@@ -151,7 +120,7 @@ pub fn figure_3(settings: &Settings, rhos: &[Rational]) -> Result<Vec<Panel>> {
 }
 
 /// The least noisy count x_1 at which the adversary decides for the target, for every x_2 and y_1 of the paper's tiles.
-fn tiles(attack: &Hierarchy, key: &str) -> Result<Panel> {
+fn tiles(attack: &Hierarchy, key: &str) -> Result<CurvePanel> {
     let series = (-3..=5_i64)
         .into_par_iter()
         .map(|x2| {
@@ -161,70 +130,70 @@ fn tiles(attack: &Hierarchy, key: &str) -> Result<Panel> {
                 let ends = Enclosure::double(low as f64, 53).hull(&Enclosure::double(high as f64, 53));
                 (Rational::from(output.y1), ends)
             };
-            Ok(Series { name: format!("x2 = {x2}"), points: outputs.iter().zip(thresholds).map(point).collect() })
+            Ok(Curve { name: format!("x2 = {x2}"), points: outputs.iter().zip(thresholds).map(point).collect() })
         })
         .collect::<Result<_>>()?;
     Ok(panel(key, "noisy sum y1 over the other groups", "least noisy x1 decided for the target", series))
 }
 
 /// Figure 4: the decisions for the uniform prior, as the least x_1 decided for the target.
-pub fn figure_4(settings: &Settings) -> Result<Vec<Panel>> {
+pub fn figure_4(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     Ok(vec![tiles(&settings.hierarchy(&settings.rho(1)?, Upper::Uniform)?, "uniform")?])
 }
 
 /// Figure 5: the probability of a correct decision against the true x_2, and without the counts above and beside.
-pub fn figure_5(settings: &Settings, most: i64, digits: u32) -> Result<Vec<Panel>> {
+pub fn figure_5(settings: &CurveSettings, most: i64, digits: u32) -> Result<Vec<CurvePanel>> {
     let attack = settings.hierarchy(&settings.rho(1)?, Upper::Uniform)?;
-    let alone = Attack::new(Settings::half(), vec![settings.rho(0)?])?.correct_decision(digits)?;
+    let alone = Attack::new(CurveSettings::half(), vec![settings.rho(0)?])?.correct_decision(digits)?;
     let xs = integers(1..=most);
-    let with = column("two levels".to_string(), &xs, |x2| {
-        Ok(attack.correct_decision(Truth { x1: 1, x2: whole(x2) }, digits)?.correct)
+    let with = curve("two levels".to_string(), &xs, |x2| {
+        Ok(attack.correct_decision(Truth { x1: 1, x2: whole(x2)? }, digits)?.correct)
     })?;
-    let without = column("lowest level alone".to_string(), &xs, |_| Ok(alone.clone()))?;
+    let without = curve("lowest level alone".to_string(), &xs, |_| Ok(alone.clone()))?;
     Ok(vec![panel("correct", "true count x2", "probability of a correct decision", vec![with, without])])
 }
 
 /// Figure 6: the same against rho_2, for each of the settings' true x_2.
-pub fn figure_6(settings: &Settings, rhos: &[Rational], digits: u32) -> Result<Vec<Panel>> {
-    let alone = Attack::new(Settings::half(), vec![settings.rho(0)?])?.correct_decision(digits)?;
-    let mut series: Vec<Series> = (settings.uppers.iter())
+pub fn figure_6(settings: &CurveSettings, rhos: &[Rational], digits: u32) -> Result<Vec<CurvePanel>> {
+    let alone = Attack::new(CurveSettings::half(), vec![settings.rho(0)?])?.correct_decision(digits)?;
+    let mut series: Vec<Curve> = (settings.uppers.iter())
         .map(|&x2| {
-            column(format!("x2 = {x2}"), rhos, |rho2| {
+            curve(format!("x2 = {x2}"), rhos, |rho2| {
                 let attack = settings.hierarchy(rho2, Upper::Uniform)?;
                 Ok(attack.correct_decision(Truth { x1: 1, x2 }, digits)?.correct)
             })
         })
         .collect::<Result<_>>()?;
-    series.push(column("lowest level alone".to_string(), rhos, |_| Ok(alone.clone()))?);
+    series.push(curve("lowest level alone".to_string(), rhos, |_| Ok(alone.clone()))?);
     Ok(vec![panel("correct", "rho of the level above", "probability of a correct decision", series)])
 }
 
 /// Figure 7: the marginal posterior and R against the number of levels at which the target is known to be unique.
-pub fn figure_7(settings: &Settings) -> Result<Vec<Panel>> {
+pub fn figure_7(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     let levels = integers(1..=settings.rhos.len() as i64);
     with_risk(settings, "levels", "marginal posterior probability", &levels, |prior, level| {
-        Attack::new(prior.clone(), settings.rhos[..whole(level) as usize].to_vec())?.marginal(DIGITS)
+        Attack::new(prior.clone(), settings.rhos[..whole(level)? as usize].to_vec())?.marginal(DIGITS)
     })
 }
 
 /// Figure 8: the variance of the discrete Gaussian against its variance proxy s = 1 / (2 rho).
-pub fn figure_8(proxies: &[Rational]) -> Result<Vec<Panel>> {
+pub fn figure_8(proxies: &[Rational]) -> Result<Vec<CurvePanel>> {
     let rho = |s: &Rational| Rational::from(1) / Rational::from(s * 2_u32);
-    let variance = column("variance".to_string(), proxies, |s| Ok(noise(&rho(s))?.variance(DIGITS)))?;
-    let proxy = column("s".to_string(), proxies, |s| Ok(Enclosure::rational(s, 64)))?;
+    let variance = curve("variance".to_string(), proxies, |s| Ok(noise(&rho(s))?.variance(DIGITS)))?;
+    let proxy = curve("s".to_string(), proxies, |s| Ok(Enclosure::rational(s, 64)))?;
     Ok(vec![panel("variance", "variance proxy s", "variance", vec![variance, proxy])])
 }
 
 /// Figure 9: the masses of a sum of n discrete Gaussians, and of the one that approximates it (3.7).
-pub fn figure_9(settings: &Settings) -> Result<Vec<Panel>> {
-    let one = |(rho, count): &(Rational, u64)| -> Result<Panel> {
+pub fn figure_9(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
+    let one = |(rho, count): &(Rational, u64)| -> Result<CurvePanel> {
         let make = |sum| Others::new(rho.clone(), *count, sum)?.table(64);
         let (exact, approximate) = (make(Sum::Exact)?, make(Sum::OneGaussian)?);
         let reach = (4.0 * (*count as f64 / (2.0 * rho.to_f64())).sqrt()).ceil() as i64;
         let xs = integers(-reach..=reach);
         let series = vec![
-            column("sum".to_string(), &xs, |x| Ok(exact.mass(whole(x))))?,
-            column("one discrete Gaussian".to_string(), &xs, |x| Ok(approximate.mass(whole(x))))?,
+            curve("sum".to_string(), &xs, |x| Ok(exact.mass(whole(x)?)))?,
+            curve("one discrete Gaussian".to_string(), &xs, |x| Ok(approximate.mass(whole(x)?)))?,
         ];
         Ok(panel(&format!("n{count}-rho{rho}"), "noise", "probability", series))
     };
@@ -232,7 +201,7 @@ pub fn figure_9(settings: &Settings) -> Result<Vec<Panel>> {
 }
 
 /// Figure 10: the decisions for the uniform prior and for the bounded one.
-pub fn figure_10(settings: &Settings) -> Result<Vec<Panel>> {
+pub fn figure_10(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     let rho2 = settings.rho(1)?;
     Ok(vec![
         tiles(&settings.hierarchy(&rho2, Upper::Uniform)?, "uniform")?,
@@ -241,15 +210,15 @@ pub fn figure_10(settings: &Settings) -> Result<Vec<Panel>> {
 }
 
 /// Figure 11: the decisions for the point priors.
-pub fn figure_11(settings: &Settings) -> Result<Vec<Panel>> {
+pub fn figure_11(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     let rho2 = settings.rho(1)?;
     let one = |point: &i64| tiles(&settings.hierarchy(&rho2, Upper::Point(*point))?, &format!("point-{point}"));
     settings.points.iter().map(one).collect()
 }
 
 /// Figure 12: the marginal posterior after post-processing against the published count above, and against rho.
-pub fn figure_12(settings: &Settings, most: i64, rhos: &[Rational]) -> Result<Vec<Panel>> {
-    let (half, others) = (Settings::half(), settings.others);
+pub fn figure_12(settings: &CurveSettings, most: i64, rhos: &[Rational]) -> Result<Vec<CurvePanel>> {
+    let (half, others) = (CurveSettings::half(), settings.others);
     let after = |rho: &Rational, published: i64| {
         Postprocessed::new(half.clone(), rho.clone(), others, 1)?.marginal(published, DIGITS)
     };
@@ -258,13 +227,13 @@ pub fn figure_12(settings: &Settings, most: i64, rhos: &[Rational]) -> Result<Ve
     let alone = before(&rho)?;
     let counts = integers(1..=most);
     let left = vec![
-        column("post-processed".to_string(), &counts, |x| after(&rho, whole(x)))?,
-        column("as published".to_string(), &counts, |_| Ok(alone.clone()))?,
+        curve("post-processed".to_string(), &counts, |x| after(&rho, whole(x)?))?,
+        curve("as published".to_string(), &counts, |_| Ok(alone.clone()))?,
     ];
-    let mut right: Vec<Series> = (settings.uppers.iter())
-        .map(|&upper| column(format!("published count above {upper}"), rhos, |rho| after(rho, upper)))
+    let mut right: Vec<Curve> = (settings.uppers.iter())
+        .map(|&upper| curve(format!("published count above {upper}"), rhos, |rho| after(rho, upper)))
         .collect::<Result<_>>()?;
-    right.push(column("as published".to_string(), rhos, before)?);
+    right.push(curve("as published".to_string(), rhos, before)?);
     let y = "marginal posterior probability";
     Ok(vec![panel("by-count", "published count above", y, left), panel("by-rho", "rho", y, right)])
 }

@@ -7,12 +7,12 @@ use crate::{
     account::{Composition, Counts},
     error::Result,
     loss::law::Law,
-    numeric::{Certainty, Enclosure, rational::parse},
+    numeric::{Enclosure, rational::parse},
     release::{
         Neighbors,
         schema::{Attribute, Schema},
     },
-    replication::verify::Computed,
+    replication::verdict::Computed,
     spine::bypass::{Privacy, Spine},
     topdown::{
         histograms::{Entry, Histograms},
@@ -20,8 +20,8 @@ use crate::{
     },
 };
 
-/// Every record changed to every other place and cell: the most that any change spends is the budget exactly. The queries tell
-/// both attributes, so that a change of both is seen in full even at units that hold both places.
+/// Whether the largest privacy loss of all changes of one record to another place and cell is the budget exactly. The
+/// queries tell both attributes, so that a change of both counts in full even at units that hold both places.
 pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
     let tree = if bypassed { uneven_tree()? } else { binary_tree()? };
     let shares: Vec<Rational> = [3, 1, 4, 1, 5, 2].map(|part| Rational::from((part, 16))).to_vec();
@@ -38,7 +38,7 @@ pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
     let mut most = Rational::new();
     let (blocks, cells) = (spine.tree.order().len() as u32, schema.cells() as u32);
     let one = |place: u32, cell: u32| Histograms::new(vec![Entry { place, cell, count: 1 }]);
-    // By symmetry of cells and, where nothing is bypassed, of blocks, the first record stands for all.
+    // By symmetry the first cell stands for all, and the first block too if no unit is bypassed.
     let from = if bypassed { 0..blocks } else { 0..1 };
     for (before, after) in from.flat_map(|before| (0..blocks).map(move |after| (before, after))) {
         for cell in 0..cells {
@@ -67,25 +67,18 @@ pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
     Ok(most == budget)
 }
 
+/// Whether a count changed by `shift` with noise N_Z(0, shift^2 / (2 rho)) has Renyi divergences of at most rho times the
+/// order, for all these rho, shifts and orders.
 pub(super) fn lemma_2(rhos: &[String], shifts: &[u64], orders: &[String]) -> Result<Computed> {
-    let mut answer = Certainty::Yes;
-    for rho in rhos {
-        let rho = parse(rho)?;
-        for shift in shifts {
-            let sigma2 = Rational::from(shift * shift) / Rational::from(&rho * 2_u32);
-            let count = Composition::new([Counts::discrete_gaussian(sigma2, 1, *shift)?])?;
-            for order in orders {
-                let order = parse(order)?;
-                let above = Rational::from(&order - 1_u32);
-                // D = ln E[exp((order - 1) L)] / (order - 1).
-                let divergence = count.loss().ln_mgf(&above, 400).div(&Enclosure::rational(&above, 400));
-                match divergence.at_most(&Rational::from(&rho * &order)) {
-                    Certainty::Yes => {}
-                    Certainty::No => return Ok(Computed::Statement(Certainty::No)),
-                    Certainty::Undecided => answer = Certainty::Undecided,
-                }
-            }
-        }
-    }
-    Ok(Computed::Statement(answer))
+    let pairs = rhos.iter().flat_map(|rho| shifts.iter().map(move |shift| (rho, *shift)));
+    let cases = pairs.flat_map(|(rho, shift)| orders.iter().map(move |order| (rho, shift, order)));
+    Computed::all_hold(cases.map(|(rho, shift, order)| {
+        let (rho, order) = (parse(rho)?, parse(order)?);
+        let sigma2 = Rational::from(shift * shift) / Rational::from(&rho * 2_u32);
+        let count = Composition::new([Counts::discrete_gaussian(sigma2, 1, shift)?])?;
+        let above = Rational::from(&order - 1_u32);
+        // D = ln E[exp((order - 1) L)] / (order - 1).
+        let divergence = count.loss().ln_mgf(&above, 400).div(&Enclosure::rational(&above, 400));
+        Ok(divergence.at_most(&Rational::from(&rho * &order)))
+    }))
 }

@@ -26,12 +26,13 @@ pub(super) fn small_trees() -> Result<Vec<Tree>> {
         .collect()
 }
 
-/// The entity of the blocks whose bits are set, and its distance.
-pub(super) fn distance(tree: &Tree, bits: u32) -> u32 {
+/// The distance of the entity of the blocks whose bits are set.
+fn distance(tree: &Tree, bits: u32) -> u32 {
     let codes = (0..tree.order().len()).map(|row| bits >> row & 1).collect();
     osed::distances(tree, &Column { codes, names: vec![String::new(), "in".into()] })[1]
 }
 
+/// Whether (4.1) to (4.4) give the fewest units that make an entity, by trying all coefficients.
 pub(super) fn osed_is_the_fewest() -> Result<bool> {
     for tree in small_trees()? {
         let blocks = tree.order().len();
@@ -63,6 +64,7 @@ pub(super) fn osed_is_the_fewest() -> Result<bool> {
     Ok(true)
 }
 
+/// Whether an entity that is a unit of the spine has distance one.
 pub(super) fn osed_of_units() -> Result<bool> {
     let all = small_trees()?.into_iter().all(|tree| {
         (0..tree.levels()).all(|level| {
@@ -91,6 +93,7 @@ pub(super) fn uneven_tree() -> Result<Tree> {
     Ok(Tree::census(&Blocks::from_geoids(geoids.iter().map(geoid).collect())?))
 }
 
+/// The same share for each of six levels.
 pub(super) fn equal_shares() -> Vec<Rational> {
     vec![Rational::from((1, 6)); 6]
 }
@@ -98,4 +101,12 @@ pub(super) fn equal_shares() -> Vec<Rational> {
 /// The least of max(groups, blocks of the largest group) over all numbers of groups.
 pub(super) fn fewest_fanout(blocks: u64) -> u64 {
     (1..=blocks).map(|groups| groups.max(blocks.div_ceil(groups))).min().unwrap_or(0)
+}
+
+/// Whether [`fewest_fanout`] is the square root of the number of blocks, rounded up, for all numbers up to `most`.
+pub(super) fn fewest_fanout_is_the_root(most: u64) -> bool {
+    (1..=most).all(|blocks| {
+        let root = blocks.isqrt();
+        fewest_fanout(blocks) == if root * root == blocks { root } else { root + 1 }
+    })
 }

@@ -16,13 +16,18 @@
 //! - **Beyond b** (E1): `P[Y > b]` <= exp(-(b + 1)^2 / (2 V)), V = sum w_i^2 n_i sigma_i^2, since Y is sub-Gaussian.
 //! - **Truncation** (E2): the integral from `reach` to pi is at most (b - a + 1) times the largest f there. Every factor
 //!   falls on [0, pi] and has period 2 pi (Proposition A.6), so it exceeds a level only within a fixed distance of 2 pi Z;
-//!   where no t in [reach, pi] lies in all these windows at once, f is below the level ([`Boole::sieve`]).
+//!   if no t in [reach, pi] lies in all these windows at once, f is below the level ([`Boole::sieve`]).
 //! - **Discretisation** (E3): (2 / 945) reach h^6 sup |F^(6)|, and with the absolute moments of Y
 //!   sup |F^(6)| <= (1 / pi) sum over m of sum over j of C(6, j) |m|^(6 - j) E|Y|^j.
 //! - **Rounding**: the nodes are balls, so it is in the enclosure of the sum.
 
+mod factor;
+mod sieve;
+
 use rug::{Float, Integer, Rational, float::Round, ops::Pow};
 
+use self::factor::{BITS, CorrectionsAtNodes, decay, ln_factor};
+pub use self::{factor::Term, sieve::SieveStep};
 use crate::{
     error::{Error, Result},
     loss::theta,
@@ -32,28 +37,14 @@ use crate::{
         field::{Field, Real},
         rational,
     },
+    replication::verdict::finite,
 };
 
-/// Bits of the balls: with 10^7 nodes the roundings stay below 10^-35.
-const BITS: u32 = 160;
-/// Nodes of a chunk, and nodes from one freshly computed angle to the next; multiples of four.
+/// Nodes of a chunk, and nodes from one angle computed afresh to the next; multiples of four.
 const CHUNK: u64 = 40_000;
 const FRESH: u64 = 4_000;
 /// A node whose |F| is below exp(-NEGLIGIBLE) is not evaluated; its bound is added to the radius.
 const NEGLIGIBLE: f64 = 120.0;
-
-/// `weight` times the sum of `copies` draws of N_Z(0, sigma2).
-#[derive(Clone, Debug)]
-pub struct Term {
-    /// The integer weight, at least one.
-    pub weight: u64,
-    /// The variance proxy.
-    pub sigma2: Rational,
-    /// The number of draws.
-    pub copies: u64,
-    /// E|S|^j for j = 1 to 6, S the unweighted sum; upper ends are used.
-    pub moments: [Enclosure; 6],
-}
 
 /// `P[first <= Y <= last]` by Boole's rule.
 #[derive(Clone, Debug)]
@@ -67,22 +58,13 @@ pub struct Boole {
 
 /// What the rule leaves out at most, term by term.
 #[derive(Clone, Debug)]
-pub struct Budget {
+pub struct ErrorBudget {
     /// E1: the probability beyond the last value.
     pub beyond: Float,
     /// E2: the integral beyond the reach.
     pub truncation: Float,
     /// E3: the rule on its nodes.
     pub discretisation: Float,
-}
-
-/// A window of t in which a factor may exceed the level, after the windows of all terms before it were intersected.
-#[derive(Clone, Debug)]
-pub struct Sieved {
-    /// The weight of the term.
-    pub weight: u64,
-    /// The parts of [reach, pi] that are left, in doubles for show.
-    pub left: Vec<(f64, f64)>,
 }
 
 impl Boole {
@@ -145,10 +127,10 @@ impl Boole {
         })
     }
 
-    /// E1, E2 and E3. The level of the sieve is 10^-35, the paper's; refused where the reach is too short for it.
-    pub fn budget(&self) -> Result<Budget> {
+    /// E1, E2 and E3. The level of the sieve is 10^-35, the paper's; refused if the reach is too short for it.
+    pub fn budget(&self) -> Result<ErrorBudget> {
         let level = Rational::from((1, Integer::from(10).pow(35)));
-        if self.sieve(&level).last().is_none_or(|sieved| !sieved.left.is_empty()) {
+        if self.sieve(&level)?.last().is_none_or(|sieved| !sieved.left.is_empty()) {
             let expected = "a reach beyond which the characteristic function is proven to be below 10^-35";
             return Err(Error::out_of_range("the reach of the integral", rational::display(&self.reach), expected));
         }
@@ -159,7 +141,7 @@ impl Boole {
         let count = Rational::from(self.last - self.first + 1);
         let step = Rational::from(&self.reach / self.panels);
         let power = step.pow(6) * &self.reach * Rational::from((2, 945));
-        Ok(Budget {
+        Ok(ErrorBudget {
             beyond: beyond.upper().clone(),
             truncation: real(&(count * level)).upper().clone(),
             discretisation: real(&power).mul(&self.sixth_derivative()).upper().clone(),
@@ -188,64 +170,15 @@ impl Boole {
         total.div(&Enclosure::pi(BITS))
     }
 
-    /// The sieve: the parts of [reach, pi] where no factor is proven to be at most `level`, after one term more each
-    /// time, those of large variance first. f is at most the level where nothing is left.
-    pub fn sieve(&self, level: &Rational) -> Vec<Sieved> {
-        self.sieve_between(&self.reach, &exact(Enclosure::pi(96).upper()), level)
+    /// The sieve: the parts of [reach, pi] where no factor is proven to be at most `level`, after one more term in each
+    /// step, those of large variance first. If nothing is left, f is at most the level on all of [reach, pi].
+    pub fn sieve(&self, level: &Rational) -> Result<Vec<SieveStep>> {
+        self.sieve_between(&self.reach, &finite(Enclosure::pi(96).upper(), "pi")?, level)
     }
 
     /// The same on any interval of t >= 0.
-    pub fn sieve_between(&self, from: &Rational, to: &Rational, level: &Rational) -> Vec<Sieved> {
-        let pi = Enclosure::pi(96);
-        let (pi_low, pi_high) = (exact(pi.lower()), exact(pi.upper()));
-        let mut order: Vec<&Term> = self.terms.iter().collect();
-        order.sort_by(|a, b| b.sigma2.cmp(&a.sigma2));
-        let mut left = vec![(from.clone(), to.clone())];
-        let mut steps = Vec::new();
-        for term in order {
-            let half_width = self.half_width(term, level);
-            let weight = Rational::from(term.weight);
-            let mut next = Vec::new();
-            for (from, to) in &left {
-                // Windows around 2 pi k / weight, from the last one that may begin before `from`.
-                let first = (Rational::from(from * &weight) - &half_width) / Rational::from(&pi_high * 2_u32);
-                let mut k = first.floor().into_numer_denom().0.max(Integer::new());
-                loop {
-                    let start = (Rational::from(&pi_low * &k) * 2_u32 - &half_width) / &weight;
-                    let end = (Rational::from(&pi_high * &k) * 2_u32 + &half_width) / &weight;
-                    if start > *to {
-                        break;
-                    }
-                    if end >= *from {
-                        next.push((start.max(from.clone()), end.min(to.clone())));
-                    }
-                    k += 1;
-                }
-            }
-            left = next;
-            let shown = left.iter().map(|(a, b)| (a.to_f64(), b.to_f64())).collect();
-            steps.push(Sieved { weight: term.weight, left: shown });
-        }
-        steps
-    }
-
-    /// At least the largest u in [0, pi] with f_i(u)^n >= level; f_i falls on [0, pi].
-    fn half_width(&self, term: &Term, level: &Rational) -> Rational {
-        // In steps of pi / 2^12, rounded up by one.
-        let level = Enclosure::rational(level, 96).ln();
-        let reaches = |k: u32| {
-            let u = Enclosure::pi(96).mul(&Enclosure::rational(&Rational::from((k, 4096)), 96));
-            ln_factor(term, &u).upper() >= level.lower()
-        };
-        let (mut inside, mut outside) = (0_u32, 4096_u32);
-        if reaches(outside) {
-            return Rational::from(4);
-        }
-        while outside - inside > 1 {
-            let middle = (inside + outside) / 2;
-            if reaches(middle) { inside = middle } else { outside = middle }
-        }
-        exact(Enclosure::pi(96).mul(&Enclosure::rational(&Rational::from((outside, 4096)), 96)).upper())
+    pub fn sieve_between(&self, from: &Rational, to: &Rational, level: &Rational) -> Result<Vec<SieveStep>> {
+        sieve::sieve_between(&self.terms, from, to, level)
     }
 
     /// How many chunks the nodes fall into.
@@ -294,7 +227,8 @@ impl Boole {
         let mut bell = real(&-(Rational::from(&unit * from) * from)).exp();
         let mut fall = real(&-Rational::from(&unit * (2 * from + 1))).exp();
         let fall_step = real(&-Rational::from(&unit * 2_u32)).exp();
-        let thetas: Vec<Theta> = self.terms.iter().map(|term| Theta::new(term, step, to)).collect();
+        let corrections: Vec<CorrectionsAtNodes> =
+            self.terms.iter().map(|term| CorrectionsAtNodes::new(term, step, to)).collect();
         let normaliser = self.terms.iter().fold(Enclosure::double(1.0, BITS), |product, term| {
             let single = theta::theta3(&decay(&term.sigma2, BITS), BITS);
             (0..term.copies).fold(product, |product, _| product.mul(&single))
@@ -313,7 +247,7 @@ impl Boole {
                 2 => 12,
                 _ => 32,
             };
-            let product = thetas.iter().fold(bell.clone(), |product, theta| theta.times(product, k));
+            let product = corrections.iter().fold(bell.clone(), |product, term| term.times(product, k));
             sum = sum.add(&kernel.mul(&product).mul_int(weight));
             for (point, turn) in points.iter_mut().zip(&turns) {
                 *point = point.mul(turn);
@@ -333,104 +267,13 @@ impl Boole {
     }
 
     /// Encloses `P[Y >= first]` from the rule's value.
-    pub fn upper_tail(&self, sum: &Enclosure, budget: &Budget) -> Enclosure {
+    pub fn upper_tail(&self, sum: &Enclosure, budget: &ErrorBudget) -> Enclosure {
         // |integral - sum| <= E3 on [0, reach], and the rest of the integral is at most E2; P[Y > last] is in [0, E1].
         let error = Float::with_val_round(BITS, &budget.truncation + &budget.discretisation, Round::Up).0;
         let around = Enclosure::new(-error.clone(), error);
         let beyond = Enclosure::new(Float::new(BITS), budget.beyond.clone());
         sum.add(&around).add(&beyond)
     }
-}
-
-/// 1 + 2 sum q^(k^2) cosh(2 pi k sigma2 u) of one term at the nodes of a run, to the power of its copies.
-struct Theta {
-    copies: u64,
-    /// Of the corrections up to the end of the run, all together: relative to the product.
-    ln_bound: f64,
-    /// ln q and 2 pi sigma2 weight step, for runs where the corrections matter.
-    series: Option<(Ball, Ball)>,
-}
-
-impl Theta {
-    fn new(term: &Term, step: &Rational, to: u64) -> Self {
-        let exact = decay(&term.sigma2, BITS);
-        let slope = Enclosure::pi(BITS)
-            .mul(&Enclosure::rational(&(Rational::from(&term.sigma2 * 2_u32) * step * term.weight), BITS));
-        // The first correction is at most 2 exp(-decay + slope k), the later ones less than half of the one before each
-        // (u <= 3 < pi); with n copies (1 + x)^n - 1 <= n x exp(n x).
-        let x = 4.0 * (slope.upper().to_f64() * to as f64 - exact.lower().to_f64()).exp();
-        let n = term.copies as f64;
-        // Never below exp(-600), where doubles underflow.
-        let ln_bound = ((n * x * (n * x).exp()).ln() * (1.0 - 1e-9) + 1e-6).max(-600.0);
-        let series = (ln_bound > -f64::from(BITS) * std::f64::consts::LN_2).then(|| {
-            let pi = Ball::pi(BITS);
-            let decay = pi.mul(&pi).mul(&Ball::rational(&Rational::from(&term.sigma2 * -2_i32), BITS));
-            let slope = Rational::from(&term.sigma2 * 2_u32) * step * term.weight;
-            (decay, pi.mul(&Ball::rational(&slope, BITS)))
-        });
-        Theta { copies: term.copies, ln_bound, series }
-    }
-
-    /// The product times this factor at node k.
-    fn times(&self, product: Ball, k: u64) -> Ball {
-        let nought = || Ball::rational(&Rational::new(), BITS);
-        let Some((decay, slope)) = &self.series else {
-            // The corrections are positive and below exp(ln_bound) of the product.
-            return ComplexBall::new(product, nought()).with_relative_error(self.ln_bound).re();
-        };
-        let mut sum = Ball::rational(&Rational::from(1), BITS);
-        let (q, u) = (decay.approximate(), slope.approximate() * k as f64);
-        for j in 1_i64.. {
-            let (power, linear) = (decay.mul_int(j * j), slope.mul_int(j * k as i64));
-            sum = sum.add(&power.add(&linear).exp()).add(&power.add(&linear.clone().neg()).exp());
-            // What follows is at most 4 exp(q (j + 1)^2 + (j + 1) u), each later term less than half of the one before.
-            let next = (j + 1) as f64;
-            let ln_next = (q * next * next + next * u) * (1.0 - 1e-9) + 2.0;
-            if ln_next < -f64::from(BITS) * std::f64::consts::LN_2 {
-                sum = ComplexBall::new(sum, nought()).with_error(ln_next).re();
-                break;
-            }
-        }
-        product.mul(&ComplexBall::new(sum, nought()).pow(self.copies).re())
-    }
-}
-
-fn exact(value: &Float) -> Rational {
-    value.to_rational().unwrap_or_default()
-}
-
-/// 2 pi^2 sigma2.
-fn decay(sigma2: &Rational, bits: u32) -> Enclosure {
-    let pi = Enclosure::pi(bits);
-    pi.mul(&pi).mul(&Enclosure::rational(&Rational::from(sigma2 * 2_u32), bits))
-}
-
-/// Encloses ln of f_i(u)^n for u in [0, pi]: -n sigma2 u^2 / 2 + n ln((1 + corrections) / theta_3(0, q)).
-fn ln_factor(term: &Term, u: &Enclosure) -> Enclosure {
-    const BITS: u32 = 96;
-    let sigma2 = Enclosure::rational(&term.sigma2, BITS);
-    let copies = Enclosure::rational(&Rational::from(term.copies), BITS);
-    let decay = decay(&term.sigma2, BITS);
-    let slope = Enclosure::pi(BITS).mul(&Enclosure::double(2.0, BITS)).mul(&sigma2).mul(u);
-    // 2 q^(k^2) cosh(k slope) <= 2 exp(-k^2 decay + k slope), and slope <= decay.
-    let mut sum = Enclosure::double(1.0, BITS);
-    for k in 1..2000_u32 {
-        let k = f64::from(k);
-        let power = decay.mul(&Enclosure::double(-k * k, BITS));
-        let step = slope.mul(&Enclosure::double(k, BITS));
-        let term = power.add(&step).exp().add(&power.sub(&step).exp());
-        sum = sum.add(&term);
-        // From k to k + 1 the larger part falls by exp(-2 k decay) at least.
-        let ratio = (-2.0 * k * decay.lower().to_f64()).exp();
-        if ratio < 1e-20 {
-            let rest = term.mul(&Enclosure::double(2e-20, BITS));
-            sum = sum.add(&Enclosure::double(0.0, BITS).hull(&rest));
-            break;
-        }
-    }
-    let square = sigma2.mul(u).mul(u).div(&Enclosure::double(-2.0, BITS));
-    let theta = theta::theta3(&decay, BITS);
-    square.add(&sum.div(&theta).ln()).mul(&copies)
 }
 
 #[cfg(test)]
@@ -500,11 +343,11 @@ mod tests {
         let boole = |reach: &str| Boole::new(terms.clone(), (0, 10), parse(reach).unwrap(), 40).unwrap();
         // exp(-50 u^2) = 10^-10 at u = 0.68, exp(-32 u^2) at 0.85: windows 0.34 and 0.28 wide at zero.
         let level = parse("1e-10").unwrap();
-        let open = boole("0.2").sieve(&level);
+        let open = boole("0.2").sieve(&level).unwrap();
         assert!(!open.last().unwrap().left.is_empty());
         assert_eq!(open[0].weight, 2);
         // Around 2 pi / 3 = 2.09 and pi the windows of the two weights do not meet.
-        assert!(boole("0.3").sieve(&level).last().unwrap().left.is_empty());
+        assert!(boole("0.3").sieve(&level).unwrap().last().unwrap().left.is_empty());
         assert!(boole("0.3").budget().is_err(), "10^-35 needs more");
     }
 

@@ -3,7 +3,7 @@
 use rug::Rational;
 
 use super::{
-    Formula,
+    claims::Remark1Formula,
     trees::{binary_tree, small_trees, uneven_tree},
 };
 use crate::{
@@ -17,30 +17,30 @@ use crate::{
 };
 
 /// All numbers of children up to `children` with all shares of a unit and its children up to `shares`.
-pub(super) fn grid(children: u64, shares: u64) -> impl Iterator<Item = (u64, u64, u64)> {
+fn grid(children: u64, shares: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     let pairs = (1..=shares).flat_map(move |parent| (1..=shares).map(move |child| (parent, child)));
     (1..=children).flat_map(move |c| pairs.clone().map(move |(parent, child)| (c, parent, child)))
 }
 
 /// A tree of six levels: a nation of two states, in the first two counties, of which the first has c tracts, each with two
 /// block groups of one and two blocks. The unit is the first county.
-pub(super) struct Family {
+struct CountyOfTracts {
     tree: Tree,
 }
 
-pub(super) const UNIT: (usize, usize) = (2, 0);
+const UNIT: (usize, usize) = (2, 0);
 
-impl Family {
-    pub(super) fn new(c: u64) -> Result<Self> {
+impl CountyOfTracts {
+    fn new(c: u64) -> Result<Self> {
         let tract = |state: u64, county: u64, tract: u64| {
             let first = state * 10_u64.pow(13) + county * 10_u64.pow(10) + tract * 10_000 + 1000;
             [first, first + 1000, first + 1001]
         };
         let tracts = (0..c).map(|number| tract(1, 1, number)).chain([tract(1, 2, 0), tract(2, 1, 0)]);
-        Ok(Family { tree: Tree::census(&Blocks::from_geoids(tracts.flatten().collect())?) })
+        Ok(CountyOfTracts { tree: Tree::census(&Blocks::from_geoids(tracts.flatten().collect())?) })
     }
 
-    /// The variances where the unit has one share, its children another and all other levels 3; precision is the share to the
+    /// The variances if the unit has one share, its children another and all other levels 3; the precision is the share to the
     /// given power, 2 for Laplace noise and 1 for Gaussian.
     fn variances(&self, parent: u64, child: u64, power: u32, bypassed: bool) -> Result<Variances<Rational>> {
         let children = self.tree.children(UNIT.0, UNIT.1);
@@ -59,8 +59,8 @@ impl Family {
         })
     }
 
-    /// Whether a bypass raises the variance of no unit and of no set of two blocks.
-    pub(super) fn never_worse(&self, parent: u64, child: u64, power: u32) -> Result<bool> {
+    /// Whether a bypass leaves the variances of all units and of all sets of two blocks as they are or lower.
+    fn never_worse(&self, parent: u64, child: u64, power: u32) -> Result<bool> {
         let before = self.variances(parent, child, power, false)?;
         let after = self.variances(parent, child, power, true)?;
         let units =
@@ -72,9 +72,10 @@ impl Family {
     }
 }
 
+/// Whether a bypass that Theorem 2 allows raises no variance, for all numbers of children and shares up to these.
 pub(super) fn theorem_2(children: u64, shares: u64) -> Result<bool> {
     for c in 1..=children {
-        let family = Family::new(c)?;
+        let family = CountyOfTracts::new(c)?;
         for (_, parent, child) in grid(1, shares) {
             let allowed = 2 * child >= (c - 1) * parent;
             if allowed && !family.never_worse(parent, child, 2)? {
@@ -85,9 +86,10 @@ pub(super) fn theorem_2(children: u64, shares: u64) -> Result<bool> {
     Ok(true)
 }
 
+/// Whether with Gaussian noise a bypass raises the unit's own variance, or with one child changes none.
 pub(super) fn zcdp(children: u64, shares: u64) -> Result<bool> {
     for c in 1..=children {
-        let family = Family::new(c)?;
+        let family = CountyOfTracts::new(c)?;
         for (_, parent, child) in grid(1, shares) {
             let before = family.variances(parent, child, 1, false)?;
             let after = family.variances(parent, child, 1, true)?;
@@ -112,23 +114,42 @@ pub(super) fn laplace_variance(epsilon: &Rational, gamma: &Rational) -> Rational
     scale.square() * 2_u32
 }
 
+/// The most children for which a bypass raises no variance, if the unit has the same share as its children.
+pub(super) fn most_children_at_equal_shares() -> Result<u64> {
+    let mut most = 0;
+    while CountyOfTracts::new(most + 1)?.never_worse(5, 5, 2)? {
+        most += 1;
+    }
+    Ok(most)
+}
+
+/// Whether the two variances of Remark 1 compare as Theorem 2 decides.
+pub(super) fn remark_1_decides() -> bool {
+    grid(6, 12).all(|(c, parent, child)| {
+        let before = Rational::from((2 * c, c * parent * parent + child * child));
+        let after = Rational::from((2 * c, (parent + child) * (parent + child)));
+        (before >= after) == (2 * child >= (c - 1) * parent)
+    })
+}
+
 /// The formula against the least-squares variance of the parent's total on a tree of the parent and its children, with epsilon
-/// = 2, where 4 / epsilon^2 = 1.
-pub(super) fn remark_1(formula: Formula) -> Result<bool> {
+/// = 2, so that 4 / epsilon^2 = 1.
+pub(super) fn remark_1(formula: Remark1Formula) -> Result<bool> {
     let two = Rational::from(2);
     for (c, parent, child) in grid(6, 12) {
         let tracts = (0..c).map(|tract| 10_u64.pow(13) + 10_u64.pow(10) + tract * 10_000 + 1000);
         let tree = Tree::census(&Blocks::from_geoids(tracts.collect())?);
         let (asks_parent, child_share, printed) = match formula {
-            Formula::Parent => (true, None, Rational::from((2, parent * parent))),
-            Formula::Children => (false, Some(child), Rational::from((2 * c, child * child))),
-            Formula::Both => (true, Some(child), Rational::from((2 * c, c * parent * parent + child * child))),
-            Formula::Bypassed => {
+            Remark1Formula::Parent => (true, None, Rational::from((2, parent * parent))),
+            Remark1Formula::Children => (false, Some(child), Rational::from((2 * c, child * child))),
+            Remark1Formula::Both => (true, Some(child), Rational::from((2 * c, c * parent * parent + child * child))),
+            Remark1Formula::Bypassed => {
                 (false, Some(parent + child), Rational::from((2 * c, (parent + child) * (parent + child))))
             }
         };
         let precision = |share: u64| laplace_variance(&two, &Rational::from(share)).recip();
-        // Below and above nothing is measured, but where the children are silent a tenth keeps the blocks apart.
+        // Nothing is measured below and above, except that the blocks get a tiny precision if the children get none, so
+        // that the system has a solution.
         let variances = Variances::new(
             &tree,
             |_, _| 0,
@@ -140,7 +161,7 @@ pub(super) fn remark_1(formula: Formula) -> Result<bool> {
             },
         )?;
         let own = variances.unit(UNIT.0, UNIT.1);
-        // The tenth of a millionth of a millionth tells of the total next to nothing.
+        // The tiny precision changes the variance of the total by next to nothing.
         let near = Rational::from(own - &printed).abs() <= printed.clone() / 1_000_000_000_u64;
         if !(if child_share.is_some() { *own == printed } else { near }) {
             return Ok(false);
@@ -149,7 +170,7 @@ pub(super) fn remark_1(formula: Formula) -> Result<bool> {
     Ok(true)
 }
 
-/// For two children of one block each: entry by entry.
+/// Whether the block of A' diag(gamma_0^2 - gamma_1^2) A is D as printed, entry by entry for two children of one block each.
 pub(super) fn sign_of_d() -> bool {
     let (parent, child) = (3_i64, 5_i64);
     let (of_parent, of_child) = (parent * parent, child * child - (child + parent) * (child + parent));
@@ -158,8 +179,8 @@ pub(super) fn sign_of_d() -> bool {
     (0..2).all(|row| (0..2).all(|column| product(row, column) == printed(row, column)))
 }
 
-/// All trees here with several shares: a unit below the root that carries a share, with the nearest units below that do, would
-/// have to be refused by the rule.
+/// Whether the rule refuses every further bypass after one pass: on all trees here with several shares, for each unit below
+/// the root that carries a share and the nearest units below it that do.
 pub(super) fn one_pass() -> Result<bool> {
     for spine in spines(|_| Privacy::Pure { cutoff: u32::MAX })?.iter().chain(&spines(|_| Privacy::Concentrated)?) {
         let pure = spine.bypassed_by_theorem_2;
@@ -182,7 +203,7 @@ pub(super) fn one_pass() -> Result<bool> {
 }
 
 /// The shares of the nearest units below that carry any.
-pub(super) fn nearest(spine: &Spine, level: usize, unit: usize, shares: &mut Vec<Rational>) {
+fn nearest(spine: &Spine, level: usize, unit: usize, shares: &mut Vec<Rational>) {
     if level + 1 == spine.tree.levels() {
         return;
     }
@@ -194,16 +215,20 @@ pub(super) fn nearest(spine: &Spine, level: usize, unit: usize, shares: &mut Vec
     }
 }
 
-pub(super) struct Bypassed {
+/// A spine after bypassing, and by which rule.
+struct BypassedSpine {
     spine: Spine,
     bypassed_by_theorem_2: bool,
 }
 
 /// Spines over the trees of this file, with several shares.
-pub(super) fn spines(privacy: impl Fn(usize) -> Privacy) -> Result<Vec<Bypassed>> {
+fn spines(privacy: impl Fn(usize) -> Privacy) -> Result<Vec<BypassedSpine>> {
     let mut all = Vec::new();
-    let trees =
-        [small_trees()?, vec![binary_tree()?, uneven_tree()?, Family::new(3)?.tree, Family::new(7)?.tree]].concat();
+    let trees = [
+        small_trees()?,
+        vec![binary_tree()?, uneven_tree()?, CountyOfTracts::new(3)?.tree, CountyOfTracts::new(7)?.tree],
+    ]
+    .concat();
     for (number, tree) in trees.into_iter().enumerate() {
         for parts in [[1, 1, 1, 1, 1, 1], [1, 2, 4, 8, 16, 32], [32, 16, 8, 4, 2, 1], [104, 1440, 447, 687, 1256, 165]]
         {
@@ -211,14 +236,15 @@ pub(super) fn spines(privacy: impl Fn(usize) -> Privacy) -> Result<Vec<Bypassed>
             let shares = parts.iter().map(|part| Rational::from((*part, sum))).collect();
             let privacy = privacy(number);
             let spine = Spine::new(tree.clone(), shares, privacy)?;
-            all.push(Bypassed { spine, bypassed_by_theorem_2: privacy != Privacy::Concentrated });
+            all.push(BypassedSpine { spine, bypassed_by_theorem_2: privacy != Privacy::Concentrated });
         }
     }
     Ok(all)
 }
 
+/// Whether Theorem 2's rule bypasses at least the units with one child.
 pub(super) fn pure_bypasses_more() -> Result<bool> {
     let (pure, concentrated) = (spines(|_| Privacy::Pure { cutoff: 150 })?, spines(|_| Privacy::Concentrated)?);
-    let count = |of: &Bypassed| of.spine.bypassed.iter().sum::<usize>();
+    let count = |of: &BypassedSpine| of.spine.bypassed.iter().sum::<usize>();
     Ok(pure.iter().zip(&concentrated).all(|(pure, concentrated)| count(pure) >= count(concentrated)))
 }

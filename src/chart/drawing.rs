@@ -1,0 +1,89 @@
+//! What is written: a table of numbers and the figure drawn from them, as CSV and SVG side by side.
+
+use std::path::{Path, PathBuf};
+
+use rug::{Rational, float::Round};
+
+use super::figure::Figure;
+use crate::numeric::{Enclosure, enclosure::decimal, rational};
+#[cfg(feature = "charts")]
+use crate::{error::Result, files::write_text};
+
+/// The numbers and the figure drawn from them.
+#[derive(Clone, Debug)]
+pub struct Drawing {
+    /// The numbers.
+    pub sheet: Sheet,
+    /// The figure.
+    pub figure: Figure,
+}
+
+/// A table of numbers as text, for CSV.
+#[derive(Clone, Debug)]
+pub struct Sheet {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+#[cfg(feature = "charts")]
+impl Drawing {
+    /// Writes `NAME.csv` and `NAME.svg` into a folder, which is made if it does not exist, and returns both paths.
+    pub fn write(&self, folder: &Path, name: &str) -> Result<[PathBuf; 2]> {
+        let files = files(folder, name);
+        write_text(&files[0], &self.sheet.csv())?;
+        write_text(&files[1], &self.figure.svg()?)?;
+        Ok(files)
+    }
+}
+
+/// The files of a drawing of this name in a folder: CSV and SVG.
+pub fn files(folder: &Path, name: &str) -> [PathBuf; 2] {
+    ["csv", "svg"].map(|kind| folder.join(format!("{name}.{kind}")))
+}
+
+impl Sheet {
+    /// An empty table with these columns.
+    pub fn new<S: ToString>(header: impl IntoIterator<Item = S>) -> Self {
+        Sheet { header: header.into_iter().map(|name| name.to_string()).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row, a cell for each column.
+    pub fn push(&mut self, row: Vec<String>) {
+        self.rows.push(row);
+    }
+
+    /// The table as CSV.
+    pub fn csv(&self) -> String {
+        let cell = |text: &String| match text.contains([',', '"', '\n']) {
+            true => format!("\"{}\"", text.replace('"', "\"\"")),
+            false => text.clone(),
+        };
+        let line = |row: &Vec<String>| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n";
+        std::iter::once(&self.header).chain(&self.rows).map(line).collect()
+    }
+}
+
+/// Both ends of an enclosure as cells: at most 16 digits, the lower rounded down and the upper up.
+pub fn ends(value: &Enclosure) -> [String; 2] {
+    const MOST: usize = 16;
+    let digits = (value.agreed_digits(MOST) + 3).min(MOST);
+    let end = |end, round, infinite: &str| decimal(end, digits, round).unwrap_or_else(|| infinite.to_string());
+    [end(value.lower(), Round::Down, "-inf"), end(value.upper(), Round::Up, "inf")]
+}
+
+/// An exact number as a cell.
+pub fn exact(value: &Rational) -> String {
+    rational::display(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_with_commas_are_quoted() {
+        let mut sheet = Sheet::new(["a", "b"]);
+        sheet.push(vec!["one, two".to_string(), "say \"x\"".to_string()]);
+        assert_eq!(sheet.csv(), "a,b\n\"one, two\",\"say \"\"x\"\"\"\n");
+    }
+}

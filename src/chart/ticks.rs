@@ -1,0 +1,96 @@
+//! Where an axis has its ticks. A logarithmic axis is drawn as the logarithm on a linear one, so all ticks are chosen here.
+
+use super::figure::{Axis, Scale};
+
+impl Axis {
+    /// The coordinate of a value on the linear axis that is drawn.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        match &self.scale {
+            Scale::Linear => value,
+            Scale::Log => value.log10(),
+            Scale::Names(_) => -value,
+        }
+    }
+
+    /// The coordinates of both ends, the lower one first.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        let (a, b) = (self.place(self.from), self.place(self.to));
+        (a.min(b), a.max(b))
+    }
+
+    /// The ticks: their coordinates, as of [`Axis::place`], and their labels.
+    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+        let (from, to) = self.ends();
+        match &self.scale {
+            Scale::Names(names) => names.iter().enumerate().map(|(k, name)| (-(k as f64), name.clone())).collect(),
+            Scale::Linear => {
+                let step = round_step((to - from) / 6.0);
+                let decimals = (-(step.log10() + 1e-9).floor()).max(0.0) as usize;
+                let first = (from / step - 1e-9).ceil() as i64;
+                (first..)
+                    .map(|k| k as f64 * step)
+                    .take_while(|tick| *tick <= to + 1e-9 * step)
+                    .map(|tick| (tick, format!("{tick:.decimals$}")))
+                    .collect()
+            }
+            Scale::Log if to - from < 2.6 => {
+                // Few decades: the ones, twos and fives.
+                let decades = (from.floor() as i32)..=(to.ceil() as i32);
+                let all = decades.flat_map(|d| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(d)));
+                let inside = |tick: &f64| (from - 1e-9..=to + 1e-9).contains(&tick.log10());
+                all.filter(inside).map(|tick| (tick.log10(), plain(tick))).collect()
+            }
+            Scale::Log => {
+                let stride = [1, 2, 3, 5, 10, 20, 50].into_iter().find(|s| (to - from) / f64::from(*s) <= 7.0);
+                let stride = stride.unwrap_or(100);
+                let decades = ((from - 1e-9).ceil() as i32)..=((to + 1e-9).floor() as i32);
+                decades.filter(|d| d % stride == 0).map(|d| (f64::from(d), power_of_ten(d))).collect()
+            }
+        }
+    }
+}
+
+/// A short decimal.
+fn plain(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// 1, 2 or 5 times a power of ten, not much below `step`.
+fn round_step(step: f64) -> f64 {
+    let power = 10f64.powf(step.log10().floor());
+    let digit = [1.0, 2.0, 5.0].into_iter().find(|digit| digit * power >= step * 0.8).unwrap_or(10.0);
+    digit * power
+}
+
+/// 10 to the power of `exponent`, with a raised exponent if it is not small.
+fn power_of_ten(exponent: i32) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    if (0..=3).contains(&exponent) {
+        return 10_u32.pow(exponent as u32).to_string();
+    }
+    let digits = exponent.unsigned_abs().to_string();
+    let raised: String = digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect();
+    format!("10{}{raised}", if exponent < 0 { "⁻" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_few_and_inside() {
+        for axis in [
+            Axis::linear("", 0.0, 30.0),
+            Axis::linear("", 0.13, 0.171),
+            Axis::log("", 1e-15, 1.0),
+            Axis::log("", 3.0, 40.0),
+            Axis::log("", 1e-100, 1e-5),
+        ] {
+            let ticks = axis.ticks();
+            assert!((3..=9).contains(&ticks.len()), "{axis:?} {ticks:?}");
+            let (from, to) = axis.ends();
+            assert!(ticks.iter().all(|(tick, _)| (from - 1e-6..=to + 1e-6).contains(tick)));
+        }
+    }
+}

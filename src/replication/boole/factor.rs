@@ -1,0 +1,116 @@
+//! One factor of the characteristic function: that of the sum of some draws of one discrete Gaussian, by theta functions.
+
+use rug::Rational;
+
+use crate::{
+    loss::theta,
+    numeric::{
+        ball::{Ball, ComplexBall},
+        enclosure::Enclosure,
+        field::{Field, Real},
+    },
+};
+
+/// Bits of the balls: with 10^7 nodes the roundings stay below 10^-35.
+pub(super) const BITS: u32 = 160;
+
+/// `weight` times the sum of `copies` draws of N_Z(0, sigma2).
+#[derive(Clone, Debug)]
+pub struct Term {
+    /// The integer weight, at least one.
+    pub weight: u64,
+    /// The variance proxy.
+    pub sigma2: Rational,
+    /// The number of draws.
+    pub copies: u64,
+    /// E|S|^j for j = 1 to 6, S the unweighted sum; upper ends are used.
+    pub moments: [Enclosure; 6],
+}
+
+/// The corrections of one term at the nodes of a run: 1 + 2 sum q^(k^2) cosh(2 pi k sigma2 u), to the power of its copies.
+pub(super) struct CorrectionsAtNodes {
+    copies: u64,
+    /// A bound for the logarithm of all corrections together up to the end of the run, relative to the product.
+    ln_bound: f64,
+    /// ln q and 2 pi sigma2 weight step, if the corrections matter in the run.
+    series: Option<(Ball, Ball)>,
+}
+
+impl CorrectionsAtNodes {
+    /// For the nodes before `to`, at multiples of `step`.
+    pub(super) fn new(term: &Term, step: &Rational, to: u64) -> Self {
+        let exact = decay(&term.sigma2, BITS);
+        let slope = Enclosure::pi(BITS)
+            .mul(&Enclosure::rational(&(Rational::from(&term.sigma2 * 2_u32) * step * term.weight), BITS));
+        // The first correction is at most 2 exp(-decay + slope k), the later ones less than half of the one before each
+        // (u <= 3 < pi); with n copies (1 + x)^n - 1 <= n x exp(n x).
+        let x = 4.0 * (slope.upper().to_f64() * to as f64 - exact.lower().to_f64()).exp();
+        let n = term.copies as f64;
+        // Never below exp(-600), where doubles underflow.
+        let ln_bound = ((n * x * (n * x).exp()).ln() * (1.0 - 1e-9) + 1e-6).max(-600.0);
+        let series = (ln_bound > -f64::from(BITS) * std::f64::consts::LN_2).then(|| {
+            let pi = Ball::pi(BITS);
+            let decay = pi.mul(&pi).mul(&Ball::rational(&Rational::from(&term.sigma2 * -2_i32), BITS));
+            let slope = Rational::from(&term.sigma2 * 2_u32) * step * term.weight;
+            (decay, pi.mul(&Ball::rational(&slope, BITS)))
+        });
+        CorrectionsAtNodes { copies: term.copies, ln_bound, series }
+    }
+
+    /// The product times this factor at node k.
+    pub(super) fn times(&self, product: Ball, k: u64) -> Ball {
+        let zero = || Ball::rational(&Rational::new(), BITS);
+        let Some((decay, slope)) = &self.series else {
+            // The corrections are positive and below exp(ln_bound) of the product.
+            return ComplexBall::new(product, zero()).with_relative_error(self.ln_bound).re();
+        };
+        let mut sum = Ball::rational(&Rational::from(1), BITS);
+        let (q, u) = (decay.approximate(), slope.approximate() * k as f64);
+        for j in 1_i64.. {
+            let (power, linear) = (decay.mul_int(j * j), slope.mul_int(j * k as i64));
+            sum = sum.add(&power.add(&linear).exp()).add(&power.add(&linear.clone().neg()).exp());
+            // What follows is at most 4 exp(q (j + 1)^2 + (j + 1) u), each later term less than half of the one before.
+            let next = (j + 1) as f64;
+            let ln_next = (q * next * next + next * u) * (1.0 - 1e-9) + 2.0;
+            if ln_next < -f64::from(BITS) * std::f64::consts::LN_2 {
+                sum = ComplexBall::new(sum, zero()).with_error(ln_next).re();
+                break;
+            }
+        }
+        product.mul(&ComplexBall::new(sum, zero()).pow(self.copies).re())
+    }
+}
+
+/// 2 pi^2 sigma2.
+pub(super) fn decay(sigma2: &Rational, bits: u32) -> Enclosure {
+    let pi = Enclosure::pi(bits);
+    pi.mul(&pi).mul(&Enclosure::rational(&Rational::from(sigma2 * 2_u32), bits))
+}
+
+/// Encloses ln of f_i(u)^n for u in [0, pi]: -n sigma2 u^2 / 2 + n ln((1 + corrections) / theta_3(0, q)).
+pub(super) fn ln_factor(term: &Term, u: &Enclosure) -> Enclosure {
+    const BITS: u32 = 96;
+    let sigma2 = Enclosure::rational(&term.sigma2, BITS);
+    let copies = Enclosure::rational(&Rational::from(term.copies), BITS);
+    let decay = decay(&term.sigma2, BITS);
+    let slope = Enclosure::pi(BITS).mul(&Enclosure::double(2.0, BITS)).mul(&sigma2).mul(u);
+    // 2 q^(k^2) cosh(k slope) <= 2 exp(-k^2 decay + k slope), and slope <= decay.
+    let mut sum = Enclosure::double(1.0, BITS);
+    for k in 1..2000_u32 {
+        let k = f64::from(k);
+        let power = decay.mul(&Enclosure::double(-k * k, BITS));
+        let step = slope.mul(&Enclosure::double(k, BITS));
+        let term = power.add(&step).exp().add(&power.sub(&step).exp());
+        sum = sum.add(&term);
+        // From k to k + 1 the larger part falls by exp(-2 k decay) at least.
+        let ratio = (-2.0 * k * decay.lower().to_f64()).exp();
+        if ratio < 1e-20 {
+            let rest = term.mul(&Enclosure::double(2e-20, BITS));
+            sum = sum.add(&Enclosure::double(0.0, BITS).hull(&rest));
+            break;
+        }
+    }
+    let square = sigma2.mul(u).mul(u).div(&Enclosure::double(-2.0, BITS));
+    let theta = theta::theta3(&decay, BITS);
+    square.add(&sum.div(&theta).ln()).mul(&copies)
+}

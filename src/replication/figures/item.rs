@@ -1,0 +1,53 @@
+//! A table or figure of a paper that can be drawn again.
+
+use std::path::{Path, PathBuf};
+
+use rug::Rational;
+
+use crate::{
+    chart::drawing::{self, Drawing},
+    error::Result,
+};
+
+/// A table or figure of a paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Item {
+    /// The paper, as the command line names it.
+    pub paper: &'static str,
+    /// The table or figure, as `figure-2`.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    pub(super) draw: fn(&Sources) -> Result<Drawing>,
+}
+
+/// Where public data is that is not bundled.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// A folder that holds `geography/rhode-island/ri_2010_block.csv` or the file itself.
+    pub facts: Option<PathBuf>,
+}
+
+impl Item {
+    /// Computes and draws it.
+    pub fn draw(&self, sources: &Sources) -> Result<Drawing> {
+        (self.draw)(sources)
+    }
+
+    /// The files of this item below a folder of results: CSV and SVG.
+    pub fn files(&self, results: &Path) -> [PathBuf; 2] {
+        drawing::files(&results.join(self.paper), self.name)
+    }
+
+    /// Computes, draws and writes both files below a folder of results.
+    #[cfg(feature = "charts")]
+    pub fn write(&self, sources: &Sources, results: &Path) -> Result<[PathBuf; 2]> {
+        self.draw(sources)?.write(&results.join(self.paper), self.name)
+    }
+}
+
+/// `points` equidistant exact numbers from `from` to `to`.
+pub(super) fn grid(from: &Rational, to: &Rational, points: u32) -> Vec<Rational> {
+    let step = Rational::from(to - from) / (points - 1);
+    (0..points).map(|k| Rational::from(&step * k) + from).collect()
+}

@@ -1,0 +1,223 @@
+//! Values about SafeTab, recomputed.
+
+use rug::Rational;
+
+use super::{
+    claims::{BudgetPart, SafetabClaim, TableName},
+    levels::exact_epsilon,
+    renyi,
+    settings::PrintedSettings,
+};
+use crate::{
+    account::conversions,
+    error::{Error, Result},
+    numeric::{Certainty, Enclosure, rational::parse},
+    replication::verdict::{Computed, percent_below},
+    safetab::{
+        cell::{CellNoise, Mechanism},
+        tuning::{self, formulas, least_budget},
+    },
+};
+
+const BITS: u32 = 200;
+const DIGITS: u32 = 12;
+
+fn exact(value: &Rational) -> Enclosure {
+    Enclosure::rational(value, BITS)
+}
+
+fn whole(value: u64) -> Enclosure {
+    exact(&Rational::from(value))
+}
+
+fn percent(value: Enclosure) -> Enclosure {
+    value.mul(&Enclosure::double(100.0, BITS))
+}
+
+/// The share of a level's budget that a part of it is.
+fn share_of(settings: &PrintedSettings, part: BudgetPart) -> Rational {
+    match part {
+        BudgetPart::Total => Rational::from(1),
+        BudgetPart::Step2 => Rational::from(1 - &settings.gamma),
+    }
+}
+
+/// The margin of error of a count, exactly.
+fn margin(noise: &CellNoise) -> Result<Enclosure> {
+    Ok(whole(noise.margin(1, &tuning::margin_level())?.unsigned_abs()))
+}
+
+/// Recomputes a value of a paper.
+pub(in crate::replication) fn compute(paper: &str, what: &SafetabClaim) -> Result<Computed> {
+    compute_with(&PrintedSettings::of(paper)?, what)
+}
+
+fn compute_with(settings: &PrintedSettings, what: &SafetabClaim) -> Result<Computed> {
+    let (gamma, stability) = (&settings.gamma, settings.stability);
+    let value = match what {
+        SafetabClaim::Sum { terms } => {
+            let sum = terms.iter().try_fold(Rational::new(), |sum, term| Ok::<_, Error>(sum + parse(term)?))?;
+            exact(&sum)
+        }
+        SafetabClaim::FormulaBudget { mechanism, moe, part } => {
+            formulas::budget((*mechanism).into(), *moe, gamma, stability)?.mul(&exact(&share_of(settings, *part)))
+        }
+        SafetabClaim::TextBudget { moe } => {
+            formulas::budget(Mechanism::DiscreteGaussian, *moe, &Rational::from(1 - gamma), stability)?
+        }
+        SafetabClaim::RoundedBudget { mechanism, moe, decimals, cut, part } => {
+            exact(&(settings.rounded((*mechanism).into(), *moe, *decimals, *cut)? * share_of(settings, *part)))
+        }
+        SafetabClaim::Share { total, part, records } => exact(&(parse(total)? * share_of(settings, *part) * *records)),
+        SafetabClaim::LeastBudget { mechanism, moe, decimals } => {
+            exact(&least_budget((*mechanism).into(), *moe, gamma, stability, *decimals)?.value)
+        }
+        SafetabClaim::Margin { mechanism, budget, count } => {
+            margin(&settings.noise((*mechanism).into(), parse(budget)?, *count)?)?
+        }
+        SafetabClaim::MarginOfScale { scale } => {
+            margin(&CellNoise::new(Mechanism::Geometric, &parse(scale)?.recip())?)?
+        }
+        SafetabClaim::Coverage { mechanism, budget, count, moe } => {
+            let noise = settings.noise((*mechanism).into(), parse(budget)?, *count)?;
+            let moe = moe.map_or_else(|| formulas::margin(&noise), Ok)?;
+            percent(noise.coverage(1, moe, DIGITS)?)
+        }
+        SafetabClaim::FormulaCoverage { mechanism, moe } => {
+            percent(settings.formula_coverage((*mechanism).into(), *moe)?)
+        }
+        SafetabClaim::Analytic {} => conversions::zcdp_epsilon(&settings.total_rho().try_into()?, &Delta::try_from(&settings.delta)?, DIGITS),
+        SafetabClaim::Experimental {} => renyi::of_rho(&settings.total_rho(), &settings.delta),
+        SafetabClaim::GeometricRenyi { renyi, groups, stability } => {
+            renyi::of_geometric(settings, *renyi, *groups, *stability)?
+        }
+        SafetabClaim::LemmaHolds { order, epsilon } => {
+            return Ok(Computed::Statement(renyi::lemma_holds(&parse(order)?, &parse(epsilon)?)));
+        }
+        SafetabClaim::Exact { mechanism, budgets, groups } => {
+            exact_epsilon(settings, (*mechanism).into(), *budgets, *groups)?
+        }
+        SafetabClaim::Gain { first, second } => gain(settings, first, second)?,
+        SafetabClaim::NoiseGain { from, to } => noise_gain(*from, *to)?,
+        SafetabClaim::Stability { race_codes } => whole(tuning::stability(*race_codes)?.into()),
+        SafetabClaim::Threshold { rho } => whole(settings.suppression(&parse(rho)?)?.threshold().unsigned_abs()),
+        SafetabClaim::Suppressed { rho, below } => suppressed(settings, &parse(rho)?, *below)?,
+        SafetabClaim::Alike { rhos, fraction, bias } => return alike(settings, rhos, &parse(fraction)?, *bias),
+        SafetabClaim::BiasFormula { rho, size, within } => {
+            return bias_formula(settings, &parse(rho)?, *size, &parse(within)?);
+        }
+        SafetabClaim::Counts { table, ages: true } => whole(table.table().ages().len() as u64),
+        SafetabClaim::Counts { table, ages: false } => whole(table.table().printed_counts().into()),
+        SafetabClaim::Ages { table, bins } => return Ok(ages(*table, bins)),
+    };
+    Ok(Computed::Value(value))
+}
+
+/// By how many percent the second value is below the first.
+fn gain(settings: &PrintedSettings, first: &SafetabClaim, second: &SafetabClaim) -> Result<Enclosure> {
+    let value = |what| compute_with(settings, what).and_then(Computed::into_value);
+    Ok(percent_below(&value(second)?, &value(first)?))
+}
+
+/// By how many percent the noise of a count is less with the stability of another number of race codes.
+fn noise_gain(from: u32, to: u32) -> Result<Enclosure> {
+    let ratio = Rational::from((tuning::stability(to)?, tuning::stability(from)?));
+    Ok(percent(Enclosure::double(1.0, BITS).sub(&exact(&ratio).sqrt())))
+}
+
+/// How likely an empty group is suppressed, in percent.
+fn suppressed(settings: &PrintedSettings, rho: &Rational, below: bool) -> Result<Enclosure> {
+    let rule = settings.suppression(rho)?;
+    Ok(percent(if below { rule.probability_below(0, DIGITS)? } else { rule.probability(0, DIGITS)? }))
+}
+
+/// Whether formula (13) is the bias of a group of this size, up to a relative error.
+fn bias_formula(settings: &PrintedSettings, rho: &Rational, size: u64, within: &Rational) -> Result<Computed> {
+    let rule = settings.suppression(rho)?;
+    let truth = rule.bias(size, DIGITS)?;
+    let Some(formula) = rule.bias_by_formula(size, DIGITS)? else {
+        return Ok(Computed::Statement(Certainty::Undecided));
+    };
+    let error = formula.sub(&truth).div(&truth);
+    let error = error.max(&error.clone().negate());
+    Ok(Computed::Statement(error.at_most(within)))
+}
+
+/// Whether bins of age as printed are those that are tabulated.
+fn ages(table: TableName, bins: &[String]) -> Computed {
+    Computed::holds(first_ages(bins).is_some_and(|first| first == table.table().ages()))
+}
+
+/// Whether two groups whose size is the same share of the threshold fare the same; proven only if they do not.
+fn alike(settings: &PrintedSettings, rhos: &[String; 2], fraction: &Rational, bias: bool) -> Result<Computed> {
+    let mut values = Vec::new();
+    for rho in rhos {
+        let rule = settings.suppression(&parse(rho)?)?;
+        let threshold = Rational::from(rule.threshold());
+        let (size, rest) = Rational::from(&threshold * fraction).into_numer_denom();
+        let Some(size) = size.to_u64().filter(|_| rest == 1) else {
+            let expected = "a share of both thresholds that is a whole number of people";
+            return Err(Error::out_of_range("fraction", fraction, expected));
+        };
+        values.push(match bias {
+            true => rule.bias(size, DIGITS)?.div(&Enclosure::rational(&threshold, BITS)),
+            false => rule.probability(size, DIGITS)?,
+        });
+    }
+    let same = if values[0].overlaps(&values[1]) { Certainty::Undecided } else { Certainty::No };
+    Ok(Computed::Statement(same))
+}
+
+/// The first ages of bins as they are printed; None unless they cover every age once, from 0 on.
+fn first_ages(bins: &[String]) -> Option<Vec<u8>> {
+    let mut firsts = Vec::new();
+    let mut next = Some(0_u8);
+    for bin in bins {
+        let words: Vec<&str> = bin.split_whitespace().collect();
+        let age = |word: &str| word.parse::<u8>().ok();
+        let (first, after) = match words[..] {
+            ["Under", end, "years"] => (0, Some(age(end)?)),
+            [first, "years", "and", "over"] => (age(first)?, None),
+            [first, "to" | "and", last, "years"] => (age(first)?, age(last)?.checked_add(1)),
+            [only, "years"] => (age(only)?, age(only)?.checked_add(1)),
+            _ => return None,
+        };
+        if next != Some(first) {
+            return None;
+        }
+        firsts.push(first);
+        next = after;
+    }
+    next.is_none().then_some(firsts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_are_read_and_gaps_are_seen() {
+        let read = |bins: &[&str]| first_ages(&bins.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(
+            read(&["Under 18 years", "18 and 19 years", "20 years", "21 years and over"]).unwrap(),
+            [0, 18, 20, 21]
+        );
+        for wrong in [
+            &["Under 18 years", "19 years and over"][..],
+            &["Under 18 years", "18 to 44 years"],
+            &["5 to 9 years", "10 years and over"],
+            &["Under 18 years", "18 or more"],
+            &[],
+        ] {
+            assert!(read(wrong).is_none(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_share_that_is_no_whole_number_is_refused() {
+        let settings = PrintedSettings::of("safetab-p-2024").unwrap();
+        let rhos = ["0.008".to_string(), "0.159".to_string()];
+        assert!(alike(&settings, &rhos, &parse("1/2").unwrap(), false).is_err());
+        assert!(matches!(alike(&settings, &rhos, &parse("1").unwrap(), true), Ok(Computed::Statement(Certainty::No))));
+    }
+}

@@ -1,0 +1,84 @@
+//! The levels of the papers' settings: their noise, suppression, budgets by formula, and exact epsilon.
+
+use rug::{Float, Integer, Rational, ops::Pow};
+
+use super::settings::{Budgets, CountKind, PersonGroups, PrintedSettings};
+use crate::{
+    account::Composition,
+    error::{Error, Result},
+    numeric::Enclosure,
+    replication::verdict::finite,
+    safetab::{
+        cell::{CellNoise, Mechanism},
+        postprocess::Suppression,
+        tuning::{Level, formulas},
+    },
+};
+
+const DIGITS: u32 = 12;
+
+impl PrintedSettings {
+    /// The noise of a count of a level.
+    pub(super) fn noise(&self, mechanism: Mechanism, budget: Rational, count: CountKind) -> Result<CellNoise> {
+        let level = Level::new("", mechanism, budget, self.gamma.clone(), self.stability)?;
+        match count {
+            CountKind::TotalOnly => level.total_only_noise(),
+            CountKind::Step2 => level.stage_noises().map(|[_, noise]| noise),
+        }
+    }
+
+    /// The suppression of the totals of a level.
+    pub(in crate::replication) fn suppression(&self, rho: &Rational) -> Result<Suppression> {
+        Suppression::new(self.noise(Mechanism::DiscreteGaussian, rho.clone(), CountKind::Step2)?, self.chance.clone())
+    }
+
+    /// The total budget of a level by formula, rounded to so many decimals or, if `cut`, truncated.
+    pub(super) fn rounded(&self, mechanism: Mechanism, moe: u32, decimals: u32, cut: bool) -> Result<Rational> {
+        let power = Rational::from(Integer::from(10).pow(decimals));
+        let total = match mechanism {
+            Mechanism::DiscreteGaussian if !cut => {
+                return formulas::rounded_budget(moe, &self.gamma, self.stability, decimals);
+            }
+            other => formulas::budget(other, moe, &self.gamma, self.stability)?,
+        };
+        // Both ends of the enclosure become the same multiple of the last decimal, or it cannot be told which it is.
+        let at = |end: &Float| -> Result<Rational> {
+            let scaled = finite(end, "the budget by formula")? * &power;
+            Ok(if cut { scaled.floor() } else { scaled.round() })
+        };
+        let (lower, upper) = (at(total.lower())?, at(total.upper())?);
+        if lower != upper {
+            let expected = "a formula whose value is not within 10^-50 of a boundary of rounding";
+            return Err(Error::out_of_range("moe", moe, expected));
+        }
+        Ok(lower / power)
+    }
+
+    /// What a margin covers with the cell's budget by formula: between the coverages at the ends of its enclosure, since
+    /// more budget covers more.
+    pub(in crate::replication) fn formula_coverage(&self, mechanism: Mechanism, moe: u32) -> Result<Enclosure> {
+        let total = formulas::budget(mechanism, moe, &self.gamma, self.stability)?;
+        let at = |end: &Float| -> Result<Enclosure> {
+            let noise = self.noise(mechanism, finite(end, "the budget by formula")?, CountKind::Step2)?;
+            noise.coverage(1, i64::from(moe), DIGITS)
+        };
+        Ok(at(total.lower())?.hull(&at(total.upper())?))
+    }
+}
+
+/// The exact epsilon of a person whose groups all have two stages, or of one whose groups are published by their totals
+/// only wherever they can be. For geometric noise this is the largest over all mixes.
+pub(in crate::replication) fn exact_epsilon(
+    settings: &PrintedSettings,
+    mechanism: Mechanism,
+    budgets: Budgets,
+    groups: PersonGroups,
+) -> Result<Enclosure> {
+    let mut counts = Vec::new();
+    for (level, total_only) in settings.levels(mechanism, budgets)? {
+        let all = u64::from(level.stability());
+        let own = if groups.total_only(total_only) { all } else { 0 };
+        counts.extend(level.counts(own, all - own)?);
+    }
+    Ok(Composition::new(counts)?.epsilon(&settings.delta, 8)?.value)
+}

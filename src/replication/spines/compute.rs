@@ -1,0 +1,113 @@
+//! Statements about geographic spines, recomputed.
+
+use rug::Rational;
+
+use super::{
+    bypassing::{
+        laplace_variance, most_children_at_equal_shares, one_pass, pure_bypasses_more, remark_1, remark_1_decides,
+        sign_of_d, theorem_2, zcdp,
+    },
+    claims::SpineClaim,
+    figure_2,
+    neighbors::{lemma_2, privacy},
+    trees::{binary_tree, equal_shares, fewest_fanout, fewest_fanout_is_the_root, osed_is_the_fewest, osed_of_units},
+};
+use crate::{
+    error::Result,
+    numeric::{Enclosure, rational::parse},
+    release::Release,
+    replication::verdict::Computed,
+    spine::{
+        bypass::{Privacy, Spine},
+        optimize::Settings,
+    },
+};
+
+/// Recomputes a statement.
+pub(in crate::replication) fn compute(claim: &SpineClaim) -> Result<Computed> {
+    let exact = |value: &Rational| Ok(Computed::Value(Enclosure::rational(value, 100)));
+    let whole = |value: u64| exact(&Rational::from(value));
+    let holds = |holds: bool| Ok(Computed::holds(holds));
+    match claim {
+        SpineClaim::Theorem2 { children, shares } => holds(theorem_2(*children, *shares)?),
+        SpineClaim::MostChildrenAtEqualShares {} => whole(most_children_at_equal_shares()?),
+        SpineClaim::ZcdpBypass { children, shares } => holds(zcdp(*children, *shares)?),
+        SpineClaim::LaplaceVariance { epsilon, gamma } => exact(&laplace_variance(&parse(epsilon)?, &parse(gamma)?)),
+        SpineClaim::Remark1 { formula } => holds(remark_1(*formula)?),
+        SpineClaim::Remark1Decides {} => holds(remark_1_decides()),
+        SpineClaim::FewestFanout { most } => holds(fewest_fanout_is_the_root(*most)),
+        SpineClaim::FewestFanoutOf { blocks } => whole(fewest_fanout(*blocks)),
+        SpineClaim::LargestBlockGroup { settings, blocks } => {
+            let settings = Settings::production(settings)?;
+            whole((settings.most(*blocks) + 1) as u64 - u64::from(settings.fanout_cutoff))
+        }
+        SpineClaim::OsedIsTheFewest {} => holds(osed_is_the_fewest()?),
+        SpineClaim::OsedOfUnits {} => holds(osed_of_units()?),
+        SpineClaim::Privacy { bypassed, pure } => holds(privacy(*bypassed, *pure)?),
+        SpineClaim::Lemma2 { rhos, shifts, orders } => lemma_2(rhos, shifts, orders),
+        SpineClaim::OneCountPerCell { release } => holds(one_count_per_cell(&Release::find(release)?)?),
+        SpineClaim::UnitsBelowTheLast {} => holds(units_below_the_last()?),
+        SpineClaim::EstimatorAsPrinted {} => {
+            let (rows, columns) = figure_2::size()?;
+            // S is rows x columns, and z has as many entries as S has rows.
+            holds(columns == rows)
+        }
+        SpineClaim::RescaledScale {} => exact(&rescaled_scale()),
+        SpineClaim::SignOfD {} => holds(sign_of_d()),
+        // T has a row for each block and a column for each child, D a row and a column for each block.
+        SpineClaim::ReductionOfD { blocks, children } => holds(children == blocks),
+        SpineClaim::OnePass {} => holds(one_pass()?),
+        SpineClaim::PureBypassesMore {} => holds(pure_bypasses_more()?),
+        SpineClaim::Levels { release } => whole(Release::find(release)?.levels.len() as u64),
+        SpineClaim::StrongMcdStates {} => {
+            whole(Settings::production("redistricting-persons")?.strong_mcd_states().len() as u64)
+        }
+        SpineClaim::EntityKinds { settings } => {
+            let settings = Settings::production(settings)?;
+            whole(settings.entities().iter().map(|kind| if kind == "area" { 2 } else { 1 }).sum())
+        }
+        SpineClaim::SameBudget { releases } => holds(all_same(releases, |release| release.rho)?),
+        SpineClaim::SameLevels { releases } => {
+            let names = |release: Release| release.levels.into_iter().map(|level| level.name).collect::<Vec<_>>();
+            holds(all_same(releases, names)?)
+        }
+        SpineClaim::RaceCombinations { races } => whole((1 << races) - 1),
+        SpineClaim::NeedsData { needed } => Ok(Computed::NeedsData(needed.clone())),
+    }
+}
+
+/// Whether each cell of the histogram counts in exactly one count of every query group of a release.
+fn one_count_per_cell(release: &Release) -> Result<bool> {
+    let schema = release.schema.clone().unwrap_or_default();
+    let mut all = true;
+    for query in release.levels.iter().flat_map(|level| &level.queries) {
+        let group = schema.group(&query.name)?;
+        all &= group.cell_of.len() == schema.cells();
+        all &= group.cell_of.iter().all(|count| (*count as usize) < group.counts());
+    }
+    Ok(all)
+}
+
+/// Whether the units u < U of a level are all that carry a share.
+fn units_below_the_last() -> Result<bool> {
+    let spine = Spine::new(binary_tree()?, equal_shares(), Privacy::Concentrated)?;
+    let carries = |level: usize, unit: &usize| spine.carried(level, *unit) > 0;
+    Ok((0..spine.tree.levels()).all(|level| {
+        let units = spine.tree.units(level);
+        (0..units).filter(|unit| carries(level, unit)).eq((0..units - 1).filter(|unit| carries(level, unit)))
+    }))
+}
+
+/// The scale 2 / (epsilon gamma alpha) of the errors times epsilon gamma alpha, for some values of these.
+fn rescaled_scale() -> Rational {
+    let (epsilon, gamma, alpha) = (Rational::from((3, 2)), Rational::from((1, 5)), Rational::from((2, 7)));
+    let product = epsilon * gamma * alpha;
+    let scale = 2_u32 / product.clone();
+    scale * product
+}
+
+/// Whether all these releases have the same of what is asked.
+fn all_same<T: PartialEq>(releases: &[String], of: impl Fn(Release) -> T) -> Result<bool> {
+    let all = releases.iter().map(|name| Ok(of(Release::find(name)?))).collect::<Result<Vec<T>>>()?;
+    Ok(all.windows(2).all(|pair| pair[0] == pair[1]))
+}

@@ -1,0 +1,22 @@
+//! The strategy matrix of Figure 2.
+
+use crate::{
+    error::Result,
+    release::schema::{Attribute, QueryGroup, Schema},
+};
+
+/// The rows and columns of B (x) W in Figure 2.
+pub(super) fn size() -> Result<(usize, usize)> {
+    let groups = query_groups()?;
+    // A nation of two blocks.
+    let (units, blocks) = (3, 2);
+    let counts: usize = groups.iter().map(|group| group.counts()).sum();
+    Ok((units * counts, blocks * groups[0].cell_of.len()))
+}
+
+/// The query groups of Figure 2, over two attributes of two values.
+pub(in crate::replication) fn query_groups() -> Result<Vec<QueryGroup>> {
+    let attribute = |name: &str| Attribute { name: name.to_string(), values: vec!["0".into(), "1".into()] };
+    let schema = Schema { attributes: vec![attribute("first"), attribute("second")], recodes: Vec::new() };
+    ["total", "first", "second", "detailed"].iter().map(|name| schema.group(name)).collect()
+}

@@ -1,0 +1,14 @@
+//! Statements of Cumings-Menon et al. (2024) about geographic spines, recomputed.
+//!
+//! A statement about all trees is evaluated exactly, in fractions, on all trees and shares of a bounded size that
+//! are said below; the proofs for all others stand beside the code that uses them ([`crate::spine::bypass`],
+//! [`crate::spine::osed`], [`crate::topdown::measure`]).
+
+mod bypassing;
+pub mod claims;
+mod compute;
+pub(super) mod figure_2;
+mod neighbors;
+mod trees;
+
+pub(super) use compute::compute;

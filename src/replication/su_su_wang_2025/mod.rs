@@ -1,0 +1,10 @@
+//! Su, Su & Wang (2025): the residual of Theorem A.11, the error budget of Section A.6, and the statements of the paper's
+//! appendices.
+
+mod budget;
+pub mod claims;
+mod compute;
+mod rule;
+
+pub(super) use compute::compute;
+pub(super) use rule::{first_term, second_term};

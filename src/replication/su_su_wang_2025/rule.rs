@@ -1,0 +1,147 @@
+//! The paper's sum over the geolevels, and Boole's rule for both terms of its privacy profile (A.9).
+
+use rayon::prelude::*;
+use rug::{Integer, Rational, ops::Pow};
+
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, rational},
+    release::Release,
+    replication::{
+        boole::{Boole, Term},
+        closed_forms::SumOfCopies,
+    },
+};
+
+/// Bits of the bounds here.
+const BITS: u32 = 120;
+const DIGITS: u32 = 12;
+
+/// The groups of the paper's sum: sigma2 of one count, the number of counts, and the share of the budget; levels of
+/// equal shares are one group, as in Table 3.
+pub(super) fn groups(release: &Release) -> Result<Vec<(Rational, u64, Rational)>> {
+    let total = release.rho.clone();
+    let mut groups: Vec<(Rational, u64, Rational)> = Vec::new();
+    for level in &release.levels {
+        let count: u64 = level.queries.iter().map(|query| query.times * query.cells).sum();
+        let sigma2 = level.queries[0].sigma2.clone();
+        match groups.iter_mut().find(|group| group.0 == sigma2) {
+            Some(group) => group.1 += count,
+            None => groups.push((sigma2, count, Rational::from(&level.rho / &total))),
+        }
+    }
+    Ok(groups)
+}
+
+/// The paper's L: the shares times L are integers.
+pub(super) const L: u32 = 1000;
+
+/// The terms a_i L of the paper's sum.
+pub(super) fn terms(release: &Release) -> Result<Vec<Term>> {
+    (groups(release)?.into_par_iter())
+        .map(|(sigma2, copies, share)| {
+            let weight = Rational::from(&share * L);
+            let weight = (weight.denom() == &1).then(|| weight.numer().to_u64()).flatten().ok_or_else(|| {
+                let expected = "shares of the budget that are multiples of 1/1000, as in Table 3 of the paper";
+                Error::out_of_range("a share of the budget", rational::display(&share), expected)
+            })?;
+            let moments = moments(&sigma2, copies)?;
+            Ok(Term { weight, sigma2, copies, moments })
+        })
+        .collect()
+}
+
+/// E|S|^j for j = 1 to 6.
+fn moments(sigma2: &Rational, copies: u64) -> Result<[Enclosure; 6]> {
+    let sum = SumOfCopies::new(sigma2.clone(), copies, DIGITS)?;
+    let deviation = (sigma2.to_f64() * copies as f64).sqrt();
+    let reach = (16.0 * deviation).ceil() as i64;
+    let masses: Vec<Enclosure> = (1..=reach).map(|y| sum.mass(y)).collect();
+    Ok([1_u32, 2, 3, 4, 5, 6].map(|order| {
+        let power = |y: i64| Enclosure::rational(&Rational::from(Integer::from(y).pow(order)), BITS);
+        let sum =
+            masses.iter().zip(1..).fold(Enclosure::double(0.0, BITS), |sum, (mass, y)| sum.add(&mass.mul(&power(y))));
+        // P[S = y] <= exp(-y^2 / (2 B^2)), and g(y) = y^j exp(-y^2 / (2 B^2)) has a logarithmic derivative of at most
+        // -(y / B^2) (1 - 6 / 256) from Y = 16 B on, so the sum beyond Y is at most g(Y + 1) (1 + B).
+        let next = Rational::from(reach + 1);
+        let exponent = -next.square() / (Rational::from(sigma2 * copies) * 2_u32);
+        let slack = Enclosure::double(2.0 + deviation, BITS);
+        let rest = power(reach + 1).mul(&Enclosure::rational(&exponent, BITS + 16).exp()).mul(&slack);
+        sum.add(&Enclosure::double(0.0, BITS).hull(&rest)).mul(&Enclosure::double(2.0, BITS))
+    }))
+}
+
+/// t_epsilon L = (n / 2) (epsilon / rho -+ 1) L with n = 10.
+pub(super) fn threshold(release: &Release, epsilon: &Rational, second: bool) -> Rational {
+    let ratio = Rational::from(epsilon / &release.rho);
+    (if second { ratio + 1_u32 } else { ratio - 1_u32 }) * (5 * L)
+}
+
+/// The smallest integer above x.
+pub(super) fn whole_above(x: &Rational) -> Result<i64> {
+    Ok(whole(&Rational::from(x.floor_ref()))? + 1)
+}
+
+/// A whole number that the rule can sum to.
+fn whole(x: &Rational) -> Result<i64> {
+    let number = x.numer().to_i64().filter(|number| number.abs() < 1 << 50);
+    number.ok_or_else(|| Error::out_of_range("a threshold of the sum", x, "a number within 2^50"))
+}
+
+/// The first term of (A.9) by the paper's rule, with its upper end at six times the threshold and its reach 1/100.
+pub(in crate::replication) fn first_term(release: &Release, epsilon: &Rational, panels: u64) -> Result<Boole> {
+    let t = threshold(release, epsilon, false);
+    let last = whole(&Rational::from(&t * 6_u32).ceil())?;
+    Boole::new(terms(release)?, (whole_above(&t)?, last), Rational::from((1, 100)), panels)
+}
+
+/// The second term of (A.9) by the same rule, with an upper end beyond which exp(epsilon) times the tail is below
+/// 10^-30: the bound of the rule grows with the seventh power of that end.
+pub(in crate::replication) fn second_term(release: &Release, epsilon: &Rational, panels: u64) -> Result<Boole> {
+    let t = threshold(release, epsilon, true);
+    let terms = terms(release)?;
+    let spread: f64 =
+        (terms.iter()).map(|term| (term.weight as f64).powi(2) * term.copies as f64 * term.sigma2.to_f64()).sum();
+    let last = (2.0 * spread * (30.0 * std::f64::consts::LN_10 + epsilon.to_f64())).sqrt().ceil() as i64;
+    let first = whole_above(&t)?;
+    Boole::new(terms, (first, last.max(first)), Rational::from((1, 100)), panels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    /// Section A.7: alpha(zeta) and beta(zeta) of all levels by Boole's rule, against the certified knots.
+    #[test]
+    fn the_rule_gives_the_errors_of_a_test_on_all_levels() {
+        let release = Release::find("su-su-wang-2025").unwrap();
+        let whole = release.composition(&[] as &[&str], None).unwrap();
+        let terms = terms(&release).unwrap();
+        for zeta in ["2.3405", "6.5"] {
+            let zeta = parse(zeta).unwrap();
+            // The paper's zeta is that of sum a_i X; in nats it is 2 rho / n times that.
+            let knot = whole.knot_at(&(Rational::from(&zeta * &**whole.rho()) / 5_u32), 20).unwrap();
+            let scaled = Rational::from(&zeta * L);
+            // P[Y > zeta L], and P[Y <= zeta L - n L] = P[Y >= n L - zeta L].
+            let rest = (Rational::from(10 * L) - &scaled).ceil();
+            let (alpha, beta) = (whole_above(&scaled).unwrap(), rest.numer().to_i64().unwrap());
+            for (first, truth) in [(alpha, &knot.alpha), (beta, &knot.beta)] {
+                let rule = Boole::new(terms.clone(), (first, 60_000), Rational::from((1, 100)), 60_000).unwrap();
+                let sums: Vec<Enclosure> = (0..rule.chunks()).map(|chunk| rule.chunk(chunk)).collect();
+                let sum = rule.sum(&sums);
+                assert!(rule.upper_tail(&sum, &rule.budget().unwrap()).overlaps(truth));
+                assert!((sum.approximate() / truth.approximate() - 1.0).abs() < 1e-10, "{zeta}");
+            }
+        }
+    }
+
+    #[test]
+    fn groups_of_equal_shares_are_one() {
+        let groups = groups(&Release::find("su-su-wang-2025").unwrap()).unwrap();
+        assert_eq!(groups.len(), 7);
+        assert_eq!(groups.iter().map(|group| group.1).sum::<u64>(), 80);
+        let shares = groups.iter().fold(Rational::new(), |sum, group| sum + Rational::from(&group.2 * group.1));
+        assert_eq!(shares, 10);
+    }
+}
