@@ -21,7 +21,7 @@ use crate::{
 
 /// A query whose noise is to be chosen.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct QueryTarget {
     /// Its name.
     pub name: String,
     /// How many of its counts one record moves, each by 1.
@@ -50,7 +50,7 @@ const MOST_WISHES: usize = 1000;
 /// Where no most is given, variance proxies up to this are tried.
 const MOST_SIGMA2: u64 = 1_000_000_000_000;
 
-fn check(wishes: &[Wish], epsilon: &Rational, delta: &Rational) -> Result<()> {
+fn check(wishes: &[QueryTarget], epsilon: &Rational, delta: &Rational) -> Result<()> {
     check_delta(delta)?;
     check_epsilon(epsilon)?;
     if !(1..=MOST_WISHES).contains(&wishes.len()) {
@@ -73,32 +73,32 @@ fn check(wishes: &[Wish], epsilon: &Rational, delta: &Rational) -> Result<()> {
     Ok(())
 }
 
-fn most(wish: &Wish) -> Rational {
+fn most(wish: &QueryTarget) -> Rational {
     wish.most.clone().unwrap_or_else(|| Rational::from(MOST_SIGMA2).max(wish.least.clone()))
 }
 
-fn composition(wishes: &[Wish], sigma2: &[Rational]) -> Result<Composition> {
+fn composition(wishes: &[QueryTarget], sigma2: &[Rational]) -> Result<Composition> {
     let counts: Result<Vec<Counts>> =
         wishes.iter().zip(sigma2).map(|(wish, s)| Counts::discrete_gaussian(s.clone(), wish.count, 1)).collect();
     Composition::new(counts?)
 }
 
 /// clamp(scale shape) for every wish.
-fn scaled(wishes: &[Wish], shape: &[f64], scale: &Rational) -> Vec<Rational> {
+fn scaled(wishes: &[QueryTarget], shape: &[f64], scale: &Rational) -> Vec<Rational> {
     (wishes.iter().zip(shape))
         .map(|(wish, shape)| (rational::from_f64(*shape) * scale).max(wish.least.clone()).min(most(wish)))
         .collect()
 }
 
 /// Rounded up to the grid, where the most allows it.
-fn on_grid(wishes: &[Wish], sigma2: &[Rational], decimals: u32) -> Vec<Rational> {
+fn on_grid(wishes: &[QueryTarget], sigma2: &[Rational], decimals: u32) -> Vec<Rational> {
     let scale = Integer::from(10).pow(decimals);
     let up = |s: &Rational| Rational::from(s * &scale).ceil() / &scale;
     wishes.iter().zip(sigma2).map(|(wish, s)| up(s).min(most(wish)).max(s.clone())).collect()
 }
 
 /// sum over wishes of weight times `E[X^2]`.
-pub fn weighted_error(wishes: &[Wish], sigma2: &[Rational]) -> Result<Enclosure> {
+pub fn weighted_error(wishes: &[QueryTarget], sigma2: &[Rational]) -> Result<Enclosure> {
     let terms: Vec<Enclosure> = (wishes.par_iter().zip(sigma2))
         .map(|(wish, s)| {
             Ok(DiscreteGaussian::new(s.clone())?.variance(20).mul(&Enclosure::rational(&wish.weight, 120)))
@@ -111,7 +111,7 @@ pub fn weighted_error(wishes: &[Wish], sigma2: &[Rational]) -> Result<Enclosure>
 ///
 /// A Gaussian account depends on the total rho alone, and then sigma2 in proportion to sqrt(count / weight) is optimal, cut
 /// to its bounds; from there the exact account's own derivatives decide, in doubles. The result is proven to keep the promise.
-pub fn allocate(wishes: &[Wish], epsilon: &Rational, delta: &Rational, decimals: u32) -> Result<Allocation> {
+pub fn allocate(wishes: &[QueryTarget], epsilon: &Rational, delta: &Rational, decimals: u32) -> Result<Allocation> {
     check(wishes, epsilon, delta)?;
     let target = Enclosure::rational(epsilon, 160);
     let keeps = |sigma2: &[Rational]| -> Result<bool> {
@@ -174,7 +174,7 @@ pub fn allocate(wishes: &[Wish], epsilon: &Rational, delta: &Rational, decimals:
     }
 }
 
-fn answer(wishes: &[Wish], sigma2: Vec<Rational>, epsilon: &Rational) -> Result<Allocation> {
+fn answer(wishes: &[QueryTarget], sigma2: Vec<Rational>, epsilon: &Rational) -> Result<Allocation> {
     let composition = composition(wishes, &sigma2)?;
     // Many unequal variances give fewer digits; what is asked within reach is sharper than what is not.
     let mut delta = composition.delta(epsilon, 10)?;
@@ -193,15 +193,16 @@ fn answer(wishes: &[Wish], sigma2: Vec<Rational>, epsilon: &Rational) -> Result<
 }
 
 /// sqrt(count / weight).
-fn ideal(wish: &Wish) -> f64 {
+fn ideal(wish: &QueryTarget) -> f64 {
     (wish.count as f64 / wish.weight.to_f64()).sqrt()
 }
 
 /// The scale at which the zCDP conversion of epsilon is met, in doubles: a start.
-fn gaussian_scale(wishes: &[Wish], shape: &[f64], epsilon: &Rational, delta: &Rational) -> f64 {
+fn gaussian_scale(wishes: &[QueryTarget], shape: &[f64], epsilon: &Rational, delta: &Rational) -> f64 {
     let rho = zcdp_rho(epsilon, delta);
     let spent = |scale: f64| -> f64 {
-        let clamped = |wish: &Wish, shape: f64| (shape * scale).max(wish.least.to_f64()).min(most(wish).to_f64());
+        let clamped =
+            |wish: &QueryTarget, shape: f64| (shape * scale).max(wish.least.to_f64()).min(most(wish).to_f64());
         wishes.iter().zip(shape).map(|(wish, shape)| wish.count as f64 / (2.0 * clamped(wish, *shape))).sum()
     };
     let (mut low, mut high) = (-60.0, 60.0);
@@ -219,7 +220,7 @@ fn zcdp_rho(epsilon: &Rational, delta: &Rational) -> f64 {
 }
 
 /// One step towards weight sigma2 = lambda (-d ln delta / d ln sigma2) for all wishes between their bounds, in doubles.
-fn stationary_shape(wishes: &[Wish], at: &[Rational], epsilon: &Rational) -> Result<Option<Vec<f64>>> {
+fn stationary_shape(wishes: &[QueryTarget], at: &[Rational], epsilon: &Rational) -> Result<Option<Vec<f64>>> {
     const STEP: f64 = 1e-3;
     let ln_delta = |index: usize, factor: f64| -> Result<f64> {
         let mut moved = at.to_vec();
@@ -230,7 +231,7 @@ fn stationary_shape(wishes: &[Wish], at: &[Rational], epsilon: &Rational) -> Res
         .into_par_iter()
         .map(|index| Ok((ln_delta(index, 1.0 - STEP)? - ln_delta(index, 1.0 + STEP)?) / (2.0 * STEP)))
         .collect::<Result<_>>()?;
-    let shape = |(wish, (s, slope)): (&Wish, (&Rational, &f64))| {
+    let shape = |(wish, (s, slope)): (&QueryTarget, (&Rational, &f64))| {
         let s = s.to_f64();
         s * (slope / (wish.weight.to_f64() * s)).sqrt()
     };
@@ -241,7 +242,7 @@ fn stationary_shape(wishes: &[Wish], at: &[Rational], epsilon: &Rational) -> Res
 /// The allocation that zCDP gives: sigma2 in proportion to sqrt(count / weight), cut to the bounds, such that the published
 /// conversion rho + 2 sqrt(rho ln(1/delta)) of the total rho is at most epsilon; nothing where no noise allowed has that.
 pub fn allocate_by_zcdp(
-    wishes: &[Wish],
+    wishes: &[QueryTarget],
     epsilon: &Rational,
     delta: &Rational,
     decimals: u32,
@@ -273,7 +274,7 @@ pub fn allocate_by_zcdp(
 /// with delta_G the profile of Gaussian noise, increasing in rho. An R with lo delta_G(..; R) > delta thus bounds rho_v of every
 /// allocation that keeps the promise. For every lambda >= 0 the weighted error is then at least
 /// sum_i min over s of (w_i s + lambda n_i (s - v) / (2 s^2)) - lambda R, less what `E[X^2]` is below sigma2.
-pub fn least_possible(wishes: &[Wish], epsilon: &Rational, delta: &Rational) -> Result<Rational> {
+pub fn least_possible(wishes: &[QueryTarget], epsilon: &Rational, delta: &Rational) -> Result<Rational> {
     check(wishes, epsilon, delta)?;
     let least = wishes.iter().map(|wish| &wish.least).min().cloned().unwrap_or_default();
     // Every v up to half of the least sigma2 is sound; the best is kept.
@@ -292,7 +293,7 @@ fn upper(value: &Enclosure) -> Rational {
 }
 
 /// The bound for one v.
-fn bound_with(wishes: &[Wish], epsilon: &Rational, delta: &Rational, v: &Rational) -> Result<Rational> {
+fn bound_with(wishes: &[QueryTarget], epsilon: &Rational, delta: &Rational, v: &Rational) -> Result<Rational> {
     let (one, two) = (Enclosure::double(1.0, BITS), Enclosure::double(2.0, BITS));
     let pi = Enclosure::pi(BITS);
     let q_of = |s: &Rational| two.mul(&pi).mul(&pi).mul(&Enclosure::rational(s, BITS)).negate().exp();
@@ -355,9 +356,9 @@ fn root(weight: f64, lambda_n: f64, v: f64) -> f64 {
 }
 
 /// A lambda at which the minimizers spend the whole budget, in doubles: the best one nearly.
-fn multiplier(wishes: &[Wish], v: f64, rho: f64) -> f64 {
+fn multiplier(wishes: &[QueryTarget], v: f64, rho: f64) -> f64 {
     let spent = |lambda: f64| -> f64 {
-        let term = |wish: &Wish| {
+        let term = |wish: &QueryTarget| {
             let (n, least) = (wish.count as f64, wish.least.to_f64());
             let s = root(wish.weight.to_f64(), lambda * n, v).max(least).min(most(wish).to_f64());
             n * (s - v) / (2.0 * s * s)
@@ -377,7 +378,7 @@ fn multiplier(wishes: &[Wish], v: f64, rho: f64) -> f64 {
 /// The second term falls from 2 v on; it is concave up to 3 v, so that part has its minimum at an end, and convex beyond.
 /// There the minimum is at an end or in every bracket of the derivative's sign, and at least the sum of the ends' smaller
 /// terms.
-fn least_term(wish: &Wish, v: &Rational, lambda: &Rational) -> Rational {
+fn least_term(wish: &QueryTarget, v: &Rational, lambda: &Rational) -> Rational {
     let lambda_n = Rational::from(lambda * wish.count);
     let second = |s: &Rational| (&lambda_n * Rational::from(s - v)) / (Rational::from(s * s) * 2_u32);
     let term = |s: &Rational| Rational::from(&wish.weight * s) + second(s);
@@ -419,8 +420,8 @@ mod tests {
         parse(text).unwrap()
     }
 
-    fn wish(count: u64, weight: &str, least: &str, most: Option<&str>) -> Wish {
-        Wish {
+    fn wish(count: u64, weight: &str, least: &str, most: Option<&str>) -> QueryTarget {
+        QueryTarget {
             name: format!("{count} at {weight}"),
             count,
             weight: number(weight),

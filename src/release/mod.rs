@@ -18,19 +18,21 @@
 //! All shares must add up exactly, and the noise must spend exactly the declared rho under the release's own neighbor
 //! relation: a file that breaks a rule is refused with its line.
 
-pub(crate) mod file;
+mod file;
 pub mod ledger;
+pub mod query_targets;
 pub mod schema;
 mod schema_file;
-pub mod wishes;
 
 use std::path::Path;
 
 use rug::Rational;
+use toml::Spanned;
 
 use crate::{
     account::{Composition, Counts},
     error::{Error, Result},
+    toml_reader::TomlReader,
 };
 
 /// Pairs each name with the text of its file in data/releases.
@@ -78,6 +80,18 @@ impl Neighbors {
         match self {
             Neighbors::AddRemove => "add-remove",
             Neighbors::Bounded => "bounded",
+        }
+    }
+
+    /// The relation of a name in a file.
+    pub(crate) fn read(reader: &TomlReader, name: &Spanned<String>) -> Result<Neighbors> {
+        match name.get_ref().as_str() {
+            "add-remove" => Ok(Neighbors::AddRemove),
+            "bounded" => Ok(Neighbors::Bounded),
+            other => {
+                let why = format!("neighbors = {other:?}: expected \"add-remove\" or \"bounded\"");
+                Err(reader.refuse(name.span().start, why))
+            }
         }
     }
 

@@ -3,7 +3,10 @@
 use serde::Deserialize;
 
 use super::{block_paths::PathValue, risk::Risk, safetab::SafeTab, spine::Claim};
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    toml_reader::TomlReader,
+};
 
 /// The papers whose values are bundled.
 const PAPERS: &[(&str, &str)] = &[
@@ -364,14 +367,7 @@ pub fn papers(names: &[String]) -> Result<Vec<Paper>> {
     }
     (PAPERS.iter())
         .filter(|(key, _)| names.is_empty() || names.iter().any(|name| name == key))
-        .map(|(key, text)| {
-            toml::from_str(text).map_err(|error| Error::DataFile {
-                file: (*key).to_string(),
-                line: error.span().and_then(|span| text.get(..span.start)).map_or(0, |s| s.matches('\n').count() + 1),
-                column: 0,
-                why: error.message().to_string(),
-            })
-        })
+        .map(|(key, text)| TomlReader::new(key, text).toml())
         .collect()
 }
 

@@ -20,6 +20,7 @@ use crate::{
         postprocess::Postprocessed,
         single::Attack,
     },
+    toml_reader::TomlReader,
 };
 
 /// What recomputes a value about disclosure risk. A rho, a prior or a share is text: an exact number.
@@ -389,10 +390,5 @@ impl SettingsFile {
 /// The bundled settings.
 pub fn settings() -> Result<SettingsFile> {
     let text = include_str!("../../data/published/kazan-reiter-2023-settings.toml");
-    toml::from_str(text).map_err(|error| Error::DataFile {
-        file: "kazan-reiter-2023-settings".to_string(),
-        line: error.span().and_then(|span| text.get(..span.start)).map_or(0, |s| s.matches('\n').count() + 1),
-        column: 0,
-        why: error.message().to_string(),
-    })
+    TomlReader::new("kazan-reiter-2023-settings", text).toml()
 }

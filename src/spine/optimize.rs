@@ -16,7 +16,10 @@ use super::{
     hierarchy::Tree,
     osed,
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    toml_reader::TomlReader,
+};
 
 const PRODUCTION: &str = include_str!("../../data/spines/production-2020.toml");
 
@@ -54,7 +57,7 @@ impl Settings {
     /// The named settings of the 2020 production runs: `redistricting-persons`, `redistricting-units`, `dhc`.
     pub fn production(name: &str) -> Result<Settings> {
         let bundled = |why: String| Error::DataFile { file: "production-2020".into(), line: 0, column: 0, why };
-        let mut file: File = toml::from_str(PRODUCTION).map_err(|why| bundled(why.to_string()))?;
+        let mut file: File = TomlReader::new("production-2020", PRODUCTION).toml()?;
         let known = file.variant.keys().cloned().collect::<Vec<_>>().join(", ");
         let variant = file.variant.remove(name);
         let variant = variant.ok_or_else(|| Error::UnknownName { kind: "spine", name: name.to_string(), known })?;

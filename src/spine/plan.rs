@@ -18,6 +18,7 @@ use std::{
 
 use rug::Rational;
 use serde::Deserialize;
+use toml::Spanned;
 
 use super::{
     blocks::{Blocks, Column, Kind, Mismatch},
@@ -30,21 +31,19 @@ use super::{
 use crate::{
     error::{Error, Result},
     files::{file_error, write_whole},
-    numeric::rational,
     release::Release,
+    toml_reader::TomlReader,
 };
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlanFile {
-    settings: String,
-    #[serde(default)]
-    privacy: Option<String>,
-    release: Option<String>,
+    settings: Spanned<String>,
+    privacy: Option<Spanned<String>>,
+    release: Option<Spanned<String>>,
     #[serde(default, rename = "level")]
-    levels: Vec<LevelFile>,
-    #[serde(default)]
-    tract_groups: bool,
+    levels: Vec<Spanned<LevelFile>>,
+    tract_groups: Option<Spanned<bool>>,
     fanout_cutoff: Option<u32>,
     bypass_cutoff: Option<u32>,
     #[serde(default)]
@@ -55,13 +54,13 @@ struct PlanFile {
 #[serde(deny_unknown_fields)]
 struct LevelFile {
     name: String,
-    proportion: String,
+    proportion: Spanned<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EntitiesFile {
-    kind: String,
+    kind: Spanned<String>,
     file: PathBuf,
     column: String,
     block: Option<String>,
@@ -103,62 +102,62 @@ impl Plan {
     /// Reads a plan; files that it names are looked for beside it.
     pub fn read(path: &Path) -> Result<Plan> {
         let text = fs::read_to_string(path).map_err(|why| file_error(path, why))?;
-        let refuse = |at: Option<usize>, why: String| {
-            let before = at.and_then(|at| text.get(..at));
-            let line = before.map_or(0, |before| before.matches('\n').count() + 1);
-            Error::DataFile { file: path.display().to_string(), line, column: 0, why }
+        let file = path.display().to_string();
+        let reader = TomlReader::new(&file, &text);
+        let raw: PlanFile = reader.toml()?;
+        let at = |place: usize| {
+            let reader = &reader;
+            move |why: Error| reader.refuse(place, why.to_string())
         };
-        let raw: PlanFile = toml::from_str(&text)
-            .map_err(|why| refuse(why.span().map(|span| span.start), why.message().replace('\n', " ")))?;
-        let wrong = |what: &str, why: &Error| refuse(text.find(what), format!("{what}: {why}"));
-        let mut settings = Settings::production(&raw.settings).map_err(|why| wrong("settings", &why))?;
+        let settings_at = raw.settings.span().start;
+        let mut settings = Settings::production(raw.settings.get_ref()).map_err(at(settings_at))?;
         settings.fanout_cutoff = raw.fanout_cutoff.unwrap_or(settings.fanout_cutoff);
         settings.bypass_cutoff = raw.bypass_cutoff.unwrap_or(settings.bypass_cutoff);
-        let privacy = match raw.privacy.as_deref() {
-            None | Some("zcdp") => Privacy::Concentrated,
-            Some("pure") => Privacy::Pure { cutoff: settings.bypass_cutoff },
-            Some(other) => {
-                return Err(refuse(
-                    text.find("privacy"),
-                    format!("privacy = {other:?}: expected \"zcdp\" or \"pure\""),
-                ));
+        let privacy = match raw.privacy.as_ref().map(|name| (name.get_ref().as_str(), name.span().start)) {
+            None | Some(("zcdp", _)) => Privacy::Concentrated,
+            Some(("pure", _)) => Privacy::Pure { cutoff: settings.bypass_cutoff },
+            Some((other, place)) => {
+                return Err(reader.refuse(place, format!("privacy = {other:?}: expected \"zcdp\" or \"pure\"")));
             }
         };
-        if raw.tract_groups && settings.has_prims() {
-            return Err(refuse(text.find("tract_groups"), "a spine with prims has no tract groups".into()));
+        let tract_groups = raw.tract_groups.as_ref().is_some_and(|groups| *groups.get_ref());
+        if let Some(groups) = raw.tract_groups.as_ref().filter(|_| tract_groups && settings.has_prims()) {
+            return Err(reader.refuse(groups.span().start, "a spine with prims has no tract groups"));
         }
-        let release = raw.release.as_deref().map(Release::find).transpose().map_err(|why| wrong("release", &why))?;
-        let levels = match &release {
-            Some(_) if !raw.levels.is_empty() => {
-                return Err(refuse(text.find("[[level]]"), "either a release or levels, not both".into()));
+        let (release, levels, place) = match (&raw.release, &raw.levels[..]) {
+            (Some(_), [level, ..]) => {
+                return Err(reader.refuse(level.span().start, "either a release or levels, not both"));
             }
-            Some(release) => {
+            (Some(name), []) => {
+                let place = name.span().start;
+                let release = Release::find(name.get_ref()).map_err(at(place))?;
                 let share = |rho: &Rational| Rational::from(rho / &release.rho);
-                release.levels.iter().map(|level| (level.name.clone(), share(&level.rho))).collect()
+                let levels = release.levels.iter().map(|level| (level.name.clone(), share(&level.rho))).collect();
+                (Some(release), levels, place)
             }
-            None => (raw.levels.iter())
-                .map(|level| Ok((level.name.clone(), rational::parse(&level.proportion)?)))
-                .collect::<Result<Vec<_>>>()
-                .map_err(|why| wrong("proportion", &why))?,
+            (None, levels) => {
+                let place = levels.first().map_or(usize::MAX, |level| level.span().start);
+                let named = levels.iter().map(|level| {
+                    let level = level.get_ref();
+                    Ok((level.name.clone(), reader.number(&level.proportion)?))
+                });
+                (None, named.collect::<Result<Vec<_>>>()?, place)
+            }
         };
         let proportions: Vec<Rational> = levels.iter().map(|(_, share)| share.clone()).collect();
-        let expected = settings.levels() + usize::from(raw.tract_groups);
-        bypass::check_proportions(&proportions, expected)
-            .map_err(|why| wrong(if release.is_some() { "release" } else { "[[level]]" }, &why))?;
+        let expected = settings.levels() + usize::from(tract_groups);
+        bypass::check_proportions(&proportions, expected).map_err(at(place))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut entities = Vec::new();
         for file in raw.entities {
-            let known = Kind::ALL.iter().find(|kind| kind.name() == file.kind);
-            let names = Kind::ALL.map(Kind::name).join(", ");
-            let kind = known.ok_or_else(|| {
-                refuse(
-                    text.find(&format!("{:?}", file.kind)),
-                    format!("kind = {:?}: expected one of {names}", file.kind),
-                )
+            let kind = Kind::ALL.iter().find(|kind| kind.name() == file.kind.get_ref()).ok_or_else(|| {
+                let names = Kind::ALL.map(Kind::name).join(", ");
+                let why = format!("kind = {:?}: expected one of {names}", file.kind.get_ref());
+                reader.refuse(file.kind.span().start, why)
             })?;
             entities.push((*kind, folder.join(&file.file), file));
         }
-        Ok(Plan { settings, privacy, tract_groups: raw.tract_groups, levels, release, entities })
+        Ok(Plan { settings, privacy, tract_groups, levels, release, entities })
     }
 
     /// Builds, optimizes, measures and bypasses.

@@ -11,6 +11,7 @@ use crate::{
         cell::Mechanism,
         tuning::{Level, least_budget},
     },
+    toml_reader::TomlReader,
 };
 
 const FILES: [(&str, &str); 2] = [
@@ -92,12 +93,7 @@ impl Settings {
             let known = FILES.map(|(name, _)| name).join(", ");
             return Err(Error::UnknownPaper { name: paper.to_string(), known });
         };
-        let file: SettingsFile = toml::from_str(text).map_err(|error| Error::DataFile {
-            file: format!("{name}-settings"),
-            line: error.span().and_then(|span| text.get(..span.start)).map_or(0, |s| s.matches('\n').count() + 1),
-            column: 0,
-            why: error.message().to_string(),
-        })?;
+        let file: SettingsFile = TomlReader::new(&format!("{name}-settings"), text).toml()?;
         let planned = |level: &LevelFile| -> Result<Planned> {
             Ok(Planned {
                 name: level.name.clone(),
