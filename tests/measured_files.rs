@@ -8,12 +8,18 @@ use std::{
 
 use dp_assay::{
     noise::Streams,
-    spine::{blocks::Blocks, hierarchy::Tree, saved::Saved},
+    spine::{
+        blocks::Blocks,
+        hierarchy::Tree,
+        plan::SpinePlan,
+        spine_files::{self, SavedSpine},
+    },
     topdown::{
-        estimated,
+        estimates_file,
         histograms::Histograms,
-        measure::Mechanism,
-        measurements::{self, Manifest},
+        level_variances,
+        measure::MeasurementPlan,
+        measurement_files::{self, Manifest},
     },
 };
 
@@ -112,12 +118,12 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
     let manifest: Manifest = serde_json::from_str(&fs::read_to_string(out.join("measurements.json")).unwrap()).unwrap();
     assert_eq!(manifest.privacy["epsilon"], json["epsilon"]);
     // Read back: each count is near the truth, and each unit that carries a share has its row.
-    let saved = Saved::read(&folder.path().join("spine")).unwrap();
+    let saved = SavedSpine::read(&folder.path().join("spine")).unwrap();
     let carries = |level: usize| (0..saved.spine.tree.units(level)).any(|unit| saved.spine.carried(level, unit) > 0);
     let files = 3 * (0..6).filter(|level| carries(*level)).count();
     assert!(files >= 9 && manifest.files.len() == files, "{files}");
     let mut rows = [0; 6];
-    let noisy = measurements::read(&out, |described, unit, sigma2, counts| {
+    let noisy = measurement_files::read(&out, |described, unit, sigma2, counts| {
         assert!(saved.spine.carried(described.level, unit) > 0 && counts.len() == described.counts);
         let spread = sigma2.to_f64().sqrt();
         assert!(counts.iter().all(|count| (*count as f64) < 13.0 + 40.0 * spread));
@@ -294,7 +300,7 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
 fn a_spine_that_was_tampered_with_is_refused() {
     let folder = prepared();
     let spine = folder.path().join("spine");
-    let intact = Saved::read(&spine).unwrap();
+    let intact = SavedSpine::read(&spine).unwrap();
     assert_eq!(intact.geoids.len(), 5);
     let file = |name: &str| -> PathBuf { spine.join(name) };
     let units = fs::read_to_string(file("units.csv")).unwrap();
@@ -328,7 +334,7 @@ fn a_spine_that_was_tampered_with_is_refused() {
     ] {
         let before = fs::read_to_string(file(name)).unwrap();
         fs::write(file(name), text).unwrap();
-        let message = Saved::read(&spine).expect_err(says).to_string();
+        let message = SavedSpine::read(&spine).expect_err(says).to_string();
         assert!(message.contains(says) && message.contains(name), "{says}: {message}");
         fs::write(file(name), before).unwrap();
     }
@@ -341,11 +347,11 @@ fn a_spine_that_was_tampered_with_is_refused() {
     ] {
         assert!(blocks.contains(from), "{from} in {blocks}");
         fs::write(file("blocks.csv"), blocks.replacen(from, to, 1)).unwrap();
-        let message = Saved::read(&spine).expect_err(says).to_string();
+        let message = SavedSpine::read(&spine).expect_err(says).to_string();
         assert!(message.contains(says), "{says}: {message}");
     }
     fs::write(file("blocks.csv"), &blocks).unwrap();
-    let again = Saved::read(&spine).unwrap();
+    let again = SavedSpine::read(&spine).unwrap();
     assert!(again.spine.tree == intact.spine.tree && again.geoids == intact.geoids);
 }
 
@@ -360,15 +366,16 @@ fn a_spine_is_read_back_as_it_was_built() {
     put(folder.path(), "blocks.csv", &format!("block\n{list}"));
     put(folder.path(), "release.toml", &release_text());
     put(folder.path(), "plan.toml", "settings = \"redistricting-units\"\nrelease = \"release.toml\"\n");
-    let plan = dp_assay::spine::plan::Plan::read(&folder.path().join("plan.toml"));
+    let plan = SpinePlan::read(&folder.path().join("plan.toml"));
     // A release is named as from the current folder, as everywhere.
     assert!(plan.is_err());
     let text = format!("settings = \"redistricting-units\"\nrelease = {:?}\n", folder.path().join("release.toml"));
     put(folder.path(), "plan.toml", &text);
-    let plan = dp_assay::spine::plan::Plan::read(&folder.path().join("plan.toml")).unwrap();
+    let plan = SpinePlan::read(&folder.path().join("plan.toml")).unwrap();
     let built = plan.build(Blocks::read(&folder.path().join("blocks.csv")).unwrap()).unwrap();
-    built.write(&folder.path().join("spine")).unwrap();
-    let saved = Saved::read(&folder.path().join("spine")).unwrap();
+    let variances = level_variances::of_entities_approx(&built).unwrap();
+    spine_files::write(&built, &variances, &folder.path().join("spine")).unwrap();
+    let saved = SavedSpine::read(&folder.path().join("spine")).unwrap();
     assert_eq!((&saved.names, &saved.spine.tree), (&built.names, &built.spine.tree));
     assert_eq!(saved.spine.paths().unwrap(), built.spine.paths().unwrap());
     let tree: &Tree = &saved.spine.tree;
@@ -418,12 +425,12 @@ fn damaged_files_are_read_or_refused() {
         fs::write(path(name), &bytes).unwrap();
         let tried = (|| -> dp_assay::Result<()> {
             let release = dp_assay::release::Release::find(path("release.toml").to_str().unwrap())?;
-            let saved = Saved::read(&path("spine"))?;
-            let mechanism = Mechanism::of_release(&saved.spine, &release)?;
+            let saved = SavedSpine::read(&path("spine"))?;
+            let mechanism = MeasurementPlan::of_release(&saved.spine, &release)?;
             let schema = release.schema.clone().unwrap_or_default();
             let histograms = Histograms::read(&path("counts.csv"), &saved, &schema, "count")?;
             mechanism.measure(&histograms, &mut Streams::with_insecure_seed(1), |_| Ok(()), |_, _, ()| Ok(()))?;
-            estimated::Estimated::read(&mechanism, &schema, &path("out")).map(drop)
+            estimates_file::Estimates::read(&mechanism, &schema, &path("out")).map(drop)
         })();
         match tried {
             Ok(()) => read += 1,

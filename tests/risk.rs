@@ -13,7 +13,7 @@ use dp_assay::{
     },
     risk::{
         bound::{Profile, bound, exceeded_epsilon, most_correct, most_correct_by_epsilon},
-        decision::{Output, Truth},
+        decision::{NoisyOutput, TrueCounts},
         hierarchical::{Hierarchy, Upper},
         noise,
         postprocess::Postprocessed,
@@ -182,7 +182,7 @@ fn the_posterior_of_two_levels_is_bayes_rule() {
     let [a, b] = [listed, Upper::UpTo(6)].map(|upper| two_levels(["0.2", "0.4"], 6, "1/3", upper));
     let of = |attack: &Hierarchy| attack.posterior(&[2, 1], &[-1], 15).expect("a posterior").present;
     assert!(of(&a).overlaps(&of(&b)));
-    let truth = Truth { x1: 1, x2: 2 };
+    let truth = TrueCounts { x1: 1, x2: 2 };
     let of = |attack: &Hierarchy| attack.correct_decision(truth, 8).expect("a decision").correct;
     assert!(of(&a).overlaps(&of(&b)), "every output looked at and runs between equal ones");
 }
@@ -369,20 +369,20 @@ fn shifts_and_empty_groups_are_the_limits_they_should_be() {
     let of = |attack: &Hierarchy, noisy: [i64; 2]| attack.posterior(&noisy, &[3], 12).expect("a posterior").present;
     assert!(of(&attack, [1, 2]).overlaps(&of(&shifted, [6, 7])));
     let correct =
-        |attack: &Hierarchy, x: i64| attack.correct_decision(Truth { x1: x, x2: x + 3 }, 10).expect("one").correct;
+        |attack: &Hierarchy, x: i64| attack.correct_decision(TrueCounts { x1: x, x2: x + 3 }, 10).expect("one").correct;
     assert!(correct(&attack, 1).overlaps(&correct(&shifted, 6)));
 
     let alone = two_levels(["0.2", "0.4"], 0, "1/3", Upper::Uniform);
     let both = self::attack("1/3", &["0.2", "0.4"]);
     let posterior = alone.posterior(&[2, -1], &[0], 12).expect("a posterior").present;
     assert!(posterior.overlaps(&both.posterior(&[2, -1], 12).expect("a posterior")));
-    let decision = alone.correct_decision(Truth { x1: 1, x2: 1 }, 10).expect("a decision");
+    let decision = alone.correct_decision(TrueCounts { x1: 1, x2: 1 }, 10).expect("a decision");
     assert!(decision.met && decision.correct.overlaps(&both.correct_decision(10).expect("a tail")));
     // Equal rho and prior 1/2: ties at x_1 + x_2 = 1 are exact, and go against the target.
     let tied = two_levels(["0.3", "0.3"], 0, "1/2", Upper::Uniform);
-    let outputs = [Output { x2: 0, y1: 0 }, Output { x2: 3, y1: 0 }];
+    let outputs = [NoisyOutput { x2: 0, y1: 0 }, NoisyOutput { x2: 3, y1: 0 }];
     assert_eq!(tied.thresholds(&outputs).expect("thresholds"), [(2, 2), (-1, -1)]);
-    let decision = tied.correct_decision(Truth { x1: 1, x2: 1 }, 10).expect("a decision");
+    let decision = tied.correct_decision(TrueCounts { x1: 1, x2: 1 }, 10).expect("a decision");
     assert!(
         decision.met
             && decision.correct.overlaps(&self::attack("1/2", &["0.3", "0.3"]).correct_decision(10).expect("a tail"))
@@ -397,7 +397,7 @@ fn decisions_agree_with_enumeration() {
         [(Upper::Uniform, 1, 2), (Upper::Uniform, 0, 0), (Upper::UpTo(4), 1, 3), (Upper::UpTo(9), 0, 4)]
     {
         let attack = two_levels(["0.3", "0.5"], 3, "2/5", upper.clone());
-        let decision = attack.correct_decision(Truth { x1, x2 }, 10).expect("a decision");
+        let decision = attack.correct_decision(TrueCounts { x1, x2 }, 10).expect("a decision");
         assert!(decision.met);
         let h =
             |y: i64| usize::try_from(y + 60).ok().and_then(|index| beside.get(index)).map_or(0.0, |(_, mass)| *mass);
@@ -440,11 +440,12 @@ fn decisions_agree_with_enumeration() {
 fn ties_of_point_priors_are_seen() {
     let exact = two_levels(["0.2", "0.4"], 27, "1/2", Upper::Point(3));
     let one = exact.clone().with_one_gaussian().expect("the approximation");
-    let truth = Truth { x1: 1, x2: 3 };
+    let truth = TrueCounts { x1: 1, x2: 3 };
     let [a, b] = [&exact, &one].map(|attack| attack.correct_decision(truth, 10).expect("a decision"));
     assert!(a.met && b.met && a.correct.overlaps(&b.correct), "{a:?} {b:?}");
     // 2 (y - 3) + 1 = 27: odds are even at n = 1, which is not enough.
-    let thresholds = exact.thresholds(&[Output { x2: 3, y1: 16 }, Output { x2: 3, y1: 15 }]).expect("thresholds");
+    let thresholds =
+        exact.thresholds(&[NoisyOutput { x2: 3, y1: 16 }, NoisyOutput { x2: 3, y1: 15 }]).expect("thresholds");
     assert_eq!(thresholds, [(2, 2), (1, 1)]);
 }
 
@@ -466,7 +467,7 @@ fn three_levels_are_a_chain() {
         }
     }
     is_near(&posterior, totals[1] / (totals[0] + totals[1]), 1e-9);
-    assert!(attack.correct_decision(Truth { x1: 1, x2: 1 }, 6).is_err());
+    assert!(attack.correct_decision(TrueCounts { x1: 1, x2: 1 }, 6).is_err());
 }
 
 #[test]
@@ -495,7 +496,7 @@ fn the_sampler_converges_to_its_limit() {
         Sampler { prior: number("1/2"), rhos: [number("0.3"), number("0.5")], others: 3, constraint: Constraint::Kept };
     let decision = small.limit_decision(2, 18).expect("a decision");
     let exact = two_levels(["0.3", "0.5"], 3, "1/2", Upper::Uniform).with_one_gaussian().expect("(3.7)");
-    let exact = exact.correct_decision(Truth { x1: 1, x2: 2 }, 10).expect("a decision").correct;
+    let exact = exact.correct_decision(TrueCounts { x1: 1, x2: 2 }, 10).expect("a decision").correct;
     assert!((decision.correct.approximate() - exact.approximate()).abs() < 2e-5, "{decision:?} {exact:?}");
 }
 
@@ -629,7 +630,7 @@ fn what_cannot_be_asked_is_refused_by_name() {
     assert!(make(Upper::Listed { first: 0, weights: vec![Rational::from(1)] }).is_err());
     assert!(Hierarchy::new(number("1/2"), vec![number("0.1")], Vec::new(), Upper::Uniform).is_err());
     let attack = make(Upper::Uniform).expect("an attack");
-    for truth in [Truth { x1: 2, x2: 2 }, Truth { x1: 1, x2: 0 }, Truth { x1: -1, x2: 3 }] {
+    for truth in [TrueCounts { x1: 2, x2: 2 }, TrueCounts { x1: 1, x2: 0 }, TrueCounts { x1: -1, x2: 3 }] {
         assert!(attack.correct_decision(truth, 6).is_err(), "{truth:?}");
     }
     // Far beyond what any table resolves: refused at once, not searched for.
@@ -638,7 +639,7 @@ fn what_cannot_be_asked_is_refused_by_name() {
         assert!(message.contains("agree better"), "{message}");
     }
     let certain = make(Upper::Point(2)).expect("an attack");
-    let message = certain.correct_decision(Truth { x1: 1, x2: 10_000 }, 6).expect_err("answered").to_string();
+    let message = certain.correct_decision(TrueCounts { x1: 1, x2: 10_000 }, 6).expect_err("answered").to_string();
     assert!(message.contains("true x2"), "{message}");
     assert!(attack.with_known(-1).is_err());
 }
@@ -648,7 +649,7 @@ fn a_million_other_groups_are_answered() {
     let attack = two_levels(["0.099", "0.246"], 1_000_000, "1/2", Upper::Uniform);
     let posterior = attack.posterior(&[1, 1], &[0], 8).expect("a posterior");
     assert!(posterior.met && *posterior.present.lower() > 0.4 && *posterior.present.upper() < 0.5);
-    let decision = attack.correct_decision(Truth { x1: 1, x2: 1 }, 6).expect("a decision");
+    let decision = attack.correct_decision(TrueCounts { x1: 1, x2: 1 }, 6).expect("a decision");
     assert!(decision.met && *decision.correct.upper() < 0.4);
 }
 

@@ -6,11 +6,11 @@ use anyhow::{Context, Result};
 use dp_assay::{
     numeric::Enclosure,
     release::Release,
-    spine::saved::Saved,
+    spine::spine_files::SavedSpine,
     topdown::{
-        estimated::{self, Estimated},
-        measure::Mechanism,
-        measurements,
+        estimates_file::{self, Estimates},
+        measure::MeasurementPlan,
+        measurement_files,
     },
 };
 use serde_json::{Value, json};
@@ -38,24 +38,24 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Answer> {
-    measurements::check_free(&args.out).context("--out")?;
+    measurement_files::check_free(&args.out).context("--out")?;
     let release = Release::find(&args.release).context("--release")?;
-    let saved = Saved::read(&args.spine).context("--spine")?;
-    let mechanism = Mechanism::of_release(&saved.spine, &release).context("--release")?;
+    let saved = SavedSpine::read(&args.spine).context("--spine")?;
+    let plan = MeasurementPlan::of_release(&saved.spine, &release).context("--release")?;
     let schema = release.schema.clone().unwrap_or_default();
-    let estimated = Estimated::read(&mechanism, &schema, &args.measurements).context("--measurements")?;
-    estimated::write(&estimated, &saved, &schema, &args.out).context("--out")?;
+    let estimated = Estimates::read(&plan, &schema, &args.measurements).context("--measurements")?;
+    estimates_file::write(&estimated, &saved, &schema, &args.out).context("--out")?;
     let shown = |value: &Enclosure| value.shown(6);
     let tree = &saved.spine.tree;
     if args.json {
-        let levels: Vec<Value> = (saved.names.iter().zip(&estimated.spreads).enumerate())
-            .map(|(level, (name, spread))| {
+        let levels: Vec<Value> = (saved.names.iter().zip(&estimated.level_variances).enumerate())
+            .map(|(level, (name, variance))| {
                 json!({
                     "name": name,
                     "units": tree.units(level),
-                    "variance_of_total": spread.mean.to_json(),
-                    "variance_least": spread.least.to_json(),
-                    "variance_most": spread.most.to_json(),
+                    "variance_of_total": variance.mean.to_json(),
+                    "variance_least": variance.least.to_json(),
+                    "variance_most": variance.most.to_json(),
                 })
             })
             .collect();
@@ -68,9 +68,9 @@ pub fn run(args: &Args) -> Result<Answer> {
         }))?;
         return Ok(Answer::Done);
     }
-    let rows: Vec<Vec<String>> = (saved.names.iter().zip(&estimated.spreads).enumerate())
-        .map(|(level, (name, spread))| {
-            let variances = [&spread.least, &spread.mean, &spread.most].map(shown);
+    let rows: Vec<Vec<String>> = (saved.names.iter().zip(&estimated.level_variances).enumerate())
+        .map(|(level, (name, variance))| {
+            let variances = [&variance.least, &variance.mean, &variance.most].map(shown);
             [vec![name.clone(), tree.units(level).to_string()], variances.to_vec()].concat()
         })
         .collect();

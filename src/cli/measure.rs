@@ -7,8 +7,8 @@ use dp_assay::{
     account::profile::check_delta,
     numeric::Enclosure,
     release::Release,
-    spine::saved::Saved,
-    topdown::{histograms::Histograms, measure::Mechanism, measurements},
+    spine::spine_files::SavedSpine,
+    topdown::{histograms::Histograms, measure::MeasurementPlan, measurement_files},
 };
 use serde_json::{Value, json};
 
@@ -57,12 +57,12 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Answer> {
     let delta = number("--delta", &args.delta)?;
     check_delta(&delta).context("--delta")?;
-    measurements::check_free(&args.out).context("--out")?;
+    measurement_files::check_free(&args.out).context("--out")?;
     let release = Release::find(&args.release).context("--release")?;
-    let saved = Saved::read(&args.spine).context("--spine")?;
-    let mechanism = Mechanism::of_release(&saved.spine, &release).context("--release")?;
+    let saved = SavedSpine::read(&args.spine).context("--spine")?;
+    let plan = MeasurementPlan::of_release(&saved.spine, &release).context("--release")?;
     // What it spends is known before anything is drawn.
-    let worst = mechanism.worst_path()?;
+    let worst = plan.worst_path()?;
     let (epsilon, (p, q)) = worst.epsilon(&delta, args.digits)?;
     let schema = release.schema.clone().unwrap_or_default();
     let histograms = Histograms::read(&args.counts, &saved, &schema, &args.column).context("--counts")?;
@@ -80,10 +80,10 @@ pub fn run(args: &Args) -> Result<Answer> {
     });
     let said = (release.name.as_str(), privacy.clone());
     let manifest =
-        measurements::write(&mechanism, &saved.names, said, &histograms, &mut streams, &args.out).context("--out")?;
+        measurement_files::write(&plan, &saved.names, said, &histograms, &mut streams, &args.out).context("--out")?;
     let rows: Vec<Vec<String>> = (manifest.files.iter())
         .map(|file| {
-            let asked = mechanism.levels()[file.level].iter().find(|asked| asked.group.name == file.query);
+            let asked = plan.levels()[file.level].iter().find(|asked| asked.group.name == file.query);
             let law = asked.and_then(|asked| (1..=saved.names.len()).find_map(|carried| asked.law(carried)));
             let sigma2 = law.map(|law| Enclosure::rational(parameter(law), 64).shown(6)).unwrap_or_default();
             let numbers = [file.counts, file.units].map(|number| number.to_string());
@@ -102,7 +102,7 @@ pub fn run(args: &Args) -> Result<Answer> {
             object.extend(privacy);
         }
         let rest = json!({
-            "noisy_counts": mechanism.counts(),
+            "noisy_counts": plan.counts(),
             "files": files,
             "confidential": { "records": histograms.total(), "blocks_without_counts": without },
             "out": args.out.display().to_string(),
@@ -123,7 +123,7 @@ pub fn run(args: &Args) -> Result<Answer> {
         "\n{} noisy counts in {}; sigma2 is that of the units that carry least\n\
          rho {}, epsilon {} at delta {}, of {}\n\
          Confidential: {} records; {without} of {} blocks have no line and count as empty.\n",
-        mechanism.counts(),
+        plan.counts(),
         args.out.display(),
         exact_text(&worst.rho()),
         epsilon.value.shown(args.digits.min(40) as usize),

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    Level, Neighbors, Paths, Query, Release,
+    GeoLevel, Neighbors, Paths, Query, Release,
     schema_file::{self, AttributeFile, RecodeFile},
 };
 use crate::{error::Result, numeric::rational, toml_reader::TomlReader};
@@ -109,7 +109,7 @@ impl ReleaseReader<'_> {
         let rho = self.0.positive(&raw.rho, "rho")?;
         let factor = self.0.positive(&raw.sigma2_times_rho, "sigma2_times_rho")?;
         self.0.no_duplicates(raw.levels.iter().map(|level| &level.get_ref().name), "level")?;
-        let levels: Vec<Level> =
+        let levels: Vec<GeoLevel> =
             (raw.levels.iter()).map(|level| self.level(level, &rho, &factor, neighbors)).collect::<Result<_>>()?;
         if levels.is_empty() {
             return Err(self.0.refuse(0, "a release needs at least one [[level]]"));
@@ -131,7 +131,7 @@ impl ReleaseReader<'_> {
         })
     }
 
-    fn paths(&self, raw: &Spanned<PathsFile>, levels: &[Level]) -> Result<Paths> {
+    fn paths(&self, raw: &Spanned<PathsFile>, levels: &[GeoLevel]) -> Result<Paths> {
         /// All subsets of more levels would be too many pairs.
         const MOST_DROPPABLE: usize = 7;
         let (at, paths) = (raw.span().start, raw.get_ref());
@@ -177,7 +177,7 @@ impl ReleaseReader<'_> {
         whole: &Rational,
         factor: &Rational,
         neighbors: Neighbors,
-    ) -> Result<Level> {
+    ) -> Result<GeoLevel> {
         let (at, level) = (raw.get_ref().name.span().start, raw.get_ref());
         let what = format!("the level {:?}", level.name.get_ref());
         let rho = self.share(at, &what, whole, level.proportion.as_ref(), level.rho.as_ref())?;
@@ -186,7 +186,7 @@ impl ReleaseReader<'_> {
             (level.queries.iter()).map(|query| self.query(query, &rho, factor, neighbors)).collect::<Result<_>>()?;
         let sum = queries.iter().fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times));
         self.adds_up(at, &sum, &rho, &format!("the shares of the queries of {what}"))?;
-        Ok(Level { name: level.name.get_ref().clone(), rho, queries })
+        Ok(GeoLevel { name: level.name.get_ref().clone(), rho, queries })
     }
 
     fn query(

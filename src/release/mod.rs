@@ -121,7 +121,7 @@ pub struct Query {
 
 /// A geolevel.
 #[derive(Clone, Debug)]
-pub struct Level {
+pub struct GeoLevel {
     /// Its name.
     pub name: String,
     /// Its zCDP rho.
@@ -130,7 +130,7 @@ pub struct Level {
     pub queries: Vec<Query>,
 }
 
-impl Level {
+impl GeoLevel {
     /// What a change of one record reveals at this level.
     pub fn counts(&self, neighbors: Neighbors) -> Result<Vec<Counts>> {
         (self.queries.iter())
@@ -165,7 +165,7 @@ pub struct Release {
     /// Its zCDP rho.
     pub rho: Rational,
     /// Its geolevels, root first.
-    pub levels: Vec<Level>,
+    pub levels: Vec<GeoLevel>,
     /// Whether only the budget is known, and not how a record changes the counts.
     pub budget_only: bool,
     /// Which levels an optimized spine bypasses; nothing for a release without such a spine.
@@ -201,7 +201,7 @@ impl Release {
     }
 
     /// The level of this name.
-    pub fn level(&self, name: &str) -> Result<&Level> {
+    pub fn level(&self, name: &str) -> Result<&GeoLevel> {
         self.levels.iter().find(|level| level.name == name).ok_or_else(|| Error::UnknownLevel {
             level: name.to_string(),
             release: self.name.clone(),
@@ -248,7 +248,7 @@ impl Release {
             return Err(Error::BudgetOnly { release: self.name.clone() });
         }
         let neighbors = neighbors.unwrap_or(self.neighbors);
-        let chosen: Vec<&Level> = if levels.is_empty() {
+        let chosen: Vec<&GeoLevel> = if levels.is_empty() {
             self.levels.iter().collect()
         } else {
             levels.iter().map(|name| self.level(name.as_ref())).collect::<Result<_>>()?

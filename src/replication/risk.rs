@@ -14,9 +14,9 @@ use crate::{
     noise::DiscreteGaussian,
     numeric::{Certainty, Enclosure, rational::parse},
     risk::{
-        decision::{Decision, Truth},
+        decision::{Decision, TrueCounts},
         hierarchical::{Hierarchy, Upper},
-        others::{Others, Sum, Table},
+        others::{MassTable, OtherGroups, SumLaw},
         postprocess::Postprocessed,
         single::Attack,
     },
@@ -295,7 +295,8 @@ pub(super) fn compute(what: &Risk) -> Result<Computed> {
         }
         Risk::Decision { rhos, others, truth: [x1, x2], upper, part } => {
             let attack = two_levels(rhos, *others, *upper)?;
-            let Decision { correct, gained, lost, .. } = attack.correct_decision(Truth { x1: *x1, x2: *x2 }, DIGITS)?;
+            let Decision { correct, gained, lost, .. } =
+                attack.correct_decision(TrueCounts { x1: *x1, x2: *x2 }, DIGITS)?;
             part_of(*part, correct, gained, lost)
         }
         Risk::SamplerDecision { rhos, others, x2, part } => {
@@ -304,15 +305,16 @@ pub(super) fn compute(what: &Risk) -> Result<Computed> {
         }
         Risk::DecisionGains { rhos, others, truth: [x1, x2] } => {
             let attack = two_levels(rhos, *others, UpperPrior::Uniform)?;
-            let with = attack.correct_decision(Truth { x1: *x1, x2: *x2 }, DIGITS)?.correct;
+            let with = attack.correct_decision(TrueCounts { x1: *x1, x2: *x2 }, DIGITS)?.correct;
             let without = single(&rhos[0], "1/2")?.correct_decision(DIGITS)?;
             return Ok(Computed::Statement(without.below(&with)));
         }
         Risk::Region { rhos, others, truth: [x1, x2], x2: above, y1 } => {
             let [rho1, rho2] = [parse(&rhos[0])?, parse(&rhos[1])?];
-            let upper = Table::of_one(&rho2, 80)?.between(above[0] - x2, above[1] - x2);
+            let upper = MassTable::of_one(&rho2, 80)?.between(above[0] - x2, above[1] - x2);
             let y_true = x2 - x1;
-            let beside = Others::new(rho1, *others, Sum::Exact)?.table(80)?.between(y1[0] - y_true, y1[1] - y_true);
+            let beside =
+                OtherGroups::new(rho1, *others, SumLaw::Exact)?.table(80)?.between(y1[0] - y_true, y1[1] - y_true);
             upper.mul(&beside)
         }
         Risk::VarianceDeficit { s } => DiscreteGaussian::new(parse(s)?)?.variance_deficit(DIGITS),

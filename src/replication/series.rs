@@ -9,10 +9,10 @@ use crate::{
     error::{Error, Result},
     numeric::{Enclosure, rational},
     risk::{
-        decision::{Output, Truth},
+        decision::{NoisyOutput, TrueCounts},
         hierarchical::{Hierarchy, Upper},
         noise,
-        others::{Others, Sum},
+        others::{OtherGroups, SumLaw},
         postprocess::Postprocessed,
         single::Attack,
     },
@@ -155,9 +155,9 @@ fn tiles(attack: &Hierarchy, key: &str) -> Result<Panel> {
     let series = (-3..=5_i64)
         .into_par_iter()
         .map(|x2| {
-            let outputs: Vec<Output> = (-30..=30).map(|y1| Output { x2, y1 }).collect();
+            let outputs: Vec<NoisyOutput> = (-30..=30).map(|y1| NoisyOutput { x2, y1 }).collect();
             let thresholds = attack.thresholds(&outputs)?;
-            let point = |(output, (low, high)): (&Output, (i64, i64))| {
+            let point = |(output, (low, high)): (&NoisyOutput, (i64, i64))| {
                 let ends = Enclosure::double(low as f64, 53).hull(&Enclosure::double(high as f64, 53));
                 (Rational::from(output.y1), ends)
             };
@@ -178,7 +178,7 @@ pub fn figure_5(settings: &Settings, most: i64, digits: u32) -> Result<Vec<Panel
     let alone = Attack::new(Settings::half(), vec![settings.rho(0)?])?.correct_decision(digits)?;
     let xs = integers(1..=most);
     let with = column("two levels".to_string(), &xs, |x2| {
-        Ok(attack.correct_decision(Truth { x1: 1, x2: whole(x2) }, digits)?.correct)
+        Ok(attack.correct_decision(TrueCounts { x1: 1, x2: whole(x2) }, digits)?.correct)
     })?;
     let without = column("lowest level alone".to_string(), &xs, |_| Ok(alone.clone()))?;
     Ok(vec![panel("correct", "true count x2", "probability of a correct decision", vec![with, without])])
@@ -191,7 +191,7 @@ pub fn figure_6(settings: &Settings, rhos: &[Rational], digits: u32) -> Result<V
         .map(|&x2| {
             column(format!("x2 = {x2}"), rhos, |rho2| {
                 let attack = settings.hierarchy(rho2, Upper::Uniform)?;
-                Ok(attack.correct_decision(Truth { x1: 1, x2 }, digits)?.correct)
+                Ok(attack.correct_decision(TrueCounts { x1: 1, x2 }, digits)?.correct)
             })
         })
         .collect::<Result<_>>()?;
@@ -218,8 +218,8 @@ pub fn figure_8(proxies: &[Rational]) -> Result<Vec<Panel>> {
 /// Figure 9: the masses of a sum of n discrete Gaussians, and of the one that approximates it (3.7).
 pub fn figure_9(settings: &Settings) -> Result<Vec<Panel>> {
     let one = |(rho, count): &(Rational, u64)| -> Result<Panel> {
-        let make = |sum| Others::new(rho.clone(), *count, sum)?.table(64);
-        let (exact, approximate) = (make(Sum::Exact)?, make(Sum::OneGaussian)?);
+        let make = |sum| OtherGroups::new(rho.clone(), *count, sum)?.table(64);
+        let (exact, approximate) = (make(SumLaw::Exact)?, make(SumLaw::OneGaussian)?);
         let reach = (4.0 * (*count as f64 / (2.0 * rho.to_f64())).sqrt()).ceil() as i64;
         let xs = integers(-reach..=reach);
         let series = vec![

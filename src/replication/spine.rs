@@ -24,7 +24,7 @@ use crate::{
     },
     spine::{
         bypass::{Privacy, Spine},
-        optimize::Settings,
+        optimize::SpineSettings,
     },
 };
 
@@ -208,7 +208,7 @@ pub(super) fn compute(claim: &Claim) -> Result<Computed> {
         })),
         Claim::FewestFanoutOf { blocks } => whole(fewest_fanout(*blocks)),
         Claim::LargestBlockGroup { settings, blocks } => {
-            let settings = Settings::production(settings)?;
+            let settings = SpineSettings::production(settings)?;
             whole((settings.most(*blocks) + 1) as u64 - u64::from(settings.fanout_cutoff))
         }
         Claim::OsedIsTheFewest {} => holds(osed_is_the_fewest()?),
@@ -254,10 +254,10 @@ pub(super) fn compute(claim: &Claim) -> Result<Computed> {
         Claim::PureBypassesMore {} => holds(pure_bypasses_more()?),
         Claim::Levels { release } => whole(Release::find(release)?.levels.len() as u64),
         Claim::StrongMcdStates {} => {
-            whole(Settings::production("redistricting-persons")?.strong_mcd_states().len() as u64)
+            whole(SpineSettings::production("redistricting-persons")?.strong_mcd_states().len() as u64)
         }
         Claim::EntityKinds { settings } => {
-            let settings = Settings::production(settings)?;
+            let settings = SpineSettings::production(settings)?;
             whole(settings.entities().iter().map(|kind| if kind == "area" { 2 } else { 1 }).sum())
         }
         Claim::SameBudget { releases } => {

@@ -2,7 +2,7 @@
 //!
 //! The count X_1 of the target's group is m or m + 1. At each level above, X_(i+1) = X_i + Y_i, where Y_i >= 0 counts the
 //! d_i other groups of level i. Published are X_i with noise N_Z(0, 1 / (2 rho_i)) and the sum of the d_i other noisy
-//! counts, Y_i with the noise of [`Others`]. Given X_i, the adversary believes in X_(i+1) by an [`Upper`] prior. With
+//! counts, Y_i with the noise of [`OtherGroups`]. Given X_i, the adversary believes in X_(i+1) by an [`Upper`] prior. With
 //! g and h the masses of the noises (S3.3),
 //!
 //! `P[X_1 = k_1, X_2 = k_2 | D]` is proportional to
@@ -16,7 +16,7 @@ use rug::{Float, Rational, float::Round};
 
 use super::{
     bits_for, check_prior, check_rho, exp, odds,
-    others::{Others, Sum, Table, check_count},
+    others::{MassTable, OtherGroups, SumLaw, check_count},
     plus_at_most,
 };
 use crate::{
@@ -63,7 +63,7 @@ pub enum Upper {
 pub struct Hierarchy {
     pub(super) prior: Rational,
     pub(super) rhos: Vec<Rational>,
-    pub(super) others: Vec<Others>,
+    pub(super) others: Vec<OtherGroups>,
     pub(super) upper: Upper,
     pub(super) known: i64,
 }
@@ -98,10 +98,10 @@ impl Hierarchy {
             let expected = "uniform where there are more than two levels";
             return Err(Error::out_of_range("the prior of X2", format!("{upper:?}"), expected));
         }
-        let others: Vec<Others> = rhos
+        let others: Vec<OtherGroups> = rhos
             .iter()
             .zip(others)
-            .map(|(rho, count)| Others::new(rho.clone(), count, Sum::Exact))
+            .map(|(rho, count)| OtherGroups::new(rho.clone(), count, SumLaw::Exact))
             .collect::<Result<_>>()?;
         let attack = Hierarchy { prior, rhos, others, upper, known: 0 };
         attack.check_upper()?;
@@ -121,7 +121,9 @@ impl Hierarchy {
 
     /// The same with the approximation (3.7) for the noise of the other groups.
     pub fn with_one_gaussian(mut self) -> Result<Self> {
-        let replace = |(rho, others): (&Rational, &Others)| Others::new(rho.clone(), others.count(), Sum::OneGaussian);
+        let replace = |(rho, others): (&Rational, &OtherGroups)| {
+            OtherGroups::new(rho.clone(), others.count(), SumLaw::OneGaussian)
+        };
         self.others = self.rhos.iter().zip(&self.others).map(replace).collect::<Result<_>>()?;
         Ok(self)
     }
@@ -302,7 +304,7 @@ impl Hierarchy {
 
     /// The X_2, given X_1 = known + k, that the prior allows and for which the likelihood above and the mass of Y_1 are
     /// stored.
-    fn stored_counts(&self, k: i64, y: i64, above: &Likelihood, table: &Table) -> Range<i64> {
+    fn stored_counts(&self, k: i64, y: i64, above: &Likelihood, table: &MassTable) -> Range<i64> {
         let (least, most) = self.upper_range(k);
         let below = self.known + k;
         let from = (below + least).max(above.first).max(below + y.saturating_sub(table.last()));
@@ -373,7 +375,7 @@ impl Likelihood {
     }
 
     /// self(k) times the sum over j >= 0 of h(y - j) above(k + j).
-    fn times_sum_over(&self, table: &Table, y: i64, above: &Likelihood, bits: u32) -> Result<Self> {
+    fn times_sum_over(&self, table: &MassTable, y: i64, above: &Likelihood, bits: u32) -> Result<Self> {
         let pairs = self.values.len() as f64 * above.values.len() as f64;
         if pairs > 4e7 {
             let expected = "larger rho, where three levels or more are used";

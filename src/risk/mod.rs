@@ -21,6 +21,7 @@
 
 pub mod bound;
 pub mod decision;
+mod enumeration;
 pub mod hierarchical;
 mod marginal;
 pub mod others;

@@ -10,7 +10,7 @@ use rug::Rational;
 
 use super::{
     bits_for, check_prior,
-    others::{Others, Sum, Table, check_count},
+    others::{MassTable, OtherGroups, SumLaw, check_count},
     plus_at_most,
 };
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 pub struct Postprocessed {
     prior: Rational,
     rho: Rational,
-    others: Others,
+    others: OtherGroups,
     upper: i64,
 }
 
@@ -53,7 +53,7 @@ impl Postprocessed {
             return Err(Error::out_of_range("the true count above", upper, "1 or more, the target among them"));
         }
         check_count("the true count above", upper)?;
-        Ok(Postprocessed { prior, others: Others::new(rho.clone(), others, Sum::Exact)?, rho, upper })
+        Ok(Postprocessed { prior, others: OtherGroups::new(rho.clone(), others, SumLaw::Exact)?, rho, upper })
     }
 
     /// Every x~ from 0 to z with its probabilities and posterior, about 10^-digits accurate in absolute terms.
@@ -62,7 +62,7 @@ impl Postprocessed {
             return Err(Error::out_of_range("the published count above", published, "0 to 10^6"));
         }
         let bits = 2 * bits_for(digits);
-        let (own, beside) = (Table::of_one(&self.rho, bits)?, self.others.table(bits)?);
+        let (own, beside) = (MassTable::of_one(&self.rho, bits)?, self.others.table(bits)?);
         let probabilities: Vec<[Enclosure; 2]> = {
             let [absent, present] = [0, 1].map(|k| self.distribution(&own, &beside, published, k, bits));
             absent.into_iter().zip(present).map(|(a, b)| [a, b]).collect()
@@ -81,7 +81,7 @@ impl Postprocessed {
     }
 
     /// `P[x~ | X_1 = k]` for x~ = 0, ..., z.
-    fn distribution(&self, own: &Table, beside: &Table, z: i64, k: i64, bits: u32) -> Vec<Enclosure> {
+    fn distribution(&self, own: &MassTable, beside: &MassTable, z: i64, k: i64, bits: u32) -> Vec<Enclosure> {
         let d = self.others.count() as i64;
         let y_true = self.upper - k;
         let mut masses = vec![Enclosure::double(0.0, bits); z as usize + 1];

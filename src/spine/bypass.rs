@@ -107,7 +107,12 @@ impl Spine {
 
     /// The share of a unit.
     pub fn share(&self, level: usize, unit: usize) -> Rational {
-        sum(&self.proportions[level..level + usize::from(self.carried[level][unit])])
+        self.share_of_run(level, self.carried(level, unit))
+    }
+
+    /// The share of a run of `count` levels from `level` downwards.
+    pub fn share_of_run(&self, level: usize, count: usize) -> Rational {
+        sum(&self.proportions[level..level + count])
     }
 
     /// How many levels' shares a unit carries, from its own downwards.
@@ -220,6 +225,6 @@ pub fn check_proportions(proportions: &[Rational], levels: usize) -> Result<()> 
     Ok(())
 }
 
-fn sum(shares: &[Rational]) -> Rational {
+pub(super) fn sum(shares: &[Rational]) -> Rational {
     shares.iter().fold(Rational::new(), |total, share| total + share)
 }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Deserialize;
 
 use super::{
-    blocks::{Blocks, Column, Kind},
+    blocks::{Blocks, EntityColumn, EntityKind},
     hierarchy::Tree,
     osed,
 };
@@ -40,7 +40,7 @@ struct Variant {
 
 /// How a spine is optimized.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct SpineSettings {
     /// The name of the production variant.
     pub name: String,
     /// By how much the blocks of a block group may exceed the square root of those of its tract.
@@ -53,9 +53,9 @@ pub struct Settings {
     prims: bool,
 }
 
-impl Settings {
+impl SpineSettings {
     /// The named settings of the 2020 production runs: `redistricting-persons`, `redistricting-units`, `dhc`.
-    pub fn production(name: &str) -> Result<Settings> {
+    pub fn production(name: &str) -> Result<SpineSettings> {
         let bundled = |why: String| Error::DataFile { file: "production-2020".into(), line: 0, column: 0, why };
         let mut file: File = TomlReader::new("production-2020", PRODUCTION).toml()?;
         let known = file.variant.keys().cloned().collect::<Vec<_>>().join(", ");
@@ -64,7 +64,7 @@ impl Settings {
         let states = file.strong_mcd_states.iter().map(|state| state.parse());
         let strong_mcd_states =
             states.collect::<std::result::Result<_, _>>().map_err(|_| bundled("a state is two digits".into()))?;
-        Ok(Settings {
+        Ok(SpineSettings {
             name: name.to_string(),
             fanout_cutoff: file.fanout_cutoff,
             bypass_cutoff: file.bypass_cutoff,
@@ -104,7 +104,7 @@ impl Settings {
 /// The off-spine entities of a setting: columns over the blocks with their names.
 pub struct Entities {
     /// The entities that block groups follow, and those that the spine has by itself, each kind under its name.
-    pub columns: Vec<(String, Column)>,
+    pub columns: Vec<(String, EntityColumn)>,
     /// How many of the columns, from the first, block groups follow.
     bounding: usize,
     aian: usize,
@@ -117,10 +117,10 @@ impl Entities {
     ///
     /// The area of a block is its minor civil division in the strong-MCD states outside AIAN areas, else its place. Where
     /// prims are not given, the area within its county stands for the prim: a stand-in for the list that the Bureau used.
-    pub fn of(blocks: &Blocks, settings: &Settings) -> Entities {
-        let none = Column { codes: vec![0; blocks.geoids().len()], names: vec![String::new()] };
+    pub fn of(blocks: &Blocks, settings: &SpineSettings) -> Entities {
+        let none = EntityColumn { codes: vec![0; blocks.geoids().len()], names: vec![String::new()] };
         let known = |kind| blocks.column(kind).cloned().unwrap_or_else(|| none.clone());
-        let mut aian = known(Kind::Aian);
+        let mut aian = known(EntityKind::Aian);
         let chosen: Vec<bool> = (aian.names.iter())
             .map(|name| {
                 name.parse().is_ok_and(|code: u32| settings.aian_ranges.iter().any(|[a, b]| (*a..=*b).contains(&code)))
@@ -129,8 +129,8 @@ impl Entities {
         for code in aian.codes.iter_mut().filter(|code| !chosen[**code as usize]) {
             *code = 0;
         }
-        let mut area = known(Kind::Mcd);
-        let place = known(Kind::Place);
+        let mut area = known(EntityKind::Mcd);
+        let place = known(EntityKind::Place);
         for (row, code) in area.codes.iter_mut().enumerate() {
             let state = blocks.geoids()[row] / 10_u64.pow(13);
             if aian.codes[row] > 0 || !settings.strong_mcd_states.contains(&state) {
@@ -146,9 +146,9 @@ impl Entities {
             match name.as_str() {
                 "aian" => columns.push(("aian".to_string(), aian.clone())),
                 "area" => columns.push(("area".to_string(), area.clone())),
-                "gq" => columns.push(("gq".to_string(), known(Kind::Gq))),
+                "gq" => columns.push(("gq".to_string(), known(EntityKind::Gq))),
                 "school" => {
-                    for kind in [Kind::Unified, Kind::Secondary, Kind::Elementary] {
+                    for kind in [EntityKind::Unified, EntityKind::Secondary, EntityKind::Elementary] {
                         columns.push((kind.name().to_string(), known(kind)));
                     }
                 }
@@ -156,14 +156,14 @@ impl Entities {
             }
         }
         let bounding = columns.len();
-        let mut find = |name: &str, column: Column| {
+        let mut find = |name: &str, column: EntityColumn| {
             columns.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
                 columns.push((name.to_string(), column));
                 columns.len() - 1
             })
         };
         let (aian, area) = (find("aian", aian), find("area", area));
-        let prim = blocks.column(Kind::Prim).filter(|_| settings.prims).map(|prim| find("prim", prim.clone()));
+        let prim = blocks.column(EntityKind::Prim).filter(|_| settings.prims).map(|prim| find("prim", prim.clone()));
         Entities { columns, bounding, aian, area, prim }
     }
 
@@ -177,8 +177,8 @@ impl Entities {
 }
 
 /// The block groups of the standard census spine.
-fn block_groups(blocks: &Blocks) -> Column {
-    let mut column = Column { codes: Vec::with_capacity(blocks.geoids().len()), names: vec![String::new()] };
+fn block_groups(blocks: &Blocks) -> EntityColumn {
+    let mut column = EntityColumn { codes: Vec::with_capacity(blocks.geoids().len()), names: vec![String::new()] };
     let mut last = None;
     for geoid in blocks.geoids() {
         let group = geoid / 1000;
@@ -193,7 +193,7 @@ fn block_groups(blocks: &Blocks) -> Column {
 
 /// The optimized spine of all levels: nation, state, county, (tract group), tract, block group, block; or nation, state,
 /// county, prim, tract subset group, tract subset, block group, block.
-pub fn optimized(blocks: &Blocks, entities: &Entities, settings: &Settings, tract_groups: bool) -> Tree {
+pub fn optimized(blocks: &Blocks, entities: &Entities, settings: &SpineSettings, tract_groups: bool) -> Tree {
     let mut tree = if settings.prims { prim_spine(blocks, entities) } else { aian_spine(blocks, entities) };
     if settings.prims {
         tree.insert(3, |tree, prim, order, sizes| {
@@ -290,7 +290,7 @@ fn replace(sums: [u32; 2], old: [u32; 2], new: [u32; 2]) -> [u32; 2] {
 ///
 /// Only entities that touch the county can change, and elements that two descending vectors share do not bear on their
 /// order, so a trial compares the old and new distances of those that changed.
-fn group_tracts(tree: &mut Tree, entities: &Entities, settings: &Settings) {
+fn group_tracts(tree: &mut Tree, entities: &Entities, settings: &SpineSettings) {
     const COUNTY: usize = 2;
     let county_of = tree.parents(COUNTY + 1);
     let state_of = tree.parents(COUNTY);

@@ -12,7 +12,6 @@
 
 use std::{
     fs,
-    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -21,16 +20,15 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    blocks::{Blocks, Column, Kind, Mismatch},
+    blocks::{Blocks, EntityColumn, EntityKind, Mismatch},
     bypass::{self, Privacy, Spine},
     hierarchy::Tree,
-    optimize::{self, Entities, Settings},
+    optimize::{self, Entities, SpineSettings},
     osed,
-    table::quoted,
 };
 use crate::{
     error::{Error, Result},
-    files::{file_error, write_whole},
+    files::file_error,
     release::Release,
     toml_reader::TomlReader,
 };
@@ -67,17 +65,17 @@ struct EntitiesFile {
 }
 
 /// A plan, checked.
-pub struct Plan {
-    settings: Settings,
+pub struct SpinePlan {
+    settings: SpineSettings,
     privacy: Privacy,
     tract_groups: bool,
     levels: Vec<(String, Rational)>,
     release: Option<Release>,
-    entities: Vec<(Kind, PathBuf, EntitiesFile)>,
+    entities: Vec<(EntityKind, PathBuf, EntitiesFile)>,
 }
 
 /// A spine that was built, and how far the entities were and are from it.
-pub struct Built {
+pub struct BuiltSpine {
     /// The blocks.
     pub blocks: Blocks,
     /// The names of the levels.
@@ -98,9 +96,9 @@ pub struct Built {
     pub release: Option<Release>,
 }
 
-impl Plan {
+impl SpinePlan {
     /// Reads a plan; files that it names are looked for beside it.
-    pub fn read(path: &Path) -> Result<Plan> {
+    pub fn read(path: &Path) -> Result<SpinePlan> {
         let text = fs::read_to_string(path).map_err(|why| file_error(path, why))?;
         let file = path.display().to_string();
         let reader = TomlReader::new(&file, &text);
@@ -110,7 +108,7 @@ impl Plan {
             move |why: Error| reader.refuse(place, why.to_string())
         };
         let settings_at = raw.settings.span().start;
-        let mut settings = Settings::production(raw.settings.get_ref()).map_err(at(settings_at))?;
+        let mut settings = SpineSettings::production(raw.settings.get_ref()).map_err(at(settings_at))?;
         settings.fanout_cutoff = raw.fanout_cutoff.unwrap_or(settings.fanout_cutoff);
         settings.bypass_cutoff = raw.bypass_cutoff.unwrap_or(settings.bypass_cutoff);
         let privacy = match raw.privacy.as_ref().map(|name| (name.get_ref().as_str(), name.span().start)) {
@@ -150,116 +148,38 @@ impl Plan {
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut entities = Vec::new();
         for file in raw.entities {
-            let kind = Kind::ALL.iter().find(|kind| kind.name() == file.kind.get_ref()).ok_or_else(|| {
-                let names = Kind::ALL.map(Kind::name).join(", ");
+            let kind = EntityKind::ALL.iter().find(|kind| kind.name() == file.kind.get_ref()).ok_or_else(|| {
+                let names = EntityKind::ALL.map(EntityKind::name).join(", ");
                 let why = format!("kind = {:?}: expected one of {names}", file.kind.get_ref());
                 reader.refuse(file.kind.span().start, why)
             })?;
             entities.push((*kind, folder.join(&file.file), file));
         }
-        Ok(Plan { settings, privacy, tract_groups, levels, release, entities })
+        Ok(SpinePlan { settings, privacy, tract_groups, levels, release, entities })
     }
 
     /// Builds, optimizes, measures and bypasses.
-    pub fn build(&self, mut blocks: Blocks) -> Result<Built> {
+    pub fn build(&self, mut blocks: Blocks) -> Result<BuiltSpine> {
         let mut mismatches = Vec::new();
         for (kind, path, file) in &self.entities {
             mismatches.push(blocks.attach(*kind, path, file.block.as_deref(), &file.column)?);
         }
         let entities = Entities::of(&blocks, &self.settings);
-        let columns: Vec<&Column> = entities.columns.iter().map(|(_, column)| column).collect();
+        let columns: Vec<&EntityColumn> = entities.columns.iter().map(|(_, column)| column).collect();
         let before = osed::all_distances(&Tree::census(&blocks), &columns);
         let tree = optimize::optimized(&blocks, &entities, &self.settings, self.tract_groups);
         let after = osed::all_distances(&tree, &columns);
         let (names, proportions) = self.levels.iter().cloned().unzip();
         let spine = Spine::new(tree, proportions, self.privacy)?;
         let release = self.release.as_ref().map(|release| spine.release(release)).transpose()?;
-        Ok(Built { blocks, names, privacy: self.privacy, spine, entities, before, after, mismatches, release })
+        Ok(BuiltSpine { blocks, names, privacy: self.privacy, spine, entities, before, after, mismatches, release })
     }
 }
 
-impl Built {
+impl BuiltSpine {
     /// The distances before and after of all entities that have blocks.
     pub fn distances(&self) -> Vec<(u32, u32)> {
         let pairs = self.before.iter().flatten().zip(self.after.iter().flatten());
         pairs.filter(|(before, _)| **before > 0).map(|(before, after)| (*before, *after)).collect()
-    }
-
-    /// Writes `levels.csv`, `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a folder, which
-    /// is made where it is not there; each file whole or not at all. [`Saved`](super::saved::Saved) reads the first three.
-    pub fn write(&self, folder: &Path) -> Result<()> {
-        fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
-        let put = |name: &str, header: &str, rows: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| {
-            let path = folder.join(name);
-            write_whole(&path, |out| {
-                writeln!(out, "{header}").and_then(|()| rows(out)).map_err(|why| file_error(&path, why))
-            })
-        };
-        let tree = &self.spine.tree;
-        let last = tree.levels() - 1;
-        put("levels.csv", "level,proportion,units,max_fanout,bypassed", &|out| {
-            for (level, name) in self.names.iter().enumerate() {
-                let (units, fanout) = (tree.units(level), tree.max_fanout(level));
-                let (share, bypassed) = (&self.spine.proportions[level], self.spine.bypassed[level]);
-                writeln!(out, "{},{share},{units},{fanout},{bypassed}", quoted(name))?;
-            }
-            Ok(())
-        })?;
-        put("units.csv", "level,unit,first_child,children,blocks,levels_carried,share", &|out| {
-            for level in 0..last {
-                // A share is one of few: those of runs of levels.
-                let shares: Vec<String> = (0..=last + 1 - level).map(|n| self.run(level, n).to_string()).collect();
-                for unit in 0..tree.units(level) {
-                    let (children, carried) = (tree.children(level, unit), self.spine.carried(level, unit));
-                    let (name, blocks) = (quoted(&self.names[level]), tree.blocks(level, unit).len());
-                    let (first, count, share) = (children.start, children.len(), &shares[carried]);
-                    writeln!(out, "{name},{unit},{first},{count},{blocks},{carried},{share}")?;
-                }
-            }
-            Ok(())
-        })?;
-        put("blocks.csv", "unit,block,levels_carried", &|out| {
-            for (place, row) in tree.order().iter().enumerate() {
-                let geoid = self.blocks.geoids()[*row as usize];
-                writeln!(out, "{place},{geoid:015},{}", self.spine.carried(last, place))?;
-            }
-            Ok(())
-        })?;
-        let entity_variances = self.entity_variances_approx()?;
-        put("entities.csv", "kind,entity,blocks,osed_before,osed_after,variance_approx", &|out| {
-            let distances = self.before.iter().zip(&self.after).zip(&entity_variances);
-            for ((kind, column), ((before, after), variances)) in self.entities.columns.iter().zip(distances) {
-                for (entity, blocks) in osed::sizes(column).iter().enumerate().filter(|(_, blocks)| **blocks > 0) {
-                    let (name, variance) = (&column.names[entity], variances[entity]);
-                    writeln!(out, "{kind},{name},{blocks},{},{},{variance:.6e}", before[entity], after[entity])?;
-                }
-            }
-            Ok(())
-        })?;
-        let paths = self.spine.paths()?;
-        put("paths.csv", "dropped,blocks", &|out| {
-            for path in &paths {
-                let names: Vec<&str> = path.dropped.iter().map(|level| self.names[*level].as_str()).collect();
-                writeln!(out, "{},{}", quoted(&names.join(" ")), path.blocks)?;
-            }
-            Ok(())
-        })?;
-        put("mismatches.csv", "kind,block,missing_from", &|out| {
-            for mismatch in &self.mismatches {
-                let kind = mismatch.kind.name();
-                for block in &mismatch.without_entity {
-                    writeln!(out, "{kind},{block:015},entities")?;
-                }
-                for block in &mismatch.unknown {
-                    writeln!(out, "{kind},{block:015},blocks")?;
-                }
-            }
-            Ok(())
-        })
-    }
-
-    /// The share of a run of levels.
-    fn run(&self, level: usize, count: usize) -> Rational {
-        self.spine.proportions[level..level + count].iter().fold(Rational::new(), |sum, share| sum + share)
     }
 }

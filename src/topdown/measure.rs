@@ -7,7 +7,7 @@
 //!
 //! gamma\[l, u\] is the share that the unit carries after bypassing; a unit with none answers nothing. A record lies in one
 //! unit of each level and moves one count of each group there (a changed record two), so what it spends is what the units on
-//! the path to its block carry, and the shares of every path sum to one: that is Theorem 3. [`Mechanism::worst_path`] is
+//! the path to its block carry, and the shares of every path sum to one: that is Theorem 3. [`MeasurementPlan::worst_path`] is
 //! the exact account of it, from the laws that are drawn from. Counts that cannot change between neighbors, as the
 //! nation's total under a changed record, are charged all the same.
 
@@ -35,16 +35,16 @@ const PARTS: usize = 64;
 
 /// Query groups with noise for each level of a spine.
 #[derive(Debug)]
-pub struct Mechanism<'a> {
+pub struct MeasurementPlan<'a> {
     spine: &'a Spine,
     neighbors: Neighbors,
     cells: usize,
-    levels: Vec<Vec<Asked>>,
+    levels: Vec<Vec<PlannedQuery>>,
 }
 
 /// A query group of a level.
 #[derive(Debug)]
-pub struct Asked {
+pub struct PlannedQuery {
     /// The query group.
     pub group: QueryGroup,
     /// The noise of a unit by how many levels' shares it carries; none where no unit carries so many.
@@ -53,7 +53,7 @@ pub struct Asked {
 
 /// Noisy counts of one query group of consecutive measured units of a level.
 #[derive(Debug)]
-pub struct Measured<'m> {
+pub struct NoisyCounts<'m> {
     /// The level.
     pub level: usize,
     /// The number of the query group in its level.
@@ -64,14 +64,14 @@ pub struct Measured<'m> {
     pub values: Vec<i64>,
 }
 
-impl Asked {
+impl PlannedQuery {
     /// The law of the noise of units that carry so many levels' shares, where there are any.
     pub fn law(&self, carried: usize) -> Option<&Law> {
         self.noise.get(carried)?.as_ref().map(VectorMechanism::law)
     }
 }
 
-impl<'a> Mechanism<'a> {
+impl<'a> MeasurementPlan<'a> {
     /// The release drawn on a spine of its levels and shares. Each level of the release has the queries that it names,
     /// asked of the release's own schema.
     pub fn of_release(spine: &'a Spine, release: &Release) -> Result<Self> {
@@ -107,7 +107,7 @@ impl<'a> Mechanism<'a> {
             }
             levels.push(asked);
         }
-        Mechanism::new(spine, release.neighbors, schema.cells(), levels)
+        MeasurementPlan::new(spine, release.neighbors, schema.cells(), levels)
     }
 
     /// Pure differential privacy by discrete Laplace noise (Theorem 3, first part): for each level the names of query
@@ -137,7 +137,7 @@ impl<'a> Mechanism<'a> {
             });
             levels.push(asked.collect::<Result<Vec<_>>>()?);
         }
-        Mechanism::new(spine, neighbors, schema.cells(), levels)
+        MeasurementPlan::new(spine, neighbors, schema.cells(), levels)
     }
 
     fn new(
@@ -174,15 +174,15 @@ impl<'a> Mechanism<'a> {
             let noised = queries.into_iter().map(|(group, law)| {
                 let noise =
                     shares.iter().map(|share| share.as_ref().map(|share| VectorMechanism::new(law(share))).transpose());
-                Ok(Asked { group, noise: noise.collect::<Result<_>>()? })
+                Ok(PlannedQuery { group, noise: noise.collect::<Result<_>>()? })
             });
             asked.push(noised.collect::<Result<Vec<_>>>()?);
         }
-        Ok(Mechanism { spine, neighbors, cells, levels: asked })
+        Ok(MeasurementPlan { spine, neighbors, cells, levels: asked })
     }
 
     /// The query groups of each level.
-    pub fn levels(&self) -> &[Vec<Asked>] {
+    pub fn levels(&self) -> &[Vec<PlannedQuery>] {
         &self.levels
     }
 
@@ -260,7 +260,7 @@ impl<'a> Mechanism<'a> {
         &self,
         histograms: &Histograms,
         streams: &mut Streams,
-        each: impl Fn(Measured) -> Result<T> + Sync,
+        each: impl Fn(NoisyCounts) -> Result<T> + Sync,
         mut take: impl FnMut(usize, usize, T) -> Result<()>,
     ) -> Result<()> {
         for level in 0..self.levels.len() {
@@ -272,7 +272,7 @@ impl<'a> Mechanism<'a> {
                     let made: Vec<T> = (parts.par_iter().zip(sources))
                         .map(|(units, mut source)| {
                             let values = self.noisy(level, asked, units, histograms, &mut source)?;
-                            each(Measured { level, query, units, values })
+                            each(NoisyCounts { level, query, units, values })
                         })
                         .collect::<Result<_>>()?;
                     for made in made {
@@ -287,7 +287,7 @@ impl<'a> Mechanism<'a> {
     fn noisy(
         &self,
         level: usize,
-        asked: &Asked,
+        asked: &PlannedQuery,
         units: &[u32],
         histograms: &Histograms,
         source: &mut Source,

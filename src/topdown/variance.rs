@@ -18,7 +18,7 @@
 //! fast (`f64`, an approximation). Precisions are 1 / variance of the noise. With the proxies sigma2 of discrete Gaussians, which
 //! exceed their variances by the [`variance_deficit`](crate::noise::DiscreteGaussian::variance_deficit), the result is the
 //! variance for continuous noise; the estimate is linear, so that with discrete noise it is between that and that times the
-//! smallest ratio of a variance to its proxy ([`Mechanism::least_ratio`](super::measure::Mechanism::least_ratio)).
+//! smallest ratio of a variance to its proxy ([`MeasurementPlan::least_ratio`](super::measure::MeasurementPlan::least_ratio)).
 
 use std::collections::HashMap;
 

@@ -9,13 +9,13 @@ use crate::{
     numeric::rational,
     replication::spine::figure_2_groups,
     spine::{
-        blocks::{Blocks, Kind},
+        blocks::{Blocks, EntityKind},
         hierarchy::Tree,
-        optimize::{Entities, Settings, optimized},
+        optimize::{Entities, SpineSettings, optimized},
         osed,
-        plan::Built,
+        plan::BuiltSpine,
     },
-    topdown::spread::Spread,
+    topdown::level_variances::LevelVariances,
 };
 
 const PAPER: &str = "spines-2024";
@@ -46,12 +46,12 @@ fn rhode_island(sources: &Sources, what: &str) -> Result<Blocks> {
     let folder = places.into_iter().find(|place| place.join(file("AIANNH")).is_file()).ok_or_else(needed)?;
     let mut blocks = Blocks::read(&folder.join(file("AIANNH")))?;
     for (kind, name, column) in [
-        (Kind::Aian, "AIANNH", "AIANNHCE"),
-        (Kind::Mcd, "MCD", "COUSUBFP"),
-        (Kind::Place, "INCPLACE_CDP", "PLACEFP"),
-        (Kind::Unified, "SDUNI", "DISTRICT"),
-        (Kind::Secondary, "SDSEC", "DISTRICT"),
-        (Kind::Elementary, "SDELM", "DISTRICT"),
+        (EntityKind::Aian, "AIANNH", "AIANNHCE"),
+        (EntityKind::Mcd, "MCD", "COUSUBFP"),
+        (EntityKind::Place, "INCPLACE_CDP", "PLACEFP"),
+        (EntityKind::Unified, "SDUNI", "DISTRICT"),
+        (EntityKind::Secondary, "SDSEC", "DISTRICT"),
+        (EntityKind::Elementary, "SDELM", "DISTRICT"),
     ] {
         blocks.attach(kind, &folder.join(file(name)), None, column)?;
     }
@@ -62,7 +62,7 @@ const SIX: [&str; 6] = ["US", "State", "County", "Tract", "Block group", "Block"
 
 fn figure_1(sources: &Sources) -> Result<Drawing> {
     let blocks = rhode_island(sources, "spines-2024/figure-1")?;
-    let settings = Settings::production("redistricting-persons")?;
+    let settings = SpineSettings::production("redistricting-persons")?;
     let entities = Entities::of(&blocks, &settings);
     let none: Vec<u32> = vec![0; blocks.geoids().len()];
     let aian = entities.columns.iter().find(|(kind, _)| kind == "aian").map_or(&none, |(_, column)| &column.codes);
@@ -151,7 +151,7 @@ fn section_4(sources: &Sources) -> Result<Drawing> {
     let mut sheet = Sheet::new(["settings", "kind", "entity", "blocks", "osed_census", "osed_optimized"]);
     let mut panels = Vec::new();
     for name in ["redistricting-persons", "dhc"] {
-        let settings = Settings::production(name)?;
+        let settings = SpineSettings::production(name)?;
         let entities = Entities::of(&blocks, &settings);
         let tree = optimized(&blocks, &entities, &settings, false);
         let columns: Vec<_> = entities.columns.iter().map(|(_, column)| column).collect();
@@ -232,7 +232,11 @@ fn remark_1() -> Result<Drawing> {
 // ---- the pictures of a spine that was built --------------------------------------------------------------------------
 
 /// Distances before and after, fan-out, and variance per level: the names of their files and what is drawn.
-pub fn pictures(built: &Built, spreads: &[Spread], census: Option<&[Spread]>) -> Vec<(&'static str, Drawing)> {
+pub fn pictures(
+    built: &BuiltSpine,
+    variances: &[LevelVariances],
+    census: Option<&[LevelVariances]>,
+) -> Vec<(&'static str, Drawing)> {
     let mut all = Vec::new();
     let pairs = built.distances();
     if !pairs.is_empty() {
@@ -247,11 +251,11 @@ pub fn pictures(built: &Built, spreads: &[Spread], census: Option<&[Spread]>) ->
         all.push(("osed", Drawing { sheet, figure: Figure { title, panels, columns: 1 } }));
     }
     all.push(("fanout", fanout(built)));
-    all.push(("variance", variance(built, spreads, census)));
+    all.push(("variance", variance(built, variances, census)));
     all
 }
 
-fn fanout(built: &Built) -> Drawing {
+fn fanout(built: &BuiltSpine) -> Drawing {
     let tree = &built.spine.tree;
     let names = &built.names[..tree.levels() - 1];
     let mut sheet = Sheet::new(["level", "children", "units"]);
@@ -280,18 +284,18 @@ fn fanout(built: &Built) -> Drawing {
     Drawing { sheet, figure: Figure { title, panels: vec![panel], columns: 1 } }
 }
 
-fn variance(built: &Built, spreads: &[Spread], census: Option<&[Spread]>) -> Drawing {
+fn variance(built: &BuiltSpine, variances: &[LevelVariances], census: Option<&[LevelVariances]>) -> Drawing {
     let mut header = vec!["spine", "level", "measured"];
     header.extend(["alone_lower", "alone_upper", "least_lower", "least_upper"]);
     header.extend(["mean_lower", "mean_upper", "most_lower", "most_upper"]);
     let mut sheet = Sheet::new(header);
     let mut points: [Vec<(f64, f64)>; 4] = Default::default();
     let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
-    for (spine, spreads) in [("this", Some(spreads)), ("census", census)] {
-        for (level, (spread, name)) in spreads.unwrap_or_default().iter().zip(&built.names).enumerate() {
-            let alone = spread.alone.as_ref().map_or([String::new(), String::new()], ends);
-            let numbers = [&spread.least, &spread.mean, &spread.most].map(ends).concat();
-            let text = vec![spine.to_string(), name.clone(), spread.measured.to_string()];
+    for (spine, variances) in [("this", Some(variances)), ("census", census)] {
+        for (level, (own, name)) in variances.unwrap_or_default().iter().zip(&built.names).enumerate() {
+            let alone = own.alone.as_ref().map_or([String::new(), String::new()], ends);
+            let numbers = [&own.least, &own.mean, &own.most].map(ends).concat();
+            let text = vec![spine.to_string(), name.clone(), own.measured.to_string()];
             sheet.push([text, alone.to_vec(), numbers].concat());
             let y = level as f64;
             let mut put = |at: usize, value: f64| {
@@ -300,11 +304,11 @@ fn variance(built: &Built, spreads: &[Spread], census: Option<&[Spread]>) -> Dra
                 points[at].push((value, y));
             };
             if spine == "census" {
-                put(3, spread.mean.approximate());
+                put(3, own.mean.approximate());
             } else {
-                spread.alone.iter().for_each(|alone| put(0, alone.approximate()));
-                put(1, spread.mean.approximate());
-                put(2, spread.most.approximate());
+                own.alone.iter().for_each(|alone| put(0, alone.approximate()));
+                put(1, own.mean.approximate());
+                put(2, own.most.approximate());
             }
         }
     }

@@ -1,26 +1,29 @@
-//! A spine read back from the files that [`Built::write`](super::plan::Built::write) made.
+//! The files of a spine: written when it is built, and read back to draw on it.
 //!
-//! Nothing in them is believed: the units of each level must be listed in order and their children must be parts of the
+//! Nothing that is read is believed: the units of each level must be listed in order and their children must be parts of the
 //! next level that neither overlap nor leave a unit out (so that no unit is above itself), every share must be that of the
 //! run of levels that the unit carries, and every path from the root to a block must sum to exactly one.
 
-use std::path::Path;
+use std::{fs, io::Write, path::Path};
 
 use rug::Rational;
 
 use super::{
     bypass::{self, Spine},
+    csv_table::{CsvTable, quoted},
     hierarchy::Tree,
-    table::Table,
+    osed,
+    plan::BuiltSpine,
 };
 use crate::{
     error::{Error, Result},
+    files::{file_error, write_whole},
     numeric::rational,
 };
 
 /// A spine from its files.
 #[derive(Clone, Debug)]
-pub struct Saved {
+pub struct SavedSpine {
     /// The names of the levels.
     pub names: Vec<String>,
     /// The spine.
@@ -29,14 +32,14 @@ pub struct Saved {
     pub geoids: Vec<u64>,
 }
 
-impl Saved {
+impl SavedSpine {
     /// Reads `levels.csv`, `units.csv` and `blocks.csv` of a folder.
-    pub fn read(folder: &Path) -> Result<Saved> {
+    pub fn read(folder: &Path) -> Result<SavedSpine> {
         let (names, proportions) = levels(&folder.join("levels.csv"))?;
         let last = names.len() - 1;
         let (mut starts, mut carried) = units(&folder.join("units.csv"), &names, &proportions)?;
         let path = folder.join("blocks.csv");
-        let mut table = Table::open(&path)?;
+        let mut table = CsvTable::open(&path)?;
         let [unit, block, carry] = [["unit"], ["block"], ["levels_carried"]].map(|name| table.column(&name));
         let (unit, block, carry) = (unit?, block?, carry?);
         let (mut geoids, mut carried_by_blocks) = (Vec::new(), Vec::new());
@@ -68,12 +71,91 @@ impl Saved {
         let spine = Spine::from_parts(Tree::from_parts(starts, order), proportions, carried).map_err(|why| {
             Error::DataFile { file: folder.display().to_string(), line: 0, column: 0, why: why.to_string() }
         })?;
-        Ok(Saved { names, spine, geoids })
+        Ok(SavedSpine { names, spine, geoids })
     }
 }
 
+/// Writes `levels.csv`, `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a folder, which is
+/// made if it does not exist; each file whole or not at all. [`SavedSpine`] reads the first three. `entity_variances` are
+/// the variances of the entities' estimates, approximately, in the order of the entities.
+pub fn write(built: &BuiltSpine, entity_variances: &[Vec<f64>], folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
+    write_tree(built, folder)?;
+    let paths = built.spine.paths()?;
+    put(folder, "entities.csv", "kind,entity,blocks,osed_before,osed_after,variance_approx", |out| {
+        let distances = built.before.iter().zip(&built.after).zip(entity_variances);
+        for ((kind, column), ((before, after), variances)) in built.entities.columns.iter().zip(distances) {
+            for (entity, blocks) in osed::sizes(column).iter().enumerate().filter(|(_, blocks)| **blocks > 0) {
+                let (name, variance) = (&column.names[entity], variances[entity]);
+                writeln!(out, "{kind},{name},{blocks},{},{},{variance:.6e}", before[entity], after[entity])?;
+            }
+        }
+        Ok(())
+    })?;
+    put(folder, "paths.csv", "dropped,blocks", |out| {
+        for path in &paths {
+            let names: Vec<&str> = path.dropped.iter().map(|level| built.names[*level].as_str()).collect();
+            writeln!(out, "{},{}", quoted(&names.join(" ")), path.blocks)?;
+        }
+        Ok(())
+    })?;
+    put(folder, "mismatches.csv", "kind,block,missing_from", |out| {
+        for mismatch in &built.mismatches {
+            let kind = mismatch.kind.name();
+            for block in &mismatch.without_entity {
+                writeln!(out, "{kind},{block:015},entities")?;
+            }
+            for block in &mismatch.unknown {
+                writeln!(out, "{kind},{block:015},blocks")?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The files from which a spine is read back.
+fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
+    let (spine, tree) = (&built.spine, &built.spine.tree);
+    let last = tree.levels() - 1;
+    put(folder, "levels.csv", "level,proportion,units,max_fanout,bypassed", |out| {
+        for (level, name) in built.names.iter().enumerate() {
+            let (units, fanout) = (tree.units(level), tree.max_fanout(level));
+            let (share, bypassed) = (&spine.proportions[level], spine.bypassed[level]);
+            writeln!(out, "{},{share},{units},{fanout},{bypassed}", quoted(name))?;
+        }
+        Ok(())
+    })?;
+    put(folder, "units.csv", "level,unit,first_child,children,blocks,levels_carried,share", |out| {
+        for level in 0..last {
+            // A share is one of few: those of runs of levels.
+            let shares: Vec<String> =
+                (0..=last + 1 - level).map(|count| spine.share_of_run(level, count).to_string()).collect();
+            for unit in 0..tree.units(level) {
+                let (children, carried) = (tree.children(level, unit), spine.carried(level, unit));
+                let (name, blocks) = (quoted(&built.names[level]), tree.blocks(level, unit).len());
+                let (first, count, share) = (children.start, children.len(), &shares[carried]);
+                writeln!(out, "{name},{unit},{first},{count},{blocks},{carried},{share}")?;
+            }
+        }
+        Ok(())
+    })?;
+    put(folder, "blocks.csv", "unit,block,levels_carried", |out| {
+        for (place, row) in tree.order().iter().enumerate() {
+            let geoid = built.blocks.geoids()[*row as usize];
+            writeln!(out, "{place},{geoid:015},{}", spine.carried(last, place))?;
+        }
+        Ok(())
+    })
+}
+
+/// Writes one file, a header and rows, whole or not at all.
+fn put(folder: &Path, name: &str, header: &str, rows: impl Fn(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+    let path = folder.join(name);
+    write_whole(&path, |out| writeln!(out, "{header}").and_then(|()| rows(out)).map_err(|why| file_error(&path, why)))
+}
+
 fn levels(path: &Path) -> Result<(Vec<String>, Vec<Rational>)> {
-    let mut table = Table::open(path)?;
+    let mut table = CsvTable::open(path)?;
     let (name, proportion) = (table.column(&["level"])?, table.column(&["proportion"])?);
     let (mut names, mut proportions) = (Vec::new(), Vec::new());
     while table.next()? {
@@ -89,7 +171,7 @@ type Units = (Vec<Vec<u32>>, Vec<Vec<u8>>);
 
 fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Units> {
     let last = names.len() - 1;
-    let mut table = Table::open(path)?;
+    let mut table = CsvTable::open(path)?;
     let headings = ["level", "unit", "first_child", "children", "levels_carried", "share"];
     let mut columns = [0; 6];
     for (column, heading) in columns.iter_mut().zip(headings) {
@@ -127,7 +209,7 @@ fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Unit
             expected.checked_add(children).ok_or_else(|| table.refuse(children_at + 1, "more than 4 billion units"))?;
         starts[level].push(end);
         let carry = table.whole(carry_at, (names.len() - level) as u64)? as usize;
-        let share = proportions[level..level + carry].iter().fold(Rational::new(), |sum, share| sum + share);
+        let share = bypass::sum(&proportions[level..level + carry]);
         if number(&table, share_at)? != share {
             let why = format!("the share {:?}: {carry} levels from this one on carry {share}", table.shown(share_at));
             return Err(table.refuse(share_at + 1, &why));
@@ -150,7 +232,7 @@ fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Unit
     Ok((starts, carried))
 }
 
-fn in_order(table: &Table, at: usize, expected: usize) -> Result<()> {
+fn in_order(table: &CsvTable, at: usize, expected: usize) -> Result<()> {
     if table.whole(at, u64::from(u32::MAX))? as usize != expected {
         let why = format!("the unit {:?}: expected {expected}, as units are listed in order", table.shown(at));
         return Err(table.refuse(at + 1, &why));
@@ -158,7 +240,7 @@ fn in_order(table: &Table, at: usize, expected: usize) -> Result<()> {
     Ok(())
 }
 
-fn number(table: &Table, at: usize) -> Result<Rational> {
+fn number(table: &CsvTable, at: usize) -> Result<Rational> {
     let text = String::from_utf8_lossy(table.cell(at));
     rational::parse(&text).map_err(|why| table.refuse(at + 1, &why.to_string()))
 }
