@@ -11,9 +11,9 @@ use rug::Rational;
 
 use crate::{
     error::{Error, Result},
-    numeric::Enclosure,
+    numeric::{Enclosure, precision::bits},
     risk::{
-        bits_for, check_prior, check_rho, exp, odds,
+        check_prior, check_rho, exp, odds,
         others::{self, MassTable},
         plus_at_most, single,
     },
@@ -150,7 +150,7 @@ impl Sampler {
     pub fn limit(&self, noisy: [i64; 3], digits: u32) -> Result<Limit> {
         self.check()?;
         check_noisy(noisy)?;
-        let bits = bits_for(digits) + 32;
+        let bits = bits(digits, 56);
         let Moves { to_one: [up, stay], upper: [zero, one] } = self.moves(noisy, bits);
         // The stationary share s of X_1 = 1 solves s = (1 - s) up + s stay.
         let leave = Enclosure::double(1.0, bits).sub(&stay);

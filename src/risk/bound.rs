@@ -23,11 +23,11 @@
 
 use rug::{Float, Rational, float::Round};
 
-use super::{check_prior, odds};
+use super::{check_prior, exact_ends, odds};
 use crate::{
     account::{Composition, conversions, profile::check_delta},
     error::{Error, Result},
-    numeric::{Certainty, Enclosure, rational},
+    numeric::{Certainty, Enclosure, precision::bits, rational},
 };
 
 /// The privacy profile of what is accounted for, as it enters the bounds.
@@ -103,11 +103,11 @@ pub fn most_correct(profile: &impl Profile, prior: &Rational, digits: u32) -> Re
     check_prior(prior)?;
     let rest = Rational::from(1 - prior);
     let (larger, smaller) = if *prior > rest { (prior.clone(), rest) } else { (rest, prior.clone()) };
-    let bits = (f64::from(digits) * 3.33) as u32 + 64;
+    let bits = bits(digits, 64);
     let ln = Enclosure::rational(&Rational::from(&larger / &smaller), bits + 32).ln();
-    let end = |end: &Float| end.to_rational().unwrap_or_default().max(Rational::new());
     // delta falls: its value at ln lies between those at the ends of an enclosure of ln.
-    let (low, high) = (end(ln.lower()), end(ln.upper()));
+    let (low, high) = exact_ends(&ln, "the logarithm of the prior odds")?;
+    let (low, high) = (low.max(Rational::new()), high.max(Rational::new()));
     let from_above = profile.delta(&low, digits)?;
     let delta = if low == high { from_above } else { from_above.hull(&profile.delta(&high, digits)?) };
     let bits = bits.max(delta.lower().prec());
@@ -174,12 +174,14 @@ pub fn exceeded_epsilon(
     // profile falls by exp(-c) a unit, c = (epsilon - rho) / (2 rho).
     let near = exact.upper().to_f64();
     let fall = ((near - rho.to_f64()) / (2.0 * rho.to_f64())).max(0.05);
-    let later = rational::from_f64(near + 4_f64.ln() / fall);
-    let ratio = profile.delta(&later, 6)?.div(&Enclosure::rational(delta, 64));
-    if *ratio.upper() < 1 {
-        let rest = Enclosure::double(1.0, 64).sub(&ratio);
-        let by_profile = Enclosure::rational(&later, 64).sub(&rest.ln());
-        epsilon = epsilon.min(by_profile.upper());
+    // Without a finite later point the bound by zCDP stands.
+    if let Some(later) = Rational::from_f64(near + 4_f64.ln() / fall) {
+        let ratio = profile.delta(&later, 6)?.div(&Enclosure::rational(delta, 64));
+        if *ratio.upper() < 1 {
+            let rest = Enclosure::double(1.0, 64).sub(&ratio);
+            let by_profile = Enclosure::rational(&later, 64).sub(&rest.ln());
+            epsilon = epsilon.min(by_profile.upper());
+        }
     }
     Ok(Exceeded { epsilon, by_tail: false })
 }
@@ -211,7 +213,11 @@ fn by_tail(composition: &Composition, delta: &Rational) -> Result<Exceeded> {
     };
     // L is sub-Gaussian about rho with variance proxy 2 rho: at rho + 2 sqrt(rho ln(1 / delta)) the tail is below delta.
     let ceiling = conversions::zcdp_epsilon(composition.rho(), delta, 15).upper().to_f64().next_up();
-    let (mut below, mut at) = (loss.at_most(&-composition.rho().clone()), loss.above(&rational::from_f64(ceiling)));
+    let ceiling = Rational::from_f64(ceiling).ok_or_else(|| {
+        let expected = "a rho whose epsilon by zCDP is below 1e308";
+        Error::out_of_range("rho", rational::display(composition.rho()), expected)
+    })?;
+    let (mut below, mut at) = (loss.at_most(&-composition.rho().clone()), loss.above(&ceiling));
     // A tail far below is near one, and a delta near one may be met by it.
     for _ in 0..60 {
         if !holds(&below)? {

@@ -16,7 +16,6 @@
 
 pub use super::enumeration::TrueCounts;
 use super::{
-    bits_for,
     enumeration::Enumeration,
     hierarchical::{Hierarchy, Upper},
     others::check_count,
@@ -25,7 +24,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::Enclosure,
+    numeric::{Enclosure, precision::bits},
 };
 
 /// How often the adversary decides rightly.
@@ -55,7 +54,7 @@ impl Hierarchy {
     /// width 10^-digits.
     pub fn correct_decision(&self, truth: TrueCounts, digits: u32) -> Result<Decision> {
         self.check_truth(truth)?;
-        let mut share = (f64::from(digits) * 3.33) as u32 + 6;
+        let mut share = bits(digits, 6);
         loop {
             let decision = Enumeration::new(self, truth, share)?.decision(digits)?;
             if decision.met || share > 400 {
@@ -129,7 +128,7 @@ struct Run {
 impl Enumeration<'_> {
     fn decision(&self, digits: u32) -> Result<Decision> {
         let [_, reach2, reach_y] = self.reach;
-        let bits = bits_for(digits) + 40;
+        let bits = bits(digits, 64);
         let nought = || Enclosure::double(0.0, bits);
         let (mut visited, mut correct, mut gained, mut lost) = (nought(), nought(), nought(), nought());
         let y_true = self.truth.x2 - self.truth.x1;

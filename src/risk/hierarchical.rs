@@ -15,14 +15,14 @@ use std::ops::Range;
 use rug::{Float, Rational, float::Round};
 
 use super::{
-    bits_for, check_prior, check_rho, exp, odds,
+    check_prior, check_rho, exp, odds,
     others::{MassTable, OtherGroups, SumLaw, check_count},
     plus_at_most,
 };
 use crate::{
     error::{Error, Result},
     loss::theta,
-    numeric::Enclosure,
+    numeric::{Enclosure, precision::bits},
 };
 
 /// A probability that is certain to be at most this is not listed.
@@ -204,7 +204,7 @@ impl Hierarchy {
             check_count("the noisy count", *count)?;
         }
         self.check_probable(noisy, noisy_others)?;
-        let mut bits = bits_for(digits) + 48;
+        let mut bits = bits(digits, 72);
         loop {
             let posterior = self.attempt(noisy, noisy_others, bits, digits)?;
             if posterior.met || bits >= MOST_BITS {

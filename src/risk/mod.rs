@@ -29,7 +29,7 @@ pub mod postprocess;
 pub mod single;
 mod threshold;
 
-use rug::Rational;
+use rug::{Float, Rational};
 
 use crate::{
     error::{Error, Result},
@@ -66,8 +66,13 @@ pub(crate) fn odds(prior: &Rational) -> Rational {
     prior / Rational::from(1 - prior)
 }
 
-pub(crate) fn bits_for(digits: u32) -> u32 {
-    (f64::from(digits) * 3.33) as u32 + 24
+/// The ends of an enclosure of a real number as exact numbers; `what` names the number if one of them is infinite.
+fn exact_ends(value: &Enclosure, what: &str) -> Result<(Rational, Rational)> {
+    let end = |end: &Float| {
+        let expected = "a number with a finite lower and a finite upper end";
+        end.to_rational().ok_or_else(|| Error::out_of_range(what, end, expected))
+    };
+    Ok((end(value.lower())?, end(value.upper())?))
 }
 
 /// Encloses exp(exponent) to about `bits` bits, whatever the size of the exponent.

@@ -9,13 +9,13 @@
 use rug::Rational;
 
 use super::{
-    bits_for, check_prior,
+    check_prior,
     others::{MassTable, OtherGroups, SumLaw, check_count},
     plus_at_most,
 };
 use crate::{
     error::{Error, Result},
-    numeric::Enclosure,
+    numeric::{Enclosure, precision::bits},
 };
 
 /// The attack on post-processed counts.
@@ -61,7 +61,7 @@ impl Postprocessed {
         if !(0..=1_000_000).contains(&published) {
             return Err(Error::out_of_range("the published count above", published, "0 to 10^6"));
         }
-        let bits = 2 * bits_for(digits);
+        let bits = 2 * bits(digits, 24);
         let (own, beside) = (MassTable::of_one(&self.rho, bits)?, self.others.table(bits)?);
         let probabilities: Vec<[Enclosure; 2]> = {
             let [absent, present] = [0, 1].map(|k| self.distribution(&own, &beside, published, k, bits));
@@ -121,7 +121,7 @@ impl Postprocessed {
             let outcomes = self.outcomes(published, digits + extra)?;
             // With a and b the two probabilities, b times the posterior is b / (1 + a / (b odds)); where b may be zero the
             // posterior is not known, and b is all that can be missing.
-            let nought = Enclosure::double(0.0, bits_for(digits + extra));
+            let nought = Enclosure::double(0.0, bits(digits + extra, 24));
             let sum =
                 outcomes.iter().fold(nought, |sum, outcome| sum.add(&outcome.probability[1].mul(&outcome.posterior)));
             let sum = sum.clamp(0.0, 1.0);
