@@ -10,6 +10,7 @@ use dp_assay::{
     noise::Streams,
     spine::{
         blocks::Blocks,
+        bypass::Privacy,
         hierarchy::Tree,
         plan::SpinePlan,
         spine_files::{self, SavedSpine},
@@ -22,6 +23,8 @@ use dp_assay::{
         measurement_files::{self, Manifest},
     },
 };
+
+use rug::Rational;
 
 #[path = "common/spines.rs"]
 mod spines;
@@ -385,6 +388,64 @@ fn a_spine_is_read_back_as_it_was_built() {
         }
     }
     assert!(saved.geoids.iter().zip(tree.order()).all(|(geoid, row)| built.blocks.geoids()[*row as usize] == *geoid));
+}
+
+/// A spine for pure differential privacy says so in its files, is measured with Laplace noise only, and is refused where the
+/// release or the epsilon does not fit it.
+#[test]
+fn a_spine_for_pure_privacy_is_measured_with_laplace_noise() {
+    let folder = prepared();
+    let levels: String = ["US", "State", "County", "Tract", "Group", "Block"]
+        .map(|level| format!("[[level]]\nname = \"{level}\"\nproportion = \"1/6\"\n"))
+        .concat();
+    put(folder.path(), "pure.toml", &format!("settings = \"redistricting-units\"\nprivacy = \"pure\"\n{levels}"));
+    let args = ["spine", "--blocks", "blocks.csv", "--plan", "pure.toml", "--out", "pure"];
+    assert!(assay(folder.path(), &args).status.success());
+    let run = |spine: &str, out: &str, more: &[&str]| {
+        let args = ["measure", "--spine", spine, "--counts", "counts.csv", "--release", "release.toml", "--out", out];
+        assay(folder.path(), &[&args, more].concat())
+    };
+    let message = refused(&run("pure", "out", &[]));
+    assert!(message.contains("spine.toml: privacy = \"pure\"") && message.contains("--epsilon"), "{message}");
+    let message = refused(&run("spine", "out", &["--epsilon", "3"]));
+    assert!(message.contains("spine.toml: privacy = \"zcdp\""), "{message}");
+    assert!(refused(&run("pure", "out", &["--epsilon", "-1"])).contains("epsilon"));
+    assert!(!folder.path().join("out").exists(), "nothing is written");
+
+    let output = run("pure", "out", &["--epsilon", "24", "--json", "--insecure-seed", "3"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    // What the laws drawn from add up to, both records of a change together.
+    assert_eq!(json["pure_epsilon"].as_f64(), Some(24.0));
+    assert!(json["epsilon"]["upper"].as_f64().unwrap() <= 24.0);
+    let saved = SavedSpine::read(&folder.path().join("pure")).unwrap();
+    assert_eq!(saved.privacy, Privacy::Pure { cutoff: 150 });
+    let manifest = measurement_files::read(&folder.path().join("out"), |file, unit, epsilon, _| {
+        let share = Rational::from((if file.query == "detailed" { 2 } else { 1 }, 4));
+        let expected = share * saved.spine.share(file.level, unit) * 24_u32 / 2_u32;
+        assert_eq!((file.law.as_str(), epsilon), ("discrete Laplace", &expected));
+        Ok(())
+    });
+    assert_eq!(manifest.unwrap().privacy["pure_epsilon"], json["pure_epsilon"]);
+
+    let estimate = |out: &str, more: &[&str]| {
+        let args = ["estimate", "--spine", "pure", "--measurements", "out", "--release", "release.toml", "--out", out];
+        assay(folder.path(), &[&args, more].concat())
+    };
+    assert!(refused(&estimate("estimated", &[])).contains("--epsilon"));
+    assert!(refused(&estimate("estimated", &["--epsilon", "23"])).contains("has other noise"));
+    assert!(estimate("estimated", &["--epsilon", "24"]).status.success());
+
+    for (text, says) in [
+        ("privacy = \"none\"\n", "line 1, column 11"),
+        ("privacy = \"pure\"\n", "bypass_cutoff"),
+        ("privacy = \"zcdp\"\nbypass_cutoff = 5\n", "bypass_cutoff"),
+        ("", "privacy"),
+    ] {
+        put(folder.path(), "pure/spine.toml", text);
+        let message = refused(&run("pure", "again", &["--epsilon", "24"]));
+        assert!(message.contains(says) && message.contains("spine.toml"), "{text}: {message}");
+    }
 }
 
 /// Files damaged at random, byte by byte and line by line: they are read or refused, and what is read can be drawn and

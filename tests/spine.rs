@@ -313,6 +313,11 @@ fn the_program_answers_with_the_keys_of_its_contract_and_refuses_bad_plans() {
         ("settings", "setting", "line 1"),
         ("-units\"\n", "-units\"\nprivacy = \"none\"\n", "line 2"),
         ("-units\"\n", "-units\"\nrelease = \"pl94-units-us\"\n", "not both"),
+        (
+            "-units\"\n",
+            "-units\"\nprivacy = \"pure\"\nrelease = \"pl94-units-us\"\n",
+            "line 2, column 11: privacy = \"pure\" does not fit the release \"pl94-units-us\"",
+        ),
     ] {
         let output = assay(folder.path(), &PLAN.replacen(from, to, 1), &["--json"]);
         let message = String::from_utf8(output.stderr).unwrap();

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use dp_assay::{
     numeric::Enclosure,
     release::Release,
-    spine::spine_files::SavedSpine,
+    spine::{bypass::Privacy, spine_files::SavedSpine},
     topdown::{
         estimates_file::{self, Estimates},
         measure::MeasurementPlan,
@@ -15,7 +15,7 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::{Answer, output};
+use super::{Answer, number, output};
 
 /// Least squares over noisy counts: totals with their variance, and non-negative whole counts that add up
 #[derive(clap::Args)]
@@ -29,6 +29,9 @@ pub struct Args {
     /// The release that was measured
     #[arg(long, value_name = "NAME|FILE")]
     release: String,
+    /// The pure epsilon that was measured with, for a spine of privacy "pure"
+    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
+    epsilon: Option<String>,
     /// The folder for totals and counts; it must be empty or not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -41,7 +44,10 @@ pub fn run(args: &Args) -> Result<Answer> {
     measurement_files::check_free(&args.out).context("--out")?;
     let release = Release::find(&args.release).context("--release")?;
     let saved = SavedSpine::read(&args.spine).context("--spine")?;
-    let plan = MeasurementPlan::of_release(&saved.spine, &release).context("--release")?;
+    let epsilon = args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?;
+    let is_pure = matches!(saved.privacy, Privacy::Pure { .. });
+    let context = if is_pure || epsilon.is_some() { "--release, --epsilon" } else { "--release" };
+    let plan = MeasurementPlan::on_saved(&saved, &release, epsilon.as_ref()).context(context)?;
     let schema = release.schema.clone().unwrap_or_default();
     let estimated = Estimates::read(&plan, &schema, &args.measurements).context("--measurements")?;
     estimates_file::write(&estimated, &saved, &schema, &args.out).context("--out")?;

@@ -95,7 +95,7 @@ impl ReleaseReader<'_> {
             return Ok(());
         }
         let share = rational::display(&Rational::from(sum / whole));
-        let why = format!("{what} add up to {share} of the whole where they must add up to exactly 1");
+        let why = format!("{what} add up to {share} of the whole, but must add up to exactly 1");
         Err(self.0.refuse(at, why))
     }
 

@@ -11,12 +11,20 @@
 //! | `[[level]]` `name`, `proportion` or `rho` | a geolevel and its share of the budget, relative or absolute |
 //! | `[[level.query]]` `name`, `proportion` or `rho`, `times`, `cells` | a query and its share of the level; so many like it (default 1); so many cells that one record touches in it (default 1) |
 //!
-//! | `budget_only` | true where it is not known how a record changes the counts: the release then has no exact account |
+//! | `budget_only` | true if it is not known how a record changes the counts: the release then has no exact account |
 //! | `[[attribute]]`, `[[recode]]` | the histogram that the queries are asked of, for drawing them: see [`schema`] |
-//! | `[paths]` `note`, `droppable`, `dropped` | the levels that an optimized spine may bypass, and the sets of them that occur (all subsets where absent) |
+//! | `[paths]` `note`, `droppable`, `dropped` | the levels that an optimized spine may bypass, and the sets of them that occur (all subsets if absent) |
 //!
 //! All shares must add up exactly, and the noise must spend exactly the declared rho under the release's own neighbor
 //! relation: a file that breaks a rule is refused with its line.
+//!
+//! | file | what it is about |
+//! | --- | --- |
+//! | `mod.rs` | a release, its levels and queries, and the composition of what one record enters |
+//! | `file`, `schema_file` | the TOML form and its rules |
+//! | [`schema`] | the histogram, and the query groups that are asked of it |
+//! | [`ledger`] | which releases are about the same records |
+//! | [`query_targets`] | the queries of a planned release, with weights and accuracy targets |
 
 mod file;
 pub mod ledger;
@@ -168,9 +176,9 @@ pub struct Release {
     pub levels: Vec<GeoLevel>,
     /// Whether only the budget is known, and not how a record changes the counts.
     pub budget_only: bool,
-    /// Which levels an optimized spine bypasses; nothing for a release without such a spine.
+    /// Which levels an optimized spine bypasses; `None` for a release without such a spine.
     pub paths: Option<Paths>,
-    /// The histogram that the queries are asked of; nothing where it is not told.
+    /// The histogram that the queries are asked of; `None` if the file does not say.
     pub schema: Option<schema::Schema>,
 }
 
@@ -211,8 +219,8 @@ impl Release {
 
     /// What one record enters on each path, in the order of the file: the composition of all its counts when it is added.
     ///
-    /// A dropped level's rho goes to the next kept level above, which keeps its own split among queries (facts on the
-    /// 2020 releases, section 3). Nothing for a release without paths.
+    /// A dropped level's rho goes to the next kept level above, which keeps its own split among queries. Empty for a
+    /// release without paths.
     pub fn path_compositions(&self) -> Result<Vec<Composition>> {
         let Some(paths) = &self.paths else { return Ok(Vec::new()) };
         paths.dropped.iter().map(|dropped| Composition::new(self.path_counts(dropped)?)).collect()
@@ -241,7 +249,7 @@ impl Release {
         sets.map_or_else(Vec::new, |set| set.iter().map(|&index| self.levels[index].name.as_str()).collect())
     }
 
-    /// What the named levels reveal together, or all levels where none is named; under the release's own neighbor
+    /// What the named levels reveal together, or all levels if none is named; under the release's own neighbor
     /// relation or another.
     pub fn composition(&self, levels: &[impl AsRef<str>], neighbors: Option<Neighbors>) -> Result<Composition> {
         if self.budget_only {

@@ -1,8 +1,8 @@
-//! How often the adversary who uses two levels decides rightly: a sum over all outputs.
+//! How often the adversary who uses two levels decides correctly: a sum over all outputs.
 //!
 //! Given the noisy counts x_2 and y_1 above and beside, the adversary decides for m + 1 where the released n = x_1 - m has
 //! exp(rho_1 (2 n - 1)) (p / (1 - p)) W_1 > W_0, with W_k = sum over j of P(Y_1 = j given m + k) g_2(x_2 - m - k - j) h(y_1 - j).
-//! So there is a threshold n(x_2, y_1), and the probability of a right decision is a sum over x_2 and y_1 of tails of
+//! So there is a threshold n(x_2, y_1), and the probability of a correct decision is a sum over x_2 and y_1 of tails of
 //! x_1. A tie, where the posterior is exactly 1/2, is a decision against the target, as in (3.6).
 //!
 //! For the priors other than a list the threshold does not fall as y_1 grows. The ratio of the summands of W_1 and W_0
@@ -27,10 +27,10 @@ use crate::{
     numeric::{Enclosure, precision::bits},
 };
 
-/// How often the adversary decides rightly.
+/// How often the adversary decides correctly.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// The probability of the right decision.
+    /// The probability of the correct decision.
     pub correct: Enclosure,
     /// The probability that the other counts turn a wrong decision by x_1 alone into the right one.
     pub gained: Enclosure,
@@ -40,7 +40,7 @@ pub struct Decision {
     pub met: bool,
 }
 
-/// The region of a table of decisions.
+/// The noisy counts above and beside the target's group.
 #[derive(Clone, Copy, Debug)]
 pub struct NoisyOutput {
     /// The noisy count of the group above.
@@ -111,7 +111,7 @@ impl Hierarchy {
             return Err(Error::out_of_range("the true x2", truth.x2, expected));
         }
         if self.others[0].count() == 0 && truth.x2 != truth.x1 {
-            return Err(Error::out_of_range("the true x2", truth.x2, "x1 itself where there are no other groups"));
+            return Err(Error::out_of_range("the true x2", truth.x2, "x1 itself if there are no other groups"));
         }
         Ok(())
     }
@@ -129,8 +129,8 @@ impl Enumeration<'_> {
     fn decision(&self, digits: u32) -> Result<Decision> {
         let [_, reach2, reach_y] = self.reach;
         let bits = bits(digits, 64);
-        let nought = || Enclosure::double(0.0, bits);
-        let (mut visited, mut correct, mut gained, mut lost) = (nought(), nought(), nought(), nought());
+        let zero = || Enclosure::double(0.0, bits);
+        let (mut visited, mut correct, mut gained, mut lost) = (zero(), zero(), zero(), zero());
         let y_true = self.truth.x2 - self.truth.x1;
         let alone = self.threshold_alone()?;
         for noise in -reach2..=reach2 {
@@ -147,9 +147,8 @@ impl Enumeration<'_> {
                 let before = if self.present { before } else { complement(&before) };
                 if run.low != alone || run.high != alone {
                     let change = right.sub(&before);
-                    let zero = nought();
-                    gained = gained.add(&mass.mul(&change.max(&zero)));
-                    lost = lost.add(&mass.mul(&change.negate().max(&zero)));
+                    gained = gained.add(&mass.mul(&change.max(&zero())));
+                    lost = lost.add(&mass.mul(&change.negate().max(&zero())));
                 }
             }
         }

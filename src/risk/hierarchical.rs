@@ -1,4 +1,4 @@
-//! Counts of the groups above and beside the target's: the exact joint posterior that the paper samples.
+//! What counts of the groups above and beside the target's reveal: the exact joint posterior that the paper samples.
 //!
 //! The count X_1 of the target's group is m or m + 1. At each level above, X_(i+1) = X_i + Y_i, where Y_i >= 0 counts the
 //! d_i other groups of level i. Published are X_i with noise N_Z(0, 1 / (2 rho_i)) and the sum of the d_i other noisy
@@ -95,7 +95,7 @@ impl Hierarchy {
             return Err(Error::out_of_range("the number of counts of other groups", others.len(), &expected));
         }
         if rhos.len() > 2 && upper != Upper::Uniform {
-            let expected = "uniform where there are more than two levels";
+            let expected = "uniform if there are more than two levels";
             return Err(Error::out_of_range("the prior of X2", format!("{upper:?}"), expected));
         }
         let others: Vec<OtherGroups> = rhos
@@ -163,7 +163,7 @@ impl Hierarchy {
         }
     }
 
-    /// The prior of Y_1 = j given X_1 = known + k, up to a factor that is common to all j and k; nothing where it is zero.
+    /// The prior of Y_1 = j given X_1 = known + k, up to a factor that is common to all j and k; `None` if it is zero.
     pub(super) fn upper_weight(&self, k: i64, j: i64) -> Option<Rational> {
         let below = self.known + k;
         let above = below + j;

@@ -7,13 +7,16 @@
 //! | file | question |
 //! | --- | --- |
 //! | [`single`] | what one noisy count reveals, or one at each of several levels or releases |
+//! | `marginal` | the same averaged over all outputs |
 //! | [`others`] | the noise of a sum over d other groups, exactly |
-//! | [`hierarchical`] | what counts of the groups above and beside reveal besides |
-//! | [`decision`] | how often the adversary who uses them decides rightly, over all outputs |
-//! | [`gibbs`] | the sampler that the paper uses instead, for comparison |
-//! | [`postprocess`] | what is left after the counts are made consistent |
+//! | [`hierarchical`] | what counts of the groups above and beside reveal in addition |
+//! | [`decision`] | how often the adversary who uses those counts decides correctly, over all outputs |
+//! | `enumeration`, `threshold` | the tables for that sum, and the count from which the adversary decides for the target |
+//! | [`postprocess`] | what an adversary still learns once the counts have been made consistent |
 //! | [`bound`] | what no adversary at all can exceed |
-//! | [`series`] | the curves of the paper's figures |
+//!
+//! The sampler that the paper uses in place of the exact posterior and the curves of its figures are in
+//! [`replication`](crate::replication).
 //!
 //! Nothing in the formulas says what the prior is about. The probability that t has the characteristics, that t answered
 //! at all, that t answered truly, or that an unknown variable of t has its value: each is the same attack under another

@@ -121,9 +121,9 @@ impl Postprocessed {
             let outcomes = self.outcomes(published, digits + extra)?;
             // With a and b the two probabilities, b times the posterior is b / (1 + a / (b odds)); where b may be zero the
             // posterior is not known, and b is all that can be missing.
-            let nought = Enclosure::double(0.0, bits(digits + extra, 24));
+            let zero = Enclosure::double(0.0, bits(digits + extra, 24));
             let sum =
-                outcomes.iter().fold(nought, |sum, outcome| sum.add(&outcome.probability[1].mul(&outcome.posterior)));
+                outcomes.iter().fold(zero, |sum, outcome| sum.add(&outcome.probability[1].mul(&outcome.posterior)));
             let sum = sum.clamp(0.0, 1.0);
             if sum.is_tight(digits) || extra > 40 {
                 return Ok(sum);

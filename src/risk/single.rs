@@ -64,7 +64,7 @@ impl Attack {
         // The integral over several counts takes as many nodes as the odds have digits, squared.
         let edge = Rational::from((1, 10_u64.pow(18)));
         if rhos.len() > 1 && (prior < edge || prior > Rational::from(1 - &edge)) {
-            let expected = "from 1e-18 to 1 - 1e-18 where there are several counts";
+            let expected = "from 1e-18 to 1 - 1e-18 if there are several counts";
             return Err(Error::out_of_range("the prior", rational::display(&prior), expected));
         }
         Ok(Attack { prior, rhos })

@@ -1,5 +1,5 @@
-//! Where the adversary who uses two levels turns: the least noisy count that decides for the target, at one output of
-//! the counts above and beside.
+//! The decision threshold of the adversary who uses two levels: the least noisy count at which they decide for the target,
+//! at one output of the counts above and beside.
 //!
 //! The comparison exp(rho_1 (2 n - 1)) (p / (1 - p)) W_1 > W_0 of [`decision`](super::decision) is made in doubles with
 //! outward bounds; where they do not tell, by exact ratios where there are such, and in balls of growing precision.

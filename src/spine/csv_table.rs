@@ -1,4 +1,4 @@
-//! A file of values under a header, parted by commas or bars, read row by row; messages name the line and the column.
+//! A file of values under a header, separated by commas or bars, read row by row; messages name the line and the column.
 
 use std::{
     fs::File,
@@ -23,7 +23,7 @@ pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 
-/// A file of values under a header, parted by commas or bars, row by row.
+/// A file of values under a header, separated by commas or bars, row by row.
 pub(crate) struct CsvTable {
     pub(crate) file: String,
     header: ByteRecord,
@@ -114,7 +114,7 @@ fn broken(file: &str, why: &csv::Error) -> Error {
     let line = why.position().map_or(0, |position| position.line() as usize);
     let why = match why.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} fields where the header has {expected_len}")
+            format!("{len} fields, but the header has {expected_len}")
         }
         _ => why.to_string(),
     };

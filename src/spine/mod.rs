@@ -8,7 +8,8 @@
 //! | [`blocks`] | the blocks, and the geographic entities that they lie in |
 //! | [`hierarchy`] | the tree of geounits over the blocks |
 //! | [`osed`] | how far an entity is from a tree: its off-spine entity distance |
-//! | [`optimize`] | block groups and tract groups that follow the entities |
+//! | [`optimize`] | block groups that follow the entities, and the levels above them |
+//! | `tract_groups` | tract groups that follow the entities |
 //! | [`bypass`] | budget moved away from the units that do not pay for themselves, and the paths to blocks that remain |
 //! | [`spine_files`] | the files of a spine, written and read back |
 //!
@@ -34,3 +35,4 @@ pub mod optimize;
 pub mod osed;
 pub mod plan;
 pub mod spine_files;
+mod tract_groups;

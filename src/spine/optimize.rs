@@ -7,14 +7,14 @@
 //! Tract groups are the paper's greedy merging, over all entities; the production code first chunks tracts with equal
 //! entities and leaves out entities that are close. Tract subset groups are runs of the tract subsets of a prim.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use super::{
     blocks::{Blocks, EntityColumn, EntityKind},
     hierarchy::Tree,
-    osed,
+    tract_groups::group_tracts,
 };
 use crate::{
     error::{Error, Result},
@@ -220,7 +220,7 @@ pub fn optimized(blocks: &Blocks, entities: &Entities, settings: &SpineSettings,
         }
     });
     if tract_groups && !settings.prims {
-        group_tracts(&mut tree, entities, settings);
+        group_tracts(&mut tree, &entities.columns[..entities.bounding], |tracts| settings.most(tracts));
     }
     tree
 }
@@ -235,7 +235,7 @@ fn aian_spine(blocks: &Blocks, entities: &Entities) -> Tree {
     };
     let mut order: Vec<u32> = (0..geoids.len() as u32).collect();
     order.sort_by_key(|row| aian[*row as usize] > 0);
-    Tree::over(order, 5, |a, b| parting(&key(a), &key(b)))
+    Tree::over(order, 5, |a, b| first_difference(&key(a), &key(b)))
 }
 
 /// Nation, state inside and outside AIAN areas, county, prim, tract subset, block.
@@ -250,11 +250,11 @@ fn prim_spine(blocks: &Blocks, entities: &Entities) -> Tree {
     };
     let mut order: Vec<u32> = (0..geoids.len() as u32).collect();
     order.sort_by_key(|row| key(*row));
-    Tree::over(order, 6, |a, b| parting(&key(a), &key(b)))
+    Tree::over(order, 6, |a, b| first_difference(&key(a), &key(b)))
 }
 
-/// The highest level, from 1, whose units part two blocks.
-fn parting<T: PartialEq, const N: usize>(a: &[T; N], b: &[T; N]) -> usize {
+/// The highest level, from 1, in which two blocks lie in different units.
+fn first_difference<T: PartialEq, const N: usize>(a: &[T; N], b: &[T; N]) -> usize {
     1 + a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(N)
 }
 
@@ -262,143 +262,4 @@ fn push_runs(count: usize, most: usize, sizes: &mut Vec<u32>) {
     for start in (0..count).step_by(most) {
         sizes.push((count - start).min(most) as u32);
     }
-}
-
-/// A tract group while groups are merged: its tracts, and for each entity that it touches the sums of c and c' over them.
-struct Group {
-    tracts: Vec<u32>,
-    sums: BTreeMap<u32, [u32; 2]>,
-}
-
-impl Group {
-    /// c and c' of an entity in the group, or in both of two groups.
-    fn step(&self, other: Option<&Group>, entity: u32) -> [u32; 2] {
-        // A tract that is not touched has c' = 1.
-        let sums = |group: &Group| *group.sums.get(&entity).unwrap_or(&[0, group.tracts.len() as u32]);
-        let (one, two) = (sums(self), other.map_or([0, 0], sums));
-        osed::step([one[0] + two[0], one[1] + two[1]])
-    }
-}
-
-/// The sums over the children of a unit with one child's values replaced.
-fn replace(sums: [u32; 2], old: [u32; 2], new: [u32; 2]) -> [u32; 2] {
-    [sums[0] + new[0] - old[0], sums[1] + new[1] - old[1]]
-}
-
-/// The greedy merging of Algorithm 2: two groups of a county become one where the descending distances do not become
-/// lexicographically larger and the fan-out allows, until nothing changes.
-///
-/// Only entities that touch the county can change, and elements that two descending vectors share do not bear on their
-/// order, so a trial compares the old and new distances of those that changed.
-fn group_tracts(tree: &mut Tree, entities: &Entities, settings: &SpineSettings) {
-    const COUNTY: usize = 2;
-    let county_of = tree.parents(COUNTY + 1);
-    let state_of = tree.parents(COUNTY);
-    let mut counties: Vec<Vec<Group>> = (0..tree.units(COUNTY))
-        .map(|county| {
-            let tracts = tree.children(COUNTY, county);
-            tracts.map(|tract| Group { tracts: vec![tract as u32], sums: BTreeMap::new() }).collect()
-        })
-        .collect();
-    // The sums of c and c' over the children of each touched county, each touched state, and the nation.
-    let mut in_county: Vec<BTreeMap<u32, [u32; 2]>> = vec![BTreeMap::new(); counties.len()];
-    let mut in_state: HashMap<(u32, u32), [u32; 2]> = HashMap::new();
-    let mut in_nation: Vec<[u32; 2]> = Vec::new();
-    for (_, column) in &entities.columns[..entities.bounding] {
-        for tracts in osed::touched_at(tree, column, COUNTY + 1) {
-            let entity = in_nation.len() as u32;
-            in_nation.push([0, tree.units(1) as u32]);
-            for (tract, c) in tracts {
-                let county = county_of[tract as usize] as usize;
-                let group = &mut counties[county][tract as usize - tree.children(COUNTY, county).start];
-                group.sums.insert(entity, c);
-                let untouched = [0, tree.children(COUNTY, county).len() as u32];
-                let sums = in_county[county].entry(entity).or_insert(untouched);
-                *sums = replace(*sums, [0, 1], c);
-            }
-        }
-    }
-    for (county, sums) in in_county.iter().enumerate() {
-        let state = state_of[county];
-        for (entity, sums) in sums {
-            let untouched = [0, tree.children(1, state as usize).len() as u32];
-            let above = in_state.entry((*entity, state)).or_insert(untouched);
-            *above = replace(*above, [0, 1], osed::step(*sums));
-        }
-    }
-    for ((entity, _), sums) in &in_state {
-        let nation = &mut in_nation[*entity as usize];
-        *nation = replace(*nation, [0, 1], osed::step(*sums));
-    }
-    loop {
-        let mut changed = false;
-        for (county, groups) in counties.iter_mut().enumerate() {
-            let most = settings.most(tree.children(COUNTY, county).len());
-            let state = state_of[county];
-            let mut first = 0;
-            while first < groups.len() {
-                let mut second = first + 1;
-                while second < groups.len() {
-                    let (one, two) = (&groups[first], &groups[second]);
-                    if one.tracts.len() + two.tracts.len() > most {
-                        second += 1;
-                        continue;
-                    }
-                    let (mut old, mut new, mut moves) = (Vec::new(), Vec::new(), Vec::new());
-                    for (entity, sums) in &in_county[county] {
-                        let apart = [one.step(None, *entity), two.step(None, *entity)];
-                        let both = [apart[0][0] + apart[1][0], apart[0][1] + apart[1][1]];
-                        let county_sums = replace(*sums, both, one.step(Some(two), *entity));
-                        let above = in_state[&(*entity, state)];
-                        let state_sums = replace(above, osed::step(*sums), osed::step(county_sums));
-                        let nation = in_nation[*entity as usize];
-                        let nation_sums = replace(nation, osed::step(above), osed::step(state_sums));
-                        let distances = (osed::step(nation)[0], osed::step(nation_sums)[0]);
-                        if distances.0 != distances.1 {
-                            old.push(distances.0);
-                            new.push(distances.1);
-                        }
-                        moves.push((*entity, county_sums, state_sums, nation_sums));
-                    }
-                    old.sort_unstable_by(|a, b| b.cmp(a));
-                    new.sort_unstable_by(|a, b| b.cmp(a));
-                    if new > old {
-                        second += 1;
-                        continue;
-                    }
-                    changed = true;
-                    for (entity, county_sums, state_sums, nation_sums) in moves {
-                        in_county[county].insert(entity, county_sums);
-                        in_state.insert((entity, state), state_sums);
-                        in_nation[entity as usize] = nation_sums;
-                    }
-                    let absorbed = groups.remove(second);
-                    merge(&mut groups[first], absorbed);
-                }
-                first += 1;
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
-    tree.insert(COUNTY, |_, county, order, sizes| {
-        for group in &counties[county] {
-            order.extend(&group.tracts);
-            sizes.push(group.tracts.len() as u32);
-        }
-    });
-}
-
-fn merge(group: &mut Group, absorbed: Group) {
-    let lengths = [group.tracts.len() as u32, absorbed.tracts.len() as u32];
-    for sums in group.sums.values_mut() {
-        sums[1] += lengths[1];
-    }
-    for (entity, other) in absorbed.sums {
-        let sums = group.sums.entry(entity).or_insert([0, lengths[0] + lengths[1]]);
-        *sums = replace(*sums, [0, lengths[1]], other);
-    }
-    group.tracts.extend(absorbed.tracts);
-    group.tracts.sort_unstable();
 }

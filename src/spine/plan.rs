@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `settings` | `redistricting-persons`, `redistricting-units` or `dhc` |
 //! | `privacy` | `zcdp` (default) or `pure` |
-//! | `release` | a bundled release or its file, whose levels and shares are taken; or else |
+//! | `release` | a bundled release or its file, whose levels and shares of rho are taken, for `zcdp` only; or else |
 //! | `[[level]]` `name`, `proportion` | the levels from the nation to the block with their shares, which sum to exactly one |
 //! | `tract_groups` | true for a level of tract groups between county and tract (default false) |
 //! | `fanout_cutoff`, `bypass_cutoff` | in place of those of production |
@@ -111,13 +111,18 @@ impl SpinePlan {
         let mut settings = SpineSettings::production(raw.settings.get_ref()).map_err(at(settings_at))?;
         settings.fanout_cutoff = raw.fanout_cutoff.unwrap_or(settings.fanout_cutoff);
         settings.bypass_cutoff = raw.bypass_cutoff.unwrap_or(settings.bypass_cutoff);
-        let privacy = match raw.privacy.as_ref().map(|name| (name.get_ref().as_str(), name.span().start)) {
-            None | Some(("zcdp", _)) => Privacy::Concentrated,
-            Some(("pure", _)) => Privacy::Pure { cutoff: settings.bypass_cutoff },
-            Some((other, place)) => {
-                return Err(reader.refuse(place, format!("privacy = {other:?}: expected \"zcdp\" or \"pure\"")));
-            }
+        let privacy = match &raw.privacy {
+            None => Privacy::Concentrated,
+            Some(name) => Privacy::read(&reader, name, settings.bypass_cutoff)?,
         };
+        if let (Privacy::Pure { .. }, Some(name), Some(release)) = (privacy, &raw.privacy, &raw.release) {
+            let why = format!(
+                "privacy = \"pure\" does not fit the release {:?}, whose budget is a rho of zCDP: give the shares of a pure \
+                 epsilon as [[level]]",
+                release.get_ref()
+            );
+            return Err(reader.refuse(name.span().start, why));
+        }
         let tract_groups = raw.tract_groups.as_ref().is_some_and(|groups| *groups.get_ref());
         if let Some(groups) = raw.tract_groups.as_ref().filter(|_| tract_groups && settings.has_prims()) {
             return Err(reader.refuse(groups.span().start, "a spine with prims has no tract groups"));

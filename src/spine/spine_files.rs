@@ -4,12 +4,18 @@
 //! next level that neither overlap nor leave a unit out (so that no unit is above itself), every share must be that of the
 //! run of levels that the unit carries, and every path from the root to a block must sum to exactly one.
 
-use std::{fs, io::Write, path::Path};
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use rug::Rational;
+use serde::Deserialize;
+use toml::Spanned;
 
 use super::{
-    bypass::{self, Spine},
+    bypass::{self, Privacy, Spine},
     csv_table::{CsvTable, quoted},
     hierarchy::Tree,
     osed,
@@ -19,6 +25,7 @@ use crate::{
     error::{Error, Result},
     files::{file_error, write_whole},
     numeric::rational,
+    toml_reader::TomlReader,
 };
 
 /// A spine from its files.
@@ -30,11 +37,27 @@ pub struct SavedSpine {
     pub spine: Spine,
     /// The GEOIDs of the blocks in tree order.
     pub geoids: Vec<u64>,
+    /// The rule by which units were bypassed, and so the noise that is meant.
+    pub privacy: Privacy,
+    /// The folder that it was read from.
+    pub folder: PathBuf,
+}
+
+/// The file that says for which privacy a spine was built.
+const ABOUT: &str = "spine.toml";
+
+/// What [`ABOUT`] says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AboutFile {
+    privacy: Spanned<String>,
+    bypass_cutoff: Option<u32>,
 }
 
 impl SavedSpine {
-    /// Reads `levels.csv`, `units.csv` and `blocks.csv` of a folder.
+    /// Reads `spine.toml`, `levels.csv`, `units.csv` and `blocks.csv` of a folder.
     pub fn read(folder: &Path) -> Result<SavedSpine> {
+        let privacy = privacy(&folder.join(ABOUT))?;
         let (names, proportions) = levels(&folder.join("levels.csv"))?;
         let last = names.len() - 1;
         let (mut starts, mut carried) = units(&folder.join("units.csv"), &names, &proportions)?;
@@ -71,15 +94,27 @@ impl SavedSpine {
         let spine = Spine::from_parts(Tree::from_parts(starts, order), proportions, carried).map_err(|why| {
             Error::DataFile { file: folder.display().to_string(), line: 0, column: 0, why: why.to_string() }
         })?;
-        Ok(SavedSpine { names, spine, geoids })
+        Ok(SavedSpine { names, spine, geoids, privacy, folder: folder.to_path_buf() })
+    }
+
+    /// An error about the privacy that the spine was built for.
+    pub(crate) fn refuse_privacy(&self, why: &str) -> Error {
+        let file = self.folder.join(ABOUT).display().to_string();
+        let why = format!("privacy = {:?}: {why}", self.privacy.name());
+        Error::DataFile { file, line: 0, column: 0, why }
     }
 }
 
-/// Writes `levels.csv`, `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a folder, which is
-/// made if it does not exist; each file whole or not at all. [`SavedSpine`] reads the first three. `entity_variances` are
+/// Writes `spine.toml`, `levels.csv`, `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a
+/// folder, which is made if it does not exist; each file whole or not at all. [`SavedSpine`] reads the first four. `entity_variances` are
 /// the variances of the entities' estimates, approximately, in the order of the entities.
 pub fn write(built: &BuiltSpine, entity_variances: &[Vec<f64>], folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
+    let about = match built.privacy {
+        Privacy::Pure { cutoff } => format!("privacy = \"pure\"\nbypass_cutoff = {cutoff}"),
+        Privacy::Concentrated => "privacy = \"zcdp\"".to_string(),
+    };
+    put(folder, ABOUT, &about, |_| Ok(()))?;
     write_tree(built, folder)?;
     let paths = built.spine.paths()?;
     put(folder, "entities.csv", "kind,entity,blocks,osed_before,osed_after,variance_approx", |out| {
@@ -148,10 +183,23 @@ fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
     })
 }
 
-/// Writes one file, a header and rows, whole or not at all.
+/// Writes one file, its beginning and rows, whole or not at all.
 fn put(folder: &Path, name: &str, header: &str, rows: impl Fn(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
     let path = folder.join(name);
     write_whole(&path, |out| writeln!(out, "{header}").and_then(|()| rows(out)).map_err(|why| file_error(&path, why)))
+}
+
+fn privacy(path: &Path) -> Result<Privacy> {
+    let text = fs::read_to_string(path).map_err(|why| file_error(path, why))?;
+    let file = path.display().to_string();
+    let reader = TomlReader::new(&file, &text);
+    let about: AboutFile = reader.toml()?;
+    let privacy = Privacy::read(&reader, &about.privacy, about.bypass_cutoff.unwrap_or(0))?;
+    if matches!(privacy, Privacy::Pure { .. }) != about.bypass_cutoff.is_some() {
+        let why = "bypass_cutoff goes with privacy = \"pure\", and with nothing else";
+        return Err(reader.refuse(about.privacy.span().start, why));
+    }
+    Ok(privacy)
 }
 
 fn levels(path: &Path) -> Result<(Vec<String>, Vec<Rational>)> {

@@ -41,7 +41,7 @@ const MOST_ATTRIBUTES: usize = 12;
 pub struct Kronecker<'a> {
     plan: &'a MeasurementPlan<'a>,
     sizes: Vec<usize>,
-    /// For each level and query the set of the attributes that it keeps, as bits; nothing for a recode.
+    /// For each level and query the set of the attributes that it keeps, as bits; `None` for a recode.
     kept: Vec<Vec<Option<u32>>>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Kronecker<'a> {
     }
 
     /// The precision of m_S in a unit that carries so many levels' shares: the sum over the query groups that keep S. With
-    /// 1 / sigma2 for Gaussian noise and epsilon^2 / 2 for Laplace noise; nothing where no query group tells m_S.
+    /// 1 / sigma2 for Gaussian noise and epsilon^2 / 2 for Laplace noise; `None` if no query group says anything of m_S.
     pub fn precision(&self, set: u32, level: usize, carried: usize) -> Option<Rational> {
         let asked = self.plan.levels()[level].iter().zip(&self.kept[level]);
         let terms = asked.filter_map(|(asked, kept)| {

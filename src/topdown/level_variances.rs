@@ -29,7 +29,7 @@ const BITS: u32 = 128;
 pub struct LevelVariances {
     /// How many units answer.
     pub measured: u64,
-    /// The mean over these of the variance of a unit's own answer; nothing where none answers.
+    /// The mean over these of the variance of a unit's own answer; `None` if none answers.
     pub alone: Option<Enclosure>,
     /// The smallest variance of the estimate of a unit.
     pub least: Enclosure,

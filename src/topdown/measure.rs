@@ -22,10 +22,13 @@ use crate::{
     noise::{DiscreteGaussian, DiscreteLaplace, Source, Streams, VectorMechanism},
     numeric::Enclosure,
     release::{
-        Neighbors, Release,
+        Neighbors, Query, Release,
         schema::{QueryGroup, Schema},
     },
-    spine::bypass::Spine,
+    spine::{
+        bypass::{Privacy, Spine},
+        spine_files::SavedSpine,
+    },
 };
 
 /// About so many counts are drawn from one stream. The parts depend on the spine and the queries alone.
@@ -64,6 +67,35 @@ pub struct NoisyCounts<'m> {
     pub values: Vec<i64>,
 }
 
+/// The schema of a release that noise can be drawn for on a spine.
+fn checked_schema(spine: &Spine, release: &Release) -> Result<Schema> {
+    // Refuses levels or shares that are not those of the spine.
+    spine.release(release)?;
+    if release.budget_only {
+        return Err(Error::BudgetOnly { release: release.name.clone() });
+    }
+    let queries = release.levels.iter().flat_map(|level| &level.queries);
+    if let Some(query) = queries.clone().find(|query| query.times != 1 || query.cells != 1) {
+        let given = format!("{} times, {} cells", query.times, query.cells);
+        let expected = "one query in which a record has one cell, for noise to be drawn";
+        return Err(Error::out_of_range(&query_of(release, &query.name), given, expected));
+    }
+    Ok(release.schema.clone().unwrap_or_default())
+}
+
+fn query_of(release: &Release, query: &str) -> String {
+    format!("the query {query:?} of {}", release.name)
+}
+
+fn query_group(release: &Release, schema: &Schema, query: &str) -> Result<QueryGroup> {
+    schema.group(query).map_err(|why| match why {
+        Error::OutOfRange { value, expected, .. } => {
+            Error::OutOfRange { what: query_of(release, query), value, expected }
+        }
+        other => other,
+    })
+}
+
 impl PlannedQuery {
     /// The law of the noise of units that carry so many levels' shares, where there are any.
     pub fn law(&self, carried: usize) -> Option<&Law> {
@@ -72,42 +104,53 @@ impl PlannedQuery {
 }
 
 impl<'a> MeasurementPlan<'a> {
+    /// The release drawn on a spine that was saved, with the noise that the spine was built for: that of the release itself
+    /// under zCDP, and under pure differential privacy discrete Laplace noise that spends `epsilon` by the release's shares.
+    pub fn on_saved(saved: &'a SavedSpine, release: &Release, epsilon: Option<&Rational>) -> Result<Self> {
+        match (saved.privacy, epsilon) {
+            (Privacy::Concentrated, None) => MeasurementPlan::of_release(&saved.spine, release),
+            (Privacy::Pure { .. }, Some(epsilon)) => MeasurementPlan::pure_of_release(&saved.spine, release, epsilon),
+            (Privacy::Concentrated, Some(_)) => {
+                Err(saved.refuse_privacy("the noise is that of the release, which has a rho and no pure epsilon"))
+            }
+            (Privacy::Pure { .. }, None) => Err(saved.refuse_privacy(&format!(
+                "a pure epsilon has to be given, because the budget of the release {} is a rho of zCDP",
+                release.name
+            ))),
+        }
+    }
+
     /// The release drawn on a spine of its levels and shares. Each level of the release has the queries that it names,
     /// asked of the release's own schema.
     pub fn of_release(spine: &'a Spine, release: &Release) -> Result<Self> {
-        // Refused where the levels or shares are not those of the spine.
-        spine.release(release)?;
-        if release.budget_only {
-            return Err(Error::BudgetOnly { release: release.name.clone() });
-        }
-        let none = Schema::default();
-        let schema = release.schema.as_ref().unwrap_or(&none);
+        let schema = checked_schema(spine, release)?;
         let mut levels = Vec::with_capacity(release.levels.len());
         for level in &release.levels {
-            let mut asked = Vec::with_capacity(level.queries.len());
-            for query in &level.queries {
-                let what = || format!("the query {:?} of {}", query.name, release.name);
-                if query.times != 1 || query.cells != 1 {
-                    let expected = "one query in which a record has one cell, for noise to be drawn";
-                    return Err(Error::out_of_range(
-                        &what(),
-                        format!("{} times, {} cells", query.times, query.cells),
-                        expected,
-                    ));
-                }
-                let group = schema.group(&query.name).map_err(|why| match why {
-                    Error::OutOfRange { value, expected, .. } => Error::OutOfRange { what: what(), value, expected },
-                    other => other,
-                })?;
+            let asked = level.queries.iter().map(|query| {
                 // The level's own rho bought sigma2; the rho of a run of levels buys less noise in proportion.
                 let sigma2 = Rational::from(&query.sigma2 * &level.rho) / &release.rho;
-                asked.push((group, move |share: &Rational| Law::DiscreteGaussian {
-                    sigma2: Rational::from(&sigma2 / share),
-                }));
-            }
-            levels.push(asked);
+                let law = move |share: &Rational| Law::DiscreteGaussian { sigma2: Rational::from(&sigma2 / share) };
+                Ok((query_group(release, &schema, &query.name)?, law))
+            });
+            levels.push(asked.collect::<Result<Vec<_>>>()?);
         }
         MeasurementPlan::new(spine, release.neighbors, schema.cells(), levels)
+    }
+
+    /// Pure differential privacy with the queries of a release: `epsilon` is shared out among levels and queries as the
+    /// release shares out its rho.
+    pub fn pure_of_release(spine: &'a Spine, release: &Release, epsilon: &Rational) -> Result<Self> {
+        let schema = checked_schema(spine, release)?;
+        let mut queries = Vec::with_capacity(release.levels.len());
+        for level in &release.levels {
+            for query in &level.queries {
+                // Refused with the name of the release.
+                query_group(release, &schema, &query.name)?;
+            }
+            let share = |query: &Query| (query.name.clone(), Rational::from(&query.rho / &level.rho));
+            queries.push(level.queries.iter().map(share).collect());
+        }
+        MeasurementPlan::pure(spine, &schema, release.neighbors, epsilon, &queries)
     }
 
     /// Pure differential privacy by discrete Laplace noise (Theorem 3, first part): for each level the names of query
@@ -245,6 +288,15 @@ impl<'a> MeasurementPlan<'a> {
             Composition::new(noise.map(|noise| noise.counts(1, 1)).collect::<Result<Vec<Counts>>>()?)
         };
         self.spine.paths()?.iter().map(|kind| path(&kind.carried)).collect()
+    }
+
+    /// The epsilon of pure differential privacy of all the noisy counts together; `None` if some noise is Gaussian.
+    pub fn pure_epsilon(&self) -> Result<Option<Rational>> {
+        // A changed record leaves one path and enters another.
+        let sides = if self.neighbors == Neighbors::Bounded { 2_u32 } else { 1 };
+        let paths = self.paths()?;
+        let epsilons: Option<Vec<Rational>> = paths.iter().map(Composition::pure_epsilon).collect();
+        Ok(epsilons.and_then(|epsilons| epsilons.into_iter().max()).map(|most| most * sides))
     }
 
     /// The worst path, or pair of paths where a record changes: the exact privacy of all the noisy counts together.
