@@ -10,15 +10,15 @@ use std::{
 use dp_assay::{
     noise::{Sampler, Streams},
     spine::{
-        blocks::{Blocks, Kind},
+        blocks::{Blocks, EntityKind},
         bypass::{Privacy, Spine},
         hierarchy::Tree,
-        optimize::{Entities, Settings, optimized},
+        optimize::{Entities, SpineSettings, optimized},
         osed::all_distances,
     },
     topdown::{
         estimate::{least_squares_approx, top_down},
-        spread::spreads,
+        level_variances::on_spine,
     },
 };
 use rug::Rational;
@@ -39,12 +39,12 @@ fn rhode_island(folder: &Path) {
     let start = Instant::now();
     let mut blocks = Blocks::read(&file("AIANNH")).expect("blocks");
     for (kind, name, column) in [
-        (Kind::Aian, "AIANNH", "AIANNHCE"),
-        (Kind::Mcd, "MCD", "COUSUBFP"),
-        (Kind::Place, "INCPLACE_CDP", "PLACEFP"),
-        (Kind::Unified, "SDUNI", "DISTRICT"),
-        (Kind::Secondary, "SDSEC", "DISTRICT"),
-        (Kind::Elementary, "SDELM", "DISTRICT"),
+        (EntityKind::Aian, "AIANNH", "AIANNHCE"),
+        (EntityKind::Mcd, "MCD", "COUSUBFP"),
+        (EntityKind::Place, "INCPLACE_CDP", "PLACEFP"),
+        (EntityKind::Unified, "SDUNI", "DISTRICT"),
+        (EntityKind::Secondary, "SDSEC", "DISTRICT"),
+        (EntityKind::Elementary, "SDELM", "DISTRICT"),
     ] {
         blocks.attach(kind, &file(name), None, column).expect("entities");
     }
@@ -98,7 +98,7 @@ fn least_squares(spine: &Spine) {
     let counts = black_box(top_down(tree, 1, &estimates));
     let whole = start.elapsed();
     assert_eq!(counts[0][0], counts[tree.levels() - 1].iter().sum::<i64>());
-    black_box(spreads(spine, Privacy::Concentrated).expect("variances"));
+    black_box(on_spine(spine, Privacy::Concentrated).expect("variances"));
     println!(
         "    a total: noise on all units {:.3} s, least squares {:.3} s, integers from the top down {:.3} s, certified variances of all units {:.3} s",
         drawn.as_secs_f64(),
@@ -109,7 +109,7 @@ fn least_squares(spine: &Spine) {
 }
 
 fn spine(name: &str, blocks: &Blocks) -> Spine {
-    let settings = Settings::production(name).expect("settings");
+    let settings = SpineSettings::production(name).expect("settings");
     let start = Instant::now();
     let entities = Entities::of(blocks, &settings);
     let tree = optimized(blocks, &entities, &settings, false);

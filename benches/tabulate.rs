@@ -26,7 +26,7 @@ use dp_assay::{
             plan::{LevelPlan, Noise},
         },
     },
-    spine::blocks::{Blocks, Kind as Entity},
+    spine::blocks::{Blocks, EntityKind as Entity},
 };
 
 fn noise(sigma2: &str) -> Noise {

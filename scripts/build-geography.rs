@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use clap::Parser;
 use dp_assay::{
     safetab::synthetic::write_geography,
-    spine::blocks::{Blocks, Kind},
+    spine::blocks::{Blocks, EntityKind},
 };
 
 /// Builds a GRF-C from block assignment files
@@ -31,7 +31,9 @@ struct Args {
 fn main() -> Result<()> {
     let args = Args::parse();
     let mut blocks = Blocks::read(&args.places)?;
-    for (kind, path, code) in [(Kind::Place, &args.places, "PLACEFP"), (Kind::Aian, &args.areas, "AIANNHCE")] {
+    for (kind, path, code) in
+        [(EntityKind::Place, &args.places, "PLACEFP"), (EntityKind::Aian, &args.areas, "AIANNHCE")]
+    {
         let mismatch = blocks.attach(kind, path, None, code)?;
         if let Some(block) = mismatch.without_entity.first().or(mismatch.unknown.first()) {
             bail!("{}: the block {block:015} is in one of the two files only", path.display());

@@ -50,6 +50,7 @@ pub mod replication;
 pub mod risk;
 pub mod safetab;
 pub mod spine;
+mod toml_reader;
 pub mod topdown;
 
 pub use error::{Error, Result};

@@ -31,7 +31,7 @@ fn eighty_queries_are_allocated_and_keep_the_promise() {
     let query =
         |k: u32| format!("[[query]]\nname = \"q{k}\"\ncount = {}\nweight = \"{}/7\"\n", 1 + k % 3, 1 + (k * k) % 97);
     let text: String = (0..80).map(query).collect();
-    let (_folder, path) = file("wishes.toml", &text);
+    let (_folder, path) = file("targets.toml", &text);
     let answer = json(&["allocate", &path, "--epsilon", "12", "--delta", "1e-10", "--decimals", "3"]);
     let queries = answer["queries"].as_array().unwrap();
     assert_eq!(queries.len(), 80);
@@ -127,7 +127,7 @@ fn a_regression_is_simulated_and_reproduced_from_its_seed() {
 }
 
 #[test]
-fn wishes_that_make_no_sense_are_refused() {
+fn targets_that_make_no_sense_are_refused() {
     let promise = ["--epsilon", "5", "--delta", "1e-8"];
     for (text, says) in [
         ("[[query]]\nname = \"a\"\nweight = \"0\"\n", "line 3, column 10"),
@@ -137,7 +137,7 @@ fn wishes_that_make_no_sense_are_refused() {
         ("[[query]\n", "line 1"),
         ("", "query"),
     ] {
-        let (_folder, path) = file("wishes.toml", text);
+        let (_folder, path) = file("targets.toml", text);
         let message = refusal(&[&["allocate", &path], &promise[..]].concat());
         assert!(message.contains(says), "{text}: {message}");
     }

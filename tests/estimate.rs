@@ -11,7 +11,7 @@ use dp_assay::{
         estimate::{least_squares_approx, top_down},
         histograms::{Entry, Histograms},
         kronecker::Kronecker,
-        measure::Mechanism,
+        measure::MeasurementPlan,
         variance::Variances,
     },
 };
@@ -173,7 +173,7 @@ fn the_kronecker_structure_gives_what_the_whole_matrix_gives() {
             release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
         let spine = Spine::new(tree, shares, Privacy::Concentrated).unwrap();
         let tree = &spine.tree;
-        let mechanism = Mechanism::of_release(&spine, &release).unwrap();
+        let mechanism = MeasurementPlan::of_release(&spine, &release).unwrap();
         let kronecker = Kronecker::new(&mechanism, &schema).unwrap();
         assert!(kronecker.left_out().is_empty());
         let (blocks, cells) = (tree.order().len(), schema.cells());
@@ -327,13 +327,13 @@ fn estimates_of_measurements_are_near_the_truth() {
     let queries: Vec<Vec<(String, Rational)>> =
         (0..6).map(|_| vec![("total".to_string(), Rational::from(1))]).collect();
     let epsilon = Rational::from(6000);
-    let mechanism = Mechanism::pure(&spine, &schema, Neighbors::AddRemove, &epsilon, &queries).unwrap();
+    let mechanism = MeasurementPlan::pure(&spine, &schema, Neighbors::AddRemove, &epsilon, &queries).unwrap();
     let blocks = spine.tree.order().len() as u32;
     let entries = (0..blocks).map(|place| Entry { place, cell: 0, count: u64::from(7 * place + 3) }).collect();
     let histograms = Histograms::new(entries).unwrap();
     let mut noisy: Vec<Vec<Vec<f64>>> = (0..6).map(|level| vec![vec![f64::NAN; spine.tree.units(level)]]).collect();
     let mut streams = dp_assay::noise::Streams::with_insecure_seed(5);
-    let each = |measured: dp_assay::topdown::measure::Measured| Ok((measured.units.to_vec(), measured.values));
+    let each = |measured: dp_assay::topdown::measure::NoisyCounts| Ok((measured.units.to_vec(), measured.values));
     mechanism
         .measure(&histograms, &mut streams, each, |level, query, (units, values)| {
             units.iter().zip(values).for_each(|(unit, value)| noisy[level][query][*unit as usize] = value as f64);
@@ -345,7 +345,7 @@ fn estimates_of_measurements_are_near_the_truth() {
     let release = release(&mut numbers, true);
     let shares: Vec<Rational> = release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
     let other = Spine::new(spine.tree.clone(), shares, Privacy::Concentrated).unwrap();
-    let gaussian = Mechanism::of_release(&other, &release).unwrap();
+    let gaussian = MeasurementPlan::of_release(&other, &release).unwrap();
     let ratio = gaussian.least_ratio(15).unwrap();
     let laws = gaussian.levels().iter().flatten().flat_map(|asked| (1..=6).filter_map(|carried| asked.law(carried)));
     let smallest = laws.map(numbered).min().unwrap();

@@ -9,7 +9,7 @@ use dp_assay::{
     spine::bypass::{self, Privacy, Spine},
     topdown::{
         histograms::{Entry, Histograms},
-        measure::{Measured, Mechanism},
+        measure::{MeasurementPlan, NoisyCounts},
     },
 };
 use rug::Rational;
@@ -24,7 +24,7 @@ fn shares(release: &dp_assay::release::Release) -> Vec<Rational> {
 }
 
 /// All counts of all units with one record, by level, unit, query and count: with the law of the noise on each.
-fn answers(mechanism: &Mechanism, place: u32, cell: u32) -> Vec<(Vec<i64>, Option<Rational>)> {
+fn answers(mechanism: &MeasurementPlan, place: u32, cell: u32) -> Vec<(Vec<i64>, Option<Rational>)> {
     let spine = mechanism.spine();
     let one = Histograms::new(vec![Entry { place, cell, count: 1 }]).unwrap();
     let mut all = Vec::new();
@@ -54,12 +54,12 @@ fn no_pair_of_neighbors_spends_more_than_the_budget_and_the_account_says_so() {
         let concentrated = Spine::new(tree, shares(&release), Privacy::Concentrated).unwrap();
         let neighbors = release.neighbors;
         let epsilon = Rational::from((5, 2));
-        let names = |level: &dp_assay::release::Level| -> Vec<(String, Rational)> {
+        let names = |level: &dp_assay::release::GeoLevel| -> Vec<(String, Rational)> {
             level.queries.iter().map(|query| (query.name.clone(), Rational::from(&query.rho / &level.rho))).collect()
         };
         let queries: Vec<Vec<(String, Rational)>> = release.levels.iter().map(names).collect();
-        let laplace = Mechanism::pure(&pure, &schema, neighbors, &epsilon, &queries).unwrap();
-        let gaussian = Mechanism::of_release(&concentrated, &release).unwrap();
+        let laplace = MeasurementPlan::pure(&pure, &schema, neighbors, &epsilon, &queries).unwrap();
+        let gaussian = MeasurementPlan::of_release(&concentrated, &release).unwrap();
         for (mechanism, is_pure) in [(&laplace, true), (&gaussian, false)] {
             let blocks = mechanism.spine().tree.order().len() as u32;
             let records: Vec<(u32, u32)> =
@@ -127,7 +127,7 @@ fn the_noise_has_the_declared_variance_and_depends_on_the_seed_alone() {
     let tree = small_tree(&mut numbers, 14);
     let release = release(&mut numbers, true);
     let spine = Spine::new(tree, shares(&release), Privacy::Concentrated).unwrap();
-    let mechanism = Mechanism::of_release(&spine, &release).unwrap();
+    let mechanism = MeasurementPlan::of_release(&spine, &release).unwrap();
     let blocks = spine.tree.order().len() as u32;
     let entries: Vec<Entry> = (0..blocks)
         .flat_map(|place| (0..6).map(move |cell| Entry { place, cell, count: u64::from(place * 100 + cell) }))
@@ -137,7 +137,7 @@ fn the_noise_has_the_declared_variance_and_depends_on_the_seed_alone() {
         let mut all: Vec<(usize, usize, Vec<u32>, Vec<i64>)> = Vec::new();
         let pool = rayon_pool(threads);
         pool.install(|| {
-            let each = |measured: Measured| Ok((measured.units.to_vec(), measured.values));
+            let each = |measured: NoisyCounts| Ok((measured.units.to_vec(), measured.values));
             let mut streams = Streams::with_insecure_seed(seed);
             mechanism
                 .measure(&histograms, &mut streams, each, |level, query, (units, values)| {

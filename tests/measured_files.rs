@@ -8,14 +8,23 @@ use std::{
 
 use dp_assay::{
     noise::Streams,
-    spine::{blocks::Blocks, hierarchy::Tree, saved::Saved},
+    spine::{
+        blocks::Blocks,
+        bypass::Privacy,
+        hierarchy::Tree,
+        plan::SpinePlan,
+        spine_files::{self, SavedSpine},
+    },
     topdown::{
-        estimated,
+        estimates_file,
         histograms::Histograms,
-        measure::Mechanism,
-        measurements::{self, Manifest},
+        level_variances,
+        measure::MeasurementPlan,
+        measurement_files::{self, Manifest},
     },
 };
+
+use rug::Rational;
 
 #[path = "common/spines.rs"]
 mod spines;
@@ -112,12 +121,12 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
     let manifest: Manifest = serde_json::from_str(&fs::read_to_string(out.join("measurements.json")).unwrap()).unwrap();
     assert_eq!(manifest.privacy["epsilon"], json["epsilon"]);
     // Read back: each count is near the truth, and each unit that carries a share has its row.
-    let saved = Saved::read(&folder.path().join("spine")).unwrap();
+    let saved = SavedSpine::read(&folder.path().join("spine")).unwrap();
     let carries = |level: usize| (0..saved.spine.tree.units(level)).any(|unit| saved.spine.carried(level, unit) > 0);
     let files = 3 * (0..6).filter(|level| carries(*level)).count();
     assert!(files >= 9 && manifest.files.len() == files, "{files}");
     let mut rows = [0; 6];
-    let noisy = measurements::read(&out, |described, unit, sigma2, counts| {
+    let noisy = measurement_files::read(&out, |described, unit, sigma2, counts| {
         assert!(saved.spine.carried(described.level, unit) > 0 && counts.len() == described.counts);
         let spread = sigma2.to_f64().sqrt();
         assert!(counts.iter().all(|count| (*count as f64) < 13.0 + 40.0 * spread));
@@ -294,7 +303,7 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
 fn a_spine_that_was_tampered_with_is_refused() {
     let folder = prepared();
     let spine = folder.path().join("spine");
-    let intact = Saved::read(&spine).unwrap();
+    let intact = SavedSpine::read(&spine).unwrap();
     assert_eq!(intact.geoids.len(), 5);
     let file = |name: &str| -> PathBuf { spine.join(name) };
     let units = fs::read_to_string(file("units.csv")).unwrap();
@@ -328,7 +337,7 @@ fn a_spine_that_was_tampered_with_is_refused() {
     ] {
         let before = fs::read_to_string(file(name)).unwrap();
         fs::write(file(name), text).unwrap();
-        let message = Saved::read(&spine).expect_err(says).to_string();
+        let message = SavedSpine::read(&spine).expect_err(says).to_string();
         assert!(message.contains(says) && message.contains(name), "{says}: {message}");
         fs::write(file(name), before).unwrap();
     }
@@ -341,11 +350,11 @@ fn a_spine_that_was_tampered_with_is_refused() {
     ] {
         assert!(blocks.contains(from), "{from} in {blocks}");
         fs::write(file("blocks.csv"), blocks.replacen(from, to, 1)).unwrap();
-        let message = Saved::read(&spine).expect_err(says).to_string();
+        let message = SavedSpine::read(&spine).expect_err(says).to_string();
         assert!(message.contains(says), "{says}: {message}");
     }
     fs::write(file("blocks.csv"), &blocks).unwrap();
-    let again = Saved::read(&spine).unwrap();
+    let again = SavedSpine::read(&spine).unwrap();
     assert!(again.spine.tree == intact.spine.tree && again.geoids == intact.geoids);
 }
 
@@ -360,15 +369,16 @@ fn a_spine_is_read_back_as_it_was_built() {
     put(folder.path(), "blocks.csv", &format!("block\n{list}"));
     put(folder.path(), "release.toml", &release_text());
     put(folder.path(), "plan.toml", "settings = \"redistricting-units\"\nrelease = \"release.toml\"\n");
-    let plan = dp_assay::spine::plan::Plan::read(&folder.path().join("plan.toml"));
+    let plan = SpinePlan::read(&folder.path().join("plan.toml"));
     // A release is named as from the current folder, as everywhere.
     assert!(plan.is_err());
     let text = format!("settings = \"redistricting-units\"\nrelease = {:?}\n", folder.path().join("release.toml"));
     put(folder.path(), "plan.toml", &text);
-    let plan = dp_assay::spine::plan::Plan::read(&folder.path().join("plan.toml")).unwrap();
+    let plan = SpinePlan::read(&folder.path().join("plan.toml")).unwrap();
     let built = plan.build(Blocks::read(&folder.path().join("blocks.csv")).unwrap()).unwrap();
-    built.write(&folder.path().join("spine")).unwrap();
-    let saved = Saved::read(&folder.path().join("spine")).unwrap();
+    let variances = level_variances::of_entities_approx(&built).unwrap();
+    spine_files::write(&built, &variances, &folder.path().join("spine")).unwrap();
+    let saved = SavedSpine::read(&folder.path().join("spine")).unwrap();
     assert_eq!((&saved.names, &saved.spine.tree), (&built.names, &built.spine.tree));
     assert_eq!(saved.spine.paths().unwrap(), built.spine.paths().unwrap());
     let tree: &Tree = &saved.spine.tree;
@@ -378,6 +388,64 @@ fn a_spine_is_read_back_as_it_was_built() {
         }
     }
     assert!(saved.geoids.iter().zip(tree.order()).all(|(geoid, row)| built.blocks.geoids()[*row as usize] == *geoid));
+}
+
+/// A spine for pure differential privacy says so in its files, is measured with Laplace noise only, and is refused where the
+/// release or the epsilon does not fit it.
+#[test]
+fn a_spine_for_pure_privacy_is_measured_with_laplace_noise() {
+    let folder = prepared();
+    let levels: String = ["US", "State", "County", "Tract", "Group", "Block"]
+        .map(|level| format!("[[level]]\nname = \"{level}\"\nproportion = \"1/6\"\n"))
+        .concat();
+    put(folder.path(), "pure.toml", &format!("settings = \"redistricting-units\"\nprivacy = \"pure\"\n{levels}"));
+    let args = ["spine", "--blocks", "blocks.csv", "--plan", "pure.toml", "--out", "pure"];
+    assert!(assay(folder.path(), &args).status.success());
+    let run = |spine: &str, out: &str, more: &[&str]| {
+        let args = ["measure", "--spine", spine, "--counts", "counts.csv", "--release", "release.toml", "--out", out];
+        assay(folder.path(), &[&args, more].concat())
+    };
+    let message = refused(&run("pure", "out", &[]));
+    assert!(message.contains("spine.toml: privacy = \"pure\"") && message.contains("--epsilon"), "{message}");
+    let message = refused(&run("spine", "out", &["--epsilon", "3"]));
+    assert!(message.contains("spine.toml: privacy = \"zcdp\""), "{message}");
+    assert!(refused(&run("pure", "out", &["--epsilon", "-1"])).contains("epsilon"));
+    assert!(!folder.path().join("out").exists(), "nothing is written");
+
+    let output = run("pure", "out", &["--epsilon", "24", "--json", "--insecure-seed", "3"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    // What the laws drawn from add up to, both records of a change together.
+    assert_eq!(json["pure_epsilon"].as_f64(), Some(24.0));
+    assert!(json["epsilon"]["upper"].as_f64().unwrap() <= 24.0);
+    let saved = SavedSpine::read(&folder.path().join("pure")).unwrap();
+    assert_eq!(saved.privacy, Privacy::Pure { cutoff: 150 });
+    let manifest = measurement_files::read(&folder.path().join("out"), |file, unit, epsilon, _| {
+        let share = Rational::from((if file.query == "detailed" { 2 } else { 1 }, 4));
+        let expected = share * saved.spine.share(file.level, unit) * 24_u32 / 2_u32;
+        assert_eq!((file.law.as_str(), epsilon), ("discrete Laplace", &expected));
+        Ok(())
+    });
+    assert_eq!(manifest.unwrap().privacy["pure_epsilon"], json["pure_epsilon"]);
+
+    let estimate = |out: &str, more: &[&str]| {
+        let args = ["estimate", "--spine", "pure", "--measurements", "out", "--release", "release.toml", "--out", out];
+        assay(folder.path(), &[&args, more].concat())
+    };
+    assert!(refused(&estimate("estimated", &[])).contains("--epsilon"));
+    assert!(refused(&estimate("estimated", &["--epsilon", "23"])).contains("has other noise"));
+    assert!(estimate("estimated", &["--epsilon", "24"]).status.success());
+
+    for (text, says) in [
+        ("privacy = \"none\"\n", "line 1, column 11"),
+        ("privacy = \"pure\"\n", "bypass_cutoff"),
+        ("privacy = \"zcdp\"\nbypass_cutoff = 5\n", "bypass_cutoff"),
+        ("", "privacy"),
+    ] {
+        put(folder.path(), "pure/spine.toml", text);
+        let message = refused(&run("pure", "again", &["--epsilon", "24"]));
+        assert!(message.contains(says) && message.contains("spine.toml"), "{text}: {message}");
+    }
 }
 
 /// Files damaged at random, byte by byte and line by line: they are read or refused, and what is read can be drawn and
@@ -418,12 +486,12 @@ fn damaged_files_are_read_or_refused() {
         fs::write(path(name), &bytes).unwrap();
         let tried = (|| -> dp_assay::Result<()> {
             let release = dp_assay::release::Release::find(path("release.toml").to_str().unwrap())?;
-            let saved = Saved::read(&path("spine"))?;
-            let mechanism = Mechanism::of_release(&saved.spine, &release)?;
+            let saved = SavedSpine::read(&path("spine"))?;
+            let mechanism = MeasurementPlan::of_release(&saved.spine, &release)?;
             let schema = release.schema.clone().unwrap_or_default();
             let histograms = Histograms::read(&path("counts.csv"), &saved, &schema, "count")?;
             mechanism.measure(&histograms, &mut Streams::with_insecure_seed(1), |_| Ok(()), |_, _, ()| Ok(()))?;
-            estimated::Estimated::read(&mechanism, &schema, &path("out")).map(drop)
+            estimates_file::Estimates::read(&mechanism, &schema, &path("out")).map(drop)
         })();
         match tried {
             Ok(()) => read += 1,

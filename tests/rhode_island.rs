@@ -13,13 +13,13 @@ use dp_assay::{
     spine::{
         blocks::Blocks,
         bypass::{self, Privacy},
-        optimize::Settings,
-        plan::{Built, Plan},
-        saved::Saved,
+        optimize::SpineSettings,
+        plan::{BuiltSpine, SpinePlan},
+        spine_files::{self, SavedSpine},
     },
     topdown::{
         estimate::{least_squares_approx, top_down},
-        spread,
+        level_variances,
         variance::Variances,
     },
 };
@@ -48,14 +48,14 @@ fn file(folder: &Path, name: &str) -> PathBuf {
 }
 
 /// The spine of a production setting with its release, all entities attached.
-fn built(folder: &Path, settings: &str, release: &str, blocks: &Path) -> Built {
+fn built(folder: &Path, settings: &str, release: &str, blocks: &Path) -> BuiltSpine {
     let mut text = format!("settings = \"{settings}\"\nrelease = \"{release}\"\n");
     for (kind, name, column) in FILES {
         text += &format!("[[entities]]\nkind = \"{kind}\"\nfile = {:?}\ncolumn = \"{column}\"\n", file(folder, name));
     }
     let plan = tempfile::NamedTempFile::new().unwrap();
     fs::write(plan.path(), text).unwrap();
-    Plan::read(plan.path()).unwrap().build(Blocks::read(blocks).unwrap()).unwrap()
+    SpinePlan::read(plan.path()).unwrap().build(Blocks::read(blocks).unwrap()).unwrap()
 }
 
 const PRODUCTION: [(&str, &str); 4] = [
@@ -82,7 +82,7 @@ fn every_production_setting_builds_whole_spines_whose_worst_pair_spends_the_budg
         assert_eq!(counted, [1074, 4278, 2539, 13_417, 4341]);
         let tract = tree.levels() - 3;
         for unit in 0..tree.units(tract) {
-            let most = Settings::production(settings).unwrap().most(tree.blocks(tract, unit).len()) + 1;
+            let most = SpineSettings::production(settings).unwrap().most(tree.blocks(tract, unit).len()) + 1;
             assert!(tree.children(tract, unit).all(|group| tree.children(tract + 1, group).len() <= most),);
         }
         // The AIAN area is on the spine: one unit makes it.
@@ -136,11 +136,12 @@ fn another_vintage_is_counted_and_listed_on_both_sides() {
         assert_eq!((mismatch.without_entity.len(), mismatch.unknown.len()), (25_181 - 20_710, 25_649 - 20_710));
     }
     let out = tempfile::tempdir().unwrap();
-    built.write(out.path()).unwrap();
+    let variances = level_variances::of_entities_approx(&built).unwrap();
+    spine_files::write(&built, &variances, out.path()).unwrap();
     let listed = fs::read_to_string(out.path().join("mismatches.csv")).unwrap();
     assert_eq!(listed.lines().count(), 1 + 6 * (25_181 + 25_649 - 2 * 20_710));
     // And the whole spine is read back.
-    let saved = Saved::read(out.path()).unwrap();
+    let saved = SavedSpine::read(out.path()).unwrap();
     assert_eq!((saved.spine.tree, saved.geoids.len()), (built.spine.tree, 25_181));
 }
 
@@ -190,7 +191,7 @@ fn least_squares_over_real_counts_errs_as_its_variance_says() {
         (carried > 0).then(|| run.to_f64())
     })
     .unwrap();
-    let spreads = spread::spreads(spine, Privacy::Concentrated).unwrap();
+    let by_level = level_variances::on_spine(spine, Privacy::Concentrated).unwrap();
     for level in 0..tree.levels() {
         let mut squares = 0.0;
         for unit in 0..tree.units(level) {
@@ -209,7 +210,7 @@ fn least_squares_over_real_counts_errs_as_its_variance_says() {
         // The mean variance is enclosed.
         let exact: f64 =
             (0..tree.units(level)).map(|unit| *variances.unit(level, unit)).sum::<f64>() / tree.units(level) as f64;
-        let (lower, upper) = spreads[level].mean.doubles();
+        let (lower, upper) = by_level[level].mean.doubles();
         assert!(lower * (1.0 - 1e-9) <= exact && exact <= upper * (1.0 + 1e-9));
     }
     // A set of blocks that is a unit has the unit's variance; the area of a division has that of its blocks.

@@ -13,14 +13,14 @@ use dp_assay::{
     },
     risk::{
         bound::{bound, exceeded_epsilon, most_correct, most_correct_by_epsilon},
-        decision::{Output, Truth},
+        decision::{NoisyOutput, TrueCounts},
         hierarchical::{Hierarchy, Upper},
         noise,
         postprocess::Postprocessed,
         single::Attack,
     },
 };
-use rug::Rational;
+use rug::{Float, Rational};
 
 fn number(text: &str) -> Rational {
     parse(text).expect("a number")
@@ -182,9 +182,183 @@ fn the_posterior_of_two_levels_is_bayes_rule() {
     let [a, b] = [listed, Upper::UpTo(6)].map(|upper| two_levels(["0.2", "0.4"], 6, "1/3", upper));
     let of = |attack: &Hierarchy| attack.posterior(&[2, 1], &[-1], 15).expect("a posterior").present;
     assert!(of(&a).overlaps(&of(&b)));
-    let truth = Truth { x1: 1, x2: 2 };
+    let truth = TrueCounts { x1: 1, x2: 2 };
     let of = |attack: &Hierarchy| attack.correct_decision(truth, 8).expect("a decision").correct;
     assert!(of(&a).overlaps(&of(&b)), "every output looked at and runs between equal ones");
+}
+
+/// An output of a hierarchy by the definition of the joint posterior: every mass to some 290 bits, every sum over counts up
+/// to `most`, far beyond what carries any weight at the outputs that are tried.
+struct BruteForce<'a> {
+    rhos: &'a [Rational],
+    others: &'a [u64],
+    prior: &'a Rational,
+    upper: &'a Upper,
+    known: i64,
+    most: i64,
+}
+
+impl BruteForce<'_> {
+    const BITS: u32 = 300;
+    const REACH: i64 = 60;
+
+    fn gaussian(rho: &Rational, x: i64) -> Float {
+        Float::with_val(Self::BITS, -Rational::from(rho * (x * x))).exp()
+    }
+
+    /// The masses of the noise of a sum over so many groups, from -`REACH` to `REACH`.
+    fn convolved(rho: &Rational, groups: u64) -> Vec<Float> {
+        let total = (-Self::REACH..=Self::REACH).fold(Float::new(Self::BITS), |sum, x| sum + Self::gaussian(rho, x));
+        let one: Vec<Float> = (-Self::REACH..=Self::REACH).map(|x| Self::gaussian(rho, x) / &total).collect();
+        let size = one.len();
+        let mut sum = vec![Float::new(Self::BITS); size];
+        sum[Self::REACH as usize] += 1;
+        for _ in 0..groups {
+            let mut next = vec![Float::new(Self::BITS); size];
+            for (a, mass) in sum.iter().enumerate().filter(|(_, mass)| !mass.is_zero()) {
+                for (b, other) in one.iter().enumerate() {
+                    if let Some(to) = (a + b).checked_sub(Self::REACH as usize).filter(|to| *to < size) {
+                        next[to] += Float::with_val(Self::BITS, mass * other);
+                    }
+                }
+            }
+            sum = next;
+        }
+        sum
+    }
+
+    /// The prior of X_2 given X_1; zero where it is impossible.
+    fn weight(&self, x1: i64, x2: i64) -> Rational {
+        match self.upper {
+            _ if x2 < x1 => Rational::new(),
+            Upper::Uniform => Rational::from(1),
+            Upper::UpTo(most) if x2 <= *most => Rational::from((1, most - x1 + 1)),
+            Upper::Point(point) if x2 == *point => Rational::from(1),
+            _ => Rational::new(),
+        }
+    }
+
+    /// The posterior of (X_1 - known, X_2), for X_1 = known and known + 1 and X_2 from known to `most`.
+    fn posterior(&self, noisy: &[i64], noisy_others: &[i64]) -> [Vec<Float>; 2] {
+        let beside: Vec<Vec<Float>> =
+            self.rhos.iter().zip(self.others).map(|(rho, groups)| Self::convolved(rho, *groups)).collect();
+        let mass = |level: usize, y: i64| {
+            let index = usize::try_from(noisy_others[level] - y + Self::REACH).ok();
+            index.and_then(|index| beside[level].get(index)).cloned().unwrap_or_else(|| Float::new(Self::BITS))
+        };
+        // What the levels above a count say of it, from the top.
+        let mut above = vec![Float::with_val(Self::BITS, 1); (self.most - self.known + 1) as usize];
+        for level in (1..self.rhos.len()).rev() {
+            let own = |x: i64| Self::gaussian(&self.rhos[level], noisy[level] - x);
+            let said: Vec<Float> = (self.known..).zip(&above).map(|(x, above)| own(x) * above).collect();
+            above = if level == 1 {
+                said
+            } else {
+                let sum = |x: i64| {
+                    (x..=self.most).fold(Float::new(Self::BITS), |sum, next| {
+                        sum + mass(level - 1, next - x) * &said[(next - self.known) as usize]
+                    })
+                };
+                (self.known..=self.most).map(sum).collect()
+            };
+        }
+        let joint = [0, 1].map(|k| {
+            let x1 = self.known + k;
+            let prior = if k == 1 { self.prior.clone() } else { Rational::from(1 - self.prior) };
+            let own = Self::gaussian(&self.rhos[0], noisy[0] - x1) * Float::with_val(Self::BITS, prior);
+            let term = |(x2, above): (i64, &Float)| {
+                let weight = Float::with_val(Self::BITS, self.weight(x1, x2));
+                mass(0, x2 - x1) * above * weight * &own
+            };
+            (self.known..).zip(&above).map(term).collect::<Vec<Float>>()
+        });
+        let total = joint.iter().flatten().fold(Float::new(Self::BITS), |sum, term| sum + term);
+        joint.map(|row| row.into_iter().map(|term| term / &total).collect())
+    }
+}
+
+/// Whether an enclosure holds a number that is known to 1e-60 of itself and 1e-75.
+fn holds(value: &Enclosure, truth: &Float) -> bool {
+    let slack = Float::with_val(300, truth * 1e-60_f64) + 1e-75_f64;
+    let (low, high) = (Float::with_val(300, truth - &slack), Float::with_val(300, truth + &slack));
+    *value.lower() <= high && *value.upper() >= low
+}
+
+/// Asks one output and compares all of it; `true` if the sum over the listed joint entries, which is what the posterior of
+/// X_2 was in version 0.1.0, misses the truth somewhere.
+fn compare_with_brute_force(brute: &BruteForce, attack: &Hierarchy, noisy: &[i64], beside: &[i64]) -> bool {
+    let case = format!("{attack:?} {noisy:?} {beside:?}");
+    let posterior = attack.posterior(noisy, beside, 12).expect("a posterior");
+    let truth = brute.posterior(noisy, beside);
+    let sum = |row: &[Float]| row.iter().fold(Float::new(300), |sum, term| sum + term);
+    assert!(posterior.met && holds(&posterior.present, &sum(&truth[1])), "{case}");
+    for (x1, x2, share) in &posterior.joint {
+        let exact = &truth[(x1 - brute.known) as usize][(x2 - brute.known) as usize];
+        assert!(holds(share, exact), "{case}: X1 = {x1}, X2 = {x2}: {share:?} for {exact}");
+    }
+    let mut misses = false;
+    for x2 in brute.known..=brute.most {
+        let at = (x2 - brute.known) as usize;
+        let exact = Float::with_val(300, &truth[0][at] + &truth[1][at]);
+        match posterior.upper.iter().find(|(count, _)| *count == x2) {
+            Some((_, share)) => assert!(holds(share, &exact), "{case}: X2 = {x2}: {share:?} for {exact}"),
+            None => assert!(exact <= 1e-12, "{case}: X2 = {x2} is not listed, and has {exact}"),
+        }
+        let entries = posterior.joint.iter().filter(|(_, count, _)| *count == x2);
+        let listed = entries.map(|(_, _, share)| share.clone()).reduce(|a, b| a.add(&b));
+        misses |= listed.is_some_and(|listed| !holds(&listed, &exact));
+    }
+    misses
+}
+
+#[test]
+fn the_posterior_of_the_count_above_is_summed_before_anything_is_left_out() {
+    let rhos = ["343/250", "5/8"].map(number);
+    let (prior, upper) = (number("1/2"), Upper::Uniform);
+    let brute = BruteForce { rhos: &rhos, others: &[2], prior: &prior, upper: &upper, known: 4, most: 80 };
+    let attack = two_levels(["343/250", "5/8"], 2, "1/2", Upper::Uniform).with_known(4).expect("a known count");
+    let posterior = attack.posterior(&[9, 8], &[5], 12).expect("a posterior");
+    let of = |x2: i64| &posterior.upper.iter().find(|(count, _)| *count == x2).expect("a listed count").1;
+    assert!(of(12).shown(13) == "7.475815699655e-6", "{:?}", of(12));
+    assert!(of(5).shown(11) == "2.9552391898e-10", "{:?}", of(5));
+    assert!(compare_with_brute_force(&brute, &attack, &[9, 8], &[5]), "the sum of what is listed was too small here");
+}
+
+/// Random outputs of two and three levels, in some of which the sum of what is listed is wrong.
+#[test]
+fn posteriors_agree_with_brute_force() {
+    let mut state = 20_260_711_u64;
+    let mut below = |end: i64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((state >> 33) % end as u64) as i64
+    };
+    let mut missed = 0;
+    for case in 0..300 {
+        let levels = 2 + usize::from(case % 3 == 0);
+        let rhos: Vec<Rational> = (0..levels).map(|_| Rational::from((below(60) + 10, 40))).collect();
+        let others: Vec<u64> = (1..levels).map(|_| below(4) as u64).collect();
+        let known = below(5);
+        let prior = Rational::from((below(9) + 1, 10));
+        let upper = match below(4) {
+            0 if levels == 2 => Upper::UpTo(known + 1 + below(8)),
+            1 if levels == 2 => Upper::Point(known + 1 + below(4)),
+            _ => Upper::Uniform,
+        };
+        let noisy: Vec<i64> = (0..levels).map(|_| known + below(7) - 1).collect();
+        // Without other groups their sum is zero and has no noise.
+        let beside: Vec<i64> = others.iter().map(|d| if *d == 0 { 0 } else { below(7) - 1 }).collect();
+        // Without other groups X_2 is X_1, which no such point is.
+        if let (Upper::Point(point), 0) = (&upper, others[0]) {
+            if *point > known + 1 {
+                continue;
+            }
+        }
+        let attack = Hierarchy::new(prior.clone(), rhos.clone(), others.clone(), upper.clone()).expect("an attack");
+        let attack = attack.with_known(known).expect("a known count");
+        let brute = BruteForce { rhos: &rhos, others: &others, prior: &prior, upper: &upper, known, most: known + 70 };
+        missed += usize::from(compare_with_brute_force(&brute, &attack, &noisy, &beside));
+    }
+    assert!(missed > 0, "the wrong sum would have been found");
 }
 
 /// A known count shifts everything (Section S1.1), and without other groups two levels are two counts (S1.1).
@@ -195,20 +369,20 @@ fn shifts_and_empty_groups_are_the_limits_they_should_be() {
     let of = |attack: &Hierarchy, noisy: [i64; 2]| attack.posterior(&noisy, &[3], 12).expect("a posterior").present;
     assert!(of(&attack, [1, 2]).overlaps(&of(&shifted, [6, 7])));
     let correct =
-        |attack: &Hierarchy, x: i64| attack.correct_decision(Truth { x1: x, x2: x + 3 }, 10).expect("one").correct;
+        |attack: &Hierarchy, x: i64| attack.correct_decision(TrueCounts { x1: x, x2: x + 3 }, 10).expect("one").correct;
     assert!(correct(&attack, 1).overlaps(&correct(&shifted, 6)));
 
     let alone = two_levels(["0.2", "0.4"], 0, "1/3", Upper::Uniform);
     let both = self::attack("1/3", &["0.2", "0.4"]);
     let posterior = alone.posterior(&[2, -1], &[0], 12).expect("a posterior").present;
     assert!(posterior.overlaps(&both.posterior(&[2, -1], 12).expect("a posterior")));
-    let decision = alone.correct_decision(Truth { x1: 1, x2: 1 }, 10).expect("a decision");
+    let decision = alone.correct_decision(TrueCounts { x1: 1, x2: 1 }, 10).expect("a decision");
     assert!(decision.met && decision.correct.overlaps(&both.correct_decision(10).expect("a tail")));
     // Equal rho and prior 1/2: ties at x_1 + x_2 = 1 are exact, and go against the target.
     let tied = two_levels(["0.3", "0.3"], 0, "1/2", Upper::Uniform);
-    let outputs = [Output { x2: 0, y1: 0 }, Output { x2: 3, y1: 0 }];
+    let outputs = [NoisyOutput { x2: 0, y1: 0 }, NoisyOutput { x2: 3, y1: 0 }];
     assert_eq!(tied.thresholds(&outputs).expect("thresholds"), [(2, 2), (-1, -1)]);
-    let decision = tied.correct_decision(Truth { x1: 1, x2: 1 }, 10).expect("a decision");
+    let decision = tied.correct_decision(TrueCounts { x1: 1, x2: 1 }, 10).expect("a decision");
     assert!(
         decision.met
             && decision.correct.overlaps(&self::attack("1/2", &["0.3", "0.3"]).correct_decision(10).expect("a tail"))
@@ -223,7 +397,7 @@ fn decisions_agree_with_enumeration() {
         [(Upper::Uniform, 1, 2), (Upper::Uniform, 0, 0), (Upper::UpTo(4), 1, 3), (Upper::UpTo(9), 0, 4)]
     {
         let attack = two_levels(["0.3", "0.5"], 3, "2/5", upper.clone());
-        let decision = attack.correct_decision(Truth { x1, x2 }, 10).expect("a decision");
+        let decision = attack.correct_decision(TrueCounts { x1, x2 }, 10).expect("a decision");
         assert!(decision.met);
         let h =
             |y: i64| usize::try_from(y + 60).ok().and_then(|index| beside.get(index)).map_or(0.0, |(_, mass)| *mass);
@@ -266,11 +440,12 @@ fn decisions_agree_with_enumeration() {
 fn ties_of_point_priors_are_seen() {
     let exact = two_levels(["0.2", "0.4"], 27, "1/2", Upper::Point(3));
     let one = exact.clone().with_one_gaussian().expect("the approximation");
-    let truth = Truth { x1: 1, x2: 3 };
+    let truth = TrueCounts { x1: 1, x2: 3 };
     let [a, b] = [&exact, &one].map(|attack| attack.correct_decision(truth, 10).expect("a decision"));
     assert!(a.met && b.met && a.correct.overlaps(&b.correct), "{a:?} {b:?}");
     // 2 (y - 3) + 1 = 27: odds are even at n = 1, which is not enough.
-    let thresholds = exact.thresholds(&[Output { x2: 3, y1: 16 }, Output { x2: 3, y1: 15 }]).expect("thresholds");
+    let thresholds =
+        exact.thresholds(&[NoisyOutput { x2: 3, y1: 16 }, NoisyOutput { x2: 3, y1: 15 }]).expect("thresholds");
     assert_eq!(thresholds, [(2, 2), (1, 1)]);
 }
 
@@ -292,7 +467,7 @@ fn three_levels_are_a_chain() {
         }
     }
     is_near(&posterior, totals[1] / (totals[0] + totals[1]), 1e-9);
-    assert!(attack.correct_decision(Truth { x1: 1, x2: 1 }, 6).is_err());
+    assert!(attack.correct_decision(TrueCounts { x1: 1, x2: 1 }, 6).is_err());
 }
 
 #[test]
@@ -325,7 +500,7 @@ fn the_sampler_converges_to_its_limit() {
     };
     let decision = small.limit_decision(2, 18).expect("a decision");
     let exact = two_levels(["0.3", "0.5"], 3, "1/2", Upper::Uniform).with_one_gaussian().expect("(3.7)");
-    let exact = exact.correct_decision(Truth { x1: 1, x2: 2 }, 10).expect("a decision").correct;
+    let exact = exact.correct_decision(TrueCounts { x1: 1, x2: 2 }, 10).expect("a decision").correct;
     assert!((decision.correct.approximate() - exact.approximate()).abs() < 2e-5, "{decision:?} {exact:?}");
 }
 
@@ -461,7 +636,7 @@ fn what_cannot_be_asked_is_refused_by_name() {
     assert!(make(Upper::Listed { first: 0, weights: vec![Rational::from(1)] }).is_err());
     assert!(Hierarchy::new(number("1/2"), vec![number("0.1")], Vec::new(), Upper::Uniform).is_err());
     let attack = make(Upper::Uniform).expect("an attack");
-    for truth in [Truth { x1: 2, x2: 2 }, Truth { x1: 1, x2: 0 }, Truth { x1: -1, x2: 3 }] {
+    for truth in [TrueCounts { x1: 2, x2: 2 }, TrueCounts { x1: 1, x2: 0 }, TrueCounts { x1: -1, x2: 3 }] {
         assert!(attack.correct_decision(truth, 6).is_err(), "{truth:?}");
     }
     // Far beyond what any table resolves: refused at once, not searched for.
@@ -470,7 +645,7 @@ fn what_cannot_be_asked_is_refused_by_name() {
         assert!(message.contains("agree better"), "{message}");
     }
     let certain = make(Upper::Point(2)).expect("an attack");
-    let message = certain.correct_decision(Truth { x1: 1, x2: 10_000 }, 6).expect_err("answered").to_string();
+    let message = certain.correct_decision(TrueCounts { x1: 1, x2: 10_000 }, 6).expect_err("answered").to_string();
     assert!(message.contains("true x2"), "{message}");
     assert!(attack.with_known(-1).is_err());
 }
@@ -480,7 +655,7 @@ fn a_million_other_groups_are_answered() {
     let attack = two_levels(["0.099", "0.246"], 1_000_000, "1/2", Upper::Uniform);
     let posterior = attack.posterior(&[1, 1], &[0], 8).expect("a posterior");
     assert!(posterior.met && *posterior.present.lower() > 0.4 && *posterior.present.upper() < 0.5);
-    let decision = attack.correct_decision(Truth { x1: 1, x2: 1 }, 6).expect("a decision");
+    let decision = attack.correct_decision(TrueCounts { x1: 1, x2: 1 }, 6).expect("a decision");
     assert!(decision.met && *decision.correct.upper() < 0.4);
 }
 

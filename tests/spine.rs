@@ -3,10 +3,10 @@
 use std::{fs, path::Path};
 
 use dp_assay::spine::{
-    blocks::{Blocks, Column, Kind},
+    blocks::{Blocks, EntityColumn, EntityKind},
     bypass::{Privacy, Spine},
     hierarchy::Tree,
-    optimize::{self, Entities, Settings},
+    optimize::{self, Entities, SpineSettings},
     osed,
 };
 use rug::Rational;
@@ -70,7 +70,7 @@ fn distances_are_the_fewest_units_that_make_the_entity() {
         for bits in 1..1_u32 << geoids.len() {
             // One entity and its complement.
             let codes: Vec<u32> = (0..geoids.len()).map(|row| if bits >> row & 1 == 1 { 1 } else { 2 }).collect();
-            let column = Column { codes: codes.clone(), names: vec!["".into(), "in".into(), "out".into()] };
+            let column = EntityColumn { codes: codes.clone(), names: vec!["".into(), "in".into(), "out".into()] };
             if numbers.below(8) > 0 {
                 continue;
             }
@@ -103,7 +103,7 @@ fn block_groups_keep_to_one_combination_and_to_their_size() {
     let folder = tempfile::tempdir().unwrap();
     let blocks = strewn(folder.path(), 2, 7);
     for (name, tract_groups) in [("redistricting-persons", true), ("redistricting-units", false), ("dhc", false)] {
-        let settings = Settings::production(name).unwrap();
+        let settings = SpineSettings::production(name).unwrap();
         let entities = Entities::of(&blocks, &settings);
         let tree = optimize::optimized(&blocks, &entities, &settings, tract_groups);
         assert_eq!(tree.levels(), settings.levels() + usize::from(tract_groups));
@@ -143,10 +143,10 @@ fn tract_groups_never_make_the_distances_worse() {
     let folder = tempfile::tempdir().unwrap();
     for seed in 3..8 {
         let blocks = strewn(folder.path(), seed, 30);
-        let settings = Settings::production("redistricting-persons").unwrap();
+        let settings = SpineSettings::production("redistricting-persons").unwrap();
         let entities = Entities::of(&blocks, &settings);
         let sorted = |tree: &Tree| {
-            let columns: Vec<&Column> = entities.columns.iter().map(|(_, column)| column).collect();
+            let columns: Vec<&EntityColumn> = entities.columns.iter().map(|(_, column)| column).collect();
             let mut all: Vec<u32> = osed::all_distances(tree, &columns).concat();
             all.sort_unstable_by(|a, b| b.cmp(a));
             all
@@ -173,7 +173,7 @@ fn shares(parts: &[u32]) -> Vec<Rational> {
 fn every_path_sums_to_one_and_only_children_give_their_share_up() {
     let folder = tempfile::tempdir().unwrap();
     let blocks = strewn(folder.path(), 9, 12);
-    let settings = Settings::production("redistricting-persons").unwrap();
+    let settings = SpineSettings::production("redistricting-persons").unwrap();
     let entities = Entities::of(&blocks, &settings);
     let tree = optimize::optimized(&blocks, &entities, &settings, false);
     for privacy in [Privacy::Concentrated, Privacy::Pure { cutoff: 150 }, Privacy::Pure { cutoff: 3 }] {
@@ -279,15 +279,15 @@ fn hostile_files_are_refused_with_their_place_and_vintages_are_listed() {
         Blocks::read(&write(folder.path(), "b.csv", "block\n440010301001002\n440010301001001\n440010301001000\n"))
             .unwrap();
     let file = write(folder.path(), "mcd.txt", "BLOCKID|COUSUBFP\n440010301001000|05140\n440010301001007|05140\n");
-    let mismatch = blocks.attach(Kind::Mcd, &file, None, "COUSUBFP").unwrap();
+    let mismatch = blocks.attach(EntityKind::Mcd, &file, None, "COUSUBFP").unwrap();
     assert_eq!(mismatch.without_entity, [440010301001001, 440010301001002]);
     assert_eq!(mismatch.unknown, [440010301001007]);
-    assert_eq!(blocks.column(Kind::Mcd).unwrap().codes, [1, 0, 0]);
-    assert!(blocks.attach(Kind::Mcd, &file, None, "COUSUBFP").is_err());
-    assert!(blocks.attach(Kind::Place, &file, None, "PLACEFP").unwrap_err().to_string().contains("PLACEFP"));
+    assert_eq!(blocks.column(EntityKind::Mcd).unwrap().codes, [1, 0, 0]);
+    assert!(blocks.attach(EntityKind::Mcd, &file, None, "COUSUBFP").is_err());
+    assert!(blocks.attach(EntityKind::Place, &file, None, "PLACEFP").unwrap_err().to_string().contains("PLACEFP"));
     let twice = write(folder.path(), "t.txt", "BLOCKID|P\n440010301001007|1\n440010301001007|1\n");
-    assert!(blocks.attach(Kind::Place, &twice, None, "P").unwrap_err().to_string().contains("line 3"));
-    assert!(Settings::production("moon").unwrap_err().to_string().contains("dhc"));
+    assert!(blocks.attach(EntityKind::Place, &twice, None, "P").unwrap_err().to_string().contains("line 3"));
+    assert!(SpineSettings::production("moon").unwrap_err().to_string().contains("dhc"));
     assert!(Blocks::from_geoids(vec![]).is_err() && Blocks::from_geoids(vec![1, 1]).is_err());
 }
 
@@ -313,6 +313,11 @@ fn the_program_answers_with_the_keys_of_its_contract_and_refuses_bad_plans() {
         ("settings", "setting", "line 1"),
         ("-units\"\n", "-units\"\nprivacy = \"none\"\n", "line 2"),
         ("-units\"\n", "-units\"\nrelease = \"pl94-units-us\"\n", "not both"),
+        (
+            "-units\"\n",
+            "-units\"\nprivacy = \"pure\"\nrelease = \"pl94-units-us\"\n",
+            "line 2, column 11: privacy = \"pure\" does not fit the release \"pl94-units-us\"",
+        ),
     ] {
         let output = assay(folder.path(), &PLAN.replacen(from, to, 1), &["--json"]);
         let message = String::from_utf8(output.stderr).unwrap();

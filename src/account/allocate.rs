@@ -22,7 +22,7 @@ use crate::{
 
 /// A query whose noise is to be chosen.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct QueryTarget {
     /// Its name.
     pub name: String,
     /// How many of its counts one record moves, each by 1.
@@ -35,7 +35,7 @@ pub struct Wish {
     pub most: Option<Rational>,
 }
 
-/// Noise for every wish, in their order.
+/// Noise for every target, in their order.
 #[derive(Clone, Debug)]
 pub struct Allocation {
     /// The variance proxies, on the grid of decimals or at a bound.
@@ -47,24 +47,24 @@ pub struct Allocation {
 }
 
 /// At most so many queries.
-const MOST_WISHES: usize = 1000;
+const MOST_QUERIES: usize = 1000;
 /// Where no most is given, variance proxies up to this are tried.
 const MOST_SIGMA2: u64 = 1_000_000_000_000;
 
-fn check(wishes: &[Wish]) -> Result<()> {
-    if !(1..=MOST_WISHES).contains(&wishes.len()) {
-        return Err(Error::out_of_range("the number of queries", wishes.len(), "1 to 1000 queries"));
+fn check(targets: &[QueryTarget]) -> Result<()> {
+    if !(1..=MOST_QUERIES).contains(&targets.len()) {
+        return Err(Error::out_of_range("the number of queries", targets.len(), "1 to 1000 queries"));
     }
-    for wish in wishes {
-        let named = |what: &str| format!("{what} of {:?}", wish.name);
-        if wish.weight <= 0 {
-            return Err(Error::out_of_range(&named("weight"), rational::display(&wish.weight), "a weight above 0"));
+    for target in targets {
+        let named = |what: &str| format!("{what} of {:?}", target.name);
+        if target.weight <= 0 {
+            return Err(Error::out_of_range(&named("weight"), rational::display(&target.weight), "a weight above 0"));
         }
-        Counts::discrete_gaussian(wish.least.clone(), wish.count, 1)?;
-        if let Some(most) = wish.most.as_ref().filter(|most| **most < wish.least) {
+        Counts::discrete_gaussian(target.least.clone(), target.count, 1)?;
+        if let Some(most) = target.most.as_ref().filter(|most| **most < target.least) {
             let expected = format!(
                 "at least its least sigma2 = {}: a wider accuracy target or a smaller least_sigma2",
-                rational::display(&wish.least)
+                rational::display(&target.least)
             );
             return Err(Error::out_of_range(&named("the most sigma2"), rational::display(most), &expected));
         }
@@ -72,35 +72,35 @@ fn check(wishes: &[Wish]) -> Result<()> {
     Ok(())
 }
 
-fn most(wish: &Wish) -> Rational {
-    wish.most.clone().unwrap_or_else(|| Rational::from(MOST_SIGMA2).max(wish.least.clone()))
+fn most(target: &QueryTarget) -> Rational {
+    target.most.clone().unwrap_or_else(|| Rational::from(MOST_SIGMA2).max(target.least.clone()))
 }
 
-fn composition(wishes: &[Wish], sigma2: &[Rational]) -> Result<Composition> {
+fn composition(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<Composition> {
     let counts: Result<Vec<Counts>> =
-        wishes.iter().zip(sigma2).map(|(wish, s)| Counts::discrete_gaussian(s.clone(), wish.count, 1)).collect();
+        targets.iter().zip(sigma2).map(|(target, s)| Counts::discrete_gaussian(s.clone(), target.count, 1)).collect();
     Composition::new(counts?)
 }
 
-/// clamp(scale shape) for every wish.
-fn scaled(wishes: &[Wish], shape: &[f64], scale: &Rational) -> Result<Vec<Rational>> {
-    (wishes.iter().zip(shape))
-        .map(|(wish, shape)| Ok((rational::from_f64(*shape)? * scale).max(wish.least.clone()).min(most(wish))))
+/// clamp(scale shape) for every target.
+fn scaled(targets: &[QueryTarget], shape: &[f64], scale: &Rational) -> Result<Vec<Rational>> {
+    (targets.iter().zip(shape))
+        .map(|(target, shape)| Ok((rational::from_f64(*shape)? * scale).max(target.least.clone()).min(most(target))))
         .collect()
 }
 
 /// Rounded up to the grid, where the most allows it.
-fn on_grid(wishes: &[Wish], sigma2: &[Rational], decimals: u32) -> Vec<Rational> {
+fn on_grid(targets: &[QueryTarget], sigma2: &[Rational], decimals: u32) -> Vec<Rational> {
     let scale = Integer::from(10).pow(decimals);
     let up = |s: &Rational| Rational::from(s * &scale).ceil() / &scale;
-    wishes.iter().zip(sigma2).map(|(wish, s)| up(s).min(most(wish)).max(s.clone())).collect()
+    targets.iter().zip(sigma2).map(|(target, s)| up(s).min(most(target)).max(s.clone())).collect()
 }
 
-/// sum over wishes of weight times `E[X^2]`.
-pub fn weighted_error(wishes: &[Wish], sigma2: &[Rational]) -> Result<Enclosure> {
-    let terms: Vec<Enclosure> = (wishes.par_iter().zip(sigma2))
-        .map(|(wish, s)| {
-            Ok(DiscreteGaussian::new(s.clone())?.variance(20).mul(&Enclosure::rational(&wish.weight, 120)))
+/// sum over targets of weight times `E[X^2]`.
+pub fn weighted_error(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<Enclosure> {
+    let terms: Vec<Enclosure> = (targets.par_iter().zip(sigma2))
+        .map(|(target, s)| {
+            Ok(DiscreteGaussian::new(s.clone())?.variance(20).mul(&Enclosure::rational(&target.weight, 120)))
         })
         .collect::<Result<_>>()?;
     Ok(terms.iter().fold(Enclosure::double(0.0, 120), |sum, term| sum.add(term)))
@@ -110,15 +110,15 @@ pub fn weighted_error(wishes: &[Wish], sigma2: &[Rational]) -> Result<Enclosure>
 ///
 /// A Gaussian account depends on the total rho alone, and then sigma2 in proportion to sqrt(count / weight) is optimal, cut
 /// to its bounds; from there the exact account's own derivatives decide, in doubles. The result is proven to keep the promise.
-pub fn allocate(wishes: &[Wish], epsilon: &Epsilon, delta: &Delta, decimals: u32) -> Result<Allocation> {
-    check(wishes)?;
+pub fn allocate(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, decimals: u32) -> Result<Allocation> {
+    check(targets)?;
     let target = Enclosure::rational(epsilon, 160);
     let keeps = |sigma2: &[Rational]| -> Result<bool> {
-        Ok(meets(&composition(wishes, sigma2)?, &target, delta)? == Certainty::Yes)
+        Ok(meets(&composition(targets, sigma2)?, &target, delta)? == Certainty::Yes)
     };
-    let largest: Vec<Rational> = wishes.iter().map(most).collect();
+    let largest: Vec<Rational> = targets.iter().map(most).collect();
     if !keeps(&largest)? {
-        let reached = composition(wishes, &largest)?.delta(epsilon, 6)?.value;
+        let reached = composition(targets, &largest)?.delta(epsilon, 6)?.value;
         return Err(Error::out_of_range(
             "the promised epsilon",
             rational::display(epsilon),
@@ -129,26 +129,26 @@ pub fn allocate(wishes: &[Wish], epsilon: &Epsilon, delta: &Delta, decimals: u32
             ),
         ));
     }
-    let least: Vec<Rational> = wishes.iter().map(|wish| wish.least.clone()).collect();
+    let least: Vec<Rational> = targets.iter().map(|target| target.least.clone()).collect();
     if keeps(&least)? {
-        return answer(wishes, least, epsilon);
+        return answer(targets, least, epsilon);
     }
-    let mut shape: Vec<f64> = wishes.iter().map(ideal).collect();
+    let mut shape: Vec<f64> = targets.iter().map(ideal).collect();
     let fit = |shape: &[f64]| -> Result<f64> {
-        let family = |scale: &Rational| composition(wishes, &scaled(wishes, shape, scale)?);
+        let family = |scale: &Rational| composition(targets, &scaled(targets, shape, scale)?);
         let smallest = shape.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = shape.iter().copied().fold(0.0, f64::max);
-        let start = gaussian_scale(wishes, shape, epsilon, delta);
+        let start = gaussian_scale(targets, shape, epsilon, delta);
         guess(family, &target, delta, (1e-6 / greatest, start, MOST_SIGMA2 as f64 / smallest))
     };
     let mut scale = fit(&shape)?;
     for _ in 0..3 {
-        let at = scaled(wishes, &shape, &rational::from_f64(scale)?)?;
-        let Some(next) = stationary_shape(wishes, &at, epsilon)? else { break };
+        let at = scaled(targets, &shape, &rational::from_f64(scale)?)?;
+        let Some(next) = stationary_shape(targets, &at, epsilon)? else { break };
         let next_scale = fit(&next)?;
         let error = |shape: &[f64], scale: f64| -> Result<f64> {
-            let sigma2 = scaled(wishes, shape, &rational::from_f64(scale)?)?;
-            Ok(wishes.iter().zip(&sigma2).map(|(wish, s)| wish.weight.to_f64() * s.to_f64()).sum())
+            let sigma2 = scaled(targets, shape, &rational::from_f64(scale)?)?;
+            Ok(targets.iter().zip(&sigma2).map(|(target, s)| target.weight.to_f64() * s.to_f64()).sum())
         };
         let gain = 1.0 - error(&next, next_scale)? / error(&shape, scale)?;
         if gain.is_nan() || gain <= 0.0 {
@@ -162,19 +162,19 @@ pub fn allocate(wishes: &[Wish], epsilon: &Epsilon, delta: &Delta, decimals: u32
     // Rounding up keeps the promise in all but a few cases; then a little more noise does.
     let mut more = 0.0;
     loop {
-        let sigma2 = on_grid(wishes, &scaled(wishes, &shape, &rational::from_f64(scale * (1.0 + more))?)?, decimals);
+        let sigma2 = on_grid(targets, &scaled(targets, &shape, &rational::from_f64(scale * (1.0 + more))?)?, decimals);
         if keeps(&sigma2)? {
-            return answer(wishes, sigma2, epsilon);
+            return answer(targets, sigma2, epsilon);
         }
         if more > 1.0 {
-            return answer(wishes, largest, epsilon);
+            return answer(targets, largest, epsilon);
         }
         more = if more == 0.0 { 1e-9 } else { more * 4.0 };
     }
 }
 
-fn answer(wishes: &[Wish], sigma2: Vec<Rational>, epsilon: &Epsilon) -> Result<Allocation> {
-    let composition = composition(wishes, &sigma2)?;
+fn answer(targets: &[QueryTarget], sigma2: Vec<Rational>, epsilon: &Epsilon) -> Result<Allocation> {
+    let composition = composition(targets, &sigma2)?;
     // Many unequal variances give fewer digits; what is asked within reach is sharper than what is not.
     let mut delta = composition.delta(epsilon, 10)?;
     for digits in [8, 6, 4] {
@@ -187,21 +187,22 @@ fn answer(wishes: &[Wish], sigma2: Vec<Rational>, epsilon: &Epsilon) -> Result<A
         }
     }
     let delta = delta.value;
-    let error = weighted_error(wishes, &sigma2)?;
+    let error = weighted_error(targets, &sigma2)?;
     Ok(Allocation { sigma2, delta, error })
 }
 
 /// sqrt(count / weight).
-fn ideal(wish: &Wish) -> f64 {
-    (wish.count as f64 / wish.weight.to_f64()).sqrt()
+fn ideal(target: &QueryTarget) -> f64 {
+    (target.count as f64 / target.weight.to_f64()).sqrt()
 }
 
 /// The scale at which the zCDP conversion of epsilon is met, in doubles: a start.
-fn gaussian_scale(wishes: &[Wish], shape: &[f64], epsilon: &Epsilon, delta: &Delta) -> f64 {
+fn gaussian_scale(targets: &[QueryTarget], shape: &[f64], epsilon: &Epsilon, delta: &Delta) -> f64 {
     let rho = zcdp_rho(epsilon, delta);
     let spent = |scale: f64| -> f64 {
-        let clamped = |wish: &Wish, shape: f64| (shape * scale).max(wish.least.to_f64()).min(most(wish).to_f64());
-        wishes.iter().zip(shape).map(|(wish, shape)| wish.count as f64 / (2.0 * clamped(wish, *shape))).sum()
+        let clamped =
+            |target: &QueryTarget, shape: f64| (shape * scale).max(target.least.to_f64()).min(most(target).to_f64());
+        targets.iter().zip(shape).map(|(target, shape)| target.count as f64 / (2.0 * clamped(target, *shape))).sum()
     };
     let (mut low, mut high) = (-60.0, 60.0);
     for _ in 0..100 {
@@ -217,48 +218,48 @@ fn zcdp_rho(epsilon: &Epsilon, delta: &Delta) -> f64 {
     ((ln + epsilon.to_f64()).sqrt() - ln.sqrt()).powi(2)
 }
 
-/// One step towards weight sigma2 = lambda (-d ln delta / d ln sigma2) for all wishes between their bounds, in doubles.
-fn stationary_shape(wishes: &[Wish], at: &[Rational], epsilon: &Epsilon) -> Result<Option<Vec<f64>>> {
+/// One step towards weight sigma2 = lambda (-d ln delta / d ln sigma2) for all targets between their bounds, in doubles.
+fn stationary_shape(targets: &[QueryTarget], at: &[Rational], epsilon: &Epsilon) -> Result<Option<Vec<f64>>> {
     const STEP: f64 = 1e-3;
     let ln_delta = |index: usize, factor: f64| -> Result<f64> {
         let mut moved = at.to_vec();
         moved[index] *= rational::from_f64(factor)?;
-        composition(wishes, &moved)?.ln_delta_approx(epsilon)
+        composition(targets, &moved)?.ln_delta_approx(epsilon)
     };
     let gradient: Vec<f64> = (0..at.len())
         .into_par_iter()
         .map(|index| Ok((ln_delta(index, 1.0 - STEP)? - ln_delta(index, 1.0 + STEP)?) / (2.0 * STEP)))
         .collect::<Result<_>>()?;
-    let shape = |(wish, (s, slope)): (&Wish, (&Rational, &f64))| {
+    let shape = |(target, (s, slope)): (&QueryTarget, (&Rational, &f64))| {
         let s = s.to_f64();
-        s * (slope / (wish.weight.to_f64() * s)).sqrt()
+        s * (slope / (target.weight.to_f64() * s)).sqrt()
     };
-    let shape: Vec<f64> = wishes.iter().zip(at.iter().zip(&gradient)).map(shape).collect();
+    let shape: Vec<f64> = targets.iter().zip(at.iter().zip(&gradient)).map(shape).collect();
     Ok(shape.iter().all(|value| value.is_finite() && *value > 0.0).then_some(shape))
 }
 
 /// The allocation that zCDP gives: sigma2 in proportion to sqrt(count / weight), cut to the bounds, such that the published
 /// conversion rho + 2 sqrt(rho ln(1/delta)) of the total rho is at most epsilon; nothing where no noise allowed has that.
 pub fn allocate_by_zcdp(
-    wishes: &[Wish],
+    targets: &[QueryTarget],
     epsilon: &Epsilon,
     delta: &Delta,
     decimals: u32,
 ) -> Result<Option<Allocation>> {
-    check(wishes)?;
-    let shape: Vec<f64> = wishes.iter().map(ideal).collect();
-    let scale = gaussian_scale(wishes, &shape, epsilon, delta);
+    check(targets)?;
+    let shape: Vec<f64> = targets.iter().map(ideal).collect();
+    let scale = gaussian_scale(targets, &shape, epsilon, delta);
     for more in [0.0, 1e-12, 1e-9, 1e-6, 1e-3] {
-        let sigma2 = on_grid(wishes, &scaled(wishes, &shape, &rational::from_f64(scale * (1.0 + more))?)?, decimals);
-        let rho = composition(wishes, &sigma2)?.rho().clone();
+        let sigma2 = on_grid(targets, &scaled(targets, &shape, &rational::from_f64(scale * (1.0 + more))?)?, decimals);
+        let rho = composition(targets, &sigma2)?.rho().clone();
         if conversions::zcdp_epsilon(&rho, delta, 30).at_most(epsilon) == Certainty::Yes {
-            return Ok(Some(answer(wishes, sigma2, epsilon)?));
+            return Ok(Some(answer(targets, sigma2, epsilon)?));
         }
     }
     Ok(None)
 }
 
-/// A lower bound for the weighted error of every allocation that keeps the promise within the bounds of the wishes: what is
+/// A lower bound for the weighted error of every allocation that keeps the promise within the bounds of the targets: what is
 /// found cannot be beaten by more than its distance from this number. At least 0, which says nothing.
 ///
 /// Data processing: continuous noise N(0, t) on top of N_Z(0, s) reveals no more. With v = s t / (s + t) and q = exp(-2 pi^2 v)
@@ -272,14 +273,14 @@ pub fn allocate_by_zcdp(
 /// with delta_G the profile of Gaussian noise, increasing in rho. An R with lo delta_G(..; R) > delta thus bounds rho_v of every
 /// allocation that keeps the promise. For every lambda >= 0 the weighted error is then at least
 /// sum_i min over s of (w_i s + lambda n_i (s - v) / (2 s^2)) - lambda R, less what `E[X^2]` is below sigma2.
-pub fn least_possible(wishes: &[Wish], epsilon: &Epsilon, delta: &Delta) -> Result<Rational> {
-    check(wishes)?;
-    let least = wishes.iter().map(|wish| &wish.least).min().cloned().unwrap_or_default();
+pub fn least_possible(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta) -> Result<Rational> {
+    check(targets)?;
+    let least = targets.iter().map(|target| &target.least).min().cloned().unwrap_or_default();
     // Every v up to half of the least sigma2 is sound; the best is kept.
     let half = Rational::from(&least / 2_u32).min(Rational::from(2));
     let bounds: Vec<Rational> = [100, 85, 70, 60, 50, 42, 35, 28, 22]
         .into_par_iter()
-        .map(|percent| bound_with(wishes, epsilon, delta, &(&half * Rational::from((percent, 100)))))
+        .map(|percent| bound_with(targets, epsilon, delta, &(&half * Rational::from((percent, 100)))))
         .collect::<Result<_>>()?;
     Ok(bounds.into_iter().fold(Rational::new(), Rational::max))
 }
@@ -291,13 +292,13 @@ fn upper(value: &Enclosure) -> Result<Rational> {
 }
 
 /// The bound for one v.
-fn bound_with(wishes: &[Wish], epsilon: &Epsilon, delta: &Delta, v: &Rational) -> Result<Rational> {
+fn bound_with(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, v: &Rational) -> Result<Rational> {
     let (one, two) = (Enclosure::double(1.0, BITS), Enclosure::double(2.0, BITS));
     let pi = Enclosure::pi(BITS);
     let q_of = |s: &Rational| two.mul(&pi).mul(&pi).mul(&Enclosure::rational(s, BITS)).negate().exp();
     let q = q_of(v);
     let twice = two.mul(&q.div(&one.sub(&q.mul(&q).mul(&q))));
-    let total: u64 = wishes.iter().fold(0_u64, |sum, wish| sum.saturating_add(wish.count));
+    let total: u64 = targets.iter().fold(0_u64, |sum, target| sum.saturating_add(target.count));
     let copies = Enclosure::rational(&Rational::from(total), BITS);
     if *twice.upper() >= 1 {
         return Ok(Rational::new());
@@ -327,19 +328,19 @@ fn bound_with(wishes: &[Wish], epsilon: &Epsilon, delta: &Delta, v: &Rational) -
         }
     }
     let Some(most_rho) = most_rho else { return Ok(Rational::new()) };
-    let lambda = rational::from_f64(multiplier(wishes, v.to_f64(), most_rho))?;
+    let lambda = rational::from_f64(multiplier(targets, v.to_f64(), most_rho))?;
     let mut sum = -(&lambda * rational::from_f64(most_rho)?);
-    for wish in wishes {
-        sum += least_term(wish, v, &lambda)?;
+    for target in targets {
+        sum += least_term(target, v, &lambda)?;
         // sigma2 - E[X^2] <= 8 pi^2 sigma2^2 sum_k k^2 q^(k^2) <= 8 pi^2 sigma2^2 q (1 + q) / (1 - q)^3 with
         // q = exp(-2 pi^2 sigma2), which falls in sigma2 from 1/pi^2 on; E[X^2] >= 0 below.
-        let s = Enclosure::rational(&wish.least, BITS);
-        let q = q_of(&wish.least);
+        let s = Enclosure::rational(&target.least, BITS);
+        let q = q_of(&target.least);
         let rest = one.sub(&q);
         let series = q.mul(&one.add(&q)).div(&rest.mul(&rest).mul(&rest));
         let deficit = Enclosure::double(8.0, BITS).mul(&pi).mul(&pi).mul(&s).mul(&s).mul(&series);
-        let deficit = if wish.least < Rational::from((11, 100)) { Rational::from(1) } else { upper(&deficit)? };
-        sum -= deficit * &wish.weight;
+        let deficit = if target.least < Rational::from((11, 100)) { Rational::from(1) } else { upper(&deficit)? };
+        sum -= deficit * &target.weight;
     }
     Ok(sum)
 }
@@ -356,14 +357,14 @@ fn root(weight: f64, lambda_n: f64, v: f64) -> f64 {
 }
 
 /// A lambda at which the minimizers spend the whole budget, in doubles: the best one nearly.
-fn multiplier(wishes: &[Wish], v: f64, rho: f64) -> f64 {
+fn multiplier(targets: &[QueryTarget], v: f64, rho: f64) -> f64 {
     let spent = |lambda: f64| -> f64 {
-        let term = |wish: &Wish| {
-            let (n, least) = (wish.count as f64, wish.least.to_f64());
-            let s = root(wish.weight.to_f64(), lambda * n, v).max(least).min(most(wish).to_f64());
+        let term = |target: &QueryTarget| {
+            let (n, least) = (target.count as f64, target.least.to_f64());
+            let s = root(target.weight.to_f64(), lambda * n, v).max(least).min(most(target).to_f64());
             n * (s - v) / (2.0 * s * s)
         };
-        wishes.iter().map(term).sum()
+        targets.iter().map(term).sum()
     };
     let (mut low, mut high) = (-60.0, 90.0);
     for _ in 0..70 {
@@ -378,31 +379,31 @@ fn multiplier(wishes: &[Wish], v: f64, rho: f64) -> f64 {
 /// The second term falls from 2 v on; it is concave up to 3 v, so that part has its minimum at an end, and convex beyond.
 /// There the minimum is at an end or in every bracket of the derivative's sign, and at least the sum of the ends' smaller
 /// terms.
-fn least_term(wish: &Wish, v: &Rational, lambda: &Rational) -> Result<Rational> {
-    let lambda_n = Rational::from(lambda * wish.count);
+fn least_term(target: &QueryTarget, v: &Rational, lambda: &Rational) -> Result<Rational> {
+    let lambda_n = Rational::from(lambda * target.count);
     let second = |s: &Rational| (&lambda_n * Rational::from(s - v)) / (Rational::from(s * s) * 2_u32);
-    let term = |s: &Rational| Rational::from(&wish.weight * s) + second(s);
+    let term = |s: &Rational| Rational::from(&target.weight * s) + second(s);
     let slope = |s: &Rational| {
         let cube = Rational::from(s * s) * s * 2_u32;
-        &wish.weight - (&lambda_n * (s - Rational::from(v * 2_u32))) / cube
+        &target.weight - (&lambda_n * (s - Rational::from(v * 2_u32))) / cube
     };
     let turn = Rational::from(v * 3_u32);
-    let (first, last) = (wish.least.clone().max(turn.clone()), most(wish));
-    let concave = (wish.least < turn).then(|| term(&wish.least).min(term(&first.clone().min(last.clone()))));
+    let (first, last) = (target.least.clone().max(turn.clone()), most(target));
+    let concave = (target.least < turn).then(|| term(&target.least).min(term(&first.clone().min(last.clone()))));
     let convex = if first >= last {
         term(&last)
     } else if slope(&first) >= 0 {
         term(&first)
-    } else if wish.most.is_some() && slope(&last) <= 0 {
+    } else if target.most.is_some() && slope(&last) <= 0 {
         term(&last)
     } else {
-        let at = root(wish.weight.to_f64(), lambda_n.to_f64(), v.to_f64());
+        let at = root(target.weight.to_f64(), lambda_n.to_f64(), v.to_f64());
         let mut bound = Rational::new();
         for width in [1e-12, 1e-9, 1e-6, 1e-3] {
             let a = rational::from_f64(at * (1.0 - width))?.max(first.clone());
             let b = rational::from_f64(at * (1.0 + width))?;
             if slope(&a) <= 0 && slope(&b) >= 0 {
-                bound = Rational::from(&wish.weight * &a) + second(&b);
+                bound = Rational::from(&target.weight * &a) + second(&b);
                 break;
             }
         }
@@ -420,8 +421,8 @@ mod tests {
         parse(text).unwrap()
     }
 
-    fn wish(count: u64, weight: &str, least: &str, most: Option<&str>) -> Wish {
-        Wish {
+    fn target(count: u64, weight: &str, least: &str, most: Option<&str>) -> QueryTarget {
+        QueryTarget {
             name: format!("{count} at {weight}"),
             count,
             weight: number(weight),
@@ -432,14 +433,14 @@ mod tests {
 
     #[test]
     fn an_allocation_keeps_its_promise_near_the_bound_of_all_others() {
-        let wishes = [wish(10, "1", "1", None), wish(10, "4", "1", None), wish(5, "1/9", "1", None)];
+        let targets = [target(10, "1", "1", None), target(10, "4", "1", None), target(5, "1/9", "1", None)];
         let (epsilon, delta): (Epsilon, Delta) = ("3".parse().unwrap(), "1e-9".parse().unwrap());
-        let found = allocate(&wishes, &epsilon, &delta, 4).unwrap();
+        let found = allocate(&targets, &epsilon, &delta, 4).unwrap();
         assert_eq!(found.delta.at_most(&delta), Certainty::Yes);
-        let bound = least_possible(&wishes, &epsilon, &delta).unwrap();
+        let bound = least_possible(&targets, &epsilon, &delta).unwrap();
         let ratio = found.error.approximate() / bound.to_f64();
         assert!((1.0..1.05).contains(&ratio), "{ratio}");
-        let zcdp = allocate_by_zcdp(&wishes, &epsilon, &delta, 4).unwrap().unwrap();
+        let zcdp = allocate_by_zcdp(&targets, &epsilon, &delta, 4).unwrap().unwrap();
         assert!(found.error.upper() < zcdp.error.lower());
         // Noise in proportion to sqrt(count / weight), nearly; and no nearby exchange of noise is better.
         let shape = found.sigma2[0].to_f64() / found.sigma2[1].to_f64();
@@ -450,12 +451,12 @@ mod tests {
             let family = |factor: &Rational| {
                 let mut all = other.clone();
                 all[j] *= factor;
-                composition(&wishes, &all)
+                composition(&targets, &all)
             };
             let target = Enclosure::rational(&epsilon, 100);
             let factor = guess(family, &target, &delta, (1e-3, 1.1, 1e4)).unwrap();
             other[j] *= rational::from_f64(factor).unwrap();
-            let error = weighted_error(&wishes, &other).unwrap();
+            let error = weighted_error(&targets, &other).unwrap();
             assert!(error.lower() > found.error.upper(), "{i} {j}");
         }
     }
@@ -463,20 +464,20 @@ mod tests {
     #[test]
     fn bounds_are_kept_and_what_they_forbid_is_refused() {
         let (epsilon, delta): (Epsilon, Delta) = ("5".parse().unwrap(), "1e-8".parse().unwrap());
-        let wishes = [wish(4, "1", "1", Some("8")), wish(4, "1", "2", None), wish(2, "7", "40", None)];
-        let found = allocate(&wishes, &epsilon, &delta, 3).unwrap();
+        let targets = [target(4, "1", "1", Some("8")), target(4, "1", "2", None), target(2, "7", "40", None)];
+        let found = allocate(&targets, &epsilon, &delta, 3).unwrap();
         assert!(found.sigma2[0] <= 8 && found.sigma2[2] == 40, "{:?}", found.sigma2);
-        assert!(least_possible(&wishes, &epsilon, &delta).unwrap() <= found.error.upper().to_rational().unwrap());
-        let tight = [wish(4, "1", "1/2", Some("1/2"))];
+        assert!(least_possible(&targets, &epsilon, &delta).unwrap() <= found.error.upper().to_rational().unwrap());
+        let tight = [target(4, "1", "1/2", Some("1/2"))];
         assert!(allocate(&tight, &epsilon, &delta, 3).is_err());
         for bad in
-            [wish(4, "0", "1", None), wish(4, "-1", "1", None), wish(4, "1", "2", Some("1")), wish(0, "1", "1", None)]
+            [target(4, "0", "1", None), target(4, "-1", "1", None), target(4, "1", "2", Some("1")), target(0, "1", "1", None)]
         {
             assert!(allocate(&[bad], &epsilon, &delta, 3).is_err());
         }
         assert!(allocate(&[], &epsilon, &delta, 3).is_err());
         // Where the least noise of all is enough, it is the answer.
-        let easy = allocate(&[wish(1, "1", "900", None)], &epsilon, &delta, 3).unwrap();
+        let easy = allocate(&[target(1, "1", "900", None)], &epsilon, &delta, 3).unwrap();
         assert_eq!(easy.sigma2, [900]);
     }
 }

@@ -5,13 +5,13 @@ use super::{
     figure::{Axis, Figure, Ink, Panel, Series},
 };
 use crate::{
-    spine::{bypass::Privacy, plan::Built},
-    topdown::spread::Spread,
+    spine::{bypass::Privacy, plan::BuiltSpine},
+    topdown::level_variances::LevelVariances,
 };
 
 /// The drawings of a spine that was built, with the names of their files: `osed` (distances of entities before and after;
 /// only if there are entities), `fanout`, and `variance` of each level, also on the census spine if that is given.
-pub fn spine_drawings(built: &Built, spreads: &[Spread], census: Option<&[Spread]>) -> Vec<(&'static str, Drawing)> {
+pub fn spine_drawings(built: &BuiltSpine, variances: &[LevelVariances], census: Option<&[LevelVariances]>) -> Vec<(&'static str, Drawing)> {
     let mut all = Vec::new();
     let pairs = built.distances();
     if !pairs.is_empty() {
@@ -26,11 +26,11 @@ pub fn spine_drawings(built: &Built, spreads: &[Spread], census: Option<&[Spread
         all.push(("osed", Drawing { sheet, figure: Figure { title, panels, columns: 1 } }));
     }
     all.push(("fanout", fanout(built)));
-    all.push(("variance", variance(built, spreads, census)));
+    all.push(("variance", variance(built, variances, census)));
     all
 }
 
-fn fanout(built: &Built) -> Drawing {
+fn fanout(built: &BuiltSpine) -> Drawing {
     let tree = &built.spine.tree;
     let names = &built.names[..tree.levels() - 1];
     let mut sheet = Sheet::new(["level", "children", "units"]);
@@ -60,18 +60,18 @@ fn fanout(built: &Built) -> Drawing {
     Drawing { sheet, figure: Figure { title, panels: vec![panel], columns: 1 } }
 }
 
-fn variance(built: &Built, spreads: &[Spread], census: Option<&[Spread]>) -> Drawing {
+fn variance(built: &BuiltSpine, variances: &[LevelVariances], census: Option<&[LevelVariances]>) -> Drawing {
     let mut header = vec!["spine", "level", "measured"];
     header.extend(["alone_lower", "alone_upper", "least_lower", "least_upper"]);
     header.extend(["mean_lower", "mean_upper", "most_lower", "most_upper"]);
     let mut sheet = Sheet::new(header);
     let mut points: [Vec<(f64, f64)>; 4] = Default::default();
     let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
-    for (spine, spreads) in [("this", Some(spreads)), ("census", census)] {
-        for (level, (spread, name)) in spreads.unwrap_or_default().iter().zip(&built.names).enumerate() {
-            let alone = spread.alone.as_ref().map_or([String::new(), String::new()], ends);
-            let numbers = [&spread.least, &spread.mean, &spread.most].map(ends).concat();
-            let text = vec![spine.to_string(), name.clone(), spread.measured.to_string()];
+    for (spine, variances) in [("this", Some(variances)), ("census", census)] {
+        for (level, (own, name)) in variances.unwrap_or_default().iter().zip(&built.names).enumerate() {
+            let alone = own.alone.as_ref().map_or([String::new(), String::new()], ends);
+            let numbers = [&own.least, &own.mean, &own.most].map(ends).concat();
+            let text = vec![spine.to_string(), name.clone(), own.measured.to_string()];
             sheet.push([text, alone.to_vec(), numbers].concat());
             let y = level as f64;
             let mut put = |at: usize, value: f64| {
@@ -80,11 +80,11 @@ fn variance(built: &Built, spreads: &[Spread], census: Option<&[Spread]>) -> Dra
                 points[at].push((value, y));
             };
             if spine == "census" {
-                put(3, spread.mean.approximate());
+                put(3, own.mean.approximate());
             } else {
-                spread.alone.iter().for_each(|alone| put(0, alone.approximate()));
-                put(1, spread.mean.approximate());
-                put(2, spread.most.approximate());
+                own.alone.iter().for_each(|alone| put(0, alone.approximate()));
+                put(1, own.mean.approximate());
+                put(2, own.most.approximate());
             }
         }
     }

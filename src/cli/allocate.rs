@@ -6,10 +6,10 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{
         Delta, Epsilon,
-        allocate::{self, Wish},
+        allocate::{self, QueryTarget},
     },
     numeric::Enclosure,
-    release::{Release, wishes},
+    release::{Release, query_targets},
 };
 use rug::{Rational, float::Round};
 use serde_json::{Value, json};
@@ -48,23 +48,23 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     let epsilon: Epsilon = quantity("--epsilon", &args.epsilon)?;
     let delta: Delta = quantity("--delta", &args.delta)?;
-    let wishes = args.wishes()?;
-    let found = allocate::allocate(&wishes, &epsilon, &delta, args.decimals)?;
-    let bound = allocate::least_possible(&wishes, &epsilon, &delta)?;
-    let zcdp = allocate::allocate_by_zcdp(&wishes, &epsilon, &delta, args.decimals)?;
+    let targets = args.targets()?;
+    let found = allocate::allocate(&targets, &epsilon, &delta, args.decimals)?;
+    let bound = allocate::least_possible(&targets, &epsilon, &delta)?;
+    let zcdp = allocate::allocate_by_zcdp(&targets, &epsilon, &delta, args.decimals)?;
     // 100 (found / bound - 1), rounded up: at most so far from optimal.
     let above = found.error.upper_rational().filter(|_| bound > 0).map(|most| {
         let ratio = most / &bound;
         Enclosure::rational(&((ratio - 1_u32) * 100_u32), 64)
     });
     if args.json {
-        let query = |(k, wish): (usize, &Wish)| {
+        let query = |(k, target): (usize, &QueryTarget)| {
             json!({
-                "name": wish.name,
-                "count": wish.count,
-                "weight": exact(&wish.weight),
-                "least_sigma2": exact(&wish.least),
-                "most_sigma2": wish.most.as_ref().map_or(Value::Null, exact),
+                "name": target.name,
+                "count": target.count,
+                "weight": exact(&target.weight),
+                "least_sigma2": exact(&target.least),
+                "most_sigma2": target.most.as_ref().map_or(Value::Null, exact),
                 "sigma2": exact(&found.sigma2[k]),
                 "zcdp_sigma2": zcdp.as_ref().map_or(Value::Null, |zcdp| exact(&zcdp.sigma2[k])),
             })
@@ -77,21 +77,21 @@ pub fn run(args: &Args) -> Result<Exit> {
             "least_possible_weighted_squared_error": lower_json(&bound),
             "at_most_percent_above_optimum": above.as_ref().map_or(Value::Null, upper_json),
             "zcdp_weighted_squared_error": zcdp.as_ref().map_or(Value::Null, |zcdp| zcdp.error.to_json()),
-            "queries": wishes.iter().enumerate().map(query).collect::<Vec<Value>>(),
+            "queries": targets.iter().enumerate().map(query).collect::<Vec<Value>>(),
         }))?;
         return Ok(Exit::Done);
     }
     output::text(&format!("epsilon <= {} at delta = {}\n\n", exact_text(&epsilon), exact_text(&delta)))?;
-    let row = |(k, wish): (usize, &Wish)| {
+    let row = |(k, target): (usize, &QueryTarget)| {
         vec![
-            wish.name.clone(),
-            wish.count.to_string(),
-            exact_text(&wish.weight),
+            target.name.clone(),
+            target.count.to_string(),
+            exact_text(&target.weight),
             exact_text(&found.sigma2[k]),
             zcdp.as_ref().map_or_else(|| "none".to_string(), |zcdp| exact_text(&zcdp.sigma2[k])),
         ]
     };
-    let rows: Vec<Vec<String>> = wishes.iter().enumerate().map(row).collect();
+    let rows: Vec<Vec<String>> = targets.iter().enumerate().map(row).collect();
     output::table(&["", "counts", "weight", "sigma2", "by zCDP"], &rows)?;
     output::text(&format!("\nweighted squared error {}", found.error.shown(8)))?;
     match &zcdp {
@@ -124,13 +124,13 @@ fn upper_json(value: &Enclosure) -> Value {
 }
 
 impl Args {
-    fn wishes(&self) -> Result<Vec<Wish>> {
+    fn targets(&self) -> Result<Vec<QueryTarget>> {
         if let Some(name) = &self.release {
-            return Release::find(name).and_then(|release| release.wishes(None)).context("--release");
+            return Release::find(name).and_then(|release| release.query_targets(None)).context("--release");
         }
         let Some(path) = &self.file else { bail!("give a FILE of queries or --release NAME") };
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-        Ok(wishes::parse(&text, &name)?)
+        Ok(query_targets::parse(&text, &name)?)
     }
 }

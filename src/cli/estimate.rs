@@ -6,16 +6,16 @@ use anyhow::{Context, Result};
 use dp_assay::{
     numeric::Enclosure,
     release::Release,
-    spine::saved::Saved,
+    spine::{bypass::Privacy, spine_files::SavedSpine},
     topdown::{
-        estimated::{self, Estimated},
-        measure::Mechanism,
-        measurements,
+        estimates_file::{self, Estimates},
+        measure::MeasurementPlan,
+        measurement_files,
     },
 };
 use serde_json::{Value, json};
 
-use super::{Exit, output};
+use super::{Exit, number, output};
 
 /// Least squares over noisy counts: totals with their variance, and non-negative whole counts that add up
 #[derive(clap::Args)]
@@ -29,6 +29,9 @@ pub struct Args {
     /// The release that was measured
     #[arg(long, value_name = "NAME|FILE")]
     release: String,
+    /// The pure epsilon that was measured with, for a spine of privacy "pure"
+    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
+    epsilon: Option<String>,
     /// The folder for totals and counts; it must be empty or not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -38,24 +41,27 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    measurements::check_free(&args.out).context("--out")?;
+    measurement_files::check_free(&args.out).context("--out")?;
     let release = Release::find(&args.release).context("--release")?;
-    let saved = Saved::read(&args.spine).context("--spine")?;
-    let mechanism = Mechanism::of_release(&saved.spine, &release).context("--release")?;
+    let saved = SavedSpine::read(&args.spine).context("--spine")?;
+    let epsilon = args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?;
+    let is_pure = matches!(saved.privacy, Privacy::Pure { .. });
+    let context = if is_pure || epsilon.is_some() { "--release, --epsilon" } else { "--release" };
+    let plan = MeasurementPlan::on_saved(&saved, &release, epsilon.as_ref()).context(context)?;
     let schema = release.schema.clone().unwrap_or_default();
-    let estimated = Estimated::read(&mechanism, &schema, &args.measurements).context("--measurements")?;
-    estimated::write(&estimated, &saved, &schema, &args.out).context("--out")?;
+    let estimated = Estimates::read(&plan, &schema, &args.measurements).context("--measurements")?;
+    estimates_file::write(&estimated, &saved, &schema, &args.out).context("--out")?;
     let shown = |value: &Enclosure| value.shown(6);
     let tree = &saved.spine.tree;
     if args.json {
-        let levels: Vec<Value> = (saved.names.iter().zip(&estimated.spreads).enumerate())
-            .map(|(level, (name, spread))| {
+        let levels: Vec<Value> = (saved.names.iter().zip(&estimated.level_variances).enumerate())
+            .map(|(level, (name, variance))| {
                 json!({
                     "name": name,
                     "units": tree.units(level),
-                    "variance_of_total": spread.mean.to_json(),
-                    "variance_least": spread.least.to_json(),
-                    "variance_most": spread.most.to_json(),
+                    "variance_of_total": variance.mean.to_json(),
+                    "variance_least": variance.least.to_json(),
+                    "variance_most": variance.most.to_json(),
                 })
             })
             .collect();
@@ -68,9 +74,9 @@ pub fn run(args: &Args) -> Result<Exit> {
         }))?;
         return Ok(Exit::Done);
     }
-    let rows: Vec<Vec<String>> = (saved.names.iter().zip(&estimated.spreads).enumerate())
-        .map(|(level, (name, spread))| {
-            let variances = [&spread.least, &spread.mean, &spread.most].map(shown);
+    let rows: Vec<Vec<String>> = (saved.names.iter().zip(&estimated.level_variances).enumerate())
+        .map(|(level, (name, variance))| {
+            let variances = [&variance.least, &variance.mean, &variance.most].map(shown);
             [vec![name.clone(), tree.units(level).to_string()], variances.to_vec()].concat()
         })
         .collect();

@@ -5,18 +5,24 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use dp_assay::{
     account::{Account, Delta},
-    numeric::Enclosure,
+    loss::law::Law,
+    numeric::{Enclosure, rational},
     release::Release,
-    spine::saved::Saved,
-    topdown::{histograms::Histograms, measure::Mechanism, measurements},
+    spine::{bypass::Privacy, spine_files::SavedSpine},
+    topdown::{
+        histograms::Histograms,
+        measure::MeasurementPlan,
+        measurement_files::{self, Manifest, MeasurementFile},
+    },
 };
-use serde_json::{Value, json};
+use rug::Rational;
+use serde_json::{Map, Value, json};
 
 use super::{
     Exit,
     mechanism::Randomness,
     output::{self, exact, exact_text},
-    quantity,
+    number, quantity,
 };
 
 /// Exact noise on every query of every unit of a spine, and the exact epsilon of it all
@@ -35,6 +41,9 @@ pub struct Args {
     /// A bundled release that has attributes, or a TOML file of the same form: levels, queries, budget
     #[arg(long, value_name = "NAME|FILE")]
     release: String,
+    /// For a spine of privacy "pure": the pure epsilon of all noisy counts together, shared out as the release shares its rho
+    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
+    epsilon: Option<String>,
     /// The folder for the noisy counts; it must be empty or not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -56,79 +65,53 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let delta: Delta = quantity("--delta", &args.delta)?;
-    measurements::check_free(&args.out).context("--out")?;
+    measurement_files::check_free(&args.out).context("--out")?;
     let release = Release::find(&args.release).context("--release")?;
-    let saved = Saved::read(&args.spine).context("--spine")?;
-    let mechanism = Mechanism::of_release(&saved.spine, &release).context("--release")?;
+    let saved = SavedSpine::read(&args.spine).context("--spine")?;
+    let pure_epsilon = args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?;
+    let is_pure = matches!(saved.privacy, Privacy::Pure { .. });
+    let context = if is_pure || pure_epsilon.is_some() { "--release, --epsilon" } else { "--release" };
+    let plan = MeasurementPlan::on_saved(&saved, &release, pure_epsilon.as_ref()).context(context)?;
     // What it spends is known before anything is drawn.
-    let worst = mechanism.worst_path()?;
-    let epsilon = worst.epsilon(&delta, args.digits)?;
-    let (p, q) = epsilon.pair().unwrap_or_default();
+    let account = Spending::of(&plan, &saved, &delta, args.digits)?;
     let schema = release.schema.clone().unwrap_or_default();
     let histograms = Histograms::read(&args.counts, &saved, &schema, &args.column).context("--counts")?;
     let mut streams = args.randomness.resolve()?;
-    let paths = saved.spine.paths()?;
-    let names =
-        |path: usize| -> Vec<&str> { paths[path].dropped.iter().map(|level| saved.names[*level].as_str()).collect() };
-    let pair = if worst.in_pairs() { vec![p, q] } else { vec![p] };
-    let privacy = json!({
-        "neighbors": release.neighbors.name(),
-        "rho": exact(&worst.rho()),
-        "delta": exact(&delta),
-        "epsilon": epsilon.value.to_json(),
-        "worst_paths": pair.iter().map(|path| json!(names(*path).join(" "))).collect::<Value>(),
-    });
-    let said = (release.name.as_str(), privacy.clone());
+    let privacy = account.json(&release, &delta);
+    let said = (release.name.as_str(), Value::Object(privacy.clone()));
     let manifest =
-        measurements::write(&mechanism, &saved.names, said, &histograms, &mut streams, &args.out).context("--out")?;
-    let rows: Vec<Vec<String>> = (manifest.files.iter())
-        .map(|file| {
-            let asked = mechanism.levels()[file.level].iter().find(|asked| asked.group.name == file.query);
-            let law = asked.and_then(|asked| (1..=saved.names.len()).find_map(|carried| asked.law(carried)));
-            let sigma2 = law.map(|law| Enclosure::rational(parameter(law), 64).shown(6)).unwrap_or_default();
-            let numbers = [file.counts, file.units].map(|quantity| quantity.to_string());
-            [vec![file.level_name.clone(), file.query.clone()], numbers.to_vec(), vec![sigma2]].concat()
-        })
-        .collect();
+        measurement_files::write(&plan, &saved.names, said, &histograms, &mut streams, &args.out).context("--out")?;
+    let rows = rows(&plan, &saved, &manifest);
+    let parameter = if account.pure_epsilon.is_some() { "epsilon" } else { "sigma2" };
     if args.csv {
-        output::csv(&["level", "query", "counts", "units", "largest_sigma2_approx"], rows)?;
+        let last = if account.pure_epsilon.is_some() { "least_epsilon_approx" } else { "largest_sigma2_approx" };
+        output::csv(&["level", "query", "counts", "units", last], rows)?;
         return Ok(Exit::Done);
     }
     let without = histograms.blocks_without(saved.geoids.len());
     if args.json {
-        let files: Vec<Value> = manifest.files.iter().map(|file| json!(file)).collect();
-        let mut object = json!({ "release": release.name });
-        if let (Some(object), Value::Object(privacy)) = (object.as_object_mut(), privacy) {
-            object.extend(privacy);
-        }
-        let rest = json!({
-            "noisy_counts": mechanism.counts(),
-            "files": files,
-            "confidential": { "records": histograms.total(), "blocks_without_counts": without },
-            "out": args.out.display().to_string(),
-        });
-        if let (Some(object), Value::Object(rest)) = (object.as_object_mut(), rest) {
-            object.extend(rest);
-        }
+        let mut object = Map::new();
+        object.insert("release".into(), json!(release.name));
+        object.extend(privacy);
+        object.insert("noisy_counts".into(), json!(plan.counts()));
+        object.insert("files".into(), manifest.files.iter().map(|file| json!(file)).collect());
+        let confidential = json!({ "records": histograms.total(), "blocks_without_counts": without });
+        object.insert("confidential".into(), confidential);
+        object.insert("out".into(), json!(args.out.display().to_string()));
         if let Some(seed) = streams.insecure_seed() {
-            object["insecure_seed"] = json!(seed);
+            object.insert("insecure_seed".into(), json!(seed));
         }
-        output::json(&object)?;
+        output::json(&Value::Object(object))?;
         return Ok(Exit::Done);
     }
-    output::table(&["level", "query", "counts", "units", "sigma2"], &rows)?;
-    let named: Vec<String> =
-        pair.iter().map(|path| format!("the path that drops [{}]", names(*path).join(" "))).collect();
+    output::table(&["level", "query", "counts", "units", parameter], &rows)?;
     output::text(&format!(
-        "\n{} noisy counts in {}; sigma2 is that of the units that carry least\n\
-         rho {}, epsilon {} at delta {}, of {}\n\
+        "\n{} noisy counts in {}; {parameter} is that of the units that carry least\n\
+         {}\n\
          Confidential: {} records; {without} of {} blocks have no line and count as empty.\n",
-        mechanism.counts(),
+        plan.counts(),
         args.out.display(),
-        exact_text(&worst.rho()),
-        epsilon.value.shown(args.digits.min(40) as usize),
-        exact_text(&delta),
-        named.join(" and "),
+        account.text(&delta, args.digits),
         histograms.total(),
         saved.geoids.len(),
     ))?;
@@ -138,8 +121,69 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn parameter(law: &dp_assay::loss::law::Law) -> &rug::Rational {
-    use dp_assay::loss::law::Law;
+/// What all noisy counts together spend.
+struct Spending {
+    rho: Rational,
+    /// The epsilon of pure differential privacy, for Laplace noise.
+    pure_epsilon: Option<Rational>,
+    epsilon: Enclosure,
+    /// The levels that are dropped by the worst path, or by each of the worst pair.
+    worst_paths: Vec<String>,
+}
+
+impl Spending {
+    fn of(plan: &MeasurementPlan, saved: &SavedSpine, delta: &Delta, digits: u32) -> Result<Spending> {
+        let worst = plan.worst_path()?;
+        let epsilon = worst.epsilon(delta, digits)?;
+        let (p, q) = epsilon.pair().unwrap_or_default();
+        let paths = saved.spine.paths()?;
+        let names = |path: usize| {
+            let dropped = paths[path].dropped.iter().map(|level| saved.names[*level].as_str());
+            dropped.collect::<Vec<_>>().join(" ")
+        };
+        let worst_paths = if worst.in_pairs() { vec![names(p), names(q)] } else { vec![names(p)] };
+        Ok(Spending { rho: worst.rho().into(), pure_epsilon: plan.pure_epsilon()?, epsilon: epsilon.value, worst_paths })
+    }
+
+    fn json(&self, release: &Release, delta: &Delta) -> Map<String, Value> {
+        let mut object = Map::new();
+        object.insert("neighbors".into(), json!(release.neighbors.name()));
+        object.insert("rho".into(), exact(&self.rho));
+        if let Some(epsilon) = &self.pure_epsilon {
+            object.insert("pure_epsilon".into(), exact(epsilon));
+        }
+        object.insert("delta".into(), exact(delta));
+        object.insert("epsilon".into(), self.epsilon.to_json());
+        object.insert("worst_paths".into(), json!(self.worst_paths));
+        object
+    }
+
+    fn text(&self, delta: &Delta, digits: u32) -> String {
+        let whole = match &self.pure_epsilon {
+            Some(epsilon) => format!("pure epsilon {}", rational::display(epsilon)),
+            None => format!("rho {}", exact_text(&self.rho)),
+        };
+        let shown = self.epsilon.shown(digits.min(40) as usize);
+        let named: Vec<String> =
+            self.worst_paths.iter().map(|names| format!("the path that drops [{names}]")).collect();
+        format!("{whole}, epsilon {shown} at delta {}, of {}", exact_text(delta), named.join(" and "))
+    }
+}
+
+/// A row for each file: the level, the query, how many counts and units it has, and the parameter of the noise of the units
+/// that carry least.
+fn rows(plan: &MeasurementPlan, saved: &SavedSpine, manifest: &Manifest) -> Vec<Vec<String>> {
+    let row = |file: &MeasurementFile| {
+        let asked = plan.levels()[file.level].iter().find(|asked| asked.group.name == file.query);
+        let law = asked.and_then(|asked| (1..=saved.names.len()).find_map(|carried| asked.law(carried)));
+        let parameter = law.map(|law| Enclosure::rational(parameter(law), 64).shown(6)).unwrap_or_default();
+        let numbers = [file.counts, file.units].map(|number| number.to_string());
+        [vec![file.level_name.clone(), file.query.clone()], numbers.to_vec(), vec![parameter]].concat()
+    };
+    manifest.files.iter().map(row).collect()
+}
+
+fn parameter(law: &Law) -> &Rational {
     match law {
         Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => sigma2,
         Law::DiscreteLaplace { epsilon } => epsilon,

@@ -4,19 +4,20 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use dp_assay::{
-    account::profile::check_delta,
+    account::{Account, Delta},
     chart::spine::spine_drawings,
     numeric::Enclosure,
     spine::{
         blocks::Blocks,
         bypass::{self, Privacy},
-        plan::{Built, Plan},
+        plan::{BuiltSpine, SpinePlan},
+        spine_files,
     },
-    topdown::spread::Spread,
+    topdown::level_variances::{self, LevelVariances},
 };
 use serde_json::{Value, json};
 
-use super::{Answer, number, output};
+use super::{Exit, output, quantity};
 
 /// A geographic spine: optimized block groups, bypassed units, block paths and their exact epsilon
 #[derive(clap::Args)]
@@ -44,12 +45,9 @@ pub struct Args {
     digits: u32,
 }
 
-pub fn run(args: &Args) -> Result<Answer> {
-    let delta = args.delta.as_deref().map(|text| number("--delta", text)).transpose()?;
-    if let Some(delta) = &delta {
-        check_delta(delta).context("--delta")?;
-    }
-    let plan = Plan::read(&args.plan).context("--plan")?;
+pub fn run(args: &Args) -> Result<Exit> {
+    let delta: Option<Delta> = args.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
+    let plan = SpinePlan::read(&args.plan).context("--plan")?;
     let built = plan.build(Blocks::read(&args.blocks).context("--blocks")?)?;
     let epsilon = match (&delta, &built.release) {
         (None, _) => None,
@@ -62,14 +60,15 @@ pub fn run(args: &Args) -> Result<Answer> {
             Some((epsilon.value, pair.iter().map(|path| release.dropped_names(*path).join(" ")).collect::<Vec<_>>()))
         }
     };
-    built.write(&args.out).context("--out")?;
-    let (spreads, census) = (built.spreads()?, built.census_spreads()?);
-    for (name, drawing) in spine_drawings(&built, &spreads, census.as_deref()) {
+    spine_files::write(&built, &level_variances::of_entities_approx(&built)?, &args.out).context("--out")?;
+    let on_spine = level_variances::on_spine(&built.spine, built.privacy)?;
+    let census = level_variances::on_census_spine(&built)?;
+    for (name, drawing) in spine_drawings(&built, &on_spine, census.as_deref()) {
         drawing.write(&args.out, name).context("--out")?;
     }
     if args.csv {
         let both = |(lower, upper)| vec![lower, upper];
-        let rows = rows(&built, &spreads, |value| both(value.map_or_else(Default::default, output::ends)));
+        let rows = rows(&built, &on_spine, |value| both(value.map_or_else(Default::default, output::ends)));
         let heading = [
             "level",
             "units",
@@ -81,59 +80,68 @@ pub fn run(args: &Args) -> Result<Answer> {
             "variance_upper",
         ];
         output::csv(&heading, rows)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
-    let object = object(&built, &spreads, delta.as_deref(), epsilon.as_ref())?;
+    let object = object(&built, &on_spine, delta.as_deref(), epsilon.as_ref())?;
     if args.json {
         output::json(&object)?;
-        return Ok(Answer::Done);
+        return Ok(Exit::Done);
     }
-    table(&built, &spreads, &object, args)?;
+    table(&built, &on_spine, &object, args)?;
     if let (Some((epsilon, worst)), Some(delta)) = (&epsilon, &delta) {
         let shown = epsilon.shown(args.digits.min(40) as usize);
         let named: Vec<String> = worst.iter().map(|names| format!("the path that drops [{names}]")).collect();
         let delta = output::exact_text(delta);
         output::text(&format!("epsilon {shown} at delta {delta}, of {}\n", named.join(" and ")))?;
     }
-    Ok(Answer::Done)
+    Ok(Exit::Done)
 }
 
 type Worst = (Enclosure, Vec<String>);
 
 /// A row for each level: its numbers, and the mean variance of own answers and of estimates as `shown` writes them.
-fn rows(built: &Built, spreads: &[Spread], shown: impl Fn(Option<&Enclosure>) -> Vec<String>) -> Vec<Vec<String>> {
+fn rows(
+    built: &BuiltSpine,
+    variances: &[LevelVariances],
+    shown: impl Fn(Option<&Enclosure>) -> Vec<String>,
+) -> Vec<Vec<String>> {
     let spine = &built.spine;
-    (built.names.iter().zip(spreads).enumerate())
-        .map(|(level, (name, spread))| {
+    (built.names.iter().zip(variances).enumerate())
+        .map(|(level, (name, variance))| {
             let numbers = [spine.tree.units(level), spine.tree.max_fanout(level), spine.bypassed[level]];
             let mut row = vec![name.clone()];
             row.extend(numbers.map(|number| number.to_string()));
-            row.extend(shown(spread.alone.as_ref()));
-            row.extend(shown(Some(&spread.mean)));
+            row.extend(shown(variance.alone.as_ref()));
+            row.extend(shown(Some(&variance.mean)));
             row
         })
         .collect()
 }
 
 /// What the variances are measured in.
-fn unit(built: &Built) -> &'static str {
+fn unit(built: &BuiltSpine) -> &'static str {
     if built.privacy == Privacy::Concentrated { "1 / rho" } else { "8 / epsilon^2" }
 }
 
-fn object(built: &Built, spreads: &[Spread], delta: Option<&rug::Rational>, epsilon: Option<&Worst>) -> Result<Value> {
+fn object(
+    built: &BuiltSpine,
+    variances: &[LevelVariances],
+    delta: Option<&rug::Rational>,
+    epsilon: Option<&Worst>,
+) -> Result<Value> {
     let (spine, distances) = (&built.spine, built.distances());
-    let levels: Vec<Value> = (built.names.iter().zip(spreads).enumerate())
-        .map(|(level, (name, spread))| {
+    let levels: Vec<Value> = (built.names.iter().zip(variances).enumerate())
+        .map(|(level, (name, variance))| {
             json!({
                 "name": name,
                 "units": spine.tree.units(level),
                 "max_fanout": spine.tree.max_fanout(level),
                 "bypassed": spine.bypassed[level],
-                "measured": spread.measured,
-                "variance_alone": output::enclosure(spread.alone.as_ref()),
-                "variance": spread.mean.to_json(),
-                "variance_least": spread.least.to_json(),
-                "variance_most": spread.most.to_json(),
+                "measured": variance.measured,
+                "variance_alone": output::enclosure(variance.alone.as_ref()),
+                "variance": variance.mean.to_json(),
+                "variance_least": variance.least.to_json(),
+                "variance_most": variance.most.to_json(),
             })
         })
         .collect();
@@ -180,9 +188,9 @@ fn object(built: &Built, spreads: &[Spread], delta: Option<&rug::Rational>, epsi
     Ok(object)
 }
 
-fn table(built: &Built, spreads: &[Spread], object: &Value, args: &Args) -> Result<()> {
+fn table(built: &BuiltSpine, variances: &[LevelVariances], object: &Value, args: &Args) -> Result<()> {
     let spine = &built.spine;
-    let rows = rows(built, spreads, |value| vec![value.map_or("-".to_string(), |value| value.shown(6))]);
+    let rows = rows(built, variances, |value| vec![value.map_or("-".to_string(), |value| value.shown(6))]);
     output::table(&["level", "units", "max fan-out", "bypassed", "own variance", "estimated"], &rows)?;
     output::text(&format!(
         "\nvariance of a unit's total, means of its own answer and of least squares over the spine, in units of {}\n",

@@ -1,17 +1,14 @@
 //! The TOML form of a release and its rules.
 
 use rug::Rational;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    Level, Neighbors, Paths, Query, Release,
-    schema_file::{AttributeFile, RecodeFile},
+    GeoLevel, Neighbors, Paths, Query, Release,
+    schema_file::{self, AttributeFile, RecodeFile},
 };
-use crate::{
-    error::{Error, Result},
-    numeric::rational,
-};
+use crate::{error::Result, numeric::rational, toml_reader::TomlReader};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,49 +64,16 @@ fn one() -> u64 {
     1
 }
 
-/// A file while it is read: its name and text, for messages with a place.
-pub(crate) struct Reader<'a> {
-    pub file: &'a str,
-    pub text: &'a str,
-}
-
 pub(super) fn parse(text: &str, file: &str) -> Result<Release> {
-    let reader = Reader { file, text };
+    let reader = TomlReader::new(file, text);
     let raw = reader.toml()?;
-    reader.release(raw)
+    ReleaseReader(&reader).release(raw)
 }
 
-impl Reader<'_> {
-    /// The text as TOML.
-    pub(crate) fn toml<T: DeserializeOwned>(&self) -> Result<T> {
-        toml::from_str(self.text).map_err(|error| {
-            self.refuse(error.span().map_or(usize::MAX, |span| span.start), error.message().replace('\n', " "))
-        })
-    }
+/// Reads the parts of a release and checks its rules.
+struct ReleaseReader<'a>(&'a TomlReader<'a>);
 
-    pub(crate) fn refuse(&self, at: usize, why: String) -> Error {
-        let (line, column) = match self.text.get(..at) {
-            None => (0, 0),
-            Some(before) => {
-                let last_line = before.rsplit('\n').next().unwrap_or("");
-                (before.matches('\n').count() + 1, last_line.chars().count() + 1)
-            }
-        };
-        Error::DataFile { file: self.file.to_string(), line, column, why }
-    }
-
-    pub(crate) fn number(&self, text: &Spanned<String>) -> Result<Rational> {
-        rational::parse(text.get_ref()).map_err(|error| self.refuse(text.span().start, error.to_string()))
-    }
-
-    pub(crate) fn positive(&self, text: &Spanned<String>, what: &str) -> Result<Rational> {
-        let value = self.number(text)?;
-        if value <= 0 {
-            return Err(self.refuse(text.span().start, format!("{what} must be above 0")));
-        }
-        Ok(value)
-    }
-
+impl ReleaseReader<'_> {
     /// The rho of a part: a proportion of the whole, or given absolutely; exactly one of the two.
     fn share(
         &self,
@@ -120,32 +84,10 @@ impl Reader<'_> {
         rho: Option<&Spanned<String>>,
     ) -> Result<Rational> {
         match (proportion, rho) {
-            (Some(proportion), None) => Ok(self.positive(proportion, &format!("the proportion of {what}"))? * whole),
-            (None, Some(rho)) => self.positive(rho, &format!("the rho of {what}")),
-            _ => Err(self.refuse(at, format!("{what} needs either a proportion or a rho"))),
+            (Some(proportion), None) => Ok(self.0.positive(proportion, &format!("the proportion of {what}"))? * whole),
+            (None, Some(rho)) => self.0.positive(rho, &format!("the rho of {what}")),
+            _ => Err(self.0.refuse(at, format!("{what} needs either a proportion or a rho"))),
         }
-    }
-
-    pub(crate) fn neighbors(&self, text: &Spanned<String>) -> Result<Neighbors> {
-        match text.get_ref().as_str() {
-            "add-remove" => Ok(Neighbors::AddRemove),
-            "bounded" => Ok(Neighbors::Bounded),
-            other => {
-                let why = format!("neighbors = {other:?}: expected \"add-remove\" or \"bounded\"");
-                Err(self.refuse(text.span().start, why))
-            }
-        }
-    }
-
-    pub(super) fn no_duplicates<'s>(&self, names: impl Iterator<Item = &'s Spanned<String>>, what: &str) -> Result<()> {
-        let mut seen: Vec<&str> = Vec::new();
-        for name in names {
-            if seen.contains(&name.get_ref().as_str()) {
-                return Err(self.refuse(name.span().start, format!("the {what} {:?} occurs twice", name.get_ref())));
-            }
-            seen.push(name.get_ref());
-        }
-        Ok(())
     }
 
     fn adds_up(&self, at: usize, sum: &Rational, whole: &Rational, what: &str) -> Result<()> {
@@ -153,31 +95,29 @@ impl Reader<'_> {
             return Ok(());
         }
         let share = rational::display(&Rational::from(sum / whole));
-        let why = format!("{what} add up to {share} of the whole where they must add up to exactly 1");
-        Err(self.refuse(at, why))
+        let why = format!("{what} add up to {share} of the whole, but must add up to exactly 1");
+        Err(self.0.refuse(at, why))
     }
 
     fn release(&self, raw: ReleaseFile) -> Result<Release> {
         for text in [&raw.name, &raw.source] {
             if text.get_ref().trim().is_empty() {
-                return Err(
-                    self.refuse(text.span().start, "a release needs a name and the source of its figures".into())
-                );
+                return Err(self.0.refuse(text.span().start, "a release needs a name and the source of its figures"));
             }
         }
-        let neighbors = self.neighbors(&raw.neighbors)?;
-        let rho = self.positive(&raw.rho, "rho")?;
-        let factor = self.positive(&raw.sigma2_times_rho, "sigma2_times_rho")?;
-        self.no_duplicates(raw.levels.iter().map(|level| &level.get_ref().name), "level")?;
-        let levels: Vec<Level> =
+        let neighbors = Neighbors::read(self.0, &raw.neighbors)?;
+        let rho = self.0.positive(&raw.rho, "rho")?;
+        let factor = self.0.positive(&raw.sigma2_times_rho, "sigma2_times_rho")?;
+        self.0.no_duplicates(raw.levels.iter().map(|level| &level.get_ref().name), "level")?;
+        let levels: Vec<GeoLevel> =
             (raw.levels.iter()).map(|level| self.level(level, &rho, &factor, neighbors)).collect::<Result<_>>()?;
         if levels.is_empty() {
-            return Err(self.refuse(0, "a release needs at least one [[level]]".into()));
+            return Err(self.0.refuse(0, "a release needs at least one [[level]]"));
         }
         let sum = levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
         self.adds_up(raw.rho.span().start, &sum, &rho, "the shares of the levels")?;
         let paths = raw.paths.as_ref().map(|paths| self.paths(paths, &levels)).transpose()?;
-        let schema = self.schema(&raw.attributes, &raw.recodes)?;
+        let schema = schema_file::schema(self.0, &raw.attributes, &raw.recodes)?;
         Ok(Release {
             paths,
             schema,
@@ -191,20 +131,21 @@ impl Reader<'_> {
         })
     }
 
-    fn paths(&self, raw: &Spanned<PathsFile>, levels: &[Level]) -> Result<Paths> {
+    fn paths(&self, raw: &Spanned<PathsFile>, levels: &[GeoLevel]) -> Result<Paths> {
         /// All subsets of more levels would be too many pairs.
         const MOST_DROPPABLE: usize = 7;
         let (at, paths) = (raw.span().start, raw.get_ref());
         let index = |name: &str, at: usize| {
             let found = levels.iter().position(|level| level.name == name).filter(|&index| index > 0);
-            found
-                .ok_or_else(|| self.refuse(at, format!("{name:?} is not a level below the first, which keeps its own")))
+            found.ok_or_else(|| {
+                self.0.refuse(at, format!("{name:?} is not a level below the first, which keeps its own"))
+            })
         };
-        self.no_duplicates(paths.droppable.iter(), "droppable level")?;
+        self.0.no_duplicates(paths.droppable.iter(), "droppable level")?;
         let droppable: Vec<usize> =
             (paths.droppable.iter()).map(|name| index(name.get_ref(), name.span().start)).collect::<Result<_>>()?;
         if droppable.len() > MOST_DROPPABLE {
-            return Err(self.refuse(at, format!("at most {MOST_DROPPABLE} levels can be droppable")));
+            return Err(self.0.refuse(at, format!("at most {MOST_DROPPABLE} levels can be droppable")));
         }
         let Some(sets) = &paths.dropped else {
             let subset = |bits: usize| (0..droppable.len()).filter(move |k| bits >> k & 1 == 1);
@@ -216,18 +157,16 @@ impl Reader<'_> {
             let at = set.span().start;
             let mut indices: Vec<usize> = set.get_ref().iter().map(|name| index(name, at)).collect::<Result<_>>()?;
             if let Some(fixed) = indices.iter().find(|index| !droppable.contains(index)) {
-                return Err(self.refuse(at, format!("{:?} is not among the droppable levels", levels[*fixed].name)));
+                return Err(self.0.refuse(at, format!("{:?} is not among the droppable levels", levels[*fixed].name)));
             }
             indices.sort_unstable();
             if indices.windows(2).any(|pair| pair[0] == pair[1]) || dropped.contains(&indices) {
-                return Err(self.refuse(at, "a level or a set of dropped levels occurs twice".into()));
+                return Err(self.0.refuse(at, "a level or a set of dropped levels occurs twice"));
             }
             dropped.push(indices);
         }
         if dropped.is_empty() {
-            return Err(
-                self.refuse(at, "dropped names no path; the empty set [] is the path that drops nothing".into())
-            );
+            return Err(self.0.refuse(at, "dropped names no path; the empty set [] is the path that drops nothing"));
         }
         Ok(Paths { note: paths.note.clone(), dropped })
     }
@@ -238,16 +177,16 @@ impl Reader<'_> {
         whole: &Rational,
         factor: &Rational,
         neighbors: Neighbors,
-    ) -> Result<Level> {
+    ) -> Result<GeoLevel> {
         let (at, level) = (raw.get_ref().name.span().start, raw.get_ref());
         let what = format!("the level {:?}", level.name.get_ref());
         let rho = self.share(at, &what, whole, level.proportion.as_ref(), level.rho.as_ref())?;
-        self.no_duplicates(level.queries.iter().map(|query| &query.get_ref().name), "query")?;
+        self.0.no_duplicates(level.queries.iter().map(|query| &query.get_ref().name), "query")?;
         let queries: Vec<Query> =
             (level.queries.iter()).map(|query| self.query(query, &rho, factor, neighbors)).collect::<Result<_>>()?;
         let sum = queries.iter().fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times));
         self.adds_up(at, &sum, &rho, &format!("the shares of the queries of {what}"))?;
-        Ok(Level { name: level.name.get_ref().clone(), rho, queries })
+        Ok(GeoLevel { name: level.name.get_ref().clone(), rho, queries })
     }
 
     fn query(
@@ -260,7 +199,7 @@ impl Reader<'_> {
         let (at, query) = (raw.get_ref().name.span().start, raw.get_ref());
         let what = format!("the query {:?}", query.name.get_ref());
         if query.times == 0 || query.cells == 0 {
-            return Err(self.refuse(at, format!("{what}: times and cells must be at least 1")));
+            return Err(self.0.refuse(at, format!("{what}: times and cells must be at least 1")));
         }
         let rho = self.share(at, &what, whole, query.proportion.as_ref(), query.rho.as_ref())?;
         // `cells` counts that change by 1 each spend cells / (2 sigma2), under bounded neighbors twice that.
@@ -271,7 +210,7 @@ impl Reader<'_> {
                 query.cells,
                 neighbors.name(),
             );
-            return Err(self.refuse(at, why));
+            return Err(self.0.refuse(at, why));
         }
         let sigma2 = Rational::from(factor / &rho);
         Ok(Query { name: query.name.get_ref().clone(), rho, sigma2, times: query.times, cells: query.cells })

@@ -10,7 +10,7 @@ use rug::Rational;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Neighbors, Release, file::Reader, find_text};
+use super::{Neighbors, Release, find_text};
 use crate::{
     account::{
         Rho,
@@ -18,6 +18,7 @@ use crate::{
     },
     error::Result,
     loss::family::Units,
+    toml_reader::TomlReader,
 };
 
 /// The bundled ledgers, as they stand in data/ledgers.
@@ -74,15 +75,15 @@ impl LedgerFile {
 
     /// Reads a ledger from the text of a TOML file; `file` names it in messages.
     pub fn parse(text: &str, file: &str) -> Result<LedgerFile> {
-        let reader = Reader { file, text };
+        let reader = TomlReader::new(file, text);
         let raw: Raw = reader.toml()?;
         for text in [&raw.source, &raw.rule] {
             if text.get_ref().trim().is_empty() {
-                return Err(reader.refuse(text.span().start, "must not be empty".to_string()));
+                return Err(reader.refuse(text.span().start, "must not be empty"));
             }
         }
         if raw.populations.is_empty() {
-            return Err(reader.refuse(usize::MAX, "a ledger needs at least one [[population]]".to_string()));
+            return Err(reader.refuse_file("a ledger needs at least one [[population]]"));
         }
         reader.no_duplicates(raw.populations.iter().map(|population| &population.get_ref().name), "population")?;
         let populations = raw.populations.iter().map(|raw| population(&reader, raw)).collect::<Result<_>>()?;
@@ -90,10 +91,10 @@ impl LedgerFile {
     }
 }
 
-fn population(reader: &Reader, raw: &Spanned<RawPopulation>) -> Result<Population> {
+fn population(reader: &TomlReader, raw: &Spanned<RawPopulation>) -> Result<Population> {
     let at = raw.span().start;
     let raw = raw.get_ref();
-    let neighbors = reader.neighbors(&raw.neighbors)?;
+    let neighbors = Neighbors::read(reader, &raw.neighbors)?;
     if raw.releases.is_empty() {
         return Err(reader.refuse(at, format!("the population {:?} needs at least one release", raw.name.get_ref())));
     }

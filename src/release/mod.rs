@@ -11,26 +11,36 @@
 //! | `[[level]]` `name`, `proportion` or `rho` | a geolevel and its share of the budget, relative or absolute |
 //! | `[[level.query]]` `name`, `proportion` or `rho`, `times`, `cells` | a query and its share of the level; so many like it (default 1); so many cells that one record touches in it (default 1) |
 //!
-//! | `budget_only` | true where it is not known how a record changes the counts: the release then has no exact account |
+//! | `budget_only` | true if it is not known how a record changes the counts: the release then has no exact account |
 //! | `[[attribute]]`, `[[recode]]` | the histogram that the queries are asked of, for drawing them: see [`schema`] |
-//! | `[paths]` `note`, `droppable`, `dropped` | the levels that an optimized spine may bypass, and the sets of them that occur (all subsets where absent) |
+//! | `[paths]` `note`, `droppable`, `dropped` | the levels that an optimized spine may bypass, and the sets of them that occur (all subsets if absent) |
 //!
 //! All shares must add up exactly, and the noise must spend exactly the declared rho under the release's own neighbor
 //! relation: a file that breaks a rule is refused with its line.
+//!
+//! | file | what it is about |
+//! | --- | --- |
+//! | `mod.rs` | a release, its levels and queries, and the composition of what one record enters |
+//! | `file`, `schema_file` | the TOML form and its rules |
+//! | [`schema`] | the histogram, and the query groups that are asked of it |
+//! | [`ledger`] | which releases are about the same records |
+//! | [`query_targets`] | the queries of a planned release, with weights and accuracy targets |
 
-pub(crate) mod file;
+mod file;
 pub mod ledger;
+pub mod query_targets;
 pub mod schema;
 mod schema_file;
-pub mod wishes;
 
 use std::path::Path;
 
 use rug::Rational;
+use toml::Spanned;
 
 use crate::{
     account::{Composition, Counts},
     error::{Error, Result},
+    toml_reader::TomlReader,
 };
 
 /// Pairs each name with the text of its file in data/releases.
@@ -81,6 +91,18 @@ impl Neighbors {
         }
     }
 
+    /// The relation of a name in a file.
+    pub(crate) fn read(reader: &TomlReader, name: &Spanned<String>) -> Result<Neighbors> {
+        match name.get_ref().as_str() {
+            "add-remove" => Ok(Neighbors::AddRemove),
+            "bounded" => Ok(Neighbors::Bounded),
+            other => {
+                let why = format!("neighbors = {other:?}: expected \"add-remove\" or \"bounded\"");
+                Err(reader.refuse(name.span().start, why))
+            }
+        }
+    }
+
     /// How many cells of a query differ for each cell that a record is in.
     pub(crate) fn cells(self) -> u64 {
         match self {
@@ -107,7 +129,7 @@ pub struct Query {
 
 /// A geolevel.
 #[derive(Clone, Debug)]
-pub struct Level {
+pub struct GeoLevel {
     /// Its name.
     pub name: String,
     /// Its zCDP rho.
@@ -116,7 +138,7 @@ pub struct Level {
     pub queries: Vec<Query>,
 }
 
-impl Level {
+impl GeoLevel {
     /// What a change of one record reveals at this level.
     pub fn counts(&self, neighbors: Neighbors) -> Result<Vec<Counts>> {
         (self.queries.iter())
@@ -151,12 +173,12 @@ pub struct Release {
     /// Its zCDP rho.
     pub rho: Rational,
     /// Its geolevels, root first.
-    pub levels: Vec<Level>,
+    pub levels: Vec<GeoLevel>,
     /// Whether only the budget is known, and not how a record changes the counts.
     pub budget_only: bool,
-    /// Which levels an optimized spine bypasses; nothing for a release without such a spine.
+    /// Which levels an optimized spine bypasses; `None` for a release without such a spine.
     pub paths: Option<Paths>,
-    /// The histogram that the queries are asked of; nothing where it is not told.
+    /// The histogram that the queries are asked of; `None` if the file does not say.
     pub schema: Option<schema::Schema>,
 }
 
@@ -187,7 +209,7 @@ impl Release {
     }
 
     /// The level of this name.
-    pub fn level(&self, name: &str) -> Result<&Level> {
+    pub fn level(&self, name: &str) -> Result<&GeoLevel> {
         self.levels.iter().find(|level| level.name == name).ok_or_else(|| Error::UnknownLevel {
             level: name.to_string(),
             release: self.name.clone(),
@@ -197,8 +219,8 @@ impl Release {
 
     /// What one record enters on each path, in the order of the file: the composition of all its counts when it is added.
     ///
-    /// A dropped level's rho goes to the next kept level above, which keeps its own split among queries (facts on the
-    /// 2020 releases, section 3). Nothing for a release without paths.
+    /// A dropped level's rho goes to the next kept level above, which keeps its own split among queries. Empty for a
+    /// release without paths.
     pub fn path_compositions(&self) -> Result<Vec<Composition>> {
         let Some(paths) = &self.paths else { return Ok(Vec::new()) };
         paths.dropped.iter().map(|dropped| Composition::new(self.path_counts(dropped)?)).collect()
@@ -227,14 +249,14 @@ impl Release {
         sets.map_or_else(Vec::new, |set| set.iter().map(|&index| self.levels[index].name.as_str()).collect())
     }
 
-    /// What the named levels reveal together, or all levels where none is named; under the release's own neighbor
+    /// What the named levels reveal together, or all levels if none is named; under the release's own neighbor
     /// relation or another.
     pub fn composition(&self, levels: &[impl AsRef<str>], neighbors: Option<Neighbors>) -> Result<Composition> {
         if self.budget_only {
             return Err(Error::BudgetOnly { release: self.name.clone() });
         }
         let neighbors = neighbors.unwrap_or(self.neighbors);
-        let chosen: Vec<&Level> = if levels.is_empty() {
+        let chosen: Vec<&GeoLevel> = if levels.is_empty() {
             self.levels.iter().collect()
         } else {
             levels.iter().map(|name| self.level(name.as_ref())).collect::<Result<_>>()?

@@ -136,7 +136,7 @@ enum Kept {
 pub struct QueryGroup {
     /// Its name.
     pub name: String,
-    /// Which attributes are kept (I) and which are summed over (1'); nothing where a recode is kept.
+    /// Which attributes are kept (I) and which are summed over (1'); `None` if a recode is kept.
     pub whole: Option<Vec<bool>>,
     /// For each cell of the histogram the count that it belongs to: the row of the one that each column of Q has.
     pub cell_of: Vec<u32>,

@@ -3,11 +3,8 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{
-    file::Reader,
-    schema::{Attribute, MOST_CELLS, Recode, Schema},
-};
-use crate::error::Result;
+use super::schema::{Attribute, MOST_CELLS, Recode, Schema};
+use crate::{error::Result, toml_reader::TomlReader};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,69 +22,78 @@ pub(super) struct RecodeFile {
     groups: Vec<Vec<Spanned<String>>>,
 }
 
-impl Reader<'_> {
-    /// The histogram of a release; nothing where it names no attribute.
-    pub(super) fn schema(&self, attributes: &[AttributeFile], recodes: &[RecodeFile]) -> Result<Option<Schema>> {
-        let names =
-            || attributes.iter().map(|attribute| &attribute.name).chain(recodes.iter().map(|recode| &recode.name));
-        self.no_duplicates(names(), "attribute or recode")?;
-        let taken = |name: &str| name.is_empty() || name == "total" || name == "detailed" || name.contains('*');
-        if let Some(name) = names().find(|name| taken(name.get_ref().trim())) {
-            let (at, name) = (name.span().start, name.get_ref());
-            let why = format!("an attribute cannot be named {name:?}: total, detailed and * have a meaning in queries");
-            return Err(self.refuse(at, why));
-        }
-        let mut schema = Schema::default();
-        for raw in attributes {
-            let at = raw.name.span().start;
-            let values: Vec<String> = match (&raw.values, raw.size) {
-                (Some(values), None) => {
-                    self.no_duplicates(values.iter(), "value")?;
-                    values.iter().map(|value| value.get_ref().clone()).collect()
-                }
-                (None, Some(size)) if (size as usize) <= MOST_CELLS => {
-                    (0..size).map(|value| value.to_string()).collect()
-                }
-                _ => {
-                    return Err(
-                        self.refuse(at, format!("an attribute needs either values or a size of at most {MOST_CELLS}"))
-                    );
-                }
-            };
-            if values.is_empty() || schema.cells().saturating_mul(values.len()) > MOST_CELLS {
-                let why = format!("an attribute needs a value, and the histogram at most {MOST_CELLS} cells");
-                return Err(self.refuse(at, why));
-            }
-            schema.attributes.push(Attribute { name: raw.name.get_ref().clone(), values });
-        }
-        for raw in recodes {
-            let name = raw.attribute.get_ref();
-            let attribute =
-                schema.attributes.iter().position(|attribute| attribute.name == *name).ok_or_else(|| {
-                    self.refuse(raw.attribute.span().start, format!("{name:?} is not an attribute of this file"))
-                })?;
-            let values = &schema.attributes[attribute].values;
-            let mut group_of = vec![u32::MAX; values.len()];
-            for (group, members) in raw.groups.iter().enumerate() {
-                for member in members {
-                    let value = values.iter().position(|value| value == member.get_ref());
-                    let free = value.filter(|value| group_of[*value] == u32::MAX).ok_or_else(|| {
-                        let why = format!("{:?} is not a value of {name:?} that no other group has", member.get_ref());
-                        self.refuse(member.span().start, why)
-                    })?;
-                    group_of[free] = group as u32;
-                }
-            }
-            if let Some(left) = group_of.iter().position(|group| *group == u32::MAX) {
-                let why = format!("the value {:?} of {name:?} is in no group: each has to be in one", values[left]);
-                return Err(self.refuse(raw.name.span().start, why));
-            }
-            let joined = |members: &Vec<Spanned<String>>| {
-                members.iter().map(|member| member.get_ref().as_str()).collect::<Vec<_>>().join("+")
-            };
-            let groups = raw.groups.iter().map(joined).collect();
-            schema.recodes.push(Recode { name: raw.name.get_ref().clone(), attribute, group_of, groups });
-        }
-        Ok((!attributes.is_empty()).then_some(schema))
+/// The histogram of a release; `None` if it names no attribute.
+pub(super) fn schema(
+    reader: &TomlReader,
+    attributes: &[AttributeFile],
+    recodes: &[RecodeFile],
+) -> Result<Option<Schema>> {
+    let names = || attributes.iter().map(|attribute| &attribute.name).chain(recodes.iter().map(|recode| &recode.name));
+    reader.no_duplicates(names(), "attribute or recode")?;
+    let taken = |name: &str| name.is_empty() || name == "total" || name == "detailed" || name.contains('*');
+    if let Some(name) = names().find(|name| taken(name.get_ref().trim())) {
+        let (at, name) = (name.span().start, name.get_ref());
+        let why = format!("an attribute cannot be named {name:?}: total, detailed and * have a meaning in queries");
+        return Err(reader.refuse(at, why));
     }
+    let mut schema = Schema::default();
+    for raw in attributes {
+        let attribute = attribute(reader, raw, schema.cells())?;
+        schema.attributes.push(attribute);
+    }
+    for raw in recodes {
+        let recode = recode(reader, raw, &schema)?;
+        schema.recodes.push(recode);
+    }
+    Ok((!attributes.is_empty()).then_some(schema))
+}
+
+/// An attribute of a histogram that has `cells` cells without it.
+fn attribute(reader: &TomlReader, raw: &AttributeFile, cells: usize) -> Result<Attribute> {
+    let at = raw.name.span().start;
+    let values: Vec<String> = match (&raw.values, raw.size) {
+        (Some(values), None) => {
+            reader.no_duplicates(values.iter(), "value")?;
+            values.iter().map(|value| value.get_ref().clone()).collect()
+        }
+        (None, Some(size)) if (size as usize) <= MOST_CELLS => (0..size).map(|value| value.to_string()).collect(),
+        _ => {
+            let why = format!("an attribute needs either values or a size of at most {MOST_CELLS}");
+            return Err(reader.refuse(at, why));
+        }
+    };
+    if values.is_empty() || cells.saturating_mul(values.len()) > MOST_CELLS {
+        let why = format!("an attribute needs a value, and the histogram at most {MOST_CELLS} cells");
+        return Err(reader.refuse(at, why));
+    }
+    Ok(Attribute { name: raw.name.get_ref().clone(), values })
+}
+
+/// A recode of an attribute that the schema already has.
+fn recode(reader: &TomlReader, raw: &RecodeFile, schema: &Schema) -> Result<Recode> {
+    let name = raw.attribute.get_ref();
+    let attribute = schema.attributes.iter().position(|attribute| attribute.name == *name).ok_or_else(|| {
+        reader.refuse(raw.attribute.span().start, format!("{name:?} is not an attribute of this file"))
+    })?;
+    let values = &schema.attributes[attribute].values;
+    let mut group_of = vec![u32::MAX; values.len()];
+    for (group, members) in raw.groups.iter().enumerate() {
+        for member in members {
+            let value = values.iter().position(|value| value == member.get_ref());
+            let free = value.filter(|value| group_of[*value] == u32::MAX).ok_or_else(|| {
+                let why = format!("{:?} is not a value of {name:?} that no other group has", member.get_ref());
+                reader.refuse(member.span().start, why)
+            })?;
+            group_of[free] = group as u32;
+        }
+    }
+    if let Some(left) = group_of.iter().position(|group| *group == u32::MAX) {
+        let why = format!("the value {:?} of {name:?} is in no group: each has to be in one", values[left]);
+        return Err(reader.refuse(raw.name.span().start, why));
+    }
+    let joined = |members: &Vec<Spanned<String>>| {
+        members.iter().map(|member| member.get_ref().as_str()).collect::<Vec<_>>().join("+")
+    };
+    let groups = raw.groups.iter().map(joined).collect();
+    Ok(Recode { name: raw.name.get_ref().clone(), attribute, group_of, groups })
 }

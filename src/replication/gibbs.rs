@@ -11,10 +11,10 @@ use rug::Rational;
 
 use crate::{
     error::{Error, Result},
-    numeric::Enclosure,
+    numeric::{Enclosure, precision::bits},
     risk::{
-        bits_for, check_prior, check_rho, exp, odds,
-        others::{self, Table},
+        check_prior, check_rho, exp, odds,
+        others::{self, MassTable},
         plus_at_most, single,
     },
 };
@@ -150,7 +150,7 @@ impl GibbsSampler {
     pub fn limit(&self, noisy: [i64; 3], digits: u32) -> Result<SamplerLimit> {
         self.check()?;
         check_noisy(noisy)?;
-        let bits = bits_for(digits) + 32;
+        let bits = bits(digits, 56);
         let Moves { to_one: [up, stay], upper: [zero, one] } = self.moves(noisy, bits);
         // The stationary share s of X_1 = 1 solves s = (1 - s) up + s stay.
         let leave = Enclosure::double(1.0, bits).sub(&stay);
@@ -170,9 +170,9 @@ impl GibbsSampler {
     pub fn limit_decision(&self, x2_true: i64, share: u32) -> Result<LimitDecision> {
         self.check()?;
         let bits = 2 * share + 60;
-        let [own, upper] = [0, 1].map(|level: usize| Table::of_one(&self.rhos[level], bits));
+        let [own, upper] = [0, 1].map(|level: usize| MassTable::of_one(&self.rhos[level], bits));
         let (own, upper) = (own?, upper?);
-        let others = others::Others::new(self.rhos[0].clone(), self.others, others::Sum::Exact)?;
+        let others = others::OtherGroups::new(self.rhos[0].clone(), self.others, others::SumLaw::Exact)?;
         let table = others.table(bits)?;
         let reach = |rate: f64| (f64::from(share) * std::f64::consts::LN_2 / rate).sqrt().ceil() as i64 + 1;
         let (reach2, reach_y) = (reach(self.rhos[1].to_f64()), reach(0.5 / others.sigma2().to_f64()));
@@ -217,13 +217,13 @@ impl GibbsSampler {
     pub fn majority_approx(&self, x2_true: i64, draws: u32, known: bool) -> Result<Majority> {
         self.check()?;
         let [rho1, rho2] = [0, 1].map(|level: usize| self.rhos[level].to_f64());
-        let others = others::Others::new(self.rhos[0].clone(), self.others, others::Sum::Exact)?;
+        let others = others::OtherGroups::new(self.rhos[0].clone(), self.others, others::SumLaw::Exact)?;
         let (rate, odds) = (rho1 / self.others as f64, odds(&self.prior).to_f64());
         let total = rho2 + rate;
         let (own, upper, table) =
-            (Table::of_one(&self.rhos[0], 40)?, Table::of_one(&self.rhos[1], 40)?, others.table(40)?);
+            (MassTable::of_one(&self.rhos[0], 40)?, MassTable::of_one(&self.rhos[1], 40)?, others.table(40)?);
         let mut majority = Majority { tie_down: 0.0, tie_up: 0.0 };
-        let mass = |table: &Table, x: i64| table.stored(x).approximate();
+        let mass = |table: &MassTable, x: i64| table.stored(x).approximate();
         for b in table.first()..=table.last() {
             let y = x2_true - 1 + b;
             for a in upper.first()..=upper.last() {

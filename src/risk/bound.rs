@@ -23,11 +23,11 @@
 
 use rug::{Float, Rational, float::Round};
 
-use super::{check_prior, odds};
+use super::{check_prior, exact_ends, odds};
 use crate::{
     account::{Account, Answer, Composition, Delta, conversions},
     error::{Error, Result},
-    numeric::{Certainty, Enclosure, rational},
+    numeric::{Certainty, Enclosure, precision::bits, rational},
 };
 
 /// What no adversary can exceed.
@@ -78,7 +78,7 @@ pub fn most_correct(account: &impl Account, prior: &Rational, digits: u32) -> Re
     check_prior(prior)?;
     let rest = Rational::from(1 - prior);
     let (larger, smaller) = if *prior > rest { (prior.clone(), rest) } else { (rest, prior.clone()) };
-    let bits = (f64::from(digits) * 3.33) as u32 + 64;
+    let bits = bits(digits, 64);
     let ln = Enclosure::rational(&Rational::from(&larger / &smaller), bits + 32).ln();
     let end = |end: Option<Rational>| {
         end.map(|end| end.max(Rational::new())).ok_or(Error::Unbounded { what: "the prior's odds" })

@@ -1,8 +1,8 @@
-//! How often the adversary who uses two levels decides rightly: a sum over all outputs.
+//! How often the adversary who uses two levels decides correctly: a sum over all outputs.
 //!
 //! Given the noisy counts x_2 and y_1 above and beside, the adversary decides for m + 1 where the released n = x_1 - m has
 //! exp(rho_1 (2 n - 1)) (p / (1 - p)) W_1 > W_0, with W_k = sum over j of P(Y_1 = j given m + k) g_2(x_2 - m - k - j) h(y_1 - j).
-//! So there is a threshold n(x_2, y_1), and the probability of a right decision is a sum over x_2 and y_1 of tails of
+//! So there is a threshold n(x_2, y_1), and the probability of a correct decision is a sum over x_2 and y_1 of tails of
 //! x_1. A tie, where the posterior is exactly 1/2, is a decision against the target, as in (3.6).
 //!
 //! For the priors other than a list the threshold does not fall as y_1 grows. The ratio of the summands of W_1 and W_0
@@ -14,40 +14,23 @@
 //! Thresholds are found in doubles with outward bounds, and in balls where doubles do not tell. Probabilities are then
 //! summed in balls, and all mass that was not visited widens the answer.
 
-use std::cell::OnceCell;
-
-use rug::Rational;
-
+pub use super::enumeration::TrueCounts;
 use super::{
-    bits_for, exp,
+    enumeration::Enumeration,
     hierarchical::{Hierarchy, Upper},
-    others::{Table, check_count},
+    others::check_count,
     plus_at_most,
-    threshold::Row,
+    threshold::RowSums,
 };
 use crate::{
     error::{Error, Result},
-    numeric::Enclosure,
+    numeric::{Enclosure, precision::bits},
 };
 
-/// Precisions at which a close call is looked at again.
-pub(super) const CLOSE_CALL_BITS: [u32; 4] = [256, 512, 1024, 2048];
-/// Refuse what would take more products of doubles than this.
-const MOST_WORK: f64 = 1e10;
-
-/// The true counts behind the outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Truth {
-    /// The target's group: m or m + 1.
-    pub x1: i64,
-    /// The group above.
-    pub x2: i64,
-}
-
-/// How often the adversary decides rightly.
+/// How often the adversary decides correctly.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// The probability of the right decision.
+    /// The probability of the correct decision.
     pub correct: Enclosure,
     /// The probability that the other counts turn a wrong decision by x_1 alone into the right one.
     pub gained: Enclosure,
@@ -57,9 +40,9 @@ pub struct Decision {
     pub met: bool,
 }
 
-/// The region of a table of decisions.
+/// The noisy counts above and beside the target's group.
 #[derive(Clone, Copy, Debug)]
-pub struct Output {
+pub struct NoisyOutput {
     /// The noisy count of the group above.
     pub x2: i64,
     /// The noisy sum over the other groups.
@@ -69,9 +52,9 @@ pub struct Output {
 impl Hierarchy {
     /// The probability that the decision by the larger posterior is right, over all outputs, for two levels; relative
     /// width 10^-digits.
-    pub fn correct_decision(&self, truth: Truth, digits: u32) -> Result<Decision> {
+    pub fn correct_decision(&self, truth: TrueCounts, digits: u32) -> Result<Decision> {
         self.check_truth(truth)?;
-        let mut share = (f64::from(digits) * 3.33) as u32 + 6;
+        let mut share = bits(digits, 6);
         loop {
             let decision = Enumeration::new(self, truth, share)?.decision(digits)?;
             if decision.met || share > 400 {
@@ -83,11 +66,11 @@ impl Hierarchy {
 
     /// The least n = x_1 - m at which the adversary decides for the target, at each of the given outputs above and beside.
     /// The answer is a range where even the most precise look does not tell a tie from a near one.
-    pub fn thresholds(&self, outputs: &[Output]) -> Result<Vec<(i64, i64)>> {
+    pub fn thresholds(&self, outputs: &[NoisyOutput]) -> Result<Vec<(i64, i64)>> {
         self.check_two_levels()?;
         let spread = outputs.iter().map(|output| output.x2.abs().max(output.y1.abs())).max().unwrap_or(0);
         check_count("the noisy count", spread)?;
-        let truth = Truth { x1: self.known + 1, x2: self.known + 1 };
+        let truth = TrueCounts { x1: self.known + 1, x2: self.known + 1 };
         let enumeration = Enumeration::new(self, truth, 60)?;
         let rows = outputs.iter().map(|output| {
             let row = enumeration.row(output.x2 - self.known);
@@ -105,7 +88,7 @@ impl Hierarchy {
         Ok(())
     }
 
-    fn check_truth(&self, truth: Truth) -> Result<()> {
+    fn check_truth(&self, truth: TrueCounts) -> Result<()> {
         self.check_two_levels()?;
         check_count("the true x1", truth.x1)?;
         check_count("the true x2", truth.x2)?;
@@ -128,33 +111,10 @@ impl Hierarchy {
             return Err(Error::out_of_range("the true x2", truth.x2, expected));
         }
         if self.others[0].count() == 0 && truth.x2 != truth.x1 {
-            return Err(Error::out_of_range("the true x2", truth.x2, "x1 itself where there are no other groups"));
+            return Err(Error::out_of_range("the true x2", truth.x2, "x1 itself if there are no other groups"));
         }
         Ok(())
     }
-}
-
-/// Everything about two levels that does not depend on the output. Counts are relative to m.
-pub(super) struct Enumeration<'a> {
-    pub(super) attack: &'a Hierarchy,
-    present: bool,
-    truth: Truth,
-    own: Table,
-    upper: Table,
-    pub(super) others: Table,
-    /// How far the outputs are visited.
-    reach: [i64; 3],
-    /// Doubles below and above the masses of `others`, from its first.
-    pub(super) masses: Vec<(f64, f64)>,
-    pub(super) slack: f64,
-    /// Doubles around exp(-rho_2 a^2) at a = 0, 1, ...
-    pub(super) decays: Vec<(f64, f64)>,
-    /// Doubles around (1 - p) / p exp(-rho_1 (2 n - 1)) for n from `first_n`.
-    pub(super) against: Vec<(f64, f64)>,
-    pub(super) first_n: i64,
-    /// exp(-rho_2 a^2) is followed down to 2^-drop of the largest in a sum.
-    pub(super) drop: u32,
-    pub(super) precise: [OnceCell<Table>; CLOSE_CALL_BITS.len()],
 }
 
 /// Outputs y from `from` to `to` have thresholds between `low` and `high`.
@@ -165,65 +125,12 @@ struct Run {
     high: i64,
 }
 
-impl<'a> Enumeration<'a> {
-    /// `share`: about 2^-share of the probability is left unvisited.
-    fn new(attack: &'a Hierarchy, truth: Truth, share: u32) -> Result<Self> {
-        let bits = 2 * share + 60;
-        let drop = 2 * share + 40;
-        let (rho1, rho2) = (&attack.rhos[0], &attack.rhos[1]);
-        let nats = f64::from(share) * std::f64::consts::LN_2;
-        let reach = |rate: f64| (nats / rate).sqrt().ceil() + 1.0;
-        let sigma2 = attack.others[0].sigma2().to_f64();
-        let reach_y = if sigma2 == 0.0 { 0.0 } else { reach(0.5 / sigma2) };
-        let (reach1, reach2) = (reach(rho1.to_f64()), reach(rho2.to_f64()));
-        let window = 2.0 * (f64::from(drop) * std::f64::consts::LN_2 / rho2.to_f64()).sqrt();
-        let work = 2.0 * reach2 * window.min(4.0 * reach_y + 2.0) * 4.0 * thresholds_looked_at(attack, reach_y);
-        if work > MOST_WORK || reach1.max(window) > 1e7 {
-            return Err(Error::out_of_range(
-                "the number of outputs to sum over",
-                format!("{work:.1e} terms"),
-                "at most 1e10: a larger rho or fewer other groups",
-            ));
-        }
-        let others = attack.others[0].table(bits)?;
-        let n1 = truth.x1 - attack.known;
-        let first_n = n1 - reach1 as i64;
-        let prior = Enclosure::rational(&(Rational::from(1) / super::odds(&attack.prior)), 96);
-        let against = (first_n..=n1 + reach1 as i64 + 1).map(|n| {
-            let exponent = (Rational::from(1) - Rational::from(2 * n)) * rho1;
-            exp(&exponent, 96).mul(&prior).doubles()
-        });
-        // Arguments of g_2 that a row can need: x_2 - k - j for the nearest possible j, and the window around it.
-        let nearest = [0, 1].map(|k| {
-            let (least, most) = attack.upper_range(k);
-            let centre = truth.x2 - attack.known - k;
-            (centre - centre.clamp(least, most)).abs()
-        });
-        let longest = (nearest[0].max(nearest[1]) as f64 + 2.0 * reach2 + window + 3.0).min(2e5) as i64;
-        let decays = (0..=longest).map(|a| exp(&-(Rational::from(a).square() * rho2), 96).doubles()).collect();
-        Ok(Enumeration {
-            attack,
-            present: n1 == 1,
-            truth,
-            own: Table::of_one(rho1, bits)?,
-            upper: Table::of_one(rho2, bits)?,
-            masses: (others.first()..=others.last()).map(|y| others.stored(y).doubles()).collect(),
-            slack: others.slack().doubles().1,
-            others,
-            reach: [reach1 as i64, reach2 as i64, reach_y as i64],
-            decays,
-            against: against.collect(),
-            first_n,
-            drop,
-            precise: Default::default(),
-        })
-    }
-
+impl Enumeration<'_> {
     fn decision(&self, digits: u32) -> Result<Decision> {
         let [_, reach2, reach_y] = self.reach;
-        let bits = bits_for(digits) + 40;
-        let nought = || Enclosure::double(0.0, bits);
-        let (mut visited, mut correct, mut gained, mut lost) = (nought(), nought(), nought(), nought());
+        let bits = bits(digits, 64);
+        let zero = || Enclosure::double(0.0, bits);
+        let (mut visited, mut correct, mut gained, mut lost) = (zero(), zero(), zero(), zero());
         let y_true = self.truth.x2 - self.truth.x1;
         let alone = self.threshold_alone()?;
         for noise in -reach2..=reach2 {
@@ -240,9 +147,8 @@ impl<'a> Enumeration<'a> {
                 let before = if self.present { before } else { complement(&before) };
                 if run.low != alone || run.high != alone {
                     let change = right.sub(&before);
-                    let zero = nought();
-                    gained = gained.add(&mass.mul(&change.max(&zero)));
-                    lost = lost.add(&mass.mul(&change.negate().max(&zero)));
+                    gained = gained.add(&mass.mul(&change.max(&zero())));
+                    lost = lost.add(&mass.mul(&change.negate().max(&zero())));
                 }
             }
         }
@@ -274,7 +180,7 @@ impl<'a> Enumeration<'a> {
     }
 
     /// The outputs y from `from` to `to` as runs of equal threshold.
-    fn runs(&self, row: &Row, from: i64, to: i64) -> Result<Vec<Run>> {
+    fn runs(&self, row: &RowSums, from: i64, to: i64) -> Result<Vec<Run>> {
         let mut runs = Vec::new();
         if matches!(self.attack.upper, Upper::Listed { .. }) {
             for y in from..=to {
@@ -290,7 +196,7 @@ impl<'a> Enumeration<'a> {
     }
 
     /// The runs from one looked at output up to, but not including, another.
-    fn split(&self, row: &Row, a: (i64, (i64, i64)), b: (i64, (i64, i64)), runs: &mut Vec<Run>) -> Result<()> {
+    fn split(&self, row: &RowSums, a: (i64, (i64, i64)), b: (i64, (i64, i64)), runs: &mut Vec<Run>) -> Result<()> {
         if a.0 >= b.0 {
             return Ok(());
         }
@@ -309,13 +215,4 @@ impl<'a> Enumeration<'a> {
 
 fn complement(value: &Enclosure) -> Enclosure {
     Enclosure::double(1.0, value.lower().prec()).sub(value).clamp(0.0, 1.0)
-}
-
-/// About how many outputs y are looked at for one x_2.
-fn thresholds_looked_at(attack: &Hierarchy, reach: f64) -> f64 {
-    if matches!(attack.upper, Upper::Listed { .. }) {
-        return 2.0 * reach + 1.0;
-    }
-    // The threshold moves by 1 / (2 d) a step of y and lies within some tens.
-    (2.0 * reach + 1.0).min(20.0 * (2.0 + reach).log2())
 }

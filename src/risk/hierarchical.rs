@@ -1,8 +1,8 @@
-//! Counts of the groups above and beside the target's: the exact joint posterior that the paper samples.
+//! What counts of the groups above and beside the target's reveal: the exact joint posterior that the paper samples.
 //!
 //! The count X_1 of the target's group is m or m + 1. At each level above, X_(i+1) = X_i + Y_i, where Y_i >= 0 counts the
 //! d_i other groups of level i. Published are X_i with noise N_Z(0, 1 / (2 rho_i)) and the sum of the d_i other noisy
-//! counts, Y_i with the noise of [`Others`]. Given X_i, the adversary believes in X_(i+1) by an [`Upper`] prior. With
+//! counts, Y_i with the noise of [`OtherGroups`]. Given X_i, the adversary believes in X_(i+1) by an [`Upper`] prior. With
 //! g and h the masses of the noises (S3.3),
 //!
 //! `P[X_1 = k_1, X_2 = k_2 | D]` is proportional to
@@ -10,21 +10,23 @@
 //!
 //! and so on upwards: a chain, summed from the top. The constraint k_2 >= k_1 is part of it (S3.4).
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rug::{Float, Rational, float::Round};
 
 use super::{
-    bits_for, check_prior, check_rho, exp, odds,
-    others::{Others, Sum, Table, check_count},
+    check_prior, check_rho, exp, odds,
+    others::{MassTable, OtherGroups, SumLaw, check_count},
     plus_at_most,
 };
 use crate::{
     error::{Error, Result},
     loss::theta,
-    numeric::Enclosure,
+    numeric::{Enclosure, precision::bits},
 };
 
+/// A probability that is certain to be at most this is not listed.
+const LEAST_LISTED: f64 = 1e-12;
 /// Beyond so many bits an output is refused as too improbable.
 const MOST_BITS: u32 = 16_000;
 
@@ -61,7 +63,7 @@ pub enum Upper {
 pub struct Hierarchy {
     pub(super) prior: Rational,
     pub(super) rhos: Vec<Rational>,
-    pub(super) others: Vec<Others>,
+    pub(super) others: Vec<OtherGroups>,
     pub(super) upper: Upper,
     pub(super) known: i64,
 }
@@ -73,7 +75,7 @@ pub struct Posterior {
     pub present: Enclosure,
     /// `P[X_1 = k_1, X_2 = k_2 | D]` wherever it may exceed 10^-12: (k_1, k_2, probability).
     pub joint: Vec<(i64, i64, Enclosure)>,
-    /// `P[X_2 = k_2 | D]`, in the order of k_2.
+    /// `P[X_2 = k_2 | D]` wherever it may exceed 10^-12, in the order of k_2.
     pub upper: Vec<(i64, Enclosure)>,
     /// Whether the asked width was met.
     pub met: bool,
@@ -93,13 +95,13 @@ impl Hierarchy {
             return Err(Error::out_of_range("the number of counts of other groups", others.len(), &expected));
         }
         if rhos.len() > 2 && upper != Upper::Uniform {
-            let expected = "uniform where there are more than two levels";
+            let expected = "uniform if there are more than two levels";
             return Err(Error::out_of_range("the prior of X2", format!("{upper:?}"), expected));
         }
-        let others: Vec<Others> = rhos
+        let others: Vec<OtherGroups> = rhos
             .iter()
             .zip(others)
-            .map(|(rho, count)| Others::new(rho.clone(), count, Sum::Exact))
+            .map(|(rho, count)| OtherGroups::new(rho.clone(), count, SumLaw::Exact))
             .collect::<Result<_>>()?;
         let attack = Hierarchy { prior, rhos, others, upper, known: 0 };
         attack.check_upper()?;
@@ -119,7 +121,9 @@ impl Hierarchy {
 
     /// The same with the approximation (3.7) for the noise of the other groups.
     pub fn with_one_gaussian(mut self) -> Result<Self> {
-        let replace = |(rho, others): (&Rational, &Others)| Others::new(rho.clone(), others.count(), Sum::OneGaussian);
+        let replace = |(rho, others): (&Rational, &OtherGroups)| {
+            OtherGroups::new(rho.clone(), others.count(), SumLaw::OneGaussian)
+        };
         self.others = self.rhos.iter().zip(&self.others).map(replace).collect::<Result<_>>()?;
         Ok(self)
     }
@@ -159,7 +163,7 @@ impl Hierarchy {
         }
     }
 
-    /// The prior of Y_1 = j given X_1 = known + k, up to a factor that is common to all j and k; nothing where it is zero.
+    /// The prior of Y_1 = j given X_1 = known + k, up to a factor that is common to all j and k; `None` if it is zero.
     pub(super) fn upper_weight(&self, k: i64, j: i64) -> Option<Rational> {
         let below = self.known + k;
         let above = below + j;
@@ -200,7 +204,7 @@ impl Hierarchy {
             check_count("the noisy count", *count)?;
         }
         self.check_probable(noisy, noisy_others)?;
-        let mut bits = bits_for(digits) + 48;
+        let mut bits = bits(digits, 72);
         loop {
             let posterior = self.attempt(noisy, noisy_others, bits, digits)?;
             if posterior.met || bits >= MOST_BITS {
@@ -237,14 +241,7 @@ impl Hierarchy {
     }
 
     fn attempt(&self, noisy: &[i64], noisy_others: &[i64], bits: u32, digits: u32) -> Result<Posterior> {
-        // The likelihood of everything above level i + 1 as a function of X_(i+1), from the top.
-        let top = self.rhos.len() - 1;
-        let mut above = Likelihood::of_count(&self.rhos[top], noisy[top], self.known, bits)?;
-        for level in (1..top).rev() {
-            let table = self.others[level].table(bits)?;
-            let own = Likelihood::of_count(&self.rhos[level], noisy[level], self.known, bits)?;
-            above = own.times_sum_over(&table, noisy_others[level], &above, bits)?;
-        }
+        let above = self.likelihood_above(noisy, noisy_others, bits)?;
         let table = self.others[0].table(bits)?;
         let y = noisy_others[0];
         // P[X_1 = known + k] g_1(x_1 - known - k), up to their common factor.
@@ -252,24 +249,28 @@ impl Hierarchy {
         let evidence = (Rational::from(n) * 2_u32 - 1_u32) * &self.rhos[0];
         let weight =
             [Enclosure::double(1.0, bits), exp(&evidence, bits).mul(&Enclosure::rational(&odds(&self.prior), bits))];
+        let stored = [0, 1].map(|k| self.stored_counts(k, y, &above, &table));
+        let listed = stored[0].start.min(stored[1].start)..stored[0].end.max(stored[1].end);
         let mut joint: Vec<(i64, i64, Enclosure)> = Vec::new();
         let mut totals = Vec::new();
+        let mut unlisted = Enclosure::double(0.0, bits);
         for (k, weight) in (0_i64..).zip(&weight) {
             let mut sum = Enclosure::double(0.0, bits);
-            let (least, most) = self.upper_range(k);
-            let from = least.max(above.first - self.known - k).max(y.saturating_sub(table.last()));
-            let to = most.min(above.last() - self.known - k).min(y.saturating_sub(table.first()));
-            for j in from..=to {
+            for count in listed.clone() {
+                let j = count - self.known - k;
                 let Some(prior) = self.upper_weight(k, j) else { continue };
-                let rest = above.at(self.known + k + j).mul(&Enclosure::rational(&prior, bits)).mul(weight);
-                sum = sum.add(&table.stored(y - j).mul(&rest));
-                joint.push((self.known + k, self.known + k + j, table.mass(y - j).mul(&rest)));
+                let rest = above.at(count).mul(&Enclosure::rational(&prior, bits)).mul(weight);
+                if stored[k as usize].contains(&count) {
+                    sum = sum.add(&table.stored(y - j).mul(&rest));
+                }
+                joint.push((self.known + k, count, table.mass(y - j).mul(&rest)));
             }
             // Masses of Y beyond the table and below what is stored make at most `slack`, against factors of at most one
             // that are summed over: the prior weights are at most one and so is the sum of the likelihood. Likewise the
             // likelihood beyond its window, against masses of at most one.
             let left_out = table.slack().add(&above.beyond).mul(weight);
             totals.push(plus_at_most(&sum, &left_out));
+            unlisted = unlisted.add(&left_out);
         }
         let total = totals[0].add(&totals[1]);
         if *total.lower() <= 0 {
@@ -279,19 +280,53 @@ impl Hierarchy {
         // t1 / (t0 + t1) = 1 / (1 + t0 / t1): each total occurs once.
         let present = Enclosure::double(1.0, bits).add(&totals[0].div(&totals[1])).recip().clamp(0.0, 1.0);
         let inverse = total.recip();
-        let share = |mass: &Enclosure| mass.mul(&inverse).clamp(0.0, 1.0);
-        let visible = |mass: &Enclosure| *mass.upper() > 1e-12;
-        let joint: Vec<(i64, i64, Enclosure)> =
-            joint.iter().map(|(a, b, mass)| (*a, *b, share(mass))).filter(|(_, _, mass)| visible(mass)).collect();
-        let mut upper: BTreeMap<i64, Enclosure> = BTreeMap::new();
-        for (_, count, mass) in &joint {
-            upper.entry(*count).and_modify(|sum| *sum = sum.add(mass).clamp(0.0, 1.0)).or_insert_with(|| mass.clone());
-        }
-        let upper: Vec<(i64, Enclosure)> = upper.into_iter().collect();
-        let met =
-            present.is_tight(digits) && upper.iter().all(|(_, mass)| mass.is_tight(digits.min(12)) || is_small(mass));
+        joint.iter_mut().for_each(|(_, _, mass)| *mass = mass.mul(&inverse).clamp(0.0, 1.0));
+        let upper = sums_by_count(&joint, listed);
+        joint.retain(|(_, _, mass)| is_listed(mass));
+        // Counts outside `listed` have no entry at all.
+        let complete = *unlisted.mul(&inverse).upper() <= LEAST_LISTED;
+        let tight = |mass: &Enclosure| mass.is_tight(digits.min(12)) || is_small(mass);
+        let met = complete && present.is_tight(digits) && upper.iter().all(|(_, mass)| tight(mass));
         Ok(Posterior { present, joint, upper, met })
     }
+
+    /// The likelihood of all counts above the lowest level as a function of X_2, summed from the top.
+    fn likelihood_above(&self, noisy: &[i64], noisy_others: &[i64], bits: u32) -> Result<Likelihood> {
+        let top = self.rhos.len() - 1;
+        let mut above = Likelihood::of_count(&self.rhos[top], noisy[top], self.known, bits)?;
+        for level in (1..top).rev() {
+            let table = self.others[level].table(bits)?;
+            let own = Likelihood::of_count(&self.rhos[level], noisy[level], self.known, bits)?;
+            above = own.times_sum_over(&table, noisy_others[level], &above, bits)?;
+        }
+        Ok(above)
+    }
+
+    /// The X_2, given X_1 = known + k, that the prior allows and for which the likelihood above and the mass of Y_1 are
+    /// stored.
+    fn stored_counts(&self, k: i64, y: i64, above: &Likelihood, table: &MassTable) -> Range<i64> {
+        let (least, most) = self.upper_range(k);
+        let below = self.known + k;
+        let from = (below + least).max(above.first).max(below + y.saturating_sub(table.last()));
+        let to = (below + most).min(above.last()).min(below + y.saturating_sub(table.first()));
+        from..(to + 1).max(from)
+    }
+}
+
+/// The probability of each X_2: the sum of everything that the joint posterior has for it, in which nothing has been left
+/// out for being small. Only sums that are certain to be small are not listed.
+fn sums_by_count(joint: &[(i64, i64, Enclosure)], counts: Range<i64>) -> Vec<(i64, Enclosure)> {
+    let mut sums: Vec<Option<Enclosure>> = vec![None; counts.clone().count()];
+    for (_, count, mass) in joint {
+        let sum = &mut sums[(count - counts.start) as usize];
+        *sum = Some(sum.as_ref().map_or_else(|| mass.clone(), |sum| sum.add(mass).clamp(0.0, 1.0)));
+    }
+    let sums = counts.zip(sums).filter_map(|(count, sum)| Some((count, sum?)));
+    sums.filter(|(_, sum)| is_listed(sum)).collect()
+}
+
+fn is_listed(mass: &Enclosure) -> bool {
+    *mass.upper() > LEAST_LISTED
 }
 
 fn unit(bits: u32) -> Enclosure {
@@ -340,7 +375,7 @@ impl Likelihood {
     }
 
     /// self(k) times the sum over j >= 0 of h(y - j) above(k + j).
-    fn times_sum_over(&self, table: &Table, y: i64, above: &Likelihood, bits: u32) -> Result<Self> {
+    fn times_sum_over(&self, table: &MassTable, y: i64, above: &Likelihood, bits: u32) -> Result<Self> {
         let pairs = self.values.len() as f64 * above.values.len() as f64;
         if pairs > 4e7 {
             let expected = "larger rho, where three levels or more are used";

@@ -7,13 +7,16 @@
 //! | file | question |
 //! | --- | --- |
 //! | [`single`] | what one noisy count reveals, or one at each of several levels or releases |
+//! | `marginal` | the same averaged over all outputs |
 //! | [`others`] | the noise of a sum over d other groups, exactly |
-//! | [`hierarchical`] | what counts of the groups above and beside reveal besides |
-//! | [`decision`] | how often the adversary who uses them decides rightly, over all outputs |
-//! | [`gibbs`] | the sampler that the paper uses instead, for comparison |
-//! | [`postprocess`] | what is left after the counts are made consistent |
+//! | [`hierarchical`] | what counts of the groups above and beside reveal in addition |
+//! | [`decision`] | how often the adversary who uses those counts decides correctly, over all outputs |
+//! | `enumeration`, `threshold` | the tables for that sum, and the count from which the adversary decides for the target |
+//! | [`postprocess`] | what an adversary still learns once the counts have been made consistent |
 //! | [`bound`] | what no adversary at all can exceed |
-//! | [`series`] | the curves of the paper's figures |
+//!
+//! The sampler that the paper uses in place of the exact posterior and the curves of its figures are in
+//! [`replication`](crate::replication).
 //!
 //! Nothing in the formulas says what the prior is about. The probability that t has the characteristics, that t answered
 //! at all, that t answered truly, or that an unknown variable of t has its value: each is the same attack under another
@@ -21,6 +24,7 @@
 
 pub mod bound;
 pub mod decision;
+mod enumeration;
 pub mod hierarchical;
 mod marginal;
 pub mod others;
@@ -28,7 +32,7 @@ pub mod postprocess;
 pub mod single;
 mod threshold;
 
-use rug::Rational;
+use rug::{Float, Rational};
 
 use crate::{
     error::{Error, Result},
@@ -65,8 +69,13 @@ pub(crate) fn odds(prior: &Rational) -> Rational {
     prior / Rational::from(1 - prior)
 }
 
-pub(crate) fn bits_for(digits: u32) -> u32 {
-    (f64::from(digits) * 3.33) as u32 + 24
+/// The ends of an enclosure of a real number as exact numbers; `what` names the number if one of them is infinite.
+fn exact_ends(value: &Enclosure, what: &str) -> Result<(Rational, Rational)> {
+    let end = |end: &Float| {
+        let expected = "a number with a finite lower and a finite upper end";
+        end.to_rational().ok_or_else(|| Error::out_of_range(what, end, expected))
+    };
+    Ok((end(value.lower())?, end(value.upper())?))
 }
 
 /// Encloses exp(exponent) to about `bits` bits, whatever the size of the exponent.

@@ -19,7 +19,7 @@ const MOST_TABLE_BITS: f64 = 6e7;
 
 /// Which law stands for the noise of the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sum {
+pub enum SumLaw {
     /// The d-fold convolution itself.
     Exact,
     /// One discrete Gaussian N_Z(0, d / (2 rho)), as (3.7) approximates it.
@@ -28,17 +28,17 @@ pub enum Sum {
 
 /// The noise of the sum over `count` groups, each with N_Z(0, 1 / (2 rho)).
 #[derive(Clone, Debug)]
-pub struct Others {
+pub struct OtherGroups {
     rho: Rational,
     count: u64,
-    sum: Sum,
+    sum: SumLaw,
 }
 
 /// The masses at consecutive integers, about 2^-bits accurate together.
 ///
 /// For every set of integers its probability lies between the sum of the stored masses in it and that sum plus `slack`.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct MassTable {
     first: i64,
     masses: Vec<Enclosure>,
     /// Prefix sums of the stored masses, the empty one first.
@@ -46,15 +46,15 @@ pub struct Table {
     slack: Float,
 }
 
-impl Others {
+impl OtherGroups {
     /// The noise of `count` groups; a sum over none has no noise.
-    pub fn new(rho: Rational, count: u64, sum: Sum) -> Result<Self> {
+    pub fn new(rho: Rational, count: u64, sum: SumLaw) -> Result<Self> {
         const MOST: u64 = 1_000_000_000;
         check_rho(&rho)?;
         if count > MOST {
             return Err(Error::out_of_range("the number of other groups", count, "0 to 10^9"));
         }
-        Ok(Others { rho, count, sum })
+        Ok(OtherGroups { rho, count, sum })
     }
 
     /// How many groups there are.
@@ -69,12 +69,12 @@ impl Others {
 
     /// Where the law is one discrete Gaussian: r with masses proportional to exp(-r y^2).
     pub(super) fn as_one(&self) -> Option<Rational> {
-        let one = self.count == 1 || (self.count > 1 && self.sum == Sum::OneGaussian);
+        let one = self.count == 1 || (self.count > 1 && self.sum == SumLaw::OneGaussian);
         one.then(|| &self.rho / Rational::from(self.count))
     }
 
     /// The masses, to a slack of about 2^-bits.
-    pub fn table(&self, bits: u32) -> Result<Table> {
+    pub fn table(&self, bits: u32) -> Result<MassTable> {
         let spread = (2.0 * self.sigma2().to_f64() * f64::from(bits) * std::f64::consts::LN_2).sqrt() + 1.0;
         if 2.0 * spread * f64::from(bits) > MOST_TABLE_BITS {
             return Err(Error::out_of_range(
@@ -85,7 +85,7 @@ impl Others {
         }
         if self.count == 0 {
             let one = vec![Enclosure::double(1.0, 64)];
-            return Ok(Table::new(0, one, Float::new(64), bits));
+            return Ok(MassTable::new(0, one, Float::new(64), bits));
         }
         if let Some(rate) = self.as_one() {
             return Ok(one_gaussian(&rate, bits));
@@ -95,7 +95,7 @@ impl Others {
         // Each of the d roundings costs up to the span of the table in units of the last bit.
         let guard = (spread * self.count as f64).log2().ceil() as u32 + 2;
         let (first, masses, slack) = Masses::new(&sum, bits + guard)?.listed();
-        Ok(Table::new(first, masses, slack, bits + guard))
+        Ok(MassTable::new(first, masses, slack, bits + guard))
     }
 }
 
@@ -103,8 +103,8 @@ impl Others {
 /// Gaussian, to about `digits` digits. It is the most by which any probability can differ.
 pub fn error_of_one_gaussian(rho: &Rational, count: u64, digits: u32) -> Result<Enclosure> {
     const MOST_BITS: u32 = 4096;
-    let exact = Others::new(rho.clone(), count, Sum::Exact)?;
-    let one = Others::new(rho.clone(), count, Sum::OneGaussian)?;
+    let exact = OtherGroups::new(rho.clone(), count, SumLaw::Exact)?;
+    let one = OtherGroups::new(rho.clone(), count, SumLaw::OneGaussian)?;
     let mut bits = 128;
     let mut best: Option<Enclosure> = None;
     loop {
@@ -135,7 +135,7 @@ pub fn error_of_one_gaussian(rho: &Rational, count: u64, digits: u32) -> Result<
 
 /// Both tails beyond y >= 0 weigh at most exp(-rate y^2): the sum over x > y is below the integral from y on, which is at
 /// most half of exp(-rate y^2) times sqrt(pi / rate), and the normalising sum is above that root.
-fn one_gaussian(rate: &Rational, bits: u32) -> Table {
+fn one_gaussian(rate: &Rational, bits: u32) -> MassTable {
     let sigma2 = Rational::from(1) / Rational::from(rate * 2_u32);
     let reach = (f64::from(bits) * std::f64::consts::LN_2 / rate.to_f64()).sqrt().ceil() as i64 + 1;
     let inverse = theta::gaussian_sum(&sigma2, bits + 16).recip();
@@ -143,21 +143,21 @@ fn one_gaussian(rate: &Rational, bits: u32) -> Table {
         (0..=reach).map(|y| exp(&-(Rational::from(y).square() * rate), bits + 16).mul(&inverse)).collect();
     let masses = half.iter().skip(1).rev().chain(half.iter()).cloned().collect();
     let slack = exp(&-(Rational::from(reach).square() * rate), 64).upper().clone();
-    Table::new(-reach, masses, slack, bits + 16)
+    MassTable::new(-reach, masses, slack, bits + 16)
 }
 
-impl Table {
+impl MassTable {
     fn new(first: i64, masses: Vec<Enclosure>, slack: Float, bits: u32) -> Self {
         let mut sums = vec![Enclosure::double(0.0, bits + 32)];
         for mass in &masses {
             sums.extend(sums.last().map(|sum| sum.add(mass)));
         }
-        Table { first, masses, sums, slack }
+        MassTable { first, masses, sums, slack }
     }
 
     /// The masses of one discrete Gaussian N_Z(0, 1 / (2 rho)).
     pub fn of_one(rho: &Rational, bits: u32) -> Result<Self> {
-        Others::new(rho.clone(), 1, Sum::Exact)?.table(bits)
+        OtherGroups::new(rho.clone(), 1, SumLaw::Exact)?.table(bits)
     }
 
     /// The first integer with a stored mass.
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn the_convolution_agrees_with_the_contour() {
         let rho = parse("0.099").unwrap();
-        let table = Others::new(rho.clone(), 27, Sum::Exact).unwrap().table(120).unwrap();
+        let table = OtherGroups::new(rho.clone(), 27, SumLaw::Exact).unwrap().table(120).unwrap();
         let sigma2 = Rational::from(1) / Rational::from(&rho * 2_u32);
         let law = Law::DiscreteGaussian { sigma2: sigma2.clone() };
         let sum = LossSum::new([Group { law, shift: 1, copies: 27 }]).unwrap();
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn no_other_group_has_no_noise() {
-        let table = Others::new(Rational::from(1), 0, Sum::Exact).unwrap().table(64).unwrap();
+        let table = OtherGroups::new(Rational::from(1), 0, SumLaw::Exact).unwrap().table(64).unwrap();
         assert_eq!((table.first(), table.last()), (0, 0));
         assert!(table.mass(0).contains(&Rational::from(1)) && *table.mass(1).upper() == 0);
     }

@@ -9,13 +9,13 @@
 use rug::Rational;
 
 use super::{
-    bits_for, check_prior,
-    others::{Others, Sum, Table, check_count},
+    check_prior,
+    others::{MassTable, OtherGroups, SumLaw, check_count},
     plus_at_most,
 };
 use crate::{
     error::{Error, Result},
-    numeric::Enclosure,
+    numeric::{Enclosure, precision::bits},
 };
 
 /// The attack on post-processed counts.
@@ -23,7 +23,7 @@ use crate::{
 pub struct Postprocessed {
     prior: Rational,
     rho: Rational,
-    others: Others,
+    others: OtherGroups,
     upper: i64,
 }
 
@@ -53,7 +53,7 @@ impl Postprocessed {
             return Err(Error::out_of_range("the true count above", upper, "1 or more, the target among them"));
         }
         check_count("the true count above", upper)?;
-        Ok(Postprocessed { prior, others: Others::new(rho.clone(), others, Sum::Exact)?, rho, upper })
+        Ok(Postprocessed { prior, others: OtherGroups::new(rho.clone(), others, SumLaw::Exact)?, rho, upper })
     }
 
     /// Every x~ from 0 to z with its probabilities and posterior, about 10^-digits accurate in absolute terms.
@@ -61,8 +61,8 @@ impl Postprocessed {
         if !(0..=1_000_000).contains(&published) {
             return Err(Error::out_of_range("the published count above", published, "0 to 10^6"));
         }
-        let bits = 2 * bits_for(digits);
-        let (own, beside) = (Table::of_one(&self.rho, bits)?, self.others.table(bits)?);
+        let bits = 2 * bits(digits, 24);
+        let (own, beside) = (MassTable::of_one(&self.rho, bits)?, self.others.table(bits)?);
         let probabilities: Vec<[Enclosure; 2]> = {
             let [absent, present] = [0, 1].map(|k| self.distribution(&own, &beside, published, k, bits));
             absent.into_iter().zip(present).map(|(a, b)| [a, b]).collect()
@@ -81,7 +81,7 @@ impl Postprocessed {
     }
 
     /// `P[x~ | X_1 = k]` for x~ = 0, ..., z.
-    fn distribution(&self, own: &Table, beside: &Table, z: i64, k: i64, bits: u32) -> Vec<Enclosure> {
+    fn distribution(&self, own: &MassTable, beside: &MassTable, z: i64, k: i64, bits: u32) -> Vec<Enclosure> {
         let d = self.others.count() as i64;
         let y_true = self.upper - k;
         let mut masses = vec![Enclosure::double(0.0, bits); z as usize + 1];
@@ -121,9 +121,9 @@ impl Postprocessed {
             let outcomes = self.outcomes(published, digits + extra)?;
             // With a and b the two probabilities, b times the posterior is b / (1 + a / (b odds)); where b may be zero the
             // posterior is not known, and b is all that can be missing.
-            let nought = Enclosure::double(0.0, bits_for(digits + extra));
+            let zero = Enclosure::double(0.0, bits(digits + extra, 24));
             let sum =
-                outcomes.iter().fold(nought, |sum, outcome| sum.add(&outcome.probability[1].mul(&outcome.posterior)));
+                outcomes.iter().fold(zero, |sum, outcome| sum.add(&outcome.probability[1].mul(&outcome.posterior)));
             let sum = sum.clamp(0.0, 1.0);
             if sum.is_tight(digits) || extra > 40 {
                 return Ok(sum);

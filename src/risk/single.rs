@@ -8,7 +8,7 @@
 use rug::Rational;
 
 use super::{
-    bits_for, check_prior, exp,
+    check_prior, exact_ends, exp,
     marginal::{marginal_by_integral, marginal_of_one},
     noise, odds, plus_at_most,
 };
@@ -19,7 +19,7 @@ use crate::{
         sum::LossSum,
         theta,
     },
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, precision::bits, rational},
 };
 
 /// The bits beyond which an answer is returned as wide as it is.
@@ -64,7 +64,7 @@ impl Attack {
         // The integral over several counts takes as many nodes as the odds have digits, squared.
         let edge = Rational::from((1, 10_u64.pow(18)));
         if rhos.len() > 1 && (prior < edge || prior > Rational::from(1 - &edge)) {
-            let expected = "from 1e-18 to 1 - 1e-18 where there are several counts";
+            let expected = "from 1e-18 to 1 - 1e-18 if there are several counts";
             return Err(Error::out_of_range("the prior", rational::display(&prior), expected));
         }
         Ok(Attack { prior, rhos })
@@ -92,7 +92,7 @@ impl Attack {
 
     /// The posterior probability that the target counts, after the released counts minus the known ones (3.1), (S1.1).
     pub fn posterior(&self, noisy: &[i64], digits: u32) -> Result<Enclosure> {
-        Ok(posterior(&self.prior, &self.evidence(noisy)?, bits_for(digits)))
+        Ok(posterior(&self.prior, &self.evidence(noisy)?, bits(digits, 24)))
     }
 
     /// R' = posterior / prior (3.2).
@@ -109,7 +109,7 @@ impl Attack {
     /// (S5.7).
     pub fn sequence(&self, noisy: &[i64], digits: u32) -> Result<Sequence> {
         self.evidence(noisy)?;
-        let bits = bits_for(digits) + 8;
+        let bits = bits(digits, 32);
         let mut before = Enclosure::rational(&self.prior, bits);
         let mut evidence = Rational::new();
         let mut steps = Vec::new();
@@ -125,7 +125,7 @@ impl Attack {
     /// The probability with which the noisy counts come out, if the target counts or not; the counts are independent.
     pub fn probability(&self, noisy: &[i64], present: bool, digits: u32) -> Result<Enclosure> {
         self.evidence(noisy)?;
-        let mut product = Enclosure::double(1.0, bits_for(digits));
+        let mut product = Enclosure::double(1.0, bits(digits, 24));
         for (rho, n) in self.rhos.iter().zip(noisy) {
             product = product.mul(&noise(rho)?.mass(n.saturating_sub(i64::from(present)), digits + 3));
         }
@@ -135,7 +135,7 @@ impl Attack {
     /// The posterior probability averaged over the outputs when the target counts (3.3), to a relative width of
     /// 10^-digits.
     pub fn marginal(&self, digits: u32) -> Result<Enclosure> {
-        let mut bits = bits_for(digits) + 16;
+        let mut bits = bits(digits, 40);
         loop {
             let value = match self.rhos.as_slice() {
                 [rho] => marginal_of_one(&self.prior, rho, bits),
@@ -231,8 +231,7 @@ impl Attack {
         let mut bits = 128;
         loop {
             let ln = Enclosure::rational(&ratio, bits).ln();
-            let end = |end: &rug::Float| end.to_rational().unwrap_or_default();
-            let (low, high) = (end(ln.lower()), end(ln.upper()));
+            let (low, high) = exact_ends(&ln, "the logarithm of the prior odds")?;
             // The first lattice point beyond the edge is the same from both ends of its enclosure, or is refined.
             let (first, again) =
                 if absent { (-sum.at_most(&low), -sum.at_most(&high)) } else { (sum.above(&low), sum.above(&high)) };
@@ -254,7 +253,7 @@ pub(super) fn posterior(prior: &Rational, evidence: &Rational, bits: u32) -> Enc
 
 /// P[L >= z] for a point z of the lattice; where it is below exp(-5000), only bounded.
 fn tail_of(sum: &LossSum, z: &Rational, digits: u32) -> Result<Enclosure> {
-    let bits = bits_for(digits) + 16;
+    let bits = bits(digits, 40);
     // Markov's inequality with ln E[exp(s L)] <= rho (s + s^2): P[L >= z] <= exp(-(z - rho)^2 / (4 rho)) for z >= rho, and
     // P[L <= z] is at most the same for z <= rho.
     let exponent = -(Rational::from(z - sum.rho()).square() / (sum.rho().clone() * 4_u32));
@@ -275,9 +274,9 @@ fn upper_tail(rho: &Rational, t: i64, digits: u32) -> Result<Enclosure> {
     const MOST_TERMS: f64 = 3000.0;
     if t <= 0 {
         let rest = upper_tail(rho, 1_i64.saturating_sub(t), digits)?;
-        return Ok(Enclosure::double(1.0, bits_for(digits) + 16).sub(&rest).clamp(0.0, 1.0));
+        return Ok(Enclosure::double(1.0, bits(digits, 40)).sub(&rest).clamp(0.0, 1.0));
     }
-    let bits = bits_for(digits) + 16;
+    let bits = bits(digits, 40);
     let fall = 2.0 * rho.to_f64() * t as f64;
     let needed = (f64::from(bits) * std::f64::consts::LN_2 / fall).ceil() + 1.0;
     if needed > MOST_TERMS {

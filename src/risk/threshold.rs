@@ -1,5 +1,5 @@
-//! Where the adversary who uses two levels turns: the least noisy count that decides for the target, at one output of
-//! the counts above and beside.
+//! The decision threshold of the adversary who uses two levels: the least noisy count at which they decide for the target,
+//! at one output of the counts above and beside.
 //!
 //! The comparison exp(rho_1 (2 n - 1)) (p / (1 - p)) W_1 > W_0 of [`decision`](super::decision) is made in doubles with
 //! outward bounds; where they do not tell, by exact ratios where there are such, and in balls of growing precision.
@@ -7,10 +7,10 @@
 use rug::Rational;
 
 use super::{
-    decision::{CLOSE_CALL_BITS, Enumeration},
+    enumeration::{CLOSE_CALL_BITS, Enumeration},
     exp,
     hierarchical::Upper,
-    others::Table,
+    others::MassTable,
     plus_at_most,
 };
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The summands of W_0 and W_1 but for h, for one x_2: (j, below, above), and a bound for all that is left out.
-pub(super) struct Row {
+pub(super) struct RowSums {
     x2: i64,
     sums: [Vec<(i64, f64, f64)>; 2],
     left_out: [f64; 2],
@@ -27,8 +27,8 @@ pub(super) struct Row {
 
 impl Enumeration<'_> {
     /// The summands of both W at x_2 = m + `x2`.
-    pub(super) fn row(&self, x2: i64) -> Row {
-        let mut row = Row { x2, sums: [Vec::new(), Vec::new()], left_out: [0.0; 2] };
+    pub(super) fn row(&self, x2: i64) -> RowSums {
+        let mut row = RowSums { x2, sums: [Vec::new(), Vec::new()], left_out: [0.0; 2] };
         let decay = |j: i64, k: i64| {
             let index = (x2 - k - j).unsigned_abs() as usize;
             // Below the table exp(-rho_2 a^2) is at most its last entry.
@@ -73,7 +73,7 @@ impl Enumeration<'_> {
     ///
     /// A sum of n products of non-negative doubles errs by at most (n + 1) 2^-53 (1 + 2^-20) of itself for n < 2^30, and
     /// by the least normal double for each product that underflows.
-    fn bounds(&self, row: &Row, k: usize, y: i64) -> (f64, f64) {
+    fn bounds(&self, row: &RowSums, k: usize, y: i64) -> (f64, f64) {
         let (mut low, mut high) = (0.0, row.left_out[k]);
         for &(j, below, above) in &row.sums[k] {
             let index = usize::try_from(y - j - self.others.first()).ok();
@@ -88,7 +88,7 @@ impl Enumeration<'_> {
 
     /// The range of the threshold n at an output: from `first_n` (so low or lower) to one beyond the window (so high or
     /// higher).
-    pub(super) fn threshold(&self, row: &Row, y: i64) -> Result<(i64, i64)> {
+    pub(super) fn threshold(&self, row: &RowSums, y: i64) -> Result<(i64, i64)> {
         let (none, some) = (self.bounds(row, 0, y), self.bounds(row, 1, y));
         let end = self.against.len();
         // For the target for certain: W_1 > against(n) W_0; against it for certain: W_1 <= against(n) W_0.
@@ -144,7 +144,7 @@ impl Enumeration<'_> {
     }
 
     /// W_k in balls.
-    fn precise_sum(&self, table: &Table, x2: i64, y: i64, k: i64, bits: u32) -> Enclosure {
+    fn precise_sum(&self, table: &MassTable, x2: i64, y: i64, k: i64, bits: u32) -> Enclosure {
         let rho = &self.attack.rhos[1];
         let (least, most) = self.attack.upper_range(k);
         let point = matches!(self.attack.upper, Upper::Point(_));

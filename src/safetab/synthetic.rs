@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Result},
     files::{file_error, write_whole},
     noise::{Source, Streams},
-    spine::blocks::{Blocks, Column, Kind as Entity},
+    spine::blocks::{Blocks, EntityColumn, EntityKind as Entity},
 };
 
 /// Persons that share one stream of random words, so that the threads change nothing.
@@ -244,7 +244,7 @@ pub fn write_geography(blocks: &Blocks, path: &Path) -> Result<()> {
 
 /// The codes of one kind of region, as a GRF-C has them.
 struct Regions<'a> {
-    column: Option<&'a Column>,
+    column: Option<&'a EntityColumn>,
     /// The code for none first.
     codes: Vec<&'a str>,
 }

@@ -2,12 +2,12 @@
 
 use std::{collections::HashMap, path::Path};
 
-use super::table::{BLOCK_NAMES, Table};
+use super::csv_table::{BLOCK_NAMES, CsvTable};
 use crate::error::{Error, Result};
 
 /// A kind of entity, by its heading in the file of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum EntityKind {
     /// `aian`: American Indian, Alaska Native and Native Hawaiian areas, a code of four digits for the nation.
     Aian,
     /// `mcd`: minor civil divisions, numbered within a county.
@@ -26,38 +26,48 @@ pub enum Kind {
     Prim,
 }
 
-impl Kind {
+impl EntityKind {
     /// All kinds.
-    pub const ALL: [Kind; 8] =
-        [Kind::Aian, Kind::Mcd, Kind::Place, Kind::Gq, Kind::Unified, Kind::Secondary, Kind::Elementary, Kind::Prim];
+    pub const ALL: [EntityKind; 8] = [
+        EntityKind::Aian,
+        EntityKind::Mcd,
+        EntityKind::Place,
+        EntityKind::Gq,
+        EntityKind::Unified,
+        EntityKind::Secondary,
+        EntityKind::Elementary,
+        EntityKind::Prim,
+    ];
 
     /// Its heading.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Aian => "aian",
-            Kind::Mcd => "mcd",
-            Kind::Place => "place",
-            Kind::Gq => "gq",
-            Kind::Unified => "sd_unified",
-            Kind::Secondary => "sd_secondary",
-            Kind::Elementary => "sd_elementary",
-            Kind::Prim => "prim",
+            EntityKind::Aian => "aian",
+            EntityKind::Mcd => "mcd",
+            EntityKind::Place => "place",
+            EntityKind::Gq => "gq",
+            EntityKind::Unified => "sd_unified",
+            EntityKind::Secondary => "sd_secondary",
+            EntityKind::Elementary => "sd_elementary",
+            EntityKind::Prim => "prim",
         }
     }
 
     /// The part of a GEOID within which its codes are unique: nothing, the state or the county.
     fn scope(self, geoid: u64) -> u32 {
         match self {
-            Kind::Aian | Kind::Gq => 0,
-            Kind::Place | Kind::Unified | Kind::Secondary | Kind::Elementary => (geoid / 10_u64.pow(13)) as u32,
-            Kind::Mcd | Kind::Prim => (geoid / 10_u64.pow(10)) as u32,
+            EntityKind::Aian | EntityKind::Gq => 0,
+            EntityKind::Place | EntityKind::Unified | EntityKind::Secondary | EntityKind::Elementary => {
+                (geoid / 10_u64.pow(13)) as u32
+            }
+            EntityKind::Mcd | EntityKind::Prim => (geoid / 10_u64.pow(10)) as u32,
         }
     }
 }
 
 /// For each block an entity, 0 where it lies in none.
 #[derive(Clone, Debug, Default)]
-pub struct Column {
+pub struct EntityColumn {
     /// The entity of each block, in the order of the blocks.
     pub codes: Vec<u32>,
     /// What each entity is called; the first is none.
@@ -68,14 +78,14 @@ pub struct Column {
 #[derive(Clone, Debug)]
 pub struct Blocks {
     geoids: Vec<u64>,
-    columns: Vec<(Kind, Column)>,
+    columns: Vec<(EntityKind, EntityColumn)>,
 }
 
 /// The blocks that are in only one of two files.
 #[derive(Clone, Debug)]
 pub struct Mismatch {
     /// The kind of entity.
-    pub kind: Kind,
+    pub kind: EntityKind,
     /// Blocks of the spine that the entity file does not have: they lie in no entity of the kind.
     pub without_entity: Vec<u64>,
     /// Blocks of the entity file that the spine does not have.
@@ -86,10 +96,10 @@ impl Blocks {
     /// Reads a CSV with a header (commas or bars): a column `block`, and a column for each kind that is there. Other
     /// columns are left alone. Empty codes, codes of nines and group quarters of zeros are none.
     pub fn read(path: &Path) -> Result<Blocks> {
-        let mut table = Table::open(path)?;
+        let mut table = CsvTable::open(path)?;
         let block = table.column(&BLOCK_NAMES)?;
-        let kinds: Vec<(Kind, usize)> =
-            Kind::ALL.iter().filter_map(|kind| Some((*kind, table.find(&[kind.name()])?))).collect();
+        let kinds: Vec<(EntityKind, usize)> =
+            EntityKind::ALL.iter().filter_map(|kind| Some((*kind, table.find(&[kind.name()])?))).collect();
         let (mut geoids, mut lines) = (Vec::new(), Vec::new());
         let mut columns: Vec<Interner> = kinds.iter().map(|(kind, _)| Interner::new(*kind)).collect();
         while table.next()? {
@@ -106,7 +116,8 @@ impl Blocks {
         if u32::try_from(geoids.len()).is_err() {
             return Err(table.refuse(0, "more than 4 billion blocks"));
         }
-        let mut columns: Vec<(Kind, Column)> = columns.into_iter().map(|column| (column.kind, column.column)).collect();
+        let mut columns: Vec<(EntityKind, EntityColumn)> =
+            columns.into_iter().map(|column| (column.kind, column.column)).collect();
         if !geoids.is_sorted() {
             let mut rows: Vec<u32> = (0..geoids.len() as u32).collect();
             rows.sort_by_key(|row| geoids[*row as usize]);
@@ -137,8 +148,8 @@ impl Blocks {
 
     /// Adds the entities of a kind from a block assignment file: `block` and `code` are its headings. Blocks on either
     /// side alone are returned.
-    pub fn attach(&mut self, kind: Kind, path: &Path, block: Option<&str>, code: &str) -> Result<Mismatch> {
-        let mut table = Table::open(path)?;
+    pub fn attach(&mut self, kind: EntityKind, path: &Path, block: Option<&str>, code: &str) -> Result<Mismatch> {
+        let mut table = CsvTable::open(path)?;
         if self.column(kind).is_some() {
             return Err(table.refuse(0, &format!("entities of the kind {:?} are given twice", kind.name())));
         }
@@ -180,34 +191,34 @@ impl Blocks {
     }
 
     /// The entities of a kind, where they are known.
-    pub fn column(&self, kind: Kind) -> Option<&Column> {
+    pub fn column(&self, kind: EntityKind) -> Option<&EntityColumn> {
         self.columns.iter().find(|(known, _)| *known == kind).map(|(_, column)| column)
     }
 }
 
 /// A column while it is read: entities are numbered as they come.
 struct Interner {
-    kind: Kind,
-    column: Column,
+    kind: EntityKind,
+    column: EntityColumn,
     numbers: HashMap<(u32, u64), u32>,
     last: ((u32, u64), u32),
 }
 
 impl Interner {
-    fn new(kind: Kind) -> Self {
-        let column = Column { codes: Vec::new(), names: vec![String::new()] };
+    fn new(kind: EntityKind) -> Self {
+        let column = EntityColumn { codes: Vec::new(), names: vec![String::new()] };
         Interner { kind, column, numbers: HashMap::new(), last: ((0, 0), 0) }
     }
 
-    fn push(&mut self, geoid: u64, table: &Table, at: usize) -> Result<()> {
+    fn push(&mut self, geoid: u64, table: &CsvTable, at: usize) -> Result<()> {
         let code = self.code(geoid, table, at)?;
         self.column.codes.push(code);
         Ok(())
     }
 
-    fn code(&mut self, geoid: u64, table: &Table, at: usize) -> Result<u32> {
+    fn code(&mut self, geoid: u64, table: &CsvTable, at: usize) -> Result<u32> {
         let text = table.cell(at);
-        let none = if self.kind == Kind::Gq { b'0' } else { b'9' };
+        let none = if self.kind == EntityKind::Gq { b'0' } else { b'9' };
         if text.iter().all(|byte| *byte == none) {
             return Ok(0);
         }
@@ -223,7 +234,7 @@ impl Interner {
         let (kind, names) = (self.kind, &mut self.column.names);
         let number = *self.numbers.entry(key).or_insert_with(|| {
             let text = String::from_utf8_lossy(text);
-            let digits = if matches!(kind, Kind::Mcd | Kind::Prim) { 5 } else { 2 };
+            let digits = if matches!(kind, EntityKind::Mcd | EntityKind::Prim) { 5 } else { 2 };
             names.push(if key.0 == 0 { text.to_string() } else { format!("{:0digits$}:{text}", key.0) });
             names.len() as u32 - 1
         });

@@ -14,6 +14,7 @@
 //! The root stays: the strategy must hold the nation (section 3 of the paper).
 
 use rug::Rational;
+use toml::Spanned;
 
 use super::hierarchy::{MOST_LEVELS, Tree};
 use crate::{
@@ -21,6 +22,7 @@ use crate::{
     error::{Error, Result},
     loss::family::Units,
     release::{Neighbors, Paths, Release},
+    toml_reader::TomlReader,
 };
 
 /// Which noise, and so which rule.
@@ -33,6 +35,28 @@ pub enum Privacy {
     },
     /// Zero-concentrated differential privacy by Gaussian noise: units with one child.
     Concentrated,
+}
+
+impl Privacy {
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Privacy::Pure { .. } => "pure",
+            Privacy::Concentrated => "zcdp",
+        }
+    }
+
+    /// The kind of privacy of a name in a file; `cutoff` is for [`Privacy::Pure`].
+    pub(super) fn read(reader: &TomlReader, name: &Spanned<String>, cutoff: u32) -> Result<Privacy> {
+        match name.get_ref().as_str() {
+            "zcdp" => Ok(Privacy::Concentrated),
+            "pure" => Ok(Privacy::Pure { cutoff }),
+            other => {
+                let why = format!("privacy = {other:?}: expected \"zcdp\" or \"pure\"");
+                Err(reader.refuse(name.span().start, why))
+            }
+        }
+    }
 }
 
 /// A spine with budgets.
@@ -107,7 +131,12 @@ impl Spine {
 
     /// The share of a unit.
     pub fn share(&self, level: usize, unit: usize) -> Rational {
-        sum(&self.proportions[level..level + usize::from(self.carried[level][unit])])
+        self.share_of_run(level, self.carried(level, unit))
+    }
+
+    /// The share of a run of `count` levels from `level` downwards.
+    pub fn share_of_run(&self, level: usize, count: usize) -> Rational {
+        sum(&self.proportions[level..level + count])
     }
 
     /// How many levels' shares a unit carries, from its own downwards.
@@ -220,6 +249,6 @@ pub fn check_proportions(proportions: &[Rational], levels: usize) -> Result<()> 
     Ok(())
 }
 
-fn sum(shares: &[Rational]) -> Rational {
+pub(super) fn sum(shares: &[Rational]) -> Rational {
     shares.iter().fold(Rational::new(), |total, share| total + share)
 }

@@ -18,12 +18,12 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The tree of `levels` levels over blocks in the given order, at least one. `parting` says of two neighbors which is
-    /// the highest level (from 1) whose units part them; the block level, `levels - 1`, always does.
-    pub(super) fn over(order: Vec<u32>, levels: usize, parting: impl Fn(u32, u32) -> usize) -> Tree {
+    /// The tree of `levels` levels over blocks in the given order, at least one. `first_difference` says of two neighbors
+    /// which is the highest level (from 1) in which they lie in different units: at the latest the block level, `levels - 1`.
+    pub(super) fn over(order: Vec<u32>, levels: usize, first_difference: impl Fn(u32, u32) -> usize) -> Tree {
         let mut starts: Vec<Vec<u32>> = vec![Vec::new(); levels - 1];
         for place in 0..order.len() {
-            let highest = if place == 0 { 0 } else { parting(order[place - 1], order[place]) };
+            let highest = if place == 0 { 0 } else { first_difference(order[place - 1], order[place]) };
             for level in highest..levels - 1 {
                 // The unit's first child is the next one to be opened.
                 let child = starts.get(level + 1).map_or(place, Vec::len) as u32;

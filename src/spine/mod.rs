@@ -1,12 +1,19 @@
-//! Geographic spines: the hierarchy that the noise is drawn on (Cumings-Menon et al., 2024).
+//! Geographic spines: the hierarchy of geounits that a release is drawn on (Cumings-Menon et al., 2024).
 //!
-//! [`blocks`] reads blocks and the entities that they lie in, [`hierarchy`] holds a tree of geounits over them, [`osed`]
-//! measures how far an entity is from it, [`optimize`] moves block groups and tract groups towards the entities, [`bypass`]
-//! moves budget off units that do not pay for themselves, and [`plan`] says what a spine is built from; [`saved`] reads it back.
+//! A spine is built from blocks, in this order:
 //!
-//! [`measure`] draws a release on a spine: the noise on every query group of every unit, from [`histograms`], and what it
-//! spends; [`measurements`] are its files. [`estimate`] fits the totals of all units to them, [`kronecker`] all histograms,
-//! and [`variance`] says how well; [`spread`] sums that up by level, and [`estimated`] reads and writes files.
+//! | file | what it is about |
+//! | --- | --- |
+//! | [`plan`] | what a spine is built from, as a TOML file, and the building itself |
+//! | [`blocks`] | the blocks, and the geographic entities that they lie in |
+//! | [`hierarchy`] | the tree of geounits over the blocks |
+//! | [`osed`] | how far an entity is from a tree: its off-spine entity distance |
+//! | [`optimize`] | block groups that follow the entities, and the levels above them |
+//! | `tract_groups` | tract groups that follow the entities |
+//! | [`bypass`] | budget moved away from the units that do not pay for themselves, and the paths to blocks that remain |
+//! | [`spine_files`] | the files of a spine, written and read back |
+//!
+//! Nothing here draws noise: [`topdown`](crate::topdown) measures and estimates on a spine.
 //!
 //! # Where the paper differs from what it proves
 //!
@@ -22,9 +29,10 @@
 
 pub mod blocks;
 pub mod bypass;
+pub(crate) mod csv_table;
 pub mod hierarchy;
 pub mod optimize;
 pub mod osed;
 pub mod plan;
-pub mod saved;
-pub(crate) mod table;
+pub mod spine_files;
+mod tract_groups;

@@ -16,23 +16,23 @@
 
 use rayon::prelude::*;
 
-use super::{blocks::Column, hierarchy::Tree};
+use super::{blocks::EntityColumn, hierarchy::Tree};
 
 /// The distances of all entities of a column, `c[k, 1, 1]` (Algorithm 1 before its reduction); 0 for "none", which is
 /// no entity, and for entities without blocks.
-pub fn distances(tree: &Tree, column: &Column) -> Vec<u32> {
+pub fn distances(tree: &Tree, column: &EntityColumn) -> Vec<u32> {
     let parents: Vec<Vec<u32>> = (1..tree.levels()).map(|level| tree.parents(level)).collect();
     distances_under(tree, &parents, column)
 }
 
 /// The same for many columns on one tree.
-pub fn all_distances(tree: &Tree, columns: &[&Column]) -> Vec<Vec<u32>> {
+pub fn all_distances(tree: &Tree, columns: &[&EntityColumn]) -> Vec<Vec<u32>> {
     let parents: Vec<Vec<u32>> = (1..tree.levels()).into_par_iter().map(|level| tree.parents(level)).collect();
     columns.par_iter().map(|column| distances_under(tree, &parents, column)).collect()
 }
 
 /// How many blocks each entity has; 0 for "none".
-pub fn sizes(column: &Column) -> Vec<u32> {
+pub fn sizes(column: &EntityColumn) -> Vec<u32> {
     let mut sizes = vec![0; column.names.len()];
     for code in column.codes.iter().filter(|code| **code > 0) {
         sizes[*code as usize] += 1;
@@ -40,14 +40,14 @@ pub fn sizes(column: &Column) -> Vec<u32> {
     sizes
 }
 
-fn distances_under(tree: &Tree, parents: &[Vec<u32>], column: &Column) -> Vec<u32> {
+fn distances_under(tree: &Tree, parents: &[Vec<u32>], column: &EntityColumn) -> Vec<u32> {
     let mut distances = Vec::with_capacity(column.names.len());
     climb(tree, parents, column, 0, |touched| distances.push(touched.first().map_or(0, |root| root.c[0])));
     distances
 }
 
 /// For each entity of a column ("none" has no units) the units of a level that it touches, with c and c' there.
-pub(super) fn touched_at(tree: &Tree, column: &Column, level: usize) -> Vec<Vec<(u32, [u32; 2])>> {
+pub(super) fn touched_at(tree: &Tree, column: &EntityColumn, level: usize) -> Vec<Vec<(u32, [u32; 2])>> {
     let parents: Vec<Vec<u32>> = (1..tree.levels()).map(|level| tree.parents(level)).collect();
     let mut all = Vec::with_capacity(column.names.len());
     climb(tree, &parents, column, level, |touched| all.push(touched.iter().map(|at| (at.unit, at.c)).collect()));
@@ -55,7 +55,7 @@ pub(super) fn touched_at(tree: &Tree, column: &Column, level: usize) -> Vec<Vec<
 }
 
 /// Climbs with each entity from its blocks to a level.
-fn climb(tree: &Tree, parents: &[Vec<u32>], column: &Column, to: usize, mut found: impl FnMut(&[Touched])) {
+fn climb(tree: &Tree, parents: &[Vec<u32>], column: &EntityColumn, to: usize, mut found: impl FnMut(&[Touched])) {
     let (places, ends) = places(tree, column);
     let mut start = 0;
     let mut touched = Vec::new();
@@ -72,7 +72,7 @@ fn climb(tree: &Tree, parents: &[Vec<u32>], column: &Column, to: usize, mut foun
 }
 
 /// The places of each entity's blocks, ascending, one entity after the other, and where those of each end.
-pub(crate) fn places(tree: &Tree, column: &Column) -> (Vec<u32>, Vec<usize>) {
+pub(crate) fn places(tree: &Tree, column: &EntityColumn) -> (Vec<u32>, Vec<usize>) {
     let sizes = sizes(column);
     let mut ends = vec![0_usize; sizes.len()];
     for entity in 1..sizes.len() {

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `settings` | `redistricting-persons`, `redistricting-units` or `dhc` |
 //! | `privacy` | `zcdp` (default) or `pure` |
-//! | `release` | a bundled release or its file, whose levels and shares are taken; or else |
+//! | `release` | a bundled release or its file, whose levels and shares of rho are taken, for `zcdp` only; or else |
 //! | `[[level]]` `name`, `proportion` | the levels from the nation to the block with their shares, which sum to exactly one |
 //! | `tract_groups` | true for a level of tract groups between county and tract (default false) |
 //! | `fanout_cutoff`, `bypass_cutoff` | in place of those of production |
@@ -12,39 +12,36 @@
 
 use std::{
     fs,
-    io::Write,
     path::{Path, PathBuf},
 };
 
 use rug::Rational;
 use serde::Deserialize;
+use toml::Spanned;
 
 use super::{
-    blocks::{Blocks, Column, Kind, Mismatch},
+    blocks::{Blocks, EntityColumn, EntityKind, Mismatch},
     bypass::{self, Privacy, Spine},
     hierarchy::Tree,
-    optimize::{self, Entities, Settings},
+    optimize::{self, Entities, SpineSettings},
     osed,
-    table::quoted,
 };
 use crate::{
     error::{Error, Result},
-    files::{file_error, write_whole},
-    numeric::rational,
+    files::file_error,
     release::Release,
+    toml_reader::TomlReader,
 };
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlanFile {
-    settings: String,
-    #[serde(default)]
-    privacy: Option<String>,
-    release: Option<String>,
+    settings: Spanned<String>,
+    privacy: Option<Spanned<String>>,
+    release: Option<Spanned<String>>,
     #[serde(default, rename = "level")]
-    levels: Vec<LevelFile>,
-    #[serde(default)]
-    tract_groups: bool,
+    levels: Vec<Spanned<LevelFile>>,
+    tract_groups: Option<Spanned<bool>>,
     fanout_cutoff: Option<u32>,
     bypass_cutoff: Option<u32>,
     #[serde(default)]
@@ -55,30 +52,30 @@ struct PlanFile {
 #[serde(deny_unknown_fields)]
 struct LevelFile {
     name: String,
-    proportion: String,
+    proportion: Spanned<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EntitiesFile {
-    kind: String,
+    kind: Spanned<String>,
     file: PathBuf,
     column: String,
     block: Option<String>,
 }
 
 /// A plan, checked.
-pub struct Plan {
-    settings: Settings,
+pub struct SpinePlan {
+    settings: SpineSettings,
     privacy: Privacy,
     tract_groups: bool,
     levels: Vec<(String, Rational)>,
     release: Option<Release>,
-    entities: Vec<(Kind, PathBuf, EntitiesFile)>,
+    entities: Vec<(EntityKind, PathBuf, EntitiesFile)>,
 }
 
 /// A spine that was built, and how far the entities were and are from it.
-pub struct Built {
+pub struct BuiltSpine {
     /// The blocks.
     pub blocks: Blocks,
     /// The names of the levels.
@@ -99,168 +96,95 @@ pub struct Built {
     pub release: Option<Release>,
 }
 
-impl Plan {
+impl SpinePlan {
     /// Reads a plan; files that it names are looked for beside it.
-    pub fn read(path: &Path) -> Result<Plan> {
+    pub fn read(path: &Path) -> Result<SpinePlan> {
         let text = fs::read_to_string(path).map_err(|why| file_error(path, why))?;
-        let refuse = |at: Option<usize>, why: String| {
-            let before = at.and_then(|at| text.get(..at));
-            let line = before.map_or(0, |before| before.matches('\n').count() + 1);
-            Error::DataFile { file: path.display().to_string(), line, column: 0, why }
+        let file = path.display().to_string();
+        let reader = TomlReader::new(&file, &text);
+        let raw: PlanFile = reader.toml()?;
+        let at = |place: usize| {
+            let reader = &reader;
+            move |why: Error| reader.refuse(place, why.to_string())
         };
-        let raw: PlanFile = toml::from_str(&text)
-            .map_err(|why| refuse(why.span().map(|span| span.start), why.message().replace('\n', " ")))?;
-        let wrong = |what: &str, why: &Error| refuse(text.find(what), format!("{what}: {why}"));
-        let mut settings = Settings::production(&raw.settings).map_err(|why| wrong("settings", &why))?;
+        let settings_at = raw.settings.span().start;
+        let mut settings = SpineSettings::production(raw.settings.get_ref()).map_err(at(settings_at))?;
         settings.fanout_cutoff = raw.fanout_cutoff.unwrap_or(settings.fanout_cutoff);
         settings.bypass_cutoff = raw.bypass_cutoff.unwrap_or(settings.bypass_cutoff);
-        let privacy = match raw.privacy.as_deref() {
-            None | Some("zcdp") => Privacy::Concentrated,
-            Some("pure") => Privacy::Pure { cutoff: settings.bypass_cutoff },
-            Some(other) => {
-                return Err(refuse(
-                    text.find("privacy"),
-                    format!("privacy = {other:?}: expected \"zcdp\" or \"pure\""),
-                ));
-            }
+        let privacy = match &raw.privacy {
+            None => Privacy::Concentrated,
+            Some(name) => Privacy::read(&reader, name, settings.bypass_cutoff)?,
         };
-        if raw.tract_groups && settings.has_prims() {
-            return Err(refuse(text.find("tract_groups"), "a spine with prims has no tract groups".into()));
+        if let (Privacy::Pure { .. }, Some(name), Some(release)) = (privacy, &raw.privacy, &raw.release) {
+            let why = format!(
+                "privacy = \"pure\" does not fit the release {:?}, whose budget is a rho of zCDP: give the shares of a pure \
+                 epsilon as [[level]]",
+                release.get_ref()
+            );
+            return Err(reader.refuse(name.span().start, why));
         }
-        let release = raw.release.as_deref().map(Release::find).transpose().map_err(|why| wrong("release", &why))?;
-        let levels = match &release {
-            Some(_) if !raw.levels.is_empty() => {
-                return Err(refuse(text.find("[[level]]"), "either a release or levels, not both".into()));
+        let tract_groups = raw.tract_groups.as_ref().is_some_and(|groups| *groups.get_ref());
+        if let Some(groups) = raw.tract_groups.as_ref().filter(|_| tract_groups && settings.has_prims()) {
+            return Err(reader.refuse(groups.span().start, "a spine with prims has no tract groups"));
+        }
+        let (release, levels, place) = match (&raw.release, &raw.levels[..]) {
+            (Some(_), [level, ..]) => {
+                return Err(reader.refuse(level.span().start, "either a release or levels, not both"));
             }
-            Some(release) => {
+            (Some(name), []) => {
+                let place = name.span().start;
+                let release = Release::find(name.get_ref()).map_err(at(place))?;
                 let share = |rho: &Rational| Rational::from(rho / &release.rho);
-                release.levels.iter().map(|level| (level.name.clone(), share(&level.rho))).collect()
+                let levels = release.levels.iter().map(|level| (level.name.clone(), share(&level.rho))).collect();
+                (Some(release), levels, place)
             }
-            None => (raw.levels.iter())
-                .map(|level| Ok((level.name.clone(), rational::parse(&level.proportion)?)))
-                .collect::<Result<Vec<_>>>()
-                .map_err(|why| wrong("proportion", &why))?,
+            (None, levels) => {
+                let place = levels.first().map_or(usize::MAX, |level| level.span().start);
+                let named = levels.iter().map(|level| {
+                    let level = level.get_ref();
+                    Ok((level.name.clone(), reader.number(&level.proportion)?))
+                });
+                (None, named.collect::<Result<Vec<_>>>()?, place)
+            }
         };
         let proportions: Vec<Rational> = levels.iter().map(|(_, share)| share.clone()).collect();
-        let expected = settings.levels() + usize::from(raw.tract_groups);
-        bypass::check_proportions(&proportions, expected)
-            .map_err(|why| wrong(if release.is_some() { "release" } else { "[[level]]" }, &why))?;
+        let expected = settings.levels() + usize::from(tract_groups);
+        bypass::check_proportions(&proportions, expected).map_err(at(place))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut entities = Vec::new();
         for file in raw.entities {
-            let known = Kind::ALL.iter().find(|kind| kind.name() == file.kind);
-            let names = Kind::ALL.map(Kind::name).join(", ");
-            let kind = known.ok_or_else(|| {
-                refuse(
-                    text.find(&format!("{:?}", file.kind)),
-                    format!("kind = {:?}: expected one of {names}", file.kind),
-                )
+            let kind = EntityKind::ALL.iter().find(|kind| kind.name() == file.kind.get_ref()).ok_or_else(|| {
+                let names = EntityKind::ALL.map(EntityKind::name).join(", ");
+                let why = format!("kind = {:?}: expected one of {names}", file.kind.get_ref());
+                reader.refuse(file.kind.span().start, why)
             })?;
             entities.push((*kind, folder.join(&file.file), file));
         }
-        Ok(Plan { settings, privacy, tract_groups: raw.tract_groups, levels, release, entities })
+        Ok(SpinePlan { settings, privacy, tract_groups, levels, release, entities })
     }
 
     /// Builds, optimizes, measures and bypasses.
-    pub fn build(&self, mut blocks: Blocks) -> Result<Built> {
+    pub fn build(&self, mut blocks: Blocks) -> Result<BuiltSpine> {
         let mut mismatches = Vec::new();
         for (kind, path, file) in &self.entities {
             mismatches.push(blocks.attach(*kind, path, file.block.as_deref(), &file.column)?);
         }
         let entities = Entities::of(&blocks, &self.settings);
-        let columns: Vec<&Column> = entities.columns.iter().map(|(_, column)| column).collect();
+        let columns: Vec<&EntityColumn> = entities.columns.iter().map(|(_, column)| column).collect();
         let before = osed::all_distances(&Tree::census(&blocks), &columns);
         let tree = optimize::optimized(&blocks, &entities, &self.settings, self.tract_groups);
         let after = osed::all_distances(&tree, &columns);
         let (names, proportions) = self.levels.iter().cloned().unzip();
         let spine = Spine::new(tree, proportions, self.privacy)?;
         let release = self.release.as_ref().map(|release| spine.release(release)).transpose()?;
-        Ok(Built { blocks, names, privacy: self.privacy, spine, entities, before, after, mismatches, release })
+        Ok(BuiltSpine { blocks, names, privacy: self.privacy, spine, entities, before, after, mismatches, release })
     }
 }
 
-impl Built {
+impl BuiltSpine {
     /// The distances before and after of all entities that have blocks.
     pub fn distances(&self) -> Vec<(u32, u32)> {
         let pairs = self.before.iter().flatten().zip(self.after.iter().flatten());
         pairs.filter(|(before, _)| **before > 0).map(|(before, after)| (*before, *after)).collect()
-    }
-
-    /// Writes `levels.csv`, `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a folder, which
-    /// is made where it is not there; each file whole or not at all. [`Saved`](super::saved::Saved) reads the first three.
-    pub fn write(&self, folder: &Path) -> Result<()> {
-        fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
-        let put = |name: &str, header: &str, rows: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| {
-            let path = folder.join(name);
-            write_whole(&path, |out| {
-                writeln!(out, "{header}").and_then(|()| rows(out)).map_err(|why| file_error(&path, why))
-            })
-        };
-        let tree = &self.spine.tree;
-        let last = tree.levels() - 1;
-        put("levels.csv", "level,proportion,units,max_fanout,bypassed", &|out| {
-            for (level, name) in self.names.iter().enumerate() {
-                let (units, fanout) = (tree.units(level), tree.max_fanout(level));
-                let (share, bypassed) = (&self.spine.proportions[level], self.spine.bypassed[level]);
-                writeln!(out, "{},{share},{units},{fanout},{bypassed}", quoted(name))?;
-            }
-            Ok(())
-        })?;
-        put("units.csv", "level,unit,first_child,children,blocks,levels_carried,share", &|out| {
-            for level in 0..last {
-                // A share is one of few: those of runs of levels.
-                let shares: Vec<String> = (0..=last + 1 - level).map(|n| self.run(level, n).to_string()).collect();
-                for unit in 0..tree.units(level) {
-                    let (children, carried) = (tree.children(level, unit), self.spine.carried(level, unit));
-                    let (name, blocks) = (quoted(&self.names[level]), tree.blocks(level, unit).len());
-                    let (first, count, share) = (children.start, children.len(), &shares[carried]);
-                    writeln!(out, "{name},{unit},{first},{count},{blocks},{carried},{share}")?;
-                }
-            }
-            Ok(())
-        })?;
-        put("blocks.csv", "unit,block,levels_carried", &|out| {
-            for (place, row) in tree.order().iter().enumerate() {
-                let geoid = self.blocks.geoids()[*row as usize];
-                writeln!(out, "{place},{geoid:015},{}", self.spine.carried(last, place))?;
-            }
-            Ok(())
-        })?;
-        let entity_variances = self.entity_variances_approx()?;
-        put("entities.csv", "kind,entity,blocks,osed_before,osed_after,variance_approx", &|out| {
-            let distances = self.before.iter().zip(&self.after).zip(&entity_variances);
-            for ((kind, column), ((before, after), variances)) in self.entities.columns.iter().zip(distances) {
-                for (entity, blocks) in osed::sizes(column).iter().enumerate().filter(|(_, blocks)| **blocks > 0) {
-                    let (name, variance) = (&column.names[entity], variances[entity]);
-                    writeln!(out, "{kind},{name},{blocks},{},{},{variance:.6e}", before[entity], after[entity])?;
-                }
-            }
-            Ok(())
-        })?;
-        let paths = self.spine.paths()?;
-        put("paths.csv", "dropped,blocks", &|out| {
-            for path in &paths {
-                let names: Vec<&str> = path.dropped.iter().map(|level| self.names[*level].as_str()).collect();
-                writeln!(out, "{},{}", quoted(&names.join(" ")), path.blocks)?;
-            }
-            Ok(())
-        })?;
-        put("mismatches.csv", "kind,block,missing_from", &|out| {
-            for mismatch in &self.mismatches {
-                let kind = mismatch.kind.name();
-                for block in &mismatch.without_entity {
-                    writeln!(out, "{kind},{block:015},entities")?;
-                }
-                for block in &mismatch.unknown {
-                    writeln!(out, "{kind},{block:015},blocks")?;
-                }
-            }
-            Ok(())
-        })
-    }
-
-    /// The share of a run of levels.
-    fn run(&self, level: usize, count: usize) -> Rational {
-        self.spine.proportions[level..level + count].iter().fold(Rational::new(), |sum, share| sum + share)
     }
 }

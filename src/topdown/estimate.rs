@@ -8,8 +8,8 @@
 //! This is the estimate of (3.3) with the transpose that it has lost, (S'S)^-1 S'z: both minimize the same sum of squares,
 //! and tests compare them with dense matrices.
 //!
-//! One child of a unit may be without any information (V infinite): it gets what is left of T. Two such children cannot be
-//! told apart, which is refused.
+//! One child of a unit may be without any information (V infinite): it gets T less the estimates of the others. Two such
+//! children cannot be told apart, which is refused.
 
 use rayon::prelude::*;
 
@@ -144,10 +144,10 @@ fn share_family(parent: &[i64], estimates: &[f64]) -> Vec<i64> {
     if let [cell] = filled[..] {
         rows.iter().enumerate().for_each(|(child, total)| counts[child * cells + cell] = *total);
     } else if width > 1 {
-        let wishes: Vec<f64> =
+        let of_filled: Vec<f64> =
             estimates.chunks(cells).flat_map(|child| filled.iter().map(|cell| child[*cell])).collect();
         let columns: Vec<i64> = filled.iter().map(|cell| parent[*cell]).collect();
-        let parts = nearest(&rows, &columns, &wishes);
+        let parts = nearest(&rows, &columns, &of_filled);
         for (child, parts) in whole(&rows, &columns, &parts).chunks(width).enumerate() {
             parts.iter().zip(&filled).for_each(|(count, cell)| counts[child * cells + cell] = *count);
         }
@@ -155,10 +155,11 @@ fn share_family(parent: &[i64], estimates: &[f64]) -> Vec<i64> {
     counts
 }
 
-/// The non-negative table near the wishes with these sums of rows and columns, which have one total: x = max(0, wish - a - b)
-/// for the a of each row and b of each column that make the sums right. They are found in turns, each exactly, which
-/// climbs on the concave dual of the projection. The sums of columns hold in the end, those of rows nearly.
-fn nearest(rows: &[i64], columns: &[i64], wishes: &[f64]) -> Vec<f64> {
+/// The non-negative table near the estimates with these sums of rows and columns, which have one total:
+/// x = max(0, estimate - a - b) for the a of each row and b of each column that make the sums right. Rows and columns are
+/// solved alternately, each exactly, which climbs on the concave dual of the projection. The sums of columns hold in the end,
+/// those of rows nearly.
+fn nearest(rows: &[i64], columns: &[i64], estimates: &[f64]) -> Vec<f64> {
     const MOST_TURNS: usize = 200;
     const ENOUGH: f64 = 0.01;
     let width = columns.len();
@@ -167,24 +168,24 @@ fn nearest(rows: &[i64], columns: &[i64], wishes: &[f64]) -> Vec<f64> {
     for _ in 0..MOST_TURNS {
         for (row, total) in rows.iter().enumerate() {
             line.clear();
-            line.extend(wishes[row * width..(row + 1) * width].iter().zip(&b).map(|(wish, b)| wish - b));
-            a[row] = cut(*total, &line);
+            line.extend(estimates[row * width..(row + 1) * width].iter().zip(&b).map(|(estimate, b)| estimate - b));
+            a[row] = threshold(*total, &line);
         }
         for (column, total) in columns.iter().enumerate() {
             line.clear();
-            line.extend(a.iter().enumerate().map(|(row, a)| wishes[row * width + column] - a));
-            b[column] = cut(*total, &line);
+            line.extend(a.iter().enumerate().map(|(row, a)| estimates[row * width + column] - a));
+            b[column] = threshold(*total, &line);
         }
         let sum = |row: usize| {
-            let wishes = &wishes[row * width..(row + 1) * width];
-            wishes.iter().zip(&b).map(|(wish, b)| (wish - a[row] - b).max(0.0)).sum::<f64>()
+            let estimates = &estimates[row * width..(row + 1) * width];
+            estimates.iter().zip(&b).map(|(estimate, b)| (estimate - a[row] - b).max(0.0)).sum::<f64>()
         };
         if rows.iter().enumerate().all(|(row, total)| (sum(row) - *total as f64).abs() < ENOUGH) {
             break;
         }
     }
-    let at = |(place, wish): (usize, &f64)| (wish - a[place / width] - b[place % width]).max(0.0);
-    wishes.iter().enumerate().map(at).collect()
+    let at = |(place, estimate): (usize, &f64)| (estimate - a[place / width] - b[place % width]).max(0.0);
+    estimates.iter().enumerate().map(at).collect()
 }
 
 /// A table of whole numbers near `parts`: the sums of columns hold, and those of rows where no row of whole parts is above its
@@ -223,26 +224,26 @@ fn whole(rows: &[i64], columns: &[i64], parts: &[f64]) -> Vec<i64> {
     counts
 }
 
-/// The theta at which the parts max(0, wish - theta) sum to `total`.
-fn cut(total: i64, wishes: &[f64]) -> f64 {
-    let mut sorted = wishes.to_vec();
+/// The theta at which the parts max(0, estimate - theta) sum to `total`.
+fn threshold(total: i64, estimates: &[f64]) -> f64 {
+    let mut sorted = estimates.to_vec();
     sorted.sort_unstable_by(|a, b| b.total_cmp(a));
     let (mut sum, mut theta) = (0.0, f64::INFINITY);
-    for (count, wish) in (1..).zip(&sorted) {
-        sum += wish;
-        let cut = (sum - total as f64) / f64::from(count);
-        if count == 1 || *wish > cut {
-            theta = cut;
+    for (count, estimate) in (1..).zip(&sorted) {
+        sum += estimate;
+        let candidate = (sum - total as f64) / f64::from(count);
+        if count == 1 || *estimate > candidate {
+            theta = candidate;
         }
     }
     theta
 }
 
-/// Non-negative integers that sum to `total`, near `wishes`: the Euclidean projection on the simplex, rounded by largest
+/// Non-negative integers that sum to `total`, near `estimates`: the Euclidean projection on the simplex, rounded by largest
 /// remainders.
-fn share_out(total: i64, wishes: &[f64]) -> Vec<i64> {
-    let theta = cut(total, wishes);
-    let parts: Vec<f64> = wishes.iter().map(|wish| (wish - theta).max(0.0)).collect();
+fn share_out(total: i64, estimates: &[f64]) -> Vec<i64> {
+    let theta = threshold(total, estimates);
+    let parts: Vec<f64> = estimates.iter().map(|estimate| (estimate - theta).max(0.0)).collect();
     let mut counts: Vec<i64> = parts.iter().map(|part| part.floor() as i64).collect();
     let mut by_rest: Vec<usize> = (0..counts.len()).collect();
     by_rest.sort_by(|a, b| (parts[*b] - parts[*b].floor()).total_cmp(&(parts[*a] - parts[*a].floor())));
@@ -269,7 +270,7 @@ mod tests {
 
     #[test]
     fn integers_sum_to_the_parent_and_are_the_nearest_by_brute_force() {
-        for (total, wishes) in [
+        for (total, estimates) in [
             (5, vec![1.2, 3.9, -2.0]),
             (0, vec![4.0, 1.0]),
             (7, vec![-3.0, -1.0, -2.0]),
@@ -277,16 +278,16 @@ mod tests {
             (1, vec![1e15, -1e15]),
             (6, vec![2.4, 2.4, 0.6]),
         ] {
-            let counts = share_out(total, &wishes);
-            assert_eq!(counts.iter().sum::<i64>(), total, "{wishes:?}");
+            let counts = share_out(total, &estimates);
+            assert_eq!(counts.iter().sum::<i64>(), total, "{estimates:?}");
             assert!(counts.iter().all(|count| *count >= 0));
-            if wishes.len() == 3 {
+            if estimates.len() == 3 {
                 let loss = |a: i64, b: i64, c: i64| {
-                    [a, b, c].iter().zip(&wishes).map(|(x, w)| (*x as f64 - w).powi(2)).sum::<f64>()
+                    [a, b, c].iter().zip(&estimates).map(|(x, w)| (*x as f64 - w).powi(2)).sum::<f64>()
                 };
                 let all = (0..=total).flat_map(|a| (0..=total - a).map(move |b| (a, b, total - a - b)));
                 let best = all.map(|(a, b, c)| loss(a, b, c)).fold(f64::INFINITY, f64::min);
-                assert!(loss(counts[0], counts[1], counts[2]) <= best + 1e-9, "{counts:?} for {wishes:?}");
+                assert!(loss(counts[0], counts[1], counts[2]) <= best + 1e-9, "{counts:?} for {estimates:?}");
             }
         }
     }

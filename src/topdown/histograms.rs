@@ -6,8 +6,8 @@ use crate::{
     error::{Error, Result},
     release::schema::{QueryGroup, Schema},
     spine::{
-        saved::Saved,
-        table::{BLOCK_NAMES, Table},
+        csv_table::{BLOCK_NAMES, CsvTable},
+        spine_files::SavedSpine,
     },
 };
 
@@ -38,8 +38,8 @@ impl Histograms {
     /// values' names, and `column` with the count. A line for each cell of a block, in any order; cells without a line are
     /// zero, and so are blocks. Other columns are left alone. A block that the spine does not have, an unknown value, a
     /// cell twice and a count that is no whole number are refused with their place.
-    pub fn read(path: &Path, saved: &Saved, schema: &Schema, column: &str) -> Result<Histograms> {
-        let mut table = Table::open(path)?;
+    pub fn read(path: &Path, saved: &SavedSpine, schema: &Schema, column: &str) -> Result<Histograms> {
+        let mut table = CsvTable::open(path)?;
         let (block, count) = (table.column(&BLOCK_NAMES)?, table.column(&[column])?);
         let attributes: Vec<usize> =
             schema.attributes.iter().map(|attribute| table.column(&[&attribute.name])).collect::<Result<_>>()?;

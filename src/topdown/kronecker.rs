@@ -24,7 +24,7 @@ use rug::Rational;
 
 use super::{
     estimate::least_squares_approx,
-    measure::Mechanism,
+    measure::MeasurementPlan,
     variance::{Quantity, Variances},
 };
 use crate::{
@@ -39,31 +39,31 @@ const MOST_ATTRIBUTES: usize = 12;
 /// The query groups of a mechanism in parts.
 #[derive(Debug)]
 pub struct Kronecker<'a> {
-    mechanism: &'a Mechanism<'a>,
+    plan: &'a MeasurementPlan<'a>,
     sizes: Vec<usize>,
-    /// For each level and query the set of the attributes that it keeps, as bits; nothing for a recode.
+    /// For each level and query the set of the attributes that it keeps, as bits; `None` for a recode.
     kept: Vec<Vec<Option<u32>>>,
 }
 
 impl<'a> Kronecker<'a> {
     /// The parts of a mechanism over its schema.
-    pub fn new(mechanism: &'a Mechanism<'a>, schema: &Schema) -> Result<Self> {
+    pub fn new(plan: &'a MeasurementPlan<'a>, schema: &Schema) -> Result<Self> {
         let sizes: Vec<usize> = schema.attributes.iter().map(|attribute| attribute.values.len()).collect();
-        if sizes.len() > MOST_ATTRIBUTES || schema.cells() != mechanism.cells() {
-            let expected = format!("those of the mechanism, at most {MOST_ATTRIBUTES}");
+        if sizes.len() > MOST_ATTRIBUTES || schema.cells() != plan.cells() {
+            let expected = format!("those of the plan, at most {MOST_ATTRIBUTES}");
             return Err(Error::out_of_range("the attributes", sizes.len(), &expected));
         }
         let bits = |whole: &Vec<bool>| whole.iter().enumerate().map(|(at, kept)| u32::from(*kept) << at).sum();
-        let of_level = |asked: &Vec<super::measure::Asked>| {
+        let of_level = |asked: &Vec<super::measure::PlannedQuery>| {
             asked.iter().map(|asked| asked.group.whole.as_ref().map(bits)).collect()
         };
-        let kept = mechanism.levels().iter().map(of_level).collect();
-        Ok(Kronecker { mechanism, sizes, kept })
+        let kept = plan.levels().iter().map(of_level).collect();
+        Ok(Kronecker { plan, sizes, kept })
     }
 
     /// The names of the query groups with recodes, which the estimate does not use.
     pub fn left_out(&self) -> Vec<&str> {
-        let asked = self.mechanism.levels().iter().zip(&self.kept).flat_map(|(asked, kept)| asked.iter().zip(kept));
+        let asked = self.plan.levels().iter().zip(&self.kept).flat_map(|(asked, kept)| asked.iter().zip(kept));
         let mut names: Vec<&str> =
             asked.filter(|(_, kept)| kept.is_none()).map(|(asked, _)| asked.group.name.as_str()).collect();
         names.sort_unstable();
@@ -77,9 +77,9 @@ impl<'a> Kronecker<'a> {
     }
 
     /// The precision of m_S in a unit that carries so many levels' shares: the sum over the query groups that keep S. With
-    /// 1 / sigma2 for Gaussian noise and epsilon^2 / 2 for Laplace noise; nothing where no query group tells m_S.
+    /// 1 / sigma2 for Gaussian noise and epsilon^2 / 2 for Laplace noise; `None` if no query group says anything of m_S.
     pub fn precision(&self, set: u32, level: usize, carried: usize) -> Option<Rational> {
-        let asked = self.mechanism.levels()[level].iter().zip(&self.kept[level]);
+        let asked = self.plan.levels()[level].iter().zip(&self.kept[level]);
         let terms = asked.filter_map(|(asked, kept)| {
             let kept = (*kept)?;
             let each = precision_of(asked.law(carried)?);
@@ -90,7 +90,7 @@ impl<'a> Kronecker<'a> {
 
     /// The variances of the scalar problem of a set, in any arithmetic that `exact` turns a rational into.
     pub fn variances<Q: Quantity>(&self, set: u32, exact: impl Fn(&Rational) -> Q) -> Result<Variances<Q>> {
-        let spine = self.mechanism.spine();
+        let spine = self.plan.spine();
         let kind = |level: usize, unit: usize| spine.carried(level, unit) as u32;
         Variances::new(&spine.tree, kind, |level, carried| {
             self.precision(set, level, carried as usize).map(|precision| exact(&precision))
@@ -123,9 +123,9 @@ impl<'a> Kronecker<'a> {
     /// noisy counts of all units, anything for those that carry no share. The answer has for each level the cells of all
     /// units, one unit after the other.
     pub fn estimate_approx(&self, noisy: &[Vec<Vec<f64>>]) -> Result<Vec<Vec<f64>>> {
-        let tree = &self.mechanism.spine().tree;
-        let spine = self.mechanism.spine();
-        let cells = self.mechanism.cells();
+        let tree = &self.plan.spine().tree;
+        let spine = self.plan.spine();
+        let cells = self.plan.cells();
         let all = (1_u32 << self.sizes.len()) - 1;
         let mut estimates: Vec<Vec<f64>> =
             (0..tree.levels()).map(|level| vec![0.0; tree.units(level) * cells]).collect();
@@ -146,7 +146,7 @@ impl<'a> Kronecker<'a> {
                     let rest = self.product(kept & !set) as f64;
                     for unit in 0..tree.units(level) {
                         let carried = spine.carried(level, unit);
-                        let Some(law) = self.mechanism.levels()[level][query].law(carried) else { continue };
+                        let Some(law) = self.plan.levels()[level][query].law(carried) else { continue };
                         // The share of this query group in the precision of m_S.
                         let weight = precision_of(law).to_f64() / rest / weights[level][carried];
                         let own = &mut numbers[unit * width..(unit + 1) * width];
@@ -176,7 +176,7 @@ impl<'a> Kronecker<'a> {
 
     /// The precision of m_S by level and by what a unit carries, in doubles.
     fn weights(&self, set: u32) -> Vec<Vec<f64>> {
-        let levels = self.mechanism.levels().len();
+        let levels = self.plan.levels().len();
         let of = |level: usize, carried: usize| self.precision(set, level, carried).map_or(0.0, |exact| exact.to_f64());
         (0..levels).map(|level| (0..=levels - level).map(|carried| of(level, carried)).collect()).collect()
     }

@@ -7,7 +7,7 @@
 //!
 //! gamma\[l, u\] is the share that the unit carries after bypassing; a unit with none answers nothing. A record lies in one
 //! unit of each level and moves one count of each group there (a changed record two), so what it spends is what the units on
-//! the path to its block carry, and the shares of every path sum to one: that is Theorem 3. [`Mechanism::worst_path`] is
+//! the path to its block carry, and the shares of every path sum to one: that is Theorem 3. [`MeasurementPlan::worst_path`] is
 //! the exact account of it, from the laws that are drawn from. Counts that cannot change between neighbors, as the
 //! nation's total under a changed record, are charged all the same.
 
@@ -22,10 +22,13 @@ use crate::{
     noise::{DiscreteGaussian, DiscreteLaplace, Source, Streams, VectorMechanism},
     numeric::Enclosure,
     release::{
-        Neighbors, Release,
+        Neighbors, Query, Release,
         schema::{QueryGroup, Schema},
     },
-    spine::bypass::Spine,
+    spine::{
+        bypass::{Privacy, Spine},
+        spine_files::SavedSpine,
+    },
 };
 
 /// About so many counts are drawn from one stream. The parts depend on the spine and the queries alone.
@@ -35,16 +38,16 @@ const PARTS: usize = 64;
 
 /// Query groups with noise for each level of a spine.
 #[derive(Debug)]
-pub struct Mechanism<'a> {
+pub struct MeasurementPlan<'a> {
     spine: &'a Spine,
     neighbors: Neighbors,
     cells: usize,
-    levels: Vec<Vec<Asked>>,
+    levels: Vec<Vec<PlannedQuery>>,
 }
 
 /// A query group of a level.
 #[derive(Debug)]
-pub struct Asked {
+pub struct PlannedQuery {
     /// The query group.
     pub group: QueryGroup,
     /// The noise of a unit by how many levels' shares it carries; none where no unit carries so many.
@@ -53,7 +56,7 @@ pub struct Asked {
 
 /// Noisy counts of one query group of consecutive measured units of a level.
 #[derive(Debug)]
-pub struct Measured<'m> {
+pub struct NoisyCounts<'m> {
     /// The level.
     pub level: usize,
     /// The number of the query group in its level.
@@ -64,50 +67,90 @@ pub struct Measured<'m> {
     pub values: Vec<i64>,
 }
 
-impl Asked {
+/// The schema of a release that noise can be drawn for on a spine.
+fn checked_schema(spine: &Spine, release: &Release) -> Result<Schema> {
+    // Refuses levels or shares that are not those of the spine.
+    spine.release(release)?;
+    if release.budget_only {
+        return Err(Error::BudgetOnly { release: release.name.clone() });
+    }
+    let queries = release.levels.iter().flat_map(|level| &level.queries);
+    if let Some(query) = queries.clone().find(|query| query.times != 1 || query.cells != 1) {
+        let given = format!("{} times, {} cells", query.times, query.cells);
+        let expected = "one query in which a record has one cell, for noise to be drawn";
+        return Err(Error::out_of_range(&query_of(release, &query.name), given, expected));
+    }
+    Ok(release.schema.clone().unwrap_or_default())
+}
+
+fn query_of(release: &Release, query: &str) -> String {
+    format!("the query {query:?} of {}", release.name)
+}
+
+fn query_group(release: &Release, schema: &Schema, query: &str) -> Result<QueryGroup> {
+    schema.group(query).map_err(|why| match why {
+        Error::OutOfRange { value, expected, .. } => {
+            Error::OutOfRange { what: query_of(release, query), value, expected }
+        }
+        other => other,
+    })
+}
+
+impl PlannedQuery {
     /// The law of the noise of units that carry so many levels' shares, where there are any.
     pub fn law(&self, carried: usize) -> Option<&Law> {
         self.noise.get(carried)?.as_ref().map(VectorMechanism::law)
     }
 }
 
-impl<'a> Mechanism<'a> {
+impl<'a> MeasurementPlan<'a> {
+    /// The release drawn on a spine that was saved, with the noise that the spine was built for: that of the release itself
+    /// under zCDP, and under pure differential privacy discrete Laplace noise that spends `epsilon` by the release's shares.
+    pub fn on_saved(saved: &'a SavedSpine, release: &Release, epsilon: Option<&Rational>) -> Result<Self> {
+        match (saved.privacy, epsilon) {
+            (Privacy::Concentrated, None) => MeasurementPlan::of_release(&saved.spine, release),
+            (Privacy::Pure { .. }, Some(epsilon)) => MeasurementPlan::pure_of_release(&saved.spine, release, epsilon),
+            (Privacy::Concentrated, Some(_)) => {
+                Err(saved.refuse_privacy("the noise is that of the release, which has a rho and no pure epsilon"))
+            }
+            (Privacy::Pure { .. }, None) => Err(saved.refuse_privacy(&format!(
+                "a pure epsilon has to be given, because the budget of the release {} is a rho of zCDP",
+                release.name
+            ))),
+        }
+    }
+
     /// The release drawn on a spine of its levels and shares. Each level of the release has the queries that it names,
     /// asked of the release's own schema.
     pub fn of_release(spine: &'a Spine, release: &Release) -> Result<Self> {
-        // Refused where the levels or shares are not those of the spine.
-        spine.release(release)?;
-        if release.budget_only {
-            return Err(Error::BudgetOnly { release: release.name.clone() });
-        }
-        let none = Schema::default();
-        let schema = release.schema.as_ref().unwrap_or(&none);
+        let schema = checked_schema(spine, release)?;
         let mut levels = Vec::with_capacity(release.levels.len());
         for level in &release.levels {
-            let mut asked = Vec::with_capacity(level.queries.len());
-            for query in &level.queries {
-                let what = || format!("the query {:?} of {}", query.name, release.name);
-                if query.times != 1 || query.cells != 1 {
-                    let expected = "one query in which a record has one cell, for noise to be drawn";
-                    return Err(Error::out_of_range(
-                        &what(),
-                        format!("{} times, {} cells", query.times, query.cells),
-                        expected,
-                    ));
-                }
-                let group = schema.group(&query.name).map_err(|why| match why {
-                    Error::OutOfRange { value, expected, .. } => Error::OutOfRange { what: what(), value, expected },
-                    other => other,
-                })?;
+            let asked = level.queries.iter().map(|query| {
                 // The level's own rho bought sigma2; the rho of a run of levels buys less noise in proportion.
                 let sigma2 = Rational::from(&query.sigma2 * &level.rho) / &release.rho;
-                asked.push((group, move |share: &Rational| Law::DiscreteGaussian {
-                    sigma2: Rational::from(&sigma2 / share),
-                }));
-            }
-            levels.push(asked);
+                let law = move |share: &Rational| Law::DiscreteGaussian { sigma2: Rational::from(&sigma2 / share) };
+                Ok((query_group(release, &schema, &query.name)?, law))
+            });
+            levels.push(asked.collect::<Result<Vec<_>>>()?);
         }
-        Mechanism::new(spine, release.neighbors, schema.cells(), levels)
+        MeasurementPlan::new(spine, release.neighbors, schema.cells(), levels)
+    }
+
+    /// Pure differential privacy with the queries of a release: `epsilon` is shared out among levels and queries as the
+    /// release shares out its rho.
+    pub fn pure_of_release(spine: &'a Spine, release: &Release, epsilon: &Rational) -> Result<Self> {
+        let schema = checked_schema(spine, release)?;
+        let mut queries = Vec::with_capacity(release.levels.len());
+        for level in &release.levels {
+            for query in &level.queries {
+                // Refused with the name of the release.
+                query_group(release, &schema, &query.name)?;
+            }
+            let share = |query: &Query| (query.name.clone(), Rational::from(&query.rho / &level.rho));
+            queries.push(level.queries.iter().map(share).collect());
+        }
+        MeasurementPlan::pure(spine, &schema, release.neighbors, epsilon, &queries)
     }
 
     /// Pure differential privacy by discrete Laplace noise (Theorem 3, first part): for each level the names of query
@@ -137,7 +180,7 @@ impl<'a> Mechanism<'a> {
             });
             levels.push(asked.collect::<Result<Vec<_>>>()?);
         }
-        Mechanism::new(spine, neighbors, schema.cells(), levels)
+        MeasurementPlan::new(spine, neighbors, schema.cells(), levels)
     }
 
     fn new(
@@ -174,15 +217,15 @@ impl<'a> Mechanism<'a> {
             let noised = queries.into_iter().map(|(group, law)| {
                 let noise =
                     shares.iter().map(|share| share.as_ref().map(|share| VectorMechanism::new(law(share))).transpose());
-                Ok(Asked { group, noise: noise.collect::<Result<_>>()? })
+                Ok(PlannedQuery { group, noise: noise.collect::<Result<_>>()? })
             });
             asked.push(noised.collect::<Result<Vec<_>>>()?);
         }
-        Ok(Mechanism { spine, neighbors, cells, levels: asked })
+        Ok(MeasurementPlan { spine, neighbors, cells, levels: asked })
     }
 
     /// The query groups of each level.
-    pub fn levels(&self) -> &[Vec<Asked>] {
+    pub fn levels(&self) -> &[Vec<PlannedQuery>] {
         &self.levels
     }
 
@@ -247,6 +290,15 @@ impl<'a> Mechanism<'a> {
         self.spine.paths()?.iter().map(|kind| path(&kind.carried)).collect()
     }
 
+    /// The epsilon of pure differential privacy of all the noisy counts together; `None` if some noise is Gaussian.
+    pub fn pure_epsilon(&self) -> Result<Option<Rational>> {
+        // A changed record leaves one path and enters another.
+        let sides = if self.neighbors == Neighbors::Bounded { 2_u32 } else { 1 };
+        let paths = self.paths()?;
+        let epsilons: Option<Vec<Rational>> = paths.iter().map(Composition::pure_epsilon).collect();
+        Ok(epsilons.and_then(|epsilons| epsilons.into_iter().max()).map(|most| most * sides))
+    }
+
     /// The worst path, or pair of paths where a record changes: the exact privacy of all the noisy counts together.
     pub fn worst_path(&self) -> Result<WorstPath> {
         let units = if self.neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
@@ -260,7 +312,7 @@ impl<'a> Mechanism<'a> {
         &self,
         histograms: &Histograms,
         streams: &mut Streams,
-        each: impl Fn(Measured) -> Result<T> + Sync,
+        each: impl Fn(NoisyCounts) -> Result<T> + Sync,
         mut take: impl FnMut(usize, usize, T) -> Result<()>,
     ) -> Result<()> {
         for level in 0..self.levels.len() {
@@ -272,7 +324,7 @@ impl<'a> Mechanism<'a> {
                     let made: Vec<T> = (parts.par_iter().zip(sources))
                         .map(|(units, mut source)| {
                             let values = self.noisy(level, asked, units, histograms, &mut source)?;
-                            each(Measured { level, query, units, values })
+                            each(NoisyCounts { level, query, units, values })
                         })
                         .collect::<Result<_>>()?;
                     for made in made {
@@ -287,7 +339,7 @@ impl<'a> Mechanism<'a> {
     fn noisy(
         &self,
         level: usize,
-        asked: &Asked,
+        asked: &PlannedQuery,
         units: &[u32],
         histograms: &Histograms,
         source: &mut Source,

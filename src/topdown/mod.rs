@@ -1,10 +1,26 @@
-//! On a spine: measuring and estimating.
+//! Measuring and estimating on a spine: noisy counts of every unit, and what they say together.
+//!
+//! Cumings-Menon et al. (2024) describe it for the TopDown algorithm of the 2020 Census; what that algorithm does besides is
+//! in [`estimate::top_down`]. In the order of the work:
+//!
+//! | file | what it is about |
+//! | --- | --- |
+//! | [`histograms`] | who is where: the confidential counts of all blocks |
+//! | [`measure`] | which noise every query group of every unit gets, what it spends, and the drawing |
+//! | [`measurement_files`] | the files of noisy counts, written and read back |
+//! | [`estimate`] | least squares over the tree for one number a unit, and the rounding to non-negative integers |
+//! | [`kronecker`] | least squares for all query groups at once |
+//! | [`variance`] | the variance of the least-squares estimate of any unit and of any set of blocks |
+//! | [`level_variances`] | the same summed up by level, for one query group: how well a spine serves its units |
+//! | [`estimates_file`] | estimates from the files of noisy counts, and their own files |
+//!
+//! The schemas that queries are asked of are in [`release::schema`](crate::release::schema).
 
 pub mod estimate;
-pub mod estimated;
+pub mod estimates_file;
 pub mod histograms;
 pub mod kronecker;
+pub mod level_variances;
 pub mod measure;
-pub mod measurements;
-pub mod spread;
+pub mod measurement_files;
 pub mod variance;

@@ -18,7 +18,7 @@
 //! fast (`f64`, an approximation). Precisions are 1 / variance of the noise. With the proxies sigma2 of discrete Gaussians, which
 //! exceed their variances by the [`variance_deficit`](crate::noise::DiscreteGaussian::variance_deficit), the result is the
 //! variance for continuous noise; the estimate is linear, so that with discrete noise it is between that and that times the
-//! smallest ratio of a variance to its proxy ([`Mechanism::least_ratio`](super::measure::Mechanism::least_ratio)).
+//! smallest ratio of a variance to its proxy ([`MeasurementPlan::least_ratio`](super::measure::MeasurementPlan::least_ratio)).
 
 use std::collections::HashMap;
 
@@ -108,7 +108,7 @@ pub struct Variances<Q> {
 /// Subtrees that are alike.
 #[derive(Clone, Debug)]
 struct Class<Q> {
-    /// The variance of the subtree alone; nothing where it is infinite.
+    /// The variance of the subtree alone; `None` if it is infinite.
     own: Option<Q>,
     /// The variance of the sum of the children.
     below: Option<Q>,
@@ -116,7 +116,7 @@ struct Class<Q> {
 
 impl<Q: Quantity> Variances<Q> {
     /// All variances. `kind` tells units of a level apart that measure with different precision, and `precision` says with
-    /// which: 1 / variance, nothing for none.
+    /// which: 1 / variance, or `None` for a unit that measures nothing.
     pub fn new(
         tree: &Tree,
         kind: impl Fn(usize, usize) -> u32,

@@ -18,7 +18,7 @@ use dp_assay::{
         },
         synthetic::{Population, write_geography},
     },
-    spine::blocks::{Blocks, Kind as Entity},
+    spine::blocks::{Blocks, EntityKind as Entity},
 };
 use tempfile::TempDir;
 

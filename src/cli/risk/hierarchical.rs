@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use dp_assay::{
     numeric::{Enclosure, rational},
     risk::{
-        decision::Truth,
+        decision::TrueCounts,
         hierarchical::{Hierarchy, Upper},
         others::error_of_one_gaussian,
         single::Attack,
@@ -176,7 +176,7 @@ fn decision(
     if x1.checked_add(beside[0]) != Some(x2) {
         bail!("--truth: X1 + Y1 must be X2, and {x1} + {} is not {x2}", beside[0]);
     }
-    let decision = attack.correct_decision(Truth { x1, x2 }, digits).context("--truth")?;
+    let decision = attack.correct_decision(TrueCounts { x1, x2 }, digits).context("--truth")?;
     let alone = Attack::new(prior.clone(), vec![rhos[0].clone()])?;
     let present = attack.known() < x1;
     let alone = if present { alone.correct_decision(digits)? } else { alone.correct_if_absent(digits)? };

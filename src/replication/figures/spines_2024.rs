@@ -9,9 +9,9 @@ use crate::{
     numeric::rational,
     replication::spines::figure_2,
     spine::{
-        blocks::{Blocks, Kind},
+        blocks::{Blocks, EntityKind},
         hierarchy::Tree,
-        optimize::{Entities, Settings, optimized},
+        optimize::{Entities, SpineSettings, optimized},
         osed,
     },
 };
@@ -44,12 +44,12 @@ fn rhode_island(sources: &Sources, what: &str) -> Result<Blocks> {
     let folder = places.into_iter().find(|place| place.join(file("AIANNH")).is_file()).ok_or_else(needed)?;
     let mut blocks = Blocks::read(&folder.join(file("AIANNH")))?;
     for (kind, name, column) in [
-        (Kind::Aian, "AIANNH", "AIANNHCE"),
-        (Kind::Mcd, "MCD", "COUSUBFP"),
-        (Kind::Place, "INCPLACE_CDP", "PLACEFP"),
-        (Kind::Unified, "SDUNI", "DISTRICT"),
-        (Kind::Secondary, "SDSEC", "DISTRICT"),
-        (Kind::Elementary, "SDELM", "DISTRICT"),
+        (EntityKind::Aian, "AIANNH", "AIANNHCE"),
+        (EntityKind::Mcd, "MCD", "COUSUBFP"),
+        (EntityKind::Place, "INCPLACE_CDP", "PLACEFP"),
+        (EntityKind::Unified, "SDUNI", "DISTRICT"),
+        (EntityKind::Secondary, "SDSEC", "DISTRICT"),
+        (EntityKind::Elementary, "SDELM", "DISTRICT"),
     ] {
         blocks.attach(kind, &folder.join(file(name)), None, column)?;
     }
@@ -60,7 +60,7 @@ const SIX: [&str; 6] = ["US", "State", "County", "Tract", "Block group", "Block"
 
 fn figure_1(sources: &Sources) -> Result<Drawing> {
     let blocks = rhode_island(sources, "spines-2024/figure-1")?;
-    let settings = Settings::production("redistricting-persons")?;
+    let settings = SpineSettings::production("redistricting-persons")?;
     let entities = Entities::of(&blocks, &settings);
     let none: Vec<u32> = vec![0; blocks.geoids().len()];
     let aian = entities.columns.iter().find(|(kind, _)| kind == "aian").map_or(&none, |(_, column)| &column.codes);
@@ -149,7 +149,7 @@ fn section_4(sources: &Sources) -> Result<Drawing> {
     let mut sheet = Sheet::new(["settings", "kind", "entity", "blocks", "osed_census", "osed_optimized"]);
     let mut panels = Vec::new();
     for name in ["redistricting-persons", "dhc"] {
-        let settings = Settings::production(name)?;
+        let settings = SpineSettings::production(name)?;
         let entities = Entities::of(&blocks, &settings);
         let tree = optimized(&blocks, &entities, &settings, false);
         let columns: Vec<_> = entities.columns.iter().map(|(_, column)| column).collect();

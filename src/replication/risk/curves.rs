@@ -10,10 +10,10 @@ use crate::{
     error::{Error, Result},
     numeric::{Enclosure, rational},
     risk::{
-        decision::{Output, Truth},
+        decision::{NoisyOutput, TrueCounts},
         hierarchical::{Hierarchy, Upper},
         noise,
-        others::{Others, Sum},
+        others::{OtherGroups, SumLaw},
         postprocess::Postprocessed,
         single::Attack,
     },
@@ -124,9 +124,9 @@ fn tiles(attack: &Hierarchy, key: &str) -> Result<CurvePanel> {
     let series = (-3..=5_i64)
         .into_par_iter()
         .map(|x2| {
-            let outputs: Vec<Output> = (-30..=30).map(|y1| Output { x2, y1 }).collect();
+            let outputs: Vec<NoisyOutput> = (-30..=30).map(|y1| NoisyOutput { x2, y1 }).collect();
             let thresholds = attack.thresholds(&outputs)?;
-            let point = |(output, (low, high)): (&Output, (i64, i64))| {
+            let point = |(output, (low, high)): (&NoisyOutput, (i64, i64))| {
                 let ends = Enclosure::double(low as f64, 53).hull(&Enclosure::double(high as f64, 53));
                 (Rational::from(output.y1), ends)
             };
@@ -147,7 +147,7 @@ pub fn figure_5(settings: &CurveSettings, most: i64, digits: u32) -> Result<Vec<
     let alone = Attack::new(CurveSettings::half(), vec![settings.rho(0)?])?.correct_decision(digits)?;
     let xs = integers(1..=most);
     let with = curve("two levels".to_string(), &xs, |x2| {
-        Ok(attack.correct_decision(Truth { x1: 1, x2: whole(x2)? }, digits)?.correct)
+        Ok(attack.correct_decision(TrueCounts { x1: 1, x2: whole(x2)? }, digits)?.correct)
     })?;
     let without = curve("lowest level alone".to_string(), &xs, |_| Ok(alone.clone()))?;
     Ok(vec![panel("correct", "true count x2", "probability of a correct decision", vec![with, without])])
@@ -160,7 +160,7 @@ pub fn figure_6(settings: &CurveSettings, rhos: &[Rational], digits: u32) -> Res
         .map(|&x2| {
             curve(format!("x2 = {x2}"), rhos, |rho2| {
                 let attack = settings.hierarchy(rho2, Upper::Uniform)?;
-                Ok(attack.correct_decision(Truth { x1: 1, x2 }, digits)?.correct)
+                Ok(attack.correct_decision(TrueCounts { x1: 1, x2 }, digits)?.correct)
             })
         })
         .collect::<Result<_>>()?;

@@ -11,6 +11,7 @@ use crate::{
         cell::Mechanism,
         tuning::{Level, least_budget},
     },
+    toml_reader::TomlReader,
 };
 
 const FILES: [(&str, &str); 2] = [

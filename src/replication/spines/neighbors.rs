@@ -16,7 +16,7 @@ use crate::{
     spine::bypass::{Privacy, Spine},
     topdown::{
         histograms::{Entry, Histograms},
-        measure::Mechanism,
+        measure::MeasurementPlan,
     },
 };
 
@@ -34,7 +34,7 @@ pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
     let budget = Rational::from((7, 3));
     let part = |name: &str, of: u32| (name.to_string(), Rational::from((of, 10)));
     let queries = vec![vec![part("detailed", 5), part("a", 3), part("b", 2)]; 6];
-    let laplace = Mechanism::pure(&spine, &schema, Neighbors::Bounded, &budget, &queries)?;
+    let laplace = MeasurementPlan::pure(&spine, &schema, Neighbors::Bounded, &budget, &queries)?;
     let mut most = Rational::new();
     let (blocks, cells) = (spine.tree.order().len() as u32, schema.cells() as u32);
     let one = |place: u32, cell: u32| Histograms::new(vec![Entry { place, cell, count: 1 }]);

@@ -5,7 +5,7 @@ use rug::Rational;
 use crate::{
     error::Result,
     spine::{
-        blocks::{Blocks, Column},
+        blocks::{Blocks, EntityColumn},
         hierarchy::Tree,
         osed,
     },
@@ -29,7 +29,7 @@ pub(super) fn small_trees() -> Result<Vec<Tree>> {
 /// The distance of the entity of the blocks whose bits are set.
 fn distance(tree: &Tree, bits: u32) -> u32 {
     let codes = (0..tree.order().len()).map(|row| bits >> row & 1).collect();
-    osed::distances(tree, &Column { codes, names: vec![String::new(), "in".into()] })[1]
+    osed::distances(tree, &EntityColumn { codes, names: vec![String::new(), "in".into()] })[1]
 }
 
 /// Whether (4.1) to (4.4) give the fewest units that make an entity, by trying all coefficients.

@@ -26,8 +26,9 @@ use toml::Spanned;
 use super::{Level, MOST_DECIMALS, least_budget, stability};
 use crate::{
     error::{Error, Result},
-    release::{Neighbors, file::Reader},
+    release::Neighbors,
     safetab::cell::Mechanism,
+    toml_reader::TomlReader,
 };
 
 /// At most so many levels.
@@ -106,7 +107,7 @@ fn yes() -> bool {
 impl Plan {
     /// Reads a plan from the text of a TOML file; `file` names it in messages.
     pub fn parse(text: &str, file: &str) -> Result<Plan> {
-        let reader = Reader { file, text };
+        let reader = TomlReader::new(file, text);
         let raw: PlanFile = reader.toml()?;
         let share = |field: &Option<Spanned<String>>, what: &str, default: (u32, u32)| -> Result<Rational> {
             let Some(text) = field else { return Ok(Rational::from(default)) };
@@ -139,7 +140,7 @@ impl Plan {
         if let Some(decimals) = raw.decimals.as_ref().filter(|decimals| *decimals.get_ref() > MOST_DECIMALS) {
             return Err(reader.refuse(decimals.span().start, format!("decimals must be at most {MOST_DECIMALS}")));
         }
-        let neighbors = raw.neighbors.as_ref().map(|name| reader.neighbors(name)).transpose()?;
+        let neighbors = raw.neighbors.as_ref().map(|name| Neighbors::read(&reader, name)).transpose()?;
         let suppress = share(&raw.suppress, "suppress", (9999, 10_000))?;
         let target_error = match &raw.target_error {
             None => Rational::from((1, 10)),
@@ -163,7 +164,7 @@ impl Plan {
 }
 
 /// Gives an error of a value its place in the file.
-fn at<'a>(reader: &'a Reader, place: usize) -> impl Fn(Error) -> Error + 'a {
+fn at<'a>(reader: &'a TomlReader, place: usize) -> impl Fn(Error) -> Error + 'a {
     move |error| reader.refuse(place, error.to_string())
 }
 
@@ -176,7 +177,7 @@ struct Settings {
 }
 
 impl Settings {
-    fn level(&self, reader: &Reader, raw: &Spanned<LevelFile>) -> Result<Planned> {
+    fn level(&self, reader: &TomlReader, raw: &Spanned<LevelFile>) -> Result<Planned> {
         let place = raw.span().start;
         let raw = raw.get_ref();
         let name = raw.name.get_ref();

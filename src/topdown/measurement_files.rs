@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     histograms::Histograms,
-    measure::{Measured, Mechanism},
+    measure::{MeasurementPlan, NoisyCounts},
 };
 use crate::{
     error::{Error, Result},
@@ -20,7 +20,7 @@ use crate::{
     noise::Streams,
     numeric::rational,
     release::schema::MOST_CELLS,
-    spine::table::{Table, quoted},
+    spine::csv_table::{CsvTable, quoted},
 };
 
 /// The file that describes the others.
@@ -40,14 +40,14 @@ pub struct Manifest {
     /// The seed, where the noise can be subtracted by whoever knows it.
     pub insecure_seed: Option<u64>,
     /// The files, level by level.
-    pub files: Vec<Described>,
+    pub files: Vec<MeasurementFile>,
 }
 
 /// One file: a row for each unit of the level that carries a share, with the number of the unit, the parameter of the noise
 /// on each of its counts (sigma2 or epsilon) and the counts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Described {
+pub struct MeasurementFile {
     /// Its path in the folder.
     pub file: String,
     /// The number of the level, from the root.
@@ -72,7 +72,7 @@ pub fn check_free(folder: &Path) -> Result<()> {
 /// Draws all noisy counts and writes them into a folder that is empty or not there, with what the caller says of the release
 /// and of what it spends.
 pub fn write(
-    mechanism: &Mechanism,
+    plan: &MeasurementPlan,
     names: &[String],
     (release, privacy): (&str, serde_json::Value),
     histograms: &Histograms,
@@ -88,15 +88,15 @@ pub fn write(
         files: Vec::new(),
     };
     files::fill_folder(folder, |folder| {
-        let mut open: Option<(usize, usize, Output)> = None;
-        let format = |measured: Measured| Ok(rows(mechanism, &measured));
-        mechanism.measure(histograms, streams, format, |level, query, text| {
+        let mut open: Option<(usize, usize, OpenFile)> = None;
+        let format = |measured: NoisyCounts| Ok(rows(plan, &measured));
+        plan.measure(histograms, streams, format, |level, query, text| {
             if open.as_ref().is_none_or(|(l, q, _)| (*l, *q) != (level, query)) {
                 if let Some((_, _, done)) = open.take() {
                     done.close()?;
                 }
-                let described = describe(mechanism, names, level, query);
-                open = Some((level, query, Output::create(folder, &described, mechanism, insecure_seed)?));
+                let described = describe(plan, names, level, query);
+                open = Some((level, query, OpenFile::create(folder, &described, plan, insecure_seed)?));
                 manifest.files.push(described);
             }
             open.as_mut().map_or(Ok(()), |(_, _, file)| file.put(&text))
@@ -111,8 +111,8 @@ pub fn write(
     Ok(manifest)
 }
 
-fn describe(mechanism: &Mechanism, names: &[String], level: usize, query: usize) -> Described {
-    let asked = &mechanism.levels()[level][query];
+fn describe(plan: &MeasurementPlan, names: &[String], level: usize, query: usize) -> MeasurementFile {
+    let asked = &plan.levels()[level][query];
     let slug = |name: &str| -> String {
         let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' });
         let words: String = plain.collect();
@@ -120,30 +120,30 @@ fn describe(mechanism: &Mechanism, names: &[String], level: usize, query: usize)
     };
     let laplace = |carried: usize| matches!(asked.law(carried), Some(Law::DiscreteLaplace { .. }));
     let law = if (0..=names.len()).any(laplace) { "discrete Laplace" } else { "discrete Gaussian" };
-    Described {
+    MeasurementFile {
         // The numbers tell apart what the names may not.
         file: format!("{level}-{}/{query}-{}.csv", slug(&names[level]), slug(&asked.group.name)),
         level,
         level_name: names[level].clone(),
         query: asked.group.name.clone(),
         counts: asked.group.counts(),
-        units: mechanism.measured(level).len(),
+        units: plan.measured(level).len(),
         law: law.to_string(),
     }
 }
 
-fn rows(mechanism: &Mechanism, measured: &Measured) -> Vec<u8> {
-    let asked = &mechanism.levels()[measured.level][measured.query];
+fn rows(plan: &MeasurementPlan, measured: &NoisyCounts) -> Vec<u8> {
+    let asked = &plan.levels()[measured.level][measured.query];
     let parameter = |carried: usize| match asked.law(carried) {
         Some(Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 }) => sigma2.to_string(),
         Some(Law::DiscreteLaplace { epsilon }) => epsilon.to_string(),
         None => String::new(),
     };
-    let most = mechanism.spine().tree.levels() - measured.level;
+    let most = plan.spine().tree.levels() - measured.level;
     let parameters: Vec<String> = (0..=most).map(parameter).collect();
     let mut text = Vec::with_capacity(measured.values.len() * 4 + measured.units.len() * 24);
     for (unit, values) in measured.units.iter().zip(measured.values.chunks(asked.group.counts())) {
-        let carried = mechanism.spine().carried(measured.level, *unit as usize);
+        let carried = plan.spine().carried(measured.level, *unit as usize);
         // Writing to a vector cannot fail.
         let _ = write!(text, "{unit},{}", parameters[carried]);
         for value in values {
@@ -154,25 +154,25 @@ fn rows(mechanism: &Mechanism, measured: &Measured) -> Vec<u8> {
     text
 }
 
-struct Output {
+struct OpenFile {
     path: std::path::PathBuf,
     out: BufWriter<File>,
 }
 
-impl Output {
+impl OpenFile {
     fn create(
         folder: &Path,
-        described: &Described,
-        mechanism: &Mechanism,
+        described: &MeasurementFile,
+        plan: &MeasurementPlan,
         insecure_seed: Option<u64>,
-    ) -> Result<Output> {
+    ) -> Result<OpenFile> {
         let path = folder.join(&described.file);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(|why| file_error(parent, why))?;
         }
         let file = File::create_new(&path).map_err(|why| file_error(&path, why))?;
-        let mut output = Output { path, out: BufWriter::with_capacity(1 << 20, file) };
-        let asked = &mechanism.levels()[described.level].iter().find(|asked| asked.group.name == described.query);
+        let mut output = OpenFile { path, out: BufWriter::with_capacity(1 << 20, file) };
+        let asked = &plan.levels()[described.level].iter().find(|asked| asked.group.name == described.query);
         let labels = asked.map_or(&[][..], |asked| &asked.group.labels[..]);
         let parameter = if described.law == "discrete Laplace" { "epsilon" } else { "sigma2" };
         let unit = insecure_seed.map_or_else(|| "unit".to_string(), |seed| format!("unit (insecure seed {seed})"));
@@ -197,7 +197,7 @@ impl Output {
 /// noise and its counts, handed to `row`.
 pub fn read(
     folder: &Path,
-    mut row: impl FnMut(&Described, usize, &rug::Rational, &[i64]) -> Result<()>,
+    mut row: impl FnMut(&MeasurementFile, usize, &rug::Rational, &[i64]) -> Result<()>,
 ) -> Result<Manifest> {
     let path = folder.join(MANIFEST);
     let text = std::fs::read_to_string(&path).map_err(|why| file_error(&path, why))?;
@@ -212,7 +212,7 @@ pub fn read(
             let why = format!("{} counts of a unit: at most {MOST_CELLS} are read", described.counts);
             return Err(Error::DataFile { file: path.display().to_string(), line: 0, column: 0, why });
         }
-        let mut table = Table::open(&folder.join(&described.file))?;
+        let mut table = CsvTable::open(&folder.join(&described.file))?;
         let (mut values, mut rows) = (vec![0; described.counts], 0);
         let mut last: (String, rug::Rational) = Default::default();
         while table.next()? {

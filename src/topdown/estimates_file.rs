@@ -7,9 +7,9 @@ use rug::Rational;
 use super::{
     estimate::top_down,
     kronecker::Kronecker,
-    measure::Mechanism,
-    measurements,
-    spread::{self, Spread},
+    level_variances::{self, LevelVariances},
+    measure::MeasurementPlan,
+    measurement_files,
     variance::Variances,
 };
 use crate::{
@@ -17,13 +17,13 @@ use crate::{
     files::{self, file_error},
     numeric::Enclosure,
     release::schema::Schema,
-    spine::{saved::Saved, table::quoted},
+    spine::{csv_table::quoted, spine_files::SavedSpine},
 };
 
 const BITS: u32 = 128;
 
 /// What noisy counts say together.
-pub struct Estimated {
+pub struct Estimates {
     /// For each level the least-squares histograms of its units, in doubles: approximations.
     pub histograms_approx: Vec<Vec<f64>>,
     /// The same from the top down as non-negative integers, in which children sum to their parents.
@@ -33,27 +33,27 @@ pub struct Estimated {
     /// The variance of the estimated total of each unit with the proxies of the noise, an upper bound for that with the noise.
     pub variances: Variances<Enclosure>,
     /// The variances with the noise itself, level by level.
-    pub spreads: Vec<Spread>,
+    pub level_variances: Vec<LevelVariances>,
     /// The query groups that are not used.
     pub left_out: Vec<String>,
 }
 
-impl Estimated {
+impl Estimates {
     /// Reads the noisy counts of a mechanism from their folder and estimates. Every count has to be there, with the noise
     /// that the mechanism has.
-    pub fn read(mechanism: &Mechanism, schema: &Schema, folder: &Path) -> Result<Estimated> {
-        let spine = mechanism.spine();
+    pub fn read(plan: &MeasurementPlan, schema: &Schema, folder: &Path) -> Result<Estimates> {
+        let spine = plan.spine();
         let tree = &spine.tree;
-        let kronecker = Kronecker::new(mechanism, schema)?;
+        let kronecker = Kronecker::new(plan, schema)?;
         let numbers = |level: usize| {
-            let asked = mechanism.levels()[level].iter();
+            let asked = plan.levels()[level].iter();
             asked.map(|asked| vec![f64::NAN; tree.units(level) * asked.group.counts()]).collect()
         };
         let mut noisy: Vec<Vec<Vec<f64>>> = (0..tree.levels()).map(numbers).collect();
         let refuse = |why: String| Error::DataFile { file: folder.display().to_string(), line: 0, column: 0, why };
         let mut rows = 0;
-        measurements::read(folder, |described, unit, parameter, counts| {
-            let of_level = mechanism.levels().get(described.level).map_or(&[][..], Vec::as_slice);
+        measurement_files::read(folder, |described, unit, parameter, counts| {
+            let of_level = plan.levels().get(described.level).map_or(&[][..], Vec::as_slice);
             let query = of_level.iter().position(|asked| asked.group.name == described.query);
             let asked =
                 query.map(|query| (query, &of_level[query])).filter(|(_, asked)| asked.group.counts() == counts.len());
@@ -74,26 +74,24 @@ impl Estimated {
             rows += 1;
             Ok(())
         })?;
-        let expected: usize =
-            (0..tree.levels()).map(|l| mechanism.measured(l).len() * mechanism.levels()[l].len()).sum();
+        let expected: usize = (0..tree.levels()).map(|l| plan.measured(l).len() * plan.levels()[l].len()).sum();
         if rows != expected {
-            return Err(refuse(format!(
-                "noisy counts of {rows} units and queries, where the mechanism has {expected}"
-            )));
+            return Err(refuse(format!("noisy counts of {rows} units and queries, where the plan has {expected}")));
         }
         let histograms_approx = kronecker.estimate_approx(&noisy)?;
-        let counts = top_down(tree, mechanism.cells(), &histograms_approx);
+        let counts = top_down(tree, plan.cells(), &histograms_approx);
         let variances = kronecker.variances(0, |exact: &Rational| Enclosure::rational(exact, BITS))?;
         // The noise is discrete: its variances are at least the proxies times the least ratio, and at most these.
-        let ratio = mechanism.least_ratio(20)?;
+        let ratio = plan.least_ratio(20)?;
         let discrete = |value: Enclosure| Enclosure::new(value.mul(&ratio).lower().clone(), value.upper().clone());
-        let spread = |level: usize| {
-            let Spread { measured, least, mean, most, .. } = spread::of_level(&variances, level, 0, None);
-            Spread { measured, alone: None, least: discrete(least), mean: discrete(mean), most: discrete(most) }
+        let of_level = |level: usize| {
+            let LevelVariances { measured, least, mean, most, .. } =
+                level_variances::of_level(&variances, level, 0, None);
+            LevelVariances { measured, alone: None, least: discrete(least), mean: discrete(mean), most: discrete(most) }
         };
-        let spreads = (0..tree.levels()).map(spread).collect();
+        let level_variances = (0..tree.levels()).map(of_level).collect();
         let left_out = kronecker.left_out().into_iter().map(String::from).collect();
-        Ok(Estimated { histograms_approx, counts, cells: mechanism.cells(), variances, spreads, left_out })
+        Ok(Estimates { histograms_approx, counts, cells: plan.cells(), variances, level_variances, left_out })
     }
 
     /// How many records the whole counts have.
@@ -113,7 +111,7 @@ fn law_parameter(law: &crate::loss::law::Law) -> &Rational {
 /// Writes `totals.csv`, a line for each unit with its estimated total (approximate), the variance of it (an upper end) and
 /// its whole count, and `counts.csv`, the whole counts of blocks in the form that `assay measure` reads, into a folder
 /// that is empty or not there.
-pub fn write(estimated: &Estimated, saved: &Saved, schema: &Schema, folder: &Path) -> Result<()> {
+pub fn write(estimated: &Estimates, saved: &SavedSpine, schema: &Schema, folder: &Path) -> Result<()> {
     let (tree, cells) = (&saved.spine.tree, estimated.cells);
     files::fill_folder(folder, |folder| {
         let put = |name: &str, rows: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| {

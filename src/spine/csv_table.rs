@@ -1,4 +1,4 @@
-//! A file of values under a header, parted by commas or bars, read row by row; messages name the line and the column.
+//! A file of values under a header, separated by commas or bars, read row by row; messages name the line and the column.
 
 use std::{
     fs::File,
@@ -23,16 +23,16 @@ pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 
-/// A file of values under a header, parted by commas or bars, row by row.
-pub(crate) struct Table {
+/// A file of values under a header, separated by commas or bars, row by row.
+pub(crate) struct CsvTable {
     pub(crate) file: String,
     header: ByteRecord,
     record: ByteRecord,
     reader: csv::Reader<Box<dyn Read>>,
 }
 
-impl Table {
-    pub(crate) fn open(path: &Path) -> Result<Table> {
+impl CsvTable {
+    pub(crate) fn open(path: &Path) -> Result<CsvTable> {
         let file = File::open(path).map_err(|why| file_error(path, why))?;
         let mut bytes = BufReader::with_capacity(1 << 20, file);
         let head = bytes.fill_buf().map_err(|why| file_error(path, why))?;
@@ -43,7 +43,7 @@ impl Table {
         bytes.consume(skip);
         let reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(Box::new(bytes) as Box<dyn Read>);
         let (header, record) = (ByteRecord::new(), ByteRecord::new());
-        let mut table = Table { file: path.display().to_string(), header, record, reader };
+        let mut table = CsvTable { file: path.display().to_string(), header, record, reader };
         table.header = table.reader.byte_headers().cloned().map_err(|why| broken(&table.file, &why))?;
         Ok(table)
     }
@@ -114,7 +114,7 @@ fn broken(file: &str, why: &csv::Error) -> Error {
     let line = why.position().map_or(0, |position| position.line() as usize);
     let why = match why.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} fields where the header has {expected_len}")
+            format!("{len} fields, but the header has {expected_len}")
         }
         _ => why.to_string(),
     };

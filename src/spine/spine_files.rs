@@ -1,0 +1,294 @@
+//! The files of a spine: written when it is built, and read back to draw on it.
+//!
+//! Nothing that is read is believed: the units of each level must be listed in order and their children must be parts of the
+//! next level that neither overlap nor leave a unit out (so that no unit is above itself), every share must be that of the
+//! run of levels that the unit carries, and every path from the root to a block must sum to exactly one.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use rug::Rational;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{
+    bypass::{self, Privacy, Spine},
+    csv_table::{CsvTable, quoted},
+    hierarchy::Tree,
+    osed,
+    plan::BuiltSpine,
+};
+use crate::{
+    error::{Error, Result},
+    files::{file_error, write_whole},
+    numeric::rational,
+    toml_reader::TomlReader,
+};
+
+/// A spine from its files.
+#[derive(Clone, Debug)]
+pub struct SavedSpine {
+    /// The names of the levels.
+    pub names: Vec<String>,
+    /// The spine.
+    pub spine: Spine,
+    /// The GEOIDs of the blocks in tree order.
+    pub geoids: Vec<u64>,
+    /// The rule by which units were bypassed, and so the noise that is meant.
+    pub privacy: Privacy,
+    /// The folder that it was read from.
+    pub folder: PathBuf,
+}
+
+/// The file that says for which privacy a spine was built.
+const ABOUT: &str = "spine.toml";
+
+/// What [`ABOUT`] says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AboutFile {
+    privacy: Spanned<String>,
+    bypass_cutoff: Option<u32>,
+}
+
+impl SavedSpine {
+    /// Reads `spine.toml`, `levels.csv`, `units.csv` and `blocks.csv` of a folder.
+    pub fn read(folder: &Path) -> Result<SavedSpine> {
+        let privacy = privacy(&folder.join(ABOUT))?;
+        let (names, proportions) = levels(&folder.join("levels.csv"))?;
+        let last = names.len() - 1;
+        let (mut starts, mut carried) = units(&folder.join("units.csv"), &names, &proportions)?;
+        let path = folder.join("blocks.csv");
+        let mut table = CsvTable::open(&path)?;
+        let [unit, block, carry] = [["unit"], ["block"], ["levels_carried"]].map(|name| table.column(&name));
+        let (unit, block, carry) = (unit?, block?, carry?);
+        let (mut geoids, mut carried_by_blocks) = (Vec::new(), Vec::new());
+        while table.next()? {
+            in_order(&table, unit, geoids.len())?;
+            geoids.push(table.geoid(block)?);
+            carried_by_blocks.push(table.whole(carry, 1)? as u8);
+        }
+        let lowest = starts.last().and_then(|ends| ends.last()).map_or(0, |end| *end as usize);
+        if lowest != geoids.len() {
+            let why =
+                format!("the units of {:?} have {lowest} blocks, and the file has {}", names[last - 1], geoids.len());
+            return Err(table.refuse(0, &why));
+        }
+        let mut rows: Vec<u32> = (0..geoids.len() as u32).collect();
+        rows.sort_unstable_by_key(|place| geoids[*place as usize]);
+        if let Some(pair) = rows.windows(2).find(|pair| geoids[pair[0] as usize] == geoids[pair[1] as usize]) {
+            let line = pair[0].max(pair[1]) as usize + 2;
+            let why = format!("the block {:015} occurs twice", geoids[pair[0] as usize]);
+            return Err(Error::DataFile { file: table.file, line, column: block + 1, why });
+        }
+        // The row of a block is its rank by GEOID, as where the spine was built.
+        let mut order = vec![0; rows.len()];
+        for (row, place) in rows.into_iter().enumerate() {
+            order[place as usize] = row as u32;
+        }
+        carried.push(carried_by_blocks);
+        starts.shrink_to_fit();
+        let spine = Spine::from_parts(Tree::from_parts(starts, order), proportions, carried).map_err(|why| {
+            Error::DataFile { file: folder.display().to_string(), line: 0, column: 0, why: why.to_string() }
+        })?;
+        Ok(SavedSpine { names, spine, geoids, privacy, folder: folder.to_path_buf() })
+    }
+
+    /// An error about the privacy that the spine was built for.
+    pub(crate) fn refuse_privacy(&self, why: &str) -> Error {
+        let file = self.folder.join(ABOUT).display().to_string();
+        let why = format!("privacy = {:?}: {why}", self.privacy.name());
+        Error::DataFile { file, line: 0, column: 0, why }
+    }
+}
+
+/// Writes `spine.toml`, `levels.csv`, `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a
+/// folder, which is made if it does not exist; each file whole or not at all. [`SavedSpine`] reads the first four. `entity_variances` are
+/// the variances of the entities' estimates, approximately, in the order of the entities.
+pub fn write(built: &BuiltSpine, entity_variances: &[Vec<f64>], folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
+    let about = match built.privacy {
+        Privacy::Pure { cutoff } => format!("privacy = \"pure\"\nbypass_cutoff = {cutoff}"),
+        Privacy::Concentrated => "privacy = \"zcdp\"".to_string(),
+    };
+    put(folder, ABOUT, &about, |_| Ok(()))?;
+    write_tree(built, folder)?;
+    let paths = built.spine.paths()?;
+    put(folder, "entities.csv", "kind,entity,blocks,osed_before,osed_after,variance_approx", |out| {
+        let distances = built.before.iter().zip(&built.after).zip(entity_variances);
+        for ((kind, column), ((before, after), variances)) in built.entities.columns.iter().zip(distances) {
+            for (entity, blocks) in osed::sizes(column).iter().enumerate().filter(|(_, blocks)| **blocks > 0) {
+                let (name, variance) = (&column.names[entity], variances[entity]);
+                writeln!(out, "{kind},{name},{blocks},{},{},{variance:.6e}", before[entity], after[entity])?;
+            }
+        }
+        Ok(())
+    })?;
+    put(folder, "paths.csv", "dropped,blocks", |out| {
+        for path in &paths {
+            let names: Vec<&str> = path.dropped.iter().map(|level| built.names[*level].as_str()).collect();
+            writeln!(out, "{},{}", quoted(&names.join(" ")), path.blocks)?;
+        }
+        Ok(())
+    })?;
+    put(folder, "mismatches.csv", "kind,block,missing_from", |out| {
+        for mismatch in &built.mismatches {
+            let kind = mismatch.kind.name();
+            for block in &mismatch.without_entity {
+                writeln!(out, "{kind},{block:015},entities")?;
+            }
+            for block in &mismatch.unknown {
+                writeln!(out, "{kind},{block:015},blocks")?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The files from which a spine is read back.
+fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
+    let (spine, tree) = (&built.spine, &built.spine.tree);
+    let last = tree.levels() - 1;
+    put(folder, "levels.csv", "level,proportion,units,max_fanout,bypassed", |out| {
+        for (level, name) in built.names.iter().enumerate() {
+            let (units, fanout) = (tree.units(level), tree.max_fanout(level));
+            let (share, bypassed) = (&spine.proportions[level], spine.bypassed[level]);
+            writeln!(out, "{},{share},{units},{fanout},{bypassed}", quoted(name))?;
+        }
+        Ok(())
+    })?;
+    put(folder, "units.csv", "level,unit,first_child,children,blocks,levels_carried,share", |out| {
+        for level in 0..last {
+            // A share is one of few: those of runs of levels.
+            let shares: Vec<String> =
+                (0..=last + 1 - level).map(|count| spine.share_of_run(level, count).to_string()).collect();
+            for unit in 0..tree.units(level) {
+                let (children, carried) = (tree.children(level, unit), spine.carried(level, unit));
+                let (name, blocks) = (quoted(&built.names[level]), tree.blocks(level, unit).len());
+                let (first, count, share) = (children.start, children.len(), &shares[carried]);
+                writeln!(out, "{name},{unit},{first},{count},{blocks},{carried},{share}")?;
+            }
+        }
+        Ok(())
+    })?;
+    put(folder, "blocks.csv", "unit,block,levels_carried", |out| {
+        for (place, row) in tree.order().iter().enumerate() {
+            let geoid = built.blocks.geoids()[*row as usize];
+            writeln!(out, "{place},{geoid:015},{}", spine.carried(last, place))?;
+        }
+        Ok(())
+    })
+}
+
+/// Writes one file, its beginning and rows, whole or not at all.
+fn put(folder: &Path, name: &str, header: &str, rows: impl Fn(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+    let path = folder.join(name);
+    write_whole(&path, |out| writeln!(out, "{header}").and_then(|()| rows(out)).map_err(|why| file_error(&path, why)))
+}
+
+fn privacy(path: &Path) -> Result<Privacy> {
+    let text = fs::read_to_string(path).map_err(|why| file_error(path, why))?;
+    let file = path.display().to_string();
+    let reader = TomlReader::new(&file, &text);
+    let about: AboutFile = reader.toml()?;
+    let privacy = Privacy::read(&reader, &about.privacy, about.bypass_cutoff.unwrap_or(0))?;
+    if matches!(privacy, Privacy::Pure { .. }) != about.bypass_cutoff.is_some() {
+        let why = "bypass_cutoff goes with privacy = \"pure\", and with nothing else";
+        return Err(reader.refuse(about.privacy.span().start, why));
+    }
+    Ok(privacy)
+}
+
+fn levels(path: &Path) -> Result<(Vec<String>, Vec<Rational>)> {
+    let mut table = CsvTable::open(path)?;
+    let (name, proportion) = (table.column(&["level"])?, table.column(&["proportion"])?);
+    let (mut names, mut proportions) = (Vec::new(), Vec::new());
+    while table.next()? {
+        names.push(String::from_utf8_lossy(table.cell(name)).into_owned());
+        proportions.push(number(&table, proportion)?);
+    }
+    bypass::check_proportions(&proportions, names.len()).map_err(|why| table.refuse(0, &why.to_string()))?;
+    Ok((names, proportions))
+}
+
+/// For each level but the blocks where the children of its units start, and what the units carry.
+type Units = (Vec<Vec<u32>>, Vec<Vec<u8>>);
+
+fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Units> {
+    let last = names.len() - 1;
+    let mut table = CsvTable::open(path)?;
+    let headings = ["level", "unit", "first_child", "children", "levels_carried", "share"];
+    let mut columns = [0; 6];
+    for (column, heading) in columns.iter_mut().zip(headings) {
+        *column = table.column(&[heading])?;
+    }
+    let [level_at, unit_at, first_at, children_at, carry_at, share_at] = columns;
+    let mut starts: Vec<Vec<u32>> = vec![vec![0]; last];
+    let mut carried: Vec<Vec<u8>> = vec![Vec::new(); last];
+    let mut level = 0;
+    while table.next()? {
+        if table.cell(level_at) != names[level].as_bytes() {
+            let next = level + 1;
+            if next >= last || table.cell(level_at) != names[next].as_bytes() {
+                let why = format!(
+                    "{:?} where a unit of {:?} or of the level below it is expected",
+                    table.shown(level_at),
+                    names[level]
+                );
+                return Err(table.refuse(level_at + 1, &why));
+            }
+            level = next;
+        }
+        in_order(&table, unit_at, carried[level].len())?;
+        let first = table.whole(first_at, u64::from(u32::MAX))? as u32;
+        let children = table.whole(children_at, u64::from(u32::MAX))? as u32;
+        let expected = starts[level][starts[level].len() - 1];
+        if first != expected || children == 0 {
+            let why = format!(
+                "the children {first}, {children} of them: expected at least one from {expected} on, so that no unit has two \
+                 parents, none, or itself above it"
+            );
+            return Err(table.refuse(first_at + 1, &why));
+        }
+        let end =
+            expected.checked_add(children).ok_or_else(|| table.refuse(children_at + 1, "more than 4 billion units"))?;
+        starts[level].push(end);
+        let carry = table.whole(carry_at, (names.len() - level) as u64)? as usize;
+        let share = bypass::sum(&proportions[level..level + carry]);
+        if number(&table, share_at)? != share {
+            let why = format!("the share {:?}: {carry} levels from this one on carry {share}", table.shown(share_at));
+            return Err(table.refuse(share_at + 1, &why));
+        }
+        carried[level].push(carry as u8);
+    }
+    for level in 0..last {
+        let (units, above) = (
+            carried[level].len(),
+            level.checked_sub(1).map_or(1, |above| starts[above][starts[above].len() - 1] as usize),
+        );
+        if units != above {
+            let why = format!(
+                "{units} units of {:?}, where the level above has {above} children (the first has one unit)",
+                names[level]
+            );
+            return Err(table.refuse(0, &why));
+        }
+    }
+    Ok((starts, carried))
+}
+
+fn in_order(table: &CsvTable, at: usize, expected: usize) -> Result<()> {
+    if table.whole(at, u64::from(u32::MAX))? as usize != expected {
+        let why = format!("the unit {:?}: expected {expected}, as units are listed in order", table.shown(at));
+        return Err(table.refuse(at + 1, &why));
+    }
+    Ok(())
+}
+
+fn number(table: &CsvTable, at: usize) -> Result<Rational> {
+    let text = String::from_utf8_lossy(table.cell(at));
+    rational::parse(&text).map_err(|why| table.refuse(at + 1, &why.to_string()))
+}

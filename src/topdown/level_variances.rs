@@ -1,0 +1,130 @@
+//! How well a spine serves its units: the variance of least-squares estimates level by level, for one query group that has
+//! the whole share of every level.
+//!
+//! Under zCDP a unit that carries the share gamma answers with sigma2 = 1 / (rho gamma), so variances are in units of 1 / rho.
+//! With Laplace noise they are 8 / (epsilon gamma)^2, in units of 8 / epsilon^2: variances of the continuous noise, which those
+//! of the discrete noise approach as the noise grows. By (3.4) the same factors hold for every query group of a strategy
+//! that is the same at all levels.
+
+use rayon::prelude::*;
+use rug::Rational;
+
+use super::variance::Variances;
+use crate::{
+    error::Result,
+    numeric::Enclosure,
+    spine::{
+        blocks::EntityColumn,
+        bypass::{Privacy, Spine},
+        hierarchy::Tree,
+        osed,
+        plan::BuiltSpine,
+    },
+};
+
+const BITS: u32 = 128;
+
+/// The variances of a level.
+#[derive(Clone, Debug)]
+pub struct LevelVariances {
+    /// How many units answer.
+    pub measured: u64,
+    /// The mean over these of the variance of a unit's own answer; `None` if none answers.
+    pub alone: Option<Enclosure>,
+    /// The smallest variance of the estimate of a unit.
+    pub least: Enclosure,
+    /// The mean over all units.
+    pub mean: Enclosure,
+    /// The largest.
+    pub most: Enclosure,
+}
+
+/// The precision of a unit that carries a share, in the units above.
+fn precision(privacy: Privacy, share: &Rational) -> Rational {
+    match privacy {
+        Privacy::Concentrated => share.clone(),
+        Privacy::Pure { .. } => share.clone().square(),
+    }
+}
+
+fn enclosed(value: &Rational) -> Enclosure {
+    Enclosure::rational(value, BITS)
+}
+
+/// The variances of every level on the standard census spine of the same blocks, before bypassing; `None` if it has another
+/// number of levels.
+pub fn on_census_spine(built: &BuiltSpine) -> Result<Option<Vec<LevelVariances>>> {
+    let census = Tree::census(&built.blocks);
+    if census.levels() != built.spine.tree.levels() {
+        return Ok(None);
+    }
+    let shares = &built.spine.proportions;
+    let own = |level: usize| precision(built.privacy, &shares[level]);
+    let variances = Variances::new(&census, |_, _| 0, |level, _| Some(enclosed(&own(level))))?;
+    let of = |level: usize| {
+        let alone = enclosed(&own(level).recip());
+        of_level(&variances, level, census.units(level) as u64, Some(alone))
+    };
+    Ok(Some((0..census.levels()).map(of).collect()))
+}
+
+/// The variance of the estimate of each entity's total, kind by kind, in doubles: approximations. Entities without blocks
+/// have 0.
+pub fn of_entities_approx(built: &BuiltSpine) -> Result<Vec<Vec<f64>>> {
+    let spine = &built.spine;
+    let kind = |level: usize, unit: usize| spine.carried(level, unit) as u32;
+    let variances = Variances::new(&spine.tree, kind, |level, carried| {
+        let share = spine.share_of_run(level, carried as usize);
+        (carried > 0).then(|| precision(built.privacy, &share).to_f64())
+    })?;
+    let of_kind = |column: &EntityColumn| {
+        let (places, ends) = osed::places(&spine.tree, column);
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let ranges: Vec<(usize, usize)> = starts.zip(ends.iter().copied()).collect();
+        ranges.into_par_iter().map(|(start, end)| variances.blocks(&spine.tree, &places[start..end])).collect()
+    };
+    Ok(built.entities.columns.iter().map(|(_, column)| of_kind(column)).collect())
+}
+
+/// The variances of every level of a spine with budgets.
+pub fn on_spine(spine: &Spine, privacy: Privacy) -> Result<Vec<LevelVariances>> {
+    let kind = |level: usize, unit: usize| spine.carried(level, unit) as u32;
+    let variances = Variances::new(&spine.tree, kind, |level, carried| {
+        (carried > 0).then(|| enclosed(&precision(privacy, &spine.share_of_run(level, carried as usize))))
+    })?;
+    let levels = spine.tree.levels();
+    let of = |level: usize| {
+        let mut carry = vec![0_u64; levels - level + 1];
+        (0..spine.tree.units(level)).for_each(|unit| carry[spine.carried(level, unit)] += 1);
+        let measured: u64 = carry[1..].iter().sum();
+        let total = (1..carry.len()).filter(|carried| carry[*carried] > 0).fold(Rational::new(), |sum, carried| {
+            sum + precision(privacy, &spine.share_of_run(level, carried)).recip() * carry[carried]
+        });
+        let alone = (measured > 0).then(|| enclosed(&(total / measured)));
+        of_level(&variances, level, measured, alone)
+    };
+    Ok((0..levels).map(of).collect())
+}
+
+/// The variances of a level from those of all units, with what is already known of it.
+pub(super) fn of_level(
+    variances: &Variances<Enclosure>,
+    level: usize,
+    measured: u64,
+    alone: Option<Enclosure>,
+) -> LevelVariances {
+    let all = variances.of_level(level);
+    let units: u64 = all.iter().map(|(_, units)| units).sum();
+    let weighted = |(value, units): &(&Enclosure, u64)| value.mul(&Enclosure::rational(&Rational::from(*units), BITS));
+    let sum = all.iter().fold(Enclosure::double(0.0, BITS), |sum, part| sum.add(&weighted(part)));
+    // The least of enclosed numbers lies between the least lower and the least upper end, and so for the largest.
+    let end = |pick: fn(rug::Float, &rug::Float) -> rug::Float| {
+        let first = all[0].0;
+        let ends = all.iter().fold((first.lower().clone(), first.upper().clone()), |(lower, upper), (value, _)| {
+            (pick(lower, value.lower()), pick(upper, value.upper()))
+        });
+        Enclosure::new(ends.0, ends.1)
+    };
+    let (least, most) = (end(|a, b| a.min(b)), end(|a, b| a.max(b)));
+    LevelVariances { measured, alone, least, mean: sum.div(&Enclosure::rational(&Rational::from(units), BITS)), most }
+}
