@@ -9,6 +9,7 @@
 //! time single samples on the machine that draws them learns something about them. Keys and words that were used are not
 //! wiped from memory.
 
+#[cfg(feature = "mechanisms")]
 mod column;
 mod discrete_gaussian;
 mod discrete_laplace;
@@ -28,6 +29,7 @@ pub use discrete_gaussian::DiscreteGaussian;
 pub(crate) use discrete_gaussian::check_sigma2;
 pub use discrete_laplace::DiscreteLaplace;
 pub(crate) use discrete_laplace::check_epsilon;
+#[cfg(feature = "mechanisms")]
 pub(crate) use quantile::{depth_approx, quantile};
 pub use random::{Source, Streams};
 pub use sampler::Sampler;

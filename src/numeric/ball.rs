@@ -228,6 +228,7 @@ impl Real for Ball {
 
 impl ComplexBall {
     /// The imaginary part.
+    #[cfg(feature = "mechanisms")]
     pub(crate) fn im(&self) -> Ball {
         Ball { mid: self.im.clone(), radius: self.radius }
     }
