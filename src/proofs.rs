@@ -14,15 +14,15 @@
 //! | all pairs of block paths share one contour | [`largest`](crate::loss::family::Family::largest) | `numeric::family`, `evidence::block_paths`: every pair by itself |
 //! | one count, and the sum of n copies, in closed form (Theorems A.7 and A.8, (A.5), (A.6)) | [`closed_forms`](crate::replication::closed_forms) | `account::closed_forms`: the contour, convolution |
 //! | the sum of copies is near a density, and by how much (Theorem A.11, Appendix C, (A.8)) | [`Residual`](crate::replication::residual::Residual) | `account::residual`: the leading image |
-//! | off-center sums, bias, characteristic functions (Lemma A.4, Propositions A.5 and A.6, (A.3)) | [`off_center`](crate::noise::off_center) | `noise::off_center`: by definition, the triple product |
+//! | off-center sums, bias, characteristic functions (Lemma A.4, Propositions A.5 and A.6, (A.3)) | [`shifted_gaussian`](crate::noise::shifted_gaussian) | `noise::shifted_gaussian`: by definition, the triple product |
 //! | Boole's rule and its error budget (Section A.6, Appendix D) | [`Boole`](crate::replication::boole::Boole) | `numeric::boole`, `evidence::pipeline`: enumeration, the contour |
 //! | the trade-off function that zCDP implies | [`zcdp_tradeoff`](crate::account::conversions::zcdp_tradeoff) | `account::conversions`: no line of a grid exceeds it |
-//! | expected errors of counts, cut at zero or not | [`Cut`](crate::noise::error::Cut) | `noise::error`: enumeration |
+//! | expected errors of counts, clamped at zero or not | [`ClampedErrors`](crate::noise::published_error::ClampedErrors) | `noise::published_error`: enumeration |
 //! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](crate::account::calibrate::least_on_grid) | `account::calibrate` |
 //! | one curve is below another at every delta of a range: convex in exp(epsilon) against concave in the logarithm | [`account::crossing`](crate::account::crossing) | its unit tests: points the proof did not choose |
 //! | no allocation has less weighted error: data processing and weak duality | [`least_possible`](crate::account::allocate::least_possible) | `account::allocate`: exchanges of noise between queries |
-//! | a sample has exactly the law: random digits decide only where a proven bound does | [`noise::table`](crate::noise::table), [`noise::rejection`](crate::noise::rejection) | their unit tests: all words of reduced size; `tests/samplers.rs` |
-//! | under a seed the samples do not depend on threads or platform | [`noise::Streams`](crate::noise::Streams) | `noise::stream`, `noise::random` (RFC 8439), `tests/samplers.rs` |
+//! | a sample has exactly the law: random digits decide only where a proven bound does | [`noise::inversion`](crate::noise::inversion), [`noise::rejection`](crate::noise::rejection) | their unit tests: all words of reduced size; `tests/samplers.rs` |
+//! | under a seed the samples do not depend on threads or platform | [`noise::Streams`](crate::noise::Streams) | `noise::bulk`, `noise::streams` (RFC 8439), `tests/samplers.rs` |
 //! | the largest probability of a correct decision is a point of the profile | [`most_correct`](crate::risk::bound::most_correct) | `tests/risk.rs`: against one count's own decisions |
 //! | all outputs of two levels are summed, and what is not visited is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](crate::risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
 //! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](crate::risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |

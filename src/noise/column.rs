@@ -1,4 +1,4 @@
-//! Noise on one column of a CSV file, every other byte of which stays as it is.
+//! Noise on one column of a CSV file; every other byte of the file stays as it is.
 
 use std::{
     borrow::Cow,

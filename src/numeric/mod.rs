@@ -17,6 +17,7 @@
 pub mod ball;
 pub mod enclosure;
 pub mod field;
+pub mod precision;
 pub mod rational;
 pub mod root;
 

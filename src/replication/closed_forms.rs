@@ -17,7 +17,7 @@ use rug::Rational;
 use crate::{
     account::profile::check_epsilon,
     error::{Error, Result},
-    noise::{DiscreteGaussian, off_center::shifted_sum},
+    noise::{DiscreteGaussian, shifted_gaussian::shifted_sum},
     numeric::{Enclosure, rational},
 };
 

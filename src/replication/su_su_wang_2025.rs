@@ -14,7 +14,7 @@ use super::{
 use crate::{
     account::{Composition, Counts, conversions::zcdp_epsilon},
     error::{Error, Result},
-    noise::{DiscreteGaussian, error::absolute_error},
+    noise::{DiscreteGaussian, published_error::absolute_error},
     numeric::{
         Certainty, Enclosure,
         rational::{self, parse},
