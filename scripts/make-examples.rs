@@ -9,7 +9,7 @@ use std::{fs, path::Path};
 use anyhow::{Context, Result};
 use dp_assay::safetab::{
     groups::Specification,
-    schema::{Findings, Geography, RegionType, Settings},
+    schema::{Geography, RegionType, SafeTabConfig, ValidationReport},
     synthetic::Population,
 };
 
@@ -172,12 +172,12 @@ pub fn write_examples(folder: &Path) -> Result<()> {
     put("GRF-C.txt", &geography())?;
     put("config.json", &config())?;
 
-    let mut findings = Findings::new();
-    let read = Settings::read(&folder.join("config.json"), &mut findings).and_then(|settings| {
-        let specification = Specification::read(folder, &settings, &mut findings);
-        specification.zip(Geography::read(&folder.join("GRF-C.txt"), &settings, &mut findings))
+    let mut report = ValidationReport::new();
+    let read = SafeTabConfig::read(&folder.join("config.json"), &mut report).and_then(|config| {
+        let specification = Specification::read(folder, &config, &mut report);
+        specification.zip(Geography::read(&folder.join("GRF-C.txt"), &config, &mut report))
     });
-    findings.into_result()?;
+    report.into_result()?;
     let (specification, geography) = read.context("the example is not read")?;
     Population::new(&geography, &specification, SEED)?.write(PERSONS, &folder.join("person-records.txt"), |_| {})?;
     Ok(())

@@ -16,7 +16,7 @@ use crate::{
         settings::{Budgets, Settings},
     },
     safetab::{
-        cell::{CellNoise, Mechanism},
+        cell_noise::{CellNoise, NoiseKind},
         tuning::{formulas, least_budget, margin_level},
     },
 };
@@ -35,10 +35,10 @@ const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Res
 
 const DIGITS: u32 = 12;
 
-fn shown(mechanism: Mechanism) -> &'static str {
+fn shown(mechanism: NoiseKind) -> &'static str {
     match mechanism {
-        Mechanism::Geometric => "geometric",
-        Mechanism::DiscreteGaussian => "discrete Gaussian",
+        NoiseKind::Geometric => "geometric",
+        NoiseKind::DiscreteGaussian => "discrete Gaussian",
     }
 }
 
@@ -60,7 +60,7 @@ fn table_1(_: &Sources) -> Result<Drawing> {
     let names: Vec<&String> = settings.planned.iter().map(|level| &level.name).collect();
     let mut panels = Vec::new();
     for (noise, label) in [(Noise::Geometric, "ε of the level"), (Noise::DiscreteGaussian, "ρ of the level")] {
-        let mechanism = Mechanism::from(noise);
+        let mechanism = NoiseKind::from(noise);
         let (mut printed, mut least) = (Vec::new(), Vec::new());
         for (row, (level, _)) in settings.levels(mechanism, Budgets::Printed)?.iter().enumerate() {
             let moe = settings.planned[row].moe;
@@ -99,7 +99,7 @@ fn table_2(_: &Sources) -> Result<Drawing> {
         (Groups::NationAndState, "totals only: nation, state"),
         (Groups::Any, "totals only: all"),
     ];
-    let mut rows: Vec<(Mechanism, String, &str, Enclosure)> = Vec::new();
+    let mut rows: Vec<(NoiseKind, String, &str, Enclosure)> = Vec::new();
     for (groups, name) in kinds {
         for (which, analysis) in [
             (Renyi::Lemma8, "RDP by Lemma 8"),
@@ -107,18 +107,18 @@ fn table_2(_: &Sources) -> Result<Drawing> {
             (Renyi::Exact, "RDP, exact divergence"),
         ] {
             let epsilon = renyi::of_geometric(&settings, which, groups, None)?;
-            rows.push((Mechanism::Geometric, name.to_string(), analysis, epsilon));
+            rows.push((NoiseKind::Geometric, name.to_string(), analysis, epsilon));
         }
     }
-    rows.push((Mechanism::Geometric, "any".to_string(), "pure DP", Enclosure::rational(&pure, 100)));
+    rows.push((NoiseKind::Geometric, "any".to_string(), "pure DP", Enclosure::rational(&pure, 100)));
     rows.push((
-        Mechanism::DiscreteGaussian,
+        NoiseKind::DiscreteGaussian,
         "any".to_string(),
         "zCDP, analytical",
         conversions::zcdp_epsilon(&rho, &settings.delta, DIGITS),
     ));
     rows.push((
-        Mechanism::DiscreteGaussian,
+        NoiseKind::DiscreteGaussian,
         "any".to_string(),
         "zCDP, best order of the grid",
         renyi::of_rho(&rho, &settings.delta),
@@ -131,7 +131,7 @@ fn table_2(_: &Sources) -> Result<Drawing> {
         .map(|(noise, groups, _)| exact_epsilon(&settings, *noise, Budgets::Printed, *groups))
         .collect::<Result<_>>()?;
     for ((noise, _, name), truth) in cases.iter().zip(truths) {
-        rows.push((Mechanism::from(*noise), name.to_string(), "exact", truth));
+        rows.push((NoiseKind::from(*noise), name.to_string(), "exact", truth));
     }
     for (mechanism, groups, analysis, epsilon) in &rows {
         let head = [mechanism.name().to_string(), groups.clone(), analysis.to_string()];
@@ -182,15 +182,15 @@ fn margins(_: &Sources) -> Result<Drawing> {
     let scales: Vec<Rational> = (20..=400_u32).map(|k| Rational::from((k, 40))).collect();
     let mut panels = Vec::new();
     for (mechanism, label) in [
-        (Mechanism::DiscreteGaussian, "σ of the discrete Gaussian"),
-        (Mechanism::Geometric, "b = 1 / ε of the geometric"),
+        (NoiseKind::DiscreteGaussian, "σ of the discrete Gaussian"),
+        (NoiseKind::Geometric, "b = 1 / ε of the geometric"),
     ] {
         type Row = (i64, Enclosure, i64, Enclosure);
         let rows: Vec<Row> = (scales.par_iter())
             .map(|scale| {
                 let budget = match mechanism {
-                    Mechanism::DiscreteGaussian => (scale.clone().square() * 2_u32).recip(),
-                    Mechanism::Geometric => scale.clone().recip(),
+                    NoiseKind::DiscreteGaussian => (scale.clone().square() * 2_u32).recip(),
+                    NoiseKind::Geometric => scale.clone().recip(),
                 };
                 let noise = CellNoise::new(mechanism, &budget)?;
                 let (formula, margin) = (formulas::margin(&noise)?, noise.margin(1, &margin_level())?);

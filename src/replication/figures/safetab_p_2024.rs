@@ -10,8 +10,8 @@ use crate::{
     numeric::Enclosure,
     replication::safetab::settings::{Budgets, Settings},
     safetab::{
-        cell::Mechanism,
-        postprocess::Suppression,
+        cell_noise::NoiseKind,
+        suppression::Suppression,
         tuning::{formulas, least_budget},
     },
 };
@@ -165,7 +165,7 @@ fn table_7(_: &Sources) -> Result<Drawing> {
         "coverage_stage2_formula_lower",
         "coverage_stage2_formula_upper",
     ]);
-    let gaussian = Mechanism::DiscreteGaussian;
+    let gaussian = NoiseKind::DiscreteGaussian;
     let (mut names, mut printed, mut least) = (Vec::new(), Vec::new(), Vec::new());
     for (row, (level, _)) in settings.levels(gaussian, Budgets::Printed)?.iter().enumerate() {
         let moe = settings.planned[row].moe;

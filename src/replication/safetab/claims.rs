@@ -6,7 +6,7 @@ use super::{
     renyi::{Groups, Renyi},
     settings::Budgets,
 };
-use crate::safetab::{cell::Mechanism, postprocess::Table};
+use crate::safetab::{cell_noise::NoiseKind, tables::PublishedTable};
 
 /// What recomputes a value about SafeTab. Budgets and probabilities are text: exact numbers. A `rho` or an `epsilon` is
 /// the total of a level; gamma, stability and delta are those of the paper's settings.
@@ -200,11 +200,11 @@ pub enum Noise {
     Geometric,
 }
 
-impl From<Noise> for Mechanism {
-    fn from(noise: Noise) -> Mechanism {
+impl From<Noise> for NoiseKind {
+    fn from(noise: Noise) -> NoiseKind {
         match noise {
-            Noise::DiscreteGaussian => Mechanism::DiscreteGaussian,
-            Noise::Geometric => Mechanism::Geometric,
+            Noise::DiscreteGaussian => NoiseKind::DiscreteGaussian,
+            Noise::Geometric => NoiseKind::Geometric,
         }
     }
 }
@@ -244,12 +244,12 @@ pub enum TableName {
 
 impl TableName {
     /// The table itself.
-    pub fn table(self) -> Table {
+    pub fn table(self) -> PublishedTable {
         match self {
-            TableName::T01001 => Table::Total,
-            TableName::T02001 => Table::SexAge4,
-            TableName::T02002 => Table::SexAge9,
-            TableName::T02003 => Table::SexAge23,
+            TableName::T01001 => PublishedTable::Total,
+            TableName::T02001 => PublishedTable::SexAge4,
+            TableName::T02002 => PublishedTable::SexAge9,
+            TableName::T02003 => PublishedTable::SexAge23,
         }
     }
 }

@@ -18,9 +18,9 @@ use crate::{
     error::{Error, Result},
     numeric::{Certainty, Enclosure, rational::parse},
     safetab::{
-        cell::{CellNoise, Mechanism},
-        postprocess::Suppression,
-        tuning::{self, Level, formulas, least_budget},
+        cell_noise::{CellNoise, NoiseKind},
+        suppression::Suppression,
+        tuning::{self, GroupLevel, formulas, least_budget},
     },
 };
 
@@ -72,7 +72,7 @@ fn value(settings: &Settings, what: &SafeTab) -> Result<Enclosure> {
         }
         SafeTab::TextBudget { moe } => {
             let inverted = Rational::from(1 - &settings.gamma);
-            formulas::budget(Mechanism::DiscreteGaussian, *moe, &inverted, settings.stability)?
+            formulas::budget(NoiseKind::DiscreteGaussian, *moe, &inverted, settings.stability)?
         }
         SafeTab::RoundedBudget { mechanism, moe, decimals, cut, part } => {
             let total = settings.rounded(*mechanism, *moe, *decimals, *cut)?;
@@ -88,7 +88,7 @@ fn value(settings: &Settings, what: &SafeTab) -> Result<Enclosure> {
             whole(noise.margin(1, &tuning::margin_level())?.unsigned_abs())
         }
         SafeTab::MarginOfScale { scale } => {
-            let noise = CellNoise::new(Mechanism::Geometric, &parse(scale)?.recip())?;
+            let noise = CellNoise::new(NoiseKind::Geometric, &parse(scale)?.recip())?;
             whole(noise.margin(1, &tuning::margin_level())?.unsigned_abs())
         }
         SafeTab::Coverage { mechanism, budget, count, moe } => {
@@ -132,7 +132,7 @@ fn value(settings: &Settings, what: &SafeTab) -> Result<Enclosure> {
 impl Settings {
     /// The noise of a count of a level.
     fn noise(&self, mechanism: Noise, budget: Rational, count: Count) -> Result<CellNoise> {
-        let level = Level::new("", mechanism.into(), budget, self.gamma.clone(), self.stability)?;
+        let level = GroupLevel::new("", mechanism.into(), budget, self.gamma.clone(), self.stability)?;
         match count {
             Count::TotalOnly => level.total_only_noise(),
             Count::Step2 => level.stage_noises().map(|[_, noise]| noise),

@@ -8,8 +8,8 @@ use crate::{
     error::{Error, Result},
     numeric::rational::parse,
     safetab::{
-        cell::Mechanism,
-        tuning::{Level, least_budget},
+        cell_noise::NoiseKind,
+        tuning::{GroupLevel, least_budget},
     },
 };
 
@@ -123,18 +123,18 @@ impl Settings {
     }
 
     /// The levels with one noise, and whether they have groups published by their total only.
-    pub fn levels(&self, mechanism: Mechanism, budgets: Budgets) -> Result<Vec<(Level, bool)>> {
-        let level = |planned: &Planned| -> Result<(Level, bool)> {
+    pub fn levels(&self, mechanism: NoiseKind, budgets: Budgets) -> Result<Vec<(GroupLevel, bool)>> {
+        let level = |planned: &Planned| -> Result<(GroupLevel, bool)> {
             let budget = match (budgets, mechanism) {
                 (Budgets::Least(decimals), _) => {
                     least_budget(mechanism, planned.moe, &self.gamma, self.stability, decimals)?.value
                 }
-                (Budgets::Printed, Mechanism::DiscreteGaussian) => planned.rho.clone(),
-                (Budgets::Printed, Mechanism::Geometric) => planned.epsilon.clone().ok_or_else(|| {
+                (Budgets::Printed, NoiseKind::DiscreteGaussian) => planned.rho.clone(),
+                (Budgets::Printed, NoiseKind::Geometric) => planned.epsilon.clone().ok_or_else(|| {
                     Error::out_of_range("epsilon", "none printed", "a paper that prints budgets of geometric noise")
                 })?,
             };
-            let level = Level::new(&planned.name, mechanism, budget, self.gamma.clone(), self.stability)?;
+            let level = GroupLevel::new(&planned.name, mechanism, budget, self.gamma.clone(), self.stability)?;
             Ok((level, planned.total_only))
         };
         self.planned.iter().map(level).collect()
