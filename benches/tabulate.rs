@@ -2,43 +2,21 @@
 //! the production's specification and Rhode Island's blocks, where the files are (the folder that ASSAY_FACTS names, or
 //! ../shared/facts beside the package). README quotes it.
 
-use std::{
-    fs,
-    hint::black_box,
-    path::{Path, PathBuf},
-};
+use std::{hint::black_box, path::{Path, PathBuf}, fs};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dp_assay::{
-    loss::law::Law,
-    noise::Streams,
-    numeric::rational::parse,
-    safetab::{
-        groups::{Key, Specification},
-        schema::{Findings, Geography, IterationCode, Level, Pass, RegionType, Settings},
-        synthetic::{Population, write_geography},
-        tabulate::{
-            Job, Outcome,
-            algorithm::Tabulation,
-            coterminous::Coterminous,
-            intent::Unfinished,
-            output::Tables,
-            plan::{LevelPlan, Noise},
-        },
-    },
-    spine::blocks::{Blocks, EntityKind as Entity},
-};
+use dp_assay::{loss::law::Law, noise::Streams, numeric::rational::parse, safetab::{groups::{Specification, TabulatedIteration}, schema::{Geography, IterationCode, IterationLevel, Pass, RegionType, SafeTabConfig, ValidationReport}, synthetic::{Population, write_geography}, tabulate::{coterminous::Coterminous, levels::{CountNoise, TabulatedLevel}, output::ReleaseTables, release_folder::UnfinishedDraw, two_stage::Tabulation, Job, Outcome}}, spine::blocks::{Blocks, EntityKind as Entity}};
 
-fn noise(sigma2: &str) -> Noise {
-    Noise { law: Law::DiscreteGaussian { sigma2: parse(sigma2).expect("a number") }, margin: 0 }
+fn noise(sigma2: &str) -> CountNoise {
+    CountNoise { law: Law::DiscreteGaussian { sigma2: parse(sigma2).expect("a number") }, margin: 0 }
 }
 
 /// A level of `regions` entities with 1000 iterations; groups get one count each unless `threshold` is low.
-fn plan(regions: usize, threshold: i64) -> LevelPlan {
+fn plan(regions: usize, threshold: i64) -> TabulatedLevel {
     let code = |number: usize| IterationCode::read(format!("{number:04}").as_bytes()).expect("a code");
-    LevelPlan {
+    TabulatedLevel {
         region_type: RegionType::Tract,
-        level: Level::Two,
+        level: IterationLevel::Two,
         budget: parse("0.159").expect("a number"),
         stability: 9,
         total_only: noise("1500/53"),
@@ -46,15 +24,16 @@ fn plan(regions: usize, threshold: i64) -> LevelPlan {
         stage_2: noise("5000/159"),
         thresholds: [threshold; 3],
         suppression: Some([20, 21]),
-        iterations: (0..1000).map(|i| Key { iteration: code(i), detailed_only: false }).collect(),
+        iterations: (0..1000).map(|i| TabulatedIteration { iteration: code(i), detailed_only: false }).collect(),
         regions: (0..regions).map(|i| format!("{i:011}")).collect(),
     }
 }
 
-fn tabulate(plan: &LevelPlan) {
+fn tabulate(plan: &TabulatedLevel) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut streams = Streams::from_system().expect("random numbers");
-    let mut tables = Tables::create(folder.path(), Pass::UnitedStates, Coterminous::default(), None).expect("tables");
+    let mut tables =
+        ReleaseTables::create(folder.path(), Pass::UnitedStates, Coterminous::default(), None).expect("tables");
     let tabulation = Tabulation::new(plan, true).expect("a tabulation");
     tabulation.finish(&mut streams, &mut |piece| tables.write(plan, &piece)).expect("noise");
     black_box(tables.finish().expect("tables"));
@@ -94,13 +73,13 @@ fn from_persons_to_a_release(criterion: &mut Criterion) {
         out: folder.path().join("release"),
         delta: parse("1e-10").expect("a number"),
         insecure_seed: None,
-        unfinished: Unfinished::Refuse,
+        unfinished: UnfinishedDraw::Refuse,
     };
     write_geography(&blocks, &job.geography).expect("a geography");
-    let mut findings = Findings::new();
-    let settings = Settings::read(&job.config, &mut findings).expect("a configuration");
-    let specification = Specification::read(&job.specification, &settings, &mut findings).expect("a specification");
-    let geography = Geography::read(&job.geography, &settings, &mut findings).expect("a geography");
+    let mut report = ValidationReport::new();
+    let config = SafeTabConfig::read(&job.config, &mut report).expect("a configuration");
+    let specification = Specification::read(&job.specification, &config, &mut report).expect("a specification");
+    let geography = Geography::read(&job.geography, &config, &mut report).expect("a geography");
     let population = Population::new(&geography, &specification, 7).expect("a population");
 
     let mut group = criterion.benchmark_group("from persons to a release");

@@ -4,14 +4,10 @@
 //! cargo run --release --example make-examples -- data/examples/safetab
 //! ```
 
-use std::{fs, path::Path};
+use std::{path::Path, fs};
 
 use anyhow::{Context, Result};
-use dp_assay::safetab::{
-    groups::Specification,
-    schema::{Findings, Geography, RegionType, Settings},
-    synthetic::Population,
-};
+use dp_assay::safetab::{groups::Specification, schema::{Geography, RegionType, SafeTabConfig, ValidationReport}, synthetic::Population};
 
 const PERSONS: u64 = 500;
 const SEED: u64 = 2020;
@@ -172,12 +168,12 @@ pub fn write_examples(folder: &Path) -> Result<()> {
     put("GRF-C.txt", &geography())?;
     put("config.json", &config())?;
 
-    let mut findings = Findings::new();
-    let read = Settings::read(&folder.join("config.json"), &mut findings).and_then(|settings| {
-        let specification = Specification::read(folder, &settings, &mut findings);
-        specification.zip(Geography::read(&folder.join("GRF-C.txt"), &settings, &mut findings))
+    let mut report = ValidationReport::new();
+    let read = SafeTabConfig::read(&folder.join("config.json"), &mut report).and_then(|config| {
+        let specification = Specification::read(folder, &config, &mut report);
+        specification.zip(Geography::read(&folder.join("GRF-C.txt"), &config, &mut report))
     });
-    findings.into_result()?;
+    report.into_result()?;
     let (specification, geography) = read.context("the example is not read")?;
     Population::new(&geography, &specification, SEED)?.write(PERSONS, &folder.join("person-records.txt"), |_| {})?;
     Ok(())

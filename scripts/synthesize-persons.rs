@@ -9,11 +9,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Parser;
-use dp_assay::safetab::{
-    groups::Specification,
-    schema::{Findings, Geography, Settings},
-    synthetic::Population,
-};
+use dp_assay::safetab::{groups::Specification, schema::{Geography, SafeTabConfig, ValidationReport}, synthetic::Population};
 
 /// Invents persons in the format of person-records.txt, the same for the same seed
 #[derive(Parser)]
@@ -40,14 +36,14 @@ struct Args {
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    let mut findings = Findings::new();
-    let settings = Settings::read(&args.config, &mut findings);
-    let read = settings.as_ref().and_then(|settings| {
-        let specification = Specification::read(&args.spec, settings, &mut findings);
-        let geography = Geography::read(&args.geography, settings, &mut findings);
+    let mut report = ValidationReport::new();
+    let config = SafeTabConfig::read(&args.config, &mut report);
+    let read = config.as_ref().and_then(|config| {
+        let specification = Specification::read(&args.spec, config, &mut report);
+        let geography = Geography::read(&args.geography, config, &mut report);
         specification.zip(geography)
     });
-    findings.into_result()?;
+    report.into_result()?;
     let Some((specification, geography)) = read else { return Ok(()) };
     Population::new(&geography, &specification, args.seed)?.write(args.persons, &args.out, |_| {})?;
     Ok(())

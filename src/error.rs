@@ -168,6 +168,14 @@ pub enum Error {
         /// What the system said.
         why: String,
     },
+    /// A draw of noise that cannot be begun or repeated: its budget is spent, it is not complete, or its inputs changed.
+    #[error("{path}: {why}")]
+    Draw {
+        /// The log or the key of the draw.
+        path: PathBuf,
+        /// What was wrong, and what would be right.
+        why: String,
+    },
     /// Counting that failed.
     #[error("the records could not be counted: {why}")]
     Engine {

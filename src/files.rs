@@ -1,20 +1,16 @@
-//! Files that are whole or not there.
+//! Files and folders that are written whole or not at all.
 
-use std::{
-    fs::{self, File},
-    io::{BufWriter, Write},
-    path::{Path, PathBuf},
-};
+use std::{fs::{self, File}, io::{BufWriter, Write}, path::{Path, PathBuf}};
 
 use crate::error::{Error, Result};
 
-/// The error of a file that the system refuses.
+/// The error of a file that cannot be used.
 pub(crate) fn file_error(path: &Path, why: impl ToString) -> Error {
     Error::File { path: path.to_path_buf(), why: why.to_string() }
 }
 
-/// Writes a file beside `path`, forces it to the disk and renames it to `path`: whoever looks sees the old file or the
-/// whole new one. Where `write` fails, the disk is full, or the program is killed, `path` is as it was.
+/// Writes a file beside `path`, forces it to the disk and renames it to `path`: readers see the old file or the whole new
+/// one. If `write` fails, the disk is full, or the program is killed, `path` is as it was.
 pub(crate) fn write_whole<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
     let wrong = |why: std::io::Error| file_error(path, why);
     // A link is followed, so that it stays a link.
@@ -33,7 +29,7 @@ pub(crate) fn write_whole<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> 
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As for any new file: less what the user's mask takes away.
+        // As for any new file, the user's mask applies.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let file = builder.tempfile_in(&folder).map_err(wrong)?;
@@ -45,10 +41,7 @@ pub(crate) fn write_whole<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> 
     }
     file.as_file().sync_all().map_err(wrong)?;
     file.persist(&target).map_err(|error| wrong(error.error))?;
-    // The name is on the disk once its folder is; not every system can be asked.
-    if let Ok(folder) = File::open(&folder) {
-        let _ = folder.sync_all();
-    }
+    sync_folder(&folder);
     Ok(answer)
 }
 
@@ -60,8 +53,8 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<()> {
     write_whole(path, |out| out.write_all(text.as_bytes()).map_err(|why| file_error(path, why)))
 }
 
-/// Fills a folder beside `path` and renames it to `path`: whoever looks sees no folder, an empty one, or the whole new one.
-/// A folder that holds anything is refused: what is in it is neither mixed with the new nor replaced.
+/// Fills a folder beside `path` and renames it to `path`: readers see no folder, an empty one, or the whole new one. A
+/// folder that holds anything is refused: its files are neither mixed with the new ones nor replaced.
 pub(crate) fn fill_folder<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let wrong = |why: std::io::Error| file_error(path, why);
     check_free(path)?;
@@ -82,19 +75,32 @@ pub(crate) fn fill_folder<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>)
     // An empty folder in the way would stop the renaming on some systems.
     let _ = fs::remove_dir(path);
     fs::rename(folder.path(), path).map_err(wrong)?;
-    // Under its temporary name it is no more.
+    // Its temporary name is gone, so there is nothing to remove.
     let _ = folder.keep();
-    if let Ok(parent) = File::open(&parent) {
-        let _ = parent.sync_all();
-    }
+    sync_folder(&parent);
     Ok(answer)
 }
 
-/// Refuses a path at which anything stands but an empty folder.
+/// Forces the names in a folder to the disk; not every system supports it.
+pub(crate) fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}
+
+/// Forces the name of a file to the disk.
+#[cfg(feature = "tabulate")]
+pub(crate) fn sync_folder_of(path: &Path) {
+    if let Some(folder) = path.parent() {
+        sync_folder(folder);
+    }
+}
+
+/// Refuses a path at which anything exists except an empty folder.
 pub(crate) fn check_free(path: &Path) -> Result<()> {
     match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
-        Ok(true) => Err(file_error(path, "is a folder that holds files: give one that is empty or not there")),
-        Err(_) if path.exists() => Err(file_error(path, "is no folder: give one that is empty or not there")),
+        Ok(true) => Err(file_error(path, "is a folder that holds files: give one that is empty or does not exist")),
+        Err(_) if path.exists() => Err(file_error(path, "is not a folder: give one that is empty or does not exist")),
         _ => Ok(()),
     }
 }
@@ -152,7 +158,7 @@ mod tests {
         assert!(put("more", false).unwrap_err().to_string().contains("holds files"));
         let there = |path: &Path| fs::read_dir(path).unwrap().count();
         assert_eq!((there(&path), there(path.parent().unwrap())), (1, 1));
-        assert!(fill_folder(&path.join("whole"), |_| Ok(())).unwrap_err().to_string().contains("no folder"));
+        assert!(fill_folder(&path.join("whole"), |_| Ok(())).unwrap_err().to_string().contains("not a folder"));
     }
 
     #[cfg(unix)]

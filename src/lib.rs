@@ -40,22 +40,27 @@
 pub mod account;
 pub mod chart;
 pub mod error;
+#[cfg(feature = "mechanisms")]
 mod files;
 pub mod loss;
 pub mod noise;
 pub mod numeric;
 pub mod proofs;
 pub mod release;
+#[cfg(feature = "mechanisms")]
 pub mod replication;
 pub mod risk;
+#[cfg(feature = "mechanisms")]
 pub mod safetab;
+#[cfg(feature = "mechanisms")]
 pub mod spine;
 mod toml_reader;
+#[cfg(feature = "mechanisms")]
 pub mod topdown;
 
 pub use error::{Error, Result};
 
 /// README's examples, run as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "cli"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

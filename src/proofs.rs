@@ -14,15 +14,15 @@
 //! | all pairs of block paths share one contour | [`largest`](crate::loss::family::Family::largest) | `numeric::family`, `evidence::block_paths`: every pair by itself |
 //! | one count, and the sum of n copies, in closed form (Theorems A.7 and A.8, (A.5), (A.6)) | [`closed_forms`](crate::replication::closed_forms) | `account::closed_forms`: the contour, convolution |
 //! | the sum of copies is near a density, and by how much (Theorem A.11, Appendix C, (A.8)) | [`Residual`](crate::replication::residual::Residual) | `account::residual`: the leading image |
-//! | off-center sums, bias, characteristic functions (Lemma A.4, Propositions A.5 and A.6, (A.3)) | [`off_center`](crate::noise::off_center) | `noise::off_center`: by definition, the triple product |
+//! | off-center sums, bias, characteristic functions (Lemma A.4, Propositions A.5 and A.6, (A.3)) | [`shifted_gaussian`](crate::noise::shifted_gaussian) | `noise::shifted_gaussian`: by definition, the triple product |
 //! | Boole's rule and its error budget (Section A.6, Appendix D) | [`Boole`](crate::replication::boole::Boole) | `numeric::boole`, `evidence::pipeline`: enumeration, the contour |
 //! | the trade-off function that zCDP implies | [`zcdp_tradeoff`](crate::account::conversions::zcdp_tradeoff) | `account::conversions`: no line of a grid exceeds it |
-//! | expected errors of counts, cut at zero or not | [`Cut`](crate::noise::error::Cut) | `noise::error`: enumeration |
+//! | expected errors of counts, clamped at zero or not | [`ClampedErrors`](crate::noise::published_error::ClampedErrors) | `noise::published_error`: enumeration |
 //! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](crate::account::calibrate::least_on_grid) | `account::calibrate` |
 //! | one curve is below another at every delta of a range: convex in exp(epsilon) against concave in the logarithm | [`account::crossing`](crate::account::crossing) | its unit tests: points the proof did not choose |
 //! | no allocation has less weighted error: data processing and weak duality | [`least_possible`](crate::account::allocate::least_possible) | `account::allocate`: exchanges of noise between queries |
-//! | a sample has exactly the law: random digits decide only where a proven bound does | [`noise::table`](crate::noise::table), [`noise::rejection`](crate::noise::rejection) | their unit tests: all words of reduced size; `tests/samplers.rs` |
-//! | under a seed the samples do not depend on threads or platform | [`noise::Streams`](crate::noise::Streams) | `noise::stream`, `noise::random` (RFC 8439), `tests/samplers.rs` |
+//! | a sample has exactly the law: random digits decide only where a proven bound does | [`noise::inversion`](crate::noise::inversion), [`noise::rejection`](crate::noise::rejection) | their unit tests: all words of reduced size; `tests/samplers.rs` |
+//! | under a seed the samples do not depend on threads or platform | [`noise::Streams`](crate::noise::Streams) | `noise::bulk`, `noise::streams` (RFC 8439), `tests/samplers.rs` |
 //! | the largest probability of a correct decision is a point of the profile | [`most_correct`](crate::risk::bound::most_correct) | `tests/risk.rs`: against one count's own decisions |
 //! | all outputs of two levels are summed, and what is not visited is added (Kazan & Reiter, Section 4.3) | [`correct_decision`](crate::risk::hierarchical::Hierarchy::correct_decision) | `tests/risk.rs`: enumeration |
 //! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](crate::risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |
@@ -30,9 +30,9 @@
 //! | off-spine distances are true minima; every path of a spine sums to exactly one; Theorem 2 | [`spine::osed`](crate::spine::osed), [`spine::bypass`](crate::spine::bypass) | `tests/spine.rs`: all coefficients tried, path by path, dense matrices |
 //! | noise by a unit's share spends the budget on every path (Cumings-Menon et al., Theorems 1 and 3) | [`Mechanism`](crate::topdown::measure::Mechanism) | `tests/measure.rs`: every change of a record, count by count |
 //! | the two-pass estimate is least squares, and its variances are (3.4), for trees and Kronecker products | [`spine::estimate`](crate::topdown::estimate), [`spine::variance`](crate::topdown::variance), [`spine::kronecker`](crate::topdown::kronecker) | `tests/estimate.rs`: dense matrices in exact fractions; `tests/rhode_island.rs` |
-//! | a margin of error covers 95 % and the next smaller does not; no smaller budget has it | [`margin`](crate::safetab::cell::CellNoise::margin), [`least_budget`](crate::safetab::tuning::least_budget) | `safetab::tuning`: sums of masses, round trips |
-//! | suppression and its bias are sums over the masses (2024 paper, Section 5.3.2) | [`Suppression`](crate::safetab::postprocess::Suppression) | `safetab::postprocess`: enumeration |
-//! | a mechanism with a pure guarantee is post-processing of randomized response, so totals only are the worst mix | [`spent`](crate::safetab::tuning::spent::spent) | `safetab::tuning::spent`: every mix |
+//! | a margin of error covers 95 % and the next smaller does not; no smaller budget has it | [`margin`](crate::safetab::cell_noise::CellNoise::margin), [`least_budget`](crate::safetab::tuning::least_budget) | `safetab::tuning`: sums of masses, round trips |
+//! | suppression and its bias are sums over the masses (2024 paper, Section 5.3.2) | [`Suppression`](crate::safetab::suppression::Suppression) | `safetab::postprocess`: enumeration |
+//! | a mechanism with a pure guarantee is post-processing of randomized response, so totals only are the worst mix | [`spent`](crate::safetab::tuning::epsilons::person_epsilons) | `safetab::tuning::spent`: every mix |
 //! | stage 1 chooses and stage 2 counts with one noise; the worst mix of groups (2024 paper, Algorithms 1 and 2) | `safetab::tabulate::account` | `safetab::tabulate`: mixes one by one; `tests/tabulate.rs`: brute force without noise |
 //!
 //! # What is assumed

@@ -3,20 +3,11 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
-use dp_assay::{
-    noise::{
-        DiscreteGaussian,
-        error::{Cut, Errors},
-    },
-    numeric::Enclosure,
-};
+use dp_assay::{noise::{published_error::{ClampedErrors, ExpectedErrors}, DiscreteGaussian}, numeric::Enclosure};
 use rug::Rational;
 use serde_json::{Value, json};
 
-use super::{
-    Exit, number,
-    output::{self, exact, exact_text},
-};
+use super::{output::{self, exact, exact_text}, Exit, number};
 
 /// Expected errors, bias and 95 % margin of published counts, with and without cutting at zero, exactly
 ///
@@ -48,8 +39,8 @@ const BITS: u32 = 200;
 
 struct Row {
     sigma2: Rational,
-    plain: Errors,
-    cut: Errors,
+    plain: ExpectedErrors,
+    cut: ExpectedErrors,
     bias: Enclosure,
     margin: i64,
     /// Of one count only.
@@ -142,15 +133,15 @@ impl Args {
     }
 
     fn row(&self, noise: &DiscreteGaussian, counts: &BTreeMap<u64, u64>) -> Result<Row> {
-        let cut = Cut::new(noise, self.digits + 3);
+        let cut = ClampedErrors::new(noise, self.digits + 3);
         let total: u64 = counts.values().sum();
         let real = |value: u64| Enclosure::rational(&Rational::from(value), BITS);
-        let mean = |part: &dyn Fn(&Errors) -> Enclosure| {
+        let mean = |part: &dyn Fn(&ExpectedErrors) -> Enclosure| {
             let sum = (counts.iter())
                 .fold(Enclosure::double(0.0, BITS), |sum, (y, times)| sum.add(&part(cut.at(*y)).mul(&real(*times))));
             sum.div(&real(total))
         };
-        let plain = cut.plain();
+        let plain = cut.unclamped();
         let squared = mean(&|errors| errors.squared.clone());
         let absolute = mean(&|errors| errors.absolute.clone());
         // E[max(0, y + X)] - y = E[X; X > 0] - E[min(|X|, y); X < 0], and the absolute error is their sum; without cutting both
@@ -165,7 +156,7 @@ impl Args {
                 Ok(margin.min(y.max(noise.quantile(&Rational::from((19, 20)))?)))
             })
             .transpose()?;
-        let cut = Errors { squared, absolute };
+        let cut = ExpectedErrors { squared, absolute };
         Ok(Row { sigma2: noise.sigma2().clone(), plain, cut, bias, margin, cut_margin })
     }
 }

@@ -3,15 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use dp_assay::noise::{Sampler, regression::Shares};
+use dp_assay::noise::{regression::ShareRegression, Sampler};
 use serde_json::{Value, json};
 
-use super::{
-    Exit,
-    mechanism::Randomness,
-    number,
-    output::{self, exact, exact_text},
-};
+use super::{mechanism::Randomness, output::{self, exact, exact_text}, Exit, number};
 
 /// How far noise moves the slope of y on the share of a category, by trials with the exact sampler
 ///
@@ -54,7 +49,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let shares = args.read()?;
     let mut streams = args.randomness.resolve()?;
     let found = (samplers.iter())
-        .map(|sampler| Ok(shares.distort(sampler, args.trials, &mut streams)?))
+        .map(|sampler| Ok(shares.simulate(sampler, args.trials, &mut streams)?))
         .collect::<Result<Vec<_>>>()
         .with_context(|| args.input.display().to_string())?;
     let errors: Vec<f64> = found.iter().map(|found| found.mean_absolute_error()).collect();
@@ -105,7 +100,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 }
 
 impl Args {
-    fn read(&self) -> Result<Shares> {
+    fn read(&self) -> Result<ShareRegression> {
         let file = self.input.display();
         if self.categories.len() < 2 {
             bail!("--categories: a share needs two columns or more");
@@ -131,7 +126,7 @@ impl Args {
         };
         let y_column = column(&self.y)?;
         let columns: Vec<usize> = self.categories.iter().map(column).collect::<Result<_>>()?;
-        let mut shares = Shares { category, ..Shares::default() };
+        let mut shares = ShareRegression { category, ..ShareRegression::default() };
         for record in reader.records() {
             let record = record.with_context(|| file.to_string())?;
             let line = record.position().map_or(0, csv::Position::line);

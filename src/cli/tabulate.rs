@@ -57,7 +57,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     use anyhow::Context;
     use dp_assay::{
         account::Delta,
-        safetab::tabulate::{Job, Outcome, intent::Unfinished},
+        safetab::tabulate::{Job, Outcome, release_folder::UnfinishedDraw},
     };
     use serde_json::json;
 
@@ -73,9 +73,9 @@ pub fn run(args: &Args) -> Result<Exit> {
         delta,
         insecure_seed: args.insecure_seed,
         unfinished: match (args.resume, args.discard) {
-            (true, _) => Unfinished::Resume,
-            (_, true) => Unfinished::Discard,
-            _ => Unfinished::Refuse,
+            (true, _) => UnfinishedDraw::Resume,
+            (_, true) => UnfinishedDraw::Discard,
+            _ => UnfinishedDraw::Refuse,
         },
     };
     let mut bar = bar::Bar::new();

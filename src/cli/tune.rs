@@ -7,32 +7,12 @@ use std::{fs::File, io::Read, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use dp_assay::{
-    account::Delta,
-    numeric::Enclosure,
-    release::Neighbors,
-    safetab::{
-        cell::Mechanism,
-        tuning::{
-            self, Level, formulas, least_budget,
-            plan::{Plan, Planned},
-            tuned::{Question, Tuned},
-        },
-    },
-};
+use dp_assay::{account::Delta, numeric::Enclosure, release::Neighbors, safetab::{cell_noise::NoiseKind, tuning::{self, answers::{TunedLevel, TuningQuestion}, plan::{PlannedLevel, TuningPlan}, GroupLevel, formulas, least_budget}}};
 use rug::Rational;
 use serde_json::{Map, Value, json};
 
-use self::{
-    data::{budget_key, csv, level_json, question_json, spent_json},
-    text::{level_text, plan_text},
-};
-use super::{
-    Exit, number,
-    output::{self, exact, exact_text},
-    quantity,
-    subject::Format,
-};
+use self::{data::{budget_key, csv, level_json, question_json, spent_json}, text::{level_text, plan_text}};
+use super::{output::{self, exact, exact_text}, subject::Format, Exit, number, quantity};
 
 /// Margins of error, sizes, suppression and exact privacy of SafeTab's two-stage counts; from a budget, or for a margin
 ///
@@ -120,12 +100,12 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
 }
 
-fn question(args: &Args, delta: Rational, plan: Option<&Plan>) -> Result<Question> {
+fn question(args: &Args, delta: Rational, plan: Option<&TuningPlan>) -> Result<TuningQuestion> {
     let given = |name: &str, text: &Option<String>, default: (u32, u32)| match text {
         Some(text) => number(name, text),
         None => Ok(Rational::from(default)),
     };
-    Ok(Question {
+    Ok(TuningQuestion {
         suppress: match plan {
             Some(plan) => plan.suppress.clone(),
             None => given("--suppress", &args.suppress, (9999, 10_000))?,
@@ -154,26 +134,26 @@ fn single(args: &Args, delta: Rational) -> Result<Exit> {
         (None, Some(codes)) => tuning::stability(codes).context("--race-codes")?,
         (None, None) => tuning::stability(8)?,
     };
-    let (mechanism, budget, wanted) = match (&args.rho, &args.epsilon, &args.moe) {
-        (Some(rho), _, _) => (Mechanism::DiscreteGaussian, number("--rho", rho)?, None),
-        (_, Some(epsilon), _) => (Mechanism::Geometric, number("--epsilon", epsilon)?, None),
+    let (noise_kind, budget, wanted) = match (&args.rho, &args.epsilon, &args.moe) {
+        (Some(rho), _, _) => (NoiseKind::DiscreteGaussian, number("--rho", rho)?, None),
+        (_, Some(epsilon), _) => (NoiseKind::Geometric, number("--epsilon", epsilon)?, None),
         (_, _, Some(moe)) => {
-            let mechanism = match args.mechanism {
-                Some(Noise::Geometric) => Mechanism::Geometric,
-                _ => Mechanism::DiscreteGaussian,
+            let noise_kind = match args.mechanism {
+                Some(Noise::Geometric) => NoiseKind::Geometric,
+                _ => NoiseKind::DiscreteGaussian,
             };
             let floor = number("--moe", moe)?.floor().into_numer_denom().0;
             let Some(moe) = floor.to_u32() else {
                 bail!("--moe {moe}: give a margin of error from 0 to 1e8 people");
             };
-            let least = least_budget(mechanism, moe, &gamma, stability, args.decimals.unwrap_or(6))?;
-            let formula = if moe > 0 { Some(formulas::budget(mechanism, moe, &gamma, stability)?) } else { None };
-            (mechanism, least.value.clone(), Some(Wanted { moe, least, formula }))
+            let least = least_budget(noise_kind, moe, &gamma, stability, args.decimals.unwrap_or(6))?;
+            let formula = if moe > 0 { Some(formulas::budget(noise_kind, moe, &gamma, stability)?) } else { None };
+            (noise_kind, least.value.clone(), Some(Wanted { moe, least, formula }))
         }
         _ => bail!("give --rho, --epsilon, --moe or --plan"),
     };
-    let level = Level::new("level", mechanism, budget, gamma, stability)?;
-    let planned = Planned {
+    let level = GroupLevel::new("level", noise_kind, budget, gamma, stability)?;
+    let planned = PlannedLevel {
         level,
         moe: wanted.as_ref().map(|wanted| wanted.moe),
         total_only: true,
@@ -188,7 +168,7 @@ fn single(args: &Args, delta: Rational) -> Result<Exit> {
     if args.format.json {
         let mut object = level_json(&planned, &tuned);
         if let Some(wanted) = &wanted {
-            let name = budget_key(mechanism);
+            let name = budget_key(noise_kind);
             object.insert("moe_target".to_string(), json!(wanted.moe));
             object.insert(format!("{name}_before"), wanted.least.before.as_ref().map_or(Value::Null, exact));
             object.insert(format!("{name}_formula"), output::enclosure(wanted.formula.as_ref()));
@@ -198,7 +178,7 @@ fn single(args: &Args, delta: Rational) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if let Some(wanted) = &wanted {
-        let name = mechanism.budget_name();
+        let name = noise_kind.budget_name();
         output::text(&format!(
             "the least {name} with a margin of {}: {}",
             wanted.moe,
@@ -228,25 +208,25 @@ fn plan(args: &Args, path: &PathBuf, delta: Rational) -> Result<Exit> {
     if read as u64 > LONGEST_PLAN {
         bail!("--plan {name}: longer than {LONGEST_PLAN} bytes; a plan is a short TOML file");
     }
-    let plan = Plan::parse(&text, &name)?;
+    let plan = TuningPlan::parse(&text, &name)?;
     let question = question(args, delta, Some(&plan))?;
-    let tuned: Vec<Tuned> = (plan.levels.iter())
+    let tuned: Vec<TunedLevel> = (plan.levels.iter())
         .map(|planned| planned.tuned(&question).with_context(|| format!("{name}: level {:?}", planned.level.name())))
         .collect::<Result<_>>()?;
-    let total = plan.spent(&question)?;
-    let rows: Vec<(&Planned, &Tuned)> = plan.levels.iter().zip(&tuned).collect();
+    let total = plan.person_epsilons(&question)?;
+    let rows: Vec<(&PlannedLevel, &TunedLevel)> = plan.levels.iter().zip(&tuned).collect();
     if args.csv {
         return csv(&rows);
     }
     if args.format.json {
         let mut object = Map::new();
         object.insert("title".to_string(), json!(plan.title));
-        object.insert("mechanism".to_string(), json!(plan.mechanism.name()));
+        object.insert("mechanism".to_string(), json!(plan.noise_kind.name()));
         question_json(&mut object, &question);
         let levels = rows.iter().map(|(planned, tuned)| Value::Object(level_json(planned, tuned)));
         object.insert("levels".to_string(), levels.collect());
         let mut all = Map::new();
-        all.insert(budget_key(plan.mechanism).to_string(), exact(&total.budget));
+        all.insert(budget_key(plan.noise_kind).to_string(), exact(&total.budget));
         spent_json(&mut all, &total);
         object.insert("total".to_string(), Value::Object(all));
         output::json(&Value::Object(object))?;

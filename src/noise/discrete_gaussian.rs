@@ -4,15 +4,10 @@
 use rug::{Integer, Rational};
 
 use super::quantile::{depth_approx, quantile};
-use crate::{
-    error::{Error, Result},
-    loss::{
-        law::{Group, Law},
-        sum::LossSum,
-        theta,
-    },
-    numeric::{Enclosure, rational},
-};
+use crate::{error::{Error, Result}, loss::{law::{Group, Law}, sum::LossSum, theta}, numeric::{Enclosure, precision, rational}};
+
+/// Bits of precision beyond the digits asked for.
+pub(super) const GUARD: u32 = 24;
 
 /// The distribution with mass exp(-x^2 / (2 sigma2)) / sum over i of exp(-i^2 / (2 sigma2)) at every integer x.
 ///
@@ -57,10 +52,11 @@ impl DiscreteGaussian {
 
     /// P[X = x], to a relative width of 10^-digits.
     pub fn mass(&self, x: i64, digits: u32) -> Enclosure {
-        // The exponent is exact; exp turns its relative rounding into an absolute one, so it gets its size in bits more.
+        // exp turns the relative rounding error of the exponent into an absolute one, so the exponent gets as many more bits
+        // as it has before the point.
         let exponent = -Rational::from(x).square() / Rational::from(&self.sigma2 * 2_u32);
         let size = exponent.to_f64().abs().log2().max(0.0) as u32;
-        let bits = bits_for(digits);
+        let bits = precision::bits(digits, GUARD);
         Enclosure::rational(&exponent, bits + size).exp().div(&theta::gaussian_sum(&self.sigma2, bits))
     }
 
@@ -95,9 +91,9 @@ impl DiscreteGaussian {
 
     /// `Var[X]`, to a relative width of 10^-digits.
     pub fn variance(&self, digits: u32) -> Enclosure {
-        let bits = bits_for(digits);
+        let bits = precision::bits(digits, GUARD);
         if self.sigma2 < Rational::from((1, 2)) {
-            // 2 sum over x >= 1 of x^2 exp(-x^2 / (2 sigma2)) / theta: no difference of near numbers.
+            // 2 sum over x >= 1 of x^2 exp(-x^2 / (2 sigma2)) / theta: nothing is subtracted, so no digits cancel.
             let a = Enclosure::rational(&(Rational::from(1) / Rational::from(&self.sigma2 * 2_u32)), bits + 64);
             let moment = theta::weighted_theta(&a, bits, |x| x * x).mul(&Enclosure::double(2.0, bits));
             return moment.div(&theta::theta3(&a, bits));
@@ -112,9 +108,9 @@ impl DiscreteGaussian {
     /// `sigma2 - Var[X]` = 8 pi^2 sigma2^2 (sum over k >= 1 of k^2 q^(k^2)) / theta_3(0, q): Fact A.3 of Su, Su & Wang
     /// bounds it.
     pub fn variance_deficit(&self, digits: u32) -> Enclosure {
-        // The exponent 2 pi^2 sigma2 loses its size in bits.
+        // The exponent 2 pi^2 sigma2 loses as many bits as it has before the point.
         let size = (20.0 * self.sigma2.to_f64()).log2().max(0.0) as u32;
-        let bits = bits_for(digits) + size;
+        let bits = precision::bits(digits, GUARD) + size;
         let pi = Enclosure::pi(bits);
         let pi2 = pi.mul(&pi);
         let a = pi2.mul(&Enclosure::rational(&Rational::from(&self.sigma2 * 2_u32), bits));
@@ -122,22 +118,18 @@ impl DiscreteGaussian {
         scale.mul(&theta::weighted_theta(&a, bits, |k| k * k)).div(&theta::theta3(&a, bits))
     }
 
-    /// Encloses ln E[exp(u X)] for a real u = x / sigma2 given by x, about 10^-digits wide in absolute terms.
+    /// Encloses ln E[exp(u X)] for a real u, about 10^-digits wide in absolute terms.
     pub fn ln_mgf(&self, u: &Rational, digits: u32) -> Enclosure {
         // ln E[exp(x L)] = x rho + ln E[exp((x / sigma2) X)].
         let x = Rational::from(u * &self.sigma2);
-        let shift = Enclosure::rational(&Rational::from(&x * self.sum.rho()), bits_for(digits) + 64);
-        self.sum.ln_mgf(&x, bits_for(digits)).sub(&shift)
+        let shift = Enclosure::rational(&Rational::from(&x * self.sum.rho()), precision::bits(digits, GUARD) + 64);
+        self.sum.ln_mgf(&x, precision::bits(digits, GUARD)).sub(&shift)
     }
 
     /// Encloses E[exp(u X)] for a real u.
     pub fn mgf(&self, u: &Rational, digits: u32) -> Enclosure {
         self.ln_mgf(u, digits).exp()
     }
-}
-
-pub(super) fn bits_for(digits: u32) -> u32 {
-    (f64::from(digits) * 3.33) as u32 + 24
 }
 
 #[cfg(test)]

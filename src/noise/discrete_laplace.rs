@@ -3,14 +3,8 @@
 
 use rug::Rational;
 
-use super::{
-    discrete_gaussian::bits_for,
-    quantile::{depth_approx, quantile},
-};
-use crate::{
-    error::{Error, Result},
-    numeric::{Enclosure, rational},
-};
+use super::{discrete_gaussian::GUARD, quantile::{depth_approx, quantile}};
+use crate::{error::{Error, Result}, numeric::{Enclosure, precision, rational}};
 
 /// The distribution with mass proportional to p^|x| at every integer x, where p = exp(-epsilon).
 ///
@@ -48,16 +42,16 @@ impl DiscreteLaplace {
         &self.epsilon
     }
 
-    /// p^n = exp(-epsilon n), with the exponent's size in bits more than asked.
+    /// p^n = exp(-epsilon n), with as many bits more than asked as the exponent has before the point.
     fn power(&self, n: u64, bits: u32) -> Enclosure {
         let exponent = -Rational::from(&self.epsilon * n);
         let size = exponent.to_f64().abs().log2().max(0.0) as u32;
         Enclosure::rational(&exponent, bits + size).exp()
     }
 
-    /// 1 - p, to a relative width of 2^-bits or so.
+    /// 1 - p, to a relative width of about 2^-bits.
     fn gap(&self, bits: u32) -> Enclosure {
-        // exp(-epsilon) - 1 keeps its relative precision for small epsilon, and needs none for large.
+        // expm1 keeps its relative precision for small epsilon, and for large epsilon 1 - p is near 1.
         Enclosure::rational(&Rational::from(-&self.epsilon), bits).exp_m1().negate()
     }
 
@@ -68,7 +62,7 @@ impl DiscreteLaplace {
 
     /// `P[X = x]` = p^|x| (1 - p) / (1 + p), to a relative width of 10^-digits.
     pub fn mass(&self, x: i64, digits: u32) -> Enclosure {
-        let bits = bits_for(digits);
+        let bits = precision::bits(digits, GUARD);
         self.power(x.unsigned_abs(), bits).mul(&self.gap(bits)).div(&self.sum(bits))
     }
 
@@ -86,7 +80,7 @@ impl DiscreteLaplace {
     /// p^x / (1 + p) for x >= 0, by the sum of a geometric series, and 1 - p^(1 - x) / (1 + p) otherwise, where what is
     /// subtracted is at most 1/2, so that no digits cancel.
     fn upper_tail(&self, x: i128, digits: u32) -> Enclosure {
-        let bits = bits_for(digits);
+        let bits = precision::bits(digits, GUARD);
         let beyond = |n: i128| self.power(n as u64, bits).div(&self.sum(bits));
         if x >= 0 { beyond(x) } else { Enclosure::double(1.0, bits).sub(&beyond(1 - x)) }
     }
@@ -105,7 +99,7 @@ impl DiscreteLaplace {
 
     /// `Var[X]` = 2 p / (1 - p)^2, to a relative width of 10^-digits.
     pub fn variance(&self, digits: u32) -> Enclosure {
-        let bits = bits_for(digits);
+        let bits = precision::bits(digits, GUARD);
         let gap = self.gap(bits);
         self.power(1, bits).mul(&Enclosure::double(2.0, bits)).div(&gap.mul(&gap))
     }

@@ -1,34 +1,52 @@
-//! The noise itself: the distributions that are added to counts, and exact samplers of them.
+//! The noise that is added to counts: its distributions, and exact samplers of them.
 //!
 //! A [`Sampler`] draws from a law on the integers exactly: every probability is the law's own real number, not a nearby
-//! double. Random words come from [`Streams`], ChaCha20 keyed by the operating system; under an insecure seed the
-//! samples are the same on every platform and for every number of threads. The proofs: [`table`] (inversion with
-//! refinement) and [`rejection`] (blocks, for wide laws); both compare random binary digits only with proven bounds.
+//! double. Random words come from [`Streams`], ChaCha20 with a key from the operating system. Under an insecure seed the
+//! samples are the same on every platform and for any number of threads.
 //!
-//! What is not covered: the time that a sample takes depends a little on its value, as in every table look-up. Who can
-//! time single samples on the machine that draws them learns something about them. Keys and words that were used are not
-//! wiped from memory.
+//! | file | what it is about |
+//! | --- | --- |
+//! | `discrete_gaussian` | [`DiscreteGaussian`]: masses, tails, quantiles, moments |
+//! | `discrete_laplace` | [`DiscreteLaplace`], the two-sided geometric law, in closed form |
+//! | `quantile` | quantiles of both, by certified comparisons |
+//! | [`shifted_gaussian`] | discrete Gaussians with a center between the integers |
+//! | [`published_error`] | expected errors of a count published with noise, as it is or clamped at zero |
+//! | `streams` | secure random words: [`Streams`] and [`Source`] |
+//! | `folded` | the law of \|X\| and certified bounds of its tails, on which both samplers stand |
+//! | [`inversion`] | sampling by a table, and the proof that it is exact |
+//! | [`rejection`] | sampling of laws that are too wide for a table, and the proof |
+//! | `sampler` | [`Sampler`]: the method that suits the law |
+//! | `bulk` | noise for whole slices, on all cores |
+//! | `vector` | [`VectorMechanism`]: noise on every coordinate of a vector of counts |
+//! | `column` | noise on one column of a CSV file (feature `mechanisms`) |
+//! | [`regression`] | what noise does to a regression on shares of counts |
+//!
+//! What is not covered: the time that a sample takes depends slightly on its value, as with every table look-up. Whoever
+//! can time single samples on the machine that draws them learns something about them. Keys and random words are not
+//! wiped from memory after use.
 
+mod bulk;
+#[cfg(feature = "mechanisms")]
 mod column;
 mod discrete_gaussian;
 mod discrete_laplace;
-pub mod error;
-mod magnitude;
-pub mod off_center;
+mod folded;
+pub mod inversion;
+pub mod published_error;
 mod quantile;
-mod random;
 pub mod regression;
 pub mod rejection;
 mod sampler;
-mod stream;
-pub mod table;
+pub mod shifted_gaussian;
+mod streams;
 mod vector;
 
 pub use discrete_gaussian::DiscreteGaussian;
 pub(crate) use discrete_gaussian::check_sigma2;
 pub use discrete_laplace::DiscreteLaplace;
 pub(crate) use discrete_laplace::check_epsilon;
+#[cfg(feature = "mechanisms")]
 pub(crate) use quantile::{depth_approx, quantile};
-pub use random::{Source, Streams};
 pub use sampler::Sampler;
+pub use streams::{Source, Streams};
 pub use vector::VectorMechanism;

@@ -2,18 +2,16 @@
 
 use rug::Rational;
 
-use crate::{
-    error::{Error, Result},
-    numeric::{Enclosure, rational},
-};
+use crate::{error::{Error, Result}, numeric::{Enclosure, rational}};
 
 /// The smallest integer x with `P[X <= x]` >= p, proven: the value below it falls short. `reach` bounds the answer on both
-/// sides; `tail(x, digits)` encloses `P[X >= x]`, for a law in which X and -X are alike.
+/// sides; `tail(x, digits)` encloses `P[X >= x]`, for a law in which X and -X have the same distribution.
 pub(crate) fn quantile(p: &Rational, reach: f64, tail: impl Fn(i64, u32) -> Result<Enclosure>) -> Result<i64> {
     if *p <= 0 || *p >= 1 {
         return Err(Error::out_of_range("the probability of a quantile", rational::display(p), "0 < p < 1"));
     }
-    if reach > 4e18 {
+    // A reach that is not a number is refused as well.
+    if !reach.is_finite() || reach > 4e18 {
         return Err(Error::out_of_range(
             "the probability of a quantile",
             rational::display(p),
@@ -37,7 +35,7 @@ pub(crate) fn quantile(p: &Rational, reach: f64, tail: impl Fn(i64, u32) -> Resu
             if tail.lower() == tail.upper() {
                 return Ok(true);
             }
-            // Masses are transcendental, so equality does not last; p is within 10^-digits of a tail.
+            // Tails are transcendental, so p never equals one, but here it is within 10^-digits of one.
             digits *= 2;
             if digits > 1500 {
                 let expected = "a probability that differs from every P[X <= x] by more than 10^-1000 of itself";

@@ -1,14 +1,15 @@
-//! What noise does to a regression: the slope of y on a share of counts, from the true counts and from published ones (Su, Su &
-//! Wang, Section 3.4.2, (3.1)).
+//! What noise does to a regression: the slope of y on a share of counts, from the true counts and from published ones
+//! (Su, Su & Wang, Section 3.4.2, equation (3.1)).
 //!
 //! Everything here is a simulation in doubles: approximations, with exact noise.
 
 use super::{Sampler, Streams};
 use crate::error::{Error, Result};
 
-/// Rows of a regression: y, and counts by category, one of which enters as its share of the row's sum.
+/// Data of a regression, row by row: y, and counts by category, of which one category's share of the row's sum is the
+/// regressor.
 #[derive(Clone, Debug, Default)]
-pub struct Shares {
+pub struct ShareRegression {
     /// The dependent variable of every row.
     pub y: Vec<f64>,
     /// The true counts of every row, as many categories in each.
@@ -17,18 +18,18 @@ pub struct Shares {
     pub category: usize,
 }
 
-/// What the trials gave, approximately.
+/// The slopes of all trials, approximately.
 #[derive(Clone, Debug)]
-pub struct Distortion {
+pub struct SlopeTrials {
     /// The slope from the true counts.
     pub slope: f64,
     /// The slope of each trial, from counts max(0, true + noise).
     pub slopes: Vec<f64>,
-    /// Rows of all trials together that were left out because no count of theirs was above zero.
+    /// How many rows, of all trials together, were left out because none of their counts was above zero.
     pub left_out: u64,
 }
 
-impl Distortion {
+impl SlopeTrials {
     /// The mean of |slope of a trial - slope| over the trials: (3.1).
     pub fn mean_absolute_error(&self) -> f64 {
         let sum: f64 = self.slopes.iter().map(|slope| (slope - self.slope).abs()).sum();
@@ -36,8 +37,9 @@ impl Distortion {
     }
 }
 
-impl Shares {
-    /// The slope of the least-squares line of y on the share; nothing where the shares do not vary.
+impl ShareRegression {
+    /// The slope of the least-squares line of y on the share, `None` if the shares do not vary; and how many rows had no count
+    /// above zero.
     fn slope(&self, counts: impl Iterator<Item = Vec<f64>>) -> (Option<f64>, u64) {
         let mut points = Vec::with_capacity(self.y.len());
         for (y, counts) in self.y.iter().zip(counts) {
@@ -54,8 +56,8 @@ impl Shares {
         ((xx > 0.0).then(|| xy / xx).filter(|slope| slope.is_finite()), left_out)
     }
 
-    /// Publishes all counts `trials` times with noise, cut at zero, and fits each time.
-    pub fn distort(&self, sampler: &Sampler, trials: u64, streams: &mut Streams) -> Result<Distortion> {
+    /// Publishes all counts `trials` times with noise, clamped at zero, and fits the slope each time.
+    pub fn simulate(&self, sampler: &Sampler, trials: u64, streams: &mut Streams) -> Result<SlopeTrials> {
         let refuse =
             |what: &str| Error::out_of_range("the shares", what, "at least two rows with counts and different shares");
         let (slope, _) = self.slope(self.counts.iter().map(|row| row.iter().map(|count| *count as f64).collect()));
@@ -72,7 +74,7 @@ impl Shares {
             slopes.push(fit.ok_or_else(|| refuse("all equal once noise is added"))?);
             left_out += out;
         }
-        Ok(Distortion { slope, slopes, left_out })
+        Ok(SlopeTrials { slope, slopes, left_out })
     }
 }
 
@@ -81,19 +83,19 @@ mod tests {
     use super::*;
     use crate::numeric::rational::parse;
 
-    fn line() -> Shares {
+    fn line() -> ShareRegression {
         // y = 3 + 5 x exactly, with x = k / 100.
         let counts: Vec<Vec<u64>> = (1..90).map(|k| vec![100 * (100 - k), 100 * k]).collect();
-        Shares { y: (1..90).map(|k| 3.0 + 5.0 * f64::from(k) / 100.0).collect(), counts, category: 1 }
+        ShareRegression { y: (1..90).map(|k| 3.0 + 5.0 * f64::from(k) / 100.0).collect(), counts, category: 1 }
     }
 
     #[test]
     fn the_slope_of_a_line_is_found_and_noise_moves_it_by_what_the_delta_method_says() {
         let sampler = Sampler::discrete_gaussian(parse("400").unwrap()).unwrap();
-        let found = line().distort(&sampler, 400, &mut Streams::with_insecure_seed(1)).unwrap();
+        let found = line().simulate(&sampler, 400, &mut Streams::with_insecure_seed(1)).unwrap();
         assert!((found.slope - 5.0).abs() < 1e-9);
         // x moves by e = ((1 - x) e1 - x e0) / 10000 of variance 400 ((1 - x)^2 + x^2) / 10^8; the slope by
-        // -5 sum (x - mean) e / sum (x - mean)^2 to first order, normal nearly: E|.| = sqrt(2 / pi) sd.
+        // -5 sum (x - mean) e / sum (x - mean)^2 to first order, which is nearly normal: E|.| = sqrt(2 / pi) sd.
         let xs: Vec<f64> = (1..90).map(|k| f64::from(k) / 100.0).collect();
         let mean = xs.iter().sum::<f64>() / 89.0;
         let xx: f64 = xs.iter().map(|x| (x - mean).powi(2)).sum();
@@ -105,15 +107,15 @@ mod tests {
             "{} {expected}",
             found.mean_absolute_error()
         );
-        let again = line().distort(&sampler, 400, &mut Streams::with_insecure_seed(1)).unwrap();
+        let again = line().simulate(&sampler, 400, &mut Streams::with_insecure_seed(1)).unwrap();
         assert_eq!(found.slopes, again.slopes);
     }
 
     #[test]
     fn shares_that_do_not_vary_are_refused() {
         let sampler = Sampler::discrete_gaussian(parse("1").unwrap()).unwrap();
-        let flat = Shares { y: vec![1.0, 2.0], counts: vec![vec![1, 1], vec![2, 2]], category: 0 };
-        assert!(flat.distort(&sampler, 1, &mut Streams::with_insecure_seed(1)).is_err());
-        assert!(Shares::default().distort(&sampler, 1, &mut Streams::with_insecure_seed(1)).is_err());
+        let flat = ShareRegression { y: vec![1.0, 2.0], counts: vec![vec![1, 1], vec![2, 2]], category: 0 };
+        assert!(flat.simulate(&sampler, 1, &mut Streams::with_insecure_seed(1)).is_err());
+        assert!(ShareRegression::default().simulate(&sampler, 1, &mut Streams::with_insecure_seed(1)).is_err());
     }
 }

@@ -1,15 +1,15 @@
-//! Exact rejection from blocks, for laws too wide for a table.
+//! Exact sampling by rejection from blocks, for laws that are too wide for a table.
 //!
 //! Canonne, Kamath & Steinke (2020, Algorithms 1 to 3) draw from a wider law with exact arithmetic and accept with an
-//! exactly drawn probability exp(-gamma), gamma rational. So it is here, with a proposal so near that nearly all are
-//! accepted: the magnitudes are cut into blocks of k = 2^j, and
+//! exactly drawn probability exp(-gamma), gamma rational. The same is done here with a proposal that is so close that
+//! nearly all are accepted: the magnitudes are divided into blocks of k = 2^j, and
 //!
-//! 1. Y is drawn with mass proportional to w(k Y), by inversion of a table (exact, see [`table`](super::table));
+//! 1. Y is drawn with mass proportional to w(k Y), by inversion of a table (exact, see [`inversion`](super::inversion));
 //! 2. R is j random digits, and the magnitude proposed is m = k Y + R, with a fair sign;
-//! 3. it is accepted with probability w(m) / w(k Y) = exp(-gamma), gamma = R (slope + bend (2 k Y + R - 1) / 2).
+//! 3. it is accepted with probability w(m) / w(k Y) = exp(-gamma), gamma = R (slope + curvature (2 k Y + R - 1) / 2).
 //!
 //! Every (sign, m) is proposed with mass proportional to w(k Y) and kept with mass proportional to w(m); of the two
-//! zeros the negative one is refused. So X has mass proportional to w(|X|), exactly.
+//! zeros the negative one is rejected. So X has mass proportional to w(|X|), exactly.
 //!
 //! # The exact coin
 //!
@@ -17,49 +17,42 @@
 //! u <= 2^w U < u + 1:
 //!
 //! - u + 1 + 2^w gamma <= 2^w gives U < 1 - gamma <= exp(-gamma): accepted;
-//! - u + 2^w gamma >= 2^w (1 + gamma^2 / 2) gives U >= 1 - gamma + gamma^2 / 2 >= exp(-gamma): refused.
+//! - u + 2^w gamma >= 2^w (1 + gamma^2 / 2) gives U >= 1 - gamma + gamma^2 / 2 >= exp(-gamma): rejected.
 //!
 //! Both are tested with bounds of gamma in fixed-point integers. In between, for about gamma^2 / 2 of all draws, exp(-gamma)
 //! is enclosed with as many bits as were drawn, and more digits are drawn until they are on one side.
 
 use rug::{Integer, Rational};
 
-use super::{
-    magnitude::{Magnitude, fixed_exp},
-    table::Table,
-};
-use crate::error::Result;
+use super::{folded::{FoldedLaw, fixed_exp}, inversion::InversionTable};
+use crate::error::{Error, Result};
 
-/// Slope and bend / 2 are kept to so many significant bits.
+/// Slope and curvature / 2 are kept to this many significant bits.
 const KEPT: u32 = 40;
 
 /// A sampler of a wide law by blocks.
 #[derive(Debug)]
-pub(super) struct Blocks {
-    law: Magnitude,
-    table: Table,
+pub(super) struct BlockRejection {
+    law: FoldedLaw,
+    table: InversionTable,
     /// j, with k = 2^j.
     block: u32,
-    /// Bounds of slope and bend / 2 in units of 2^-scale.
+    /// Bounds of slope and curvature / 2 in units of 2^-scale.
     scale: u32,
     slope: [u64; 2],
-    half_bend: [u64; 2],
+    half_curvature: [u64; 2],
 }
 
-impl Blocks {
-    /// Blocks of 2^`block` magnitudes, for words of `word` digits, at least `block`, and a guide of 2^`guide` cells. The
-    /// weight of the law falls little within a block.
-    pub(super) fn new(law: Magnitude, block: u32, word: u32, guide: u32) -> Result<Self> {
-        let table = Table::new(law.every(1 << block), word, guide)?;
-        let larger = law.slope().to_f64().max(law.bend().to_f64());
+impl BlockRejection {
+    /// Blocks of 2^`block` magnitudes, for words of `word` digits, at least `block`, and a guide of 2^`guide` cells. Most
+    /// proposals are accepted if the weight of the law falls little within a block.
+    pub(super) fn new(law: FoldedLaw, block: u32, word: u32, guide: u32) -> Result<Self> {
+        let table = InversionTable::new(law.coarsened(1 << block), word, guide)?;
+        let larger = law.slope().to_f64().max(law.curvature().to_f64());
         let scale = KEPT + (-larger.log2()).max(0.0) as u32;
-        let bounds = |value: Rational| {
-            let floor = (value.clone() << scale).floor().numer().to_u64().unwrap_or(0);
-            let ceiling = (value << scale).ceil().numer().to_u64().unwrap_or(u64::MAX);
-            [floor, ceiling]
-        };
-        let (slope, half_bend) = (bounds(law.slope().clone()), bounds(Rational::from(law.bend() / 2_u32)));
-        Ok(Blocks { law, table, block, scale, slope, half_bend })
+        let slope = fixed_bounds(law.slope().clone(), scale)?;
+        let half_curvature = fixed_bounds(Rational::from(law.curvature() / 2_u32), scale)?;
+        Ok(BlockRejection { law, table, block, scale, slope, half_curvature })
     }
 
     /// One exact sample from words of as many digits as the table's.
@@ -86,17 +79,18 @@ impl Blocks {
         accepted.then_some(if negative { -magnitude } else { magnitude })
     }
 
-    /// A coin that shows heads with probability exp(-gamma), gamma = within (slope + half_bend (2 k block + within - 1)).
+    /// A coin that shows heads with probability exp(-gamma), gamma = within (slope + half_curvature (2 k block + within - 1)).
     #[inline]
     fn accepts(&self, block: u64, within: u64, next: &mut impl FnMut() -> u32) -> bool {
         if within == 0 {
             return true;
         }
         let moved = u128::from((block << (self.block + 1)) + within - 1);
-        // In units of 2^-scale. Blocks have at most 2^25 places and both factors 41 digits, so that this stays below
+        // In units of 2^-scale. BlockRejection have at most 2^25 places and both factors 41 digits, so that this stays below
         // 2^67 moved, and only magnitudes beyond 2^60 would overflow.
-        let gamma =
-            |end: usize| u128::from(within) * (u128::from(self.slope[end]) + u128::from(self.half_bend[end]) * moved);
+        let gamma = |end: usize| {
+            u128::from(within) * (u128::from(self.slope[end]) + u128::from(self.half_curvature[end]) * moved)
+        };
         let word = self.table.word_bits();
         let one = 1_u128 << word;
         let first = next();
@@ -113,7 +107,16 @@ impl Blocks {
             }
         }
         let moved = Rational::from(moved) / 2_u32;
-        below_exp(&((self.law.slope() + self.law.bend() * moved) * within), first, word, next)
+        below_exp(&((self.law.slope() + self.law.curvature() * moved) * within), first, word, next)
+    }
+}
+
+/// Floor and ceiling of a value in units of 2^-scale; values that do not fit into 64 bits are refused.
+fn fixed_bounds(value: Rational, scale: u32) -> Result<[u64; 2]> {
+    let scaled = value << scale;
+    match (scaled.clone().floor().numer().to_u64(), scaled.clone().ceil().numer().to_u64()) {
+        (Some(floor), Some(ceiling)) => Ok([floor, ceiling]),
+        _ => Err(Error::out_of_range("the slope of the noise", scaled, "noise wide enough for blocks")),
     }
 }
 
@@ -146,8 +149,8 @@ mod tests {
         numeric::{Enclosure, rational::parse},
     };
 
-    fn blocks(law: &Law, block: u32, word: u32, guide: u32) -> Blocks {
-        Blocks::new(Magnitude::of(law).unwrap(), block, word, guide).unwrap()
+    fn blocks(law: &Law, block: u32, word: u32, guide: u32) -> BlockRejection {
+        BlockRejection::new(FoldedLaw::of(law).unwrap(), block, word, guide).unwrap()
     }
 
     /// The accepted share of the whole tree of words of 8 digits, to a depth of three, is exp(-gamma).
@@ -179,7 +182,7 @@ mod tests {
         }
     }
 
-    /// All words of a small variant: 2^12 first words, 4 places in the block, and every eighth of 2^12 coins. A value x
+    /// All words of a small sampler: 2^12 first words, 4 places in the block, and every eighth of 2^12 coins. A value x
     /// is proposed and accepted with probability w(x) / (2 k sum over y of w(k y)), to the resolution of the words.
     #[test]
     fn all_words_together_give_the_law() {
@@ -190,7 +193,7 @@ mod tests {
         for first in 0..1_u32 << 12 {
             for within in 0..4_u32 {
                 for coin in (4..1 << 12).step_by(8) {
-                    // A word that is not settled takes one more; only those at a cut may land on either side.
+                    // A word that is not decided takes one more; only those at a cut may land on either side.
                     let more = if sampler.table.look_up(first & 0x7ff).1 { None } else { Some(0x9ab) };
                     let mut words = [first].into_iter().chain(more).chain([within << 10, coin, 0x9ab]);
                     if let Some(x) = sampler.propose(&mut || words.next().unwrap()) {
@@ -212,13 +215,20 @@ mod tests {
     }
 
     #[test]
+    fn bounds_that_do_not_fit_are_refused() {
+        assert_eq!(fixed_bounds(parse("1/3").unwrap(), 4).unwrap(), [5, 6]);
+        assert!(fixed_bounds(parse("1e10").unwrap(), 40).is_err());
+        assert!(fixed_bounds(parse("-1").unwrap(), 4).is_err());
+    }
+
+    #[test]
     fn both_signs_and_a_single_zero() {
         for law in [
             Law::DiscreteGaussian { sigma2: parse("1e12").unwrap() },
             Law::DiscreteLaplace { epsilon: parse("1e-6").unwrap() },
         ] {
             let sampler = blocks(&law, 11, 32, 10);
-            // The word of the largest V is block 0; a sign of one is refused for zero, and the next proposal stands.
+            // The word of the largest V is block 0; a sign of one is rejected for zero, and the next proposal stands.
             let mut words = [u32::MAX, 0, 0x7fff_ffff, 5 << 21, 0].into_iter();
             assert_eq!(sampler.draw(|| words.next().unwrap()), 5);
             let mut words = [u32::MAX, 5 << 21, 0].into_iter();

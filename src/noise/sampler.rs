@@ -1,18 +1,19 @@
-//! Exact samplers of integer noise, by the method that suits the law.
+//! The exact sampler of integer noise, by the method that suits the law.
 
 use rug::Rational;
 
-use super::{DiscreteGaussian, DiscreteLaplace, magnitude::Magnitude, random::Source, rejection::Blocks, table::Table};
+use super::{folded::FoldedLaw, inversion::InversionTable, rejection::BlockRejection, streams::Source, DiscreteGaussian, DiscreteLaplace};
 use crate::{error::Result, loss::law::Law};
 
 /// Digits in a random word.
 const WORD: u32 = 32;
 /// Samples whose words are drawn together.
 const BLOCK: usize = 1024;
-/// Standard deviations of a Gaussian up to which its own table is used, and that of the blocks of a wider one.
+/// The largest standard deviation of a Gaussian that has a table of its own, and that of the table of blocks for a wider
+/// one.
 const WIDEST_GAUSSIAN: f64 = 2048.0;
 const WIDEST_GAUSSIAN_OF_BLOCKS: f64 = 512.0;
-/// The same for 1 / epsilon of a discrete Laplace, whose table is longer.
+/// The same for 1 / epsilon of a discrete Laplace, which needs a longer table.
 const WIDEST_LAPLACE: f64 = 256.0;
 const WIDEST_LAPLACE_OF_BLOCKS: f64 = 64.0;
 
@@ -26,7 +27,7 @@ const WIDEST_LAPLACE_OF_BLOCKS: f64 = 64.0;
 /// let mut source = Streams::from_system()?.take();
 /// let mut noise = [0; 1000];
 /// sampler.fill(&mut noise, &mut source);
-/// // 1000 samples beyond 40 standard deviations would be news.
+/// // 40 standard deviations are practically never exceeded.
 /// assert!(noise.iter().all(|x| x.abs() < 90));
 /// # Ok::<(), dp_assay::Error>(())
 /// ```
@@ -38,8 +39,8 @@ pub struct Sampler {
 
 #[derive(Debug)]
 enum Method {
-    Table(Table),
-    Blocks(Blocks),
+    Table(InversionTable),
+    Blocks(BlockRejection),
 }
 
 impl Sampler {
@@ -55,8 +56,8 @@ impl Sampler {
 
     /// A sampler of a law on the integers; a continuous one is refused.
     pub fn new(law: Law) -> Result<Self> {
-        let magnitude = Magnitude::of(&law)?;
-        // Any choice is sound; this one is fast.
+        let magnitude = FoldedLaw::of(&law)?;
+        // Every choice is exact; this one is fast.
         let (spread, widest, widest_of_blocks) = match &law {
             Law::DiscreteLaplace { epsilon } => (1.0 / epsilon.to_f64(), WIDEST_LAPLACE, WIDEST_LAPLACE_OF_BLOCKS),
             Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
@@ -65,11 +66,11 @@ impl Sampler {
         };
         let guide = |spread: f64| (spread.log2().ceil() + 7.0).clamp(6.0, 14.0) as u32;
         let method = if spread <= widest {
-            Method::Table(Table::new(magnitude, WORD, guide(spread))?)
+            Method::Table(InversionTable::new(magnitude, WORD, guide(spread))?)
         } else {
             let block = (spread / widest_of_blocks).log2().ceil();
             let guide = guide(spread / block.exp2());
-            Method::Blocks(Blocks::new(magnitude, block as u32, WORD, guide)?)
+            Method::Blocks(BlockRejection::new(magnitude, block as u32, WORD, guide)?)
         };
         Ok(Sampler { law, method })
     }
@@ -102,7 +103,7 @@ impl Sampler {
         }
     }
 
-    /// A sample for every element. It takes the words of the source in another order than as many single samples.
+    /// A sample for every element. It uses the words of the source in another order than as many single samples do.
     pub fn fill(&self, out: &mut [i64], source: &mut Source) {
         match &self.method {
             Method::Blocks(blocks) => out.iter_mut().for_each(|value| *value = blocks.draw(|| source.word())),
@@ -111,20 +112,20 @@ impl Sampler {
     }
 }
 
-/// At most `BLOCK` samples: all first words, then further words for those that are not settled.
-fn fill_from(table: &Table, out: &mut [i64], source: &mut Source) {
+/// At most `BLOCK` samples: all first words, then further words for those that are not decided.
+fn fill_from(table: &InversionTable, out: &mut [i64], source: &mut Source) {
     let mut words = [0; BLOCK];
     let words = &mut words[..out.len()];
     source.words(words);
     let (mut open, mut count) = ([0_u16; BLOCK], 0);
     for (i, (value, &word)) in out.iter_mut().zip(words.iter()).enumerate() {
         let (negative, digits) = table.sign_and_digits(word);
-        let (magnitude, settled) = table.look_up(digits);
-        // Without a branch: the complement and one more, or neither.
+        let (magnitude, decided) = table.look_up(digits);
+        // Negation without a branch: complement and add one, or neither.
         let sign = -i64::from(negative);
         *value = (i64::from(magnitude) ^ sign) - sign;
         open[count] = i as u16;
-        count += usize::from(!settled);
+        count += usize::from(!decided);
     }
     for &i in &open[..count] {
         let i = usize::from(i);

@@ -6,16 +6,9 @@
 
 use std::cmp::Ordering;
 
-use rug::{
-    Float, Rational,
-    float::{Constant, Round},
-    ops::{AssignRound, NegAssign},
-};
+use rug::{float::{Constant, Round}, ops::{AssignRound, NegAssign}, Float, Rational};
 
-use super::{
-    enclosure::Enclosure,
-    field::{Field, Real},
-};
+use super::{enclosure::Enclosure, field::{Field, Real}};
 
 /// A real number known to lie within `radius` of a midpoint.
 #[derive(Clone, Debug)]
@@ -228,6 +221,7 @@ impl Real for Ball {
 
 impl ComplexBall {
     /// The imaginary part.
+    #[cfg(feature = "mechanisms")]
     pub(crate) fn im(&self) -> Ball {
         Ball { mid: self.im.clone(), radius: self.radius }
     }

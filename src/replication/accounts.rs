@@ -1,18 +1,10 @@
 //! The privacy account of a release, as papers state it: epsilon, the gain over zCDP, and the noise that matches.
 
-use rug::{Integer, Rational, ops::Pow};
+use crate::account::Delta;
+use rug::{ops::Pow, Integer, Rational};
 
 use super::verdict::{Computed, percent_below};
-use crate::{
-    account::{Composition, Counts, calibrate, conversions},
-    error::Result,
-    numeric::{
-        Enclosure,
-        rational::parse,
-        root::{self, Decreasing},
-    },
-    release::Release,
-};
+use crate::{account::{Account, Composition, Counts, calibrate, conversions}, error::Result, numeric::{rational::parse, root::{self, Decreasing}, Enclosure}, release::Release};
 
 /// The digits of exact values.
 pub(super) const DIGITS: u32 = 12;
@@ -27,7 +19,7 @@ fn part(release: &Release, level: Option<&String>) -> Result<Composition> {
 
 /// The exact epsilon of a level, or of all.
 pub(super) fn epsilon(release: &Release, level: Option<&String>, delta: &str) -> Result<Enclosure> {
-    Ok(part(release, level)?.epsilon(&delta.parse()?, DIGITS)?.value)
+    Ok(part(release, level)?.epsilon(delta, DIGITS)?.value)
 }
 
 /// epsilon = rho + 2 sqrt(rho ln(1 / delta)) of a level, or of all.
@@ -37,7 +29,7 @@ pub(super) fn zcdp_epsilon(release: &Release, level: Option<&String>, delta: &st
 
 /// By how many percent the exact epsilon of a level is below the zCDP one.
 pub(super) fn epsilon_reduction(release: &Release, level: &str, delta: &str) -> Result<Enclosure> {
-    let (composition, delta) = (release.composition(&[level], None)?, parse(delta)?);
+    let (composition, delta) = (release.composition(&[level], None)?, delta.parse::<Delta>()?);
     let exact = composition.epsilon(&delta, DIGITS)?.value;
     Ok(percent_below(&exact, &conversions::zcdp_epsilon(composition.rho(), &delta, DIGITS)))
 }
@@ -80,7 +72,7 @@ fn rho_of(release: &Release, levels: Option<&[String]>, queries: Option<&[String
 }
 
 /// By how many percent the matching variance proxy of a level is below its own.
-pub(super) fn noise_reduction(release: &Release, level: &str, delta: &Rational) -> Result<Enclosure> {
+pub(super) fn noise_reduction(release: &Release, level: &str, delta: &Delta) -> Result<Enclosure> {
     let own = Enclosure::rational(&sigma2_of(release, level)?, 100);
     Ok(percent_below(&matched_sigma2(release, level, delta)?, &own))
 }

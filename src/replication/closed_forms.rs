@@ -12,14 +12,10 @@
 //! with n coefficients, c_{n,k} = c_{n,n-k}. This is (A.5) with the exponent that makes it true: the paper's text has
 //! y^2 / (2 sigma2), and coefficients without the normalising constant. Theorem A.8 is n = 2.
 
+use crate::numeric::precision;
 use rug::Rational;
 
-use crate::{
-    account::Epsilon,
-    error::{Error, Result},
-    noise::{DiscreteGaussian, off_center::shifted_sum},
-    numeric::{Enclosure, rational},
-};
+use crate::{account::Epsilon, error::{Error, Result}, noise::{shifted_gaussian::shifted_sum, DiscreteGaussian}, numeric::{Enclosure, rational}};
 
 /// Theorem A.7: the trade-off function of N_Z(0, sigma2) against N_Z(shift, sigma2) at 0 < alpha < 1, to about 10^-digits
 /// of itself away from its knots.

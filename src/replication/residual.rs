@@ -5,6 +5,7 @@
 //! r(y) = |`P[S = y]` - phi(y / B) / B|, phi the standard normal density. Appendix C bounds its supremum by three
 //! integrals over the difference of the characteristic functions; the supremum itself follows from the masses.
 
+use crate::numeric::precision;
 use rug::{Rational, float::Round};
 
 use super::closed_forms::SumOfCopies;

@@ -48,7 +48,7 @@ pub fn verify(paper: &Paper) -> Result<Vec<Row>> {
         .map(|published| {
             // One digit more than are printed, if those are many.
             let digits = accounts::DIGITS.max(published.significant_digits() + 1);
-            let compute = |what: &Compute| Ok(in_unit(compute(&paper.paper, what, digits)?, published));
+            let compute = |what: &Compute| -> Result<Computed> { Ok(in_unit(compute(&paper.paper, what, digits)?, published)) };
             let computed = compute(&published.compute)?;
             let verdict = judge(published, &computed)?;
             let printed_by = published.printed_by.as_ref().map(compute).transpose()?;
@@ -66,12 +66,12 @@ fn compute(paper: &str, what: &Compute, digits: u32) -> Result<Computed> {
         Compute::EpsilonReduction { level, delta } => accounts::epsilon_reduction(&own()?, level, delta)?,
         Compute::BelowZcdp { deltas } => return accounts::below_zcdp(&own()?, deltas),
         Compute::Sigma2 { level } => Enclosure::rational(&accounts::sigma2_of(&own()?, level)?, 100),
-        Compute::MatchedSigma2 { level, delta } => accounts::matched_sigma2(&own()?, level, &parse(delta)?)?,
-        Compute::NoiseReduction { level, delta } => accounts::noise_reduction(&own()?, level, &parse(delta)?)?,
-        Compute::OverallReduction { delta } => accounts::overall_reduction(&own()?, &parse(delta)?)?,
+        Compute::MatchedSigma2 { level, delta } => accounts::matched_sigma2(&own()?, level, &delta.parse()?)?,
+        Compute::NoiseReduction { level, delta } => accounts::noise_reduction(&own()?, level, &delta.parse()?)?,
+        Compute::OverallReduction { delta } => accounts::overall_reduction(&own()?, &delta.parse()?)?,
         Compute::OverallReductionOneTerm { delta, target } => {
             let target = target.as_deref().map(parse).transpose()?;
-            accounts::overall_reduction_one_term(&own()?, &parse(delta)?, target.as_ref())?
+            accounts::overall_reduction_one_term(&own()?, &delta.parse()?, target.as_ref())?
         }
         Compute::OptimalOrderEpsilon { release, levels, queries, delta } => {
             accounts::optimal_order_epsilon(&Release::find(release)?, levels.as_deref(), queries.as_deref(), delta)?

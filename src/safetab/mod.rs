@@ -1,35 +1,41 @@
 //! SafeTab-P: counts of detailed race and ethnicity groups, the Detailed DHC-A (Tumult Labs and the Census Bureau, 2021
 //! and 2024).
 //!
-//! [`schema`] reads and checks the bureau's files, [`groups`] says which population groups there are and to which of
-//! them a person belongs, [`synthetic`] invents persons to rehearse with. [`cell`] is the noise of one cell and of sums
-//! of cells, [`postprocess`] what is done to noisy counts before they are published, and [`tuning`] the way from a budget
-//! to margins of error and back, for a whole plan of levels. With the feature `tabulate`, the module of that name makes a
-//! release of persons.
+//! | file | what it is about |
+//! | --- | --- |
+//! | [`schema`] | the bureau's files: what they may say, read and checked |
+//! | [`groups`] | which population groups there are, and to which of them a person belongs |
+//! | [`synthetic`] | invented persons and geographies, to rehearse with |
+//! | [`cell_noise`] | the noise of one cell and of sums of cells, their margins of error and coverage |
+//! | [`tables`] | the published tables, and their marginals as sums of noisy cells |
+//! | [`suppression`] | the suppression of small totals, and the bias of what is published |
+//! | [`tuning`] | from a budget to margins of error and back, for a level and for a plan of levels |
+//! | `tabulate` | a release from persons (feature `tabulate`) |
 //!
 //! ```
 //! use dp_assay::safetab::{
 //!     groups::Specification,
-//!     schema::{Findings, Granularity, Level, Settings},
+//!     schema::{Granularity, IterationLevel, SafeTabConfig, ValidationReport},
 //! };
 //!
 //! let folder = std::path::Path::new("data/examples/safetab");
-//! let mut findings = Findings::new();
-//! if let Some(settings) = Settings::read(&folder.join("config.json"), &mut findings)
-//!     && let Some(specification) = Specification::read(folder, &settings, &mut findings)
+//! let mut report = ValidationReport::new();
+//! if let Some(config) = SafeTabConfig::read(&folder.join("config.json"), &mut report)
+//!     && let Some(specification) = Specification::read(folder, &config, &mut report)
 //! {
 //!     // The most population groups of one level that a person can be in, by which noise is scaled.
-//!     assert_eq!(specification.stability(Granularity::Coarse, Level::Two), 9);
+//!     assert_eq!(specification.stability(Granularity::Coarse, IterationLevel::Two), 9);
 //! }
-//! findings.into_result()?;
+//! report.into_result()?;
 //! # Ok::<(), dp_assay::Error>(())
 //! ```
 
-pub mod cell;
+pub mod cell_noise;
 pub mod groups;
-pub mod postprocess;
 pub mod schema;
+pub mod suppression;
 pub mod synthetic;
+pub mod tables;
 #[cfg(feature = "tabulate")]
 pub mod tabulate;
 pub mod tuning;

@@ -7,16 +7,8 @@ use std::{io::Write, path::Path};
 
 use rayon::prelude::*;
 
-use super::{
-    groups::{Kind, Specification},
-    schema::{Code, Geography, HEADINGS},
-};
-use crate::{
-    error::{Error, Result},
-    files::{file_error, write_whole},
-    noise::{Source, Streams},
-    spine::blocks::{Blocks, EntityColumn, EntityKind as Entity},
-};
+use super::{groups::{IterationKind, Specification}, schema::{Geography, HEADINGS, RaceEthCode}};
+use crate::{error::{Error, Result}, files::{file_error, write_whole}, noise::{Source, Streams}, spine::blocks::{Blocks, EntityColumn, EntityKind as Entity}};
 
 /// Persons that share one stream of random words, so that the threads change nothing.
 const PART: u64 = 1 << 15;
@@ -39,9 +31,9 @@ pub struct Population<'a> {
     blocks: Draw,
     ages: Draw,
     counts: Draw,
-    races: Vec<Code>,
+    races: Vec<RaceEthCode>,
     race: Draw,
-    ethnicities: Vec<Code>,
+    ethnicities: Vec<RaceEthCode>,
     ethnicity: Draw,
     seed: u64,
 }
@@ -49,15 +41,15 @@ pub struct Population<'a> {
 impl<'a> Population<'a> {
     /// The population of a geography that reports the codes of a specification, under a seed that anybody may know.
     pub fn new(geography: &'a Geography, specification: &Specification, seed: u64) -> Result<Population<'a>> {
-        let codes: Vec<Code> = specification.codes().collect();
+        let codes: Vec<RaceEthCode> = specification.codes().collect();
         if geography.is_empty() || codes.is_empty() {
             return Err(Error::out_of_range("blocks and codes", 0, "at least one of each"));
         }
         let mut streams = Streams::with_insecure_seed(seed);
         let mut source = streams.take();
         let blocks = (0..geography.len()).map(|_| block_weight(&mut source)).collect();
-        let has_ethnicity = |code: &Code| specification.has_iteration(*code, Kind::Ethnicity);
-        let (mut ethnicities, races): (Vec<Code>, Vec<Code>) =
+        let has_ethnicity = |code: &RaceEthCode| specification.has_iteration(*code, IterationKind::Ethnicity);
+        let (mut ethnicities, races): (Vec<RaceEthCode>, Vec<RaceEthCode>) =
             codes.iter().copied().partition(|code| has_ethnicity(code));
         // Codes without an ethnicity are those of persons who are of none that is counted; the last of them is that of most.
         let races = if races.is_empty() { codes.clone() } else { races };
@@ -161,8 +153,8 @@ fn age_weight(age: usize) -> u64 {
 }
 
 /// Within a part of the codes the weights fall as 1 / rank.
-fn race_weights(races: &[Code]) -> Vec<u64> {
-    let part = |code: &Code| usize::from(code.number() / 1000) - 1;
+fn race_weights(races: &[RaceEthCode]) -> Vec<u64> {
+    let part = |code: &RaceEthCode| usize::from(code.number() / 1000) - 1;
     let mut ranks = [0; PARTS.len()];
     let weights = races.iter().map(|code| {
         ranks[part(code)] += 1;

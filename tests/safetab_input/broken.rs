@@ -3,17 +3,17 @@
 use super::*;
 
 /// Reads everything of a folder and returns what was found.
-fn findings_of(folder: &Path) -> Findings {
-    let mut findings = Findings::new();
-    if let Some(settings) = Settings::read(&folder.join("config.json"), &mut findings) {
-        let specification = Specification::read(folder, &settings, &mut findings);
-        let geography = Geography::read(&folder.join("GRF-C.txt"), &settings, &mut findings);
+fn report_of(folder: &Path) -> ValidationReport {
+    let mut report = ValidationReport::new();
+    if let Some(config) = SafeTabConfig::read(&folder.join("config.json"), &mut report) {
+        let specification = Specification::read(folder, &config, &mut report);
+        let geography = Geography::read(&folder.join("GRF-C.txt"), &config, &mut report);
         if let Some((specification, geography)) = specification.zip(geography) {
             let persons = folder.join("person-records.txt");
-            check_persons(&persons, &settings, &specification, &geography, &mut findings, |_| {});
+            check_persons(&persons, &config, &specification, &geography, &mut report, |_| {});
         }
     }
-    findings
+    report
 }
 
 /// Puts text in place of what stands in a file, and expects a finding of a rule at a line and column.
@@ -23,11 +23,11 @@ fn expect(name: &str, old: &str, new: &[u8], rule: Rule, line: u64, column: u32,
     let text = fs::read(&path).unwrap();
     let place = text.windows(old.len()).position(|part| part == old.as_bytes()).unwrap_or_else(|| panic!("{old:?}"));
     fs::write(&path, [&text[..place], new, &text[place + old.len()..]].concat()).unwrap();
-    let findings = findings_of(folder.path());
-    let found = findings.iter().find(|finding| finding.rule == rule && finding.file.ends_with(name));
-    let found = found.unwrap_or_else(|| panic!("{old:?} to {new:?}: {findings}"));
-    assert_eq!((found.line, found.column), (line, column), "{findings}");
-    let report = findings.into_result().unwrap_err().to_string();
+    let report = report_of(folder.path());
+    let found = report.iter().find(|violation| violation.rule == rule && violation.file.ends_with(name));
+    let found = found.unwrap_or_else(|| panic!("{old:?} to {new:?}: {report}"));
+    assert_eq!((found.line, found.column), (line, column), "{report}");
+    let report = report.into_result().unwrap_err().to_string();
     assert!(report.contains(name) && report.contains(why), "{old:?}: {report}");
 }
 
@@ -81,20 +81,16 @@ fn all_rules_that_a_row_breaks_are_found_and_the_first_of_each_kind_kept() {
     let broken = "116|3|x|99|999|999999|9999|1|Null|1234|Null|1010|Null|Null|Null|Null|12\n".repeat(1000);
     fs::write(&path, text + &broken).unwrap();
     let all = read_all(folder.path());
-    let (persons, findings) = check(&path, &all);
+    let (persons, report) = check(&path, &all);
     assert_eq!(persons.records, 500);
-    let kinds =
-        [Rule::Value, Rule::UnknownBlock, Rule::UnknownCode, Rule::AfterNull].map(|rule| findings.count_of(rule));
+    let kinds = [Rule::Value, Rule::UnknownBlock, Rule::UnknownCode, Rule::AfterNull].map(|rule| report.count_of(rule));
     // Age, sex, householder, CENRACE, QRACE1 and QSPAN; the block; 1234; 1010.
     assert_eq!(kinds, [6000, 1000, 1000, 1000]);
-    assert_eq!(findings.iter().count(), 90);
+    assert_eq!(report.iter().count(), 90);
     let lines: Vec<u64> =
-        findings.iter().filter(|finding| finding.field == "QAGE").map(|finding| finding.line).collect();
+        report.iter().filter(|violation| violation.field == "QAGE").map(|violation| violation.line).collect();
     assert!(lines.into_iter().eq(502..512));
-    assert!(
-        findings.to_string().contains("QAGE: value not allowed, 1000 times, of which the first 10\n"),
-        "{findings}"
-    );
+    assert!(report.to_string().contains("QAGE: value not allowed, 1000 times, of which the first 10\n"), "{report}");
 }
 
 #[test]
@@ -113,9 +109,9 @@ fn lines_are_counted_across_parts_and_threads() {
     fs::write(&path, rows.join("\n")).unwrap();
     for threads in [1, 2, 3, 5] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let (persons, findings) = pool.install(|| check(&path, &all));
+        let (persons, report) = pool.install(|| check(&path, &all));
         assert_eq!(persons.records, 160_000 - 7);
-        assert!(findings.iter().map(|finding| finding.line as usize).eq(broken), "{findings}");
+        assert!(report.iter().map(|violation| violation.line as usize).eq(broken), "{report}");
     }
 }
 
@@ -128,19 +124,19 @@ fn a_line_without_end_is_refused_without_being_read() {
         let path = folder.path().join(name);
         grow(&path);
         let began = Instant::now();
-        let findings = findings_of(folder.path());
+        let report = report_of(folder.path());
         let found =
-            findings.iter().find(|finding| finding.rule == Rule::LongLine).unwrap_or_else(|| panic!("{findings}"));
+            report.iter().find(|violation| violation.rule == Rule::LongLine).unwrap_or_else(|| panic!("{report}"));
         let rows = fs::read_to_string(Path::new(EXAMPLE).join(name)).unwrap().lines().count() as u64;
         assert_eq!(found.line, rows + 1, "{name}");
         assert!(found.value.len() < 400);
         // Nothing but a line without an end, and a line that is merely too long.
         fs::write(&path, "").unwrap();
         grow(&path);
-        let findings = findings_of(folder.path());
+        let report = report_of(folder.path());
         assert!(
-            findings.iter().any(|finding| finding.rule == Rule::LongLine && finding.line == 1),
-            "{name}: {findings}"
+            report.iter().any(|violation| violation.rule == Rule::LongLine && violation.line == 1),
+            "{name}: {report}"
         );
         assert!(began.elapsed().as_secs() < 20);
     }
@@ -177,10 +173,10 @@ fn broken_geographies_are_found() {
     let folder = copy();
     let rows: String =
         text.lines().map(|row| format!("x|{}|\u{e9} \n", row.split('|').rev().collect::<Vec<_>>().join("|"))).collect();
-    let settings = read_settings(folder.path());
-    let before = read_geography(&folder.path().join(NAME), &settings);
+    let config = read_settings(folder.path());
+    let before = read_geography(&folder.path().join(NAME), &config);
     fs::write(folder.path().join(NAME), rows).unwrap();
-    let after = read_geography(&folder.path().join(NAME), &settings);
+    let after = read_geography(&folder.path().join(NAME), &config);
     assert_eq!(before.geoids(), after.geoids());
     assert_eq!(before.entities(RegionType::Place), after.entities(RegionType::Place));
 }
@@ -221,13 +217,13 @@ fn broken_specifications_are_found() {
     for name in FILES {
         let folder = copy();
         fs::remove_file(folder.path().join(name)).unwrap();
-        let findings = findings_of(folder.path());
+        let report = report_of(folder.path());
         assert!(
-            findings.iter().any(|finding| finding.rule == Rule::Unreadable && finding.file.ends_with(name)),
-            "{findings}"
+            report.iter().any(|violation| violation.rule == Rule::Unreadable && violation.file.ends_with(name)),
+            "{report}"
         );
         fs::create_dir(folder.path().join(name)).unwrap();
-        assert_eq!(findings_of(folder.path()).count_of(Rule::Unreadable), 1);
+        assert_eq!(report_of(folder.path()).count_of(Rule::Unreadable), 1);
     }
 }
 
@@ -278,17 +274,17 @@ fn broken_configurations_are_found() {
     let whole = fs::read_to_string(&path).unwrap();
     for text in ["", "[]", "{}", "3", &whole[..whole.len() / 2], &"[".repeat(60_000), &"{\"a\":".repeat(10_000)] {
         fs::write(&path, text).unwrap();
-        let mut findings = Findings::new();
-        assert!(Settings::read(&path, &mut findings).is_none());
-        assert!(!findings.is_empty());
+        let mut report = ValidationReport::new();
+        assert!(SafeTabConfig::read(&path, &mut report).is_none());
+        assert!(!report.is_empty());
     }
     // Every key but the chance of suppression has to be there.
     for line in whole.lines().filter(|line| line.starts_with("  \"") && line.ends_with(',') && !line.contains("chance"))
     {
         fs::write(&path, whole.replace(&format!("{line}\n"), "")).unwrap();
-        let mut findings = Findings::new();
-        Settings::read(&path, &mut findings);
-        assert_eq!(findings.count_of(Rule::MissingKey), 1, "{line}: {findings}");
+        let mut report = ValidationReport::new();
+        SafeTabConfig::read(&path, &mut report);
+        assert_eq!(report.count_of(Rule::MissingKey), 1, "{line}: {report}");
     }
 }
 
@@ -342,13 +338,13 @@ fn damaged_files_are_judged_row_by_row_and_never_panic() {
             text.truncate(headings + numbers.below((text.len() - headings) as u64) as usize);
         }
         fs::write(&path, &text).unwrap();
-        let (persons, findings) = check(&path, &all);
+        let (persons, report) = check(&path, &all);
         let rows = text[headings..].split(|byte| *byte == b'\n').map(|row| row.strip_suffix(b"\r").unwrap_or(row));
         let (correct, broken): (Vec<&[u8]>, Vec<&[u8]>) =
             rows.filter(|row| !row.is_empty()).partition(|row| is_correct(row, &blocks, &codes));
         assert_eq!(persons.records, correct.len() as u64);
-        assert_eq!(findings.is_empty(), broken.is_empty() && !correct.is_empty(), "{findings}");
-        assert!(findings.count() >= broken.len() as u64);
+        assert_eq!(report.is_empty(), broken.is_empty() && !correct.is_empty(), "{report}");
+        assert!(report.count() >= broken.len() as u64);
     }
 }
 
@@ -373,9 +369,9 @@ fn damaged_public_files_never_panic() {
                 }
             }
             fs::write(&path, &text).unwrap();
-            let findings = findings_of(folder.path());
-            broken += u32::from(!findings.is_empty());
-            assert!(findings.iter().all(|finding| !finding.allowed.is_empty() && !finding.file.is_empty()));
+            let report = report_of(folder.path());
+            broken += u32::from(!report.is_empty());
+            assert!(report.iter().all(|violation| !violation.allowed.is_empty() && !violation.file.is_empty()));
         }
         assert!(broken > 50, "{name}: {broken}");
         fs::write(&path, whole).unwrap();

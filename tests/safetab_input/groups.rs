@@ -5,20 +5,20 @@ use super::*;
 /// The iterations of a person by their definition.
 fn by_definition(
     iterations: &[Iteration],
-    pairs: &[(IterationCode, Code)],
-    races: &[Code],
-    ethnicity: Code,
+    pairs: &[(IterationCode, RaceEthCode)],
+    races: &[RaceEthCode],
+    ethnicity: RaceEthCode,
 ) -> Vec<IterationCode> {
-    let belongs = |iteration: &Iteration, code: &Code| pairs.contains(&(iteration.code, *code));
+    let belongs = |iteration: &Iteration, code: &RaceEthCode| pairs.contains(&(iteration.code, *code));
     let counts = |iteration: &&Iteration| match iteration.kind {
-        Kind::Alone => races.iter().all(|race| belongs(iteration, race)),
-        Kind::InCombination => races.iter().any(|race| belongs(iteration, race)),
-        Kind::Ethnicity => belongs(iteration, &ethnicity),
+        IterationKind::Alone => races.iter().all(|race| belongs(iteration, race)),
+        IterationKind::InCombination => races.iter().any(|race| belongs(iteration, race)),
+        IterationKind::Ethnicity => belongs(iteration, &ethnicity),
     };
     iterations.iter().filter(counts).map(|iteration| iteration.code).collect()
 }
 
-fn is_chosen(iteration: &Iteration, granularity: Granularity, level: Level) -> bool {
+fn is_chosen(iteration: &Iteration, granularity: Granularity, level: IterationLevel) -> bool {
     let elsewhere = match granularity {
         Granularity::Detailed => iteration.coarse_only,
         Granularity::Coarse => iteration.detailed_only,
@@ -31,7 +31,7 @@ fn iterations_are_those_of_the_definition_and_never_more_than_the_stability() {
     let mut numbers = Numbers(5);
     let (mut attained, mut beyond_the_formula) = (0, 0);
     for _ in 0..400 {
-        let codes: Vec<Code> = (0..3 + numbers.below(4)).map(|number| code(1000 + number as u16)).collect();
+        let codes: Vec<RaceEthCode> = (0..3 + numbers.below(4)).map(|number| code(1000 + number as u16)).collect();
         let count = 1 + numbers.below(9) as u16;
         let iterations: Vec<Iteration> = (0..count)
             .map(|number| {
@@ -39,14 +39,15 @@ fn iterations_are_those_of_the_definition_and_never_more_than_the_stability() {
                 Iteration {
                     code: IterationCode::read(format!("{:04}", 7 * number).as_bytes()).unwrap(),
                     name: String::new(),
-                    kind: [Kind::Alone, Kind::InCombination, Kind::Ethnicity][numbers.below(3) as usize],
-                    level: Level::ALL[numbers.below(2) as usize],
+                    kind: [IterationKind::Alone, IterationKind::InCombination, IterationKind::Ethnicity]
+                        [numbers.below(3) as usize],
+                    level: IterationLevel::ALL[numbers.below(2) as usize],
                     detailed_only: only == 0,
                     coarse_only: only == 1,
                 }
             })
             .collect();
-        let mut pairs: Vec<(IterationCode, Code)> = Vec::new();
+        let mut pairs: Vec<(IterationCode, RaceEthCode)> = Vec::new();
         for iteration in &iterations {
             pairs.extend(codes.iter().filter(|_| numbers.below(2) == 0).map(|code| (iteration.code, *code)));
         }
@@ -66,7 +67,7 @@ fn iterations_are_those_of_the_definition_and_never_more_than_the_stability() {
             );
             let mut largest = 0;
             for subset in 1..1_u32 << codes.len() {
-                let races: Vec<Code> = codes
+                let races: Vec<RaceEthCode> = codes
                     .iter()
                     .enumerate()
                     .filter(|(place, _)| subset >> place & 1 == 1)
@@ -90,13 +91,13 @@ fn iterations_are_those_of_the_definition_and_never_more_than_the_stability() {
             let stability = specification.stability(granularity, level);
             assert!(largest <= stability);
             attained += u32::from(largest == stability && largest > 0);
-            let most_of = |kind: Kind| {
-                let of = |code: &Code| {
+            let most_of = |kind: IterationKind| {
+                let of = |code: &RaceEthCode| {
                     chosen.iter().filter(|it| it.kind == kind && pairs.contains(&(it.code, *code))).count()
                 };
                 codes.iter().map(of).max().unwrap_or(0) as u32
             };
-            let formula = most_of(Kind::Alone) * most.max(2) + most_of(Kind::Ethnicity);
+            let formula = most_of(IterationKind::Alone) * most.max(2) + most_of(IterationKind::Ethnicity);
             assert!(stability >= formula);
             beyond_the_formula += u32::from(largest > formula);
         }
@@ -109,25 +110,25 @@ fn iterations_are_those_of_the_definition_and_never_more_than_the_stability() {
 fn the_formula_of_the_production_is_no_bound_by_itself() {
     // Eight codes alone in one iteration, each in combination in one of its own: every code has one of each, as the
     // bureau's own checks demand, and yet a person has nine iterations of race.
-    let codes: Vec<Code> = (0..8).map(|number| code(1000 + number)).collect();
-    let iteration = |number: u16, kind: Kind| Iteration {
+    let codes: Vec<RaceEthCode> = (0..8).map(|number| code(1000 + number)).collect();
+    let iteration = |number: u16, kind: IterationKind| Iteration {
         code: IterationCode::read(format!("{number:04}").as_bytes()).unwrap(),
         name: String::new(),
         kind,
-        level: Level::Two,
+        level: IterationLevel::Two,
         detailed_only: false,
         coarse_only: false,
     };
-    let mut iterations = vec![iteration(1, Kind::Alone)];
-    iterations.extend((2..10).map(|number| iteration(number, Kind::InCombination)));
+    let mut iterations = vec![iteration(1, IterationKind::Alone)];
+    iterations.extend((2..10).map(|number| iteration(number, IterationKind::InCombination)));
     let alone = codes.iter().map(|code| (iterations[0].code, *code));
     let combined = codes.iter().zip(&iterations[1..]).map(|(code, iteration)| (iteration.code, *code));
     let pairs: Vec<_> = alone.chain(combined).collect();
     let specification = Specification::new(8, codes.iter().copied(), iterations, &pairs);
     let all = Combination::new(codes, code(1000));
-    assert_eq!(specification.iterations(&all, Granularity::Coarse, Level::Two).unwrap().len(), 9);
-    assert_eq!(specification.stability(Granularity::Coarse, Level::Two), 9);
-    assert_eq!(specification.stability(Granularity::Coarse, Level::One), 0);
+    assert_eq!(specification.iterations(&all, Granularity::Coarse, IterationLevel::Two).unwrap().len(), 9);
+    assert_eq!(specification.stability(Granularity::Coarse, IterationLevel::Two), 9);
+    assert_eq!(specification.stability(Granularity::Coarse, IterationLevel::One), 0);
 }
 
 #[test]
@@ -141,15 +142,15 @@ fn the_vetted_cases_hold() {
         let codes = |text: &str| -> Vec<u16> { text.split(',').map(|code| code.parse().unwrap()).collect() };
         let combination = Combination::new(codes(fields[0]).into_iter().map(code), code(codes(fields[1])[0]));
         for (granularity, expected) in [(Granularity::Detailed, fields[2]), (Granularity::Coarse, fields[3])] {
-            let both = Level::ALL.map(|level| all.1.iterations(&combination, granularity, level).unwrap());
+            let both = IterationLevel::ALL.map(|level| all.1.iterations(&combination, granularity, level).unwrap());
             let found: BTreeSet<u16> = both.iter().flatten().map(|iteration| iteration.number()).collect();
             assert_eq!(found, codes(expected).into_iter().collect(), "{row}");
         }
         cases += 1;
     }
     assert_eq!(cases, 12);
-    let (persons, findings) = check(&folder.join("person-records.txt"), &all);
-    assert!(findings.is_empty(), "{findings}");
+    let (persons, report) = check(&folder.join("person-records.txt"), &all);
+    assert!(report.is_empty(), "{report}");
     assert_eq!((persons.records, persons.united_states, persons.puerto_rico), (10, 8, 0));
     // With three race codes, at level 1 without those that are coarse only.
     let changed = tempfile::tempdir().unwrap();
@@ -158,24 +159,24 @@ fn the_vetted_cases_hold() {
         .replace("\"max_race_codes\": 8", "\"max_race_codes\": 3");
     fs::write(changed.path().join("config.json"), config).unwrap();
     let specification = read_specification(&folder, &read_settings(changed.path()));
-    assert_eq!(specification.stability(Granularity::Detailed, Level::One), 4);
-    assert_eq!(specification.key_set(Granularity::Detailed, Level::One).len(), 14);
+    assert_eq!(specification.stability(Granularity::Detailed, IterationLevel::One), 4);
+    assert_eq!(specification.key_set(Granularity::Detailed, IterationLevel::One).len(), 14);
 }
 
 /// The iterations of a person whose race codes were chosen one by one to have new ones in combination.
-fn most_groups(specification: &Specification, granularity: Granularity, level: Level) -> usize {
-    let of = |races: &[Code], ethnicity: Code| {
+fn most_groups(specification: &Specification, granularity: Granularity, level: IterationLevel) -> usize {
+    let of = |races: &[RaceEthCode], ethnicity: RaceEthCode| {
         let combination = Combination::new(races.iter().copied(), ethnicity);
         specification.iterations(&combination, granularity, level).unwrap()
     };
     let kind = |code: &IterationCode| specification.all_iterations().iter().find(|it| it.code == *code).unwrap().kind;
-    let has = |iterations: &[IterationCode], wanted: Kind| iterations.iter().any(|code| kind(code) == wanted);
+    let has = |iterations: &[IterationCode], wanted: IterationKind| iterations.iter().any(|code| kind(code) == wanted);
     let first = specification.codes().next().unwrap();
-    let ethnicity = specification.codes().find(|code| has(&of(&[first], *code), Kind::Ethnicity)).unwrap();
+    let ethnicity = specification.codes().find(|code| has(&of(&[first], *code), IterationKind::Ethnicity)).unwrap();
     let (mut races, mut combined) = (Vec::new(), BTreeSet::new());
     for race in specification.codes() {
         let iterations = of(&[race], ethnicity);
-        let new: Vec<_> = iterations.into_iter().filter(|code| kind(code) == Kind::InCombination).collect();
+        let new: Vec<_> = iterations.into_iter().filter(|code| kind(code) == IterationKind::InCombination).collect();
         if races.len() < 8 && new.iter().any(|code| combined.insert(*code)) {
             races.push(race);
         }
@@ -186,15 +187,15 @@ fn most_groups(specification: &Specification, granularity: Granularity, level: L
 #[test]
 fn the_specification_of_the_production_is_read() {
     let Some(folder) = facts("safetab/production") else { return };
-    let settings = read_settings(&folder);
-    let specification = read_specification(&folder, &settings);
+    let config = read_settings(&folder);
+    let specification = read_specification(&folder, &config);
     let rows = |name: &str| -> Vec<Vec<String>> {
         let text = fs::read_to_string(folder.join(name)).unwrap();
         let rows = text.lines().skip(1).filter(|row| !row.trim().is_empty());
         rows.map(|row| row.trim_end().split('|').map(String::from).collect()).collect()
     };
     for (granularity, flag) in [(Granularity::Detailed, 1), (Granularity::Coarse, 2)] {
-        for level in Level::ALL {
+        for level in IterationLevel::ALL {
             assert_eq!(specification.stability(granularity, level), 9);
             let mut expected: Vec<(u16, bool)> = Vec::new();
             for row in rows(FILES[0]).iter().chain(&rows(FILES[1])) {
@@ -215,9 +216,9 @@ fn the_specification_of_the_production_is_read() {
         let release = Release::find(name).unwrap();
         let mut levels: Vec<String> = Vec::new();
         for (region_type, level) in
-            pass.region_types().iter().flat_map(|region| Level::ALL.map(|level| (region, level)))
+            pass.region_types().iter().flat_map(|region| IterationLevel::ALL.map(|level| (region, level)))
         {
-            let budget = settings.budget(*region_type, level);
+            let budget = config.budget(*region_type, level);
             if *budget > 0 {
                 levels.push(format!("{region_type} level {level}"));
                 let composition = release.composition(&[levels.last().unwrap()], None).unwrap();
@@ -226,5 +227,5 @@ fn the_specification_of_the_production_is_read() {
         }
         assert!(release.levels.iter().map(|level| &level.name).eq(&levels));
     }
-    assert_eq!(settings.state_filter_us().len(), 51);
+    assert_eq!(config.state_filter_us().len(), 51);
 }

@@ -1,25 +1,8 @@
 //! SafeTab's input: what the bureau's files may say, what is refused and how it is said, and who belongs to which group.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::{collections::BTreeSet, path::{Path, PathBuf}, time::Instant, fs};
 
-use dp_assay::{
-    numeric::rational::parse,
-    release::Release,
-    safetab::{
-        groups::{FILES, Iteration, Kind, Specification},
-        schema::{
-            Code, Combination, Findings, Geography, Granularity, HEADINGS, IterationCode, Level, Pass, Persons,
-            Privacy, RegionType, Rule, Settings, check_persons,
-        },
-        synthetic::{Population, write_geography},
-    },
-    spine::blocks::{Blocks, EntityKind as Entity},
-};
+use dp_assay::{numeric::rational::parse, release::Release, safetab::{groups::{FILES, Iteration, IterationKind, Specification}, schema::{CheckedPersons, Combination, Geography, Granularity, HEADINGS, IterationCode, IterationLevel, Pass, Privacy, RaceEthCode, RegionType, Rule, SafeTabConfig, ValidationReport, check_persons}, synthetic::{Population, write_geography}}, spine::blocks::{Blocks, EntityKind as Entity}};
 use tempfile::TempDir;
 
 #[path = "../../scripts/make-examples.rs"]
@@ -66,47 +49,47 @@ fn copy() -> TempDir {
     folder
 }
 
-fn read_settings(folder: &Path) -> Settings {
-    let mut findings = Findings::new();
-    let settings = Settings::read(&folder.join("config.json"), &mut findings).unwrap();
-    findings.into_result().unwrap();
-    settings
+fn read_settings(folder: &Path) -> SafeTabConfig {
+    let mut report = ValidationReport::new();
+    let config = SafeTabConfig::read(&folder.join("config.json"), &mut report).unwrap();
+    report.into_result().unwrap();
+    config
 }
 
-fn read_specification(folder: &Path, settings: &Settings) -> Specification {
-    let mut findings = Findings::new();
-    let specification = Specification::read(folder, settings, &mut findings).unwrap();
-    findings.into_result().unwrap();
+fn read_specification(folder: &Path, config: &SafeTabConfig) -> Specification {
+    let mut report = ValidationReport::new();
+    let specification = Specification::read(folder, config, &mut report).unwrap();
+    report.into_result().unwrap();
     specification
 }
 
-fn read_geography(path: &Path, settings: &Settings) -> Geography {
-    let mut findings = Findings::new();
-    let geography = Geography::read(path, settings, &mut findings).unwrap();
-    findings.into_result().unwrap();
+fn read_geography(path: &Path, config: &SafeTabConfig) -> Geography {
+    let mut report = ValidationReport::new();
+    let geography = Geography::read(path, config, &mut report).unwrap();
+    report.into_result().unwrap();
     geography
 }
 
 /// All of a folder but the persons, which must be without fault.
-fn read_all(folder: &Path) -> (Settings, Specification, Geography) {
-    let settings = read_settings(folder);
-    let specification = read_specification(folder, &settings);
-    let geography = read_geography(&folder.join("GRF-C.txt"), &settings);
-    (settings, specification, geography)
+fn read_all(folder: &Path) -> (SafeTabConfig, Specification, Geography) {
+    let config = read_settings(folder);
+    let specification = read_specification(folder, &config);
+    let geography = read_geography(&folder.join("GRF-C.txt"), &config);
+    (config, specification, geography)
 }
 
-fn check(path: &Path, all: &(Settings, Specification, Geography)) -> (Persons, Findings) {
-    let mut findings = Findings::new();
-    let persons = check_persons(path, &all.0, &all.1, &all.2, &mut findings, |_| {});
-    (persons, findings)
+fn check(path: &Path, all: &(SafeTabConfig, Specification, Geography)) -> (CheckedPersons, ValidationReport) {
+    let mut report = ValidationReport::new();
+    let persons = check_persons(path, &all.0, &all.1, &all.2, &mut report, |_| {});
+    (persons, report)
 }
 
-fn classes() -> impl Iterator<Item = (Granularity, Level)> {
-    Granularity::ALL.into_iter().flat_map(|granularity| Level::ALL.map(|level| (granularity, level)))
+fn classes() -> impl Iterator<Item = (Granularity, IterationLevel)> {
+    Granularity::ALL.into_iter().flat_map(|granularity| IterationLevel::ALL.map(|level| (granularity, level)))
 }
 
-fn code(number: u16) -> Code {
-    Code::new(number).unwrap()
+fn code(number: u16) -> RaceEthCode {
+    RaceEthCode::new(number).unwrap()
 }
 
 #[test]
@@ -129,23 +112,23 @@ fn the_example_is_what_its_script_writes() {
 fn the_example_is_without_fault() {
     let folder = Path::new(EXAMPLE);
     let all = read_all(folder);
-    let (persons, findings) = check(&folder.join("person-records.txt"), &all);
-    assert!(findings.is_empty(), "{findings}");
+    let (persons, report) = check(&folder.join("person-records.txt"), &all);
+    assert!(report.is_empty(), "{report}");
     assert_eq!(persons.records, 500);
     assert_eq!(persons.united_states + persons.puerto_rico, 500);
     assert!(persons.puerto_rico > 10 && persons.combinations.len() > 30);
-    let (settings, specification, geography) = all;
-    assert_eq!(settings.privacy(), Privacy::ZeroConcentrated);
-    assert_eq!(settings.state_filter_us(), [1, 2]);
-    assert_eq!(settings.gamma(), &parse("1/10").unwrap());
-    assert_eq!(settings.budget(RegionType::PrTract, Level::One), &parse("1/4").unwrap());
-    assert_eq!(settings.thresholds(RegionType::Aiannh, Level::Two), [20, 60, 120]);
+    let (config, specification, geography) = all;
+    assert_eq!(config.privacy(), Privacy::ZeroConcentrated);
+    assert_eq!(config.state_filter_us(), [1, 2]);
+    assert_eq!(config.gamma(), &parse("1/10").unwrap());
+    assert_eq!(config.budget(RegionType::PrTract, IterationLevel::One), &parse("1/4").unwrap());
+    assert_eq!(config.thresholds(RegionType::Aiannh, IterationLevel::Two), [20, 60, 120]);
     for (granularity, level) in classes() {
         assert_eq!(specification.stability(granularity, level), 9);
     }
     // Coarse only below the states, detailed only above.
     let keys = |granularity| {
-        let keys = specification.key_set(granularity, Level::Two);
+        let keys = specification.key_set(granularity, IterationLevel::Two);
         keys.iter().map(|key| (key.iteration.number(), key.detailed_only)).collect::<Vec<_>>()
     };
     assert!(
@@ -177,7 +160,7 @@ fn expected_regions(row: &str, region_type: RegionType) -> Option<String> {
 
 #[test]
 fn blocks_lie_in_their_regions() {
-    let (settings, _, geography) = read_all(Path::new(EXAMPLE));
+    let (config, _, geography) = read_all(Path::new(EXAMPLE));
     let text = fs::read_to_string(Path::new(EXAMPLE).join("GRF-C.txt")).unwrap();
     for region_type in RegionType::ALL {
         let mut all = BTreeSet::new();
@@ -194,7 +177,7 @@ fn blocks_lie_in_their_regions() {
         assert_eq!(region_type.name().parse::<RegionType>().unwrap(), region_type);
     }
     assert!(geography.find(10_010_001_001_009).is_none() && geography.find(0).is_none());
-    assert!(settings.runs(Pass::PuertoRico));
+    assert!(config.runs(Pass::PuertoRico));
     // States that are not run have blocks and no regions.
     let folder = copy();
     let config = fs::read_to_string(folder.path().join("config.json")).unwrap();
@@ -218,8 +201,8 @@ fn neither_order_nor_files_nor_line_ends_change_the_combinations() {
     let (headings, rows) = text.split_once('\n').unwrap();
     let mut rows: Vec<&str> = rows.lines().collect();
     let same = |path: &Path| {
-        let (persons, findings) = check(path, &all);
-        assert!(findings.is_empty(), "{findings}");
+        let (persons, report) = check(path, &all);
+        assert!(report.is_empty(), "{report}");
         assert_eq!((persons.records, &persons.combinations), (expected.records, &expected.combinations));
     };
     let mut numbers = Numbers(9);
@@ -256,7 +239,7 @@ fn only_the_first_codes_are_taken_where_fewer_are_allowed() {
     let persons = folder.path().join("one.txt");
     let row = "030|1|False|72|031|050901|2041|02|3010|1010|3010|1020|2010|Null|Null|Null|9990";
     fs::write(&persons, format!("{}\n{row}\n", HEADINGS.join("|"))).unwrap();
-    let (found, findings) = check(&persons, &all);
-    assert!(findings.is_empty(), "{findings}");
+    let (found, report) = check(&persons, &all);
+    assert!(report.is_empty(), "{report}");
     assert_eq!(found.combinations, [Combination::new([code(1010), code(3010)], code(9990))]);
 }

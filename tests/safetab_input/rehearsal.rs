@@ -31,15 +31,15 @@ fn persons_are_the_same_under_a_seed_whatever_the_threads() {
     // One block, whatever its weight, and one code.
     let path = folder.path().join("GRF-C.txt");
     write_geography(&Blocks::from_geoids(vec![10_010_001_001_000]).unwrap(), &path).unwrap();
-    let settings = read_settings(Path::new(EXAMPLE));
-    let geography = read_geography(&path, &settings);
+    let config = read_settings(Path::new(EXAMPLE));
+    let geography = read_geography(&path, &config);
     let specification = Specification::new(8, [code(9990)], Vec::new(), &[]);
     let persons = folder.path().join("few");
     for seed in 0..10 {
         Population::new(&geography, &specification, seed).unwrap().write(50, &persons, |_| {}).unwrap();
-        let all = (settings.clone(), specification.clone(), geography.clone());
-        let (found, findings) = check(&persons, &all);
-        assert!(findings.is_empty() && found.records == 50 && found.combinations.len() == 1, "{findings}");
+        let all = (config.clone(), specification.clone(), geography.clone());
+        let (found, report) = check(&persons, &all);
+        assert!(report.is_empty() && found.records == 50 && found.combinations.len() == 1, "{report}");
     }
 }
 
@@ -62,9 +62,9 @@ fn rhode_island_becomes_a_grf_c() {
     let out = tempfile::tempdir().unwrap();
     let path = out.path().join("GRF-C.txt");
     write_geography(&blocks, &path).unwrap();
-    let settings = read_settings(&production);
-    let specification = read_specification(&production, &settings);
-    let geography = read_geography(&path, &settings);
+    let config = read_settings(&production);
+    let specification = read_specification(&production, &config);
+    let geography = read_geography(&path, &config);
     // What the files say, line by line.
     let column = |name: &str| -> Vec<(u64, String)> {
         let text = fs::read_to_string(folder.join(name)).unwrap();
@@ -87,9 +87,9 @@ fn rhode_island_becomes_a_grf_c() {
     // Persons on it, with the real codes.
     let persons = out.path().join("persons.txt");
     Population::new(&geography, &specification, 44).unwrap().write(100_000, &persons, |_| {}).unwrap();
-    let all = (settings, specification, geography);
-    let (found, findings) = check(&persons, &all);
-    assert!(findings.is_empty(), "{findings}");
+    let all = (config, specification, geography);
+    let (found, report) = check(&persons, &all);
+    assert!(report.is_empty(), "{report}");
     assert_eq!((found.records, found.united_states), (100_000, 100_000));
     for combination in &found.combinations {
         for (granularity, level) in classes() {
@@ -107,8 +107,8 @@ fn ten_million_records_are_checked_in_seconds() {
         Some((files, production)) => {
             let blocks = rhode_island(&files);
             write_geography(&blocks, &out).unwrap();
-            let settings = read_settings(&production);
-            (settings.clone(), read_specification(&production, &settings), read_geography(&out, &settings))
+            let config = read_settings(&production);
+            (config.clone(), read_specification(&production, &config), read_geography(&out, &config))
         }
         None => read_all(Path::new(EXAMPLE)),
     };
@@ -117,14 +117,14 @@ fn ten_million_records_are_checked_in_seconds() {
     Population::new(&all.2, &all.1, 1).unwrap().write(10_000_000, &path, |_| {}).unwrap();
     let invented = began.elapsed().as_secs_f64();
     let began = Instant::now();
-    let (persons, findings) = check(&path, &all);
+    let (persons, report) = check(&path, &all);
     let checked = began.elapsed().as_secs_f64();
     let combinations = persons.combinations.len();
     eprintln!(
         "{} records, {combinations} combinations: invented in {invented:.1} s, checked in {checked:.1} s",
         persons.records
     );
-    assert!(findings.is_empty() && persons.records == 10_000_000);
+    assert!(report.is_empty() && persons.records == 10_000_000);
     assert!(invented < 30.0 && checked < 20.0);
 }
 
@@ -132,12 +132,12 @@ fn ten_million_records_are_checked_in_seconds() {
 #[ignore = "a nation of eight million blocks, half a minute, 250 MB of disk and half a GB of memory"]
 fn a_nation_of_blocks_is_read_in_seconds() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = read_settings(Path::new(EXAMPLE));
+    let config = read_settings(Path::new(EXAMPLE));
     let path = folder.path().join("GRF-C.txt");
     let block = |number: u64| (1 + number % 2) * 10_u64.pow(13) + number / 100 * 10_000 + number % 100;
     write_geography(&Blocks::from_geoids((0..8_000_000).map(block).collect()).unwrap(), &path).unwrap();
     let began = Instant::now();
-    let geography = read_geography(&path, &settings);
+    let geography = read_geography(&path, &config);
     eprintln!("{} blocks in {:.1} s", geography.len(), began.elapsed().as_secs_f64());
     assert_eq!(geography.len(), 8_000_000);
     assert!(began.elapsed().as_secs() < 30);

@@ -1,69 +1,54 @@
 //! The answers of `assay tune` as JSON and CSV.
 
 use anyhow::Result;
-use dp_assay::{
-    numeric::rational,
-    safetab::{
-        cell::Mechanism,
-        postprocess::Table,
-        tuning::{
-            self, Stage,
-            plan::Planned,
-            spent::Spent,
-            tuned::{Question, Tuned},
-        },
-    },
-};
+use dp_assay::{numeric::rational, safetab::{cell_noise::NoiseKind, tables::PublishedTable, tuning::{self, answers::{TunedLevel, TuningQuestion}, epsilons::PersonEpsilons, plan::PlannedLevel, Stage}}};
 use serde_json::{Map, Value, json};
 
-use super::super::{
-    Exit,
-    output::{self, exact, json_number},
-};
+use super::super::{output::{self, exact, json_number}, Exit};
 
-pub(super) fn budget_key(mechanism: Mechanism) -> &'static str {
-    match mechanism {
-        Mechanism::DiscreteGaussian => "rho",
-        Mechanism::Geometric => "pure_epsilon",
+pub(super) fn budget_key(noise_kind: NoiseKind) -> &'static str {
+    match noise_kind {
+        NoiseKind::DiscreteGaussian => "rho",
+        NoiseKind::Geometric => "pure_epsilon",
     }
 }
 
 /// What stands before `_total_only`, `_stage1` and `_stage2`.
-fn parameter_key(mechanism: Mechanism) -> &'static str {
-    match mechanism {
-        Mechanism::DiscreteGaussian => "sigma2",
-        Mechanism::Geometric => "pure_epsilon",
+fn parameter_key(noise_kind: NoiseKind) -> &'static str {
+    match noise_kind {
+        NoiseKind::DiscreteGaussian => "sigma2",
+        NoiseKind::Geometric => "pure_epsilon",
     }
 }
 
-pub(super) fn question_json(object: &mut Map<String, Value>, question: &Question) {
+pub(super) fn question_json(object: &mut Map<String, Value>, question: &TuningQuestion) {
     object.insert("neighbors".to_string(), json!(question.neighbors.name()));
     object.insert("delta".to_string(), exact(&question.delta));
     object.insert("suppress".to_string(), exact(&question.suppress));
     object.insert("target_error".to_string(), exact(&question.target_error));
 }
 
-pub(super) fn spent_json(object: &mut Map<String, Value>, spent: &Spent) {
-    object.insert("epsilon".to_string(), output::enclosure(spent.largest.as_ref()));
-    object.insert("epsilon_two_stage".to_string(), output::enclosure(spent.two_stage.as_ref()));
-    object.insert("epsilon_total_only".to_string(), output::enclosure(spent.total_only.as_ref()));
-    object.insert("mixes".to_string(), json!(spent.mixes));
-    let zcdp = |which: usize| output::enclosure(spent.zcdp.as_ref().map(|both| &both[which]));
+pub(super) fn spent_json(object: &mut Map<String, Value>, person_epsilons: &PersonEpsilons) {
+    object.insert("epsilon".to_string(), output::enclosure(person_epsilons.largest.as_ref()));
+    object.insert("epsilon_two_stage".to_string(), output::enclosure(person_epsilons.two_stage.as_ref()));
+    object.insert("epsilon_total_only".to_string(), output::enclosure(person_epsilons.total_only.as_ref()));
+    object.insert("mixes".to_string(), json!(person_epsilons.mixes));
+    let zcdp = |which: usize| output::enclosure(person_epsilons.zcdp.as_ref().map(|both| &both[which]));
     object.insert("zcdp_epsilon".to_string(), zcdp(0));
     object.insert("zcdp_epsilon_optimal".to_string(), zcdp(1));
 }
 
-pub(super) fn level_json(planned: &Planned, tuned: &Tuned) -> Map<String, Value> {
+pub(super) fn level_json(planned: &PlannedLevel, tuned: &TunedLevel) -> Map<String, Value> {
     let level = &planned.level;
     let mut object = Map::new();
     object.insert("name".to_string(), json!(level.name()));
-    object.insert(budget_key(level.mechanism()).to_string(), exact(level.budget()));
+    object.insert(budget_key(level.noise_kind()).to_string(), exact(level.budget()));
     object.insert("gamma".to_string(), exact(level.gamma()));
     object.insert("stability".to_string(), json!(level.stability()));
     if let Some(moe) = planned.moe {
         object.insert("moe_target".to_string(), json!(moe));
     }
-    let key = parameter_key(level.mechanism());
+    let key = parameter_key(level.noise_kind());
     for (name, stage) in stages(tuned) {
         object.insert(format!("{key}_{name}"), exact(stage.noise.parameter()));
         object.insert(format!("moe_{name}"), json!(stage.margin));
@@ -71,7 +56,7 @@ pub(super) fn level_json(planned: &Planned, tuned: &Tuned) -> Map<String, Value>
         object.insert(format!("moe_{name}_formula"), json!(stage.formula));
         object.insert(format!("coverage_{name}_formula"), stage.formula_coverage.to_json());
     }
-    let table = |row: &tuning::TableError| {
+    let table = |row: &tuning::TableMargins| {
         json!({
             "name": row.table.name(),
             "about": row.table.about(),
@@ -84,7 +69,7 @@ pub(super) fn level_json(planned: &Planned, tuned: &Tuned) -> Map<String, Value>
     };
     object.insert("tables".to_string(), tuned.tables.iter().map(table).collect());
     if let Some(reached) = &tuned.reached {
-        let row = |(table, threshold, size): &(Table, i64, rug::Integer)| json!({ "name": table.name(), "threshold": threshold, "size": json_number(&size.to_string()) });
+        let row = |(table, threshold, size): &(PublishedTable, i64, rug::Integer)| json!({ "name": table.name(), "threshold": threshold, "size": json_number(&size.to_string()) });
         object.insert("thresholds".to_string(), reached.iter().map(row).collect());
     }
     if let Some(suppressed) = &tuned.suppressed {
@@ -92,7 +77,7 @@ pub(super) fn level_json(planned: &Planned, tuned: &Tuned) -> Map<String, Value>
         object.insert("suppression_probability_of_zero".to_string(), suppressed.of_zero.to_json());
         object.insert("suppression_probability_of_zero_below".to_string(), suppressed.of_zero_below.to_json());
         object.insert("published_from".to_string(), json!(suppressed.published_from));
-        let row = |row: &tuning::tuned::GroupSuppression| {
+        let row = |row: &tuning::answers::GroupSuppression| {
             json!({
                 "size": row.size,
                 "probability": row.probability.to_json(),
@@ -105,15 +90,15 @@ pub(super) fn level_json(planned: &Planned, tuned: &Tuned) -> Map<String, Value>
             object.insert("expected_suppressed".to_string(), expected.to_json());
         }
     }
-    spent_json(&mut object, &tuned.spent);
+    spent_json(&mut object, &tuned.person_epsilons);
     object
 }
 
-pub(super) fn stages(tuned: &Tuned) -> [(&'static str, &Stage); 3] {
+pub(super) fn stages(tuned: &TunedLevel) -> [(&'static str, &Stage); 3] {
     [("total_only", &tuned.total_only), ("stage1", &tuned.stage_1), ("stage2", &tuned.stage_2)]
 }
 
-pub(super) fn csv(rows: &[(&Planned, &Tuned)]) -> Result<Exit> {
+pub(super) fn csv(rows: &[(&PlannedLevel, &TunedLevel)]) -> Result<Exit> {
     const HEADER: [&str; 23] = [
         "level",
         "mechanism",
@@ -139,11 +124,11 @@ pub(super) fn csv(rows: &[(&Planned, &Tuned)]) -> Result<Exit> {
         "epsilon_lower",
         "epsilon_upper",
     ];
-    let line = |(planned, tuned): &(&Planned, &Tuned)| {
+    let line = |(planned, tuned): &(&PlannedLevel, &TunedLevel)| {
         let level = &planned.level;
         let mut cells = vec![
             level.name().to_string(),
-            level.mechanism().name().to_string(),
+            level.noise_kind().name().to_string(),
             rational::display(level.budget()),
             rational::display(level.gamma()),
             level.stability().to_string(),
@@ -161,7 +146,7 @@ pub(super) fn csv(rows: &[(&Planned, &Tuned)]) -> Result<Exit> {
             }
             None => cells.extend([const { String::new() }; 3]),
         }
-        match &tuned.spent.largest {
+        match &tuned.person_epsilons.largest {
             Some(epsilon) => cells.extend(<[String; 2]>::from(output::ends(epsilon))),
             None => cells.extend([const { String::new() }; 2]),
         }

@@ -1,22 +1,11 @@
 //! The answers of `assay tune` as tables.
 
 use anyhow::Result;
-use dp_assay::{
-    numeric::{Enclosure, rational},
-    safetab::{
-        cell::Mechanism,
-        tuning::{
-            Stage, margin_level,
-            plan::{Plan, Planned},
-            spent::Spent,
-            tuned::{Question, Suppressed, Tuned},
-        },
-    },
-};
+use dp_assay::{numeric::{Enclosure, rational}, safetab::{cell_noise::NoiseKind, tuning::{answers::{SuppressionEffect, TunedLevel, TuningQuestion}, epsilons::PersonEpsilons, plan::{PlannedLevel, TuningPlan}, Stage, margin_level}}};
 use rug::Rational;
 
-use super::super::output::{self, exact_text};
 use super::data::stages;
+use super::super::output::{self, exact_text};
 
 fn percent(value: &Enclosure) -> String {
     let bits = value.lower().prec().max(64);
@@ -31,11 +20,11 @@ fn dash<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(|| "-".to_string(), |value| value.to_string())
 }
 
-pub(super) fn level_text(planned: &Planned, tuned: &Tuned, question: &Question) -> Result<()> {
+pub(super) fn level_text(planned: &PlannedLevel, tuned: &TunedLevel, question: &TuningQuestion) -> Result<()> {
     let level = &planned.level;
     output::text(&format!(
         "{} = {}, gamma = {}, stability {}\n\nmargins of error at {} %\n",
-        level.mechanism().budget_name(),
+        level.noise_kind().budget_name(),
         exact_text(level.budget()),
         rational::display(level.gamma()),
         level.stability(),
@@ -54,9 +43,9 @@ pub(super) fn level_text(planned: &Planned, tuned: &Tuned, question: &Question) 
             ]
         })
         .collect();
-    let parameter = match level.mechanism() {
-        Mechanism::DiscreteGaussian => "sigma2",
-        Mechanism::Geometric => "epsilon",
+    let parameter = match level.noise_kind() {
+        NoiseKind::DiscreteGaussian => "sigma2",
+        NoiseKind::Geometric => "epsilon",
     };
     output::table(&["", parameter, "margin", "covers", "by formula", "covers"], &rows)?;
     let target = percent(&Enclosure::rational(&question.target_error, 64));
@@ -82,10 +71,10 @@ pub(super) fn level_text(planned: &Planned, tuned: &Tuned, question: &Question) 
         exact_text(&question.delta),
         question.neighbors.name()
     ))?;
-    spent_text(&tuned.spent, question.digits)
+    spent_text(&tuned.person_epsilons, question.digits)
 }
 
-fn suppression_text(suppressed: &Suppressed, digits: u32) -> Result<()> {
+fn suppression_text(suppressed: &SuppressionEffect, digits: u32) -> Result<()> {
     let digits = digits.min(8) as usize;
     output::text(&format!(
         "\ntotals up to {} are suppressed: an empty group with probability {}\n(if only those below {0} were, with {})\n",
@@ -101,35 +90,44 @@ fn suppression_text(suppressed: &Suppressed, digits: u32) -> Result<()> {
     output::table(&["size", "suppressed with", "bias if published", "by formula (13)"], &rows)
 }
 
-fn spent_text(spent: &Spent, digits: u32) -> Result<()> {
+fn spent_text(person_epsilons: &PersonEpsilons, digits: u32) -> Result<()> {
     let shown = |value: &Enclosure| value.shown(digits.min(12) as usize);
     let cell = |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "not computed".to_string(), shown);
-    let mut rows = vec![vec!["exact, all groups in two stages".to_string(), cell(&spent.two_stage)]];
-    if spent.total_only.is_some() || spent.largest.is_none() {
-        rows.push(vec!["exact, all groups by their total only".to_string(), cell(&spent.total_only)]);
-        rows.push(vec!["exact, the largest over all mixes".to_string(), cell(&spent.largest)]);
+    let mut rows = vec![vec!["exact, all groups in two stages".to_string(), cell(&person_epsilons.two_stage)]];
+    if person_epsilons.total_only.is_some() || person_epsilons.largest.is_none() {
+        rows.push(vec!["exact, all groups by their total only".to_string(), cell(&person_epsilons.total_only)]);
+        rows.push(vec!["exact, the largest over all mixes".to_string(), cell(&person_epsilons.largest)]);
     }
-    if let Some([published, best]) = &spent.zcdp {
+    if let Some([published, best]) = &person_epsilons.zcdp {
         rows.push(vec!["zCDP, rho + 2 sqrt(rho ln(1/delta))".to_string(), shown(published)]);
         rows.push(vec!["zCDP, best order".to_string(), shown(best)]);
     } else {
-        rows.push(vec!["pure, at delta = 0".to_string(), exact_text(&spent.budget)]);
+        rows.push(vec!["pure, at delta = 0".to_string(), exact_text(&person_epsilons.budget)]);
     }
     output::table(&["", "epsilon"], &rows)
 }
 
-pub(super) fn plan_text(plan: &Plan, rows: &[(&Planned, &Tuned)], total: &Spent, question: &Question) -> Result<()> {
+pub(super) fn plan_text(
+    plan: &TuningPlan,
+    rows: &[(&PlannedLevel, &TunedLevel)],
+    total: &PersonEpsilons,
+    question: &TuningQuestion,
+) -> Result<()> {
     output::text(&format!(
         "{}\n{} noise, {} neighbors, delta = {}\n\nmargins of error at {} %, by the papers' formula in brackets\n",
         plan.title,
-        plan.mechanism.name(),
+        plan.noise_kind.name(),
         question.neighbors.name(),
         exact_text(&question.delta),
         rational::display(&(margin_level() * 100_u32)),
     ))?;
     let digits = question.digits.min(8) as usize;
-    let epsilon = |spent: &Spent| spent.largest.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
-    let zcdp = |spent: &Spent| spent.zcdp.as_ref().map_or_else(|| "-".to_string(), |both| both[0].shown(digits));
+    let epsilon = |person_epsilons: &PersonEpsilons| {
+        person_epsilons.largest.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits))
+    };
+    let zcdp = |person_epsilons: &PersonEpsilons| {
+        person_epsilons.zcdp.as_ref().map_or_else(|| "-".to_string(), |both| both[0].shown(digits))
+    };
     let margin = |stage: &Stage| format!("{} ({})", stage.margin, stage.formula);
     let mut lines: Vec<Vec<String>> = (rows.iter())
         .map(|(planned, tuned)| {
@@ -140,8 +138,8 @@ pub(super) fn plan_text(plan: &Plan, rows: &[(&Planned, &Tuned)], total: &Spent,
                 if planned.total_only { margin(&tuned.total_only) } else { "-".to_string() },
                 margin(&tuned.stage_1),
                 margin(&tuned.stage_2),
-                epsilon(&tuned.spent),
-                zcdp(&tuned.spent),
+                epsilon(&tuned.person_epsilons),
+                zcdp(&tuned.person_epsilons),
             ]
         })
         .collect();
@@ -149,7 +147,7 @@ pub(super) fn plan_text(plan: &Plan, rows: &[(&Planned, &Tuned)], total: &Spent,
     last.extend([const { String::new() }; 4]);
     last.extend([epsilon(total), zcdp(total)]);
     lines.push(last);
-    let budget = plan.mechanism.budget_name();
+    let budget = plan.noise_kind.budget_name();
     let heading = ["level", budget, "stability", "total only", "stage 1", "stage 2", "exact epsilon", "zCDP epsilon"];
     output::table(&heading, &lines)?;
     let target = percent(&Enclosure::rational(&question.target_error, 64));

@@ -1,27 +1,11 @@
 //! The tables of Haney and others (2021), and how far the margins of their formulas cover.
 
+use crate::account::Rho;
 use rayon::prelude::*;
 use rug::Rational;
 
 use super::item::{Item, Sources};
-use crate::{
-    account::conversions,
-    chart::{
-        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
-        drawing::{ends, exact},
-    },
-    error::Result,
-    numeric::Enclosure,
-    replication::safetab::{
-        levels::exact_epsilon,
-        renyi::{self, Renyi},
-        settings::{Budgets, PersonGroups, PrintedSettings},
-    },
-    safetab::{
-        cell::{CellNoise, Mechanism},
-        tuning::{formulas, least_budget, margin_level},
-    },
-};
+use crate::{account::conversions, chart::{drawing::{ends, exact}, Axis, Drawing, Figure, Ink, Panel, Series, Sheet}, error::Result, numeric::Enclosure, replication::safetab::{levels::exact_epsilon, renyi::{self, Renyi}, settings::{Budgets, PersonGroups, PrintedSettings}}, safetab::{cell_noise::{CellNoise, NoiseKind}, tuning::{formulas, least_budget, margin_level}}};
 
 const PAPER: &str = "safetab-2021";
 
@@ -37,10 +21,10 @@ const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Res
 
 const DIGITS: u32 = 12;
 
-fn shown(mechanism: Mechanism) -> &'static str {
+fn shown(mechanism: NoiseKind) -> &'static str {
     match mechanism {
-        Mechanism::Geometric => "geometric",
-        Mechanism::DiscreteGaussian => "discrete Gaussian",
+        NoiseKind::Geometric => "geometric",
+        NoiseKind::DiscreteGaussian => "discrete Gaussian",
     }
 }
 
@@ -62,7 +46,7 @@ fn table_1(_: &Sources) -> Result<Drawing> {
     let names: Vec<&String> = settings.planned.iter().map(|level| &level.name).collect();
     let mut panels = Vec::new();
     for (mechanism, label) in
-        [(Mechanism::Geometric, "ε of the level"), (Mechanism::DiscreteGaussian, "ρ of the level")]
+        [(NoiseKind::Geometric, "ε of the level"), (NoiseKind::DiscreteGaussian, "ρ of the level")]
     {
         let (mut printed, mut least) = (Vec::new(), Vec::new());
         for (row, (level, _)) in settings.levels(mechanism, Budgets::Printed)?.iter().enumerate() {
@@ -92,7 +76,7 @@ fn table_1(_: &Sources) -> Result<Drawing> {
 }
 
 /// A row of Table 2: the mechanism, a person's groups, the analysis, and its epsilon.
-type Analysis = (Mechanism, &'static str, &'static str, Enclosure);
+type Analysis = (NoiseKind, &'static str, &'static str, Enclosure);
 
 /// In which groups a person can be, and what the table says of it.
 const GROUPS: [(PersonGroups, &str); 3] = [
@@ -110,16 +94,16 @@ fn analyses(settings: &PrintedSettings) -> Result<Vec<Analysis>> {
             (Renyi::Laplace, "RDP of the continuous Laplace"),
             (Renyi::Exact, "RDP, exact divergence"),
         ] {
-            rows.push((Mechanism::Geometric, name, analysis, renyi::of_geometric(settings, which, groups, None)?));
+            rows.push((NoiseKind::Geometric, name, analysis, renyi::of_geometric(settings, which, groups, None)?));
         }
     }
     let (rho, delta) = (settings.total_rho(), &settings.delta);
     let pure = settings.geometric()?.iter().fold(Rational::new(), |sum, (budget, _)| sum + budget);
     let zcdp = conversions::zcdp_epsilon(&Rho::try_from(&rho)?, &delta.try_into()?, DIGITS);
-    rows.push((Mechanism::Geometric, "any", "pure DP", Enclosure::rational(&pure, 100)));
-    rows.push((Mechanism::DiscreteGaussian, "any", "zCDP, analytical", zcdp));
-    rows.push((Mechanism::DiscreteGaussian, "any", "zCDP, best order of the grid", renyi::of_rho(&rho, delta)));
-    let exactly: Vec<Analysis> = [Mechanism::Geometric, Mechanism::DiscreteGaussian]
+    rows.push((NoiseKind::Geometric, "any", "pure DP", Enclosure::rational(&pure, 100)));
+    rows.push((NoiseKind::DiscreteGaussian, "any", "zCDP, analytical", zcdp));
+    rows.push((NoiseKind::DiscreteGaussian, "any", "zCDP, best order of the grid", renyi::of_rho(&rho, delta)));
+    let exactly: Vec<Analysis> = [NoiseKind::Geometric, NoiseKind::DiscreteGaussian]
         .into_par_iter()
         .flat_map(|mechanism| GROUPS.map(|(groups, name)| (mechanism, groups, name)))
         .map(|(mechanism, groups, name)| {
@@ -183,15 +167,15 @@ fn margins(_: &Sources) -> Result<Drawing> {
     let scales: Vec<Rational> = (20..=400_u32).map(|k| Rational::from((k, 40))).collect();
     let mut panels = Vec::new();
     for (mechanism, label) in [
-        (Mechanism::DiscreteGaussian, "σ of the discrete Gaussian"),
-        (Mechanism::Geometric, "b = 1 / ε of the geometric"),
+        (NoiseKind::DiscreteGaussian, "σ of the discrete Gaussian"),
+        (NoiseKind::Geometric, "b = 1 / ε of the geometric"),
     ] {
         type Row = (i64, Enclosure, i64, Enclosure);
         let rows: Vec<Row> = (scales.par_iter())
             .map(|scale| {
                 let budget = match mechanism {
-                    Mechanism::DiscreteGaussian => (scale.clone().square() * 2_u32).recip(),
-                    Mechanism::Geometric => scale.clone().recip(),
+                    NoiseKind::DiscreteGaussian => (scale.clone().square() * 2_u32).recip(),
+                    NoiseKind::Geometric => scale.clone().recip(),
                 };
                 let noise = CellNoise::new(mechanism, &budget)?;
                 let (formula, margin) = (formulas::margin(&noise)?, noise.margin(1, &margin_level())?);

@@ -4,20 +4,7 @@ use rayon::prelude::*;
 use rug::Rational;
 
 use super::item::{Item, Sources};
-use crate::{
-    chart::{
-        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
-        drawing::{ends, exact},
-    },
-    error::Result,
-    numeric::Enclosure,
-    replication::safetab::settings::{Budgets, PrintedSettings},
-    safetab::{
-        cell::Mechanism,
-        postprocess::Suppression,
-        tuning::{formulas, least_budget},
-    },
-};
+use crate::{chart::{drawing::{ends, exact}, Axis, Drawing, Figure, Ink, Panel, Series, Sheet}, error::Result, numeric::Enclosure, replication::safetab::settings::{Budgets, PrintedSettings}, safetab::{cell_noise::NoiseKind, suppression::Suppression, tuning::{formulas, least_budget}}};
 
 const PAPER: &str = "safetab-p-2024";
 const DIGITS: u32 = 12;
@@ -171,7 +158,7 @@ fn table_7(_: &Sources) -> Result<Drawing> {
         "coverage_stage2_formula_lower",
         "coverage_stage2_formula_upper",
     ]);
-    let gaussian = Mechanism::DiscreteGaussian;
+    let gaussian = NoiseKind::DiscreteGaussian;
     let (mut names, mut printed, mut least) = (Vec::new(), Vec::new(), Vec::new());
     for (row, (level, _)) in settings.levels(gaussian, Budgets::Printed)?.iter().enumerate() {
         let moe = settings.planned[row].moe;

@@ -1,22 +1,12 @@
 //! What the sieve-accelerated quadrature paper computes, drawn to its end and far beyond: the largest delta of the DHC
 //! persons run over all pairs of block paths, at the epsilon that rho-zCDP gives for each delta.
 
+use crate::error::Error;
 use rayon::prelude::*;
-use rug::{Integer, Rational, ops::Pow};
+use rug::{ops::Pow, Integer, Rational};
 
 use super::item::{Item, Sources};
-use crate::{
-    account::{Composition, conversions, paths::WorstPath},
-    chart::{
-        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
-        drawing::{ends, exact},
-    },
-    error::Result,
-    loss::answer::{ContourProof, Pair},
-    numeric::Enclosure,
-    release::Release,
-    replication::{block_paths::worst_path, verdict::finite},
-};
+use crate::{account::{paths::WorstPath, Account, Composition, conversions}, chart::{drawing::{ends, exact}, Axis, Drawing, Figure, Ink, Panel, Series, Sheet}, error::Result, loss::answer::{ContourProof, Pair}, numeric::Enclosure, release::Release, replication::{block_paths::worst_path, verdict::finite}};
 
 const PAPER: &str = "sieve-quadrature-2026";
 

@@ -16,9 +16,9 @@ use crate::{
         verdict::Computed,
     },
     risk::{
-        decision::{Decision, Truth},
+        decision::{Decision, TrueCounts},
         hierarchical::{Hierarchy, Upper},
-        others::{Others, Sum, Table},
+        others::{OtherGroups, SumLaw, MassTable},
         postprocess::Postprocessed,
         single::Attack,
     },
@@ -87,7 +87,7 @@ pub(in crate::replication) fn compute(what: &RiskClaim) -> Result<Computed> {
         RiskClaim::SamplerLimit { rhos, others, noisy, x2 } => sampler_limit(rhos, *others, *noisy, *x2)?,
         RiskClaim::Decision { rhos, others, truth: [x1, x2], upper, part } => {
             let attack = two_levels(rhos, *others, *upper)?;
-            let Decision { correct, gained, lost, .. } = attack.correct_decision(Truth { x1: *x1, x2: *x2 }, DIGITS)?;
+            let Decision { correct, gained, lost, .. } = attack.correct_decision(TrueCounts { x1: *x1, x2: *x2 }, DIGITS)?;
             part_of(*part, correct, gained, lost)
         }
         RiskClaim::SamplerDecision { rhos, others, x2, part } => {
@@ -123,7 +123,7 @@ fn sampler_limit(rhos: &[String; 2], others: u64, noisy: [i64; 3], x2: Option<us
 /// Whether the decision with two levels is right more often than with the lowest alone.
 fn decision_gains(rhos: &[String; 2], others: u64, [x1, x2]: [i64; 2]) -> Result<Computed> {
     let attack = two_levels(rhos, others, UpperPrior::Uniform)?;
-    let with = attack.correct_decision(Truth { x1, x2 }, DIGITS)?.correct;
+    let with = attack.correct_decision(TrueCounts { x1, x2 }, DIGITS)?.correct;
     let without = single(&rhos[0], "1/2")?.correct_decision(DIGITS)?;
     Ok(Computed::Statement(without.below(&with)))
 }
@@ -131,9 +131,9 @@ fn decision_gains(rhos: &[String; 2], others: u64, [x1, x2]: [i64; 2]) -> Result
 /// The probability that the noisy x_2 and y_1 lie in a rectangle.
 fn region(rhos: &[String; 2], others: u64, [x1, x2]: [i64; 2], above: [i64; 2], beside: [i64; 2]) -> Result<Enclosure> {
     let [rho1, rho2] = [parse(&rhos[0])?, parse(&rhos[1])?];
-    let upper = Table::of_one(&rho2, 80)?.between(above[0] - x2, above[1] - x2);
+    let upper = MassTable::of_one(&rho2, 80)?.between(above[0] - x2, above[1] - x2);
     let y_true = x2 - x1;
-    let others = Others::new(rho1, others, Sum::Exact)?.table(80)?;
+    let others = OtherGroups::new(rho1, others, SumLaw::Exact)?.table(80)?;
     Ok(upper.mul(&others.between(beside[0] - y_true, beside[1] - y_true)))
 }
 

@@ -187,8 +187,8 @@ pub fn figure_8(proxies: &[Rational]) -> Result<Vec<CurvePanel>> {
 /// Figure 9: the masses of a sum of n discrete Gaussians, and of the one that approximates it (3.7).
 pub fn figure_9(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     let one = |(rho, count): &(Rational, u64)| -> Result<CurvePanel> {
-        let make = |sum| Others::new(rho.clone(), *count, sum)?.table(64);
-        let (exact, approximate) = (make(Sum::Exact)?, make(Sum::OneGaussian)?);
+        let make = |sum| OtherGroups::new(rho.clone(), *count, sum)?.table(64);
+        let (exact, approximate) = (make(SumLaw::Exact)?, make(SumLaw::OneGaussian)?);
         let reach = (4.0 * (*count as f64 / (2.0 * rho.to_f64())).sqrt()).ceil() as i64;
         let xs = integers(-reach..=reach);
         let series = vec![

@@ -2,11 +2,8 @@
 
 use serde::Deserialize;
 
-use super::{
-    renyi::Renyi,
-    settings::{Budgets, CountKind, PersonGroups},
-};
-use crate::safetab::{cell::Mechanism, postprocess::Table};
+use super::{renyi::Renyi, settings::{Budgets, CountKind, PersonGroups}};
+use crate::safetab::{cell_noise::NoiseKind, tables::PublishedTable};
 
 /// What recomputes a value about SafeTab. Budgets and probabilities are text: exact numbers. A `rho` or an `epsilon` is
 /// the total of a level; gamma, stability and delta are those of the paper's settings.
@@ -200,11 +197,11 @@ pub enum NoiseLaw {
     Geometric,
 }
 
-impl From<NoiseLaw> for Mechanism {
-    fn from(noise: NoiseLaw) -> Mechanism {
+impl From<NoiseLaw> for NoiseKind {
+    fn from(noise: NoiseLaw) -> NoiseKind {
         match noise {
-            NoiseLaw::DiscreteGaussian => Mechanism::DiscreteGaussian,
-            NoiseLaw::Geometric => Mechanism::Geometric,
+            NoiseLaw::DiscreteGaussian => NoiseKind::DiscreteGaussian,
+            NoiseLaw::Geometric => NoiseKind::Geometric,
         }
     }
 }
@@ -234,12 +231,12 @@ pub enum TableName {
 
 impl TableName {
     /// The table itself.
-    pub fn table(self) -> Table {
+    pub fn table(self) -> PublishedTable {
         match self {
-            TableName::T01001 => Table::Total,
-            TableName::T02001 => Table::SexAge4,
-            TableName::T02002 => Table::SexAge9,
-            TableName::T02003 => Table::SexAge23,
+            TableName::T01001 => PublishedTable::Total,
+            TableName::T02001 => PublishedTable::SexAge4,
+            TableName::T02002 => PublishedTable::SexAge9,
+            TableName::T02003 => PublishedTable::SexAge23,
         }
     }
 }

@@ -1,23 +1,10 @@
 //! Values about SafeTab, recomputed.
 
+use crate::account::Delta;
 use rug::Rational;
 
-use super::{
-    claims::{BudgetPart, SafetabClaim, TableName},
-    levels::exact_epsilon,
-    renyi,
-    settings::PrintedSettings,
-};
-use crate::{
-    account::conversions,
-    error::{Error, Result},
-    numeric::{Certainty, Enclosure, rational::parse},
-    replication::verdict::{Computed, percent_below},
-    safetab::{
-        cell::{CellNoise, Mechanism},
-        tuning::{self, formulas, least_budget},
-    },
-};
+use super::{claims::{BudgetPart, SafetabClaim, TableName}, levels::exact_epsilon, settings::PrintedSettings, renyi};
+use crate::{account::conversions, error::{Error, Result}, numeric::{rational::parse, Certainty, Enclosure}, replication::verdict::{Computed, percent_below}, safetab::{cell_noise::{CellNoise, NoiseKind}, tuning::{self, formulas, least_budget}}};
 
 const BITS: u32 = 200;
 const DIGITS: u32 = 12;
@@ -63,7 +50,7 @@ fn compute_with(settings: &PrintedSettings, what: &SafetabClaim) -> Result<Compu
             formulas::budget((*mechanism).into(), *moe, gamma, stability)?.mul(&exact(&share_of(settings, *part)))
         }
         SafetabClaim::TextBudget { moe } => {
-            formulas::budget(Mechanism::DiscreteGaussian, *moe, &Rational::from(1 - gamma), stability)?
+            formulas::budget(NoiseKind::DiscreteGaussian, *moe, &Rational::from(1 - gamma), stability)?
         }
         SafetabClaim::RoundedBudget { mechanism, moe, decimals, cut, part } => {
             exact(&(settings.rounded((*mechanism).into(), *moe, *decimals, *cut)? * share_of(settings, *part)))
@@ -76,7 +63,7 @@ fn compute_with(settings: &PrintedSettings, what: &SafetabClaim) -> Result<Compu
             margin(&settings.noise((*mechanism).into(), parse(budget)?, *count)?)?
         }
         SafetabClaim::MarginOfScale { scale } => {
-            margin(&CellNoise::new(Mechanism::Geometric, &parse(scale)?.recip())?)?
+            margin(&CellNoise::new(NoiseKind::Geometric, &parse(scale)?.recip())?)?
         }
         SafetabClaim::Coverage { mechanism, budget, count, moe } => {
             let noise = settings.noise((*mechanism).into(), parse(budget)?, *count)?;

@@ -1,26 +1,16 @@
 //! The levels of the papers' settings: their noise, suppression, budgets by formula, and exact epsilon.
 
-use rug::{Float, Integer, Rational, ops::Pow};
+use rug::{ops::Pow, Float, Integer, Rational};
 
 use super::settings::{Budgets, CountKind, PersonGroups, PrintedSettings};
-use crate::{
-    account::Composition,
-    error::{Error, Result},
-    numeric::Enclosure,
-    replication::verdict::finite,
-    safetab::{
-        cell::{CellNoise, Mechanism},
-        postprocess::Suppression,
-        tuning::{Level, formulas},
-    },
-};
+use crate::{account::{Account, Composition}, error::{Error, Result}, numeric::Enclosure, replication::verdict::finite, safetab::{cell_noise::{CellNoise, NoiseKind}, suppression::Suppression, tuning::{GroupLevel, formulas}}};
 
 const DIGITS: u32 = 12;
 
 impl PrintedSettings {
     /// The noise of a count of a level.
-    pub(super) fn noise(&self, mechanism: Mechanism, budget: Rational, count: CountKind) -> Result<CellNoise> {
-        let level = Level::new("", mechanism, budget, self.gamma.clone(), self.stability)?;
+    pub(super) fn noise(&self, mechanism: NoiseKind, budget: Rational, count: CountKind) -> Result<CellNoise> {
+        let level = GroupLevel::new("", mechanism, budget, self.gamma.clone(), self.stability)?;
         match count {
             CountKind::TotalOnly => level.total_only_noise(),
             CountKind::Step2 => level.stage_noises().map(|[_, noise]| noise),
@@ -29,14 +19,14 @@ impl PrintedSettings {
 
     /// The suppression of the totals of a level.
     pub(in crate::replication) fn suppression(&self, rho: &Rational) -> Result<Suppression> {
-        Suppression::new(self.noise(Mechanism::DiscreteGaussian, rho.clone(), CountKind::Step2)?, self.chance.clone())
+        Suppression::new(self.noise(NoiseKind::DiscreteGaussian, rho.clone(), CountKind::Step2)?, self.chance.clone())
     }
 
     /// The total budget of a level by formula, rounded to so many decimals or, if `cut`, truncated.
-    pub(super) fn rounded(&self, mechanism: Mechanism, moe: u32, decimals: u32, cut: bool) -> Result<Rational> {
+    pub(super) fn rounded(&self, mechanism: NoiseKind, moe: u32, decimals: u32, cut: bool) -> Result<Rational> {
         let power = Rational::from(Integer::from(10).pow(decimals));
         let total = match mechanism {
-            Mechanism::DiscreteGaussian if !cut => {
+            NoiseKind::DiscreteGaussian if !cut => {
                 return formulas::rounded_budget(moe, &self.gamma, self.stability, decimals);
             }
             other => formulas::budget(other, moe, &self.gamma, self.stability)?,
@@ -56,7 +46,7 @@ impl PrintedSettings {
 
     /// What a margin covers with the cell's budget by formula: between the coverages at the ends of its enclosure, since
     /// more budget covers more.
-    pub(in crate::replication) fn formula_coverage(&self, mechanism: Mechanism, moe: u32) -> Result<Enclosure> {
+    pub(in crate::replication) fn formula_coverage(&self, mechanism: NoiseKind, moe: u32) -> Result<Enclosure> {
         let total = formulas::budget(mechanism, moe, &self.gamma, self.stability)?;
         let at = |end: &Float| -> Result<Enclosure> {
             let noise = self.noise(mechanism, finite(end, "the budget by formula")?, CountKind::Step2)?;
@@ -70,7 +60,7 @@ impl PrintedSettings {
 /// only wherever they can be. For geometric noise this is the largest over all mixes.
 pub(in crate::replication) fn exact_epsilon(
     settings: &PrintedSettings,
-    mechanism: Mechanism,
+    mechanism: NoiseKind,
     budgets: Budgets,
     groups: PersonGroups,
 ) -> Result<Enclosure> {

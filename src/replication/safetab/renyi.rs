@@ -6,10 +6,7 @@ use rug::{Float, Rational};
 use serde::Deserialize;
 
 use super::settings::{PersonGroups, PrintedSettings};
-use crate::{
-    error::Result,
-    numeric::{Certainty, Enclosure},
-};
+use crate::{error::Result, numeric::{Certainty, Enclosure}};
 
 const BITS: u32 = 160;
 
@@ -129,7 +126,7 @@ mod tests {
     use crate::{
         account::conversions,
         numeric::rational::parse,
-        safetab::cell::{CellNoise, Mechanism},
+        safetab::cell_noise::{CellNoise, NoiseKind},
     };
 
     fn number(text: &str) -> Rational {
@@ -141,7 +138,7 @@ mod tests {
     fn the_exact_divergence_is_the_sum_over_masses() {
         for (alpha, epsilon) in [("1.5", "0.4"), ("3", "0.05"), ("8.76", "0.474"), ("2", "2")] {
             let (alpha, epsilon) = (number(alpha), number(epsilon));
-            let noise = CellNoise::new(Mechanism::Geometric, &epsilon).unwrap();
+            let noise = CellNoise::new(NoiseKind::Geometric, &epsilon).unwrap();
             let mass = |x: i64| noise.mass(x, 17).approximate();
             let a = alpha.to_f64();
             let reach = (40.0 / epsilon.to_f64()) as i64;

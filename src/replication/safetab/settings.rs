@@ -3,16 +3,7 @@
 use rug::Rational;
 use serde::Deserialize;
 
-use crate::{
-    error::{Error, Result},
-    numeric::rational::parse,
-    replication::bundled,
-    safetab::{
-        cell::Mechanism,
-        tuning::{Level, least_budget},
-    },
-    toml_reader::TomlReader,
-};
+use crate::{error::{Error, Result}, numeric::rational::parse, replication::bundled, safetab::{cell_noise::NoiseKind, tuning::{GroupLevel, least_budget}}, toml_reader::TomlReader};
 
 const FILES: [(&str, &str); 2] = [
     ("safetab-2021", include_str!("../../../data/published/safetab-2021-settings.toml")),
@@ -152,18 +143,18 @@ impl PrintedSettings {
     }
 
     /// The levels with one noise, and whether they have groups published by their total only.
-    pub fn levels(&self, mechanism: Mechanism, budgets: Budgets) -> Result<Vec<(Level, bool)>> {
-        let level = |planned: &PrintedLevel| -> Result<(Level, bool)> {
+    pub fn levels(&self, mechanism: NoiseKind, budgets: Budgets) -> Result<Vec<(GroupLevel, bool)>> {
+        let level = |planned: &PrintedLevel| -> Result<(GroupLevel, bool)> {
             let budget = match (budgets, mechanism) {
                 (Budgets::Least(decimals), _) => {
                     least_budget(mechanism, planned.moe, &self.gamma, self.stability, decimals)?.value
                 }
-                (Budgets::Printed, Mechanism::DiscreteGaussian) => planned.rho.clone(),
-                (Budgets::Printed, Mechanism::Geometric) => planned.epsilon.clone().ok_or_else(|| {
+                (Budgets::Printed, NoiseKind::DiscreteGaussian) => planned.rho.clone(),
+                (Budgets::Printed, NoiseKind::Geometric) => planned.epsilon.clone().ok_or_else(|| {
                     Error::out_of_range("epsilon", "none printed", "a paper that prints budgets of geometric noise")
                 })?,
             };
-            let level = Level::new(&planned.name, mechanism, budget, self.gamma.clone(), self.stability)?;
+            let level = GroupLevel::new(&planned.name, mechanism, budget, self.gamma.clone(), self.stability)?;
             Ok((level, planned.total_only))
         };
         self.planned.iter().map(level).collect()
@@ -171,7 +162,7 @@ impl PrintedSettings {
 
     /// The levels of the geometric mechanism as printed: budget and whether they have groups published by their total.
     pub(in crate::replication) fn geometric(&self) -> Result<Vec<(Rational, bool)>> {
-        let levels = self.levels(Mechanism::Geometric, Budgets::Printed)?;
+        let levels = self.levels(NoiseKind::Geometric, Budgets::Printed)?;
         Ok(levels.into_iter().map(|(level, total_only)| (level.budget().clone(), total_only)).collect())
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     replication::verdict::Computed,
     spine::{
         bypass::{Privacy, Spine},
-        optimize::Settings,
+        optimize::SpineSettings,
     },
 };
 
@@ -38,7 +38,7 @@ pub(in crate::replication) fn compute(claim: &SpineClaim) -> Result<Computed> {
         SpineClaim::FewestFanout { most } => holds(fewest_fanout_is_the_root(*most)),
         SpineClaim::FewestFanoutOf { blocks } => whole(fewest_fanout(*blocks)),
         SpineClaim::LargestBlockGroup { settings, blocks } => {
-            let settings = Settings::production(settings)?;
+            let settings = SpineSettings::production(settings)?;
             whole((settings.most(*blocks) + 1) as u64 - u64::from(settings.fanout_cutoff))
         }
         SpineClaim::OsedIsTheFewest {} => holds(osed_is_the_fewest()?),
@@ -60,10 +60,10 @@ pub(in crate::replication) fn compute(claim: &SpineClaim) -> Result<Computed> {
         SpineClaim::PureBypassesMore {} => holds(pure_bypasses_more()?),
         SpineClaim::Levels { release } => whole(Release::find(release)?.levels.len() as u64),
         SpineClaim::StrongMcdStates {} => {
-            whole(Settings::production("redistricting-persons")?.strong_mcd_states().len() as u64)
+            whole(SpineSettings::production("redistricting-persons")?.strong_mcd_states().len() as u64)
         }
         SpineClaim::EntityKinds { settings } => {
-            let settings = Settings::production(settings)?;
+            let settings = SpineSettings::production(settings)?;
             whole(settings.entities().iter().map(|kind| if kind == "area" { 2 } else { 1 }).sum())
         }
         SpineClaim::SameBudget { releases } => holds(all_same(releases, |release| release.rho)?),

@@ -1,16 +1,9 @@
 //! The four files of a specification, read and checked.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    path::Path,
-};
+use std::{collections::{BTreeMap, BTreeSet, HashMap}, path::Path};
 
-use super::{Iteration, Kind, Specification};
-use crate::safetab::schema::{
-    Code, Findings, Granularity, IterationCode, Level, Rule, Settings,
-    findings::At,
-    lines::{Others, Row, name_of, read_rows},
-};
+use super::specification::{Iteration, IterationKind, Specification};
+use crate::safetab::schema::{rows::{OtherColumns, Row, name_of, read_rows}, validation::Location, Granularity, IterationCode, IterationLevel, RaceEthCode, Rule, SafeTabConfig, ValidationReport};
 
 const RACE_ITERATIONS: &str = "race-characteristic-iterations.txt";
 const ETHNICITY_ITERATIONS: &str = "ethnicity-characteristic-iterations.txt";
@@ -22,27 +15,29 @@ pub const FILES: [&str; 4] = [RACE_ITERATIONS, ETHNICITY_ITERATIONS, CODES, MAP]
 
 impl Specification {
     /// Reads and checks the four files of a folder. Nothing where a file cannot be read; else what its correct rows say.
-    pub fn read(folder: &Path, settings: &Settings, findings: &mut Findings) -> Option<Specification> {
+    pub fn read(folder: &Path, config: &SafeTabConfig, report: &mut ValidationReport) -> Option<Specification> {
         let mut all = Iterations::default();
-        let race = read_race_iterations(&folder.join(RACE_ITERATIONS), &mut all, findings);
-        let ethnicity = read_ethnicity_iterations(&folder.join(ETHNICITY_ITERATIONS), &mut all, findings);
-        let codes = read_codes(&folder.join(CODES), findings);
+        let race = read_race_iterations(&folder.join(RACE_ITERATIONS), &mut all, report);
+        let ethnicity = read_ethnicity_iterations(&folder.join(ETHNICITY_ITERATIONS), &mut all, report);
+        let codes = read_codes(&folder.join(CODES), report);
         let (Some(()), Some(()), Some(codes)) = (race, ethnicity, codes) else { return None };
-        let pairs = read_map(&folder.join(MAP), &all, &codes, findings)?;
+        let pairs = read_map(&folder.join(MAP), &all, &codes, report)?;
         let with_code: BTreeSet<IterationCode> = pairs.iter().map(|(iteration, _)| *iteration).collect();
         for (code, (file, line)) in all.places.iter().filter(|(code, _)| !with_code.contains(code)) {
-            let at = At { file, line: *line, column: 1, field: "ITERATION_CODE" };
-            findings.add(at, Rule::NoCode, code.to_string(), &format!("an iteration with a code in {MAP}"));
+            let at = Location { file, line: *line, column: 1, field: "ITERATION_CODE" };
+            report.add(at, Rule::NoCode, code.to_string(), &format!("an iteration with a code in {MAP}"));
         }
         let iterations: Vec<Iteration> = all.iterations.into_values().collect();
-        let specification = Specification::new(settings.max_race_codes(), codes, iterations, &pairs);
-        specification.check_hierarchy(&name_of(&folder.join(MAP)), findings);
+        let specification = Specification::new(config.max_race_codes(), codes, iterations, &pairs);
+        specification.check_hierarchy(&name_of(&folder.join(MAP)), report);
         Some(specification)
     }
 
     /// A code belongs to one iteration at most of each kind, level and granularity.
-    fn check_hierarchy(&self, file: &str, findings: &mut Findings) {
-        for (granularity, level) in Granularity::ALL.into_iter().flat_map(|g| Level::ALL.map(|level| (g, level))) {
+    fn check_hierarchy(&self, file: &str, report: &mut ValidationReport) {
+        for (granularity, level) in
+            Granularity::ALL.into_iter().flat_map(|g| IterationLevel::ALL.map(|level| (g, level)))
+        {
             let members = self.members(granularity, level);
             for (map, kind) in [
                 (&members.alone, "alone"),
@@ -51,7 +46,7 @@ impl Specification {
             ] {
                 let sorted: BTreeMap<_, _> = map.iter().filter(|(_, iterations)| iterations.len() > 1).collect();
                 for (code, iterations) in sorted {
-                    let at = At { file, line: 0, column: 2, field: "RACE_ETH_CODE" };
+                    let at = Location { file, line: 0, column: 2, field: "RACE_ETH_CODE" };
                     let names: Vec<String> = iterations.iter().map(ToString::to_string).collect();
                     let where_ = match granularity {
                         Granularity::Detailed => "nation and states",
@@ -59,7 +54,7 @@ impl Specification {
                     };
                     let value = format!("{code}: {}", names.join(", "));
                     let allowed = format!("one iteration {kind} of level {level} for {where_}");
-                    findings.add(at, Rule::Hierarchy, value, &allowed);
+                    report.add(at, Rule::Hierarchy, value, &allowed);
                 }
             }
         }
@@ -83,11 +78,11 @@ impl Iterations {
         headings: &[&str; N],
         row: &Row<N>,
         alone: Option<usize>,
-        findings: &mut Findings,
+        report: &mut ValidationReport,
     ) {
         let mut wrong = |column: usize, rule: Rule, allowed: &str| {
-            let at = At { file, line: row.line, column: row.columns[column], field: headings[column] };
-            findings.add(at, rule, row.fields[column], allowed);
+            let at = Location { file, line: row.line, column: row.columns[column], field: headings[column] };
+            report.add(at, rule, row.fields[column], allowed);
         };
         let (detailed, coarse) = (N - 2, N - 1);
         let code = IterationCode::read(row.fields[0]);
@@ -96,17 +91,17 @@ impl Iterations {
         }
         let level = match row.fields[2] {
             b"0" => Some(None),
-            b"1" => Some(Some(Level::One)),
-            b"2" => Some(Some(Level::Two)),
+            b"1" => Some(Some(IterationLevel::One)),
+            b"2" => Some(Some(IterationLevel::Two)),
             _ => {
                 wrong(2, Rule::Value, "0, 1 or 2");
                 None
             }
         };
         let kind = match alone.map(|column| (column, row.fields[column])) {
-            None => Some(Kind::Ethnicity),
-            Some((_, b"True")) => Some(Kind::Alone),
-            Some((_, b"False")) => Some(Kind::InCombination),
+            None => Some(IterationKind::Ethnicity),
+            Some((_, b"True")) => Some(IterationKind::Alone),
+            Some((_, b"False")) => Some(IterationKind::InCombination),
             Some((column, _)) => {
                 wrong(column, Rule::Value, "True or False");
                 None
@@ -151,34 +146,34 @@ impl Iterations {
     }
 }
 
-fn read_race_iterations(path: &Path, all: &mut Iterations, findings: &mut Findings) -> Option<()> {
+fn read_race_iterations(path: &Path, all: &mut Iterations, report: &mut ValidationReport) -> Option<()> {
     const HEADINGS: [&str; 6] = ["ITERATION_CODE", "ITERATION_NAME", "LEVEL", "ALONE", "DETAILED_ONLY", "COARSE_ONLY"];
     let file = name_of(path);
-    let add = |row: &Row<6>, findings: &mut Findings| all.add(&file, &HEADINGS, row, Some(3), findings);
-    read_rows(path, &HEADINGS, Others::Refused, findings, add)
+    let add = |row: &Row<6>, report: &mut ValidationReport| all.add(&file, &HEADINGS, row, Some(3), report);
+    read_rows(path, &HEADINGS, OtherColumns::Refused, report, add)
 }
 
-fn read_ethnicity_iterations(path: &Path, all: &mut Iterations, findings: &mut Findings) -> Option<()> {
+fn read_ethnicity_iterations(path: &Path, all: &mut Iterations, report: &mut ValidationReport) -> Option<()> {
     const HEADINGS: [&str; 5] = ["ITERATION_CODE", "ITERATION_NAME", "LEVEL", "DETAILED_ONLY", "COARSE_ONLY"];
     let file = name_of(path);
-    let add = |row: &Row<5>, findings: &mut Findings| all.add(&file, &HEADINGS, row, None, findings);
-    read_rows(path, &HEADINGS, Others::Refused, findings, add)
+    let add = |row: &Row<5>, report: &mut ValidationReport| all.add(&file, &HEADINGS, row, None, report);
+    read_rows(path, &HEADINGS, OtherColumns::Refused, report, add)
 }
 
-fn read_codes(path: &Path, findings: &mut Findings) -> Option<BTreeSet<Code>> {
+fn read_codes(path: &Path, report: &mut ValidationReport) -> Option<BTreeSet<RaceEthCode>> {
     const HEADINGS: [&str; 2] = ["RACE_ETH_CODE", "RACE_ETH_NAME"];
     let file = name_of(path);
-    let mut codes: BTreeSet<Code> = BTreeSet::new();
-    read_rows(path, &HEADINGS, Others::Refused, findings, |row, findings| {
-        let at = At { file: &file, line: row.line, column: 1, field: HEADINGS[0] };
-        match Code::read(row.fields[0]) {
-            None => findings.add(at, Rule::Value, row.fields[0], "a code of four digits, the first not 0"),
-            Some(code) if !codes.insert(code) => findings.add(at, Rule::Duplicate, row.fields[0], "every code once"),
+    let mut codes: BTreeSet<RaceEthCode> = BTreeSet::new();
+    read_rows(path, &HEADINGS, OtherColumns::Refused, report, |row, report| {
+        let at = Location { file: &file, line: row.line, column: 1, field: HEADINGS[0] };
+        match RaceEthCode::read(row.fields[0]) {
+            None => report.add(at, Rule::Value, row.fields[0], "a code of four digits, the first not 0"),
+            Some(code) if !codes.insert(code) => report.add(at, Rule::Duplicate, row.fields[0], "every code once"),
             Some(_) => {}
         }
     })?;
     if codes.is_empty() {
-        findings.add(At { file: &file, ..At::default() }, Rule::Empty, "", "at least one code");
+        report.add(Location { file: &file, ..Location::default() }, Rule::Empty, "", "at least one code");
     }
     Some(codes)
 }
@@ -186,19 +181,19 @@ fn read_codes(path: &Path, findings: &mut Findings) -> Option<BTreeSet<Code>> {
 fn read_map(
     path: &Path,
     all: &Iterations,
-    codes: &BTreeSet<Code>,
-    findings: &mut Findings,
-) -> Option<Vec<(IterationCode, Code)>> {
+    codes: &BTreeSet<RaceEthCode>,
+    report: &mut ValidationReport,
+) -> Option<Vec<(IterationCode, RaceEthCode)>> {
     const HEADINGS: [&str; 2] = ["ITERATION_CODE", "RACE_ETH_CODE"];
     let file = name_of(path);
-    let mut pairs: HashMap<(IterationCode, Code), u64> = HashMap::new();
-    read_rows(path, &HEADINGS, Others::Refused, findings, |row, findings| {
+    let mut pairs: HashMap<(IterationCode, RaceEthCode), u64> = HashMap::new();
+    read_rows(path, &HEADINGS, OtherColumns::Refused, report, |row, report| {
         let mut wrong = |column: usize, rule: Rule, allowed: &str| {
-            let at = At { file: &file, line: row.line, column: row.columns[column], field: HEADINGS[column] };
-            findings.add(at, rule, row.fields[column], allowed);
+            let at = Location { file: &file, line: row.line, column: row.columns[column], field: HEADINGS[column] };
+            report.add(at, rule, row.fields[column], allowed);
         };
         let iteration = IterationCode::read(row.fields[0]);
-        let code = Code::read(row.fields[1]);
+        let code = RaceEthCode::read(row.fields[1]);
         match iteration {
             None => wrong(0, Rule::Value, "4 digits"),
             Some(iteration) if !all.places.contains_key(&iteration) => {
@@ -222,7 +217,7 @@ fn read_map(
             }
         }
     })?;
-    let mut pairs: Vec<(IterationCode, Code)> = pairs.into_keys().collect();
+    let mut pairs: Vec<(IterationCode, RaceEthCode)> = pairs.into_keys().collect();
     pairs.sort_unstable();
     Some(pairs)
 }

@@ -4,11 +4,7 @@ use std::{collections::HashMap, path::Path};
 
 use foldhash::fast::FixedState;
 
-use super::{
-    Pass, RegionType, Settings,
-    findings::{At, Findings, Rule},
-    lines::{self, Others, digits, name_of, read_rows},
-};
+use super::{rows::{self, OtherColumns, digits, name_of, read_rows}, validation::{Location, Rule, ValidationReport}, Pass, RegionType, SafeTabConfig};
 
 /// The headings that are read; a GRF-C has more.
 const HEADINGS: [&str; 6] = ["TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK", "PLACEFP", "AIANNHCE"];
@@ -41,10 +37,10 @@ struct Block {
 
 impl Geography {
     /// Reads and checks a GRF-C. Broken rows are left out; nothing where there is no row.
-    pub fn read(path: &Path, settings: &Settings, findings: &mut Findings) -> Option<Geography> {
+    pub fn read(path: &Path, config: &SafeTabConfig, report: &mut ValidationReport) -> Option<Geography> {
         let file = name_of(path);
         let mut blocks: Vec<Block> = Vec::new();
-        read_rows(path, &HEADINGS, Others::Ignored, findings, |row, findings| {
+        read_rows(path, &HEADINGS, OtherColumns::Ignored, report, |row, report| {
             let numbers = [
                 digits::<2>(row.fields[0]),
                 digits::<3>(row.fields[1]),
@@ -54,38 +50,38 @@ impl Geography {
                 digits::<4>(row.fields[5]),
             ];
             for (column, _) in numbers.iter().enumerate().filter(|(_, number)| number.is_none()) {
-                let at = At { file: &file, line: row.line, column: row.columns[column], field: HEADINGS[column] };
-                findings.add(at, Rule::Value, row.fields[column], &format!("{} digits", [2, 3, 6, 4, 5, 4][column]));
+                let at = Location { file: &file, line: row.line, column: row.columns[column], field: HEADINGS[column] };
+                report.add(at, Rule::Value, row.fields[column], &format!("{} digits", [2, 3, 6, 4, 5, 4][column]));
             }
             if let [Some(state), Some(county), Some(tract), Some(block), Some(place), Some(area)] = numbers {
-                let geoid = lines::geoid(state, county, tract, block);
+                let geoid = rows::geoid(state, county, tract, block);
                 blocks.push(Block { geoid, line: row.line, place: place as u32, area: area as u32 });
             }
         })?;
         blocks.sort_by_key(|block| (block.geoid, block.line));
         for pair in blocks.windows(2).filter(|pair| pair[0].geoid == pair[1].geoid) {
-            let at = At { file: &file, line: pair[1].line, column: 0, field: "block" };
+            let at = Location { file: &file, line: pair[1].line, column: 0, field: "block" };
             let allowed = format!("every block once; this one is in line {}, too", pair[0].line);
-            findings.add(at, Rule::Duplicate, format!("{:015}", pair[1].geoid), &allowed);
+            report.add(at, Rule::Duplicate, format!("{:015}", pair[1].geoid), &allowed);
         }
         blocks.dedup_by_key(|block| block.geoid);
-        let whole = At { file: &file, ..At::default() };
+        let whole = Location { file: &file, ..Location::default() };
         if u32::try_from(blocks.len()).is_err() {
-            findings.add(whole, Rule::Value, blocks.len().to_string(), "at most 4 billion blocks");
+            report.add(whole, Rule::Value, blocks.len().to_string(), "at most 4 billion blocks");
             return None;
         }
-        let geography = Geography::of(&blocks, settings);
+        let geography = Geography::of(&blocks, config);
         if geography.passes.iter().all(Option::is_none) {
-            findings.add(whole, Rule::Empty, "", "at least one block in a state of a pass that is run");
+            report.add(whole, Rule::Empty, "", "at least one block in a state of a pass that is run");
         }
         Some(geography)
     }
 
     /// The regions of blocks that are sorted, each once.
-    fn of(blocks: &[Block], settings: &Settings) -> Geography {
+    fn of(blocks: &[Block], config: &SafeTabConfig) -> Geography {
         let mut geography = Geography {
             geoids: blocks.iter().map(|block| block.geoid).collect(),
-            passes: blocks.iter().map(|block| settings.pass_of(block.geoid / 10_u64.pow(13))).collect(),
+            passes: blocks.iter().map(|block| config.pass_of(block.geoid / 10_u64.pow(13))).collect(),
             ..Geography::default()
         };
         for (row, block) in blocks.iter().enumerate() {

@@ -1,243 +1,41 @@
 //! The bureau's files: what they may say, read and checked to the last row before anything private is run.
 //!
-//! | file | read by |
+//! | file | what it is about |
 //! | --- | --- |
-//! | config.json | [`Settings::read`] |
-//! | GRF-C.txt | [`Geography::read`] |
-//! | race-characteristic-iterations.txt, ethnicity-characteristic-iterations.txt, race-and-ethnicity-codes.txt, race-and-ethnicity-code-to-iteration.txt | [`Specification::read`](super::groups::Specification::read) |
-//! | person-records.txt | [`check_persons`] |
+//! | `validation` | [`ValidationReport`]: every broken rule, with its place |
+//! | `codes` | [`RaceEthCode`] and [`IterationCode`] |
+//! | `regions` | [`Pass`], [`RegionType`], [`IterationLevel`], [`Granularity`], [`Privacy`] |
+//! | `rows` | rows of fields separated by `|`, read in bounded memory |
+//! | `config` | [`SafeTabConfig`]: what config.json asks for |
+//! | `config_file` | config.json read and checked key by key |
+//! | `geography` | GRF-C.txt: [`Geography`], the blocks and their regions |
+//! | `persons` | the rules of a row of person-records.txt: [`RowCheck`] |
+//! | `person_files` | whole files of persons, checked on all threads: [`check_persons`] |
 //!
-//! All but the first are rows of fields parted by `|`, UTF-8, with a line of headings. A byte order mark, line ends of two
-//! bytes and blank lines are let pass, since the bureau's own files have them. Nothing else is: every broken rule goes into
-//! [`Findings`], and whoever reads further must look there first.
+//! race-characteristic-iterations.txt, ethnicity-characteristic-iterations.txt, race-and-ethnicity-codes.txt and
+//! race-and-ethnicity-code-to-iteration.txt are read by [`Specification::read`](super::groups::Specification::read).
+//!
+//! All files but config.json are rows of fields separated by `|`, in UTF-8, under a line of headings. A byte order mark, line
+//! ends of two bytes and blank lines are accepted, because the bureau's own files have them. Every other deviation is a
+//! broken rule and goes into the [`ValidationReport`]; look there before using what was read.
 //!
 //! Sources: the public code of the production (uscensusbureau/DAS_2020_DDHCA_Production_Code, the schemas in
 //! `safetab_p/tmlt/safetab_p/resources/config/input` and the rules of its input validation).
 
-pub(super) mod findings;
+mod codes;
+mod config;
+mod config_file;
 mod geography;
-pub(super) mod lines;
+mod person_files;
 mod persons;
-mod settings;
-mod stream;
+mod regions;
+pub(super) mod rows;
+pub(super) mod validation;
 
-use std::fmt;
-
-pub use findings::{Finding, Findings, Rule};
+pub use codes::{IterationCode, RaceEthCode};
+pub use config::SafeTabConfig;
 pub use geography::Geography;
+pub use person_files::{CheckedPersons, check_persons, person_files};
 pub use persons::{Combination, HEADINGS, Person, RowCheck};
-pub use settings::Settings;
-pub use stream::{Persons, check_persons, person_files};
-
-use crate::error::{Error, Result};
-
-/// One run over the persons: the two have budgets and groups of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Pass {
-    /// The states of the filter, by which the District of Columbia is one.
-    UnitedStates,
-    /// Puerto Rico, the state 72.
-    PuertoRico,
-}
-
-impl Pass {
-    /// Both.
-    pub const ALL: [Pass; 2] = [Pass::UnitedStates, Pass::PuertoRico];
-
-    /// The types of region that it tabulates, largest first.
-    pub fn region_types(self) -> &'static [RegionType] {
-        use RegionType::*;
-        match self {
-            Pass::UnitedStates => &[Usa, State, County, Tract, Place, Aiannh],
-            Pass::PuertoRico => &[PrState, PrCounty, PrTract, PrPlace],
-        }
-    }
-}
-
-/// A geographic summary level, in the bureau's text `USA`, `PR-STATE`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RegionType {
-    /// The nation, region `1`.
-    Usa,
-    /// A state, two digits.
-    State,
-    /// A county, state and three digits.
-    County,
-    /// A tract, county and six digits.
-    Tract,
-    /// A place, state and five digits.
-    Place,
-    /// An American Indian, Alaska Native or Native Hawaiian area, four digits: it may cross states.
-    Aiannh,
-    /// Puerto Rico, `72`.
-    PrState,
-    /// A municipio.
-    PrCounty,
-    /// A tract of Puerto Rico.
-    PrTract,
-    /// A place of Puerto Rico.
-    PrPlace,
-}
-
-impl RegionType {
-    /// All of both passes.
-    pub const ALL: [RegionType; 10] = [
-        RegionType::Usa,
-        RegionType::State,
-        RegionType::County,
-        RegionType::Tract,
-        RegionType::Place,
-        RegionType::Aiannh,
-        RegionType::PrState,
-        RegionType::PrCounty,
-        RegionType::PrTract,
-        RegionType::PrPlace,
-    ];
-
-    /// The bureau's text.
-    pub fn name(self) -> &'static str {
-        match self {
-            RegionType::Usa => "USA",
-            RegionType::State => "STATE",
-            RegionType::County => "COUNTY",
-            RegionType::Tract => "TRACT",
-            RegionType::Place => "PLACE",
-            RegionType::Aiannh => "AIANNH",
-            RegionType::PrState => "PR-STATE",
-            RegionType::PrCounty => "PR-COUNTY",
-            RegionType::PrTract => "PR-TRACT",
-            RegionType::PrPlace => "PR-PLACE",
-        }
-    }
-
-    /// The pass that tabulates it.
-    pub fn pass(self) -> Pass {
-        if self >= RegionType::PrState { Pass::PuertoRico } else { Pass::UnitedStates }
-    }
-
-    /// Which iterations are tabulated for it: the detailed ones for nation and states, the coarse ones below.
-    pub fn granularity(self) -> Granularity {
-        match self {
-            RegionType::Usa | RegionType::State | RegionType::PrState => Granularity::Detailed,
-            _ => Granularity::Coarse,
-        }
-    }
-
-    /// Its place in [`RegionType::ALL`].
-    pub fn index(self) -> usize {
-        self as usize
-    }
-}
-
-impl fmt::Display for RegionType {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        out.pad(self.name())
-    }
-}
-
-impl std::str::FromStr for RegionType {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<RegionType> {
-        let known = RegionType::ALL.map(RegionType::name).join(", ");
-        let found = RegionType::ALL.into_iter().find(|region_type| region_type.name() == text);
-        found.ok_or_else(|| Error::out_of_range("region type", text, &format!("one of {known}")))
-    }
-}
-
-/// The level of a characteristic iteration. Level 0 is tabulated elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// Regional groups, such as European.
-    One,
-    /// Detailed groups, such as Albanian.
-    Two,
-}
-
-impl Level {
-    /// Both.
-    pub const ALL: [Level; 2] = [Level::One, Level::Two];
-
-    /// 1 or 2.
-    pub fn number(self) -> u8 {
-        self as u8 + 1
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        write!(out, "{}", self.number())
-    }
-}
-
-/// Which iterations a type of region is tabulated by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Granularity {
-    /// All but those that are COARSE_ONLY.
-    Detailed,
-    /// All but those that are DETAILED_ONLY.
-    Coarse,
-}
-
-impl Granularity {
-    /// Both.
-    pub const ALL: [Granularity; 2] = [Granularity::Detailed, Granularity::Coarse];
-}
-
-/// The guarantee that is asked for, which names the noise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Privacy {
-    /// `zcdp`: budgets are rho, the noise is discrete Gaussian.
-    ZeroConcentrated,
-    /// `puredp`: budgets are epsilon, the noise is two-sided geometric.
-    Pure,
-}
-
-/// The code of a race or an ethnicity that a person reports: four digits, the first not 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Code(u16);
-
-impl Code {
-    /// The code that a field says.
-    pub fn read(field: &[u8]) -> Option<Code> {
-        lines::digits::<4>(field).filter(|value| *value >= 1000).map(|value| Code(value as u16))
-    }
-
-    /// Its number, 1000 to 9999.
-    pub fn number(self) -> u16 {
-        self.0
-    }
-
-    /// The code of a number of four digits.
-    pub fn new(number: u16) -> Option<Code> {
-        (1000..=9999).contains(&number).then_some(Code(number))
-    }
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        write!(out, "{}", self.0)
-    }
-}
-
-/// The code of a characteristic iteration: four digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct IterationCode(u16);
-
-impl IterationCode {
-    /// The code that a field says.
-    pub fn read(field: &[u8]) -> Option<IterationCode> {
-        lines::digits::<4>(field).map(|value| IterationCode(value as u16))
-    }
-
-    /// Its number, 0 to 9999.
-    pub fn number(self) -> u16 {
-        self.0
-    }
-}
-
-impl fmt::Display for IterationCode {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        write!(out, "{:04}", self.0)
-    }
-}
+pub use regions::{Granularity, IterationLevel, Pass, Privacy, RegionType};
+pub use validation::{Rule, ValidationReport, Violation};

@@ -1,10 +1,6 @@
 //! person-records.txt: the rules of a record, whatever its source.
 
-use super::{
-    Code, Geography, Settings,
-    findings::{At, Findings, Rule},
-    lines::{self, digits},
-};
+use super::{rows::{self, digits}, validation::{Location, Rule, ValidationReport}, Geography, RaceEthCode, SafeTabConfig};
 use crate::safetab::groups::Specification;
 
 /// The columns of person-records.txt.
@@ -44,32 +40,32 @@ const BITS: u32 = 14;
 /// The race codes of a person, each once and ascending, and the ethnicity code: all that the iterations depend on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Combination {
-    races: Vec<Code>,
-    ethnicity: Code,
+    races: Vec<RaceEthCode>,
+    ethnicity: RaceEthCode,
 }
 
 impl Combination {
     /// From codes in any order; those that are there twice count once.
-    pub fn new(races: impl IntoIterator<Item = Code>, ethnicity: Code) -> Combination {
-        let mut races: Vec<Code> = races.into_iter().collect();
+    pub fn new(races: impl IntoIterator<Item = RaceEthCode>, ethnicity: RaceEthCode) -> Combination {
+        let mut races: Vec<RaceEthCode> = races.into_iter().collect();
         races.sort_unstable();
         races.dedup();
         Combination { races, ethnicity }
     }
 
     /// The race codes, ascending.
-    pub fn races(&self) -> &[Code] {
+    pub fn races(&self) -> &[RaceEthCode] {
         &self.races
     }
 
     /// The ethnicity code.
-    pub fn ethnicity(&self) -> Code {
+    pub fn ethnicity(&self) -> RaceEthCode {
         self.ethnicity
     }
 
     /// The combination that [`Person::combination`] packs.
     pub fn unpack(packed: u128) -> Combination {
-        let code = |place: u32| Code((packed >> (BITS * place)) as u16 & ((1 << BITS) - 1));
+        let code = |place: u32| RaceEthCode((packed >> (BITS * place)) as u16 & ((1 << BITS) - 1));
         let races = (1..=8).map(code).filter(|code| code.0 > 0);
         Combination::new(races, code(0))
     }
@@ -101,18 +97,18 @@ pub struct RowCheck<'a> {
 
 impl<'a> RowCheck<'a> {
     /// The rules under the settings, the specification and the geography; findings will name the file.
-    pub fn new(file: &str, settings: &Settings, specification: &Specification, geography: &'a Geography) -> Self {
+    pub fn new(file: &str, config: &SafeTabConfig, specification: &Specification, geography: &'a Geography) -> Self {
         let mut known = vec![false; CODES];
         specification.codes().for_each(|code| known[usize::from(code.0)] = true);
-        RowCheck { file: file.to_string(), geography, known, races_taken: settings.max_race_codes() as usize }
+        RowCheck { file: file.to_string(), geography, known, races_taken: config.max_race_codes() as usize }
     }
 
     /// The person that a row says; nothing where it breaks a rule, and then every rule that it breaks is found.
     #[inline]
-    pub fn check(&self, line: u64, fields: &[&[u8]], findings: &mut Findings) -> Option<Person> {
+    pub fn check(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<Person> {
         let person = self.person(fields);
         if person.is_none() {
-            self.find(line, fields, findings);
+            self.find(line, fields, report);
         }
         person
     }
@@ -144,23 +140,23 @@ impl<'a> RowCheck<'a> {
     }
 
     fn code(&self, field: &[u8]) -> Option<u16> {
-        Code::read(field).map(|code| code.0).filter(|code| self.known[usize::from(*code)])
+        RaceEthCode::read(field).map(|code| code.0).filter(|code| self.known[usize::from(*code)])
     }
 
     /// Every rule that a row breaks.
     #[cold]
     #[inline(never)]
-    fn find(&self, line: u64, fields: &[&[u8]], findings: &mut Findings) {
+    fn find(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) {
         let file = &self.file;
         if fields.len() != HEADINGS.len() {
             let row = fields.join(&b'|');
             let allowed = format!("{} fields; this row has {}", HEADINGS.len(), fields.len());
-            return findings.add(At { file, line, column: 0, field: "" }, Rule::Fields, row, &allowed);
+            return report.add(Location { file, line, column: 0, field: "" }, Rule::Fields, row, &allowed);
         }
         let mut wrong = |column: usize, rule: Rule, allowed: &str| {
-            let at = At { file, line, column: column as u32 + 1, field: HEADINGS[column] };
+            let at = Location { file, line, column: column as u32 + 1, field: HEADINGS[column] };
             let rule = if std::str::from_utf8(fields[column]).is_ok() { rule } else { Rule::Encoding };
-            findings.add(at, rule, fields[column], allowed);
+            report.add(at, rule, fields[column], allowed);
         };
         if age(fields[AGE]).is_none() {
             wrong(AGE, Rule::Value, &format!("a whole number from 0 to {OLDEST} of up to three digits"));
@@ -196,7 +192,7 @@ impl<'a> RowCheck<'a> {
                 }
                 continue;
             }
-            match Code::read(field) {
+            match RaceEthCode::read(field) {
                 None => wrong(column, Rule::Value, &format!("a code of four digits, the first not 0{or_null}")),
                 Some(code) if !self.known[usize::from(code.0)] => {
                     wrong(column, Rule::UnknownCode, "the codes of race-and-ethnicity-codes.txt");
@@ -208,8 +204,8 @@ impl<'a> RowCheck<'a> {
             }
         }
         if is_block && geoid(fields).and_then(|geoid| self.geography.find(geoid)).is_none() {
-            let at = At { file, line, column: STATE as u32 + 1, field: "block" };
-            findings.add(at, Rule::UnknownBlock, fields[STATE..STATE + 4].concat(), "the blocks of the GRF-C");
+            let at = Location { file, line, column: STATE as u32 + 1, field: "block" };
+            report.add(at, Rule::UnknownBlock, fields[STATE..STATE + 4].concat(), "the blocks of the GRF-C");
         }
     }
 }
@@ -242,7 +238,7 @@ fn is_null(field: &[u8]) -> bool {
 
 fn geoid(fields: &[&[u8]]) -> Option<u64> {
     let state = digits::<2>(fields[STATE])?;
-    Some(lines::geoid(
+    Some(rows::geoid(
         state,
         digits::<3>(fields[STATE + 1])?,
         digits::<6>(fields[STATE + 2])?,

@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use crate::safetab::postprocess::Table;
+use crate::safetab::tables::PublishedTable;
 
 /// An entity: the place of its type among those of the pass, and its place among the entities of the type.
 pub type Entity = (usize, u32);
@@ -19,7 +19,7 @@ pub type Entity = (usize, u32);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
     /// The workload that it got.
-    pub table: Table,
+    pub table: PublishedTable,
     /// Its noisy counts.
     pub counts: Vec<i64>,
 }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     fn total(count: i64) -> Published {
-        Published { table: Table::Total, counts: vec![count] }
+        Published { table: PublishedTable::Total, counts: vec![count] }
     }
 
     /// Algorithm 4 as it is printed, over all sets at once.

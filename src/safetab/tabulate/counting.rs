@@ -4,15 +4,8 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::{
-    Public,
-    engine::{Engine, PersonFiles, changed},
-    statistics::{OLDEST, cell_of},
-};
-use crate::{
-    error::Result,
-    safetab::schema::{Code, Combination, Granularity, Level, RegionType},
-};
+use super::{engine::Engine, inputs::PublicInputs, person_files::{PersonFiles, changed}, queries::{classify_codes, count_persons}, workload::{OLDEST, cell_of}};
+use crate::{error::Result, safetab::schema::{Combination, Granularity, IterationLevel, RaceEthCode, RegionType}};
 
 /// The iterations of a combination at each granularity and level, by their places in the key sets, one after the other.
 #[derive(Default, PartialEq, Eq, Hash)]
@@ -33,85 +26,83 @@ impl Lists {
     }
 }
 
-impl Public {
-    /// Makes the tables of the engine and counts all persons.
-    pub fn count(&self, engine: &Engine, files: &PersonFiles, records: u64) -> Result<()> {
-        engine.read_persons(files)?;
-        self.register_geography(engine)?;
-        let races = self.settings.max_race_codes();
-        self.register_classes(engine, races)?;
-        let people = (0..=OLDEST).flat_map(|age| [1, 2].map(|sex| (age, sex)));
-        let (keys, cells) =
-            people.map(|(age, sex)| (i32::from(age) * 2 + i32::from(sex), cell_of(sex, age) as i32)).unzip();
-        engine.register("ages", &[("key", keys), ("cell", cells)])?;
-        let counted = engine.count_persons(races)?;
-        match u64::try_from(counted) == Ok(records) {
-            true => Ok(()),
-            false => Err(changed(&format!("{records} records were checked and {counted} counted"))),
-        }
-    }
-
-    /// Blocks that lie in the same regions are one atom; the table `blocks` has the atom of each block, `regions_N` the
-    /// region of type N of each atom.
-    fn register_geography(&self, engine: &Engine) -> Result<()> {
-        let geography = &self.geography;
-        let mut atoms: HashMap<[Option<u32>; 10], i32> = HashMap::new();
-        let of_block = (0..geography.len() as u32).map(|block| {
-            let regions = RegionType::ALL.map(|region_type| geography.region(block, region_type));
-            let next = atoms.len() as i32;
-            *atoms.entry(regions).or_insert(next)
-        });
-        let of_block: Vec<i32> = of_block.collect();
-        engine.register_blocks(geography.geoids(), of_block)?;
-        for region_type in RegionType::ALL {
-            let inside =
-                |(regions, atom): (&[Option<u32>; 10], &i32)| Some((*atom, regions[region_type.index()]? as i32));
-            let (atoms, regions) = atoms.iter().filter_map(inside).unzip();
-            engine.register(&regions_table(region_type), &[("atom", atoms), ("region", regions)])?;
-        }
-        Ok(())
-    }
-
-    /// Combinations with the same iterations are one class; the table `classes` has the class of each text of codes, and a
-    /// table for each granularity and level the iterations of each class, by their place in the key set.
-    fn register_classes(&self, engine: &Engine, races: u32) -> Result<()> {
-        let kinds = Granularity::ALL.into_iter().flat_map(|granularity| Level::ALL.map(|level| (granularity, level)));
-        let kinds: Vec<_> = kinds.map(|(g, level)| (g, level, self.specification.key_set(g, level))).collect();
-        let lists = |text: &&str| {
-            let combination = combination(text).ok_or_else(|| changed("a record has other codes"))?;
-            let mut lists = Lists::default();
-            for (granularity, level, keys) in &kinds {
-                let codes = self.specification.iterations(&combination, *granularity, *level)?;
-                let place = |code| keys.binary_search_by_key(code, |key| key.iteration).ok();
-                lists.push(codes.iter().filter_map(place));
-            }
-            Ok(lists)
-        };
-        let mut classes: HashMap<Lists, i32> = HashMap::new();
-        engine.classify_codes(races, &mut |texts| {
-            let lists = texts.par_iter().map(lists).collect::<Result<Vec<_>>>()?;
-            let class = |lists| {
-                let next = classes.len() as i32;
-                *classes.entry(lists).or_insert(next)
-            };
-            Ok(lists.into_iter().map(class).collect())
-        })?;
-        for (place, &(granularity, level, _)) in kinds.iter().enumerate() {
-            let lists = classes.iter().map(|(lists, class)| (*class, lists.get(place)));
-            let lists = lists.filter(|(_, list)| !list.is_empty()).collect();
-            engine.register_lists(&iterations_table(granularity, level), lists)?;
-        }
-        Ok(())
+/// Makes the tables of the engine and counts all persons.
+pub(super) fn count(public: &PublicInputs, engine: &Engine, files: &PersonFiles, records: u64) -> Result<()> {
+    engine.read_persons(files)?;
+    register_geography(public, engine)?;
+    let races = public.config.max_race_codes();
+    register_classes(public, engine, races)?;
+    let people = (0..=OLDEST).flat_map(|age| [1, 2].map(|sex| (age, sex)));
+    let (keys, cells) =
+        people.map(|(age, sex)| (i32::from(age) * 2 + i32::from(sex), cell_of(sex, age) as i32)).unzip();
+    engine.register("ages", &[("key", keys), ("cell", cells)])?;
+    let counted = count_persons(engine, races)?;
+    match u64::try_from(counted) == Ok(records) {
+        true => Ok(()),
+        false => Err(changed(&format!("{records} records were checked and {counted} counted"))),
     }
 }
 
+/// Blocks that lie in the same regions are one atom; the table `blocks` has the atom of each block, `regions_N` the
+/// region of type N of each atom.
+fn register_geography(public: &PublicInputs, engine: &Engine) -> Result<()> {
+    let geography = &public.geography;
+    let mut atoms: HashMap<[Option<u32>; 10], i32> = HashMap::new();
+    let of_block = (0..geography.len() as u32).map(|block| {
+        let regions = RegionType::ALL.map(|region_type| geography.region(block, region_type));
+        let next = atoms.len() as i32;
+        *atoms.entry(regions).or_insert(next)
+    });
+    let of_block: Vec<i32> = of_block.collect();
+    engine.register_blocks(geography.geoids(), of_block)?;
+    for region_type in RegionType::ALL {
+        let inside = |(regions, atom): (&[Option<u32>; 10], &i32)| Some((*atom, regions[region_type.index()]? as i32));
+        let (atoms, regions) = atoms.iter().filter_map(inside).unzip();
+        engine.register(&regions_table(region_type), &[("atom", atoms), ("region", regions)])?;
+    }
+    Ok(())
+}
+
+/// Combinations with the same iterations are one class; the table `classes` has the class of each text of codes, and a
+/// table for each granularity and level the iterations of each class, by their place in the key set.
+fn register_classes(public: &PublicInputs, engine: &Engine, races: u32) -> Result<()> {
+    let kinds =
+        Granularity::ALL.into_iter().flat_map(|granularity| IterationLevel::ALL.map(|level| (granularity, level)));
+    let kinds: Vec<_> = kinds.map(|(g, level)| (g, level, public.specification.key_set(g, level))).collect();
+    let lists = |text: &&str| {
+        let combination = combination(text).ok_or_else(|| changed("a record has other codes"))?;
+        let mut lists = Lists::default();
+        for (granularity, level, keys) in &kinds {
+            let codes = public.specification.iterations(&combination, *granularity, *level)?;
+            let place = |code| keys.binary_search_by_key(code, |key| key.iteration).ok();
+            lists.push(codes.iter().filter_map(place));
+        }
+        Ok(lists)
+    };
+    let mut classes: HashMap<Lists, i32> = HashMap::new();
+    classify_codes(engine, races, &mut |texts| {
+        let lists = texts.par_iter().map(lists).collect::<Result<Vec<_>>>()?;
+        let class = |lists| {
+            let next = classes.len() as i32;
+            *classes.entry(lists).or_insert(next)
+        };
+        Ok(lists.into_iter().map(class).collect())
+    })?;
+    for (place, &(granularity, level, _)) in kinds.iter().enumerate() {
+        let lists = classes.iter().map(|(lists, class)| (*class, lists.get(place)));
+        let lists = lists.filter(|(_, list)| !list.is_empty()).collect();
+        engine.register_lists(&iterations_table(granularity, level), lists)?;
+    }
+    Ok(())
+}
+
 /// The name of the table of an atom's region.
-pub fn regions_table(region_type: RegionType) -> String {
+pub(super) fn regions_table(region_type: RegionType) -> String {
     format!("regions_{}", region_type.index())
 }
 
 /// The name of the table of a class's iterations.
-pub fn iterations_table(granularity: Granularity, level: Level) -> String {
+pub(super) fn iterations_table(granularity: Granularity, level: IterationLevel) -> String {
     format!("iterations_{}_{level}", granularity as usize)
 }
 
@@ -119,6 +110,6 @@ pub fn iterations_table(granularity: Granularity, level: Level) -> String {
 fn combination(text: &str) -> Option<Combination> {
     let bytes = text.as_bytes();
     let (races, ethnicity) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;
-    let races: Vec<Code> = races.chunks(4).map_while(Code::read).collect();
-    Some(Combination::new(races, Code::read(ethnicity)?))
+    let races: Vec<RaceEthCode> = races.chunks(4).map_while(RaceEthCode::read).collect();
+    Some(Combination::new(races, RaceEthCode::read(ethnicity)?))
 }

@@ -4,34 +4,18 @@
 //! sexes as sums of them, age `*`. A total of a group with ages is the sum of its noisy cells too, so that both tables
 //! agree (they are post-processing, which costs no privacy).
 
-use std::{
-    fs::File,
-    io::{BufWriter, Write},
-    path::{Path, PathBuf},
-};
+use std::{fs::File, io::{BufWriter, Write}, path::{Path, PathBuf}};
 
 use rayon::prelude::*;
 
-use super::{
-    algorithm::Piece,
-    coterminous::{Coterminous, Published},
-    plan::LevelPlan,
-    statistics::bounds,
-};
-use crate::{
-    error::Result,
-    files::file_error,
-    safetab::{
-        postprocess::Table,
-        schema::{Pass, RegionType},
-    },
-};
+use super::{coterminous::{Coterminous, Published}, levels::TabulatedLevel, two_stage::GroupBatch, workload::bounds};
+use crate::{error::Result, files::file_error, safetab::{schema::{Pass, RegionType}, tables::PublishedTable}};
 
 /// Groups whose rows are formed by one thread at a time.
 const PART: usize = 1 << 11;
 
 /// The two tables of a pass, being written.
-pub struct Tables {
+pub struct ReleaseTables {
     totals: TableFile,
     cells: TableFile,
     coterminous: Coterminous,
@@ -69,7 +53,7 @@ pub struct Written {
     pub coterminous: u64,
 }
 
-impl Tables {
+impl ReleaseTables {
     /// Two empty tables with their headings, which tell an insecure seed.
     pub fn create(folder: &Path, pass: Pass, coterminous: Coterminous, insecure_seed: Option<u64>) -> Result<Self> {
         let file = match pass {
@@ -80,7 +64,7 @@ impl Tables {
         let table =
             |name: &str, columns: &str| TableFile::create(&folder.join(name), file, &format!("{columns}{mark}\n"));
         let types = pass.region_types();
-        Ok(Tables {
+        Ok(ReleaseTables {
             totals: table("t1", "REGION_ID|REGION_TYPE|ITERATION_CODE|COUNT")?,
             cells: table("t2", "REGION_ID|REGION_TYPE|ITERATION_CODE|AGESTART|AGEEND|SEX|COUNT")?,
             coterminous,
@@ -91,7 +75,7 @@ impl Tables {
     }
 
     /// Writes the groups of a piece.
-    pub fn write(&mut self, plan: &LevelPlan, piece: &Piece) -> Result<()> {
+    pub fn write(&mut self, plan: &TabulatedLevel, piece: &GroupBatch) -> Result<()> {
         let place = self.types.iter().position(|&known| known == plan.region_type).unwrap_or_default();
         if self.regions[place].is_empty() {
             self.regions[place].clone_from(&plan.regions);
@@ -178,7 +162,7 @@ impl TableFile {
 }
 
 impl Rows {
-    fn put(&mut self, region: &str, region_type: RegionType, iteration: u16, table: Table, counts: &[i64]) {
+    fn put(&mut self, region: &str, region_type: RegionType, iteration: u16, table: PublishedTable, counts: &[i64]) {
         let mut head = Vec::with_capacity(40);
         head.extend_from_slice(region.as_bytes());
         head.push(b'|');
@@ -263,8 +247,8 @@ mod tests {
     #[test]
     fn rows_are_in_the_bureaus_format() {
         let mut rows = Rows::default();
-        rows.put("01123", RegionType::County, 12, Table::Total, &[-3]);
-        rows.put("1", RegionType::Usa, 1280, Table::SexAge4, &[1, 2, 3, 4, 5, 6, 7, -8]);
+        rows.put("01123", RegionType::County, 12, PublishedTable::Total, &[-3]);
+        rows.put("1", RegionType::Usa, 1280, PublishedTable::SexAge4, &[1, 2, 3, 4, 5, 6, 7, -8]);
         assert_eq!(String::from_utf8(rows.totals).unwrap(), "01123|COUNTY|0012|-3\n1|USA|1280|20\n");
         let cells = "0|17|1|1\n18|44|1|2\n45|64|1|3\n65|115|1|4\n*|*|1|10\n0|17|2|5\n18|44|2|6\n45|64|2|7\n65|115|2|-8\n*|*|2|10\n";
         let expected: String = cells.lines().map(|row| format!("1|USA|1280|{row}\n")).collect();

@@ -3,13 +3,9 @@
 //! They are meant for the level of 95 %: 1.96 is the quantile of the standard normal at 97.5 %, 1.92 is half its square,
 //! and 20 is 1 / 0.05.
 
-use rug::{Integer, Rational, ops::Pow};
+use rug::{ops::Pow, Integer, Rational};
 
-use crate::{
-    error::{Error, Result},
-    numeric::Enclosure,
-    safetab::cell::{CellNoise, Mechanism},
-};
+use crate::{error::{Error, Result}, numeric::Enclosure, safetab::cell_noise::{CellNoise, NoiseKind}};
 
 /// The margin of error by formula: floor(1.96 sigma) for the discrete Gaussian (2021, Section E.2; 2024, Section 6.1), and
 /// floor(b ln(40 / (1 + exp(1 / b)))), b = 1 / epsilon, for the geometric (2021, equation (36)), at least 0.
@@ -54,18 +50,18 @@ fn floor_of(value: impl Fn(u32) -> Enclosure) -> Result<Integer> {
 
 /// The budget of a level by formula, for a margin of a cell of stage 2: the cell's rho = 1.92 / floor(margin)^2 (Corollary 4
 /// of 2021, 2 of 2024), or its epsilon = ln 20 / (floor(margin) + 1) (Corollary 2 of 2021), times stability / (1 - gamma).
-pub fn budget(mechanism: Mechanism, margin: u32, gamma: &Rational, stability: u32) -> Result<Enclosure> {
+pub fn budget(noise_kind: NoiseKind, margin: u32, gamma: &Rational, stability: u32) -> Result<Enclosure> {
     const BITS: u32 = 200;
     if margin == 0 {
         return Err(Error::out_of_range("the margin of error", 0, "at least 1 for the formula"));
     }
     let factor = Rational::from(stability) / Rational::from(1 - gamma);
-    Ok(match mechanism {
-        Mechanism::DiscreteGaussian => {
+    Ok(match noise_kind {
+        NoiseKind::DiscreteGaussian => {
             let cell = Rational::from((48, 25)) / Rational::from(margin).square();
             Enclosure::rational(&(cell * factor), BITS)
         }
-        Mechanism::Geometric => {
+        NoiseKind::Geometric => {
             let scale = factor / Rational::from(u64::from(margin) + 1);
             Enclosure::double(20.0, BITS).ln().mul(&Enclosure::rational(&scale, BITS))
         }
@@ -89,8 +85,8 @@ mod tests {
     use super::*;
     use crate::numeric::rational::parse;
 
-    fn noise(mechanism: Mechanism, budget: &str) -> CellNoise {
-        CellNoise::new(mechanism, &parse(budget).unwrap()).unwrap()
+    fn noise(noise_kind: NoiseKind, budget: &str) -> CellNoise {
+        CellNoise::new(noise_kind, &parse(budget).unwrap()).unwrap()
     }
 
     #[test]
@@ -98,27 +94,27 @@ mod tests {
         for budget in ["0.0001", "0.0159", "0.3", "1", "2"] {
             let value = parse(budget).unwrap().to_f64();
             let gaussian = (1.96 * (1.0 / (2.0 * value)).sqrt()).floor() as i64;
-            assert_eq!(margin(&noise(Mechanism::DiscreteGaussian, budget)).unwrap(), gaussian);
+            assert_eq!(margin(&noise(NoiseKind::DiscreteGaussian, budget)).unwrap(), gaussian);
             let geometric = ((40.0 / (1.0 + value.exp())).ln() / value).floor() as i64;
-            assert_eq!(margin(&noise(Mechanism::Geometric, budget)).unwrap(), geometric);
+            assert_eq!(margin(&noise(NoiseKind::Geometric, budget)).unwrap(), geometric);
         }
         // exp(epsilon) > 39: the logarithm is negative.
-        assert_eq!(margin(&noise(Mechanism::Geometric, "5")).unwrap(), 0);
+        assert_eq!(margin(&noise(NoiseKind::Geometric, "5")).unwrap(), 0);
         // Exactly at an integer: sigma = 25, 1.96 sigma = 49.
-        assert_eq!(margin(&noise(Mechanism::DiscreteGaussian, "1/1250")).unwrap(), 49);
+        assert_eq!(margin(&noise(NoiseKind::DiscreteGaussian, "1/1250")).unwrap(), 49);
     }
 
     #[test]
     fn budgets_by_formula_have_the_margin_by_formula() {
         let gamma = parse("1/10").unwrap();
         for target in [1_u32, 3, 6, 11, 50, 400] {
-            for mechanism in [Mechanism::DiscreteGaussian, Mechanism::Geometric] {
-                let level = budget(mechanism, target, &gamma, 9).unwrap().upper().to_rational().unwrap();
+            for noise_kind in [NoiseKind::DiscreteGaussian, NoiseKind::Geometric] {
+                let level = budget(noise_kind, target, &gamma, 9).unwrap().upper().to_rational().unwrap();
                 let cell = level / 10_u32;
-                assert_eq!(margin(&CellNoise::new(mechanism, &cell).unwrap()).unwrap(), i64::from(target));
+                assert_eq!(margin(&CellNoise::new(noise_kind, &cell).unwrap()).unwrap(), i64::from(target));
             }
         }
-        assert!(budget(Mechanism::Geometric, 0, &gamma, 9).is_err());
+        assert!(budget(NoiseKind::Geometric, 0, &gamma, 9).is_err());
     }
 
     #[test]

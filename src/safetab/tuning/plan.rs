@@ -3,7 +3,7 @@
 //! | field | meaning |
 //! | --- | --- |
 //! | `title` | what it is |
-//! | `mechanism` | `discrete-gaussian` (default; budgets are rho) or `geometric` (budgets are epsilon) |
+//! | `noise_kind` | `discrete-gaussian` (default; budgets are rho) or `geometric` (budgets are epsilon) |
 //! | `gamma` | the share of stage 1 (default 1/10) |
 //! | `race_codes` | race multiplicity, 1 to 8 (default 8); the stability is max(2, this) + 1 |
 //! | `neighbors` | `add-remove` (default) or `bounded` |
@@ -23,24 +23,19 @@ use rug::Rational;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Level, MOST_DECIMALS, least_budget, stability};
-use crate::{
-    error::{Error, Result},
-    release::Neighbors,
-    safetab::cell::Mechanism,
-    toml_reader::TomlReader,
-};
+use super::{GroupLevel, MOST_DECIMALS, least_budget, stability};
+use crate::{error::{Error, Result}, release::Neighbors, toml_reader::TomlReader, safetab::cell_noise::NoiseKind};
 
 /// At most so many levels.
 const MOST_LEVELS: usize = 1000;
 
 /// A plan.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct TuningPlan {
     /// What it is.
     pub title: String,
     /// The noise of all levels.
-    pub mechanism: Mechanism,
+    pub noise_kind: NoiseKind,
     /// Which data sets are neighbors.
     pub neighbors: Neighbors,
     /// The probability with which an empty group is suppressed.
@@ -48,14 +43,14 @@ pub struct Plan {
     /// The margin of a cell over the cell that is aimed at.
     pub target_error: Rational,
     /// Its levels.
-    pub levels: Vec<Planned>,
+    pub levels: Vec<PlannedLevel>,
 }
 
 /// A level of a plan.
 #[derive(Clone, Debug)]
-pub struct Planned {
+pub struct PlannedLevel {
     /// Its noise.
-    pub level: Level,
+    pub level: GroupLevel,
     /// The margin for which the budget was found; nothing where the budget was given.
     pub moe: Option<u32>,
     /// Whether some of its groups are published by their total only.
@@ -104,9 +99,9 @@ fn yes() -> bool {
     true
 }
 
-impl Plan {
+impl TuningPlan {
     /// Reads a plan from the text of a TOML file; `file` names it in messages.
-    pub fn parse(text: &str, file: &str) -> Result<Plan> {
+    pub fn parse(text: &str, file: &str) -> Result<TuningPlan> {
         let reader = TomlReader::new(file, text);
         let raw: PlanFile = reader.toml()?;
         let share = |field: &Option<Spanned<String>>, what: &str, default: (u32, u32)| -> Result<Rational> {
@@ -117,19 +112,19 @@ impl Plan {
             }
             Ok(value)
         };
-        let mechanism = match &raw.mechanism {
-            None => Mechanism::DiscreteGaussian,
+        let noise_kind = match &raw.mechanism {
+            None => NoiseKind::DiscreteGaussian,
             Some(name) => match name.get_ref().as_str() {
-                "discrete-gaussian" => Mechanism::DiscreteGaussian,
-                "geometric" => Mechanism::Geometric,
+                "discrete-gaussian" => NoiseKind::DiscreteGaussian,
+                "geometric" => NoiseKind::Geometric,
                 other => {
                     let why = format!("mechanism = {other:?}: expected \"discrete-gaussian\" or \"geometric\"");
                     return Err(reader.refuse(name.span().start, why));
                 }
             },
         };
-        let settings = Settings {
-            mechanism,
+        let defaults = PlanDefaults {
+            noise_kind,
             gamma: share(&raw.gamma, "gamma", (1, 10))?,
             stability: match &raw.race_codes {
                 None => stability(8)?,
@@ -149,9 +144,9 @@ impl Plan {
         if raw.levels.is_empty() || raw.levels.len() > MOST_LEVELS {
             return Err(reader.refuse(0, format!("1 to {MOST_LEVELS} [[level]] are needed")));
         }
-        let mut levels: Vec<Planned> = Vec::new();
+        let mut levels: Vec<PlannedLevel> = Vec::new();
         for level in &raw.levels {
-            let planned = settings.level(&reader, level)?;
+            let planned = defaults.level(&reader, level)?;
             if levels.iter().any(|known| known.level.name() == planned.level.name()) {
                 let name = &level.get_ref().name;
                 return Err(reader.refuse(name.span().start, format!("the level {:?} occurs twice", name.get_ref())));
@@ -159,7 +154,7 @@ impl Plan {
             levels.push(planned);
         }
         let neighbors = neighbors.unwrap_or(Neighbors::AddRemove);
-        Ok(Plan { title: raw.title, mechanism, neighbors, suppress, target_error, levels })
+        Ok(TuningPlan { title: raw.title, noise_kind, neighbors, suppress, target_error, levels })
     }
 }
 
@@ -169,33 +164,34 @@ fn at<'a>(reader: &'a TomlReader, place: usize) -> impl Fn(Error) -> Error + 'a 
 }
 
 /// What all levels share.
-struct Settings {
-    mechanism: Mechanism,
+struct PlanDefaults {
+    noise_kind: NoiseKind,
     gamma: Rational,
     stability: u32,
     decimals: u32,
 }
 
-impl Settings {
-    fn level(&self, reader: &TomlReader, raw: &Spanned<LevelFile>) -> Result<Planned> {
+impl PlanDefaults {
+    fn level(&self, reader: &TomlReader, raw: &Spanned<LevelFile>) -> Result<PlannedLevel> {
         let place = raw.span().start;
         let raw = raw.get_ref();
         let name = raw.name.get_ref();
         let stability = raw.stability.as_ref().map_or(self.stability, |stability| *stability.get_ref());
-        let (own, other) = match self.mechanism {
-            Mechanism::DiscreteGaussian => (&raw.rho, &raw.epsilon),
-            Mechanism::Geometric => (&raw.epsilon, &raw.rho),
+        let (own, other) = match self.noise_kind {
+            NoiseKind::DiscreteGaussian => (&raw.rho, &raw.epsilon),
+            NoiseKind::Geometric => (&raw.epsilon, &raw.rho),
         };
-        let budget_name = self.mechanism.budget_name();
+        let budget_name = self.noise_kind.budget_name();
         if let Some(other) = other {
-            let why = format!("the level {name:?}: the budget of {} noise is its {budget_name}", self.mechanism.name());
+            let why =
+                format!("the level {name:?}: the budget of {} noise is its {budget_name}", self.noise_kind.name());
             return Err(reader.refuse(other.span().start, why));
         }
         let (budget, place) = match (own, &raw.moe) {
             (Some(budget), None) => (reader.positive(budget, budget_name)?, budget.span().start),
             (None, Some(moe)) => {
                 let place = moe.span().start;
-                let least = least_budget(self.mechanism, *moe.get_ref(), &self.gamma, stability, self.decimals);
+                let least = least_budget(self.noise_kind, *moe.get_ref(), &self.gamma, stability, self.decimals);
                 (least.map_err(at(reader, place))?.value, place)
             }
             _ => {
@@ -203,7 +199,7 @@ impl Settings {
                 return Err(reader.refuse(place, why));
             }
         };
-        let level = Level::new(name, self.mechanism, budget, self.gamma.clone(), stability);
+        let level = GroupLevel::new(name, self.noise_kind, budget, self.gamma.clone(), stability);
         let level = level.and_then(|level| level.stage_noises().map(|_| level)).map_err(at(reader, place))?;
         if let Some(thresholds) = &raw.thresholds {
             let [first, second, third] = thresholds.get_ref();
@@ -216,7 +212,7 @@ impl Settings {
             let why = format!("the level {name:?}: sizes and numbers of groups are at most {MOST_SIZE}");
             return Err(reader.refuse(wrong.span().start, why));
         }
-        Ok(Planned {
+        Ok(PlannedLevel {
             level,
             moe: raw.moe.as_ref().map(|moe| *moe.get_ref()),
             total_only: raw.total_only,
@@ -253,7 +249,7 @@ groups = [[0, 1000], [25, 40]]
 
     #[test]
     fn a_good_plan_is_read() {
-        let plan = Plan::parse(GOOD, "plan.toml").unwrap();
+        let plan = TuningPlan::parse(GOOD, "plan.toml").unwrap();
         let [nation, county] = &plan.levels[..] else { panic!("two levels") };
         assert_eq!((nation.level.stability(), county.level.stability()), (4, 9));
         assert_eq!((nation.level.stage_2().unwrap().margin, nation.moe), (3, Some(3)));
@@ -290,11 +286,12 @@ groups = [[0, 1000], [25, 40]]
             ("title = \"two levels\"", "title = \"\"\nsuppress = \"1\"", "suppress"),
         ] {
             assert!(GOOD.contains(from), "{from}");
-            let message = Plan::parse(&GOOD.replacen(from, to, 1), "plan.toml").unwrap_err().to_string();
+            let message = TuningPlan::parse(&GOOD.replacen(from, to, 1), "plan.toml").unwrap_err().to_string();
             assert!(message.contains(says) && message.contains("plan.toml"), "{from} -> {to}: {message}");
         }
         assert!(
-            Plan::parse("", "plan.toml").is_err() && Plan::parse("title = \"x\"\nlevel = []", "plan.toml").is_err()
+            TuningPlan::parse("", "plan.toml").is_err()
+                && TuningPlan::parse("title = \"x\"\nlevel = []", "plan.toml").is_err()
         );
     }
 }

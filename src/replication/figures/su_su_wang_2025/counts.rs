@@ -3,28 +3,12 @@
 //! The paper has the counts of Pennsylvania; here are those of Rhode Island (2010 Census, by block), read from a file of
 //! public data whose folder the caller names. Nothing is simulated: the expected errors are sums over the noise.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::{Path, PathBuf}};
 
 use rug::Rational;
 
 use super::inputs::{noise, printed_sigma2, release};
-use crate::replication::verdict::percent_below;
-use crate::{
-    chart::{
-        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
-        drawing::{ends, exact},
-    },
-    error::{Error, Result},
-    noise::{
-        DiscreteGaussian,
-        error::{Cut, Errors},
-    },
-    numeric::Enclosure,
-    replication::figures::item::Sources,
-};
+use crate::{replication::{verdict::percent_below, figures::item::Sources}, chart::{drawing::{ends, exact}, Axis, Drawing, Figure, Ink, Panel, Series, Sheet}, error::{Error, Result}, noise::{published_error::{ClampedErrors, ExpectedErrors}, DiscreteGaussian}, numeric::Enclosure};
 
 const FILE: &str = "ri_2010_block.csv";
 const PLACES: [&str; 3] = ["geography/rhode-island", "rhode-island", ""];
@@ -105,15 +89,18 @@ impl Blocks {
 }
 
 /// The mean over all units of the expected errors of counts cut at zero.
-fn mean(cut: &Cut, units: &Histogram) -> Errors {
+fn mean(cut: &ClampedErrors, units: &Histogram) -> ExpectedErrors {
     let number = |value: u64| Enclosure::rational(&Rational::from(value), BITS);
     let all = number(units.values().sum());
-    let average = |error: &dyn Fn(&Errors) -> Enclosure| {
+    let average = |error: &dyn Fn(&ExpectedErrors) -> Enclosure| {
         let sum =
             units.iter().fold(number(0), |sum, (count, times)| sum.add(&error(cut.at(*count)).mul(&number(*times))));
         sum.div(&all)
     };
-    Errors { squared: average(&|errors| errors.squared.clone()), absolute: average(&|errors| errors.absolute.clone()) }
+    ExpectedErrors {
+        squared: average(&|errors| errors.squared.clone()),
+        absolute: average(&|errors| errors.absolute.clone()),
+    }
 }
 
 /// A row of a figure: what it is about, the errors under the Bureau's noise and under the reduced one.
@@ -146,9 +133,9 @@ fn panel(title: &str, label: &str, names: &[&str], pairs: &[Pair], range: (f64, 
 }
 
 /// The noise of a level and the reduced noise that Table 1 prints for it.
-fn cuts(level: &str) -> Result<[Cut; 2]> {
+fn cuts(level: &str) -> Result<[ClampedErrors; 2]> {
     let own = DiscreteGaussian::new(noise(&release()?, level)?.0)?;
-    Ok([own, DiscreteGaussian::new(printed_sigma2(level)?)?].map(|noise| Cut::new(&noise, DIGITS + 4)))
+    Ok([own, DiscreteGaussian::new(printed_sigma2(level)?)?].map(|noise| ClampedErrors::new(&noise, DIGITS + 4)))
 }
 
 /// Figure 6: the mean squared and absolute error of total population at four levels, cut at zero and not.
@@ -159,11 +146,11 @@ pub fn figure_6(sources: &Sources) -> Result<Drawing> {
         [("State", 2, "State"), ("County", 5, "County"), ("Tract", 11, "Tract Subset"), ("Block", 15, "Block")];
     let mut sheet = Sheet::new(["measure", "processing", "level", "units"].into_iter().chain(PAIR));
     let names = levels.map(|level| level.0);
-    let mut rows: Vec<(usize, Vec<Errors>, Vec<Errors>)> = Vec::new();
+    let mut rows: Vec<(usize, Vec<ExpectedErrors>, Vec<ExpectedErrors>)> = Vec::new();
     for (_, digits, geolevel) in levels {
         let units = blocks.histogram("pop", digits);
         let cuts = cuts(geolevel)?;
-        let plain = cuts.iter().map(Cut::plain).collect();
+        let plain = cuts.iter().map(ClampedErrors::unclamped).collect();
         let cut = cuts.iter().map(|cut| mean(cut, &units)).collect();
         rows.push((units.values().sum::<u64>() as usize, plain, cut));
     }
@@ -173,7 +160,7 @@ pub fn figure_6(sources: &Sources) -> Result<Drawing> {
             let pairs: Vec<Pair> = (rows.iter())
                 .map(|(_, plain, cut)| {
                     let errors = if k == 0 { plain } else { cut };
-                    let value = |errors: &Errors| {
+                    let value = |errors: &ExpectedErrors| {
                         if measure == "MSE" { errors.squared.clone() } else { errors.absolute.clone() }
                     };
                     Pair { bureau: value(&errors[0]), reduced: value(&errors[1]) }

@@ -1,21 +1,11 @@
 //! Figures of epsilon and delta: 2, 3, 5, 7, 11, 14, 15.
 
+use crate::account::Delta;
 use rayon::prelude::*;
 use rug::Rational;
 
 use super::inputs::{BUREAU, OURS, alike, delta_axis, deltas, noise, printed_factor, printed_sigma2, release, whole};
-use crate::replication::accounts::scaled;
-use crate::replication::verdict::{finite, percent_below};
-use crate::{
-    account::{Composition, conversions},
-    chart::{
-        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
-        drawing::{ends, exact},
-    },
-    error::Result,
-    numeric::{Enclosure, rational::parse},
-    replication::figures::item::{Sources, grid},
-};
+use crate::{account::{Account, Composition, conversions}, replication::{accounts::scaled, verdict::{finite, percent_below}, figures::item::{Sources, grid}}, chart::{drawing::{ends, exact}, Axis, Drawing, Figure, Ink, Panel, Series, Sheet}, error::Result, numeric::{rational::parse, Enclosure}};
 
 /// The digits of every enclosure in a CSV.
 const DIGITS: u32 = 12;

@@ -1,5 +1,6 @@
 //! Tables 1, 2 and 3, and Figure 10.
 
+use crate::account::Delta;
 use rayon::prelude::*;
 use rug::Rational;
 

@@ -1,20 +1,10 @@
 //! Figures of trade-off functions: 4, 12, 13.
 
 use rayon::prelude::*;
-use rug::{Integer, Rational, ops::Pow};
+use rug::{ops::Pow, Integer, Rational};
 
 use super::inputs::{BUREAU, OURS, alike, noise, printed_factor, printed_sigma2, release, whole};
-use crate::replication::accounts::scaled;
-use crate::{
-    account::{Composition, conversions::zcdp_tradeoff},
-    chart::{
-        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
-        drawing::{ends, exact},
-    },
-    error::Result,
-    numeric::Enclosure,
-    replication::figures::item::Sources,
-};
+use crate::{account::{conversions::zcdp_tradeoff, Account, Composition}, replication::{accounts::scaled, figures::item::Sources}, chart::{drawing::{ends, exact}, Axis, Drawing, Figure, Ink, Panel, Series, Sheet}, error::Result, numeric::Enclosure};
 
 const HEADER: [&str; 8] = [
     "level",

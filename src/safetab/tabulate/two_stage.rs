@@ -3,32 +3,25 @@
 //! The groups are those of the specification and the geography: every entity with every iteration. A group without
 //! records has zeros like any other count and gets the same noise, or its absence would tell that it is empty.
 
-use super::{
-    plan::LevelPlan,
-    statistics::{CELLS, Cells, called_for, sums},
-};
-use crate::{
-    error::{Error, Result},
-    noise::{Sampler, Streams},
-    safetab::postprocess::Table,
-};
+use super::{levels::TabulatedLevel, workload::{CELLS, Cells, called_for, sums}};
+use crate::{error::{Error, Result}, noise::{Sampler, Streams}, safetab::tables::PublishedTable};
 
 /// Groups that are tabulated together.
 const PIECE: usize = 1 << 15;
 
 /// The noisy counts of consecutive groups.
 #[derive(Debug, Default)]
-pub struct Piece {
+pub struct GroupBatch {
     /// The number of the first group: entity times the number of iterations, plus iteration.
     pub first: u64,
     /// What each group gets; nothing where it is suppressed.
-    pub tables: Vec<Option<Table>>,
+    pub tables: Vec<Option<PublishedTable>>,
     /// Where the counts of each group begin.
     starts: Vec<usize>,
     counts: Vec<i64>,
 }
 
-impl Piece {
+impl GroupBatch {
     /// The noisy counts of a group of the piece: its total, or its cells, males first.
     pub fn counts(&self, group: usize) -> &[i64] {
         let width = self.tables[group].map_or(0, |table| table.noisy_cells() as usize);
@@ -38,7 +31,7 @@ impl Piece {
 
 /// One level on its way from counts to noisy counts.
 pub struct Tabulation<'a> {
-    plan: &'a LevelPlan,
+    plan: &'a TabulatedLevel,
     allow_negative_counts: bool,
     total_only: Sampler,
     stage_1: Sampler,
@@ -50,7 +43,7 @@ pub struct Tabulation<'a> {
 
 impl<'a> Tabulation<'a> {
     /// Nothing counted yet.
-    pub fn new(plan: &'a LevelPlan, allow_negative_counts: bool) -> Result<Self> {
+    pub fn new(plan: &'a TabulatedLevel, allow_negative_counts: bool) -> Result<Self> {
         let mut tabulation = Tabulation {
             plan,
             allow_negative_counts,
@@ -78,7 +71,7 @@ impl<'a> Tabulation<'a> {
         cell: usize,
         count: i64,
         streams: &mut Streams,
-        publish: &mut dyn FnMut(Piece) -> Result<()>,
+        publish: &mut dyn FnMut(GroupBatch) -> Result<()>,
     ) -> Result<()> {
         let group = u64::from(region) * self.plan.iterations.len() as u64 + u64::from(iteration);
         while group >= self.first + self.cells.len() as u64 {
@@ -89,21 +82,21 @@ impl<'a> Tabulation<'a> {
     }
 
     /// Tabulates all groups that are left.
-    pub fn finish(mut self, streams: &mut Streams, publish: &mut dyn FnMut(Piece) -> Result<()>) -> Result<()> {
+    pub fn finish(mut self, streams: &mut Streams, publish: &mut dyn FnMut(GroupBatch) -> Result<()>) -> Result<()> {
         while !self.cells.is_empty() {
             self.publish(streams, publish)?;
         }
         Ok(())
     }
 
-    fn publish(&mut self, streams: &mut Streams, publish: &mut dyn FnMut(Piece) -> Result<()>) -> Result<()> {
+    fn publish(&mut self, streams: &mut Streams, publish: &mut dyn FnMut(GroupBatch) -> Result<()>) -> Result<()> {
         let piece = self.piece(streams)?;
         publish(piece)?;
         self.begin(self.first + self.cells.len() as u64);
         Ok(())
     }
 
-    fn piece(&self, streams: &mut Streams) -> Result<Piece> {
+    fn piece(&self, streams: &mut Streams) -> Result<GroupBatch> {
         let plan = self.plan;
         let width = plan.iterations.len() as u64;
         let detailed_only: Vec<bool> = (self.first..)
@@ -111,13 +104,13 @@ impl<'a> Tabulation<'a> {
             .map(|group| plan.iterations[(group % width) as usize].detailed_only)
             .collect();
         let totals_only = detailed_only.iter().filter(|only| **only).count();
-        let mut piece = Piece { first: self.first, ..Piece::default() };
+        let mut piece = GroupBatch { first: self.first, ..GroupBatch::default() };
 
         // Stage 1, for the groups that have two. Its noisy totals choose and are forgotten.
         let mut stage_1 = drawn(&self.stage_1, self.cells.len() - totals_only, streams).into_iter();
         for (cells, &only) in self.cells.iter().zip(&detailed_only) {
             let table = match only {
-                true => Table::Total,
+                true => PublishedTable::Total,
                 false => {
                     let noisy = add(cells.iter().sum(), stage_1.next())?;
                     called_for(noisy, &plan.thresholds)
@@ -167,28 +160,28 @@ fn add(count: i64, noise: Option<i64>) -> Result<i64> {
 mod tests {
     use rug::Rational;
 
-    use super::super::plan::Noise;
+    use super::super::levels::CountNoise;
     use super::*;
     use crate::{
         loss::law::Law,
         noise::DiscreteGaussian,
         numeric::rational::parse,
         safetab::{
-            groups::Key,
-            schema::{IterationCode, Level, RegionType},
+            groups::TabulatedIteration,
+            schema::{IterationCode, IterationLevel, RegionType},
         },
     };
 
-    fn noise(sigma2: &str) -> Noise {
-        Noise { law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() }, margin: 0 }
+    fn noise(sigma2: &str) -> CountNoise {
+        CountNoise { law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() }, margin: 0 }
     }
 
     /// Entities with 50 iterations, every fifth of them detailed-only.
-    fn plan(regions: usize) -> LevelPlan {
+    fn plan(regions: usize) -> TabulatedLevel {
         let code = |number: usize| IterationCode::read(format!("{number:04}").as_bytes()).unwrap();
-        LevelPlan {
+        TabulatedLevel {
             region_type: RegionType::State,
-            level: Level::Two,
+            level: IterationLevel::Two,
             budget: Rational::from(1),
             stability: 9,
             total_only: noise("2"),
@@ -196,17 +189,21 @@ mod tests {
             stage_2: noise("7/2"),
             thresholds: [20, 100, 1000],
             suppression: None,
-            iterations: (0..50).map(|i| Key { iteration: code(i), detailed_only: i % 5 == 0 }).collect(),
+            iterations: (0..50).map(|i| TabulatedIteration { iteration: code(i), detailed_only: i % 5 == 0 }).collect(),
             regions: (0..regions).map(|i| i.to_string()).collect(),
         }
     }
 
     /// Runs groups through, each with the cells of `count`, and shows every group's number and noisy counts.
-    fn run(plan: &LevelPlan, count: impl Fn(u64) -> i64, mut see: impl FnMut(u64, Option<Table>, &[i64])) {
+    fn run(
+        plan: &TabulatedLevel,
+        count: impl Fn(u64) -> i64,
+        mut see: impl FnMut(u64, Option<PublishedTable>, &[i64]),
+    ) {
         let mut streams = Streams::with_insecure_seed(5);
         let mut tabulation = Tabulation::new(plan, true).unwrap();
         let mut next = 0;
-        let mut publish = |piece: Piece| {
+        let mut publish = |piece: GroupBatch| {
             assert_eq!(piece.first, next);
             for (i, &table) in piece.tables.iter().enumerate() {
                 see(next, table, piece.counts(i));
@@ -248,9 +245,9 @@ mod tests {
             |_| 0,
             |group, table, counts| {
                 if group % 5 == 0 {
-                    assert_eq!(table, Some(Table::Total));
+                    assert_eq!(table, Some(PublishedTable::Total));
                     only.extend(counts);
-                } else if table == Some(Table::Total) {
+                } else if table == Some(PublishedTable::Total) {
                     staged.extend(counts);
                 }
             },
@@ -277,7 +274,7 @@ mod tests {
                 }
                 let table = table.unwrap();
                 workloads[table as usize] += 1;
-                if table == Table::SexAge9 {
+                if table == PublishedTable::SexAge9 {
                     // Both cells lie in males from 15 to 17 and females of 65 and 66.
                     let mut exact = vec![0; 18];
                     (exact[1], exact[9 + 7]) = (33, 67);
@@ -294,7 +291,7 @@ mod tests {
 
     #[test]
     fn suppression_keeps_what_exceeds_the_threshold_and_negative_counts_can_go() {
-        let suppressed = LevelPlan { suppression: Some([2, 3]), ..plan(200) };
+        let suppressed = TabulatedLevel { suppression: Some([2, 3]), ..plan(200) };
         let (mut kept, mut gone) = (0, 0);
         run(
             &suppressed,
@@ -302,8 +299,10 @@ mod tests {
             |group, table, counts| match table {
                 None => gone += 1,
                 // A group that stage 1 sends on has ages and is never suppressed.
-                Some(Table::SexAge4 | Table::SexAge9 | Table::SexAge23) => assert!(group % 5 > 0),
-                Some(Table::Total) => {
+                Some(PublishedTable::SexAge4 | PublishedTable::SexAge9 | PublishedTable::SexAge23) => {
+                    assert!(group % 5 > 0)
+                }
+                Some(PublishedTable::Total) => {
                     kept += 1;
                     assert!(counts[0] > if group % 5 == 0 { 2 } else { 3 });
                 }
@@ -314,7 +313,7 @@ mod tests {
         let plan = plan(10);
         let tabulation = Tabulation::new(&plan, false).unwrap();
         let mut least = Vec::new();
-        let mut publish = |piece: Piece| {
+        let mut publish = |piece: GroupBatch| {
             least.extend((0..500).map(|i| piece.counts(i)[0]));
             Ok(())
         };

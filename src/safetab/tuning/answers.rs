@@ -2,21 +2,12 @@
 
 use rug::{Integer, Rational};
 
-use super::{
-    Stage, TableError, margin_level,
-    plan::{Plan, Planned},
-    spent::{Spent, spent},
-};
-use crate::{
-    error::{Error, Result},
-    numeric::Enclosure,
-    release::Neighbors,
-    safetab::postprocess::{Suppression, Table},
-};
+use super::{epsilons::{PersonEpsilons, person_epsilons}, level::{Stage, TableMargins, if_in_range, margin_level}, plan::{PlannedLevel, TuningPlan}};
+use crate::{error::Result, numeric::Enclosure, release::Neighbors, safetab::{suppression::Suppression, tables::PublishedTable}};
 
 /// What is asked of every level.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct TuningQuestion {
     /// The probability with which an empty group is suppressed.
     pub suppress: Rational,
     /// The margin of a cell over the cell that is aimed at.
@@ -33,7 +24,7 @@ pub struct Question {
 
 /// A level, answered.
 #[derive(Clone, Debug)]
-pub struct Tuned {
+pub struct TunedLevel {
     /// The total of a group that gets nothing else.
     pub total_only: Stage,
     /// The total that chooses the table.
@@ -41,18 +32,18 @@ pub struct Tuned {
     /// A cell of the table.
     pub stage_2: Stage,
     /// Each table.
-    pub tables: Vec<TableError>,
+    pub tables: Vec<TableMargins>,
     /// For each threshold, the least size of a group that reaches it with 95 %; nothing where none are given.
-    pub reached: Option<Vec<(Table, i64, Integer)>>,
+    pub reached: Option<Vec<(PublishedTable, i64, Integer)>>,
     /// The suppression of small totals; nothing where none are suppressed.
-    pub suppressed: Option<Suppressed>,
+    pub suppressed: Option<SuppressionEffect>,
     /// What one person's data reveal.
-    pub spent: Spent,
+    pub person_epsilons: PersonEpsilons,
 }
 
 /// The suppression of small totals.
 #[derive(Clone, Debug)]
-pub struct Suppressed {
+pub struct SuppressionEffect {
     /// The rule.
     pub rule: Suppression,
     /// `P[X <= T]`: how likely an empty group is suppressed.
@@ -80,37 +71,34 @@ pub struct GroupSuppression {
     pub formula: Option<Enclosure>,
 }
 
-/// Nothing where a quantity is out of range.
-pub(super) fn within<T>(answer: Result<T>) -> Result<Option<T>> {
-    match answer {
-        Err(Error::OutOfRange { .. }) => Ok(None),
-        other => other.map(Some),
-    }
-}
-
-impl Planned {
+impl PlannedLevel {
     /// Answers all questions about the level.
-    pub fn tuned(&self, question: &Question) -> Result<Tuned> {
+    pub fn tuned(&self, question: &TuningQuestion) -> Result<TunedLevel> {
         let (total_only, stage_1, stage_2) = (self.level.total_only()?, self.level.stage_1()?, self.level.stage_2()?);
         let reached = self.thresholds.map(|thresholds| -> Result<_> {
             // P[n + X >= threshold] = P[X <= n - threshold].
             let room = stage_1.noise.quantile(&margin_level())?;
             let least = |threshold: i64| (Integer::from(threshold) + room).max(Integer::new());
-            Ok(Table::ALL[1..].iter().zip(thresholds).map(|(table, at)| (*table, at, least(at))).collect())
+            Ok(PublishedTable::ALL[1..].iter().zip(thresholds).map(|(table, at)| (*table, at, least(at))).collect())
         });
         let suppressed = if self.suppressed { Some(self.suppression(&stage_2, question)?) } else { None };
-        Ok(Tuned {
+        Ok(TunedLevel {
             tables: self.level.tables(&question.target_error)?,
             reached: reached.transpose()?,
             suppressed,
-            spent: spent(&[(&self.level, self.total_only)], question.neighbors, &question.delta, question.digits)?,
+            person_epsilons: person_epsilons(
+                &[(&self.level, self.total_only)],
+                question.neighbors,
+                &question.delta,
+                question.digits,
+            )?,
             total_only,
             stage_1,
             stage_2,
         })
     }
 
-    fn suppression(&self, stage_2: &Stage, question: &Question) -> Result<Suppressed> {
+    fn suppression(&self, stage_2: &Stage, question: &TuningQuestion) -> Result<SuppressionEffect> {
         let digits = question.digits;
         let rule = Suppression::new(stage_2.noise.clone(), question.suppress.clone())?;
         let threshold = rule.threshold().max(0).unsigned_abs();
@@ -121,7 +109,7 @@ impl Planned {
             Ok(GroupSuppression {
                 size: *size,
                 probability: rule.probability(*size, digits)?,
-                bias: within(rule.bias(*size, digits))?,
+                bias: if_in_range(rule.bias(*size, digits))?,
                 formula: rule.bias_by_formula(*size, digits)?,
             })
         };
@@ -132,7 +120,7 @@ impl Planned {
             let own = probability.mul(&Enclosure::rational(&Rational::from(*number), bits));
             expected = Some(expected.map_or(own.clone(), |sum| sum.add(&own)));
         }
-        Ok(Suppressed {
+        Ok(SuppressionEffect {
             of_zero: rule.probability(0, digits)?,
             of_zero_below: rule.probability_below(0, digits)?,
             published_from: rule.published_from(&margin_level())?,
@@ -143,11 +131,11 @@ impl Planned {
     }
 }
 
-impl Plan {
+impl TuningPlan {
     /// What one person's data reveal at all levels together.
-    pub fn spent(&self, question: &Question) -> Result<Spent> {
+    pub fn person_epsilons(&self, question: &TuningQuestion) -> Result<PersonEpsilons> {
         let levels: Vec<_> = self.levels.iter().map(|planned| (&planned.level, planned.total_only)).collect();
-        spent(&levels, question.neighbors, &question.delta, question.digits)
+        person_epsilons(&levels, question.neighbors, &question.delta, question.digits)
     }
 }
 
@@ -166,8 +154,8 @@ groups = [[0, 1000], [21, 40], [1000, 7]]
 
     #[test]
     fn what_is_expected_is_the_sum_over_groups_and_thresholds_are_reached() {
-        let plan = Plan::parse(PLAN, "plan.toml").unwrap();
-        let question = Question {
+        let plan = TuningPlan::parse(PLAN, "plan.toml").unwrap();
+        let question = TuningQuestion {
             suppress: plan.suppress.clone(),
             target_error: plan.target_error.clone(),
             neighbors: plan.neighbors,
@@ -187,6 +175,6 @@ groups = [[0, 1000], [21, 40], [1000, 7]]
             let chance = |size: i64| tuned.stage_1.noise.survival(threshold - size, 15).unwrap();
             assert!(*chance(size).lower() >= margin_level() && *chance(size - 1).upper() < margin_level());
         }
-        assert_eq!(plan.spent(&question).unwrap().budget, tuned.spent.budget);
+        assert_eq!(plan.person_epsilons(&question).unwrap().budget, tuned.person_epsilons.budget);
     }
 }

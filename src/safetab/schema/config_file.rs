@@ -1,19 +1,12 @@
-//! config.json: budgets, thresholds, and what is run.
+//! config.json, read and checked key by key.
 
-use std::{fmt, fs::File, io::Read, path::Path};
+use std::{fs::File, io::Read, path::Path, fmt};
 
 use rug::Rational;
-use serde::{
-    Deserialize,
-    de::{Deserializer, MapAccess, Visitor},
-};
+use serde::{de::{Deserializer, MapAccess, Visitor}, Deserialize};
 use serde_json::Value;
 
-use super::{
-    Level, Pass, Privacy, RegionType,
-    findings::{At, Findings, Rule},
-    lines::{self, name_of},
-};
+use super::{config::SafeTabConfig, regions::{IterationLevel, Pass, Privacy, RegionType}, rows::{self, name_of}, validation::{Location, Rule, ValidationReport}};
 use crate::numeric::rational;
 
 /// No configuration is longer. The bureau's has two thousand bytes.
@@ -33,28 +26,12 @@ const MAX_RACES: &str = "max_race_codes";
 const RUNS: [&str; 2] = ["run_us", "run_pr"];
 const PLAIN: [&str; 6] = [MAX_RACES, RUNS[0], RUNS[1], "allow_negative_counts", "reader", "privacy_defn"];
 
-/// A configuration. Its decimals are the numbers that they say: the bureau's program holds them as binary doubles.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// By region type and level.
-    budgets: Vec<[Rational; 2]>,
-    thresholds: Vec<[[i64; 3]; 2]>,
-    gamma: Rational,
-    max_race_codes: u32,
-    zero_suppression_chance: Option<Rational>,
-    allow_negative_counts: bool,
-    run_us: bool,
-    run_pr: bool,
-    state_filter_us: Vec<u8>,
-    privacy: Privacy,
-}
-
-impl Settings {
+impl SafeTabConfig {
     /// Reads and checks a config.json. Nothing where it does not say what the other files are checked against: which states
     /// are run, and how many race codes are taken. Other values that break a rule are 0.
-    pub fn read(path: &Path, findings: &mut Findings) -> Option<Settings> {
+    pub fn read(path: &Path, report: &mut ValidationReport) -> Option<SafeTabConfig> {
         let file = name_of(path);
-        let at = At { file: &file, ..At::default() };
+        let at = Location { file: &file, ..Location::default() };
         // A device has no end, whatever length it says.
         let mut bytes = Vec::new();
         let read = File::open(path).and_then(|file| match file.take(LONGEST + 1).read_to_end(&mut bytes)? {
@@ -62,108 +39,46 @@ impl Settings {
             _ => Ok(bytes),
         });
         match read {
-            Ok(bytes) => Settings::from_bytes(lines::without_mark(&bytes), &file, findings),
+            Ok(bytes) => SafeTabConfig::from_bytes(rows::without_mark(&bytes), &file, report),
             Err(why) => {
-                findings.add(at, Rule::Unreadable, why.to_string(), &format!("a file of at most {LONGEST} bytes"));
+                report.add(at, Rule::Unreadable, why.to_string(), &format!("a file of at most {LONGEST} bytes"));
                 None
             }
         }
     }
 
-    fn from_bytes(bytes: &[u8], file: &str, findings: &mut Findings) -> Option<Settings> {
-        let at = At { file, ..At::default() };
+    fn from_bytes(bytes: &[u8], file: &str, report: &mut ValidationReport) -> Option<SafeTabConfig> {
+        let at = Location { file, ..Location::default() };
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
             Err(wrong) => {
                 let line = 1 + memchr::memchr_iter(b'\n', &bytes[..wrong.valid_up_to()]).count() as u64;
-                findings.add(At { line, ..at }, Rule::Encoding, &bytes[wrong.valid_up_to()..], "text in UTF-8");
+                report.add(Location { line, ..at }, Rule::Encoding, &bytes[wrong.valid_up_to()..], "text in UTF-8");
                 return None;
             }
         };
         let pairs = match serde_json::from_str::<Pairs>(text) {
             Ok(Pairs(pairs)) => pairs,
             Err(wrong) => {
-                let at = At { line: wrong.line() as u64, column: wrong.column() as u32, ..at };
+                let at = Location { line: wrong.line() as u64, column: wrong.column() as u32, ..at };
                 let line = text.lines().nth(wrong.line().saturating_sub(1)).unwrap_or_default();
-                findings.add(at, Rule::Syntax, line, &format!("one JSON object ({wrong})"));
+                report.add(at, Rule::Syntax, line, &format!("one JSON object ({wrong})"));
                 return None;
             }
         };
-        let mut keys = Keys { file, text, pairs, findings, complete: true };
-        let settings = keys.settings();
-        keys.complete.then_some(settings)
-    }
-
-    /// The budget of a region type and level: rho, or epsilon where the guarantee is [`Privacy::Pure`]. Zero where it is not
-    /// run.
-    pub fn budget(&self, region_type: RegionType, level: Level) -> &Rational {
-        &self.budgets[region_type.index()][level as usize]
-    }
-
-    /// The noisy counts of stage 1 from which sex is crossed with 4, 9 and 23 ages; in ascending order. Never reached
-    /// (`i64::MAX`) where a pass that is not run has none.
-    pub fn thresholds(&self, region_type: RegionType, level: Level) -> [i64; 3] {
-        self.thresholds[region_type.index()][level as usize]
-    }
-
-    /// The share of stage 1 in a budget, between 0 and 1.
-    pub fn gamma(&self) -> &Rational {
-        &self.gamma
-    }
-
-    /// How many columns of race codes are taken of every record, the first 1 to 8.
-    pub fn max_race_codes(&self) -> u32 {
-        self.max_race_codes
-    }
-
-    /// The least probability with which an empty group is suppressed, in [0, 1); nothing where none is.
-    pub fn zero_suppression_chance(&self) -> Option<&Rational> {
-        self.zero_suppression_chance.as_ref()
-    }
-
-    /// Whether negative counts stay.
-    pub fn allow_negative_counts(&self) -> bool {
-        self.allow_negative_counts
-    }
-
-    /// Whether a pass is run.
-    pub fn runs(&self, pass: Pass) -> bool {
-        match pass {
-            Pass::UnitedStates => self.run_us,
-            Pass::PuertoRico => self.run_pr,
-        }
-    }
-
-    /// The states of the pass over the United States, each once, in ascending order.
-    pub fn state_filter_us(&self) -> &[u8] {
-        &self.state_filter_us
-    }
-
-    /// The pass that tabulates a state: none where it is not run, or the state is not in the filter.
-    pub fn pass_of(&self, state: u64) -> Option<Pass> {
-        let pass = match state {
-            72 => Pass::PuertoRico,
-            _ if u8::try_from(state).is_ok_and(|state| self.state_filter_us.binary_search(&state).is_ok()) => {
-                Pass::UnitedStates
-            }
-            _ => return None,
-        };
-        self.runs(pass).then_some(pass)
-    }
-
-    /// The guarantee.
-    pub fn privacy(&self) -> Privacy {
-        self.privacy
+        let mut keys = Keys { file, text, pairs, report, complete: true };
+        let config = keys.config();
+        keys.complete.then_some(config)
     }
 }
 
 /// The key of a budget.
-fn budget_key(region_type: RegionType, level: Level) -> String {
+fn budget_key(region_type: RegionType, level: IterationLevel) -> String {
     format!("{BUDGET}{level}_{}", region_type.name().to_lowercase().replace('-', "_"))
 }
 
 /// The key of thresholds.
-fn threshold_key(region_type: RegionType, level: Level) -> String {
+fn threshold_key(region_type: RegionType, level: IterationLevel) -> String {
     format!("({region_type}, {level})")
 }
 
@@ -203,17 +118,17 @@ struct Keys<'a> {
     file: &'a str,
     text: &'a str,
     pairs: Vec<(String, Value)>,
-    findings: &'a mut Findings,
+    report: &'a mut ValidationReport,
     /// Whether the values are there without which nothing else is checked.
     complete: bool,
 }
 
 impl Keys<'_> {
-    fn settings(&mut self) -> Settings {
+    fn config(&mut self) -> SafeTabConfig {
         let thresholds = self.threshold_pairs();
         let known: Vec<String> = RegionType::ALL
             .into_iter()
-            .flat_map(|region_type| Level::ALL.map(|level| budget_key(region_type, level)))
+            .flat_map(|region_type| IterationLevel::ALL.map(|level| budget_key(region_type, level)))
             .chain([GAMMA, THRESHOLDS, SUPPRESSION, STATES].into_iter().chain(PLAIN).map(String::from))
             .collect();
         let pairs: Vec<String> = self.pairs.iter().map(|(key, _)| key.clone()).collect();
@@ -222,21 +137,21 @@ impl Keys<'_> {
         if self.complete && !run_us && !run_pr {
             self.wrong(RUNS[0], Rule::Contradiction, "false", "true, or run_pr true");
         }
-        let before = self.findings.count();
+        let before = self.report.count();
         let mut budgets = Vec::new();
         for region_type in RegionType::ALL {
-            budgets.push(Level::ALL.map(|level| self.budget(&budget_key(region_type, level))));
+            budgets.push(IterationLevel::ALL.map(|level| self.budget(&budget_key(region_type, level))));
         }
-        if self.findings.count() == before {
+        if self.report.count() == before {
             for pass in Pass::ALL.into_iter().filter(|pass| if *pass == Pass::PuertoRico { run_pr } else { run_us }) {
                 if pass.region_types().iter().all(|kind| budgets[kind.index()].iter().all(Rational::is_zero)) {
-                    let key = budget_key(pass.region_types()[0], Level::One);
+                    let key = budget_key(pass.region_types()[0], IterationLevel::One);
                     self.wrong(&key, Rule::Contradiction, "0", "a budget above 0 at some level of a pass that is run");
                 }
             }
         }
         let state_filter_us = self.states(run_us);
-        Settings {
+        SafeTabConfig {
             budgets,
             thresholds: self.thresholds(&thresholds, run_us, run_pr),
             gamma: self.rational(GAMMA, "a number above 0 and below 1", |gamma| *gamma > 0 && *gamma < 1),
@@ -273,7 +188,7 @@ impl Keys<'_> {
         let (line, column) = self.place(key, usize::from(rule == Rule::Duplicate));
         // Keys of the file's own invention are values, lest each be a kind of its own.
         let field = if rule == Rule::UnknownKey { "" } else { key };
-        self.findings.add(At { file: self.file, line, column, field }, rule, value, allowed);
+        self.report.add(Location { file: self.file, line, column, field }, rule, value, allowed);
         self.complete &= ![MAX_RACES, RUNS[0], RUNS[1], STATES].contains(&key);
     }
 
@@ -366,7 +281,7 @@ impl Keys<'_> {
         }
         let mut codes = Vec::new();
         for state in states {
-            let number = state.as_str().and_then(|text| lines::digits::<2>(text.as_bytes()));
+            let number = state.as_str().and_then(|text| rows::digits::<2>(text.as_bytes()));
             match number.filter(|number| (1..=56).contains(number) && !NO_STATES.contains(number)) {
                 Some(number) if !codes.contains(&(number as u8)) => codes.push(number as u8),
                 Some(_) => self.wrong(STATES, Rule::Value, state.to_string(), "every state once"),
@@ -402,13 +317,13 @@ impl Keys<'_> {
         let given: Vec<String> = pairs.iter().map(|(key, _)| key.clone()).collect();
         let known: Vec<String> = RegionType::ALL
             .into_iter()
-            .flat_map(|region_type| Level::ALL.map(|level| threshold_key(region_type, level)))
+            .flat_map(|region_type| IterationLevel::ALL.map(|level| threshold_key(region_type, level)))
             .collect();
         self.check_keys(&given, &known);
         let mut thresholds = Vec::new();
         for region_type in RegionType::ALL {
             let needed = if region_type.pass() == Pass::PuertoRico { run_pr } else { run_us };
-            thresholds.push(Level::ALL.map(|level| {
+            thresholds.push(IterationLevel::ALL.map(|level| {
                 let key = threshold_key(region_type, level);
                 let never = [i64::MAX; 3];
                 let Some((_, value)) = pairs.iter().find(|(name, _)| *name == key) else {

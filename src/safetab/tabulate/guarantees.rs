@@ -22,14 +22,8 @@ use std::collections::BTreeMap;
 
 use rug::Rational;
 
-use super::plan::LevelPlan;
-use crate::{
-    account::{Composition, Counts, conversions, paths::WorstPath},
-    error::{Error, Result},
-    loss::{family::Units, law::Law},
-    numeric::Enclosure,
-    safetab::schema::{Granularity, Level, Privacy},
-};
+use super::levels::TabulatedLevel;
+use crate::{account::{paths::WorstPath, Composition, Counts, conversions}, error::{Error, Result}, loss::{family::Units, law::Law}, numeric::Enclosure, safetab::schema::{Granularity, IterationLevel, Pass, Privacy}};
 
 /// Relative width of certified numbers: 10^-DIGITS.
 const DIGITS: u32 = 10;
@@ -39,7 +33,7 @@ type Mix = BTreeMap<Law, u64>;
 
 /// What a part of a run spends.
 #[derive(Clone, Debug)]
-pub struct Spent {
+pub struct Guarantee {
     /// The budget in the unit of the guarantee: rho, or the epsilon of pure differential privacy.
     pub budget: Rational,
     /// The smallest epsilon at delta, of the mix for which it is largest; nothing where the losses lie on a lattice that is
@@ -51,28 +45,59 @@ pub struct Spent {
 
 /// What a part of a run spends under both relations of neighbors.
 #[derive(Clone, Debug)]
-pub struct Account {
+pub struct Guarantees {
     /// One record is added or removed.
-    pub unbounded: Spent,
+    pub unbounded: Guarantee,
     /// One record is changed.
-    pub bounded: Spent,
+    pub bounded: Guarantee,
 }
 
-/// Accounts at one delta. Parts with the same noise are accounted for once.
-pub struct Accountant {
+/// The guarantees of a pass and of its levels.
+#[derive(Clone, Debug)]
+pub struct PassGuarantees {
+    /// The pass as a whole.
+    pub pass: Guarantees,
+    /// Each level alone.
+    pub levels: Vec<Guarantees>,
+}
+
+/// The guarantees of a run and of its parts.
+#[derive(Clone, Debug)]
+pub struct RunGuarantees {
+    /// Each pass.
+    pub passes: Vec<PassGuarantees>,
+    /// The run as a whole.
+    pub run: Guarantees,
+}
+
+impl RunGuarantees {
+    /// What a run of passes, each with its levels, reveals at delta, 0 < delta < 1.
+    pub fn new(privacy: Privacy, delta: &Rational, passes: &[(Pass, Vec<TabulatedLevel>)]) -> Result<Self> {
+        let mut accountant = Accountant::new(privacy, delta);
+        let mut each = Vec::new();
+        for (_, levels) in passes {
+            let alone = levels.iter().map(|level| accountant.guarantees(&[vec![level]])).collect::<Result<Vec<_>>>()?;
+            each.push(PassGuarantees { levels: alone, pass: accountant.guarantees(&[levels.iter().collect()])? });
+        }
+        let all: Vec<Vec<&TabulatedLevel>> = passes.iter().map(|(_, levels)| levels.iter().collect()).collect();
+        Ok(RunGuarantees { passes: each, run: accountant.guarantees(&all)? })
+    }
+}
+
+/// An accountant at one delta. Parts with the same noise are accounted for once.
+struct Accountant {
     privacy: Privacy,
     delta: Rational,
     known: BTreeMap<Vec<Mix>, Option<Enclosure>>,
 }
 
 impl Accountant {
-    /// An accountant at the given delta, 0 < delta < 1.
-    pub fn new(privacy: Privacy, delta: &Rational) -> Self {
+    fn new(privacy: Privacy, delta: &Rational) -> Self {
         Accountant { privacy, delta: delta.clone(), known: BTreeMap::new() }
     }
 
-    /// The account of passes, each a list of levels: a level alone, a pass alone, or the whole run.
-    pub fn account(&mut self, passes: &[Vec<&LevelPlan>]) -> Result<Account> {
+    /// The guarantees of passes, each a list of levels: a level alone, a pass alone, or the whole run.
+    fn guarantees(&mut self, passes: &[Vec<&TabulatedLevel>]) -> Result<Guarantees> {
         let budgets: Vec<Rational> =
             passes.iter().map(|levels| levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget)).collect();
         let budget = budgets.iter().max().cloned().unwrap_or_default();
@@ -85,10 +110,13 @@ impl Accountant {
                 pairs.push(both);
             }
         }
-        Ok(Account { unbounded: self.spent(budget.clone(), single)?, bounded: self.spent(budget * 2_u32, pairs)? })
+        Ok(Guarantees {
+            unbounded: self.guarantee(budget.clone(), single)?,
+            bounded: self.guarantee(budget * 2_u32, pairs)?,
+        })
     }
 
-    fn spent(&mut self, budget: Rational, mixes: Vec<Mix>) -> Result<Spent> {
+    fn guarantee(&mut self, budget: Rational, mixes: Vec<Mix>) -> Result<Guarantee> {
         let zcdp = self.privacy == Privacy::ZeroConcentrated && budget > 0;
         let delta = Delta::try_from(&self.delta)?;
         let rho = Rho::try_from(&budget).ok().filter(|_| zcdp);
@@ -111,13 +139,13 @@ impl Accountant {
                 Enclosure::new(own.lower().clone().min(&upper), upper)
             }),
         };
-        Ok(Spent { budget, epsilon, zcdp_epsilon })
+        Ok(Guarantee { budget, epsilon, zcdp_epsilon })
     }
 }
 
 /// Every mix of detailed-only and other groups that a person of a pass can have.
-fn mixes(levels: &[&LevelPlan], privacy: Privacy) -> Vec<Mix> {
-    let mut kinds: Vec<((Granularity, Level), u64)> = Vec::new();
+fn mixes(levels: &[&TabulatedLevel], privacy: Privacy) -> Vec<Mix> {
+    let mut kinds: Vec<((Granularity, IterationLevel), u64)> = Vec::new();
     for plan in levels {
         let kind = (plan.region_type.granularity(), plan.level);
         if !kinds.iter().any(|(known, _)| *known == kind) {
@@ -187,12 +215,12 @@ fn worst(mixes: &[Mix], delta: &Rational) -> Result<Option<Enclosure>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::Noise;
+    use super::super::levels::CountNoise;
     use super::*;
     use crate::{
         numeric::rational::parse,
         safetab::{
-            groups::Key,
+            groups::TabulatedIteration,
             schema::{IterationCode, RegionType},
         },
     };
@@ -205,11 +233,11 @@ mod tests {
     fn plan(
         privacy: Privacy,
         region_type: RegionType,
-        level: Level,
+        level: IterationLevel,
         budget: &str,
         only: usize,
         others: usize,
-    ) -> LevelPlan {
+    ) -> TabulatedLevel {
         let budget = number(budget);
         let noise = |share: &str| {
             let share = Rational::from(&budget * &number(share)) / 3_u32;
@@ -217,11 +245,11 @@ mod tests {
                 Privacy::ZeroConcentrated => Law::DiscreteGaussian { sigma2: (share * 2_u32).recip() },
                 Privacy::Pure => Law::DiscreteLaplace { epsilon: share },
             };
-            Noise { law, margin: 0 }
+            CountNoise { law, margin: 0 }
         };
         let code = IterationCode::read(b"1000").unwrap();
-        let key = |detailed_only| Key { iteration: code, detailed_only };
-        LevelPlan {
+        let key = |detailed_only| TabulatedIteration { iteration: code, detailed_only };
+        TabulatedLevel {
             region_type,
             level,
             stability: 3,
@@ -236,7 +264,7 @@ mod tests {
         }
     }
 
-    fn epsilon(counts: &[(&Noise, u64)], delta: &Rational) -> Enclosure {
+    fn epsilon(counts: &[(&CountNoise, u64)], delta: &Rational) -> Enclosure {
         let counts = counts.iter().filter(|(_, count)| *count > 0).map(|(noise, count)| match &noise.law {
             Law::DiscreteGaussian { sigma2 } => Counts::discrete_gaussian(sigma2.clone(), *count, 1).unwrap(),
             Law::DiscreteLaplace { epsilon } => Counts::discrete_laplace(epsilon.clone(), *count, 1).unwrap(),
@@ -249,10 +277,10 @@ mod tests {
     fn the_account_is_that_of_the_worst_mix() {
         let delta = number("1e-6");
         for privacy in [Privacy::ZeroConcentrated, Privacy::Pure] {
-            let nation = plan(privacy, RegionType::Usa, Level::Two, "2", 2, 5);
-            let state = plan(privacy, RegionType::State, Level::Two, "1", 2, 5);
-            let county = plan(privacy, RegionType::County, Level::Two, "1/2", 0, 5);
-            let account = Accountant::new(privacy, &delta).account(&[vec![&nation, &state, &county]]).unwrap();
+            let nation = plan(privacy, RegionType::Usa, IterationLevel::Two, "2", 2, 5);
+            let state = plan(privacy, RegionType::State, IterationLevel::Two, "1", 2, 5);
+            let county = plan(privacy, RegionType::County, IterationLevel::Two, "1/2", 0, 5);
+            let account = Accountant::new(privacy, &delta).guarantees(&[vec![&nation, &state, &county]]).unwrap();
             // So many detailed-only groups: the same in the nation and the state, none in the county.
             let of = |people: u64, only: u64| {
                 let others = 3 * people - only;
@@ -286,18 +314,18 @@ mod tests {
     #[test]
     fn passes_do_not_add_up_but_a_changed_record_can_leave_one_for_the_other() {
         let delta = number("1e-6");
-        let nation = plan(Privacy::ZeroConcentrated, RegionType::Usa, Level::One, "2", 0, 5);
-        let island = plan(Privacy::ZeroConcentrated, RegionType::PrState, Level::One, "1/2", 0, 5);
+        let nation = plan(Privacy::ZeroConcentrated, RegionType::Usa, IterationLevel::One, "2", 0, 5);
+        let island = plan(Privacy::ZeroConcentrated, RegionType::PrState, IterationLevel::One, "1/2", 0, 5);
         let account =
-            Accountant::new(Privacy::ZeroConcentrated, &delta).account(&[vec![&nation], vec![&island]]).unwrap();
+            Accountant::new(Privacy::ZeroConcentrated, &delta).guarantees(&[vec![&nation], vec![&island]]).unwrap();
         let alone = epsilon(&[(&nation.stage_1, 3), (&nation.stage_2, 3)], &delta);
         assert!(account.unbounded.epsilon.unwrap().overlaps(&alone));
         let twice = epsilon(&[(&nation.stage_1, 6), (&nation.stage_2, 6)], &delta);
         assert!(account.bounded.epsilon.unwrap().overlaps(&twice));
         assert_eq!((account.unbounded.budget, account.bounded.budget), (number("2"), number("4")));
         // Fewer iterations than the stability: no more counts than there are.
-        let few = plan(Privacy::ZeroConcentrated, RegionType::Usa, Level::One, "2", 0, 1);
-        let account = Accountant::new(Privacy::ZeroConcentrated, &delta).account(&[vec![&few]]).unwrap();
+        let few = plan(Privacy::ZeroConcentrated, RegionType::Usa, IterationLevel::One, "2", 0, 1);
+        let account = Accountant::new(Privacy::ZeroConcentrated, &delta).guarantees(&[vec![&few]]).unwrap();
         let one = epsilon(&[(&few.stage_1, 1), (&few.stage_2, 1)], &delta);
         assert!(account.unbounded.epsilon.unwrap().overlaps(&one));
     }

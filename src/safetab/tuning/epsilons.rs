@@ -16,22 +16,15 @@ use std::collections::BTreeMap;
 
 use rug::Rational;
 
-use super::Level;
-use crate::{
-    account::{Account, Composition, Counts, Delta, conversions, paths::WorstPath},
-    error::{Error, Result},
-    loss::family::Units,
-    numeric::Enclosure,
-    release::Neighbors,
-    safetab::cell::Mechanism,
-};
+use super::level::GroupLevel;
+use crate::{account::{paths::WorstPath, Account, Composition, Counts, Delta, conversions}, error::{Error, Result}, loss::family::Units, numeric::Enclosure, release::Neighbors, safetab::cell_noise::NoiseKind};
 
 /// At most so many mixes are compared.
 const MOST_MIXES: usize = 2000;
 
 /// The epsilons at one delta, in nats; nothing where the losses lie on a lattice that is too fine for an exact account.
 #[derive(Clone, Debug)]
-pub struct Spent {
+pub struct PersonEpsilons {
     /// The budget in the unit of the guarantee: rho, or the epsilon of pure differential privacy.
     pub budget: Rational,
     /// The exact epsilon of a person whose groups all have two stages.
@@ -50,12 +43,17 @@ pub struct Spent {
 
 /// What is spent at a delta, 0 < delta < 1, by levels with one mechanism; `true` beside those that have groups published by
 /// their totals only. Epsilons to a relative width of 10^-digits.
-pub fn spent(levels: &[(&Level, bool)], neighbors: Neighbors, delta: &Rational, digits: u32) -> Result<Spent> {
+pub fn person_epsilons(
+    levels: &[(&GroupLevel, bool)],
+    neighbors: Neighbors,
+    delta: &Rational,
+    digits: u32,
+) -> Result<PersonEpsilons> {
     let sides = neighbors.cells();
-    let Some(mechanism) = levels.first().map(|(level, _)| level.mechanism()) else {
+    let Some(noise_kind) = levels.first().map(|(level, _)| level.noise_kind()) else {
         return Err(Error::EmptyComposition);
     };
-    if levels.iter().any(|(level, _)| level.mechanism() != mechanism) {
+    if levels.iter().any(|(level, _)| level.noise_kind() != noise_kind) {
         let expected = "one mechanism for all levels";
         return Err(Error::out_of_range("the mechanism", "two different ones", expected));
     }
@@ -74,9 +72,9 @@ pub fn spent(levels: &[(&Level, bool)], neighbors: Neighbors, delta: &Rational, 
     let exact = |total_only: bool| -> Result<Option<Enclosure>> {
         let epsilon = within(all(total_only)?.epsilon(delta, digits))?.map(|epsilon| epsilon.value);
         // The pure guarantee holds at every delta.
-        let below_pure = |own: Enclosure| match mechanism {
-            Mechanism::DiscreteGaussian => own,
-            Mechanism::Geometric => {
+        let below_pure = |own: Enclosure| match noise_kind {
+            NoiseKind::DiscreteGaussian => own,
+            NoiseKind::Geometric => {
                 let pure = Enclosure::rational(&budget, own.upper().prec());
                 Enclosure::new(own.lower().clone(), own.upper().clone().min(pure.upper()))
             }
@@ -85,10 +83,10 @@ pub fn spent(levels: &[(&Level, bool)], neighbors: Neighbors, delta: &Rational, 
     };
     let two_stage = exact(false)?;
     let total_only = if any { exact(true)? } else { None };
-    let (largest, mixes) = match mechanism {
+    let (largest, mixes) = match noise_kind {
         _ if !any => (two_stage.clone(), 1),
-        Mechanism::Geometric => (total_only.clone(), 1),
-        Mechanism::DiscreteGaussian => match mixes(levels, sides)? {
+        NoiseKind::Geometric => (total_only.clone(), 1),
+        NoiseKind::DiscreteGaussian => match mixes(levels, sides)? {
             (None, count) => (None, count),
             (Some(mixes), count) => {
                 let worst = within(WorstPath::new(mixes, Units::Single)?.epsilon(delta, digits))?;
@@ -98,14 +96,14 @@ pub fn spent(levels: &[(&Level, bool)], neighbors: Neighbors, delta: &Rational, 
             }
         },
     };
-    let zcdp = match mechanism {
-        Mechanism::DiscreteGaussian => Some([
+    let zcdp = match noise_kind {
+        NoiseKind::DiscreteGaussian => Some([
             conversions::zcdp_epsilon(&budget.clone().try_into()?, delta, digits + 4),
             conversions::zcdp_epsilon_optimal(&budget.clone().try_into()?, delta)?.epsilon,
         ]),
-        Mechanism::Geometric => None,
+        NoiseKind::Geometric => None,
     };
-    Ok(Spent { budget, two_stage, total_only, largest, mixes, zcdp })
+    Ok(PersonEpsilons { budget, two_stage, total_only, largest, mixes, zcdp })
 }
 
 /// Nothing where the exact account is out of reach.
@@ -117,8 +115,8 @@ fn within<T>(answer: Result<T>) -> Result<Option<T>> {
 }
 
 /// Every mix of a person's groups, and how many there are; levels with the same noise are alike.
-fn mixes(levels: &[(&Level, bool)], sides: u64) -> Result<(Option<Vec<Composition>>, usize)> {
-    type Alike<'a> = BTreeMap<(&'a Rational, &'a Rational, u32), (&'a Level, u64)>;
+fn mixes(levels: &[(&GroupLevel, bool)], sides: u64) -> Result<(Option<Vec<Composition>>, usize)> {
+    type Alike<'a> = BTreeMap<(&'a Rational, &'a Rational, u32), (&'a GroupLevel, u64)>;
     let mut alike: Alike = BTreeMap::new();
     let mut fixed: Vec<Counts> = Vec::new();
     for (level, allowed) in levels {
@@ -147,23 +145,23 @@ mod tests {
     use super::*;
     use crate::numeric::rational::parse;
 
-    fn level(mechanism: Mechanism, budget: &str, stability: u32) -> Level {
-        Level::new("", mechanism, parse(budget).unwrap(), parse("1/10").unwrap(), stability).unwrap()
+    fn level(noise_kind: NoiseKind, budget: &str, stability: u32) -> GroupLevel {
+        GroupLevel::new("", noise_kind, parse(budget).unwrap(), parse("1/10").unwrap(), stability).unwrap()
     }
 
     #[test]
     fn the_largest_epsilon_is_that_of_the_worst_mix() {
         let delta = parse("1e-6").unwrap();
-        for (mechanism, budget) in [(Mechanism::DiscreteGaussian, "1.7"), (Mechanism::Geometric, "2.4")] {
-            let level = level(mechanism, budget, 3);
-            let got = spent(&[(&level, true)], Neighbors::AddRemove, &delta, 10).unwrap();
+        for (noise_kind, budget) in [(NoiseKind::DiscreteGaussian, "1.7"), (NoiseKind::Geometric, "2.4")] {
+            let level = level(noise_kind, budget, 3);
+            let got = person_epsilons(&[(&level, true)], Neighbors::AddRemove, &delta, 10).unwrap();
             let largest = got.largest.unwrap();
             let each: Vec<Enclosure> = (0..=3)
                 .map(|own| Composition::new(level.counts(own, 3 - own).unwrap()).unwrap())
                 .map(|composition| composition.epsilon(&delta, 12).unwrap().value)
                 .collect();
             let worst = each.iter().skip(1).fold(each[0].clone(), |worst, one| worst.max(one));
-            assert!(largest.overlaps(&worst), "{mechanism:?} {largest:?} {worst:?}");
+            assert!(largest.overlaps(&worst), "{noise_kind:?} {largest:?} {worst:?}");
             assert!(each.iter().all(|one| one.lower() <= largest.upper()));
             assert!(got.two_stage.unwrap().overlaps(&each[0]) && got.total_only.unwrap().overlaps(&each[3]));
         }
@@ -172,8 +170,8 @@ mod tests {
     #[test]
     fn bounded_neighbors_spend_twice_and_more_levels_more() {
         let delta = parse("1e-10").unwrap();
-        let (one, other) = (level(Mechanism::DiscreteGaussian, "0.159", 9), level(Mechanism::DiscreteGaussian, "1", 9));
-        let of = |levels: &[(&Level, bool)], neighbors| spent(levels, neighbors, &delta, 8).unwrap();
+        let (one, other) = (level(NoiseKind::DiscreteGaussian, "0.159", 9), level(NoiseKind::DiscreteGaussian, "1", 9));
+        let of = |levels: &[(&GroupLevel, bool)], neighbors| person_epsilons(levels, neighbors, &delta, 8).unwrap();
         let single = of(&[(&one, false)], Neighbors::AddRemove);
         let bounded = of(&[(&one, false)], Neighbors::Bounded);
         let both = of(&[(&one, false), (&other, false)], Neighbors::AddRemove);
@@ -188,19 +186,19 @@ mod tests {
 
     #[test]
     fn a_lattice_that_is_too_fine_has_no_exact_account_and_is_no_error() {
-        let levels = ["4.569018", "2.597671", "0.593128"].map(|budget| level(Mechanism::Geometric, budget, 9));
-        let all: Vec<(&Level, bool)> = levels.iter().map(|level| (level, true)).collect();
-        let got = spent(&all, Neighbors::AddRemove, &parse("1e-10").unwrap(), 8).unwrap();
+        let levels = ["4.569018", "2.597671", "0.593128"].map(|budget| level(NoiseKind::Geometric, budget, 9));
+        let all: Vec<(&GroupLevel, bool)> = levels.iter().map(|level| (level, true)).collect();
+        let got = person_epsilons(&all, Neighbors::AddRemove, &parse("1e-10").unwrap(), 8).unwrap();
         assert!(got.two_stage.is_none() && got.budget == parse("7.759817").unwrap());
     }
 
     #[test]
     fn no_levels_and_two_mechanisms_are_refused() {
         let delta = parse("1e-10").unwrap();
-        let levels = [level(Mechanism::DiscreteGaussian, "1", 9), level(Mechanism::Geometric, "1", 9)];
-        let pair: Vec<(&Level, bool)> = levels.iter().map(|level| (level, false)).collect();
-        assert!(spent(&pair, Neighbors::AddRemove, &delta, 8).is_err());
-        assert!(spent(&[], Neighbors::AddRemove, &delta, 8).is_err());
-        assert!(spent(&pair[..1], Neighbors::AddRemove, &Rational::from(2), 8).is_err());
+        let levels = [level(NoiseKind::DiscreteGaussian, "1", 9), level(NoiseKind::Geometric, "1", 9)];
+        let pair: Vec<(&GroupLevel, bool)> = levels.iter().map(|level| (level, false)).collect();
+        assert!(person_epsilons(&pair, Neighbors::AddRemove, &delta, 8).is_err());
+        assert!(person_epsilons(&[], Neighbors::AddRemove, &delta, 8).is_err());
+        assert!(person_epsilons(&pair[..1], Neighbors::AddRemove, &Rational::from(2), 8).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! What is published of a population group: one total, or sex crossed with 4, 9 or 23 ages.
 
-use crate::safetab::postprocess::Table;
+use crate::safetab::tables::PublishedTable;
 
 /// Sex by the finest ages.
 pub const CELLS: usize = 2 * 23;
@@ -13,12 +13,12 @@ pub const OLDEST: u8 = 115;
 
 /// The workload that a noisy total calls for (Algorithm 2, lines 17 to 25): as many steps as there are thresholds that it
 /// reaches.
-pub fn called_for(noisy_total: i64, thresholds: &[i64; 3]) -> Table {
-    Table::ALL[thresholds.iter().filter(|&&threshold| noisy_total >= threshold).count()]
+pub fn called_for(noisy_total: i64, thresholds: &[i64; 3]) -> PublishedTable {
+    PublishedTable::ALL[thresholds.iter().filter(|&&threshold| noisy_total >= threshold).count()]
 }
 
 /// The counts of a workload: sums of the finest cells, for every bin is a union of finest bins.
-pub fn sums(table: Table, cells: &Cells, out: &mut Vec<i64>) {
+pub fn sums(table: PublishedTable, cells: &Cells, out: &mut Vec<i64>) {
     let ages = table.ages();
     if ages.is_empty() {
         out.push(cells.iter().sum());
@@ -35,14 +35,14 @@ pub fn sums(table: Table, cells: &Cells, out: &mut Vec<i64>) {
 }
 
 /// The first and the last age of a bin.
-pub fn bounds(table: Table, bin: usize) -> (u8, u8) {
+pub fn bounds(table: PublishedTable, bin: usize) -> (u8, u8) {
     let ages = table.ages();
     (ages[bin], ages.get(bin + 1).map_or(OLDEST, |next| next - 1))
 }
 
 /// The finest bin of an age.
 fn bin_of(age: u8) -> usize {
-    Table::SexAge23.ages().partition_point(|&first| first <= age) - 1
+    PublishedTable::SexAge23.ages().partition_point(|&first| first <= age) - 1
 }
 
 /// The finest cell of a person: sex 1 or 2, any age.
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn every_bin_holds_the_ages_between_its_bounds() {
-        for table in Table::ALL {
+        for table in PublishedTable::ALL {
             let bins = table.ages().len();
             for sex in [1, 2] {
                 for age in 0..=OLDEST {
@@ -85,12 +85,12 @@ mod tests {
     fn a_threshold_that_is_reached_moves_up() {
         let thresholds = [5, 20, 20];
         for (total, expected) in [
-            (i64::MIN, Table::Total),
-            (4, Table::Total),
-            (5, Table::SexAge4),
-            (19, Table::SexAge4),
-            (20, Table::SexAge23),
-            (i64::MAX, Table::SexAge23),
+            (i64::MIN, PublishedTable::Total),
+            (4, PublishedTable::Total),
+            (5, PublishedTable::SexAge4),
+            (19, PublishedTable::SexAge4),
+            (20, PublishedTable::SexAge23),
+            (i64::MAX, PublishedTable::SexAge23),
         ] {
             assert_eq!(called_for(total, &thresholds), expected);
         }

@@ -1,10 +1,10 @@
-//! Exact inversion of a table by a few random bits, refined where they do not settle the answer.
+//! Exact sampling by inversion: a table answers most draws from one random word, and further words refine the others.
 //!
 //! # Why the law is exact
 //!
 //! Let G(m) = `P[M > m]` and let V be uniform on [0, 1), its binary digits drawn one word after the other. The magnitude
-//! returned is M = min { m : V >= G(m) }, so `P[M > m] = P[V < G(m)] = G(m)`: exactly the law. What is left to show is that
-//! the word-wise procedure returns this M and nothing else.
+//! returned is M = min { m : V >= G(m) }, so `P[M > m] = P[V < G(m)] = G(m)`: exactly the law. It remains to show that
+//! the procedure, which sees V word by word, returns this M.
 //!
 //! After b digits v is known with v <= 2^b V < v + 1. For t(m) = floor(2^b G(m)):
 //!
@@ -12,10 +12,10 @@
 //! - v < t(m) gives 2^b V < v + 1 <= t(m) <= 2^b G(m), so V < G(m) and M > m;
 //! - v = t(m) says nothing, and more digits are drawn.
 //!
-//! So an answer is given only where it holds for every continuation of the digits, whatever the depth. The floors are
-//! proven: both ends of an enclosure of 2^b G(m) have the same one. The table holds those of one and two words; beyond,
-//! the tails are enclosed anew with as many bits as were drawn, and v is compared with the ends of the enclosures, which
-//! is the same argument without floors. An enclosure that shrinks to the point G(m) excludes V unless V = G(m) for one
+//! So an answer is given only if it holds for every continuation of the digits. The floors are proven: both ends of an
+//! enclosure of 2^b G(m) have the same floor. The table holds the floors for one and two words; for more, the tails are
+//! enclosed anew with as many bits as were drawn, and v is compared with the ends of the enclosures, which is the same
+//! argument without floors. An enclosure that shrinks to the point G(m) excludes V unless V = G(m) for one
 //! of countably many m, which has probability zero: the procedure ends with probability one, and it needs a third word
 //! about once in 2^(2 w) / (number of entries) draws.
 //!
@@ -23,24 +23,24 @@
 //!
 //! # Why it is fast
 //!
-//! A guide indexed by the leading digits of the first word holds the answer: of most cells outright, of a cell that is
-//! cut once by the cut and the magnitude above it. One comparison without a branch decides; cells cut more than once,
-//! far in the tail, are searched.
+//! A guide, indexed by the leading digits of the first word, holds the answer: for most cells outright, for a cell that
+//! is cut once by the cut and the magnitude above it. A comparison without a branch decides; cells that are cut more than
+//! once, far in the tail, are searched.
 
 use rug::Integer;
 
-use super::magnitude::{Magnitude, Tails};
+use super::folded::{FoldedLaw, TailBounds};
 use crate::error::{Error, Result};
 
 /// An entry of the guide whose cell is cut more than once.
 const CUT_TWICE: u32 = u32::MAX;
-/// Precisions are doubled at most so often while a floor is not proven.
+/// The precision is doubled at most this often while a floor is not proven.
 const MOST_DOUBLINGS: u32 = 8;
 
 /// The inversion table of a law of magnitudes.
 #[derive(Debug)]
-pub(super) struct Table {
-    law: Magnitude,
+pub(super) struct InversionTable {
+    law: FoldedLaw,
     /// Digits in a word: 32, or fewer where all words are enumerated.
     word: u32,
     guide: Vec<Cell>,
@@ -50,19 +50,19 @@ pub(super) struct Table {
     floors: Vec<u64>,
 }
 
-/// The magnitude is `above` for first words above `cut`, one more for words below it, and open at the cut.
+/// The magnitude is `above` for first words above `cut`, one more for words below it, and undecided at the cut.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     cut: u32,
     above: u32,
 }
 
-impl Table {
+impl InversionTable {
     /// The table of `law` for words of `word` digits (2 to 32), with a guide of 2^`guide` cells (less than 2^`word`).
-    pub(super) fn new(law: Magnitude, word: u32, guide: u32) -> Result<Self> {
+    pub(super) fn new(law: FoldedLaw, word: u32, guide: u32) -> Result<Self> {
         let floors = floors(&law, 2 * word - 1)?;
         let shift = word - 1 - guide.min(word - 1);
-        let mut table = Table { law, word, guide: Vec::new(), shift, floors };
+        let mut table = InversionTable { law, word, guide: Vec::new(), shift, floors };
         table.guide = table.cells();
         Ok(table)
     }
@@ -93,7 +93,7 @@ impl Table {
                     m += 1;
                 }
                 match m as u32 - above {
-                    // No word is below zero, and none of this cell is zero: zero is cut by the last entry.
+                    // No word is below a cut at zero, and this cell does not hold zero: the last entry cuts it.
                     0 => Cell { cut: 0, above },
                     1 => Cell { cut: cut(above as usize), above },
                     _ => Cell { cut: 0, above: CUT_TWICE },
@@ -104,7 +104,7 @@ impl Table {
         cells
     }
 
-    /// The magnitude of a first word without its sign, and whether it is settled; without a branch.
+    /// The magnitude of a first word without its sign, and whether it is decided; without a branch.
     #[inline]
     pub(super) fn look_up(&self, digits: u32) -> (u32, bool) {
         let cell = self.guide[(digits >> self.shift) as usize];
@@ -112,7 +112,7 @@ impl Table {
         (magnitude, (digits != cell.cut) & (cell.above != CUT_TWICE))
     }
 
-    /// The magnitude of a first word without its sign that is not settled, with further words from `more`.
+    /// The magnitude of a first word without its sign that is not decided, with further words from `more`.
     #[cold]
     #[inline(never)]
     pub(super) fn resolve(&self, digits: u32, more: &mut dyn FnMut() -> u32) -> u64 {
@@ -124,7 +124,7 @@ impl Table {
         self.refine(digits, more)
     }
 
-    /// The magnitude of two words that are not settled, with further words from `more`.
+    /// The magnitude of two words that are not decided, with further words from `more`.
     fn refine(&self, digits: u64, more: &mut dyn FnMut() -> u32) -> u64 {
         let (mut digits, mut count) = (Integer::from(digits), 2 * self.word - 1);
         loop {
@@ -136,15 +136,15 @@ impl Table {
         }
     }
 
-    /// How many of the 2^(2 word - 1) values of two words are settled for a magnitude above m, for tests of tails.
+    /// How many of the 2^(2 word - 1) values of two words are decided for a magnitude above m, for tests of tails.
     #[cfg(test)]
     pub(super) fn settled_above(&self, m: usize) -> u64 {
         self.floors.get(m).copied().unwrap_or(0)
     }
 }
 
-/// The magnitude of every V with the given leading binary digits, where it is one and the tails prove it.
-fn settled(digits: &Integer, count: u32, tails: &Tails) -> Option<u64> {
+/// The magnitude that the tails prove for every V with the given leading binary digits; `None` if they do not.
+fn settled(digits: &Integer, count: u32, tails: &TailBounds) -> Option<u64> {
     let shift = tails.bits - count;
     let (least, most) = (Integer::from(digits << shift), Integer::from(digits + 1_u32) << shift);
     let magnitude = tails.upper.partition_point(|upper| *upper > least);
@@ -154,7 +154,7 @@ fn settled(digits: &Integer, count: u32, tails: &Tails) -> Option<u64> {
 }
 
 /// floor(2^digits G(m)) for m = 0, 1, ... until it is zero, each proven.
-fn floors(law: &Magnitude, digits: u32) -> Result<Vec<u64>> {
+fn floors(law: &FoldedLaw, digits: u32) -> Result<Vec<u64>> {
     for doubling in 0..MOST_DOUBLINGS {
         let tails = law.tails(digits << doubling);
         let shift = tails.bits - digits;
@@ -182,14 +182,14 @@ mod tests {
     use super::*;
     use crate::{loss::law::Law, numeric::rational::parse};
 
-    fn gaussian(sigma2: &str, word: u32, guide: u32) -> (DiscreteGaussian, Table) {
+    fn gaussian(sigma2: &str, word: u32, guide: u32) -> (DiscreteGaussian, InversionTable) {
         let sigma2 = parse(sigma2).unwrap();
-        let law = Magnitude::of(&Law::DiscreteGaussian { sigma2: sigma2.clone() }).unwrap();
-        (DiscreteGaussian::new(sigma2).unwrap(), Table::new(law, word, guide).unwrap())
+        let law = FoldedLaw::of(&Law::DiscreteGaussian { sigma2: sigma2.clone() }).unwrap();
+        (DiscreteGaussian::new(sigma2).unwrap(), InversionTable::new(law, word, guide).unwrap())
     }
 
-    /// What the production path does with a first word and those that follow.
-    fn draw(table: &Table, digits: u32, more: &mut dyn FnMut() -> u32) -> u64 {
+    /// What a sampler does with a first word and those that follow.
+    fn draw(table: &InversionTable, digits: u32, more: &mut dyn FnMut() -> u32) -> u64 {
         match table.look_up(digits) {
             (magnitude, true) => u64::from(magnitude),
             _ => table.resolve(digits, more),

@@ -79,7 +79,7 @@ impl Rule {
 
 /// One place where a rule is broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct Violation {
     /// The file.
     pub file: String,
     /// The line, counted from one; zero where the rule concerns the file as a whole.
@@ -98,7 +98,7 @@ pub struct Finding {
 
 /// Where a finding is: the parts of it that its kind does not say.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::safetab) struct At<'a> {
+pub(in crate::safetab) struct Location<'a> {
     pub file: &'a str,
     pub line: u64,
     pub column: u32,
@@ -110,38 +110,38 @@ pub(in crate::safetab) struct At<'a> {
 ///
 /// The first of each kind (a rule, a file and a field) are kept, the others counted.
 #[derive(Clone, Debug)]
-pub struct Findings {
+pub struct ValidationReport {
     keep: usize,
-    kinds: Vec<Kind>,
+    kinds: Vec<SameRule>,
 }
 
 #[derive(Clone, Debug)]
-struct Kind {
+struct SameRule {
     count: u64,
     /// Never empty.
-    kept: Vec<Finding>,
+    kept: Vec<Violation>,
 }
 
-impl Default for Findings {
+impl Default for ValidationReport {
     fn default() -> Self {
-        Findings::keeping(KEEP)
+        ValidationReport::keeping(KEEP)
     }
 }
 
-impl Findings {
+impl ValidationReport {
     /// None yet; the first ten of each kind will be kept.
     pub fn new() -> Self {
-        Findings::default()
+        ValidationReport::default()
     }
 
     /// None yet; the first `keep` of each kind will be kept, at least one.
     pub fn keeping(keep: usize) -> Self {
-        Findings { keep: keep.max(1), kinds: Vec::new() }
+        ValidationReport { keep: keep.max(1), kinds: Vec::new() }
     }
 
     /// None yet; as many will be kept as here.
-    pub(in crate::safetab) fn none_yet(&self) -> Findings {
-        Findings::keeping(self.keep)
+    pub(in crate::safetab) fn none_yet(&self) -> ValidationReport {
+        ValidationReport::keeping(self.keep)
     }
 
     /// Whether no rule is broken.
@@ -160,7 +160,7 @@ impl Findings {
     }
 
     /// The findings that were kept, kind by kind, in the order in which they were made.
-    pub fn iter(&self) -> impl Iterator<Item = &Finding> {
+    pub fn iter(&self) -> impl Iterator<Item = &Violation> {
         self.kinds.iter().flat_map(|kind| &kind.kept)
     }
 
@@ -170,8 +170,8 @@ impl Findings {
     }
 
     /// Adds a finding.
-    pub(in crate::safetab) fn add(&mut self, at: At, rule: Rule, value: impl AsRef<[u8]>, allowed: &str) {
-        let same = |kind: &Kind| {
+    pub(in crate::safetab) fn add(&mut self, at: Location, rule: Rule, value: impl AsRef<[u8]>, allowed: &str) {
+        let same = |kind: &SameRule| {
             let first = &kind.kept[0];
             first.rule == rule && first.field == at.field && first.file == at.file
         };
@@ -183,7 +183,7 @@ impl Findings {
                 return;
             }
         }
-        let finding = Finding {
+        let violation = Violation {
             file: at.file.to_string(),
             line: at.line,
             column: at.column,
@@ -193,28 +193,28 @@ impl Findings {
             allowed: allowed.to_string(),
         };
         match kind {
-            Some(kind) => self.kinds[kind].kept.push(finding),
-            None => self.kinds.push(Kind { count: 1, kept: vec![finding] }),
+            Some(kind) => self.kinds[kind].kept.push(violation),
+            None => self.kinds.push(SameRule { count: 1, kept: vec![violation] }),
         }
     }
 
     /// Adds what was found in a later part of the input, whose lines were counted from zero at `lines`.
-    pub(in crate::safetab) fn append(&mut self, later: Findings, lines: u64) {
+    pub(in crate::safetab) fn append(&mut self, later: ValidationReport, lines: u64) {
         for kind in later.kinds {
             let first = &kind.kept[0];
-            let same = |kind: &Kind| {
+            let same = |kind: &SameRule| {
                 let known = &kind.kept[0];
                 known.rule == first.rule && known.field == first.field && known.file == first.file
             };
             let place = self.kinds.iter().rposition(same);
-            let moved = kind.kept.into_iter().map(|finding| Finding { line: finding.line + lines, ..finding });
+            let moved = kind.kept.into_iter().map(|violation| Violation { line: violation.line + lines, ..violation });
             match place {
                 Some(place) => {
                     let known = &mut self.kinds[place];
                     known.count += kind.count;
                     known.kept.extend(moved.take(self.keep.saturating_sub(known.kept.len())));
                 }
-                None => self.kinds.push(Kind { count: kind.count, kept: moved.take(self.keep).collect() }),
+                None => self.kinds.push(SameRule { count: kind.count, kept: moved.take(self.keep).collect() }),
             }
         }
     }
@@ -230,7 +230,7 @@ fn shown(value: &[u8]) -> String {
     clipped
 }
 
-impl fmt::Display for Findings {
+impl fmt::Display for ValidationReport {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         for kind in &self.kinds {
             let first = &kind.kept[0];
@@ -243,15 +243,15 @@ impl fmt::Display for Findings {
                 (count, kept) if kept as u64 == count => writeln!(out, ", {count} times")?,
                 (count, kept) => writeln!(out, ", {count} times, of which the first {kept}")?,
             }
-            for finding in &kind.kept {
+            for violation in &kind.kept {
                 write!(out, "  ")?;
-                if finding.line > 0 {
-                    write!(out, "line {}, ", finding.line)?;
+                if violation.line > 0 {
+                    write!(out, "line {}, ", violation.line)?;
                 }
-                if finding.column > 0 {
-                    write!(out, "column {}, ", finding.column)?;
+                if violation.column > 0 {
+                    write!(out, "column {}, ", violation.column)?;
                 }
-                writeln!(out, "\"{}\"; allowed: {}", finding.value, finding.allowed)?;
+                writeln!(out, "\"{}\"; allowed: {}", violation.value, violation.allowed)?;
             }
         }
         Ok(())

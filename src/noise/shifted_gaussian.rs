@@ -1,29 +1,28 @@
 //! Discrete Gaussians with a center between the integers, and the characteristic function: Lemma A.4, Propositions A.5
-//! and A.6 of Su, Su & Wang, and equation (A.3).
+//! and A.6, and equation (A.3) of Su, Su & Wang.
 //!
-//! Everything is a sum over the integers of which both sides of Jacobi's identity are at hand. For f = center mod 1 and
+//! Everything is a sum over the integers, which Jacobi's identity gives in two forms. For f = center mod 1 and
 //! q = exp(-2 pi^2 sigma2),
 //!
 //! sum_x exp(-(x - f)^2 / (2 sigma2)) = sqrt(2 pi sigma2) (1 + 2 sum_(k >= 1) q^(k^2) cos(2 pi k f)),
 //!
 //! and the left side is summed for sigma2 < 0.3, the right side from there on.
 
-use rug::{Float, Rational, float::Round};
+use rug::{float::Round, Float, Rational};
 
 use super::check_sigma2;
-use crate::{
-    error::{Error, Result},
-    numeric::{Enclosure, ball::Ball, field::Real, rational},
-};
+use crate::{error::{Error, Result}, numeric::{ball::Ball, field::Real, Enclosure, precision, rational}};
 
-/// Below this variance proxy the integers are summed, above it the images.
+/// Below this variance proxy the left side is summed, from it on the right side.
 const DIRECT_BELOW: f64 = 0.3;
+/// Bits of precision beyond the digits asked for.
+const GUARD: u32 = 32;
 
 /// sum over x in Z of exp(-(x - center)^2 / (2 sigma2)), to a relative width of about 10^-digits: it falls strictly as
 /// the center moves from an integer to a half-integer (Lemma A.4).
 pub fn shifted_sum(sigma2: &Rational, center: &Rational, digits: u32) -> Result<Enclosure> {
     check_sigma2(sigma2)?;
-    let (bits, f) = (bits_for(digits), fraction(center));
+    let (bits, f) = (precision::bits(digits, GUARD), fraction(center));
     if sigma2.to_f64() < DIRECT_BELOW {
         return Ok(direct(sigma2, &f, bits, |_| Rational::from(1)));
     }
@@ -43,7 +42,7 @@ pub fn bias(sigma2: &Rational, center: &Rational, digits: u32) -> Result<Enclosu
     if f == 0 || f.clone().abs() == Rational::from((1, 2)) {
         return Ok(Enclosure::double(0.0, 64));
     }
-    let mut bits = bits_for(digits);
+    let mut bits = precision::bits(digits, GUARD);
     loop {
         let value = if sigma2.to_f64() < DIRECT_BELOW {
             let moment = direct(sigma2, &f, bits, |distance| distance.clone());
@@ -77,7 +76,7 @@ pub fn characteristic(sigma2: &Rational, turns: &Rational, digits: u32) -> Resul
     let f = fraction(turns);
     if sigma2.to_f64() < DIRECT_BELOW {
         // sum_x exp(-x^2 / (2 sigma2)) cos(2 pi x f) over the same at f = 0; positive, so more bits make it tight.
-        let mut bits = bits_for(digits);
+        let mut bits = precision::bits(digits, GUARD);
         loop {
             let a = Enclosure::rational(&Rational::from(sigma2 * 2_u32), bits).recip();
             let one = Enclosure::double(1.0, bits);
@@ -90,9 +89,9 @@ pub fn characteristic(sigma2: &Rational, turns: &Rational, digits: u32) -> Resul
             bits *= 2;
         }
     }
-    // exp(-2 pi^2 sigma2 d^2) is the term of a discrete Gaussian of variance proxy 1 / (4 pi^2 sigma2), off center.
+    // exp(-2 pi^2 sigma2 d^2) is the term of a shifted discrete Gaussian of variance proxy 1 / (4 pi^2 sigma2).
     let size = (20.0 * sigma2.to_f64()).log2().max(0.0) as u32;
-    let bits = bits_for(digits) + size;
+    let bits = precision::bits(digits, GUARD) + size;
     let a =
         Enclosure::pi(bits).mul(&Enclosure::pi(bits)).mul(&Enclosure::rational(&Rational::from(sigma2 * 2_u32), bits));
     let one = |_: &Rational| Rational::from(1);
@@ -104,13 +103,9 @@ fn fraction(center: &Rational) -> Rational {
     center - center.clone().round()
 }
 
-fn bits_for(digits: u32) -> u32 {
-    (f64::from(digits) * 3.33) as u32 + 32
-}
-
 /// (sin, cos) of 2 pi k f.
 fn angle(f: &Rational, k: u32, bits: u32) -> (Enclosure, Enclosure) {
-    // Of the angle less its full turns.
+    // Full turns are subtracted first.
     let turns = fraction(&Rational::from(f * k));
     let (sin, cos) = Ball::pi(bits).mul(&Ball::rational(&(turns * 2_u32), bits)).sin_cos();
     (sin.enclosure(), cos.enclosure())

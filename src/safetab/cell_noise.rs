@@ -6,45 +6,36 @@
 
 use std::cell::RefCell;
 
-use rug::{Float, Integer, Rational, float::Round};
+use rug::{float::Round, Float, Integer, Rational};
 
-use crate::{
-    account::Counts,
-    error::{Error, Result},
-    loss::{
-        law::{Group, Law},
-        sum::LossSum,
-    },
-    noise::{DiscreteGaussian, DiscreteLaplace, depth_approx, quantile},
-    numeric::{Enclosure, rational},
-};
+use crate::{account::Counts, error::{Error, Result}, loss::{law::{Group, Law}, sum::LossSum}, noise::{DiscreteGaussian, DiscreteLaplace, depth_approx, quantile}, numeric::{Enclosure, rational}};
 
 /// At most so many cells in a sum.
 pub const MOST_COPIES: u32 = 1000;
 
 /// Which noise SafeTab adds, and in which unit its budget is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mechanism {
+pub enum NoiseKind {
     /// `SafeTab[Discrete Gaussian]`: a budget is the rho of zero-concentrated differential privacy.
     DiscreteGaussian,
     /// `SafeTab[Geometric]`: a budget is the epsilon of pure differential privacy.
     Geometric,
 }
 
-impl Mechanism {
+impl NoiseKind {
     /// The name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Mechanism::DiscreteGaussian => "discrete-gaussian",
-            Mechanism::Geometric => "geometric",
+            NoiseKind::DiscreteGaussian => "discrete-gaussian",
+            NoiseKind::Geometric => "geometric",
         }
     }
 
     /// What a budget is called.
     pub fn budget_name(self) -> &'static str {
         match self {
-            Mechanism::DiscreteGaussian => "rho",
-            Mechanism::Geometric => "epsilon",
+            NoiseKind::DiscreteGaussian => "rho",
+            NoiseKind::Geometric => "epsilon",
         }
     }
 }
@@ -52,9 +43,9 @@ impl Mechanism {
 /// The noise of one cell.
 ///
 /// ```
-/// use dp_assay::{numeric::rational::parse, safetab::cell::{CellNoise, Mechanism}};
+/// use dp_assay::{numeric::rational::parse, safetab::cell_noise::{CellNoise, NoiseKind}};
 /// // A county's detailed groups: 9/10 of 0.159, shared by 9 groups of one person.
-/// let noise = CellNoise::new(Mechanism::DiscreteGaussian, &parse("0.0159")?)?;
+/// let noise = CellNoise::new(NoiseKind::DiscreteGaussian, &parse("0.0159")?)?;
 /// assert_eq!(noise.margin(1, &parse("0.95")?)?, 11);
 /// // The least margin is larger than floor(1.96 sigma) = 10, which covers less than 95 %.
 /// assert!(noise.coverage(1, 10, 12)?.shown(4) == "0.9392");
@@ -70,24 +61,24 @@ pub enum CellNoise {
 
 impl CellNoise {
     /// The noise with which a cell spends `budget`: sigma2 = 1 / (2 rho), or epsilon.
-    pub fn new(mechanism: Mechanism, budget: &Rational) -> Result<Self> {
+    pub fn new(noise_kind: NoiseKind, budget: &Rational) -> Result<Self> {
         if *budget <= 0 {
-            let name = format!("{} of a cell", mechanism.budget_name());
+            let name = format!("{} of a cell", noise_kind.budget_name());
             return Err(Error::out_of_range(&name, rational::display(budget), "above 0"));
         }
-        Ok(match mechanism {
-            Mechanism::DiscreteGaussian => {
+        Ok(match noise_kind {
+            NoiseKind::DiscreteGaussian => {
                 CellNoise::Gaussian(DiscreteGaussian::new(Rational::from(budget * 2_u32).recip())?)
             }
-            Mechanism::Geometric => CellNoise::Geometric(DiscreteLaplace::new(budget.clone())?),
+            NoiseKind::Geometric => CellNoise::Geometric(DiscreteLaplace::new(budget.clone())?),
         })
     }
 
     /// Which noise it is.
-    pub fn mechanism(&self) -> Mechanism {
+    pub fn noise_kind(&self) -> NoiseKind {
         match self {
-            CellNoise::Gaussian(_) => Mechanism::DiscreteGaussian,
-            CellNoise::Geometric(_) => Mechanism::Geometric,
+            CellNoise::Gaussian(_) => NoiseKind::DiscreteGaussian,
+            CellNoise::Geometric(_) => NoiseKind::Geometric,
         }
     }
 
@@ -309,11 +300,11 @@ mod tests {
     use super::*;
     use crate::numeric::rational::parse;
 
-    fn noise(mechanism: Mechanism, budget: &str) -> CellNoise {
-        CellNoise::new(mechanism, &parse(budget).unwrap()).unwrap()
+    fn noise(noise_kind: NoiseKind, budget: &str) -> CellNoise {
+        CellNoise::new(noise_kind, &parse(budget).unwrap()).unwrap()
     }
 
-    const BOTH: [Mechanism; 2] = [Mechanism::DiscreteGaussian, Mechanism::Geometric];
+    const BOTH: [NoiseKind; 2] = [NoiseKind::DiscreteGaussian, NoiseKind::Geometric];
 
     /// Masses of a sum by plain convolution of doubles.
     fn convolved(noise: &CellNoise, copies: u32, reach: usize) -> Vec<f64> {
@@ -332,14 +323,14 @@ mod tests {
 
     #[test]
     fn sums_agree_with_plain_convolution() {
-        for mechanism in BOTH {
+        for noise_kind in BOTH {
             for (budget, copies, reach) in [("0.4", 2, 120), ("0.3", 8, 200), ("0.6", 18, 120)] {
-                let noise = noise(mechanism, budget);
+                let noise = noise(noise_kind, budget);
                 let masses = convolved(&noise, copies, reach);
                 for m in [0_i64, 1, 5, 20] {
                     let direct: f64 = (-m..=m).map(|k| masses[(k + reach as i64) as usize]).sum();
                     let covered = noise.coverage(copies, m, 15).unwrap();
-                    assert!((covered.approximate() - direct).abs() < 1e-9, "{mechanism:?} {budget} {copies} {m}");
+                    assert!((covered.approximate() - direct).abs() < 1e-9, "{noise_kind:?} {budget} {copies} {m}");
                     assert!(covered.is_tight(10));
                 }
             }
@@ -348,9 +339,9 @@ mod tests {
 
     #[test]
     fn a_margin_covers_and_the_one_below_does_not() {
-        for mechanism in BOTH {
+        for noise_kind in BOTH {
             for budget in ["2", "0.3", "0.0159"] {
-                let noise = noise(mechanism, budget);
+                let noise = noise(noise_kind, budget);
                 for (copies, level) in [(1, "0.95"), (1, "0.5"), (4, "0.95"), (18, "0.9"), (46, "0.95")] {
                     let level = parse(level).unwrap();
                     let m = noise.margin(copies, &level).unwrap();
@@ -363,11 +354,11 @@ mod tests {
 
     #[test]
     fn one_copy_of_a_sum_is_the_cell_itself() {
-        for mechanism in BOTH {
-            let noise = noise(mechanism, "0.2");
+        for noise_kind in BOTH {
+            let noise = noise(noise_kind, "0.2");
             let sum = CellSum::new(&noise, 1).unwrap();
             for x in [-7, 0, 1, 12] {
-                assert!(sum.survival(x, 20).unwrap().overlaps(&noise.survival(x, 20).unwrap()), "{mechanism:?} {x}");
+                assert!(sum.survival(x, 20).unwrap().overlaps(&noise.survival(x, 20).unwrap()), "{noise_kind:?} {x}");
             }
         }
     }
@@ -376,11 +367,11 @@ mod tests {
     fn what_cannot_be_answered_is_refused() {
         let budget = parse("0.1").unwrap();
         for bad in ["0", "-1"] {
-            assert!(CellNoise::new(Mechanism::Geometric, &parse(bad).unwrap()).is_err());
+            assert!(CellNoise::new(NoiseKind::Geometric, &parse(bad).unwrap()).is_err());
         }
-        let cell = CellNoise::new(Mechanism::DiscreteGaussian, &budget).unwrap();
+        let cell = CellNoise::new(NoiseKind::DiscreteGaussian, &budget).unwrap();
         assert!(cell.margin(0, &parse("0.95").unwrap()).is_err() && cell.margin(1, &Rational::from(1)).is_err());
-        let wide = noise(Mechanism::Geometric, "1e-8");
+        let wide = noise(NoiseKind::Geometric, "1e-8");
         assert!(wide.margin(46, &parse("0.95").unwrap()).unwrap_err().to_string().contains("fewer cells"));
         assert!(wide.margin(1, &parse("0.95").unwrap()).unwrap() > 100_000_000);
     }

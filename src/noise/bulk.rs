@@ -1,4 +1,4 @@
-//! Noise in bulk: a slice filled, counts with noise added, on all cores, the same under a seed whatever their number.
+//! Noise for whole slices, on all cores: under a seed the same for any number of threads.
 
 use rayon::prelude::*;
 
@@ -23,7 +23,7 @@ impl Streams {
         out.par_chunks_mut(PART).enumerate().for_each(|(number, part)| fill(number, part));
     }
 
-    /// Adds independent noise to every count. Where a sum leaves the range of 64-bit integers no count is changed.
+    /// Adds independent noise to every count. If a sum leaves the range of 64-bit integers, no count is changed.
     ///
     /// ```
     /// use dp_assay::{noise::{Sampler, Streams}, numeric::rational::parse};
@@ -68,7 +68,7 @@ mod tests {
             assert_eq!(one, draw(2, length));
             assert_eq!(one, draw(7, length));
         }
-        // What is drawn first does not depend on how much follows in the same slice, part by part.
+        // The first part of a slice does not depend on how many parts follow.
         assert_eq!(draw(1, 3 * PART)[0][..PART], draw(3, PART)[0][..]);
     }
 

@@ -1,21 +1,12 @@
 //! Files of persons, checked at the speed of the disk, in memory that the geography and the number of distinct combinations
 //! of codes bound.
 
-use std::{
-    collections::HashSet,
-    fs::{self, File},
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::{collections::HashSet, fs::{self, File}, io::Read, path::{Path, PathBuf}};
 
 use foldhash::fast::FixedState;
 use rayon::prelude::*;
 
-use super::{
-    Combination, Geography, HEADINGS, Pass, RowCheck, Settings,
-    findings::{At, Findings, Rule},
-    lines::{self, LONGEST, name_of},
-};
+use super::{rows::{self, LONGEST, name_of}, validation::{Location, Rule, ValidationReport}, Combination, Geography, HEADINGS, Pass, RowCheck, SafeTabConfig};
 use crate::safetab::groups::Specification;
 
 /// Bytes that a worker checks at a time. A line that is longer is not read to its end.
@@ -23,7 +14,7 @@ const PART: usize = 1 << 22;
 
 /// What is known of persons that were checked. It is confidential but for the combinations that the specification allows.
 #[derive(Clone, Debug, Default)]
-pub struct Persons {
+pub struct CheckedPersons {
     /// The rows that break no rule.
     pub records: u64,
     /// Those of them that the pass over the United States tabulates.
@@ -35,12 +26,12 @@ pub struct Persons {
 }
 
 /// The files of persons that a path names: itself, or the files `*.txt` and `*.csv` of a folder in the order of their names.
-pub fn person_files(path: &Path, findings: &mut Findings) -> Vec<PathBuf> {
+pub fn person_files(path: &Path, report: &mut ValidationReport) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_path_buf()];
     }
     let file = name_of(path);
-    let at = At { file: &file, ..At::default() };
+    let at = Location { file: &file, ..Location::default() };
     let is_rows = |path: &PathBuf| {
         path.is_file() && path.extension().is_some_and(|extension| extension == "txt" || extension == "csv")
     };
@@ -51,12 +42,12 @@ pub fn person_files(path: &Path, findings: &mut Findings) -> Vec<PathBuf> {
             let mut paths: Vec<PathBuf> = paths.into_iter().filter(is_rows).collect();
             paths.sort();
             if paths.is_empty() {
-                findings.add(at, Rule::Empty, "", "a folder with files *.txt or *.csv of persons");
+                report.add(at, Rule::Empty, "", "a folder with files *.txt or *.csv of persons");
             }
             paths
         }
         Err(why) => {
-            findings.add(at, Rule::Unreadable, why.to_string(), "a folder of files");
+            report.add(at, Rule::Unreadable, why.to_string(), "a folder of files");
             Vec::new()
         }
     }
@@ -66,22 +57,22 @@ pub fn person_files(path: &Path, findings: &mut Findings) -> Vec<PathBuf> {
 /// were checked so far.
 pub fn check_persons(
     path: &Path,
-    settings: &Settings,
+    config: &SafeTabConfig,
     specification: &Specification,
     geography: &Geography,
-    findings: &mut Findings,
+    report: &mut ValidationReport,
     mut progress: impl FnMut(u64),
-) -> Persons {
+) -> CheckedPersons {
     let mut workers: Vec<Worker> = (0..rayon::current_num_threads()).map(|_| Worker::default()).collect();
     let mut done = 0;
-    for path in person_files(path, findings) {
-        let check = RowCheck::new(&name_of(&path), settings, specification, geography);
-        check_file(&path, &check, &mut workers, findings, &mut |bytes| {
+    for path in person_files(path, report) {
+        let check = RowCheck::new(&name_of(&path), config, specification, geography);
+        check_file(&path, &check, &mut workers, report, &mut |bytes| {
             done += bytes;
             progress(done);
         });
     }
-    let mut persons = Persons::default();
+    let mut persons = CheckedPersons::default();
     let mut packed: Vec<u128> = Vec::new();
     for worker in workers {
         persons.records += worker.records;
@@ -95,8 +86,8 @@ pub fn check_persons(
     persons.combinations.sort_unstable();
     if persons.united_states + persons.puerto_rico == 0 {
         let file = name_of(path);
-        let at = At { file: &file, ..At::default() };
-        findings.add(at, Rule::Empty, "", "at least one correct record in a state of a pass that is run");
+        let at = Location { file: &file, ..Location::default() };
+        report.add(at, Rule::Empty, "", "at least one correct record in a state of a pass that is run");
     }
     persons
 }
@@ -106,7 +97,7 @@ pub fn check_persons(
 struct Worker {
     /// Whole lines.
     text: Vec<u8>,
-    findings: Findings,
+    report: ValidationReport,
     /// The lines of the text.
     lines: u64,
     records: u64,
@@ -123,22 +114,22 @@ impl Worker {
         while begin < text.len() {
             let end = memchr::memchr(b'\n', &text[begin..]).map_or(text.len(), |length| begin + length + 1);
             self.lines += 1;
-            let line = lines::without_end(&text[begin..end]);
+            let line = rows::without_end(&text[begin..end]);
             begin = end;
             if line.is_empty() {
                 continue;
             }
             if line.len() > LONGEST {
-                let at = At { file: &check.file, line: self.lines, ..At::default() };
-                self.findings.add(at, Rule::LongLine, line, &format!("at most {LONGEST} bytes"));
+                let at = Location { file: &check.file, line: self.lines, ..Location::default() };
+                self.report.add(at, Rule::LongLine, line, &format!("at most {LONGEST} bytes"));
                 continue;
             }
             let mut fields = [&line[..0]; HEADINGS.len()];
             let person = match split(line, &mut fields) {
-                true => check.check(self.lines, &fields, &mut self.findings),
+                true => check.check(self.lines, &fields, &mut self.report),
                 false => {
                     let fields: Vec<&[u8]> = line.split(|byte| *byte == b'|').collect();
-                    check.check(self.lines, &fields, &mut self.findings)
+                    check.check(self.lines, &fields, &mut self.report)
                 }
             };
             let Some(person) = person else { continue };
@@ -176,20 +167,20 @@ fn check_file(
     path: &Path,
     check: &RowCheck,
     workers: &mut [Worker],
-    findings: &mut Findings,
+    report: &mut ValidationReport,
     progress: &mut dyn FnMut(u64),
 ) {
-    let at = At { file: &check.file, ..At::default() };
+    let at = Location { file: &check.file, ..Location::default() };
     let opened = File::open(path);
     let mut input = match opened {
         Ok(file) => Parts { input: file, rest: Vec::new(), ended: false },
-        Err(why) => return findings.add(at, Rule::Unreadable, why.to_string(), "a file of rows"),
+        Err(why) => return report.add(at, Rule::Unreadable, why.to_string(), "a file of rows"),
     };
     let mut lines = 0;
     loop {
         let (mut used, mut broken) = (0, None);
         for worker in workers.iter_mut() {
-            worker.findings = findings.none_yet();
+            worker.report = report.none_yet();
             worker.text.clear();
             match input.next(&mut worker.text) {
                 Ok(true) => used += 1,
@@ -204,30 +195,30 @@ fn check_file(
         match workers.first_mut() {
             Some(worker) if lines == 0 => {
                 if let Some(line) = take_headings(&mut worker.text) {
-                    return findings.add(At { line: 1, ..at }, Rule::Headings, line, &HEADINGS.join("|"));
+                    return report.add(Location { line: 1, ..at }, Rule::Headings, line, &HEADINGS.join("|"));
                 }
                 lines = 1;
             }
             None if lines == 0 && broken.is_none() => {
-                return findings.add(at, Rule::Empty, "", &format!("the headings {}", HEADINGS.join("|")));
+                return report.add(at, Rule::Empty, "", &format!("the headings {}", HEADINGS.join("|")));
             }
             _ => {}
         }
         let bytes = workers.iter().map(|worker| worker.text.len() as u64).sum();
         workers.par_iter_mut().for_each(|worker| worker.check(check));
         for worker in workers.iter_mut() {
-            let found = std::mem::replace(&mut worker.findings, findings.none_yet());
-            findings.append(found, lines);
+            let found = std::mem::replace(&mut worker.report, report.none_yet());
+            report.append(found, lines);
             lines += worker.lines;
         }
         progress(bytes);
         match broken {
             Some(Broken::LongLine(begin)) => {
                 let allowed = format!("at most {LONGEST} bytes; nothing after it is read");
-                return findings.add(At { line: lines + 1, ..at }, Rule::LongLine, begin, &allowed);
+                return report.add(Location { line: lines + 1, ..at }, Rule::LongLine, begin, &allowed);
             }
             Some(Broken::Unreadable(why)) => {
-                return findings.add(At { line: lines, ..at }, Rule::Unreadable, why, "a file of rows");
+                return report.add(Location { line: lines, ..at }, Rule::Unreadable, why, "a file of rows");
             }
             None if used == 0 => return,
             None => {}
@@ -239,7 +230,7 @@ fn check_file(
 fn take_headings(text: &mut Vec<u8>) -> Option<Vec<u8>> {
     let end = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
     let line: Vec<u8> = text.drain(..end).collect();
-    let line = lines::without_mark(lines::without_end(&line));
+    let line = rows::without_mark(rows::without_end(&line));
     (line != HEADINGS.join("|").as_bytes()).then(|| line.to_vec())
 }
 

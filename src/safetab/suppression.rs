@@ -1,7 +1,5 @@
-//! What SafeTab does to noisy counts before they are published: marginals as sums, and the suppression of groups that may
-//! be empty (2024, Sections 5.3.1 and 5.3.2).
-//!
-//! # The rule of suppression
+//! The suppression of groups that may be empty (2024, Section 5.3.2): its rule, how likely it is, and the bias of what is
+//! published.
 //!
 //! The threshold is the smallest integer T with `P[X <= T]` >= p, X the noise of a published total, and a count is kept if
 //! it exceeds T: then an empty group is suppressed with probability `P[X <= T]` >= p. This is what the production code
@@ -11,105 +9,14 @@
 
 use rug::{Integer, Rational};
 
-use super::cell::CellNoise;
-use crate::{
-    error::{Error, Result},
-    noise::DiscreteGaussian,
-    numeric::{Enclosure, rational},
-};
-
-const AGES_4: &[u8] = &[0, 18, 45, 65];
-const AGES_9: &[u8] = &[0, 5, 18, 25, 35, 45, 55, 65, 75];
-const AGES_23: &[u8] = &[0, 5, 10, 15, 18, 20, 21, 22, 25, 30, 35, 40, 45, 50, 55, 60, 62, 65, 67, 70, 75, 80, 85];
-
-/// What is published of a population group (2024, Tables 1 to 4), coarsest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Table {
-    /// T01001: one total.
-    Total,
-    /// T02001: sex by 4 ages.
-    SexAge4,
-    /// T02002: sex by 9 ages.
-    SexAge9,
-    /// T02003: sex by 23 ages.
-    SexAge23,
-}
-
-impl Table {
-    /// All of them, coarsest first.
-    pub const ALL: [Table; 4] = [Table::Total, Table::SexAge4, Table::SexAge9, Table::SexAge23];
-
-    /// The bureau's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Table::Total => "T01001",
-            Table::SexAge4 => "T02001",
-            Table::SexAge9 => "T02002",
-            Table::SexAge23 => "T02003",
-        }
-    }
-
-    /// What it holds.
-    pub fn about(self) -> &'static str {
-        match self {
-            Table::Total => "total",
-            Table::SexAge4 => "sex by age (4)",
-            Table::SexAge9 => "sex by age (9)",
-            Table::SexAge23 => "sex by age (23)",
-        }
-    }
-
-    /// The first age of each bin; none for a total.
-    pub fn ages(self) -> &'static [u8] {
-        match self {
-            Table::Total => &[],
-            Table::SexAge4 => AGES_4,
-            Table::SexAge9 => AGES_9,
-            Table::SexAge23 => AGES_23,
-        }
-    }
-
-    /// How many cells get noise of their own.
-    pub fn noisy_cells(self) -> u32 {
-        (2 * self.ages().len()).max(1) as u32
-    }
-
-    /// How many counts are printed: the cells, and the sums over ages and over all.
-    pub fn printed_counts(self) -> u32 {
-        match self {
-            Table::Total => 1,
-            _ => self.noisy_cells() + 3,
-        }
-    }
-}
-
-/// The sums of a table of sex by age.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Marginals {
-    /// All ages of males.
-    pub male: i64,
-    /// All ages of females.
-    pub female: i64,
-    /// Everybody.
-    pub total: i64,
-}
-
-/// The marginals of noisy cells: each sex over all ages, and the total, so that the table is consistent within itself.
-/// A sum that leaves the range of 64-bit integers is refused.
-pub fn marginals(male: &[i64], female: &[i64]) -> Result<Marginals> {
-    let sum = |cells: &[i64]| cells.iter().map(|&cell| i128::from(cell)).sum::<i128>();
-    let fits = |sum: i128| {
-        i64::try_from(sum).map_err(|_| Error::out_of_range("the sum of noisy cells", sum, "a sum within 64 bits"))
-    };
-    let (male, female) = (sum(male), sum(female));
-    Ok(Marginals { male: fits(male)?, female: fits(female)?, total: fits(male + female)? })
-}
+use super::cell_noise::CellNoise;
+use crate::{error::{Error, Result}, noise::DiscreteGaussian, numeric::{Enclosure, rational}};
 
 /// The suppression of groups that receive a total only.
 ///
 /// ```
-/// use dp_assay::{numeric::rational::parse, safetab::{cell::{CellNoise, Mechanism}, postprocess::Suppression}};
-/// let noise = CellNoise::new(Mechanism::DiscreteGaussian, &parse("0.0159")?)?;
+/// use dp_assay::{numeric::rational::parse, safetab::{cell_noise::{CellNoise, NoiseKind}, suppression::Suppression}};
+/// let noise = CellNoise::new(NoiseKind::DiscreteGaussian, &parse("0.0159")?)?;
 /// let rule = Suppression::new(noise, parse("0.9999")?)?;
 /// assert_eq!(rule.threshold(), 21);
 /// assert!(!rule.keeps(21) && rule.keeps(22));
@@ -278,23 +185,24 @@ fn mills(noise: &DiscreteGaussian, d: i64, digits: u32) -> Enclosure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cell::Mechanism;
+    use super::super::cell_noise::NoiseKind;
     use super::*;
     use crate::numeric::rational::parse;
 
-    fn rule(mechanism: Mechanism, budget: &str, chance: &str) -> Suppression {
-        let noise = CellNoise::new(mechanism, &parse(budget).unwrap()).unwrap();
+    fn rule(noise_kind: NoiseKind, budget: &str, chance: &str) -> Suppression {
+        let noise = CellNoise::new(noise_kind, &parse(budget).unwrap()).unwrap();
         Suppression::new(noise, parse(chance).unwrap()).unwrap()
     }
 
     #[test]
     fn probability_and_bias_agree_with_enumeration() {
         let cases = [
-            (Mechanism::DiscreteGaussian, [("0.0008", "0.9999"), ("0.0159", "0.9999"), ("3", "0.99")]),
-            (Mechanism::Geometric, [("0.2", "0.999"), ("0.5", "0.9"), ("3", "0.99")]),
+            (NoiseKind::DiscreteGaussian, [("0.0008", "0.9999"), ("0.0159", "0.9999"), ("3", "0.99")]),
+            (NoiseKind::Geometric, [("0.2", "0.999"), ("0.5", "0.9"), ("3", "0.99")]),
         ];
-        for (mechanism, (budget, chance)) in cases.iter().flat_map(|(of, all)| all.iter().map(move |one| (*of, *one))) {
-            let rule = rule(mechanism, budget, chance);
+        for (noise_kind, (budget, chance)) in cases.iter().flat_map(|(of, all)| all.iter().map(move |one| (*of, *one)))
+        {
+            let rule = rule(noise_kind, budget, chance);
             let reach = 6 * (rule.threshold() + 30);
             let masses: Vec<f64> = (-reach..=reach).map(|x| rule.noise().mass(x, 17).approximate()).collect();
             for n in [0, 1, 3, rule.threshold() as u64, rule.threshold() as u64 * 2 + 1, 500] {
@@ -309,9 +217,9 @@ mod tests {
                 }
                 let probability = rule.probability(n, 14).unwrap();
                 let bias = rule.bias(n, 14).unwrap();
-                assert!((probability.approximate() - hidden).abs() < 1e-11, "{mechanism:?} {budget} {n}");
+                assert!((probability.approximate() - hidden).abs() < 1e-11, "{noise_kind:?} {budget} {n}");
                 assert!((bias.approximate() - moment / kept).abs() < 1e-8 * (1.0 + moment / kept), "{budget} {n}");
-                assert!(bias.is_tight(12) && probability.is_tight(14), "{mechanism:?} {budget} {n} {bias:?}");
+                assert!(bias.is_tight(12) && probability.is_tight(14), "{noise_kind:?} {budget} {n} {bias:?}");
             }
         }
     }
@@ -319,7 +227,7 @@ mod tests {
     #[test]
     fn the_threshold_is_the_least_that_reaches_the_chance() {
         for (budget, threshold) in [("0.0008", 93), ("0.0159", 21), ("0.0543", 11)] {
-            let rule = rule(Mechanism::DiscreteGaussian, budget, "0.9999");
+            let rule = rule(NoiseKind::DiscreteGaussian, budget, "0.9999");
             assert_eq!(rule.threshold(), threshold);
             let chance = parse("0.9999").unwrap();
             assert!(*rule.probability(0, 15).unwrap().lower() >= chance);
@@ -333,8 +241,8 @@ mod tests {
 
     #[test]
     fn published_from_is_the_least_size() {
-        for mechanism in [Mechanism::DiscreteGaussian, Mechanism::Geometric] {
-            let rule = rule(mechanism, "0.0159", "0.999");
+        for noise_kind in [NoiseKind::DiscreteGaussian, NoiseKind::Geometric] {
+            let rule = rule(noise_kind, "0.0159", "0.999");
             let n = rule.published_from(&parse("0.95").unwrap()).unwrap();
             let most = parse("0.05").unwrap();
             assert!(*rule.probability(n, 15).unwrap().upper() <= most);
@@ -344,38 +252,22 @@ mod tests {
 
     #[test]
     fn the_formula_is_near_the_truth_for_wide_noise_half_a_count_away() {
-        let wide = rule(Mechanism::DiscreteGaussian, "0.00001", "0.9999");
+        let wide = rule(NoiseKind::DiscreteGaussian, "0.00001", "0.9999");
         for n in [0, 100, 800] {
             let (bias, formula) = (wide.bias(n, 12).unwrap(), wide.bias_by_formula(n, 12).unwrap().unwrap());
             assert!(formula.is_tight(12) && (bias.approximate() - formula.approximate()).abs() < 0.6, "{n}");
         }
-        assert!(rule(Mechanism::Geometric, "0.1", "0.9").bias_by_formula(3, 12).unwrap().is_none());
+        assert!(rule(NoiseKind::Geometric, "0.1", "0.9").bias_by_formula(3, 12).unwrap().is_none());
     }
 
     #[test]
     fn far_groups_are_neither_suppressed_nor_biased() {
-        let rule = rule(Mechanism::DiscreteGaussian, "0.0159", "0.9999");
+        let rule = rule(NoiseKind::DiscreteGaussian, "0.0159", "0.9999");
         for n in [10_000, u64::MAX >> 2] {
             assert!(*rule.probability(n, 12).unwrap().upper() < 1e-300);
             let bias = rule.bias(n, 12).unwrap();
             assert!(*bias.lower() >= 0 && *bias.upper() < 1e-300);
         }
         assert!(rule.probability(u64::MAX, 12).is_err());
-    }
-
-    #[test]
-    fn marginals_are_sums_and_overflow_is_refused() {
-        let sums = marginals(&[3, -1, 0, 7], &[2, 2, -9, 1]).unwrap();
-        assert_eq!(sums, Marginals { male: 9, female: -4, total: 5 });
-        assert!(marginals(&[i64::MAX, 1], &[0, 0]).is_err() && marginals(&[i64::MAX], &[1]).is_err());
-    }
-
-    #[test]
-    fn the_bins_of_every_table_are_unions_of_finer_ones() {
-        for pair in Table::ALL.windows(2) {
-            assert!(pair[0].ages().iter().all(|age| pair[1].ages().contains(age)));
-        }
-        assert_eq!(Table::ALL.map(Table::printed_counts), [1, 11, 21, 49]);
-        assert_eq!(Table::ALL.map(Table::noisy_cells), [1, 8, 18, 46]);
     }
 }

@@ -1,38 +1,38 @@
-//! The error of a count that is published with noise: by itself, and cut at zero.
+//! The expected error of a count that is published with noise, as it is or clamped at zero.
 //!
-//! A count y >= 0 is published as y + X, X of law N_Z(0, sigma2), or as max(0, y + X). The expected squared and absolute
-//! errors are sums over the masses; what is left out is bounded by the sub-Gaussian tail.
+//! A count y >= 0 is published as y + X, X of law N_Z(0, sigma2), or clamped as max(0, y + X). The expected squared and
+//! absolute errors are sums over the masses, truncated with a bound from the sub-Gaussian tail.
 
 use rug::Rational;
 
 use super::DiscreteGaussian;
-use crate::numeric::Enclosure;
+use crate::numeric::{Enclosure, precision};
 
-/// Expected errors.
+/// The expected errors of a published count.
 #[derive(Clone, Debug)]
-pub struct Errors {
+pub struct ExpectedErrors {
     /// `E[(published - y)^2]`.
     pub squared: Enclosure,
     /// `E|published - y|`.
     pub absolute: Enclosure,
 }
 
-/// The partial sums of one noise, from which the errors of all counts follow.
+/// The expected errors of max(0, y + X) for one noise and every true count y.
 #[derive(Clone, Debug)]
-pub struct Cut {
-    /// For y = 0, 1, ...: `E[X^2; X >= -y] + y^2 P[X < -y]`, and the same with absolute values; constant beyond the end.
-    errors: Vec<Errors>,
+pub struct ClampedErrors {
+    /// For y = 0, 1, ...: `E[X^2; X >= -y] + y^2 P[X < -y]`, and the same with absolute values; constant beyond the last.
+    errors: Vec<ExpectedErrors>,
 }
 
 /// `E|X|` = 2 sum over x >= 1 of x `P[X = x]`, to a relative width of about 10^-digits.
 pub fn absolute_error(noise: &DiscreteGaussian, digits: u32) -> Enclosure {
-    Cut::new(noise, digits).plain().absolute
+    ClampedErrors::new(noise, digits).unclamped().absolute
 }
 
-impl Cut {
-    /// The errors of all counts under one noise, to about 10^-digits of the errors without cutting.
+impl ClampedErrors {
+    /// The errors of all counts under one noise, to about 10^-digits of the errors without clamping.
     pub fn new(noise: &DiscreteGaussian, digits: u32) -> Self {
-        let bits = (f64::from(digits) * 3.33) as u32 + 40;
+        let bits = precision::bits(digits, 40);
         let number = |value: i64| Enclosure::rational(&Rational::from(value), bits);
         // exp(-Y^2 / (2 sigma2)) = 2^-(bits + 20)
         let sigma2 = noise.sigma2().to_f64();
@@ -46,7 +46,7 @@ impl Cut {
         let beyond = Enclosure::rational(&exponent, bits + 16).exp().mul(&Enclosure::rational(&size, bits));
         let rest = Enclosure::double(0.0, bits).hull(&beyond);
         // From the far end: P[X > y], E[X; X > y] and E[X^2; X > y], X symmetric.
-        let mut tails = vec![[rest.clone(), rest.clone(), rest]; 1];
+        let mut tails = vec![[rest.clone(), rest.clone(), rest]];
         for x in (1..=reach).rev() {
             let mass = &masses[x as usize];
             let last = tails[tails.len() - 1].clone();
@@ -54,29 +54,29 @@ impl Cut {
             tails.push([0, 1, 2].map(|k| last[k].add(&terms[k])));
         }
         tails.reverse();
-        // tails[y] belongs to X > y; the half X > 0 is not cut.
+        // tails[y] belongs to X > y; the half X > 0 is never clamped.
         let half = tails[0].clone();
         let errors = (0..=reach)
             .map(|y| {
-                let cut = &tails[y as usize];
-                let (least, square) = (number(y), number(y * y));
+                let tail = &tails[y as usize];
+                let (count, square) = (number(y), number(y * y));
                 // E[X^2; -y <= X < 0] + y^2 P[X < -y] is the half less its tail, plus y^2 times the tail's probability.
-                let lower = |k: usize, at: &Enclosure| half[k].sub(&cut[k]).add(&at.mul(&cut[0]));
-                Errors { squared: half[2].add(&lower(2, &square)), absolute: half[1].add(&lower(1, &least)) }
+                let lower = |k: usize, at: &Enclosure| half[k].sub(&tail[k]).add(&at.mul(&tail[0]));
+                ExpectedErrors { squared: half[2].add(&lower(2, &square)), absolute: half[1].add(&lower(1, &count)) }
             })
             .collect();
-        Cut { errors }
+        ClampedErrors { errors }
     }
 
     /// The errors of max(0, y + X).
-    pub fn at(&self, y: u64) -> &Errors {
-        // Beyond the end the cut changes nothing that the enclosure does not hold.
+    pub fn at(&self, y: u64) -> &ExpectedErrors {
+        // Beyond the last, what clamping changes is smaller than the width of the enclosure.
         let last = self.errors.len() - 1;
         &self.errors[usize::try_from(y).map_or(last, |y| y.min(last))]
     }
 
     /// The errors of y + X.
-    pub fn plain(&self) -> Errors {
+    pub fn unclamped(&self) -> ExpectedErrors {
         self.errors[self.errors.len() - 1].clone()
     }
 }
@@ -90,7 +90,7 @@ mod tests {
     fn errors_agree_with_enumeration() {
         for sigma2 in ["0.3", "5", "456.62"] {
             let noise = DiscreteGaussian::new(parse(sigma2).unwrap()).unwrap();
-            let cut = Cut::new(&noise, 15);
+            let clamped = ClampedErrors::new(&noise, 15);
             let reach = (14.0 * noise.sigma2().to_f64().sqrt()) as i64 + 4;
             let masses: Vec<f64> = (0..=reach).map(|x| noise.mass(x, 17).approximate()).collect();
             let mean = |error: &dyn Fn(i64) -> f64| -> f64 {
@@ -99,25 +99,25 @@ mod tests {
             for y in [0_i64, 1, 2, 7, 30, 1000] {
                 let published = |x: i64| ((y + x).max(0) - y) as f64;
                 let (squared, absolute) = (mean(&|x| published(x).powi(2)), mean(&|x| published(x).abs()));
-                let at = cut.at(y as u64);
+                let at = clamped.at(y as u64);
                 assert!((at.squared.approximate() / squared - 1.0).abs() < 1e-12, "{sigma2} {y}");
                 assert!((at.absolute.approximate() / absolute - 1.0).abs() < 1e-12, "{sigma2} {y}");
                 assert!(at.squared.is_tight(14) && at.absolute.is_tight(14), "{sigma2} {y}");
             }
-            assert!(cut.plain().squared.overlaps(&noise.variance(15)), "{sigma2}");
+            assert!(clamped.unclamped().squared.overlaps(&noise.variance(15)), "{sigma2}");
         }
     }
 
     #[test]
-    fn cutting_at_zero_never_hurts() {
-        let cut = Cut::new(&DiscreteGaussian::new(parse("9").unwrap()).unwrap(), 20);
-        let plain = cut.plain();
+    fn clamping_at_zero_never_increases_the_squared_error() {
+        let clamped = ClampedErrors::new(&DiscreteGaussian::new(parse("9").unwrap()).unwrap(), 20);
+        let plain = clamped.unclamped();
         for y in 0..30 {
-            assert!(cut.at(y).squared.lower() <= plain.squared.upper());
-            assert!(cut.at(y).squared.lower() <= cut.at(y + 1).squared.upper());
+            assert!(clamped.at(y).squared.lower() <= plain.squared.upper());
+            assert!(clamped.at(y).squared.lower() <= clamped.at(y + 1).squared.upper());
         }
-        // At zero half of the squares is left.
-        let half = cut.at(0).squared.mul(&Enclosure::double(2.0, 100));
+        // For a true count of zero half of the squared error remains.
+        let half = clamped.at(0).squared.mul(&Enclosure::double(2.0, 100));
         assert!(half.overlaps(&plain.squared));
     }
 }

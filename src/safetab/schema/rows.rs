@@ -1,12 +1,8 @@
 //! Rows of fields parted by bars, read with bounded memory.
 
-use std::{
-    fs::File,
-    io::{BufRead, BufReader, Read},
-    path::Path,
-};
+use std::{fs::File, io::{BufRead, BufReader, Read}, path::Path};
 
-use super::findings::{At, Findings, Rule};
+use super::validation::{Location, Rule, ValidationReport};
 
 /// The longest line that is read. A whole GRF-C has a hundred fields of a few characters.
 pub(super) const LONGEST: usize = 1 << 16;
@@ -15,7 +11,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Whether a file may have columns that are not asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::safetab) enum Others {
+pub(in crate::safetab) enum OtherColumns {
     /// No, and the columns stand in the order asked for.
     Refused,
     /// Yes; the columns are found by their headings.
@@ -70,17 +66,17 @@ pub(super) fn without_mark(line: &[u8]) -> &[u8] {
 /// The columns of the headings, counted from zero.
 fn find_columns<const N: usize>(
     line: &[u8],
-    at: At,
+    at: Location,
     headings: &[&str; N],
-    others: Others,
-    findings: &mut Findings,
+    others: OtherColumns,
+    report: &mut ValidationReport,
 ) -> Option<([usize; N], usize)> {
     let given: Vec<&[u8]> = line.split(|byte| *byte == b'|').collect();
-    if others == Others::Refused {
+    if others == OtherColumns::Refused {
         if given.iter().eq(headings.iter().map(|heading| heading.as_bytes()).collect::<Vec<_>>().iter()) {
             return Some((std::array::from_fn(|column| column), N));
         }
-        findings.add(at, Rule::Headings, line, &headings.join("|"));
+        report.add(at, Rule::Headings, line, &headings.join("|"));
         return None;
     }
     let mut columns = [0; N];
@@ -90,7 +86,7 @@ fn find_columns<const N: usize>(
             (Some((place, _)), None) => *column = place,
             (found, _) => {
                 let what = if found.is_some() { "once only" } else { "to be there" };
-                findings.add(at, Rule::Headings, line, &format!("the heading {heading} has {what}"));
+                report.add(at, Rule::Headings, line, &format!("the heading {heading} has {what}"));
                 return None;
             }
         }
@@ -103,12 +99,12 @@ fn find_columns<const N: usize>(
 pub(in crate::safetab) fn read_rows<const N: usize>(
     path: &Path,
     headings: &[&str; N],
-    others: Others,
-    findings: &mut Findings,
-    mut each: impl FnMut(&Row<N>, &mut Findings),
+    others: OtherColumns,
+    report: &mut ValidationReport,
+    mut each: impl FnMut(&Row<N>, &mut ValidationReport),
 ) -> Option<()> {
     let file = name_of(path);
-    let at = |line: u64, column: u32| At { file: &file, line, column, field: "" };
+    let at = |line: u64, column: u32| Location { file: &file, line, column, field: "" };
     let unreadable = |why: std::io::Error| (Rule::Unreadable, why.to_string());
     let opened = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
         true => Err(std::io::Error::other("is a folder")),
@@ -117,7 +113,7 @@ pub(in crate::safetab) fn read_rows<const N: usize>(
     let mut input = match opened.map_err(unreadable) {
         Ok(input) => BufReader::with_capacity(1 << 18, input),
         Err((rule, why)) => {
-            findings.add(at(0, 0), rule, why, "a file of rows");
+            report.add(at(0, 0), rule, why, "a file of rows");
             return None;
         }
     };
@@ -129,7 +125,7 @@ pub(in crate::safetab) fn read_rows<const N: usize>(
         if let Err((rule, why)) =
             input.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', &mut buffer).map_err(unreadable)
         {
-            findings.add(at(number, 0), rule, why, "a file of rows");
+            report.add(at(number, 0), rule, why, "a file of rows");
             return None;
         }
         if buffer.is_empty() {
@@ -137,7 +133,7 @@ pub(in crate::safetab) fn read_rows<const N: usize>(
         }
         number += 1;
         if buffer.len() > LONGEST {
-            findings.add(
+            report.add(
                 at(number, 0),
                 Rule::LongLine,
                 &buffer,
@@ -150,12 +146,12 @@ pub(in crate::safetab) fn read_rows<const N: usize>(
         if let Err(wrong) = std::str::from_utf8(line) {
             let place = wrong.valid_up_to();
             let fields = line[..place].iter().filter(|byte| **byte == b'|').count();
-            findings.add(at(number, fields as u32 + 1), Rule::Encoding, &line[place..], "text in UTF-8");
+            report.add(at(number, fields as u32 + 1), Rule::Encoding, &line[place..], "text in UTF-8");
             form?;
             continue;
         }
         let Some((columns, width)) = form else {
-            form = Some(find_columns(line, at(number, 0), headings, others, findings)?);
+            form = Some(find_columns(line, at(number, 0), headings, others, report)?);
             continue;
         };
         if line.is_empty() {
@@ -165,15 +161,15 @@ pub(in crate::safetab) fn read_rows<const N: usize>(
         ends.extend(line.iter().enumerate().filter(|(_, byte)| **byte == b'|').map(|(place, _)| place));
         ends.push(line.len());
         if ends.len() != width {
-            findings.add(at(number, 0), Rule::Fields, line, &format!("{width} fields; this row has {}", ends.len()));
+            report.add(at(number, 0), Rule::Fields, line, &format!("{width} fields; this row has {}", ends.len()));
             continue;
         }
         let field = |column: usize| &line[if column == 0 { 0 } else { ends[column - 1] + 1 }..ends[column]];
         let row = Row { line: number, fields: columns.map(field), columns: columns.map(|column| column as u32 + 1) };
-        each(&row, findings);
+        each(&row, report);
     }
     if form.is_none() {
-        findings.add(at(0, 0), Rule::Empty, "", &format!("the headings {}", headings.join("|")));
+        report.add(at(0, 0), Rule::Empty, "", &format!("the headings {}", headings.join("|")));
     }
     form.map(|_| ())
 }

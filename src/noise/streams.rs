@@ -1,8 +1,8 @@
 //! Secure random words: ChaCha20 seeded by the operating system.
 //!
 //! ChaCha20 is integer arithmetic and its words are read in little-endian order, so a stream is the same on every
-//! platform. One key gives 2^64 streams (its 64-bit nonce), each of 2^70 bytes, which are independent as far as
-//! anybody can tell who cannot break the cipher.
+//! platform. One key gives 2^64 streams (its 64-bit nonce), each of 2^70 bytes, which are independent to anybody
+//! who cannot break the cipher.
 
 use std::fmt;
 
@@ -32,33 +32,33 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// With a key of 256 bits from the operating system: the only way to noise that protects anybody.
+    /// With a key of 256 bits from the operating system: the only kind whose noise protects anybody.
     pub fn from_system() -> Result<Self> {
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|error| Error::Randomness { why: error.to_string() })?;
         Ok(Streams { key, next: 0, insecure_seed: None })
     }
 
-    /// With a key that everybody who knows the seed knows too, for tests and for reproducing: the noise can be
-    /// subtracted again.
+    /// With a key that follows from the seed, for tests and for reproducing: whoever knows the seed can subtract the
+    /// noise.
     pub fn with_insecure_seed(seed: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         Streams { key, next: 0, insecure_seed: Some(seed) }
     }
 
-    /// With a key that was drawn from the operating system before, to repeat what followed from it.
+    /// With a key that an earlier run drew from the operating system, to repeat its noise.
     #[cfg(feature = "tabulate")]
     pub(crate) fn with_key(key: [u8; 32]) -> Self {
         Streams { key, next: 0, insecure_seed: None }
     }
 
-    /// The seed, where the streams do not come from the operating system's key.
+    /// The seed, if the key is not the operating system's.
     pub fn insecure_seed(&self) -> Option<u64> {
         self.insecure_seed
     }
 
-    /// The next stream that nobody has taken.
+    /// The next stream that has not been taken.
     pub fn take(&mut self) -> Source {
         let first = self.reserve(1);
         self.stream(first)
@@ -132,7 +132,7 @@ impl Source {
     }
 }
 
-/// What it will say next is not shown.
+/// The words to come are not shown.
 impl fmt::Debug for Source {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         out.debug_struct("Source").finish_non_exhaustive()

@@ -1,0 +1,265 @@
+//! Population groups: characteristic iterations, who belongs to them, and how many one person can belong to.
+//!
+//! A population group is a region and an iteration. A person has the iterations
+//!
+//! - *alone* that all race codes of the record have in common,
+//! - *alone or in any combination* of any of its race codes,
+//! - of its ethnicity code,
+//!
+//! each once, at the levels 1 and 2 (2024 paper, Section 2.2; level 0 is tabulated elsewhere).
+//!
+//! # How many groups one person changes
+//!
+//! The noise is scaled to the stability s: the most iterations that any record, not only those of the data, can have at one
+//! level and granularity. The production computes
+//!
+//! ```text
+//! s = h_r max(2, m) + h_e,
+//! ```
+//!
+//! where m is the largest number of race codes taken, h_r the most *alone* iterations that one race code has, and h_e the
+//! most iterations that one ethnicity code has. Its program assumes that the iterations alone and those in combination have
+//! the same structure. Then it is right: k codes with c iterations alone in common have c in combination in common, and so
+//! at most c + c + k (h_r - c) <= h_r max(2, k) of race. But the program does not check it, and without it the formula is
+//! no bound: let m codes have one iteration alone in common and m different ones in combination, then h_r = 1 and a record
+//! with all of them has m + 1 iterations of race.
+//!
+//! So [`Specification::stability`] is the larger of the formula and a bound that holds for every specification. For a
+//! record with the set R of race codes, at most m, let C be the iterations alone that they have in common.
+//!
+//! - Where C is empty, R has at most the sum of the m largest numbers of iterations in combination that single codes have.
+//! - Where C has an iteration A, R is a subset of the codes of A. Each of them has all of C, so C is no larger than the
+//!   number of iterations alone of any of them; and those in combination are no more than the m largest numbers among the
+//!   codes of A add up to, nor than the different ones that all codes of A have.
+//!
+//! The maximum of the first and, over all A, the second bounds the iterations of race; h_e those of ethnicity. In the
+//! production's specification both are 9 at every level and granularity.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::{error::{Error, Result}, safetab::schema::{Combination, Granularity, IterationCode, IterationLevel, RaceEthCode}};
+
+/// What an iteration counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IterationKind {
+    /// Persons all of whose race codes belong to it.
+    Alone,
+    /// Persons of whom a race code belongs to it.
+    InCombination,
+    /// Persons whose ethnicity code belongs to it.
+    Ethnicity,
+}
+
+/// A characteristic iteration of level 1 or 2.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Iteration {
+    /// Its code.
+    pub code: IterationCode,
+    /// Its name.
+    pub name: String,
+    /// What it counts.
+    pub kind: IterationKind,
+    /// Its level.
+    pub level: IterationLevel,
+    /// Whether it is tabulated for nation and states only, and there by its total alone.
+    pub detailed_only: bool,
+    /// Whether it is tabulated below the states only.
+    pub coarse_only: bool,
+}
+
+impl Iteration {
+    /// Whether regions of the granularity are tabulated by it.
+    pub fn is_tabulated(&self, granularity: Granularity) -> bool {
+        match granularity {
+            Granularity::Detailed => !self.coarse_only,
+            Granularity::Coarse => !self.detailed_only,
+        }
+    }
+}
+
+/// An iteration of a key set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TabulatedIteration {
+    /// The iteration.
+    pub iteration: IterationCode,
+    /// Whether only its total is counted, with the whole budget.
+    pub detailed_only: bool,
+}
+
+/// The four files of races, ethnicities and iterations.
+#[derive(Clone, Debug)]
+pub struct Specification {
+    max_race_codes: u32,
+    /// Ascending.
+    codes: Vec<RaceEthCode>,
+    /// Of levels 1 and 2, by ascending code.
+    iterations: Vec<Iteration>,
+    /// By granularity and level.
+    members: [[Members; 2]; 2],
+}
+
+/// To which iterations of one granularity and level the codes belong, each list ascending.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Members {
+    pub(super) alone: HashMap<RaceEthCode, Vec<IterationCode>>,
+    pub(super) in_combination: HashMap<RaceEthCode, Vec<IterationCode>>,
+    pub(super) ethnicity: HashMap<RaceEthCode, Vec<IterationCode>>,
+    stability: u32,
+}
+
+impl Specification {
+    /// From its parts, in any order: the iterations, each once, and which codes belong to them.
+    pub fn new(
+        max_race_codes: u32,
+        codes: impl IntoIterator<Item = RaceEthCode>,
+        mut iterations: Vec<Iteration>,
+        pairs: &[(IterationCode, RaceEthCode)],
+    ) -> Specification {
+        iterations.sort_by_key(|iteration| iteration.code);
+        iterations.dedup_by_key(|iteration| iteration.code);
+        let mut codes: Vec<RaceEthCode> = codes.into_iter().collect();
+        codes.sort_unstable();
+        codes.dedup();
+        let members = Granularity::ALL.map(|granularity| {
+            IterationLevel::ALL.map(|level| {
+                let chosen = iterations.iter().filter(|it| it.level == level && it.is_tabulated(granularity));
+                let kinds: HashMap<IterationCode, IterationKind> = chosen.map(|it| (it.code, it.kind)).collect();
+                Members::new(max_race_codes, &kinds, pairs)
+            })
+        });
+        Specification { max_race_codes, codes, iterations, members }
+    }
+
+    /// The codes of races and ethnicities, ascending.
+    pub fn codes(&self) -> impl Iterator<Item = RaceEthCode> {
+        self.codes.iter().copied()
+    }
+
+    /// The iterations of levels 1 and 2, by ascending code.
+    pub fn all_iterations(&self) -> &[Iteration] {
+        &self.iterations
+    }
+
+    /// Whether a code belongs to an iteration of level 1 or 2 of a kind.
+    pub fn has_iteration(&self, code: RaceEthCode, kind: IterationKind) -> bool {
+        self.members.iter().flatten().any(|members| match kind {
+            IterationKind::Alone => members.alone.contains_key(&code),
+            IterationKind::InCombination => members.in_combination.contains_key(&code),
+            IterationKind::Ethnicity => members.ethnicity.contains_key(&code),
+        })
+    }
+
+    /// How many race codes of a record are taken at most.
+    pub fn max_race_codes(&self) -> u32 {
+        self.max_race_codes
+    }
+
+    /// The iterations of a person at a granularity and level, each once, ascending: never more than
+    /// [`Specification::stability`]. An error where the combination has more race codes than are taken of a record, or none,
+    /// for which the privacy would not be what is certified.
+    pub fn iterations(
+        &self,
+        combination: &Combination,
+        granularity: Granularity,
+        level: IterationLevel,
+    ) -> Result<Vec<IterationCode>> {
+        let races = combination.races();
+        if races.is_empty() || races.len() > self.max_race_codes as usize {
+            let allowed = format!("1 to {} race codes: what the stability is computed for", self.max_race_codes);
+            return Err(Error::out_of_range("number of race codes of a person", races.len(), &allowed));
+        }
+        let members = self.members(granularity, level);
+        let mut all = members.iterations(races, combination.ethnicity());
+        all.sort_unstable();
+        all.dedup();
+        if all.len() > members.stability as usize {
+            let allowed = format!("at most {}, the stability that the noise is scaled to", members.stability);
+            return Err(Error::out_of_range("number of iterations of a person", all.len(), &allowed));
+        }
+        Ok(all)
+    }
+
+    /// All iterations that regions of a granularity are tabulated by at a level, whoever lives there, ascending.
+    pub fn key_set(&self, granularity: Granularity, level: IterationLevel) -> Vec<TabulatedIteration> {
+        let chosen = self.iterations.iter().filter(|it| it.level == level && it.is_tabulated(granularity));
+        chosen.map(|it| TabulatedIteration { iteration: it.code, detailed_only: it.detailed_only }).collect()
+    }
+
+    /// The most iterations that a record can have at a granularity and level, whatever its codes; see the
+    /// [module](self) for the proof.
+    pub fn stability(&self, granularity: Granularity, level: IterationLevel) -> u32 {
+        self.members(granularity, level).stability
+    }
+
+    pub(super) fn members(&self, granularity: Granularity, level: IterationLevel) -> &Members {
+        &self.members[granularity as usize][level as usize]
+    }
+}
+
+impl Members {
+    fn new(
+        max_race_codes: u32,
+        kinds: &HashMap<IterationCode, IterationKind>,
+        pairs: &[(IterationCode, RaceEthCode)],
+    ) -> Members {
+        let mut members = Members::default();
+        for (iteration, code) in pairs {
+            let map = match kinds.get(iteration) {
+                Some(IterationKind::Alone) => &mut members.alone,
+                Some(IterationKind::InCombination) => &mut members.in_combination,
+                Some(IterationKind::Ethnicity) => &mut members.ethnicity,
+                None => continue,
+            };
+            map.entry(*code).or_default().push(*iteration);
+        }
+        for map in [&mut members.alone, &mut members.in_combination, &mut members.ethnicity] {
+            for iterations in map.values_mut() {
+                iterations.sort_unstable();
+                iterations.dedup();
+            }
+        }
+        members.stability = members.bound(max_race_codes);
+        members
+    }
+
+    /// The iterations of a record, of which some may be there twice.
+    fn iterations(&self, races: &[RaceEthCode], ethnicity: RaceEthCode) -> Vec<IterationCode> {
+        let of = |map: &'_ HashMap<RaceEthCode, Vec<IterationCode>>, code: &RaceEthCode| {
+            map.get(code).cloned().unwrap_or_default()
+        };
+        let mut all: Vec<IterationCode> = races.iter().flat_map(|race| of(&self.in_combination, race)).collect();
+        if let Some((first, others)) = races.split_first() {
+            let common = of(&self.alone, first).into_iter();
+            let has =
+                |race: &RaceEthCode, it: &IterationCode| self.alone.get(race).is_some_and(|known| known.contains(it));
+            all.extend(common.filter(|iteration| others.iter().all(|race| has(race, iteration))));
+        }
+        all.extend(of(&self.ethnicity, &ethnicity));
+        all
+    }
+
+    /// The larger of the production's formula and the bound that the module proves.
+    fn bound(&self, max_race_codes: u32) -> u32 {
+        let most = |map: &HashMap<RaceEthCode, Vec<IterationCode>>| map.values().map(Vec::len).max().unwrap_or(0);
+        let formula = most(&self.alone) * (max_race_codes.max(2) as usize) + most(&self.ethnicity);
+        let width = |code: &RaceEthCode| self.in_combination.get(code).map_or(0, Vec::len);
+        let largest = |mut widths: Vec<usize>| -> usize {
+            widths.sort_unstable_by(|a, b| b.cmp(a));
+            widths.iter().take(max_race_codes as usize).sum()
+        };
+        // Records whose codes have no iteration alone in common.
+        let mut race = largest(self.in_combination.values().map(Vec::len).collect());
+        // Records whose codes all belong to one iteration alone.
+        let mut codes_of: HashMap<IterationCode, Vec<RaceEthCode>> = HashMap::new();
+        for (code, iterations) in &self.alone {
+            iterations.iter().for_each(|iteration| codes_of.entry(*iteration).or_default().push(*code));
+        }
+        for codes in codes_of.values() {
+            let common = codes.iter().filter_map(|code| self.alone.get(code)).map(Vec::len).max().unwrap_or(0);
+            let different: BTreeSet<_> =
+                codes.iter().filter_map(|code| self.in_combination.get(code)).flatten().collect();
+            race = race.max(common + largest(codes.iter().map(width).collect()).min(different.len()));
+        }
+        formula.max(race + most(&self.ethnicity)) as u32
+    }
+}

@@ -1,0 +1,167 @@
+//! What is tabulated: passes, types of region, levels of iterations; and the guarantee that is asked for.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+
+/// One run over the persons: the two have budgets and groups of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pass {
+    /// The states of the filter, by which the District of Columbia is one.
+    UnitedStates,
+    /// Puerto Rico, the state 72.
+    PuertoRico,
+}
+
+impl Pass {
+    /// Both.
+    pub const ALL: [Pass; 2] = [Pass::UnitedStates, Pass::PuertoRico];
+
+    /// The types of region that it tabulates, largest first.
+    pub fn region_types(self) -> &'static [RegionType] {
+        use RegionType::*;
+        match self {
+            Pass::UnitedStates => &[Usa, State, County, Tract, Place, Aiannh],
+            Pass::PuertoRico => &[PrState, PrCounty, PrTract, PrPlace],
+        }
+    }
+}
+
+/// A geographic summary level, in the bureau's text `USA`, `PR-STATE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RegionType {
+    /// The nation, region `1`.
+    Usa,
+    /// A state, two digits.
+    State,
+    /// A county, state and three digits.
+    County,
+    /// A tract, county and six digits.
+    Tract,
+    /// A place, state and five digits.
+    Place,
+    /// An American Indian, Alaska Native or Native Hawaiian area, four digits: it may cross states.
+    Aiannh,
+    /// Puerto Rico, `72`.
+    PrState,
+    /// A municipio.
+    PrCounty,
+    /// A tract of Puerto Rico.
+    PrTract,
+    /// A place of Puerto Rico.
+    PrPlace,
+}
+
+impl RegionType {
+    /// All of both passes.
+    pub const ALL: [RegionType; 10] = [
+        RegionType::Usa,
+        RegionType::State,
+        RegionType::County,
+        RegionType::Tract,
+        RegionType::Place,
+        RegionType::Aiannh,
+        RegionType::PrState,
+        RegionType::PrCounty,
+        RegionType::PrTract,
+        RegionType::PrPlace,
+    ];
+
+    /// The bureau's text.
+    pub fn name(self) -> &'static str {
+        match self {
+            RegionType::Usa => "USA",
+            RegionType::State => "STATE",
+            RegionType::County => "COUNTY",
+            RegionType::Tract => "TRACT",
+            RegionType::Place => "PLACE",
+            RegionType::Aiannh => "AIANNH",
+            RegionType::PrState => "PR-STATE",
+            RegionType::PrCounty => "PR-COUNTY",
+            RegionType::PrTract => "PR-TRACT",
+            RegionType::PrPlace => "PR-PLACE",
+        }
+    }
+
+    /// The pass that tabulates it.
+    pub fn pass(self) -> Pass {
+        if self >= RegionType::PrState { Pass::PuertoRico } else { Pass::UnitedStates }
+    }
+
+    /// Which iterations are tabulated for it: the detailed ones for nation and states, the coarse ones below.
+    pub fn granularity(self) -> Granularity {
+        match self {
+            RegionType::Usa | RegionType::State | RegionType::PrState => Granularity::Detailed,
+            _ => Granularity::Coarse,
+        }
+    }
+
+    /// Its place in [`RegionType::ALL`].
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl fmt::Display for RegionType {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for RegionType {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<RegionType> {
+        let known = RegionType::ALL.map(RegionType::name).join(", ");
+        let found = RegionType::ALL.into_iter().find(|region_type| region_type.name() == text);
+        found.ok_or_else(|| Error::out_of_range("region type", text, &format!("one of {known}")))
+    }
+}
+
+/// The level of a characteristic iteration. Level 0 is tabulated elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IterationLevel {
+    /// Regional groups, such as European.
+    One,
+    /// Detailed groups, such as Albanian.
+    Two,
+}
+
+impl IterationLevel {
+    /// Both.
+    pub const ALL: [IterationLevel; 2] = [IterationLevel::One, IterationLevel::Two];
+
+    /// 1 or 2.
+    pub fn number(self) -> u8 {
+        self as u8 + 1
+    }
+}
+
+impl fmt::Display for IterationLevel {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "{}", self.number())
+    }
+}
+
+/// Which iterations a type of region is tabulated by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Granularity {
+    /// All but those that are COARSE_ONLY.
+    Detailed,
+    /// All but those that are DETAILED_ONLY.
+    Coarse,
+}
+
+impl Granularity {
+    /// Both.
+    pub const ALL: [Granularity; 2] = [Granularity::Detailed, Granularity::Coarse];
+}
+
+/// The guarantee that is asked for, which names the noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Privacy {
+    /// `zcdp`: budgets are rho, the noise is discrete Gaussian.
+    ZeroConcentrated,
+    /// `puredp`: budgets are epsilon, the noise is two-sided geometric.
+    Pure,
+}

@@ -1,0 +1,124 @@
+//! The log of draws: a line of JSON for every event, forced to the disk and kept.
+
+use std::{fs::{self, OpenOptions}, io::{Read, Seek, SeekFrom, Write}, path::{Path, PathBuf}, time::{SystemTime, UNIX_EPOCH}};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{error::{Error, Result}, files::{file_error, sync_folder_of}};
+
+/// What a draw is for: everything that determines the release except the persons and the noise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DrawIntent {
+    /// The version of the program: another one may draw in another order.
+    pub version: String,
+    /// SHA-256 of each public input, by its role.
+    pub inputs: Vec<(String, String)>,
+    /// The budget of each pass, by its name.
+    pub budget: Vec<(String, String)>,
+    /// The seed, if the key is not the operating system's.
+    pub insecure_seed: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+enum Event {
+    /// Noise is about to be drawn.
+    Intent { draw: u64, unix_time: u64, intent: DrawIntent },
+    /// The draw is repeated bit by bit.
+    Resumed { draw: u64, unix_time: u64 },
+    /// The draw is given up; its budget counts as spent.
+    Discarded { draw: u64, unix_time: u64 },
+    /// The release of the draw is complete.
+    Released { draw: u64, unix_time: u64 },
+}
+
+/// The log of one release.
+pub(super) struct DrawLog {
+    path: PathBuf,
+    events: Vec<Event>,
+}
+
+impl DrawLog {
+    /// Reads a log; one that does not exist has no events.
+    pub(super) fn read(path: PathBuf) -> Result<Self> {
+        let text = match fs::read_to_string(&path) {
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound => String::new(),
+            read => read.map_err(|why| file_error(&path, why))?,
+        };
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let event = |(number, line): (usize, &str)| {
+            serde_json::from_str(line).map_err(|why| Error::DataFile {
+                file: path.display().to_string(),
+                line: number + 1,
+                column: 0,
+                why: format!("is not an event of a run ({why}): the log of what was drawn must not be edited"),
+            })
+        };
+        let events = whole.lines().enumerate().map(event).collect::<Result<_>>()?;
+        Ok(DrawLog { path, events })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The draw that was begun and neither completed nor discarded.
+    pub(super) fn open(&self) -> Option<(u64, &DrawIntent)> {
+        let mut open = None;
+        for event in &self.events {
+            match event {
+                Event::Intent { draw, intent, .. } => open = Some((*draw, intent)),
+                Event::Resumed { .. } => {}
+                Event::Discarded { .. } | Event::Released { .. } => open = None,
+            }
+        }
+        open
+    }
+
+    /// How many draws were begun.
+    pub(super) fn draws(&self) -> u64 {
+        self.events.iter().filter(|event| matches!(event, Event::Intent { .. })).count() as u64
+    }
+
+    /// Writes down that noise is about to be drawn.
+    pub(super) fn intend(&mut self, draw: u64, intent: DrawIntent) -> Result<()> {
+        self.append(Event::Intent { draw, unix_time: now(), intent })
+    }
+
+    /// Writes down that a draw is repeated.
+    pub(super) fn resumed(&mut self, draw: u64) -> Result<()> {
+        self.append(Event::Resumed { draw, unix_time: now() })
+    }
+
+    /// Writes down that a draw is given up.
+    pub(super) fn discarded(&mut self, draw: u64) -> Result<()> {
+        self.append(Event::Discarded { draw, unix_time: now() })
+    }
+
+    /// Writes down that the release of a draw is complete.
+    pub(super) fn released(&mut self, draw: u64) -> Result<()> {
+        self.append(Event::Released { draw, unix_time: now() })
+    }
+
+    fn append(&mut self, event: Event) -> Result<()> {
+        let wrong = |why: std::io::Error| file_error(&self.path, why);
+        let mut line = serde_json::to_string(&event).map_err(|why| file_error(&self.path, why))?;
+        line.push('\n');
+        let mut file =
+            OpenOptions::new().create(true).read(true).write(true).truncate(false).open(&self.path).map_err(wrong)?;
+        // A last line without an end is an event that a crash interrupted.
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(wrong)?;
+        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1) as u64;
+        file.set_len(whole).and_then(|()| file.seek(SeekFrom::Start(whole)).map(drop)).map_err(wrong)?;
+        file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).map_err(wrong)?;
+        sync_folder_of(&self.path);
+        self.events.push(event);
+        Ok(())
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

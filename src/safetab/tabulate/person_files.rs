@@ -1,0 +1,90 @@
+//! The files of persons that a path names, and their hash.
+
+use std::{fs::{self, File}, io::Read, path::{Path, PathBuf}};
+
+use sha2::{Digest, Sha256};
+
+use crate::{error::{Error, Result}, files::file_error};
+
+/// Files of persons: all are checked before any is counted.
+#[derive(Clone, Debug, Default)]
+pub struct PersonFiles {
+    /// Rows of fields separated by `|` under a line of headings.
+    pub text: Vec<PathBuf>,
+    /// Parquet with the same columns, as text.
+    pub parquet: Vec<PathBuf>,
+}
+
+impl PersonFiles {
+    /// A file, or all files `*.txt`, `*.csv` and `*.parquet` of a folder in the order of their names.
+    pub fn find(path: &Path) -> Result<Self> {
+        let is_parquet = |path: &Path| path.extension().is_some_and(|extension| extension == "parquet");
+        if !path.is_dir() {
+            let files = vec![path.to_path_buf()];
+            return Ok(match is_parquet(path) {
+                true => PersonFiles { parquet: files, ..PersonFiles::default() },
+                false => PersonFiles { text: files, ..PersonFiles::default() },
+            });
+        }
+        let wrong = |why: std::io::Error| file_error(path, why);
+        let mut files = PersonFiles::default();
+        for entry in fs::read_dir(path).map_err(wrong)? {
+            let path = entry.map_err(wrong)?.path();
+            let is_text = path.extension().is_some_and(|extension| extension == "txt" || extension == "csv");
+            match path.is_file() {
+                true if is_parquet(&path) => files.parquet.push(path),
+                true if is_text => files.text.push(path),
+                _ => {}
+            }
+        }
+        files.text.sort();
+        files.parquet.sort();
+        if files.text.is_empty() && files.parquet.is_empty() {
+            return Err(file_error(path, "has no file of persons: *.txt, *.csv or *.parquet"));
+        }
+        Ok(files)
+    }
+
+    /// SHA-256 of all files, one after the other, with their lengths. `progress` is told how many bytes are done, and of
+    /// how many.
+    pub fn hash(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<[u8; 32]> {
+        let all = || self.text.iter().chain(&self.parquet);
+        let of = all().filter_map(|path| fs::metadata(path).ok()).map(|found| found.len()).sum();
+        let mut hasher = Sha256::new();
+        let mut done = 0;
+        for path in all() {
+            let length = hash_file(path, &mut hasher, &mut |more| {
+                done += more;
+                progress(done, of);
+            })?;
+            hasher.update(length.to_le_bytes());
+        }
+        Ok(hasher.finalize().into())
+    }
+}
+
+/// The error of records that, read again, are not those that were checked.
+pub(super) fn changed(how: &str) -> Error {
+    let why = format!(
+        "{how}: the files of persons changed after they were checked; leave them as they are while they are tabulated"
+    );
+    Error::Engine { why }
+}
+
+/// Adds the bytes of a file to a hash, and returns how many there are.
+pub(super) fn hash_file(path: &Path, hasher: &mut Sha256, progress: &mut dyn FnMut(u64)) -> Result<u64> {
+    let wrong = |why: std::io::Error| file_error(path, why);
+    let mut file = File::open(path).map_err(wrong)?;
+    let mut bytes = vec![0; 1 << 20];
+    let mut length = 0;
+    loop {
+        match file.read(&mut bytes).map_err(wrong)? {
+            0 => return Ok(length),
+            read => {
+                hasher.update(&bytes[..read]);
+                length += read as u64;
+                progress(read as u64);
+            }
+        }
+    }
+}

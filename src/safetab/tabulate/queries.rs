@@ -1,0 +1,212 @@
+//! The counting, in SQL.
+//!
+//! 1. Every distinct text of race and ethnicity codes is mapped once to the iterations that it belongs to; texts with the
+//!    same iterations are of one class. Blocks with the same regions are of one atom.
+//! 2. Persons are joined with blocks, codes and ages and counted by (atom, class, cell). The counts are written to a
+//!    temporary file, far smaller than the records.
+//! 3. For each population group level these counts are joined with the regions of the atoms and the iterations of the
+//!    classes and added up by (region, iteration, cell), in ascending order.
+//!
+//! In a join the small table is held in memory and the records stream past it; codes that are too many for that are sorted,
+//! and groups and sorted runs beyond the memory limit are spilled to disk. Beside the limit there are the lists of
+//! iterations, some hundred bytes for each class. Sums of integers do not depend on the order of records, threads or files.
+//! All of it is plain SQL over tables, as a cluster would run it.
+
+use std::sync::Arc;
+
+use datafusion::arrow::{array::{Array, ArrayRef, AsArray, Int32Array}, datatypes::{DataType, Int32Type, Int64Type}};
+
+use super::{engine::Engine, person_files::changed};
+use crate::error::Result;
+
+/// Bytes that a hash table holds beside each text.
+const HASHED: usize = 64;
+
+/// Makes the table `classes` of the distinct texts of codes of all persons: the first `races` race codes, then the
+/// ethnicity code. `class_of` says the classes of a batch of texts.
+pub fn classify_codes(
+    engine: &Engine,
+    races: u32,
+    class_of: &mut dyn FnMut(&[&str]) -> Result<Vec<i32>>,
+) -> Result<()> {
+    let columns = [("codes", DataType::Utf8), ("class", DataType::Int32)];
+    let mut bytes = 0;
+    let sql = format!("SELECT DISTINCT {} AS codes FROM persons", codes(races));
+    engine.save("classes", &columns, &sql, &mut |columns| {
+        let texts: Vec<&str> = columns[0].as_string::<i32>().iter().flatten().collect();
+        bytes += texts.iter().map(|text| text.len() + HASHED).sum::<usize>();
+        columns.push(Arc::new(Int32Array::from(class_of(&texts)?)));
+        Ok(())
+    })?;
+    if bytes > engine.memory() / 4 {
+        // A hash table of them all would not fit. Sorting spills.
+        engine.sql("SET datafusion.optimizer.repartition_joins = true")?;
+        engine.sql("SET datafusion.optimizer.prefer_hash_join = false")?;
+    }
+    Ok(())
+}
+
+/// Counts persons by atom, class and cell, from the tables `persons`, `blocks`, `classes` and `ages` (`key` is twice
+/// the age and the sex), into the table `tallies`. Returns how many persons were counted.
+pub fn count_persons(engine: &Engine, races: u32) -> Result<i64> {
+    let columns =
+        [("atom", DataType::Int32), ("class", DataType::Int32), ("cell", DataType::Int32), ("n", DataType::Int64)];
+    let mut counted = 0;
+    engine.save("tallies", &columns, &tally(races), &mut |columns| {
+        if columns.iter().any(|column| column.null_count() > 0) {
+            return Err(changed("a record has codes, a block or an age that none had"));
+        }
+        counted += columns[3].as_primitive::<Int64Type>().iter().flatten().sum::<i64>();
+        Ok(())
+    })?;
+    Ok(counted)
+}
+
+/// The counts of a population group level: `see` gets the region, the iteration, the cell and the count of all that
+/// are not zero, in ascending order. `regions` is the table of an atom's region, `iterations` of a class's list of
+/// iterations.
+pub fn each_count(
+    engine: &Engine,
+    regions: &str,
+    iterations: &str,
+    see: &mut dyn FnMut(u32, u32, usize, i64) -> Result<()>,
+) -> Result<()> {
+    let sql = sum_up(regions, iterations);
+    engine.each_batch(engine.sql(&sql)?, &mut |batch| {
+        let [regions, iterations, cells] = [0, 1, 2].map(|column| batch.column(column).as_primitive::<Int32Type>());
+        let counts = batch.column(3).as_primitive::<Int64Type>();
+        for row in 0..batch.num_rows() {
+            see(regions.value(row) as u32, iterations.value(row) as u32, cells.value(row) as usize, counts.value(row))?;
+        }
+        Ok(())
+    })
+}
+
+/// Persons by atom, class and cell; every record is kept, whether it has them or not. The left side of a join is the one
+/// that is held in memory, and the engine puts outer joins in no other order.
+fn tally(races: u32) -> String {
+    format!(
+        "SELECT atom, class, cell, count(*) AS n FROM \
+         ages RIGHT JOIN (classes RIGHT JOIN (blocks RIGHT JOIN \
+         (SELECT CAST(\"TABBLKST\" || \"TABBLKCOU\" || \"TABTRACTCE\" || \"TABBLK\" AS BIGINT) AS block, {} AS codes, \
+          CAST(\"QAGE\" AS INT) * 2 + CAST(\"QSEX\" AS INT) AS key FROM persons) AS record \
+         ON blocks.block = record.block) ON classes.codes = record.codes) ON ages.key = record.key \
+         GROUP BY atom, class, cell",
+        codes(races)
+    )
+}
+
+/// Tallies by region, iteration and cell.
+fn sum_up(regions: &str, iterations: &str) -> String {
+    format!(
+        "SELECT region, iteration, cell, CAST(sum(n) AS BIGINT) AS n FROM \
+             (SELECT region, unnest(iterations) AS iteration, cell, n FROM \
+              {iterations} JOIN \
+              (SELECT region, class, cell, sum(n) AS n FROM {regions} JOIN tallies ON {regions}.atom = tallies.atom \
+               GROUP BY region, class, cell) AS tally \
+              ON {iterations}.class = tally.class) \
+             GROUP BY region, iteration, cell ORDER BY region, iteration, cell"
+    )
+}
+
+/// The text of a record's codes. Race codes have four digits and nulls none, so it can be parted again.
+fn codes(races: u32) -> String {
+    let columns = (1..=races).map(|number| format!("\"QRACE{number}\""));
+    columns.chain(["\"QSPAN\"".to_string()]).collect::<Vec<String>>().join(" || ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, fmt::Write, path::Path};
+
+    use datafusion::arrow::util::pretty::pretty_format_batches;
+
+    use super::super::{engine::MEMORY, person_files::PersonFiles};
+    use super::*;
+    use crate::safetab::schema::HEADINGS;
+
+    const RECORDS: u64 = 120_000;
+
+    /// The i-th record: codes, of which there are `texts` different ones, block, age and sex.
+    fn record(i: u64, texts: u64) -> (String, u64, u64, u64) {
+        let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ mixed >> 31).wrapping_mul(0x94d0_49bb_1331_11eb) >> 20;
+        let (codes, mixed) = (mixed % texts, mixed / texts);
+        let codes = format!("{:04}{:04}", 1000 + codes % 9000, 2000 + codes / 9000);
+        (codes, mixed % 7, mixed / 7 % 116, 1 + mixed / 812 % 2)
+    }
+
+    fn class_of(codes: &str) -> i32 {
+        codes.bytes().fold(7, |sum: i32, byte| (sum * 31 + i32::from(byte)) % 10_007)
+    }
+
+    fn write_persons(file: &Path, texts: u64) {
+        let mut text = HEADINGS.join("|") + "\n";
+        for i in 0..RECORDS {
+            let (codes, block, age, sex) = record(i, texts);
+            let (race, ethnicity) = codes.split_at(4);
+            writeln!(text, "{age}|{sex}|1|44|001|000100|100{block}|01|{race}{}|{ethnicity}", "|Null".repeat(7))
+                .unwrap();
+        }
+        std::fs::write(file, text).unwrap();
+    }
+
+    /// The counts of the level with every block its own region, and every class its own iteration and one in common.
+    fn counts(engine: &Engine, persons: &Path) -> Vec<(u32, u32, usize, i64)> {
+        engine.read_persons(&PersonFiles { text: vec![persons.to_path_buf()], parquet: Vec::new() }).unwrap();
+        let blocks: Vec<u64> = (0..7).map(|block| 440_010_001_001_000 + block).collect();
+        engine.register_blocks(&blocks, (0..7).collect()).unwrap();
+        let (keys, cells) = (0..=232).map(|key| (key, key / 10)).unzip();
+        engine.register("ages", &[("key", keys), ("cell", cells)]).unwrap();
+        classify_codes(engine, 1, &mut |texts| Ok(texts.iter().map(|text| class_of(text)).collect())).unwrap();
+        assert_eq!(count_persons(engine, 1).unwrap(), RECORDS as i64);
+        engine.register("regions", &[("atom", (0..7).collect()), ("region", (10..17).collect())]).unwrap();
+        let lists: Vec<[i32; 2]> = (0..10_007).map(|class| [class, 20_000]).collect();
+        engine.register_lists("iterations", (0..).zip(lists.iter().map(|list| &list[..])).collect()).unwrap();
+        let mut seen = Vec::new();
+        let mut see = |region, iteration, cell, count| {
+            seen.push((region, iteration, cell, count));
+            Ok(())
+        };
+        each_count(engine, "regions", "iterations", &mut see).unwrap();
+        seen
+    }
+
+    fn expected(texts: u64) -> Vec<(u32, u32, usize, i64)> {
+        let mut counts = BTreeMap::new();
+        for i in 0..RECORDS {
+            let (codes, block, age, sex) = record(i, texts);
+            for iteration in [class_of(&codes) as u32, 20_000] {
+                *counts.entry((10 + block as u32, iteration, (age * 2 + sex) as usize / 10)).or_insert(0) += 1;
+            }
+        }
+        counts.into_iter().map(|((region, iteration, cell), n)| (region, iteration, cell, n)).collect()
+    }
+
+    /// What the engine did to count the persons, as it says.
+    fn explanation(engine: &Engine, sql: &str) -> String {
+        let mut batches = Vec::new();
+        let mut see = |batch| {
+            batches.push(batch);
+            Ok(())
+        };
+        engine.each_batch(engine.sql(&format!("EXPLAIN ANALYZE {sql}")).unwrap(), &mut see).unwrap();
+        pretty_format_batches(&batches).unwrap().to_string()
+    }
+
+    #[test]
+    fn what_exceeds_the_memory_is_spilled_and_counted_all_the_same() {
+        // Many different codes in little memory are sorted, and groups are spilled. A table of all records would take more
+        // than the 8 MiB of the last case.
+        for (texts, memory, spills) in [(400_000, MEMORY, false), (400_000, 24 << 20, true), (90, 8 << 20, false)] {
+            let folder = tempfile::tempdir().unwrap();
+            let persons = folder.path().join("persons");
+            write_persons(&persons, texts);
+            let engine = Engine::with_limits(folder.path(), memory, 2).unwrap();
+            assert!(counts(&engine, &persons) == expected(texts), "{texts} texts in {memory} bytes");
+            let plan = explanation(&engine, &tally(1));
+            let spilled = plan.split("spill_count=").skip(1).any(|rest| !rest.starts_with('0'));
+            assert_eq!((spilled, plan.contains("SortMergeJoin")), (spills, spills), "{plan}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! One draw for one budget: what a run leaves on disk before it draws noise, and what a later run makes of it.
+//!
+//! Beside the folder of the release are, by its name: `NAME.log`, the log of draws; `.NAME.part`, a folder that only its
+//! owner may enter, with all that is unfinished, locked by the run that works in it; and, from before the first noise until
+//! the release is complete, `NAME.key`, which the noise follows from.
+//!
+//! While a release is not complete somebody may have seen a part of it, so drawing afresh would spend the budget a second
+//! time: the same counts with other noise. A run that is resumed takes the key again and reproduces the noise bit by bit,
+//! for the same inputs only.
+
+use std::{fs::{self, File, OpenOptions}, path::{Path, PathBuf}};
+
+use super::{draw_log::{DrawIntent, DrawLog}, noise_key::KeyFile};
+use crate::{error::{Error, Result}, files::{file_error, sync_folder, sync_folder_of}, noise::Streams};
+
+/// What to do about a draw that was begun and not completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnfinishedDraw {
+    /// Nothing: the run is refused.
+    Refuse,
+    /// The same noise again, for the same inputs.
+    Resume,
+    /// Count its budget as spent and draw afresh.
+    Discard,
+}
+
+/// The folder of a release and the files beside it, taken by this run: no other run works on them.
+pub(super) struct ReleaseFolder {
+    out: PathBuf,
+    part: PathBuf,
+    log: DrawLog,
+    key: KeyFile,
+    /// Held as long as the run lives.
+    _lock: File,
+}
+
+/// What became of taking a release folder.
+pub(super) enum Taken {
+    /// It is free for a run.
+    Free(ReleaseFolder),
+    /// Its release is complete; only the end of the log was missing, and was added.
+    Complete,
+}
+
+/// The draw that a run makes.
+pub(super) struct Draw {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Draws before it, which somebody may have seen: each has spent its budget as well.
+    pub earlier: u64,
+    /// The noise.
+    pub streams: Streams,
+}
+
+/// The error of a draw that cannot be begun or repeated.
+fn draw_error(path: &Path, why: impl ToString) -> Error {
+    Error::Draw { path: path.to_path_buf(), why: why.to_string() }
+}
+
+impl ReleaseFolder {
+    /// Takes the folder of a release, or says why it is not free.
+    pub(super) fn take(out: &Path, unfinished: UnfinishedDraw) -> Result<Taken> {
+        let folder = ReleaseFolder::lock(out)?;
+        let open = folder.log.open().map(|(draw, _)| draw);
+        if open.is_none() {
+            // A run that ended between its last two steps left its key.
+            folder.key.destroy()?;
+        }
+        if fs::symlink_metadata(&folder.out).is_ok() {
+            return folder.check_complete(out, open, unfinished);
+        }
+        let log = folder.log.path();
+        match (open, unfinished) {
+            (Some(draw), UnfinishedDraw::Refuse) => Err(draw_error(
+                log,
+                format!(
+                    "draw {draw} was begun and its release is not complete: repeat it bit by bit, for the same inputs, or \
+                     discard it"
+                ),
+            )),
+            (None, UnfinishedDraw::Refuse) if folder.log.draws() > 0 => Err(draw_error(
+                log,
+                "a release was completed here: its budget is spent, and a new draw spends it once more",
+            )),
+            (None, UnfinishedDraw::Resume) => {
+                Err(draw_error(log, "no draw was begun and not completed: there is nothing to resume"))
+            }
+            _ => Ok(Taken::Free(folder)),
+        }
+    }
+
+    /// Locks the folder for unfinished files, empties it, and reads the log.
+    fn lock(out: &Path) -> Result<ReleaseFolder> {
+        let wrong = |path: &Path| {
+            let path = path.to_path_buf();
+            move |why: std::io::Error| file_error(&path, why)
+        };
+        let full = std::path::absolute(out).map_err(wrong(out))?;
+        let (Some(name), Some(parent)) = (full.file_name().and_then(|name| name.to_str()), full.parent()) else {
+            return Err(file_error(out, "cannot name a new folder: give a name in UTF-8"));
+        };
+        let beside = |name: String| parent.join(name);
+        let (log, key) = (beside(format!("{name}.log")), beside(format!("{name}.key")));
+        let part = beside(format!(".{name}.part"));
+        private_folder(&part).map_err(wrong(out))?;
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(part.join("lock"));
+        let lock = lock.map_err(wrong(&part))?;
+        if !try_lock(&lock).map_err(wrong(&part))? {
+            return Err(file_error(
+                out,
+                "another run is at work on this release: wait for it, or choose another folder",
+            ));
+        }
+        for entry in fs::read_dir(&part).map_err(wrong(&part))?.flatten() {
+            let path = entry.path();
+            let removed = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true => fs::remove_dir_all(&path),
+                false if entry.file_name() == "lock" => Ok(()),
+                false => fs::remove_file(&path),
+            };
+            removed.map_err(wrong(&path))?;
+        }
+        let log = DrawLog::read(log)?;
+        Ok(ReleaseFolder { out: out.to_path_buf(), part, log, key: KeyFile::at(key), _lock: lock })
+    }
+
+    /// What to make of a path at which something exists: it is complete if it is the release of the open draw, and in any
+    /// case it is not free.
+    fn check_complete(mut self, out: &Path, open: Option<u64>, unfinished: UnfinishedDraw) -> Result<Taken> {
+        if open.is_some_and(|draw| self.holds_release_of(draw)) {
+            self.complete()?;
+            if unfinished == UnfinishedDraw::Resume {
+                return Ok(Taken::Complete);
+            }
+        }
+        let why =
+            "is there already: a release is never overwritten; choose another folder (whose budget is spent anew)";
+        Err(file_error(out, why))
+    }
+
+    /// Where unfinished files go.
+    pub(super) fn part(&self) -> &Path {
+        &self.part
+    }
+
+    /// Where the files of the release go until it is complete.
+    pub(super) fn release(&self) -> PathBuf {
+        self.part.join("release")
+    }
+
+    /// Whether the folder of the release is that of this draw.
+    fn holds_release_of(&self, draw: u64) -> bool {
+        let certificate = fs::read(self.out.join("certificate.json")).ok();
+        let value = certificate.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+        value.is_some_and(|value| value["draw"] == draw && self.key.exists())
+    }
+
+    /// Writes down what is about to be drawn, and only then returns the source of noise. `persons` is the hash of the
+    /// persons' files.
+    pub(super) fn draw(&mut self, intent: &DrawIntent, persons: &[u8; 32], unfinished: UnfinishedDraw) -> Result<Draw> {
+        if unfinished == UnfinishedDraw::Resume {
+            return self.draw_again(intent, persons);
+        }
+        if let Some((draw, _)) = self.log.open() {
+            self.log.discarded(draw)?;
+        }
+        // A key without an intent: the run ended before it drew anything.
+        self.key.destroy()?;
+        let mut key = [0; 32];
+        match intent.insecure_seed {
+            Some(seed) => key[..8].copy_from_slice(&seed.to_le_bytes()),
+            None => getrandom::fill(&mut key).map_err(|error| Error::Randomness { why: error.to_string() })?,
+        }
+        self.key.write(&key, persons)?;
+        let number = 1 + self.log.draws();
+        self.log.intend(number, intent.clone())?;
+        Ok(Draw { number, earlier: number - 1, streams: streams(key, intent.insecure_seed) })
+    }
+
+    fn draw_again(&mut self, intent: &DrawIntent, persons: &[u8; 32]) -> Result<Draw> {
+        let refused = |why: &str| Err(draw_error(self.log.path(), why));
+        let Some((number, begun)) = self.log.open() else {
+            return refused("no draw was begun and not completed");
+        };
+        for ((role, now), (_, then)) in intent.inputs.iter().zip(&begun.inputs) {
+            if now != then {
+                return refused(&format!(
+                    "draw {number} was begun with another {role} (SHA-256 {then}, now {now}): restore it, or discard the draw"
+                ));
+            }
+        }
+        if intent != begun {
+            return refused(&format!(
+                "draw {number} was begun with version {}, insecure seed {:?} and other inputs or budgets than now (version \
+                 {}, insecure seed {:?}): restore them, or discard the draw",
+                begun.version, begun.insecure_seed, intent.version, intent.insecure_seed
+            ));
+        }
+        let key = self.key.read(persons)?;
+        self.log.resumed(number)?;
+        Ok(Draw { number, earlier: number - 1, streams: streams(key, intent.insecure_seed) })
+    }
+
+    /// Gives the folder with the release its name, writes down that it is complete, and destroys the key.
+    pub(super) fn publish(mut self) -> Result<()> {
+        let release = self.release();
+        sync_folders(&release).map_err(|why| file_error(&release, why))?;
+        fs::rename(&release, &self.out).map_err(|why| file_error(&self.out, why))?;
+        sync_folder_of(self.log.path());
+        self.complete()
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        if let Some((draw, _)) = self.log.open() {
+            self.log.released(draw)?;
+        }
+        self.key.destroy()
+    }
+}
+
+/// What is unfinished is removed, whatever happened. The log and the key stay.
+impl Drop for ReleaseFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.part);
+    }
+}
+
+fn streams(key: [u8; 32], insecure_seed: Option<u64>) -> Streams {
+    insecure_seed.map_or_else(|| Streams::with_key(key), Streams::with_insecure_seed)
+}
+
+/// A folder that only its owner may enter.
+fn private_folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(path) {
+        Err(why) if why.kind() == std::io::ErrorKind::AlreadyExists => {}
+        created => return created,
+    }
+    // It may be the folder of a run that was killed, but not a link to some other place.
+    if !fs::symlink_metadata(path)?.is_dir() {
+        return Err(std::io::Error::other(format!("{} is not a folder: remove it", path.display())));
+    }
+    #[cfg(unix)]
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    Ok(())
+}
+
+/// Locks a file for as long as it is open. Whether it was free.
+#[allow(clippy::incompatible_msrv)] // The feature needs a newer Rust than the rest of the package.
+fn try_lock(file: &File) -> std::io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(fs::TryLockError::WouldBlock) => Ok(false),
+        Err(fs::TryLockError::Error(why)) => Err(why),
+    }
+}
+
+fn sync_folders(folder: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_folders(&entry.path())?;
+        }
+    }
+    sync_folder(folder);
+    Ok(())
+}

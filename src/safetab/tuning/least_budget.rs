@@ -1,0 +1,131 @@
+//! The least budget of a level with which a cell has a given margin of error.
+
+use rug::{ops::Pow, Integer, Rational};
+
+use super::{level::{check_shares, margin_level}, formulas};
+use crate::{error::{Error, Result}, numeric::{Certainty, rational}, safetab::cell_noise::{CellNoise, NoiseKind}};
+
+/// The least budget on a grid with which a cell of stage 2 has a margin.
+#[derive(Clone, Debug)]
+pub struct LeastBudget {
+    /// The least multiple of the grid's step whose margin is at most the target, proven.
+    pub value: Rational,
+    /// The multiple before, proven to have a larger margin; nothing where that would be 0.
+    pub before: Option<Rational>,
+}
+
+/// The greatest margin that can be asked for.
+const MOST_MARGIN: u32 = 100_000_000;
+/// The greatest number of decimals of a budget.
+pub const MOST_DECIMALS: u32 = 40;
+
+/// The least budget of a level, a multiple of 10^-decimals, with which the margin of a cell of stage 2 is at most `margin`.
+///
+/// More budget is never a larger margin: |X| has a likelihood ratio that is monotone in |x|, so it is stochastically
+/// larger for a smaller budget. So halving finds the least, and two certified comparisons prove it.
+pub fn least_budget(
+    noise_kind: NoiseKind,
+    margin: u32,
+    gamma: &Rational,
+    stability: u32,
+    decimals: u32,
+) -> Result<LeastBudget> {
+    check_shares(gamma, stability)?;
+    if margin > MOST_MARGIN {
+        return Err(Error::out_of_range("the margin of error", margin, "0 to 1e8 people"));
+    }
+    if decimals > MOST_DECIMALS {
+        return Err(Error::out_of_range("decimals", decimals, "0 to 40"));
+    }
+    let step = Rational::from((1, Integer::from(10).pow(decimals)));
+    let cell_share = Rational::from(1 - gamma) / stability;
+    let meets = |multiple: &Integer| -> Result<bool> {
+        let noise = CellNoise::new(noise_kind, &(Rational::from(&step * multiple) * &cell_share))?;
+        covers(&noise, i64::from(margin))
+    };
+    // The grid begins where the noise is within the accountant's range.
+    let mut below = (least_cell_budget(noise_kind) / &cell_share / &step).ceil().into_numer_denom().0 - 1_u32;
+    let guess = formulas::budget(noise_kind, margin.max(1), gamma, stability)?.approximate();
+    let guess = (Rational::from_f64(guess).unwrap_or_default() / &step).ceil().into_numer_denom().0;
+    let mut at = guess.max(Integer::from(&below + 1_u32));
+    while !meets(&at)? {
+        below.clone_from(&at);
+        at *= 2_u32;
+    }
+    while Integer::from(&at - &below) > 1 {
+        let middle = Integer::from(&at + &below) / 2_u32;
+        if meets(&middle)? { at = middle } else { below = middle }
+    }
+    let before = (below > 0).then(|| Rational::from(&step * &below));
+    Ok(LeastBudget { value: Rational::from(&step * &at), before })
+}
+
+/// The least budget of a cell that has noise within the range of [`crate::noise`], with room.
+fn least_cell_budget(noise_kind: NoiseKind) -> Rational {
+    match noise_kind {
+        // sigma2 = 1 / (2 rho) up to 10^18.
+        NoiseKind::DiscreteGaussian => Rational::from((1, 2_000_000_000_000_000_000_u64)),
+        NoiseKind::Geometric => Rational::from((1, 1_000_000_000_u64)),
+    }
+}
+
+/// Whether `P[|X| <= m]` >= 95 %, decided by enclosures as sharp as it takes.
+fn covers(noise: &CellNoise, m: i64) -> Result<bool> {
+    let most = (1 - margin_level()) / 2_u32;
+    let mut digits = 15;
+    loop {
+        match noise.survival(m + 1, digits)?.at_most(&most) {
+            Certainty::Yes => return Ok(true),
+            Certainty::No => return Ok(false),
+            Certainty::Undecided => digits *= 2,
+        }
+        if digits > 1000 {
+            let expected = "a budget whose tail differs from 2.5 % by more than 10^-500";
+            return Err(Error::out_of_range("the budget of a cell", rational::display(noise.parameter()), expected));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::level::GroupLevel;
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    const BOTH: [NoiseKind; 2] = [NoiseKind::DiscreteGaussian, NoiseKind::Geometric];
+
+    #[test]
+    fn budget_and_margin_invert_each_other_and_are_monotone() {
+        for noise_kind in BOTH {
+            let mut last: Option<Rational> = None;
+            for margin in [1, 2, 3, 6, 11, 12, 50, 200] {
+                let gamma = parse("1/10").unwrap();
+                let least = least_budget(noise_kind, margin, &gamma, 9, 7).unwrap();
+                let at = GroupLevel::new("", noise_kind, least.value.clone(), gamma.clone(), 9).unwrap();
+                assert_eq!(at.stage_2().unwrap().margin, i64::from(margin), "{noise_kind:?}");
+                let before = least.before.unwrap();
+                assert_eq!(Rational::from(&least.value - &before), parse("1e-7").unwrap());
+                let before = GroupLevel::new("", noise_kind, before, gamma, 9).unwrap();
+                assert_eq!(before.stage_2().unwrap().margin, i64::from(margin) + 1, "{noise_kind:?}");
+                assert!(last.is_none_or(|last| last > least.value), "less error takes more budget");
+                last = Some(least.value);
+            }
+        }
+    }
+
+    #[test]
+    fn a_coarse_grid_and_a_margin_of_zero_have_answers() {
+        let gamma = parse("1/10").unwrap();
+        let coarse = least_budget(NoiseKind::DiscreteGaussian, 5000, &gamma, 9, 3).unwrap();
+        assert_eq!((coarse.value, coarse.before), (parse("0.001").unwrap(), None));
+        // All of the noise is zero with probability 95 %.
+        let none = least_budget(NoiseKind::Geometric, 0, &gamma, 9, 3).unwrap();
+        let level = GroupLevel::new("", NoiseKind::Geometric, none.value, gamma.clone(), 9).unwrap();
+        assert_eq!(level.stage_2().unwrap().margin, 0);
+        for (margin, decimals) in [(MOST_MARGIN + 1, 3), (5, MOST_DECIMALS + 1)] {
+            assert!(least_budget(NoiseKind::Geometric, margin, &gamma, 9, decimals).is_err());
+        }
+        let far = least_budget(NoiseKind::DiscreteGaussian, MOST_MARGIN, &gamma, 9, 20).unwrap();
+        assert!(far.value < parse("1e-14").unwrap());
+    }
+}
