@@ -2,10 +2,32 @@
 //! the production's specification and Rhode Island's blocks, where the files are (the folder that ASSAY_FACTS names, or
 //! ../shared/facts beside the package). README quotes it.
 
-use std::{hint::black_box, path::{Path, PathBuf}, fs};
+use std::{
+    fs,
+    hint::black_box,
+    path::{Path, PathBuf},
+};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dp_assay::{loss::law::Law, noise::Streams, numeric::rational::parse, safetab::{groups::{Specification, TabulatedIteration}, schema::{Geography, IterationCode, IterationLevel, Pass, RegionType, SafeTabConfig, ValidationReport}, synthetic::{Population, write_geography}, tabulate::{coterminous::Coterminous, levels::{CountNoise, TabulatedLevel}, output::ReleaseTables, release_folder::UnfinishedDraw, two_stage::Tabulation, Job, Outcome}}, spine::blocks::{Blocks, EntityKind as Entity}};
+use dp_assay::{
+    loss::law::Law,
+    noise::Streams,
+    numeric::rational::parse,
+    safetab::{
+        groups::{Specification, TabulatedIteration},
+        schema::{Geography, IterationCode, IterationLevel, Pass, RegionType, SafeTabConfig, ValidationReport},
+        synthetic::{Population, write_geography},
+        tabulate::{
+            Job, Outcome,
+            coterminous::Coterminous,
+            levels::{CountNoise, TabulatedLevel},
+            output::ReleaseTables,
+            release_folder::UnfinishedDraw,
+            two_stage::Tabulation,
+        },
+    },
+    spine::blocks::{Blocks, EntityKind as Entity},
+};
 
 fn noise(sigma2: &str) -> CountNoise {
     CountNoise { law: Law::DiscreteGaussian { sigma2: parse(sigma2).expect("a number") }, margin: 0 }

@@ -4,10 +4,14 @@
 //! cargo run --release --example make-examples -- data/examples/safetab
 //! ```
 
-use std::{path::Path, fs};
+use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
-use dp_assay::safetab::{groups::Specification, schema::{Geography, RegionType, SafeTabConfig, ValidationReport}, synthetic::Population};
+use dp_assay::safetab::{
+    groups::Specification,
+    schema::{Geography, RegionType, SafeTabConfig, ValidationReport},
+    synthetic::Population,
+};
 
 const PERSONS: u64 = 500;
 const SEED: u64 = 2020;

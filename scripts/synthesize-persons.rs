@@ -9,7 +9,11 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Parser;
-use dp_assay::safetab::{groups::Specification, schema::{Geography, SafeTabConfig, ValidationReport}, synthetic::Population};
+use dp_assay::safetab::{
+    groups::Specification,
+    schema::{Geography, SafeTabConfig, ValidationReport},
+    synthetic::Population,
+};
 
 /// Invents persons in the format of person-records.txt, the same for the same seed
 #[derive(Parser)]

@@ -1,6 +1,10 @@
 //! Files and folders that are written whole or not at all.
 
-use std::{fs::{self, File}, io::{BufWriter, Write}, path::{Path, PathBuf}};
+use std::{
+    fs::{self, File},
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
 
 use crate::error::{Error, Result};
 

@@ -239,7 +239,7 @@ fn stationary_shape(targets: &[QueryTarget], at: &[Rational], epsilon: &Epsilon)
 }
 
 /// The allocation that zCDP gives: sigma2 in proportion to sqrt(count / weight), cut to the bounds, such that the published
-/// conversion rho + 2 sqrt(rho ln(1/delta)) of the total rho is at most epsilon; nothing where no noise allowed has that.
+/// conversion rho + 2 sqrt(rho ln(1/delta)) of the total rho is at most epsilon; `None` if no allowed noise achieves that.
 pub fn allocate_by_zcdp(
     targets: &[QueryTarget],
     epsilon: &Epsilon,
@@ -470,9 +470,12 @@ mod tests {
         assert!(least_possible(&targets, &epsilon, &delta).unwrap() <= found.error.upper().to_rational().unwrap());
         let tight = [target(4, "1", "1/2", Some("1/2"))];
         assert!(allocate(&tight, &epsilon, &delta, 3).is_err());
-        for bad in
-            [target(4, "0", "1", None), target(4, "-1", "1", None), target(4, "1", "2", Some("1")), target(0, "1", "1", None)]
-        {
+        for bad in [
+            target(4, "0", "1", None),
+            target(4, "-1", "1", None),
+            target(4, "1", "2", Some("1")),
+            target(0, "1", "1", None),
+        ] {
             assert!(allocate(&[bad], &epsilon, &delta, 3).is_err());
         }
         assert!(allocate(&[], &epsilon, &delta, 3).is_err());

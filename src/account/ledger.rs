@@ -30,7 +30,7 @@ const MOST_COMBINATIONS: usize = 5_000;
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// What one record enters on each path; nothing where only the budget is known.
+    /// What one record enters on each path; empty if only the budget is known.
     pub paths: Vec<Composition>,
     /// Its zCDP rho under the ledger's relation.
     pub rho: Rho,
@@ -48,7 +48,7 @@ pub struct Ledger {
 pub struct Balance {
     /// The zCDP rho.
     pub rho: Rho,
-    /// The exact epsilon; nothing where only the budget is known.
+    /// The exact epsilon; `None` if only the budget is known.
     pub epsilon: Option<Answer>,
     /// What rho implies by the best order.
     pub zcdp_epsilon: Enclosure,

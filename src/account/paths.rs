@@ -1,4 +1,4 @@
-//! The worst path of a record: where it is decides which counts it moves.
+//! The worst path of a record: its place in the geographic hierarchy decides which counts it moves.
 //!
 //! Under the relation that changes one record, it leaves the counts on path p and enters those on path q, so a pair of
 //! paths composes both; when a record is added, it enters one path alone.
@@ -70,7 +70,7 @@ impl Account for Whole {
     }
 }
 
-/// The privacy of a release in which a record's counts depend on where it is: the largest delta over all pairs of
+/// The privacy of a release in which the counts that a record moves depend on its place: the largest delta over all pairs of
 /// paths, or over all paths, at every epsilon. Path numbers start at 0; a path alone is the pair (p, p).
 #[derive(Clone, Debug)]
 pub struct WorstPath {

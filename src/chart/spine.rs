@@ -11,7 +11,11 @@ use crate::{
 
 /// The drawings of a spine that was built, with the names of their files: `osed` (distances of entities before and after;
 /// only if there are entities), `fanout`, and `variance` of each level, also on the census spine if that is given.
-pub fn spine_drawings(built: &BuiltSpine, variances: &[LevelVariances], census: Option<&[LevelVariances]>) -> Vec<(&'static str, Drawing)> {
+pub fn spine_drawings(
+    built: &BuiltSpine,
+    variances: &[LevelVariances],
+    census: Option<&[LevelVariances]>,
+) -> Vec<(&'static str, Drawing)> {
     let mut all = Vec::new();
     let pairs = built.distances();
     if !pairs.is_empty() {

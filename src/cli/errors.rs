@@ -3,11 +3,20 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
-use dp_assay::{noise::{published_error::{ClampedErrors, ExpectedErrors}, DiscreteGaussian}, numeric::Enclosure};
+use dp_assay::{
+    noise::{
+        DiscreteGaussian,
+        published_error::{ClampedErrors, ExpectedErrors},
+    },
+    numeric::Enclosure,
+};
 use rug::Rational;
 use serde_json::{Value, json};
 
-use super::{output::{self, exact, exact_text}, Exit, number};
+use super::{
+    Exit, number,
+    output::{self, exact, exact_text},
+};
 
 /// Expected errors, bias and 95 % margin of published counts, with and without cutting at zero, exactly
 ///

@@ -21,8 +21,9 @@ use serde_json::{Map, Value, json};
 use super::{
     Exit,
     mechanism::Randomness,
+    number,
     output::{self, exact, exact_text},
-    number, quantity,
+    quantity,
 };
 
 /// Exact noise on every query of every unit of a spine, and the exact epsilon of it all
@@ -142,7 +143,12 @@ impl Spending {
             dropped.collect::<Vec<_>>().join(" ")
         };
         let worst_paths = if worst.in_pairs() { vec![names(p), names(q)] } else { vec![names(p)] };
-        Ok(Spending { rho: worst.rho().into(), pure_epsilon: plan.pure_epsilon()?, epsilon: epsilon.value, worst_paths })
+        Ok(Spending {
+            rho: worst.rho().into(),
+            pure_epsilon: plan.pure_epsilon()?,
+            epsilon: epsilon.value,
+            worst_paths,
+        })
     }
 
     fn json(&self, release: &Release, delta: &Delta) -> Map<String, Value> {

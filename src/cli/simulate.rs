@@ -3,10 +3,15 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use dp_assay::noise::{regression::ShareRegression, Sampler};
+use dp_assay::noise::{Sampler, regression::ShareRegression};
 use serde_json::{Value, json};
 
-use super::{mechanism::Randomness, output::{self, exact, exact_text}, Exit, number};
+use super::{
+    Exit,
+    mechanism::Randomness,
+    number,
+    output::{self, exact, exact_text},
+};
 
 /// How far noise moves the slope of y on the share of a category, by trials with the exact sampler
 ///

@@ -31,7 +31,7 @@ pub struct Args {
     /// The delta of the certificate, 0 < delta < 1
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
-    /// For tests only: noise that follows from a quantity, and can be subtracted by whoever knows it
+    /// For tests only: noise that follows from a number, and can be subtracted by whoever knows it
     #[arg(long, value_name = "S")]
     insecure_seed: Option<u64>,
     /// Complete a draw that was begun, with the same noise, for the same inputs

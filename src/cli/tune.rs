@@ -7,12 +7,33 @@ use std::{fs::File, io::Read, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use dp_assay::{account::Delta, numeric::Enclosure, release::Neighbors, safetab::{cell_noise::NoiseKind, tuning::{self, answers::{TunedLevel, TuningQuestion}, plan::{PlannedLevel, TuningPlan}, GroupLevel, formulas, least_budget}}};
+use dp_assay::{
+    account::Delta,
+    numeric::Enclosure,
+    release::Neighbors,
+    safetab::{
+        cell_noise::NoiseKind,
+        tuning::{
+            self, GroupLevel,
+            answers::{TunedLevel, TuningQuestion},
+            formulas, least_budget,
+            plan::{PlannedLevel, TuningPlan},
+        },
+    },
+};
 use rug::Rational;
 use serde_json::{Map, Value, json};
 
-use self::{data::{budget_key, csv, level_json, question_json, spent_json}, text::{level_text, plan_text}};
-use super::{output::{self, exact, exact_text}, subject::Format, Exit, number, quantity};
+use self::{
+    data::{budget_key, csv, level_json, question_json, spent_json},
+    text::{level_text, plan_text},
+};
+use super::{
+    Exit, number,
+    output::{self, exact, exact_text},
+    quantity,
+    subject::Format,
+};
 
 /// Margins of error, sizes, suppression and exact privacy of SafeTab's two-stage counts; from a budget, or for a margin
 ///

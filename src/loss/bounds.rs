@@ -209,7 +209,8 @@ mod tests {
                 }
                 for plan in &broken {
                     let value = answer(plan);
-                    let open = *value.lower() == 0 && (plan.above.is_finite() && plan.below.is_finite() || value.lower() == &0);
+                    let open = *value.lower() == 0
+                        && (plan.above.is_finite() && plan.below.is_finite() || value.lower() == &0);
                     assert!(open, "{wrong}: {plan:?} {value}");
                 }
             }

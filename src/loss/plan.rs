@@ -19,7 +19,7 @@ pub(super) const MOST_ON_LINE: usize = 10_000;
 /// The half period of a lattice up to which a sweep is not worth remembering.
 const SHORT: f64 = 1e5;
 
-/// How many are looked at.
+/// How many candidates for that are looked at.
 const MOST_CANDIDATES: i64 = 50_000;
 
 /// The contour and the nodes on it.
@@ -31,7 +31,7 @@ pub(crate) struct Plan {
     pub exact_c: Rational,
     /// The losses after which the rule repeats itself: the heights are 2 pi j / period. On a lattice a multiple of h.
     pub period: Rational,
-    /// The number N of nodes of one period of the integrand on a lattice, odd where the sum is alone; nothing on the
+    /// The number N of nodes of one period of the integrand on a lattice, odd for a sum by itself; `None` on the
     /// line. The node N / 2 of an even N is its own conjugate.
     pub nodes: Option<i64>,
     /// Ranges of nodes j >= 0 that are summed, both ends included; the first starts at 0. Negative nodes are their

@@ -200,7 +200,7 @@ impl SumSieve {
     }
 
     /// An upper bound for `last` times the sum over j > last of |product of the factors| / j^2 at heights j `spacing`,
-    /// where nothing is known of them one by one; at most one.
+    /// of which nothing is known one by one; at most one.
     ///
     /// One group suffices. |F| is at most g(d) with g decreasing on [0, pi]. Between two troughs lie n = 2 pi / (weight
     /// spacing) nodes, more or less. Those left of the peak are at most the means of g over the cells to their right, those

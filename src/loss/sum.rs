@@ -76,7 +76,7 @@ impl LossSum {
         &self.offset
     }
 
-    /// The lattice step h, the greatest common divisor of the weights; nothing where a term is continuous.
+    /// The lattice step h, the greatest common divisor of the weights; `None` if a term is continuous.
     pub fn step(&self) -> Option<&Rational> {
         self.step.as_ref()
     }

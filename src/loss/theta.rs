@@ -74,7 +74,7 @@ impl<F: Field> Factor<F> {
         let real = |x: &Rational| F::Real::rational(x, precision);
         let pi = F::Real::pi(precision);
         let cut = f64::from(F::working_bits(precision)) * std::f64::consts::LN_2 + (group.copies as f64).ln() + 8.0;
-        let nought = || real(&Rational::new());
+        let zero = || real(&Rational::new());
         let m = Rational::from(c * group.shift);
         let turns = group.weight() * spacing;
         // copies sigma2 b^2 / 2 with b = 2 pi f; copies m b = 2 pi copies m f.
@@ -89,7 +89,7 @@ impl<F: Field> Factor<F> {
         };
         let polynomial = |weights: Vec<F>, turns: &Rational, drift: Integer, cut: f64| Factor {
             copies: group.copies,
-            decay: nought(),
+            decay: zero(),
             drift: real(&Rational::from(drift)),
             series: Series::Polynomial { turn: ExactPhase::new(turns), weights, two_pi: pi.mul_int(2) },
             precision,
@@ -99,7 +99,7 @@ impl<F: Field> Factor<F> {
             Law::DiscreteGaussian { sigma2 } if is_direct(sigma2) => {
                 let direct = Direct::new(sigma2, &m, cut);
                 let scale = real(&axis(group, c).recip());
-                let weights = direct.exponents.iter().map(|x| F::new(real(x).exp().mul(&scale), nought())).collect();
+                let weights = direct.exponents.iter().map(|x| F::new(real(x).exp().mul(&scale), zero())).collect();
                 polynomial(weights, &turns, direct.first * group.copies, direct.ln_tail)
             }
             Law::DiscreteGaussian { sigma2 } => {
@@ -118,9 +118,9 @@ impl<F: Field> Factor<F> {
             }
             Law::Gaussian { sigma2 } => gaussian(sigma2, Series::Unit { turns_per_node: real(&turns) }),
             Law::DiscreteLaplace { epsilon } => {
-                // exp(i t largest) is part of the sum's offset; what is left is a polynomial in exp(-2 i t epsilon).
+                // exp(i t largest) is part of the sum's offset; the rest is a polynomial in exp(-2 i t epsilon).
                 let weights = laplace_weights(epsilon, group.shift, c, precision);
-                let weights = weights.into_iter().map(|weight| F::new(weight, nought())).collect();
+                let weights = weights.into_iter().map(|weight| F::new(weight, zero())).collect();
                 polynomial(weights, &-turns, Integer::new(), f64::INFINITY)
             }
         }
@@ -147,7 +147,7 @@ impl<F: Field> Factor<F> {
         NodeFactor { ln_modulus: self.decay.mul(&f).mul(&f), turns: self.drift.mul(&f), series, ln_left_out }
     }
 
-    /// (1 + sum over k)^copies, or nothing where the whole sum is below the cut.
+    /// (1 + sum over k)^copies, or `None` if the whole sum is below the cut.
     fn images(
         &self,
         f: &F::Real,
@@ -178,11 +178,11 @@ impl<F: Field> Factor<F> {
                 sum = Some(sum.map_or(term.clone(), |sum| sum.add(&term)));
             }
         }
-        let nought = || F::new(F::Real::ratio(0, 1, self.precision), F::Real::ratio(0, 1, self.precision));
+        let zero = || F::new(F::Real::ratio(0, 1, self.precision), F::Real::ratio(0, 1, self.precision));
         let sum = match sum {
             Some(sum) => sum,
             None if unscaled => return (None, ln_all + (self.copies as f64).ln()),
-            None => nought(),
+            None => zero(),
         };
         // Left out: at most two terms below exp(-cut) for each kept k, and beyond the last k a geometric tail of
         // ratio below exp(-2 curvature) < 1/2 that starts below 2 exp(-cut).

@@ -1,11 +1,20 @@
 //! Noise on one column of a CSV file; every other byte of the file stays as it is.
 
-use std::{borrow::Cow, fs::{self, File}, io::{BufRead, BufReader}, path::Path, mem};
+use std::{
+    borrow::Cow,
+    fs::{self, File},
+    io::{BufRead, BufReader},
+    mem,
+    path::Path,
+};
 
 use csv_core::ReadFieldResult;
 
 use super::{Sampler, Streams};
-use crate::{error::{Error, Result}, files::{file_error, write_whole}};
+use crate::{
+    error::{Error, Result},
+    files::{file_error, write_whole},
+};
 
 /// Rows, and bytes of text, that are held in memory at a time.
 const MOST_ROWS: usize = 1 << 19;

@@ -4,7 +4,15 @@
 use rug::{Integer, Rational};
 
 use super::quantile::{depth_approx, quantile};
-use crate::{error::{Error, Result}, loss::{law::{Group, Law}, sum::LossSum, theta}, numeric::{Enclosure, precision, rational}};
+use crate::{
+    error::{Error, Result},
+    loss::{
+        law::{Group, Law},
+        sum::LossSum,
+        theta,
+    },
+    numeric::{Enclosure, precision, rational},
+};
 
 /// Bits of precision beyond the digits asked for.
 pub(super) const GUARD: u32 = 24;

@@ -3,8 +3,14 @@
 
 use rug::Rational;
 
-use super::{discrete_gaussian::GUARD, quantile::{depth_approx, quantile}};
-use crate::{error::{Error, Result}, numeric::{Enclosure, precision, rational}};
+use super::{
+    discrete_gaussian::GUARD,
+    quantile::{depth_approx, quantile},
+};
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, precision, rational},
+};
 
 /// The distribution with mass proportional to p^|x| at every integer x, where p = exp(-epsilon).
 ///

@@ -1,8 +1,12 @@
 //! The folded law of noise, that of |X|, and certified enclosures of its tails in fixed-point integers.
 
-use rug::{float::Round, ops::DivRounding, Float, Integer, Rational};
+use rug::{Float, Integer, Rational, float::Round, ops::DivRounding};
 
-use crate::{error::{Error, Result}, loss::law::Law, numeric::{Enclosure, rational}};
+use crate::{
+    error::{Error, Result},
+    loss::law::Law,
+    numeric::{Enclosure, rational},
+};
 
 /// A log-concave law on m = 0, 1, 2, ... with mass proportional to w(m) = exp(-(slope m + curvature m (m - 1) / 2)), where
 /// zero may count half.

@@ -2,7 +2,10 @@
 
 use rug::Rational;
 
-use crate::{error::{Error, Result}, numeric::{Enclosure, rational}};
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, rational},
+};
 
 /// The smallest integer x with `P[X <= x]` >= p, proven: the value below it falls short. `reach` bounds the answer on both
 /// sides; `tail(x, digits)` encloses `P[X >= x]`, for a law in which X and -X have the same distribution.

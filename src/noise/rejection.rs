@@ -24,7 +24,10 @@
 
 use rug::{Integer, Rational};
 
-use super::{folded::{FoldedLaw, fixed_exp}, inversion::InversionTable};
+use super::{
+    folded::{FoldedLaw, fixed_exp},
+    inversion::InversionTable,
+};
 use crate::error::{Error, Result};
 
 /// Slope and curvature / 2 are kept to this many significant bits.

@@ -2,7 +2,10 @@
 
 use rug::Rational;
 
-use super::{folded::FoldedLaw, inversion::InversionTable, rejection::BlockRejection, streams::Source, DiscreteGaussian, DiscreteLaplace};
+use super::{
+    DiscreteGaussian, DiscreteLaplace, folded::FoldedLaw, inversion::InversionTable, rejection::BlockRejection,
+    streams::Source,
+};
 use crate::{error::Result, loss::law::Law};
 
 /// Digits in a random word.

@@ -8,10 +8,13 @@
 //!
 //! and the left side is summed for sigma2 < 0.3, the right side from there on.
 
-use rug::{float::Round, Float, Rational};
+use rug::{Float, Rational, float::Round};
 
 use super::check_sigma2;
-use crate::{error::{Error, Result}, numeric::{ball::Ball, field::Real, Enclosure, precision, rational}};
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, ball::Ball, field::Real, precision, rational},
+};
 
 /// Below this variance proxy the left side is summed, from it on the right side.
 const DIRECT_BELOW: f64 = 0.3;

@@ -6,9 +6,16 @@
 
 use std::cmp::Ordering;
 
-use rug::{float::{Constant, Round}, ops::{AssignRound, NegAssign}, Float, Rational};
+use rug::{
+    Float, Rational,
+    float::{Constant, Round},
+    ops::{AssignRound, NegAssign},
+};
 
-use super::{enclosure::Enclosure, field::{Field, Real}};
+use super::{
+    enclosure::Enclosure,
+    field::{Field, Real},
+};
 
 /// A real number known to lie within `radius` of a midpoint.
 #[derive(Clone, Debug)]

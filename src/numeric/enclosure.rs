@@ -53,7 +53,7 @@ impl Enclosure {
         if lower <= upper { Enclosure { lower, upper } } else { Enclosure::whole_line(lower.prec()) }
     }
 
-    /// All real numbers: what is known of a number of which nothing is known.
+    /// All real numbers: the enclosure of a number about which nothing is known.
     pub fn whole_line(bits: u32) -> Self {
         directed!(bits, f64::NEG_INFINITY, f64::INFINITY)
     }

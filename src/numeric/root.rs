@@ -76,8 +76,9 @@ pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) ->
             let value = Enclosure::rational(&lower, bits).hull(&Enclosure::rational(&upper, bits));
             return Ok(Root { value, met });
         }
-        // Where the function is not to be had more sharply, its width says how near the root can be placed; else try
-        // nearer to the root, and then a wider interval. All are valid, and the last two are said.
+        // If the function cannot be enclosed more sharply, the width of its enclosure says how closely the root can be
+        // placed. Otherwise try nearer to the root, and then a wider interval. Every result is valid; one that is wider
+        // than asked says so.
         let width = relative_width(&(f.enclose)(&at, accuracy)?) / -slope;
         if width > half_width.to_f64() {
             half_width = Float::with_val(bits, width * 1.01);

@@ -1,10 +1,18 @@
 //! The privacy account of a release, as papers state it: epsilon, the gain over zCDP, and the noise that matches.
 
 use crate::account::Delta;
-use rug::{ops::Pow, Integer, Rational};
+use rug::{Integer, Rational, ops::Pow};
 
 use super::verdict::{Computed, percent_below};
-use crate::{account::{Account, Composition, Counts, calibrate, conversions}, error::Result, numeric::{rational::parse, root::{self, Decreasing}, Enclosure}, release::Release};
+use crate::{
+    account::{Account, Composition, Counts, calibrate, conversions},
+    error::Result,
+    numeric::{
+        Enclosure,
+        root::{self, Decreasing},
+    },
+    release::Release,
+};
 
 /// The digits of exact values.
 pub(super) const DIGITS: u32 = 12;

@@ -3,7 +3,13 @@
 use serde::Deserialize;
 
 use super::verdict::Computed;
-use crate::{account::{paths::WorstPath, Account}, error::{Error, Result}, loss::family::Units, numeric::{rational::parse, Enclosure}, release::{Neighbors, Release}};
+use crate::{
+    account::{Account, paths::WorstPath},
+    error::{Error, Result},
+    loss::family::Units,
+    numeric::{Enclosure, rational::parse},
+    release::{Neighbors, Release},
+};
 
 /// What is asked of the block paths. Paths are numbered from 1, in the order of the release's file.
 #[derive(Clone, Debug, Deserialize)]

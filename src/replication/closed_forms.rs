@@ -12,10 +12,14 @@
 //! with n coefficients, c_{n,k} = c_{n,n-k}. This is (A.5) with the exponent that makes it true: the paper's text has
 //! y^2 / (2 sigma2), and coefficients without the normalising constant. Theorem A.8 is n = 2.
 
-use crate::numeric::precision;
 use rug::Rational;
 
-use crate::{account::Epsilon, error::{Error, Result}, noise::{shifted_gaussian::shifted_sum, DiscreteGaussian}, numeric::{Enclosure, rational}};
+use crate::{
+    account::Epsilon,
+    error::{Error, Result},
+    noise::{DiscreteGaussian, shifted_gaussian::shifted_sum},
+    numeric::{Enclosure, precision, rational},
+};
 
 /// Theorem A.7: the trade-off function of N_Z(0, sigma2) against N_Z(shift, sigma2) at 0 < alpha < 1, to about 10^-digits
 /// of itself away from its knots.
@@ -246,6 +250,7 @@ fn tightened(digits: u32, value: impl Fn(u32) -> Result<Enclosure>) -> Result<En
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Account;
     use crate::{
         account::{Composition, Counts},
         numeric::rational::parse,

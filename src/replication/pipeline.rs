@@ -1,13 +1,27 @@
 //! Section A.6 of Su, Su & Wang carried out: both terms of the privacy profile (A.9) by Boole's rule with the paper's
 //! error budget, and the same by the contour.
 
-use std::{collections::BTreeMap, path::{Path, PathBuf}, time::{Duration, Instant}, fs};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
 use rayon::prelude::*;
 use rug::{Float, Rational};
 
-use super::{boole::{Boole, ErrorBudget}, su_su_wang_2025};
-use crate::{account::{Account, Answer}, error::{Error, Result}, files::write_text, numeric::Enclosure, release::Release};
+use super::{
+    boole::{Boole, ErrorBudget},
+    su_su_wang_2025,
+};
+use crate::{
+    account::{Account, Answer},
+    error::{Error, Result},
+    files::write_text,
+    numeric::Enclosure,
+    release::Release,
+};
 
 /// How the rule is run.
 #[derive(Clone, Debug)]

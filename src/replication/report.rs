@@ -187,7 +187,10 @@ pub fn pipeline_rows(pipeline: &Pipeline) -> Vec<[String; 2]> {
         push("E3, the rule on its nodes", bound(&part.budget.discretisation));
         push("so it lies in", shown(&part.value));
         push("by the contour", part.contour.value.shown(24));
-        push("nodes of the contour", part.contour.method.contour().map_or(0, |proof| proof.evaluated_nodes).to_string());
+        push(
+            "nodes of the contour",
+            part.contour.method.contour().map_or(0, |proof| proof.evaluated_nodes).to_string(),
+        );
     }
     rows.push(["delta by the rule, both terms".to_string(), shown(&pipeline.delta)]);
     rows.push(["delta by the contour".to_string(), pipeline.contour_delta.value.shown(24)]);

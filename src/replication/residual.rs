@@ -5,7 +5,6 @@
 //! r(y) = |`P[S = y]` - phi(y / B) / B|, phi the standard normal density. Appendix C bounds its supremum by three
 //! integrals over the difference of the characteristic functions; the supremum itself follows from the masses.
 
-use crate::numeric::precision;
 use rug::{Rational, float::Round};
 
 use super::closed_forms::SumOfCopies;
@@ -13,7 +12,7 @@ use crate::{
     account::Epsilon,
     error::{Error, Result},
     noise::check_sigma2,
-    numeric::Enclosure,
+    numeric::{Enclosure, precision},
 };
 
 /// The residual of n copies of N_Z(0, sigma2).
@@ -221,6 +220,7 @@ pub fn approximation(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Account;
     use crate::{
         account::{Composition, Counts},
         numeric::rational::parse,

@@ -48,7 +48,8 @@ pub fn verify(paper: &Paper) -> Result<Vec<Row>> {
         .map(|published| {
             // One digit more than are printed, if those are many.
             let digits = accounts::DIGITS.max(published.significant_digits() + 1);
-            let compute = |what: &Compute| -> Result<Computed> { Ok(in_unit(compute(&paper.paper, what, digits)?, published)) };
+            let compute =
+                |what: &Compute| -> Result<Computed> { Ok(in_unit(compute(&paper.paper, what, digits)?, published)) };
             let computed = compute(&published.compute)?;
             let verdict = judge(published, &computed)?;
             let printed_by = published.printed_by.as_ref().map(compute).transpose()?;

@@ -23,7 +23,7 @@
 
 use rug::{Float, Rational, float::Round};
 
-use super::{check_prior, exact_ends, odds};
+use super::{check_prior, odds};
 use crate::{
     account::{Account, Answer, Composition, Delta, conversions},
     error::{Error, Result},

@@ -6,9 +6,18 @@
 
 use std::cell::RefCell;
 
-use rug::{float::Round, Float, Integer, Rational};
+use rug::{Float, Integer, Rational, float::Round};
 
-use crate::{account::Counts, error::{Error, Result}, loss::{law::{Group, Law}, sum::LossSum}, noise::{DiscreteGaussian, DiscreteLaplace, depth_approx, quantile}, numeric::{Enclosure, rational}};
+use crate::{
+    account::Counts,
+    error::{Error, Result},
+    loss::{
+        law::{Group, Law},
+        sum::LossSum,
+    },
+    noise::{DiscreteGaussian, DiscreteLaplace, depth_approx, quantile},
+    numeric::{Enclosure, rational},
+};
 
 /// At most so many cells in a sum.
 pub const MOST_COPIES: u32 = 1000;

@@ -10,7 +10,11 @@
 use rug::{Integer, Rational};
 
 use super::cell_noise::CellNoise;
-use crate::{error::{Error, Result}, noise::DiscreteGaussian, numeric::{Enclosure, rational}};
+use crate::{
+    error::{Error, Result},
+    noise::DiscreteGaussian,
+    numeric::{Enclosure, rational},
+};
 
 /// The suppression of groups that receive a total only.
 ///

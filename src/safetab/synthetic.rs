@@ -7,8 +7,16 @@ use std::{io::Write, path::Path};
 
 use rayon::prelude::*;
 
-use super::{groups::{IterationKind, Specification}, schema::{Geography, HEADINGS, RaceEthCode}};
-use crate::{error::{Error, Result}, files::{file_error, write_whole}, noise::{Source, Streams}, spine::blocks::{Blocks, EntityColumn, EntityKind as Entity}};
+use super::{
+    groups::{IterationKind, Specification},
+    schema::{Geography, HEADINGS, RaceEthCode},
+};
+use crate::{
+    error::{Error, Result},
+    files::{file_error, write_whole},
+    noise::{Source, Streams},
+    spine::blocks::{Blocks, EntityColumn, EntityKind as Entity},
+};
 
 /// Persons that share one stream of random words, so that the threads change nothing.
 const PART: u64 = 1 << 15;

@@ -1,8 +1,25 @@
 //! SafeTab's input: what the bureau's files may say, what is refused and how it is said, and who belongs to which group.
 
-use std::{collections::BTreeSet, path::{Path, PathBuf}, time::Instant, fs};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
-use dp_assay::{numeric::rational::parse, release::Release, safetab::{groups::{FILES, Iteration, IterationKind, Specification}, schema::{CheckedPersons, Combination, Geography, Granularity, HEADINGS, IterationCode, IterationLevel, Pass, Privacy, RaceEthCode, RegionType, Rule, SafeTabConfig, ValidationReport, check_persons}, synthetic::{Population, write_geography}}, spine::blocks::{Blocks, EntityKind as Entity}};
+use dp_assay::{
+    numeric::rational::parse,
+    release::Release,
+    safetab::{
+        groups::{FILES, Iteration, IterationKind, Specification},
+        schema::{
+            CheckedPersons, Combination, Geography, Granularity, HEADINGS, IterationCode, IterationLevel, Pass,
+            Privacy, RaceEthCode, RegionType, Rule, SafeTabConfig, ValidationReport, check_persons,
+        },
+        synthetic::{Population, write_geography},
+    },
+    spine::blocks::{Blocks, EntityKind as Entity},
+};
 use tempfile::TempDir;
 
 #[path = "../../scripts/make-examples.rs"]

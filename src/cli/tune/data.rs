@@ -1,10 +1,25 @@
 //! The answers of `assay tune` as JSON and CSV.
 
 use anyhow::Result;
-use dp_assay::{numeric::rational, safetab::{cell_noise::NoiseKind, tables::PublishedTable, tuning::{self, answers::{TunedLevel, TuningQuestion}, epsilons::PersonEpsilons, plan::PlannedLevel, Stage}}};
+use dp_assay::{
+    numeric::rational,
+    safetab::{
+        cell_noise::NoiseKind,
+        tables::PublishedTable,
+        tuning::{
+            self, Stage,
+            answers::{TunedLevel, TuningQuestion},
+            epsilons::PersonEpsilons,
+            plan::PlannedLevel,
+        },
+    },
+};
 use serde_json::{Map, Value, json};
 
-use super::super::{output::{self, exact, json_number}, Exit};
+use super::super::{
+    Exit,
+    output::{self, exact, json_number},
+};
 
 pub(super) fn budget_key(noise_kind: NoiseKind) -> &'static str {
     match noise_kind {

@@ -1,11 +1,23 @@
 //! The answers of `assay tune` as tables.
 
 use anyhow::Result;
-use dp_assay::{numeric::{Enclosure, rational}, safetab::{cell_noise::NoiseKind, tuning::{answers::{SuppressionEffect, TunedLevel, TuningQuestion}, epsilons::PersonEpsilons, plan::{PlannedLevel, TuningPlan}, Stage, margin_level}}};
+use dp_assay::{
+    numeric::{Enclosure, rational},
+    safetab::{
+        cell_noise::NoiseKind,
+        tuning::{
+            Stage,
+            answers::{SuppressionEffect, TunedLevel, TuningQuestion},
+            epsilons::PersonEpsilons,
+            margin_level,
+            plan::{PlannedLevel, TuningPlan},
+        },
+    },
+};
 use rug::Rational;
 
-use super::data::stages;
 use super::super::output::{self, exact_text};
+use super::data::stages;
 
 fn percent(value: &Enclosure) -> String {
     let bits = value.lower().prec().max(64);

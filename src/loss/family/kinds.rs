@@ -41,7 +41,7 @@ pub(super) struct Kind {
 }
 
 impl CommonContour {
-    /// The contours of all pairs; nothing where they have none in common.
+    /// The contours of all pairs; `None` if they have none in common.
     pub(super) fn kinds(&self, epsilon: &Rational, ln_share: f64, proven: bool) -> Result<Option<Vec<Kind>>> {
         if !self.family.alike {
             return Ok(None);

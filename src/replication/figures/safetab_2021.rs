@@ -5,7 +5,24 @@ use rayon::prelude::*;
 use rug::Rational;
 
 use super::item::{Item, Sources};
-use crate::{account::conversions, chart::{drawing::{ends, exact}, Axis, Drawing, Figure, Ink, Panel, Series, Sheet}, error::Result, numeric::Enclosure, replication::safetab::{levels::exact_epsilon, renyi::{self, Renyi}, settings::{Budgets, PersonGroups, PrintedSettings}}, safetab::{cell_noise::{CellNoise, NoiseKind}, tuning::{formulas, least_budget, margin_level}}};
+use crate::{
+    account::conversions,
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
+    error::Result,
+    numeric::Enclosure,
+    replication::safetab::{
+        levels::exact_epsilon,
+        renyi::{self, Renyi},
+        settings::{Budgets, PersonGroups, PrintedSettings},
+    },
+    safetab::{
+        cell_noise::{CellNoise, NoiseKind},
+        tuning::{formulas, least_budget, margin_level},
+    },
+};
 
 const PAPER: &str = "safetab-2021";
 

@@ -4,7 +4,20 @@ use rayon::prelude::*;
 use rug::Rational;
 
 use super::item::{Item, Sources};
-use crate::{chart::{drawing::{ends, exact}, Axis, Drawing, Figure, Ink, Panel, Series, Sheet}, error::Result, numeric::Enclosure, replication::safetab::settings::{Budgets, PrintedSettings}, safetab::{cell_noise::NoiseKind, suppression::Suppression, tuning::{formulas, least_budget}}};
+use crate::{
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
+    error::Result,
+    numeric::Enclosure,
+    replication::safetab::settings::{Budgets, PrintedSettings},
+    safetab::{
+        cell_noise::NoiseKind,
+        suppression::Suppression,
+        tuning::{formulas, least_budget},
+    },
+};
 
 const PAPER: &str = "safetab-p-2024";
 const DIGITS: u32 = 12;

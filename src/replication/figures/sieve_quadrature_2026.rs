@@ -3,10 +3,21 @@
 
 use crate::error::Error;
 use rayon::prelude::*;
-use rug::{ops::Pow, Integer, Rational};
+use rug::{Integer, Rational, ops::Pow};
 
 use super::item::{Item, Sources};
-use crate::{account::{paths::WorstPath, Account, Composition, conversions}, chart::{drawing::{ends, exact}, Axis, Drawing, Figure, Ink, Panel, Series, Sheet}, error::Result, loss::answer::{ContourProof, Pair}, numeric::Enclosure, release::Release, replication::{block_paths::worst_path, verdict::finite}};
+use crate::{
+    account::{Account, Composition, conversions, paths::WorstPath},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
+    error::Result,
+    loss::answer::{ContourProof, Pair},
+    numeric::Enclosure,
+    release::Release,
+    replication::{block_paths::worst_path, verdict::finite},
+};
 
 const PAPER: &str = "sieve-quadrature-2026";
 
@@ -47,7 +58,8 @@ fn rows(deltas: &[Rational]) -> Result<Vec<Row>> {
 
 fn row(worst: &WorstPath, main: &Composition, zcdp_delta: &Rational) -> Result<Row> {
     let unit = Integer::from(10).pow(DECIMALS);
-    let bound = finite(conversions::zcdp_epsilon(&worst.rho(), &zcdp_delta.try_into()?, 30).upper(), "the epsilon by zCDP")?;
+    let bound =
+        finite(conversions::zcdp_epsilon(&worst.rho(), &zcdp_delta.try_into()?, 30).upper(), "the epsilon by zCDP")?;
     let epsilon = (bound * &unit).ceil() / unit;
     let largest = worst.delta(&epsilon, DIGITS)?;
     let main = main.delta(&epsilon, DIGITS + 2)?.value;

@@ -18,7 +18,7 @@ use crate::{
     risk::{
         decision::{Decision, TrueCounts},
         hierarchical::{Hierarchy, Upper},
-        others::{OtherGroups, SumLaw, MassTable},
+        others::{MassTable, OtherGroups, SumLaw},
         postprocess::Postprocessed,
         single::Attack,
     },
@@ -87,7 +87,8 @@ pub(in crate::replication) fn compute(what: &RiskClaim) -> Result<Computed> {
         RiskClaim::SamplerLimit { rhos, others, noisy, x2 } => sampler_limit(rhos, *others, *noisy, *x2)?,
         RiskClaim::Decision { rhos, others, truth: [x1, x2], upper, part } => {
             let attack = two_levels(rhos, *others, *upper)?;
-            let Decision { correct, gained, lost, .. } = attack.correct_decision(TrueCounts { x1: *x1, x2: *x2 }, DIGITS)?;
+            let Decision { correct, gained, lost, .. } =
+                attack.correct_decision(TrueCounts { x1: *x1, x2: *x2 }, DIGITS)?;
             part_of(*part, correct, gained, lost)
         }
         RiskClaim::SamplerDecision { rhos, others, x2, part } => {

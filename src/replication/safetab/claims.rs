@@ -2,7 +2,10 @@
 
 use serde::Deserialize;
 
-use super::{renyi::Renyi, settings::{Budgets, CountKind, PersonGroups}};
+use super::{
+    renyi::Renyi,
+    settings::{Budgets, CountKind, PersonGroups},
+};
 use crate::safetab::{cell_noise::NoiseKind, tables::PublishedTable};
 
 /// What recomputes a value about SafeTab. Budgets and probabilities are text: exact numbers. A `rho` or an `epsilon` is

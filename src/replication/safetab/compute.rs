@@ -3,8 +3,22 @@
 use crate::account::Delta;
 use rug::Rational;
 
-use super::{claims::{BudgetPart, SafetabClaim, TableName}, levels::exact_epsilon, settings::PrintedSettings, renyi};
-use crate::{account::conversions, error::{Error, Result}, numeric::{rational::parse, Certainty, Enclosure}, replication::verdict::{Computed, percent_below}, safetab::{cell_noise::{CellNoise, NoiseKind}, tuning::{self, formulas, least_budget}}};
+use super::{
+    claims::{BudgetPart, SafetabClaim, TableName},
+    levels::exact_epsilon,
+    renyi,
+    settings::PrintedSettings,
+};
+use crate::{
+    account::conversions,
+    error::{Error, Result},
+    numeric::{Certainty, Enclosure, rational::parse},
+    replication::verdict::{Computed, percent_below},
+    safetab::{
+        cell_noise::{CellNoise, NoiseKind},
+        tuning::{self, formulas, least_budget},
+    },
+};
 
 const BITS: u32 = 200;
 const DIGITS: u32 = 12;
@@ -73,7 +87,9 @@ fn compute_with(settings: &PrintedSettings, what: &SafetabClaim) -> Result<Compu
         SafetabClaim::FormulaCoverage { mechanism, moe } => {
             percent(settings.formula_coverage((*mechanism).into(), *moe)?)
         }
-        SafetabClaim::Analytic {} => conversions::zcdp_epsilon(&settings.total_rho().try_into()?, &Delta::try_from(&settings.delta)?, DIGITS),
+        SafetabClaim::Analytic {} => {
+            conversions::zcdp_epsilon(&settings.total_rho().try_into()?, &Delta::try_from(&settings.delta)?, DIGITS)
+        }
         SafetabClaim::Experimental {} => renyi::of_rho(&settings.total_rho(), &settings.delta),
         SafetabClaim::GeometricRenyi { renyi, groups, stability } => {
             renyi::of_geometric(settings, *renyi, *groups, *stability)?

@@ -1,9 +1,19 @@
 //! The levels of the papers' settings: their noise, suppression, budgets by formula, and exact epsilon.
 
-use rug::{ops::Pow, Float, Integer, Rational};
+use rug::{Float, Integer, Rational, ops::Pow};
 
 use super::settings::{Budgets, CountKind, PersonGroups, PrintedSettings};
-use crate::{account::{Account, Composition}, error::{Error, Result}, numeric::Enclosure, replication::verdict::finite, safetab::{cell_noise::{CellNoise, NoiseKind}, suppression::Suppression, tuning::{GroupLevel, formulas}}};
+use crate::{
+    account::{Account, Composition},
+    error::{Error, Result},
+    numeric::Enclosure,
+    replication::verdict::finite,
+    safetab::{
+        cell_noise::{CellNoise, NoiseKind},
+        suppression::Suppression,
+        tuning::{GroupLevel, formulas},
+    },
+};
 
 const DIGITS: u32 = 12;
 

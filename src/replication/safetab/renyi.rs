@@ -6,7 +6,10 @@ use rug::{Float, Rational};
 use serde::Deserialize;
 
 use super::settings::{PersonGroups, PrintedSettings};
-use crate::{error::Result, numeric::{Certainty, Enclosure}};
+use crate::{
+    error::Result,
+    numeric::{Certainty, Enclosure},
+};
 
 const BITS: u32 = 160;
 
@@ -163,7 +166,10 @@ mod tests {
     #[test]
     fn the_grid_is_above_the_best_order_and_near_it() {
         let (rho, delta) = (number("1.41"), number("1e-10"));
-        let best = conversions::zcdp_epsilon_optimal(&rho.clone().try_into().unwrap(), &delta.clone().try_into().unwrap()).unwrap().epsilon;
+        let best =
+            conversions::zcdp_epsilon_optimal(&rho.clone().try_into().unwrap(), &delta.clone().try_into().unwrap())
+                .unwrap()
+                .epsilon;
         let grid = of_rho(&rho, &delta);
         assert!(grid.lower() >= best.lower() && grid.approximate() - best.approximate() < 1e-4);
     }

@@ -3,7 +3,15 @@
 use rug::Rational;
 use serde::Deserialize;
 
-use crate::{error::{Error, Result}, numeric::rational::parse, replication::bundled, safetab::{cell_noise::NoiseKind, tuning::{GroupLevel, least_budget}}, toml_reader::TomlReader};
+use crate::{
+    error::{Error, Result},
+    numeric::rational::parse,
+    replication::bundled,
+    safetab::{
+        cell_noise::NoiseKind,
+        tuning::{GroupLevel, least_budget},
+    },
+};
 
 const FILES: [(&str, &str); 2] = [
     ("safetab-2021", include_str!("../../../data/published/safetab-2021-settings.toml")),

@@ -3,8 +3,24 @@
 use rayon::prelude::*;
 use rug::{Float, Rational};
 
-use super::{budget::{RESIDUAL_DIGITS, approximation_of_groups, beyond_six_times, sieved_by, sieved_from}, claims::SuSuWangClaim, rule::first_term};
-use crate::{account::{conversions::zcdp_epsilon, Account, Composition, Counts}, error::{Error, Result}, noise::{published_error::absolute_error, DiscreteGaussian}, numeric::{rational::parse, Certainty, Enclosure}, release::Release, replication::{closed_forms::{SumOfCopies, two_fold_total_as_printed}, residual::{self, Residual, approximation}, verdict::{Computed, percent_below}, accounts}};
+use super::{
+    budget::{RESIDUAL_DIGITS, approximation_of_groups, beyond_six_times, sieved_by, sieved_from},
+    claims::SuSuWangClaim,
+    rule::first_term,
+};
+use crate::{
+    account::{Account, Composition, Counts, conversions::zcdp_epsilon},
+    error::{Error, Result},
+    noise::{DiscreteGaussian, published_error::absolute_error},
+    numeric::{Certainty, Enclosure, rational::parse},
+    release::Release,
+    replication::{
+        accounts,
+        closed_forms::{SumOfCopies, two_fold_total_as_printed},
+        residual::{self, Residual, approximation},
+        verdict::{Computed, percent_below},
+    },
+};
 
 /// Bits of the bounds here.
 const BITS: u32 = 120;

@@ -1,9 +1,16 @@
 //! The four files of a specification, read and checked.
 
-use std::{collections::{BTreeMap, BTreeSet, HashMap}, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::Path,
+};
 
 use super::specification::{Iteration, IterationKind, Specification};
-use crate::safetab::schema::{rows::{OtherColumns, Row, name_of, read_rows}, validation::Location, Granularity, IterationCode, IterationLevel, RaceEthCode, Rule, SafeTabConfig, ValidationReport};
+use crate::safetab::schema::{
+    Granularity, IterationCode, IterationLevel, RaceEthCode, Rule, SafeTabConfig, ValidationReport,
+    rows::{OtherColumns, Row, name_of, read_rows},
+    validation::Location,
+};
 
 const RACE_ITERATIONS: &str = "race-characteristic-iterations.txt";
 const ETHNICITY_ITERATIONS: &str = "ethnicity-characteristic-iterations.txt";

@@ -37,7 +37,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::{error::{Error, Result}, safetab::schema::{Combination, Granularity, IterationCode, IterationLevel, RaceEthCode}};
+use crate::{
+    error::{Error, Result},
+    safetab::schema::{Combination, Granularity, IterationCode, IterationLevel, RaceEthCode},
+};
 
 /// What an iteration counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

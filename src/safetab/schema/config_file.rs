@@ -1,12 +1,20 @@
 //! config.json, read and checked key by key.
 
-use std::{fs::File, io::Read, path::Path, fmt};
+use std::{fmt, fs::File, io::Read, path::Path};
 
 use rug::Rational;
-use serde::{de::{Deserializer, MapAccess, Visitor}, Deserialize};
+use serde::{
+    Deserialize,
+    de::{Deserializer, MapAccess, Visitor},
+};
 use serde_json::Value;
 
-use super::{config::SafeTabConfig, regions::{IterationLevel, Pass, Privacy, RegionType}, rows::{self, name_of}, validation::{Location, Rule, ValidationReport}};
+use super::{
+    config::SafeTabConfig,
+    regions::{IterationLevel, Pass, Privacy, RegionType},
+    rows::{self, name_of},
+    validation::{Location, Rule, ValidationReport},
+};
 use crate::numeric::rational;
 
 /// No configuration is longer. The bureau's has two thousand bytes.

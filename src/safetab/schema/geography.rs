@@ -4,7 +4,11 @@ use std::{collections::HashMap, path::Path};
 
 use foldhash::fast::FixedState;
 
-use super::{rows::{self, OtherColumns, digits, name_of, read_rows}, validation::{Location, Rule, ValidationReport}, Pass, RegionType, SafeTabConfig};
+use super::{
+    Pass, RegionType, SafeTabConfig,
+    rows::{self, OtherColumns, digits, name_of, read_rows},
+    validation::{Location, Rule, ValidationReport},
+};
 
 /// The headings that are read; a GRF-C has more.
 const HEADINGS: [&str; 6] = ["TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK", "PLACEFP", "AIANNHCE"];

@@ -1,12 +1,21 @@
 //! Files of persons, checked at the speed of the disk, in memory that the geography and the number of distinct combinations
 //! of codes bound.
 
-use std::{collections::HashSet, fs::{self, File}, io::Read, path::{Path, PathBuf}};
+use std::{
+    collections::HashSet,
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use foldhash::fast::FixedState;
 use rayon::prelude::*;
 
-use super::{rows::{self, LONGEST, name_of}, validation::{Location, Rule, ValidationReport}, Combination, Geography, HEADINGS, Pass, RowCheck, SafeTabConfig};
+use super::{
+    Combination, Geography, HEADINGS, Pass, RowCheck, SafeTabConfig,
+    rows::{self, LONGEST, name_of},
+    validation::{Location, Rule, ValidationReport},
+};
 use crate::safetab::groups::Specification;
 
 /// Bytes that a worker checks at a time. A line that is longer is not read to its end.

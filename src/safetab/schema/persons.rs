@@ -1,6 +1,10 @@
 //! person-records.txt: the rules of a record, whatever its source.
 
-use super::{rows::{self, digits}, validation::{Location, Rule, ValidationReport}, Geography, RaceEthCode, SafeTabConfig};
+use super::{
+    Geography, RaceEthCode, SafeTabConfig,
+    rows::{self, digits},
+    validation::{Location, Rule, ValidationReport},
+};
 use crate::safetab::groups::Specification;
 
 /// The columns of person-records.txt.

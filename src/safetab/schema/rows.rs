@@ -1,6 +1,10 @@
 //! Rows of fields parted by bars, read with bounded memory.
 
-use std::{fs::File, io::{BufRead, BufReader, Read}, path::Path};
+use std::{
+    fs::File,
+    io::{BufRead, BufReader, Read},
+    path::Path,
+};
 
 use super::validation::{Location, Rule, ValidationReport};
 

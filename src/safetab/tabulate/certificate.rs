@@ -7,8 +7,16 @@
 use rug::Rational;
 use serde_json::{Map, Value, json};
 
-use super::{guarantees::{Guarantee, Guarantees}, levels::{CountNoise, TabulatedLevel}, output::Written};
-use crate::{loss::law::Law, numeric::{Enclosure, rational}, safetab::schema::{Pass, Privacy}};
+use super::{
+    guarantees::{Guarantee, Guarantees},
+    levels::{CountNoise, TabulatedLevel},
+    output::Written,
+};
+use crate::{
+    loss::law::Law,
+    numeric::{Enclosure, rational},
+    safetab::schema::{Pass, Privacy},
+};
 
 /// All that a certificate says.
 pub struct TabulationCertificate<'a> {

@@ -2,8 +2,15 @@
 
 use std::fmt::{Result, Write};
 
-use super::{certificate::{TabulationCertificate, name, parameter, stages}, guarantees::Guarantees, output::Written};
-use crate::{numeric::{Enclosure, rational}, safetab::schema::Privacy};
+use super::{
+    certificate::{TabulationCertificate, name, parameter, stages},
+    guarantees::Guarantees,
+    output::Written,
+};
+use crate::{
+    numeric::{Enclosure, rational},
+    safetab::schema::Privacy,
+};
 
 impl TabulationCertificate<'_> {
     /// The certificate as a page in Markdown.

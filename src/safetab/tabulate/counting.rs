@@ -4,8 +4,17 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::{engine::Engine, inputs::PublicInputs, person_files::{PersonFiles, changed}, queries::{classify_codes, count_persons}, workload::{OLDEST, cell_of}};
-use crate::{error::Result, safetab::schema::{Combination, Granularity, IterationLevel, RaceEthCode, RegionType}};
+use super::{
+    engine::Engine,
+    inputs::PublicInputs,
+    person_files::{PersonFiles, changed},
+    queries::{classify_codes, count_persons},
+    workload::{OLDEST, cell_of},
+};
+use crate::{
+    error::Result,
+    safetab::schema::{Combination, Granularity, IterationLevel, RaceEthCode, RegionType},
+};
 
 /// The iterations of a combination at each granularity and level, by their places in the key sets, one after the other.
 #[derive(Default, PartialEq, Eq, Hash)]

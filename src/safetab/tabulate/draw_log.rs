@@ -1,10 +1,18 @@
 //! The log of draws: a line of JSON for every event, forced to the disk and kept.
 
-use std::{fs::{self, OpenOptions}, io::{Read, Seek, SeekFrom, Write}, path::{Path, PathBuf}, time::{SystemTime, UNIX_EPOCH}};
+use std::{
+    fs::{self, OpenOptions},
+    io::{Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{error::{Error, Result}, files::{file_error, sync_folder_of}};
+use crate::{
+    error::{Error, Result},
+    files::{file_error, sync_folder_of},
+};
 
 /// What a draw is for: everything that determines the release except the persons and the noise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

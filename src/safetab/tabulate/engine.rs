@@ -3,14 +3,40 @@
 //! In a join the small table is held in memory and the records stream past it. What grouping and sorting hold beyond the
 //! memory limit is spilled to disk.
 
-use std::{fs::File, path::{Path, PathBuf}, sync::Arc};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use datafusion::{arrow::{array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, ListArray, StringArray, UInt32Array}, buffer::OffsetBuffer, compute::{cast, take_record_batch}, datatypes::{DataType, Field, Schema}, error::ArrowError, record_batch::RecordBatch}, datasource::MemTable, error::DataFusionError, execution::{disk_manager::{DiskManagerBuilder, DiskManagerMode}, memory_pool::FairSpillPool, runtime_env::RuntimeEnvBuilder}, parquet::{arrow::ArrowWriter, errors::ParquetError}, prelude::{CsvReadOptions, DataFrame, ParquetReadOptions, SessionConfig, SessionContext}};
+use datafusion::{
+    arrow::{
+        array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, ListArray, StringArray, UInt32Array},
+        buffer::OffsetBuffer,
+        compute::{cast, take_record_batch},
+        datatypes::{DataType, Field, Schema},
+        error::ArrowError,
+        record_batch::RecordBatch,
+    },
+    datasource::MemTable,
+    error::DataFusionError,
+    execution::{
+        disk_manager::{DiskManagerBuilder, DiskManagerMode},
+        memory_pool::FairSpillPool,
+        runtime_env::RuntimeEnvBuilder,
+    },
+    parquet::{arrow::ArrowWriter, errors::ParquetError},
+    prelude::{CsvReadOptions, DataFrame, ParquetReadOptions, SessionConfig, SessionContext},
+};
 use futures::StreamExt;
 use tokio::runtime::{Builder, Runtime};
 
 use super::person_files::PersonFiles;
-use crate::{error::{Error, Result}, files::file_error, safetab::schema::HEADINGS};
+use crate::{
+    error::{Error, Result},
+    files::file_error,
+    safetab::schema::HEADINGS,
+};
 
 /// Bytes that grouping and sorting may hold before they spill.
 pub(super) const MEMORY: usize = 1 << 30;

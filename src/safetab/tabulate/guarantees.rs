@@ -23,7 +23,13 @@ use std::collections::BTreeMap;
 use rug::Rational;
 
 use super::levels::TabulatedLevel;
-use crate::{account::{paths::WorstPath, Composition, Counts, conversions}, error::{Error, Result}, loss::{family::Units, law::Law}, numeric::Enclosure, safetab::schema::{Granularity, IterationLevel, Pass, Privacy}};
+use crate::{
+    account::{Composition, Counts, conversions, paths::WorstPath},
+    error::{Error, Result},
+    loss::{family::Units, law::Law},
+    numeric::Enclosure,
+    safetab::schema::{Granularity, IterationLevel, Pass, Privacy},
+};
 
 /// Relative width of certified numbers: 10^-DIGITS.
 const DIGITS: u32 = 10;

@@ -1,11 +1,24 @@
 //! All inputs, read and checked: what is public, and how many records of persons there are.
 
-use std::{path::{Path, PathBuf}, fs};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use sha2::{Digest, Sha256};
 
-use super::{engine::Engine, levels::{self, TabulatedLevel}, person_files::{PersonFiles, hash_file}};
-use crate::{error::{Error, Result}, safetab::{groups::{self, Specification}, schema::{Geography, Pass, RowCheck, SafeTabConfig, ValidationReport, check_persons}}};
+use super::{
+    engine::Engine,
+    levels::{self, TabulatedLevel},
+    person_files::{PersonFiles, hash_file},
+};
+use crate::{
+    error::{Error, Result},
+    safetab::{
+        groups::{self, Specification},
+        schema::{Geography, Pass, RowCheck, SafeTabConfig, ValidationReport, check_persons},
+    },
+};
 
 /// Where the inputs are.
 pub(super) struct InputPaths<'a> {

@@ -1,13 +1,37 @@
 //! A run from beginning to end: input checked, guarantees computed, persons counted, noise drawn, the release published.
 
-use std::{collections::HashMap, path::{Path, PathBuf}, fs};
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use rug::Rational;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{certificate::{self, CertifiedPass, TabulationCertificate}, coterminous::{Coterminous, Entity}, counting::{count, iterations_table, regions_table}, draw_log::DrawIntent, engine::Engine, guarantees::RunGuarantees, inputs::{InputPaths, PublicInputs}, levels::TabulatedLevel, output::{ReleaseTables, Written}, person_files::PersonFiles, queries::each_count, release_folder::{ReleaseFolder, Taken, UnfinishedDraw}, two_stage::{GroupBatch, Tabulation}};
-use crate::{account::Delta, error::Result, files::{file_error, write_whole}, noise::Streams, safetab::schema::Pass};
+use super::{
+    certificate::{self, CertifiedPass, TabulationCertificate},
+    coterminous::{Coterminous, Entity},
+    counting::{count, iterations_table, regions_table},
+    draw_log::DrawIntent,
+    engine::Engine,
+    guarantees::RunGuarantees,
+    inputs::{InputPaths, PublicInputs},
+    levels::TabulatedLevel,
+    output::{ReleaseTables, Written},
+    person_files::PersonFiles,
+    queries::each_count,
+    release_folder::{ReleaseFolder, Taken, UnfinishedDraw},
+    two_stage::{GroupBatch, Tabulation},
+};
+use crate::{
+    account::Delta,
+    error::Result,
+    files::{file_error, write_whole},
+    noise::Streams,
+    safetab::schema::Pass,
+};
 
 /// What is to be released, from what, and where.
 #[derive(Clone, Debug)]

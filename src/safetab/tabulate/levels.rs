@@ -2,7 +2,17 @@
 
 use rug::Rational;
 
-use crate::{error::{Error, Result}, loss::law::Law, noise::Sampler, safetab::{cell_noise::{CellNoise, NoiseKind}, groups::{Specification, TabulatedIteration}, schema::{Geography, IterationLevel, Pass, Privacy, RegionType, SafeTabConfig}, suppression::Suppression}};
+use crate::{
+    error::{Error, Result},
+    loss::law::Law,
+    noise::Sampler,
+    safetab::{
+        cell_noise::{CellNoise, NoiseKind},
+        groups::{Specification, TabulatedIteration},
+        schema::{Geography, IterationLevel, Pass, Privacy, RegionType, SafeTabConfig},
+        suppression::Suppression,
+    },
+};
 
 /// Noise of one law, with what follows from the law.
 #[derive(Clone, Debug)]

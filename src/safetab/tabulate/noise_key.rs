@@ -6,12 +6,19 @@
 //! removed when the release is complete. (A program can do no more than overwrite: a file system that keeps old blocks, or
 //! a backup, may still hold it. Keep the folder where the confidential data may be.)
 
-use std::{fs::{self, OpenOptions}, io::Write, path::PathBuf};
+use std::{
+    fs::{self, OpenOptions},
+    io::Write,
+    path::PathBuf,
+};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{error::{Error, Result}, files::{file_error, sync_folder_of}};
+use crate::{
+    error::{Error, Result},
+    files::{file_error, sync_folder_of},
+};
 
 /// What the key file holds.
 #[derive(Serialize, Deserialize)]

@@ -4,12 +4,28 @@
 //! sexes as sums of them, age `*`. A total of a group with ages is the sum of its noisy cells too, so that both tables
 //! agree (they are post-processing, which costs no privacy).
 
-use std::{fs::File, io::{BufWriter, Write}, path::{Path, PathBuf}};
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
 
 use rayon::prelude::*;
 
-use super::{coterminous::{Coterminous, Published}, levels::TabulatedLevel, two_stage::GroupBatch, workload::bounds};
-use crate::{error::Result, files::file_error, safetab::{schema::{Pass, RegionType}, tables::PublishedTable}};
+use super::{
+    coterminous::{Coterminous, Published},
+    levels::TabulatedLevel,
+    two_stage::GroupBatch,
+    workload::bounds,
+};
+use crate::{
+    error::Result,
+    files::file_error,
+    safetab::{
+        schema::{Pass, RegionType},
+        tables::PublishedTable,
+    },
+};
 
 /// Groups whose rows are formed by one thread at a time.
 const PART: usize = 1 << 11;

@@ -1,10 +1,17 @@
 //! The files of persons that a path names, and their hash.
 
-use std::{fs::{self, File}, io::Read, path::{Path, PathBuf}};
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use sha2::{Digest, Sha256};
 
-use crate::{error::{Error, Result}, files::file_error};
+use crate::{
+    error::{Error, Result},
+    files::file_error,
+};
 
 /// Files of persons: all are checked before any is counted.
 #[derive(Clone, Debug, Default)]

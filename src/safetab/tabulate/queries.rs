@@ -14,7 +14,10 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::{array::{Array, ArrayRef, AsArray, Int32Array}, datatypes::{DataType, Int32Type, Int64Type}};
+use datafusion::arrow::{
+    array::{Array, ArrayRef, AsArray, Int32Array},
+    datatypes::{DataType, Int32Type, Int64Type},
+};
 
 use super::{engine::Engine, person_files::changed};
 use crate::error::Result;

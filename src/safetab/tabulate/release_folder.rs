@@ -8,10 +8,20 @@
 //! time: the same counts with other noise. A run that is resumed takes the key again and reproduces the noise bit by bit,
 //! for the same inputs only.
 
-use std::{fs::{self, File, OpenOptions}, path::{Path, PathBuf}};
+use std::{
+    fs::{self, File, OpenOptions},
+    path::{Path, PathBuf},
+};
 
-use super::{draw_log::{DrawIntent, DrawLog}, noise_key::KeyFile};
-use crate::{error::{Error, Result}, files::{file_error, sync_folder, sync_folder_of}, noise::Streams};
+use super::{
+    draw_log::{DrawIntent, DrawLog},
+    noise_key::KeyFile,
+};
+use crate::{
+    error::{Error, Result},
+    files::{file_error, sync_folder, sync_folder_of},
+    noise::Streams,
+};
 
 /// What to do about a draw that was begun and not completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

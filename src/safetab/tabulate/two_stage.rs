@@ -3,8 +3,15 @@
 //! The groups are those of the specification and the geography: every entity with every iteration. A group without
 //! records has zeros like any other count and gets the same noise, or its absence would tell that it is empty.
 
-use super::{levels::TabulatedLevel, workload::{CELLS, Cells, called_for, sums}};
-use crate::{error::{Error, Result}, noise::{Sampler, Streams}, safetab::tables::PublishedTable};
+use super::{
+    levels::TabulatedLevel,
+    workload::{CELLS, Cells, called_for, sums},
+};
+use crate::{
+    error::{Error, Result},
+    noise::{Sampler, Streams},
+    safetab::tables::PublishedTable,
+};
 
 /// Groups that are tabulated together.
 const PIECE: usize = 1 << 15;

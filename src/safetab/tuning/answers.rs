@@ -2,8 +2,17 @@
 
 use rug::{Integer, Rational};
 
-use super::{epsilons::{PersonEpsilons, person_epsilons}, level::{Stage, TableMargins, if_in_range, margin_level}, plan::{PlannedLevel, TuningPlan}};
-use crate::{error::Result, numeric::Enclosure, release::Neighbors, safetab::{suppression::Suppression, tables::PublishedTable}};
+use super::{
+    epsilons::{PersonEpsilons, person_epsilons},
+    level::{Stage, TableMargins, if_in_range, margin_level},
+    plan::{PlannedLevel, TuningPlan},
+};
+use crate::{
+    error::Result,
+    numeric::Enclosure,
+    release::Neighbors,
+    safetab::{suppression::Suppression, tables::PublishedTable},
+};
 
 /// What is asked of every level.
 #[derive(Clone, Debug)]

@@ -17,7 +17,14 @@ use std::collections::BTreeMap;
 use rug::Rational;
 
 use super::level::GroupLevel;
-use crate::{account::{paths::WorstPath, Account, Composition, Counts, Delta, conversions}, error::{Error, Result}, loss::family::Units, numeric::Enclosure, release::Neighbors, safetab::cell_noise::NoiseKind};
+use crate::{
+    account::{Account, Composition, Counts, Delta, conversions, paths::WorstPath},
+    error::{Error, Result},
+    loss::family::Units,
+    numeric::Enclosure,
+    release::Neighbors,
+    safetab::cell_noise::NoiseKind,
+};
 
 /// At most so many mixes are compared.
 const MOST_MIXES: usize = 2000;

@@ -3,9 +3,13 @@
 //! They are meant for the level of 95 %: 1.96 is the quantile of the standard normal at 97.5 %, 1.92 is half its square,
 //! and 20 is 1 / 0.05.
 
-use rug::{ops::Pow, Integer, Rational};
+use rug::{Integer, Rational, ops::Pow};
 
-use crate::{error::{Error, Result}, numeric::Enclosure, safetab::cell_noise::{CellNoise, NoiseKind}};
+use crate::{
+    error::{Error, Result},
+    numeric::Enclosure,
+    safetab::cell_noise::{CellNoise, NoiseKind},
+};
 
 /// The margin of error by formula: floor(1.96 sigma) for the discrete Gaussian (2021, Section E.2; 2024, Section 6.1), and
 /// floor(b ln(40 / (1 + exp(1 / b)))), b = 1 / epsilon, for the geometric (2021, equation (36)), at least 0.

@@ -1,9 +1,16 @@
 //! The least budget of a level with which a cell has a given margin of error.
 
-use rug::{ops::Pow, Integer, Rational};
+use rug::{Integer, Rational, ops::Pow};
 
-use super::{level::{check_shares, margin_level}, formulas};
-use crate::{error::{Error, Result}, numeric::{Certainty, rational}, safetab::cell_noise::{CellNoise, NoiseKind}};
+use super::{
+    formulas,
+    level::{check_shares, margin_level},
+};
+use crate::{
+    error::{Error, Result},
+    numeric::{Certainty, rational},
+    safetab::cell_noise::{CellNoise, NoiseKind},
+};
 
 /// The least budget on a grid with which a cell of stage 2 has a margin.
 #[derive(Clone, Debug)]

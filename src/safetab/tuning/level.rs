@@ -3,7 +3,15 @@
 use rug::{Integer, Rational};
 
 use super::formulas;
-use crate::{account::Counts, error::{Error, Result}, numeric::{Enclosure, rational}, safetab::{cell_noise::{CellNoise, NoiseKind}, tables::PublishedTable}};
+use crate::{
+    account::Counts,
+    error::{Error, Result},
+    numeric::{Enclosure, rational},
+    safetab::{
+        cell_noise::{CellNoise, NoiseKind},
+        tables::PublishedTable,
+    },
+};
 
 /// The level of all margins of error: 95 %.
 pub fn margin_level() -> Rational {

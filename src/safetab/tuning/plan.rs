@@ -24,7 +24,12 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{GroupLevel, MOST_DECIMALS, least_budget, stability};
-use crate::{error::{Error, Result}, release::Neighbors, toml_reader::TomlReader, safetab::cell_noise::NoiseKind};
+use crate::{
+    error::{Error, Result},
+    release::Neighbors,
+    safetab::cell_noise::NoiseKind,
+    toml_reader::TomlReader,
+};
 
 /// At most so many levels.
 const MOST_LEVELS: usize = 1000;

@@ -3,12 +3,27 @@
 //! The paper has the counts of Pennsylvania; here are those of Rhode Island (2010 Census, by block), read from a file of
 //! public data whose folder the caller names. Nothing is simulated: the expected errors are sums over the noise.
 
-use std::{collections::BTreeMap, path::{Path, PathBuf}};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use rug::Rational;
 
 use super::inputs::{noise, printed_sigma2, release};
-use crate::{replication::{verdict::percent_below, figures::item::Sources}, chart::{drawing::{ends, exact}, Axis, Drawing, Figure, Ink, Panel, Series, Sheet}, error::{Error, Result}, noise::{published_error::{ClampedErrors, ExpectedErrors}, DiscreteGaussian}, numeric::Enclosure};
+use crate::{
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
+    error::{Error, Result},
+    noise::{
+        DiscreteGaussian,
+        published_error::{ClampedErrors, ExpectedErrors},
+    },
+    numeric::Enclosure,
+    replication::{figures::item::Sources, verdict::percent_below},
+};
 
 const FILE: &str = "ri_2010_block.csv";
 const PLACES: [&str; 3] = ["geography/rhode-island", "rhode-island", ""];

@@ -5,7 +5,20 @@ use rayon::prelude::*;
 use rug::Rational;
 
 use super::inputs::{BUREAU, OURS, alike, delta_axis, deltas, noise, printed_factor, printed_sigma2, release, whole};
-use crate::{account::{Account, Composition, conversions}, replication::{accounts::scaled, verdict::{finite, percent_below}, figures::item::{Sources, grid}}, chart::{drawing::{ends, exact}, Axis, Drawing, Figure, Ink, Panel, Series, Sheet}, error::Result, numeric::{rational::parse, Enclosure}};
+use crate::{
+    account::{Account, Composition, conversions},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
+    error::Result,
+    numeric::{Enclosure, rational::parse},
+    replication::{
+        accounts::scaled,
+        figures::item::{Sources, grid},
+        verdict::{finite, percent_below},
+    },
+};
 
 /// The digits of every enclosure in a CSV.
 const DIGITS: u32 = 12;

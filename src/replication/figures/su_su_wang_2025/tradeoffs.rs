@@ -1,10 +1,19 @@
 //! Figures of trade-off functions: 4, 12, 13.
 
 use rayon::prelude::*;
-use rug::{ops::Pow, Integer, Rational};
+use rug::{Integer, Rational, ops::Pow};
 
 use super::inputs::{BUREAU, OURS, alike, noise, printed_factor, printed_sigma2, release, whole};
-use crate::{account::{conversions::zcdp_tradeoff, Account, Composition}, replication::{accounts::scaled, figures::item::Sources}, chart::{drawing::{ends, exact}, Axis, Drawing, Figure, Ink, Panel, Series, Sheet}, error::Result, numeric::Enclosure};
+use crate::{
+    account::{Account, Composition, conversions::zcdp_tradeoff},
+    chart::{
+        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        drawing::{ends, exact},
+    },
+    error::Result,
+    numeric::Enclosure,
+    replication::{accounts::scaled, figures::item::Sources},
+};
 
 const HEADER: [&str; 8] = [
     "level",
