@@ -122,7 +122,7 @@ pub fn run(args: &Args) -> Result<Answer> {
     }
     output::text(
         "\nepsilon is certified: the truth differs from what is shown by at most one unit in the last digit.\n\
-         by zCDP: rho + 2 sqrt(rho ln(1/delta)), the conversion that the Census Bureau published.\n",
+         by zCDP: zCDP (Bun-Steinke), rho + 2 sqrt(rho ln(1/delta)), as the Census Bureau published.\n",
     )?;
     if lines.iter().any(|line| !line.met) {
         output::text("Some enclosures are wider than asked; --json gives both ends.\n")?;

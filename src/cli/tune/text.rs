@@ -110,8 +110,8 @@ fn spent_text(spent: &Spent, digits: u32) -> Result<()> {
         rows.push(vec!["exact, the largest over all mixes".to_string(), cell(&spent.largest)]);
     }
     if let Some([published, best]) = &spent.zcdp {
-        rows.push(vec!["zCDP, rho + 2 sqrt(rho ln(1/delta))".to_string(), shown(published)]);
-        rows.push(vec!["zCDP, best order".to_string(), shown(best)]);
+        rows.push(vec!["zCDP (Bun-Steinke)".to_string(), shown(published)]);
+        rows.push(vec!["zCDP (best order)".to_string(), shown(best)]);
     } else {
         rows.push(vec!["pure, at delta = 0".to_string(), exact_text(&spent.budget)]);
     }
