@@ -21,21 +21,24 @@
 //!
 //! # The rooms
 //!
-//! - [`numeric`]: exact rationals in, enclosures out: balls over MPFR, the contour integral and its error bounds.
+//! From the bottom up; a lower room never calls a higher one.
+//!
+//! - [`numeric`]: exact rationals, intervals with directed ends, complex balls over MPFR. Nothing in it knows of privacy.
+//! - [`loss`]: the privacy loss and its sums: the contour integral, its error bounds, the sieve, and the worst of many pairs.
 //! - [`noise`]: the distributions that are added to counts, and exact samplers of them from secure randomness.
-//! - [`account`]: compositions, the privacy profile delta(epsilon) and back, trade-off functions, calibration, and the
-//!   conversions that others use.
+//! - [`account`]: compositions, the privacy profile delta(epsilon) and its inverse, trade-off functions, calibration, allocation,
+//!   and the conversions that others use.
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
 //! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
-//! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
+//! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
+//! - [`topdown`]: noisy measurements on a spine, and estimates from them.
 //! - [`safetab`]: SafeTab-P, the two-stage counts of the Detailed DHC-A: its files and population groups, noise, suppression,
 //!   tuning from budget to error, and, with the feature `tabulate`, a release from persons.
-//! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths; noise on
-//!   its units, and estimates from it.
+//! - [`chart`]: drawings as SVG.
+//! - [`replication`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //!
-//! A lower room never calls a higher one.
-//!
-//! What is proven, why, and what is assumed is a chapter of its own: [`proofs`].
+//! What is proven, why, and what is assumed is a chapter of its own: [`proofs`]. How the rooms work together is in
+//! ARCHITECTURE.md, and docs/guide has a chapter for each task.
 
 pub mod account;
 pub mod chart;
@@ -54,7 +57,12 @@ pub mod topdown;
 
 pub use error::{Error, Result};
 
-/// README's examples, run as tests.
+/// The code of README and of the guide, run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+mod documents {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../docs/guide/library.md")]
+    struct Library;
+}

@@ -165,6 +165,10 @@ fn groups(program: &Command) -> String {
 }
 
 #[cfg(test)]
+#[path = "../../tests/common/listing.rs"]
+mod listing;
+
+#[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
@@ -205,6 +209,33 @@ mod tests {
                 panic!("{}: {error}", entry.example);
             }
         }
+    }
+
+    /// Also of the commands that take too long to be run by a test.
+    #[test]
+    fn every_command_of_the_guide_is_understood() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let chapters = std::fs::read_dir(root.join("docs/guide")).expect("the guide");
+        let mut files: Vec<_> = chapters.map(|entry| entry.expect("a chapter").path()).collect();
+        files.extend(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
+        let mut understood = 0;
+        for file in files {
+            let document = std::fs::read_to_string(&file).expect("UTF-8");
+            for block in listing::blocks(&document) {
+                for command in block.commands {
+                    let line = listing::without_comment(&command.text);
+                    let words: Vec<&str> = line.split_whitespace().take_while(|word| *word != ">").collect();
+                    if words[0] != "assay" {
+                        continue;
+                    }
+                    if let Err(error) = Cli::try_parse_from(&words) {
+                        panic!("{}, line {}: {error}", file.display(), command.line);
+                    }
+                    understood += 1;
+                }
+            }
+        }
+        assert!(understood > 40, "only {understood} commands were found");
     }
 
     #[test]
