@@ -6,7 +6,7 @@
 //! | --- | --- | --- |
 //! | the profile is one contour integral, with both terms (section 1 above; Su, Su & Wang, Lemma A.9) | [`hockey_stick`](crate::loss::sum::LossSum::hockey_stick) | `tests/enclosures.rs`, `tests/allocations.rs`: convolution, enumeration, Theorems A.7 and A.8 |
 //! | the trapezoid rule adds only non-negative terms, each bounded | [`loss::contour`](crate::loss::contour) | the same, at three precisions |
-//! | factors are small outside windows (Fact A.14, Lemma A.4) | [`loss::sieve`](crate::loss::sieve) | its unit tests: no height above the target is lost |
+//! | factors are small outside windows (Fact A.14, Lemma A.4) | `loss::sieve` | its unit tests: no height above the target is lost |
 //! | both sides of Jacobi's identity are one function | [`loss::theta`](crate::loss::theta) | `noise`: masses, tails and moments across the switch |
 //! | an epsilon is proven from both sides | [`Composition::epsilon`](crate::account::Composition::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
 //! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](crate::account::Composition::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |

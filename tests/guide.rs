@@ -174,6 +174,18 @@ fn no_chapter_is_left_out() {
 }
 
 #[test]
+fn every_command_stands_in_the_guide() {
+    let help = String::from_utf8(run("assay --help", root()).stdout).unwrap();
+    let (commands, _) = help.split_once("Options:").unwrap();
+    let table = text("docs/guide/accounting.md");
+    let is_command = |word: &&str| !word.starts_with("Example:") && *word != "help";
+    let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    for name in names.filter(is_command) {
+        assert!(table.contains(&format!("`assay {name}")), "the table of all commands lacks {name}");
+    }
+}
+
+#[test]
 fn readme_is_a_short_front_door() {
     let lines = text("README.md").lines().count();
     assert!(lines <= 180, "README.md has {lines} lines");
