@@ -57,6 +57,13 @@ pub mod topdown;
 
 pub use error::{Error, Result};
 
+/// The numbers of unit tests and integration tests are made in one place, which names this crate as others do.
+#[cfg(test)]
+extern crate self as dp_assay;
+#[cfg(test)]
+#[path = "../tests/common/numbers.rs"]
+mod numbers;
+
 /// The code of README and of the guide, run as tests.
 #[cfg(doctest)]
 mod documents {

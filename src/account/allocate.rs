@@ -413,11 +413,7 @@ fn least_term(wish: &Wish, v: &Rational, lambda: &Rational) -> Rational {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
-
-    fn number(text: &str) -> Rational {
-        parse(text).unwrap()
-    }
+    use crate::numbers::number;
 
     fn wish(count: u64, weight: &str, least: &str, most: Option<&str>) -> Wish {
         Wish {

@@ -229,11 +229,7 @@ impl<A: Profile> Comparison<'_, A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
-
-    fn number(text: &str) -> Rational {
-        parse(text).unwrap()
-    }
+    use crate::numbers::number;
 
     #[test]
     fn noise_matched_at_one_delta_is_within_above_it_and_not_far_below() {

@@ -138,8 +138,8 @@ pub fn command() -> Command {
 
 fn with_example(command: Command, path: &str, example: &str) -> Command {
     match path.split_once(' ') {
-        Some((first, rest)) => command.mut_subcommand(first.to_string(), |sub| with_example(sub, rest, example)),
-        None => command.mut_subcommand(path.to_string(), |sub| {
+        Some((first, rest)) => command.mut_subcommand(first, |sub| with_example(sub, rest, example)),
+        None => command.mut_subcommand(path, |sub| {
             sub.after_help(format!("{header}Example:{header:#}\n  {example}", header = Styles::styled().get_header()))
         }),
     }

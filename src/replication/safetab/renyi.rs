@@ -150,13 +150,9 @@ mod tests {
     use super::*;
     use crate::{
         account::conversions,
-        numeric::rational::parse,
+        numbers::number,
         safetab::cell::{CellNoise, Mechanism},
     };
-
-    fn number(text: &str) -> Rational {
-        parse(text).unwrap()
-    }
 
     /// By the definition, over the masses.
     #[test]

@@ -188,16 +188,12 @@ mod tests {
     use super::super::plan::Noise;
     use super::*;
     use crate::{
-        numeric::rational::parse,
+        numbers::number,
         safetab::{
             groups::Key,
             schema::{IterationCode, RegionType},
         },
     };
-
-    fn number(text: &str) -> Rational {
-        parse(text).unwrap()
-    }
 
     /// A level of stability 3 with so many detailed-only and other iterations, noise as discrete Gaussians or Laplaces.
     fn plan(
