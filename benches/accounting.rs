@@ -1,5 +1,8 @@
-//! The numbers that README quotes: certified and fast points of the profile, its inverse, a whole curve, and the cost
+//! The numbers that README and the guide quote: certified and fast points of the profile, its inverse, a whole curve, and the cost
 //! of many copies.
+
+#[path = "../tests/common/numbers.rs"]
+mod numbers;
 
 use std::hint::black_box;
 
@@ -7,14 +10,10 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use dp_assay::{
     account::{Account, Composition, Counts, paths::WorstPath},
     loss::family::Units,
-    numeric::rational::parse,
     release::Release,
 };
+use numbers::number;
 use rug::Rational;
-
-fn number(text: &str) -> Rational {
-    parse(text).expect("a number of this file")
-}
 
 fn whole_release() -> Composition {
     let release = Release::find("su-su-wang-2025").expect("a bundled release");

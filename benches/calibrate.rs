@@ -1,5 +1,8 @@
 //! Calibration: all levels one by one, one factor for a whole release, and with the worst of all block paths.
 
+#[path = "../tests/common/numbers.rs"]
+mod numbers;
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_assay::{
     account::{
@@ -9,14 +12,11 @@ use dp_assay::{
         paths::WorstPath,
     },
     loss::family::Units,
-    numeric::{Enclosure, rational::parse},
+    numeric::Enclosure,
     release::Release,
 };
+use numbers::number;
 use rug::Rational;
-
-fn number(text: &str) -> Rational {
-    parse(text).expect("a number of this file")
-}
 
 fn grid(decimals: u32) -> Grid {
     Grid { decimals, least: number("1e-4"), most: number("1e4") }

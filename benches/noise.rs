@@ -1,4 +1,4 @@
-//! The speed of the samplers, beside the raw random words they are made of, in one run: README quotes the ratios.
+//! The speed of the samplers, beside the raw random words they are made of, in one run: the guide quotes them.
 //!
 //! All on one core but the last group, and measured in time on the processor where Linux tells it, so that what else
 //! runs on the machine counts little. As a peer, the rejection sampler of Canonne, Kamath & Steinke (2020, Algorithms

@@ -1,4 +1,4 @@
-//! The figures of README for spines: `cargo bench --bench spine`. Rhode Island where its files are (the folder that
+//! The figures of the guide for spines: `cargo bench --bench spine`. Rhode Island where its files are (the folder that
 //! ASSAY_FACTS names, or ../shared/facts beside the package), and a synthetic nation of eight million blocks.
 
 use std::{

@@ -1,6 +1,6 @@
 //! Noise, suppression and rows of ten million counts; and whole runs from a million and from ten million invented persons on
 //! the production's specification and Rhode Island's blocks, where the files are (the folder that ASSAY_FACTS names, or
-//! ../shared/facts beside the package). README quotes it.
+//! ../shared/facts beside the package). The guide quotes it.
 
 use std::{
     fs,

@@ -4,38 +4,41 @@
 //! upper`, by construction. Quantities enter as exact rationals. What is only an approximation says so in its name.
 //!
 //! ```
-//! use dp_assay::{account::Composition, numeric::rational::parse, release::Release};
+//! use dp_assay::{account::{Account, Composition}, release::Release};
 //!
 //! // How private is the whole release, all eight geolevels together, at delta = 1e-10?
 //! let release = Release::find("su-su-wang-2025")?;
 //! let everything = release.composition(&[] as &[&str], None)?;
-//! let epsilon = everything.epsilon(&parse("1e-10")?, 12)?.value;
-//! assert!(*epsilon.lower() > 20.3246 && *epsilon.upper() < 20.3247);
+//! let epsilon = everything.epsilon("1e-10", 12)?;
+//! assert_eq!(format!("{:.6}", epsilon.value), "[20.3246, 20.3247]");
 //!
 //! // And a mechanism of your own: 3 counts with variance proxy 2.5, 7 with 40/3, each changed by 1.
 //! let own = Composition::new(["2.5x3".parse()?, "40/3x7".parse()?])?;
-//! let delta = own.delta(&parse("4")?, 20)?.value;
-//! assert!(delta.is_tight(20));
+//! let delta = own.delta("4", 20)?;
+//! assert!(delta.met && delta.value.is_tight(20));
 //! # Ok::<(), dp_assay::Error>(())
 //! ```
 //!
 //! # The rooms
 //!
-//! - [`numeric`]: exact rationals in, enclosures out: balls over MPFR, the contour integral and its error bounds.
+//! From the bottom up; a lower room never calls a higher one.
+//!
+//! - [`numeric`]: exact rationals, intervals with directed ends, complex balls over MPFR. Nothing in it knows of privacy.
+//! - [`loss`]: the privacy loss and its sums: the contour integral, its error bounds, the sieve, and the worst of many pairs.
 //! - [`noise`]: the distributions that are added to counts, and exact samplers of them from secure randomness.
-//! - [`account`]: compositions, the privacy profile delta(epsilon) and back, trade-off functions, calibration, and the
-//!   conversions that others use.
+//! - [`account`]: compositions, the privacy profile delta(epsilon) and its inverse, trade-off functions, calibration, allocation,
+//!   and the conversions that others use.
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
 //! - [`risk`]: what an adversary learns from noisy counts: posteriors, decisions, and what none can exceed.
-//! - [`evidence`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
+//! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
+//! - [`topdown`]: noisy measurements on a spine, and estimates from them.
 //! - [`safetab`]: SafeTab-P, the two-stage counts of the Detailed DHC-A: its files and population groups, noise, suppression,
 //!   tuning from budget to error, and, with the feature `tabulate`, a release from persons.
-//! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths; noise on
-//!   its units, and estimates from it.
+//! - [`chart`]: drawings as SVG.
+//! - [`replication`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //!
-//! A lower room never calls a higher one.
-//!
-//! What is proven, why, and what is assumed is a chapter of its own: [`proofs`].
+//! What is proven, why, and what is assumed is a chapter of its own: [`proofs`]. How the rooms work together is in
+//! ARCHITECTURE.md, and docs/guide has a chapter for each task.
 
 pub mod account;
 pub mod chart;
@@ -59,8 +62,22 @@ mod toml_reader;
 pub mod topdown;
 
 pub use error::{Error, Result};
+/// The exact numbers and floats of this library's arguments and results, in the version that it uses.
+pub use rug;
 
-/// README's examples, run as tests.
+/// The numbers of unit tests and integration tests are made in one place, which names this crate as others do.
+#[cfg(test)]
+extern crate self as dp_assay;
+#[cfg(test)]
+#[path = "../tests/common/numbers.rs"]
+mod numbers;
+
+/// The code of README and of the guide, run as tests.
 #[cfg(all(doctest, feature = "cli"))]
-#[doc = include_str!("../README.md")]
-struct Readme;
+mod documents {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../docs/guide/library.md")]
+    struct Library;
+}

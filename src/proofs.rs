@@ -4,18 +4,18 @@
 //!
 //! | statement | function | test |
 //! | --- | --- | --- |
-//! | the profile is one contour integral, with both terms (numerics, section 1; Su, Su & Wang, Lemma A.9) | [`hockey_stick`](crate::loss::sum::LossSum::hockey_stick) | `tests/enclosures.rs`, `tests/allocations.rs`: convolution, enumeration, Theorems A.7 and A.8 |
-//! | the trapezoid rule adds only non-negative terms, each bounded | [`numeric::contour`](crate::loss::contour) | the same, at three precisions |
-//! | factors are small outside windows (Fact A.14, Lemma A.4) | [`numeric::sieve`](crate::loss::sieve) | its unit tests: no height above the target is lost |
-//! | both sides of Jacobi's identity are one function | [`numeric::theta`](crate::loss::theta) | `noise`: masses, tails and moments across the switch |
+//! | the profile is one contour integral, with both terms (section 1 above; Su, Su & Wang, Lemma A.9) | [`hockey_stick`](crate::loss::sum::LossSum::hockey_stick) | `tests/enclosures.rs`, `tests/allocations.rs`: convolution, enumeration, Theorems A.7 and A.8 |
+//! | the trapezoid rule adds only non-negative terms, each bounded | [`loss::contour`](crate::loss::contour) | the same, at three precisions |
+//! | factors are small outside windows (Fact A.14, Lemma A.4) | `loss::sieve` | its unit tests: no height above the target is lost |
+//! | both sides of Jacobi's identity are one function | [`loss::theta`](crate::loss::theta) | `noise`: masses, tails and moments across the switch |
 //! | an epsilon is proven from both sides | [`Composition::epsilon`](crate::account::Composition::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
 //! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](crate::account::Composition::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
 //! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](crate::account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
-//! | all pairs of block paths share one contour | [`largest`](crate::loss::family::Family::largest) | `numeric::family`, `evidence::block_paths`: every pair by itself |
-//! | one count, and the sum of n copies, in closed form (Theorems A.7 and A.8, (A.5), (A.6)) | [`closed_forms`](crate::replication::closed_forms) | `account::closed_forms`: the contour, convolution |
-//! | the sum of copies is near a density, and by how much (Theorem A.11, Appendix C, (A.8)) | [`Residual`](crate::replication::residual::Residual) | `account::residual`: the leading image |
+//! | all pairs of block paths share one contour | [`largest`](crate::loss::family::Family::largest) | `loss::evaluator`, `replication::block_paths`: every pair by itself |
+//! | one count, and the sum of n copies, in closed form (Theorems A.7 and A.8, (A.5), (A.6)) | [`closed_forms`](crate::replication::closed_forms) | `replication::closed_forms`: the contour, convolution |
+//! | the sum of copies is near a density, and by how much (Theorem A.11, Appendix C, (A.8)) | [`Residual`](crate::replication::residual::Residual) | `replication::residual`: the leading image |
 //! | off-center sums, bias, characteristic functions (Lemma A.4, Propositions A.5 and A.6, (A.3)) | [`shifted_gaussian`](crate::noise::shifted_gaussian) | `noise::shifted_gaussian`: by definition, the triple product |
-//! | Boole's rule and its error budget (Section A.6, Appendix D) | [`Boole`](crate::replication::boole::Boole) | `numeric::boole`, `evidence::pipeline`: enumeration, the contour |
+//! | Boole's rule and its error budget (Section A.6, Appendix D) | [`Boole`](crate::replication::boole::Boole) | `replication::boole`, `replication::pipeline`: enumeration, the contour |
 //! | the trade-off function that zCDP implies | [`zcdp_tradeoff`](crate::account::conversions::zcdp_tradeoff) | `account::conversions`: no line of a grid exceeds it |
 //! | expected errors of counts, clamped at zero or not | [`ClampedErrors`](crate::noise::published_error::ClampedErrors) | `noise::published_error`: enumeration |
 //! | noise on a grid is private enough, and the next value below is not | [`least_on_grid`](crate::account::calibrate::least_on_grid) | `account::calibrate` |
@@ -29,10 +29,10 @@
 //! | no record has more iterations than the stability that noise is scaled to | [`safetab::groups`](crate::safetab::groups) | `tests/safetab_input`: all sets of codes of random specifications |
 //! | off-spine distances are true minima; every path of a spine sums to exactly one; Theorem 2 | [`spine::osed`](crate::spine::osed), [`spine::bypass`](crate::spine::bypass) | `tests/spine.rs`: all coefficients tried, path by path, dense matrices |
 //! | noise by a unit's share spends the budget on every path (Cumings-Menon et al., Theorems 1 and 3) | [`Mechanism`](crate::topdown::measure::Mechanism) | `tests/measure.rs`: every change of a record, count by count |
-//! | the two-pass estimate is least squares, and its variances are (3.4), for trees and Kronecker products | [`spine::estimate`](crate::topdown::estimate), [`spine::variance`](crate::topdown::variance), [`spine::kronecker`](crate::topdown::kronecker) | `tests/estimate.rs`: dense matrices in exact fractions; `tests/rhode_island.rs` |
+//! | the two-pass estimate is least squares, and its variances are (3.4), for trees and Kronecker products | [`topdown::estimate`](crate::topdown::estimate), [`topdown::variance`](crate::topdown::variance), [`topdown::kronecker`](crate::topdown::kronecker) | `tests/estimate.rs`: dense matrices in exact fractions; `tests/rhode_island.rs` |
 //! | a margin of error covers 95 % and the next smaller does not; no smaller budget has it | [`margin`](crate::safetab::cell_noise::CellNoise::margin), [`least_budget`](crate::safetab::tuning::least_budget) | `safetab::tuning`: sums of masses, round trips |
-//! | suppression and its bias are sums over the masses (2024 paper, Section 5.3.2) | [`Suppression`](crate::safetab::suppression::Suppression) | `safetab::postprocess`: enumeration |
-//! | a mechanism with a pure guarantee is post-processing of randomized response, so totals only are the worst mix | [`spent`](crate::safetab::tuning::epsilons::person_epsilons) | `safetab::tuning::spent`: every mix |
+//! | suppression and its bias are sums over the masses (2024 paper, Section 5.3.2) | [`Suppression`](crate::safetab::suppression::Suppression) | `safetab::suppression`: enumeration |
+//! | a mechanism with a pure guarantee is post-processing of randomized response, so totals only are the worst mix | [`spent`](crate::safetab::tuning::epsilons::person_epsilons) | `safetab::tuning::epsilons`: every mix |
 //! | stage 1 chooses and stage 2 counts with one noise; the worst mix of groups (2024 paper, Algorithms 1 and 2) | `safetab::tabulate::account` | `safetab::tabulate`: mixes one by one; `tests/tabulate.rs`: brute force without noise |
 //!
 //! # What is assumed
@@ -41,10 +41,10 @@
 //! - The machine's doubles follow IEEE 754, and the standard library's `exp`, `exp_m1` and `ln_1p` of doubles err by
 //!   less than 10^-12 relative. They bound radii and windows, never a reported midpoint.
 //! - The noise that was added is the noise that was declared: independent draws of exactly N_Z(0, sigma2). For noise drawn
-//!   by [`noise`](crate::noise) that is proven, up to this: the words of ChaCha20, keyed by the operating system, stand for random
-//!   digits.
+//!   by [`noise`](crate::noise) that is proven, provided that the words of ChaCha20, keyed by the operating system, are as good as
+//!   random digits.
 //! - Neighbors are as the release says, and what a record changes is as it declares: sensitivities are taken, not derived,
-//!   but for SafeTab's, which follow from its specification files.
-//! - Epsilon is about what was drawn. Post-processing never costs privacy and never gives any; invariants, counts published
-//!   without noise, are covered by no account.
-//! - What an adversary knows besides enters as the other neighbor does: everything but the one record may be known.
+//!   except for SafeTab's, which follow from its specification files.
+//! - Epsilon is about the noisy counts as they were drawn. Post-processing never costs privacy and never adds any. Invariants,
+//!   that is counts published without noise, are not part of it.
+//! - An adversary may know everything but the one record: epsilon already allows for that.

@@ -1,20 +1,19 @@
 //! Calibrated noise keeps what it promises, and less noise does not.
 
+#[path = "common/numbers.rs"]
+mod numbers;
 #[path = "common/program.rs"]
 mod program;
 
 use dp_assay::{
     account::{Account, Composition, Counts, Rho, crossing},
-    numeric::{Certainty, rational::parse},
+    numeric::Certainty,
     release::Release,
 };
+use numbers::number;
 use program::{json, refusal};
 use rug::Rational;
 use serde_json::Value;
-
-fn number(text: &str) -> Rational {
-    parse(text).unwrap()
-}
 
 fn exact(value: &Value) -> Rational {
     number(&value.to_string())

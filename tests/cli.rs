@@ -347,3 +347,56 @@ fn a_build_without_the_query_engine_says_how_to_get_one_that_tabulates() {
     assert!(message.contains("cargo build --release --features tabulate") && message.contains("1.94"), "{message}");
     assert!(!std::path::Path::new("o").exists());
 }
+
+#[test]
+fn help_is_in_groups_with_an_example_each_and_every_command_has_one() {
+    let help = text(&["--help"]);
+    for group in ["Account for", "Noise:", "Releases and mechanisms:", "Risk:", "Evidence:"] {
+        let (_, after) = help.split_once(group).unwrap_or_else(|| panic!("no group {group} in {help}"));
+        let section = after.split("\n\n").next().expect("its commands");
+        assert!(section.contains("Example: assay "), "{group}: {section}");
+    }
+    for command in ["epsilon", "ledger", "sample", "tune", "completions", "help"] {
+        assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
+    }
+    for args in
+        [&["help", "calibrate"][..], &["tradeoff", "--help"], &["risk", "single", "-h"], &["help", "risk", "bound"]]
+    {
+        assert!(text(args).contains("Example:\n  assay "), "{args:?}");
+    }
+}
+
+#[test]
+fn completions_are_written_for_every_shell() {
+    for (shell, mark) in [
+        ("bash", "complete -F _assay"),
+        ("zsh", "#compdef assay"),
+        ("fish", "complete -c assay"),
+        ("elvish", "edit:completion:arg-completer[assay]"),
+        ("powershell", "Register-ArgumentCompleter"),
+    ] {
+        let script = text(&["completions", shell]);
+        assert!(script.contains(mark) && script.contains("hierarchical"), "{shell}");
+    }
+    assert!(refusal(&["completions", "csh"]).contains("powershell"));
+}
+
+#[test]
+fn manual_pages_are_printed_and_written() {
+    let page = text(&["man"]);
+    assert!(page.contains(".TH assay 1") && page.contains(".SH EXAMPLES\n.nf\nassay epsilon"), "{page}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("man/man1");
+    text(&["man", "--out", out.to_str().expect("UTF-8")]);
+    for (name, example) in [
+        ("assay.1", "assay noise counts.csv"),
+        ("assay-epsilon.1", "assay epsilon \\-\\-release su\\-su\\-wang\\-2025"),
+        ("assay-risk-single.1", "assay risk single \\-\\-rho 0.099"),
+    ] {
+        let page = std::fs::read_to_string(out.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(page.contains(example) && page.contains(".SH SYNOPSIS"), "{name}: {page}");
+    }
+    assert!(!out.join("assay-help.1").exists());
+    // A file stands where the folder should be.
+    assert!(refusal(&["man", "--out", out.join("assay.1").to_str().expect("UTF-8")]).contains("assay.1"));
+}

@@ -1,10 +1,13 @@
 //! Disclosure risk against independent paths: closed forms, sums over outputs, enumeration, limits.
 
+#[path = "common/numbers.rs"]
+mod numbers;
+
 use assert_cmd::Command;
 use dp_assay::{
     account::{Account, Composition, Delta},
     noise::DiscreteGaussian,
-    numeric::{Enclosure, rational::parse},
+    numeric::Enclosure,
     replication::{
         gibbs::{GibbsConstraint, GibbsSampler},
         published,
@@ -20,11 +23,8 @@ use dp_assay::{
         single::Attack,
     },
 };
+use numbers::number;
 use rug::{Float, Rational};
-
-fn number(text: &str) -> Rational {
-    parse(text).expect("a number")
-}
 
 fn attack(prior: &str, rhos: &[&str]) -> Attack {
     Attack::new(number(prior), rhos.iter().map(|rho| number(rho)).collect()).expect("an attack")

@@ -3,18 +3,18 @@
 //! Every run is seeded, so a test that passes passes always. `ALARM` is the probability with which a test of a correct
 //! sampler would fail for a seed chosen at random; there are about 60 statistics in this file.
 
+#[path = "common/numbers.rs"]
+mod numbers;
+
 use dp_assay::{
     noise::{DiscreteGaussian, DiscreteLaplace, Sampler, Source, Streams},
-    numeric::{Enclosure, rational::parse},
+    numeric::Enclosure,
 };
+use numbers::number;
 use rug::{Float, Rational};
 
 const ALARM: f64 = 1e-6;
 const SAMPLES: usize = 1 << 20;
-
-fn number(text: &str) -> Rational {
-    parse(text).unwrap()
-}
 
 fn gaussian(sigma2: &str) -> DiscreteGaussian {
     DiscreteGaussian::new(number(sigma2)).unwrap()

@@ -2,6 +2,9 @@
 
 use std::{fs, path::Path};
 
+#[path = "common/numbers.rs"]
+mod numbers;
+
 use dp_assay::spine::{
     blocks::{Blocks, EntityColumn, EntityKind},
     bypass::{Privacy, Spine},
@@ -9,17 +12,8 @@ use dp_assay::spine::{
     optimize::{self, Entities, SpineSettings},
     osed,
 };
+use numbers::Numbers;
 use rug::Rational;
-
-/// A generator for tests: what it gives depends on the seed alone.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % end
-    }
-}
 
 fn write(folder: &Path, name: &str, text: &str) -> std::path::PathBuf {
     let path = folder.join(name);

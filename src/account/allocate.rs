@@ -415,11 +415,7 @@ fn least_term(target: &QueryTarget, v: &Rational, lambda: &Rational) -> Result<R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
-
-    fn number(text: &str) -> Rational {
-        parse(text).unwrap()
-    }
+    use crate::numbers::number;
 
     fn target(count: u64, weight: &str, least: &str, most: Option<&str>) -> QueryTarget {
         QueryTarget {

@@ -214,11 +214,7 @@ pub fn is_below_zcdp(composition: &Composition, delta: &Delta, digits: u32) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
-
-    fn number(text: &str) -> Rational {
-        parse(text).unwrap()
-    }
+    use crate::numbers::number;
 
     #[test]
     fn bun_steinke_is_what_the_bureau_published() {

@@ -229,11 +229,7 @@ impl Comparison<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{account::Composition, numeric::rational::parse};
-
-    fn number(text: &str) -> Rational {
-        parse(text).unwrap()
-    }
+    use crate::{account::Composition, numbers::number};
 
     #[test]
     fn noise_matched_at_one_delta_is_within_above_it_and_not_far_below() {

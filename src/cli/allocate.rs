@@ -97,9 +97,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     match &zcdp {
         Some(zcdp) => {
             let less = output::percent_below(&found.error, &zcdp.error);
-            output::text(&format!("; allocated by zCDP {}: {less} less\n", zcdp.error.shown(8)))?;
+            output::text(&format!("; allocated by zCDP (Bun-Steinke) {}: {less} less\n", zcdp.error.shown(8)))?;
         }
-        None => output::text("; by zCDP no noise allowed keeps the promise\n")?,
+        None => output::text("; by zCDP (Bun-Steinke) no noise allowed keeps the promise\n")?,
     }
     output::text(&format!("delta({}) = {} is proven\n", exact_text(&epsilon), found.delta.shown(6)))?;
     match above {

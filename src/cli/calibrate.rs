@@ -35,7 +35,7 @@ pub struct Args {
     /// The epsilon to reach at delta
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: Option<String>,
-    /// Reach the epsilon at delta that was published for the noise as it is: zcdp, rho + 2 sqrt(rho ln(1/delta))
+    /// Reach the epsilon at delta that was published for the noise as it is: zcdp, by zCDP (Bun-Steinke)
     #[arg(long = "match", value_enum)]
     match_: Option<Match>,
     /// Be as private as the zCDP curve of the noise as it is, at every delta of this range

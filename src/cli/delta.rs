@@ -60,7 +60,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         &[
             vec!["exact, at least".into(), lower, String::new()],
             vec!["exact, at most".into(), upper, String::new()],
-            vec!["by zCDP".into(), zcdp.shown(6), "a bound".into()],
+            vec!["zCDP (Bun-Steinke)".into(), zcdp.shown(6), "a bound".into()],
             vec!["continuous Gaussian of the same rho".into(), gdp.shown(6), "an approximation".into()],
         ],
     )?;

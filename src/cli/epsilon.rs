@@ -121,7 +121,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         "epsilon is certified: between both ends, which --json gives.\n"
     };
     output::text(&format!(
-        "\n{certified}by zCDP: rho + 2 sqrt(rho ln(1/delta)), the conversion that the Census Bureau published.\n"
+        "\n{certified}by zCDP: zCDP (Bun-Steinke), rho + 2 sqrt(rho ln(1/delta)), as the Census Bureau published.\n"
     ))?;
     Ok(Exit::Done)
 }

@@ -106,7 +106,7 @@ impl Account<'_> {
             bound[2] = "-".to_string();
             rows.push(bound);
         }
-        output::table(&["  release", "rho", "epsilon", "by zCDP", "lower by"], &rows)?;
+        output::table(&["  release", "rho", "epsilon", "zCDP (best order)", "lower by"], &rows)?;
         let converted = self.converted();
         if !converted.is_empty() {
             output::text(&format!(
@@ -161,12 +161,15 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     if accounts.len() > 1 {
         let rho = Enclosure::rational(&both, 64).shown(6);
-        let line = format!("All populations together, by zCDP: rho = {rho}, epsilon <= {}.\n\n", everything.shown(6));
+        let line = format!(
+            "All populations together, by zCDP (best order): rho = {rho}, epsilon <= {}.\n\n",
+            everything.shown(6)
+        );
         output::text(&line)?;
     }
     output::text(&format!(
-        "{}\n\nepsilon is certified, the worst over all combinations of block paths; by zCDP: the conversion by the best \
-         order.\n",
+        "{}\n\nepsilon is certified, the worst over all combinations of block paths; zCDP (best order): the \
+         smallest epsilon over all Renyi orders, from rho alone.\n",
         file.rule.trim()
     ))?;
     let met = accounts.iter().flat_map(|account| account.each.iter().chain([&account.composed]));

@@ -3,6 +3,7 @@
 mod allocate;
 mod calibrate;
 mod compare;
+mod completions;
 mod curve;
 mod delta;
 mod epsilon;
@@ -10,7 +11,9 @@ mod errors;
 mod estimate;
 mod explain;
 mod figures;
+mod help;
 mod ledger;
+mod man;
 mod measure;
 mod mechanism;
 mod noise;
@@ -29,7 +32,7 @@ mod verify;
 use std::{io, process::ExitCode};
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 
 /// How private is this release really? A certified privacy accountant for counts published with lattice noise.
 ///
@@ -47,24 +50,33 @@ enum Command {
     Delta(delta::Args),
     Curve(curve::Args),
     Tradeoff(tradeoff::Args),
-    Calibrate(calibrate::Args),
-    Allocate(allocate::Args),
     Compare(compare::Args),
-    Errors(errors::Args),
     Explain(explain::Args),
     Ledger(ledger::Args),
-    Releases(releases::Args),
-    Risk(risk::Args),
-    Verify(verify::Args),
+    Calibrate(calibrate::Args),
+    Allocate(allocate::Args),
     Sample(sample::Args),
-    Simulate(simulate::Args),
     Noise(noise::Args),
-    Figures(figures::Args),
+    Errors(errors::Args),
+    Simulate(simulate::Args),
+    Releases(releases::Args),
     Spine(spine::Args),
     Measure(measure::Args),
+    Estimate(estimate::Args),
     Tabulate(tabulate::Args),
     Tune(tune::Args),
-    Estimate(estimate::Args),
+    Risk(risk::Args),
+    Verify(verify::Args),
+    Figures(figures::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+impl Cli {
+    /// Reads the command line; prints help, or what is wrong with it, and ends the program where there is no command to run.
+    pub fn from_command_line() -> Cli {
+        Cli::from_arg_matches(&help::command().get_matches()).unwrap_or_else(|error| error.exit())
+    }
 }
 
 /// What a command that ran has to say to the shell.
@@ -80,24 +92,26 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Delta(args) => delta::run(&args),
         Command::Curve(args) => curve::run(&args),
         Command::Tradeoff(args) => tradeoff::run(&args),
-        Command::Calibrate(args) => calibrate::run(&args),
-        Command::Allocate(args) => allocate::run(&args),
         Command::Compare(args) => compare::run(&args),
-        Command::Errors(args) => errors::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Ledger(args) => ledger::run(&args),
-        Command::Releases(args) => releases::run(&args),
-        Command::Risk(args) => risk::run(&args),
-        Command::Verify(args) => verify::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
+        Command::Allocate(args) => allocate::run(&args),
         Command::Sample(args) => sample::run(&args),
-        Command::Simulate(args) => simulate::run(&args),
         Command::Noise(args) => noise::run(&args),
-        Command::Figures(args) => figures::run(&args),
+        Command::Errors(args) => errors::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
+        Command::Releases(args) => releases::run(&args),
         Command::Spine(args) => spine::run(&args),
         Command::Measure(args) => measure::run(&args),
+        Command::Estimate(args) => estimate::run(&args),
         Command::Tabulate(args) => tabulate::run(&args),
         Command::Tune(args) => tune::run(&args),
-        Command::Estimate(args) => estimate::run(&args),
+        Command::Risk(args) => risk::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Figures(args) => figures::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     match outcome {
         Ok(Exit::Done) => ExitCode::SUCCESS,

@@ -143,14 +143,10 @@ impl DiscreteGaussian {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::rational::parse;
+    use crate::numbers::number;
 
     fn gaussian(sigma2: &str) -> DiscreteGaussian {
-        DiscreteGaussian::new(parse(sigma2).unwrap()).unwrap()
-    }
-
-    fn number(text: &str) -> Rational {
-        parse(text).unwrap()
+        DiscreteGaussian::new(number(sigma2)).unwrap()
     }
 
     #[test]

@@ -171,11 +171,7 @@ fn series(a: &Enclosure, bits: u32, value: impl Fn(u32) -> Enclosure) -> Enclosu
 mod tests {
     use super::super::DiscreteGaussian;
     use super::*;
-    use crate::numeric::rational::parse;
-
-    fn number(text: &str) -> Rational {
-        parse(text).unwrap()
-    }
+    use crate::numbers::number;
 
     /// sum over |x| <= reach of value(x - center) exp(-(x - center)^2 / (2 sigma2)), by definition.
     fn by_definition(sigma2: &Rational, center: &Rational, moment: bool) -> Enclosure {

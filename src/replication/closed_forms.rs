@@ -253,12 +253,8 @@ mod tests {
     use crate::account::Account;
     use crate::{
         account::{Composition, Counts},
-        numeric::rational::parse,
+        numbers::number,
     };
-
-    fn number(text: &str) -> Rational {
-        parse(text).unwrap()
-    }
 
     fn composition(sigma2: &Rational, count: u64, shift: u64) -> Composition {
         Composition::new([Counts::discrete_gaussian(sigma2.clone(), count, shift).unwrap()]).unwrap()

@@ -267,6 +267,7 @@ fn share_out(total: i64, estimates: &[f64]) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numbers::Numbers;
 
     #[test]
     fn integers_sum_to_the_parent_and_are_the_nearest_by_brute_force() {
@@ -295,11 +296,8 @@ mod tests {
     /// Against all whole tables with the sums: none is nearer by more than rounding can cost.
     #[test]
     fn families_keep_their_sums_and_are_near_the_best_table() {
-        let mut state = 7_u64;
-        let mut below = |end: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % end
-        };
+        let mut numbers = Numbers(7);
+        let mut below = |end: u64| numbers.below(end);
         for _ in 0..300 {
             let parent = [below(5) as i64, below(4) as i64, below(3) as i64];
             let estimates: Vec<f64> = (0..6).map(|_| below(700) as f64 / 100.0 - 2.5).collect();

@@ -6,22 +6,20 @@
 // Each test file takes what it needs.
 #![allow(dead_code)]
 
+mod numbers;
+
 use std::{collections::BTreeMap, sync::mpsc, thread, time::Duration};
 
 use dp_assay::{
     account::{Composition, Counts},
     loss::law::Law,
-    numeric::{Enclosure, rational::parse},
+    numeric::Enclosure,
 };
+pub use numbers::number;
 use rug::{Float, Rational};
 
 /// Bits of the intervals that are formed here.
 pub const BITS: u32 = 320;
-
-/// An exact number from its text.
-pub fn number(text: &str) -> Rational {
-    parse(text).unwrap()
-}
 
 /// An exact number as an interval.
 pub fn exact(value: &Rational) -> Enclosure {

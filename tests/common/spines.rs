@@ -3,22 +3,16 @@
 // Each test file takes what it needs.
 #![allow(dead_code)]
 
+#[path = "numbers.rs"]
+mod numbers;
+
 use dp_assay::{
     loss::law::Law,
     release::Release,
     spine::{blocks::Blocks, hierarchy::Tree},
 };
+pub use numbers::Numbers;
 use rug::Rational;
-
-/// A generator for tests: what it gives depends on the seed alone.
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % end
-    }
-}
 
 /// A census spine of six levels over at most so many blocks, with forks at every level.
 pub fn small_tree(numbers: &mut Numbers, most: u64) -> Tree {

@@ -20,7 +20,11 @@ use dp_assay::{
     },
     spine::blocks::{Blocks, EntityKind as Entity},
 };
+use numbers::Numbers;
 use tempfile::TempDir;
+
+#[path = "../common/numbers.rs"]
+mod numbers;
 
 #[path = "../../scripts/make-examples.rs"]
 mod make_examples;
@@ -31,15 +35,7 @@ mod rehearsal;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples/safetab");
 
-/// A generator for tests: what it gives depends on the seed alone.
-struct Numbers(u64);
-
 impl Numbers {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % end
-    }
-
     fn shuffle<T>(&mut self, all: &mut [T]) {
         (1..all.len()).for_each(|place| all.swap(place, self.below(place as u64 + 1) as usize));
     }

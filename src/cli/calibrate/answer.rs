@@ -66,10 +66,10 @@ impl Args {
                 format!("epsilon <= {} at delta = {}", exact_text(epsilon), exact_text(delta))
             }
             Promise::ZcdpEpsilon { delta } => {
-                format!("as private as zCDP says of the noise as it is, at delta = {}", exact_text(delta))
+                format!("as private as zCDP (Bun-Steinke) says of the noise as it is, at delta = {}", exact_text(delta))
             }
             Promise::ZcdpCurve { from, to } => format!(
-                "as private as zCDP says of the noise as it is, at every delta from {} to {}",
+                "as private as zCDP (Bun-Steinke) says of the noise as it is, at every delta from {} to {}",
                 exact_text(from),
                 exact_text(to)
             ),

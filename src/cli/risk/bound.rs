@@ -128,7 +128,7 @@ pub fn run(args: &Args) -> Result<Exit> {
          advantage: the total variation distance of the outputs with and without.\n\
          posterior: the largest posterior probability but for outputs of mass delta, from epsilon at delta.\n\
          exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n\
-         by zCDP: the same from rho + 2 sqrt(rho ln(1/delta)) in place of the exact epsilon.\n",
+         by zCDP: the same from zCDP (Bun-Steinke), rho + 2 sqrt(rho ln(1/delta)), in place of the exact epsilon.\n",
     )?;
     output::say_wider(levels.iter().chain([&total]).map(|line| (line.name.as_str(), &line.bound.correct)))?;
     Ok(Exit::Done)

@@ -111,8 +111,8 @@ fn spent_text(person_epsilons: &PersonEpsilons, digits: u32) -> Result<()> {
         rows.push(vec!["exact, the largest over all mixes".to_string(), cell(&person_epsilons.largest)]);
     }
     if let Some([published, best]) = &person_epsilons.zcdp {
-        rows.push(vec!["zCDP, rho + 2 sqrt(rho ln(1/delta))".to_string(), shown(published)]);
-        rows.push(vec!["zCDP, best order".to_string(), shown(best)]);
+        rows.push(vec!["zCDP (Bun-Steinke)".to_string(), shown(published)]);
+        rows.push(vec!["zCDP (best order)".to_string(), shown(best)]);
     } else {
         rows.push(vec!["pure, at delta = 0".to_string(), exact_text(&person_epsilons.budget)]);
     }

@@ -128,13 +128,9 @@ mod tests {
     use super::*;
     use crate::{
         account::conversions,
-        numeric::rational::parse,
+        numbers::number,
         safetab::cell_noise::{CellNoise, NoiseKind},
     };
-
-    fn number(text: &str) -> Rational {
-        parse(text).unwrap()
-    }
 
     /// By the definition, over the masses.
     #[test]

@@ -50,7 +50,7 @@ impl TabulationCertificate<'_> {
                 page,
                 "Every epsilon is at delta = {delta}. \"exact\" is the smallest epsilon that the noise has, proven;"
             )?;
-            writeln!(page, "\"by zCDP\" is what rho implies by rho + 2 sqrt(rho ln(1/delta)).")?;
+            writeln!(page, "\"by zCDP\" is zCDP (Bun-Steinke), rho + 2 sqrt(rho ln(1/delta)).")?;
         } else {
             writeln!(
                 page,

@@ -224,16 +224,12 @@ mod tests {
     use super::super::levels::CountNoise;
     use super::*;
     use crate::{
-        numeric::rational::parse,
+        numbers::number,
         safetab::{
             groups::TabulatedIteration,
             schema::{IterationCode, RegionType},
         },
     };
-
-    fn number(text: &str) -> Rational {
-        parse(text).unwrap()
-    }
 
     /// A level of stability 3 with so many detailed-only and other iterations, noise as discrete Gaussians or Laplaces.
     fn plan(

@@ -1,0 +1,22 @@
+//! `assay completions`: what a shell needs to complete the commands and options of this program.
+
+use anyhow::Result;
+use clap_complete::Shell;
+
+use super::{Exit, help, output};
+
+/// A script that makes a shell complete commands and options
+#[derive(clap::Args)]
+pub struct Args {
+    /// The shell that the script is for
+    #[arg(value_enum, value_name = "SHELL")]
+    shell: Shell,
+}
+
+pub fn run(args: &Args) -> Result<Exit> {
+    // Into memory first: the generator panics where its output cannot be written.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut help::command(), "assay", &mut script);
+    output::text(&String::from_utf8(script)?)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,250 @@
+//! The groups of `assay --help`, and an example for every command: one table, from which help and manual pages are made.
+
+use clap::{Command, CommandFactory, builder::styling::Styles};
+
+use super::Cli;
+
+/// Commands that belong together.
+pub struct Group {
+    /// The heading.
+    title: &'static str,
+    /// The command whose example is shown for the whole group.
+    shown: &'static str,
+    /// In reading order.
+    pub entries: &'static [Entry],
+}
+
+/// A command and how it is called.
+pub struct Entry {
+    /// The command, or a command and its subcommand: `epsilon`, `risk single`.
+    pub path: &'static str,
+    /// A whole command line.
+    pub example: &'static str,
+}
+
+const fn entry(path: &'static str, example: &'static str) -> Entry {
+    Entry { path, example }
+}
+
+/// All commands. One that is missing here fails a test below.
+pub const GROUPS: &[Group] = &[
+    Group {
+        title: "Account for a release or a mechanism",
+        shown: "epsilon",
+        entries: &[
+            entry("epsilon", "assay epsilon --release su-su-wang-2025 --delta 1e-11"),
+            entry("delta", "assay delta --discrete-gaussian 5x10 --epsilon 10"),
+            entry("curve", "assay curve --discrete-gaussian 5x10 --from 0 --to 12 --points 25 --csv"),
+            entry("tradeoff", "assay tradeoff --discrete-gaussian 5x10 --alpha 0.05"),
+            entry("compare", "assay compare --release su-su-wang-2025 --delta 1e-10"),
+            entry("explain", "assay explain --release su-su-wang-2025 --delta 1e-10"),
+            entry("ledger", "assay ledger us-2020-persons --delta 1e-10 --digits 8"),
+            entry("calibrate", "assay calibrate --release su-su-wang-2025 --delta 1e-11 --match zcdp"),
+            entry("allocate", "assay allocate queries.toml --epsilon 4 --delta 1e-9"),
+        ],
+    },
+    Group {
+        title: "Noise",
+        shown: "noise",
+        entries: &[
+            entry("noise", "assay noise counts.csv --column count --discrete-gaussian 5 --out noisy.csv"),
+            entry("sample", "assay sample --discrete-gaussian 456.62 --count 10"),
+            entry("errors", "assay errors --discrete-gaussian 456.62 --discrete-gaussian 343.27 --count 50"),
+            entry(
+                "simulate",
+                "assay simulate counts.csv --y earnings --categories a,b,c --discrete-gaussian 5 --trials 1000",
+            ),
+        ],
+    },
+    Group {
+        title: "Releases and mechanisms",
+        shown: "spine",
+        entries: &[
+            entry("releases", "assay releases"),
+            entry("spine", "assay spine --blocks blocks.csv --plan plan.toml --out spine --delta 1e-10"),
+            entry(
+                "measure",
+                "assay measure --spine spine --counts counts.csv --release pl94-persons-us --out measurements",
+            ),
+            entry(
+                "estimate",
+                "assay estimate --spine spine --measurements measurements --release pl94-persons-us --out estimates",
+            ),
+            entry(
+                "tabulate",
+                "assay tabulate --config config.json --spec spec --persons persons.txt --geography GRF-C.txt --out release",
+            ),
+            entry("tune", "assay tune --rho 0.159"),
+        ],
+    },
+    Group {
+        title: "Risk",
+        shown: "risk",
+        entries: &[
+            entry("risk", "assay risk bound --release su-su-wang-2025 --prior 1/2"),
+            entry("risk single", "assay risk single --rho 0.099 --prior 1/2"),
+            entry(
+                "risk hierarchical",
+                "assay risk hierarchical --rho 0.099,0.246 --others 27 --prior 1/2 --truth 1,1,0",
+            ),
+            entry("risk bound", "assay risk bound --release su-su-wang-2025 --prior 1/2"),
+        ],
+    },
+    Group {
+        title: "Evidence",
+        shown: "verify",
+        entries: &[
+            entry("verify", "assay verify su-su-wang-2025"),
+            entry("figures", "assay figures su-su-wang-2025/figure-7 --out figures"),
+        ],
+    },
+    Group {
+        title: "This program",
+        shown: "help",
+        entries: &[
+            entry("completions", "assay completions bash > ~/.local/share/bash-completion/completions/assay"),
+            entry("man", "assay man --out ~/.local/share/man/man1"),
+            entry("help", "assay help epsilon"),
+        ],
+    },
+];
+
+impl Group {
+    /// The example of the whole group.
+    pub fn example(&self) -> &'static str {
+        self.entries.iter().find(|entry| entry.path == self.shown).map_or("", |entry| entry.example)
+    }
+}
+
+/// The commands of all groups.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    GROUPS.iter().flat_map(|group| group.entries)
+}
+
+/// The command line of the program, its help in groups and an example under the help of every command.
+pub fn command() -> Command {
+    let mut program = Cli::command();
+    let groups = groups(&program);
+    // clap makes `help` itself, at the end.
+    for entry in entries().filter(|entry| entry.path != "help") {
+        program = with_example(program, entry.path, entry.example);
+    }
+    program.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}\n{header}Options:{header:#}\n{{options}}\n\n\
+         `assay help COMMAND` has a command's options and an example. The guide: docs/guide/README.md, beside the source.\n",
+        header = Styles::styled().get_header()
+    ))
+}
+
+fn with_example(command: Command, path: &str, example: &str) -> Command {
+    match path.split_once(' ') {
+        Some((first, rest)) => command.mut_subcommand(first, |sub| with_example(sub, rest, example)),
+        None => command.mut_subcommand(path, |sub| {
+            sub.after_help(format!("{header}Example:{header:#}\n  {example}", header = Styles::styled().get_header()))
+        }),
+    }
+}
+
+/// A heading for each group, a line for each of its commands, and one example.
+fn groups(program: &Command) -> String {
+    let styles = Styles::styled();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let about = |name: &str| {
+        let known = program.find_subcommand(name).and_then(Command::get_about);
+        known.map_or_else(|| "The help of a command".to_string(), ToString::to_string)
+    };
+    let mut text = String::new();
+    for group in GROUPS {
+        text += &format!("\n{header}{}:{header:#}\n", group.title);
+        for entry in group.entries.iter().filter(|entry| !entry.path.contains(' ')) {
+            text += &format!("  {literal}{:<13}{literal:#}{}\n", entry.path, about(entry.path));
+        }
+        text += &format!("  Example: {}\n", group.example());
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "../../tests/common/listing.rs"]
+mod listing;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::Parser;
+
+    use super::*;
+
+    /// `command`, and below it every subcommand with its path.
+    fn paths(command: &Command, path: &str) -> Vec<String> {
+        command
+            .get_subcommands()
+            .flat_map(|sub| {
+                let name = format!("{path} {}", sub.get_name()).trim().to_string();
+                [vec![name.clone()], paths(sub, &name)].concat()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_command_stands_in_one_group() {
+        let mut known = paths(&Cli::command(), "");
+        known.push("help".to_string());
+        let told: Vec<&str> = entries().map(|entry| entry.path).collect();
+        assert_eq!(told.iter().collect::<BTreeSet<_>>().len(), told.len(), "told twice");
+        assert_eq!(
+            told.into_iter().collect::<BTreeSet<_>>(),
+            known.iter().map(String::as_str).collect(),
+            "commands and the table of their groups differ"
+        );
+    }
+
+    #[test]
+    fn every_example_is_a_command_line_of_its_command() {
+        for entry in entries().filter(|entry| entry.path != "help") {
+            let words: Vec<&str> = entry.example.split_whitespace().take_while(|word| *word != ">").collect();
+            assert!(words[1..].join(" ").starts_with(entry.path), "{}", entry.example);
+            if let Err(error) = Cli::try_parse_from(&words) {
+                panic!("{}: {error}", entry.example);
+            }
+        }
+    }
+
+    /// Also of the commands that take too long to be run by a test.
+    #[test]
+    fn every_command_of_the_guide_is_understood() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let chapters = std::fs::read_dir(root.join("docs/guide")).expect("the guide");
+        let mut files: Vec<_> = chapters.map(|entry| entry.expect("a chapter").path()).collect();
+        files.extend(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
+        let mut understood = 0;
+        for file in files {
+            let document = std::fs::read_to_string(&file).expect("UTF-8");
+            for block in listing::blocks(&document) {
+                for command in block.commands {
+                    let line = listing::without_comment(&command.text);
+                    let words: Vec<&str> = line.split_whitespace().take_while(|word| *word != ">").collect();
+                    if words[0] != "assay" {
+                        continue;
+                    }
+                    if let Err(error) = Cli::try_parse_from(&words) {
+                        panic!("{}, line {}: {error}", file.display(), command.line);
+                    }
+                    understood += 1;
+                }
+            }
+        }
+        assert!(understood > 40, "only {understood} commands were found");
+    }
+
+    #[test]
+    fn every_group_shows_an_example_of_its_own() {
+        assert!(GROUPS.iter().all(|group| !group.example().is_empty()));
+    }
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        command().debug_assert();
+    }
+}

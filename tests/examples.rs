@@ -1,0 +1,55 @@
+//! The example programs run and print what they promise.
+
+use std::{path::PathBuf, process::Command};
+
+/// The program of an example, which `cargo test` builds beside `assay`.
+fn example(name: &str) -> PathBuf {
+    let program = assert_cmd::cargo::cargo_bin!("assay");
+    let path = program.parent().unwrap().join("examples").join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(path.exists(), "{name} is not built: run `cargo test`, or `cargo build --examples` before this test alone");
+    path
+}
+
+fn printed(name: &str, args: &[&str]) -> String {
+    let output = Command::new(example(name)).args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn account_prints_proven_ends() {
+    let text = printed("account", &[]);
+    let ends: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    // Two sentences, each with two ends.
+    let [.., epsilon, most_epsilon, delta, most_delta] = ends[..] else { panic!("{text}") };
+    assert!(epsilon < most_epsilon && (epsilon - 12.104_429_998_8).abs() < 1e-8, "{text}");
+    assert!(0.0 < delta && delta <= most_delta && most_delta < 1.0, "{text}");
+}
+
+#[test]
+fn levels_prints_what_the_program_prints() {
+    let text = printed("levels", &[]);
+    for shown in ["State", "10.12541704", "11.0661", "all composed", "21.26720184", "22.8801"] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    assert!(printed("levels", &["pl94-units-us", "1e-6"]).contains("Block_Group"));
+}
+
+#[test]
+fn calibrate_finds_the_least_noise_and_draws_it() {
+    let text = printed("calibrate", &[]);
+    let (first, second) = text.split_once('\n').unwrap();
+    let sigma2 = first.split_whitespace().nth(2).unwrap();
+    let answer = |sigma2: &str| {
+        let program = assert_cmd::cargo::cargo_bin!("assay");
+        let args = ["delta", "--discrete-gaussian", &format!("{sigma2}x10"), "--epsilon", "4", "--json"];
+        let output = Command::new(program).args(args).output().unwrap().stdout;
+        let delta: serde_json::Value = serde_json::from_slice(&output).unwrap();
+        delta["delta"]["upper"].to_string().parse::<f64>().unwrap()
+    };
+    assert!(
+        answer(sigma2) <= 1e-9 && answer(&format!("{:.2}", sigma2.parse::<f64>().unwrap() - 0.01)) > 1e-9,
+        "{text}"
+    );
+    assert_eq!(second.split(',').count(), 10, "{text}");
+}

@@ -1,0 +1,292 @@
+//! README and the guide say what is true: every command in them runs, every listing is what the program prints, every link
+//! leads somewhere, and every speed that they quote was measured.
+
+#![cfg(unix)]
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+#[path = "common/listing.rs"]
+mod listing;
+
+use listing::{Block, blocks, without_comment};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// README and every chapter of the guide, by their path from the root.
+fn documents() -> Vec<String> {
+    let chapters = fs::read_dir(root().join("docs/guide")).unwrap();
+    let mut names: Vec<String> =
+        chapters.map(|entry| format!("docs/guide/{}", entry.unwrap().file_name().to_str().unwrap())).collect();
+    names.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(String::from));
+    names.sort();
+    names
+}
+
+fn text(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The folder of Rhode Island's public files, where it is known.
+fn facts() -> Option<PathBuf> {
+    let folder = Path::new(&std::env::var_os("ASSAY_FACTS")?).join("geography/rhode-island");
+    folder.is_dir().then_some(folder)
+}
+
+/// Why a block is not run here, if it is not.
+fn skipped(block: &Block) -> Option<&str> {
+    match block.note.as_str() {
+        "needs tabulate" if !cfg!(feature = "tabulate") => Some("it needs the feature tabulate"),
+        "needs facts" if facts().is_none() => Some("ASSAY_FACTS does not name the folder of public data"),
+        note => note.strip_prefix("not run: "),
+    }
+}
+
+/// A folder in which the commands of a document run, with the bundled data beside them.
+fn workplace() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    symlink(root().join("data"), folder.path().join("data")).unwrap();
+    if let Some(facts) = facts() {
+        for file in fs::read_dir(facts).unwrap().map(Result::unwrap) {
+            symlink(file.path(), folder.path().join(file.file_name())).unwrap();
+        }
+    }
+    folder
+}
+
+fn run(command: &str, folder: &Path) -> Output {
+    let program = assert_cmd::cargo::cargo_bin!("assay");
+    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    Command::new("sh")
+        .args(["-c", command])
+        .current_dir(folder)
+        .env("PATH", path)
+        .env_remove("ASSAY_FACTS")
+        .output()
+        .unwrap()
+}
+
+/// Whether a line is as shown, where `...` at its end stands for anything.
+fn is_line(shown: &str, printed: &str) -> bool {
+    shown.strip_suffix(" ...").map_or(shown == printed, |start| printed.starts_with(start.trim_end()))
+}
+
+/// Whether lines are as shown, where a line `...` stands for any lines.
+fn matches(shown: &[String], printed: &[&str]) -> bool {
+    match shown.split_first() {
+        None => printed.is_empty(),
+        Some((first, rest)) if first == "..." => (0..=printed.len()).any(|skip| matches(rest, &printed[skip..])),
+        Some((first, rest)) => printed.first().is_some_and(|line| is_line(first, line)) && matches(rest, &printed[1..]),
+    }
+}
+
+/// Runs the commands of a document in order, and holds what they print against its listings.
+///
+/// `cat FILE` of a file that is not there yet shows an input: it is written as shown.
+fn check(name: &str) {
+    let folder = workplace();
+    for block in blocks(&text(name)) {
+        if let Some(reason) = skipped(&block) {
+            eprintln!("{name}, line {}: not run: {reason}", block.line);
+            continue;
+        }
+        for command in &block.commands {
+            let line = without_comment(&command.text);
+            if let Some(file) = line.strip_prefix("cat ")
+                && !folder.path().join(file).exists()
+            {
+                fs::write(folder.path().join(file), command.printed.join("\n") + "\n").unwrap();
+                continue;
+            }
+            if !block.is_listing && !line.starts_with("assay ") {
+                // A script or a tool: that it is there is checked below.
+                continue;
+            }
+            let output = run(line, folder.path());
+            let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            let shown = if output.status.success() { out.to_string() } else { format!("{out}{errors}") };
+            let printed: Vec<&str> = shown.lines().collect();
+            if block.is_listing {
+                assert!(
+                    matches(&command.printed, &printed),
+                    "{name}, line {}: `{line}` prints\n{shown}\nand not\n{}",
+                    command.line,
+                    command.printed.join("\n")
+                );
+            } else {
+                assert!(output.status.success(), "{name}, line {}: `{line}` fails: {errors}", command.line);
+            }
+        }
+    }
+}
+
+/// A test for each document, so that they run beside each other.
+macro_rules! documents {
+    ($($test:ident: $name:literal),* $(,)?) => {
+        $(#[test]
+        fn $test() {
+            check($name);
+        })*
+
+        const CHECKED: &[&str] = &[$($name),*];
+    };
+}
+
+documents! {
+    readme: "README.md",
+    architecture: "ARCHITECTURE.md",
+    contributing: "CONTRIBUTING.md",
+    index: "docs/guide/README.md",
+    accounting: "docs/guide/accounting.md",
+    assumptions: "docs/guide/assumptions.md",
+    calibrating: "docs/guide/calibrating.md",
+    evidence: "docs/guide/evidence.md",
+    glossary: "docs/guide/glossary.md",
+    library: "docs/guide/library.md",
+    noise: "docs/guide/noise.md",
+    releases_and_ledgers: "docs/guide/releases-and-ledgers.md",
+    risk: "docs/guide/risk.md",
+    safetab: "docs/guide/safetab.md",
+    speed: "docs/guide/speed.md",
+    spines_and_topdown: "docs/guide/spines-and-topdown.md",
+}
+
+#[test]
+fn no_chapter_is_left_out() {
+    let known: BTreeSet<String> = CHECKED.iter().map(ToString::to_string).collect();
+    assert_eq!(known, documents().into_iter().collect(), "tests/guide.rs checks other documents than there are");
+    let index = text("docs/guide/README.md");
+    let lib = text("src/lib.rs");
+    for name in documents() {
+        if let Some(chapter) = name.strip_prefix("docs/guide/").filter(|chapter| *chapter != "README.md") {
+            assert!(index.contains(&format!("({chapter})")), "the index does not name {chapter}");
+        }
+        let has_code = text(&name).lines().any(|line| line.starts_with("```rust"));
+        assert!(!has_code || lib.contains(&format!("../{name}")), "the code of {name} is not run with the doctests");
+    }
+}
+
+#[test]
+fn every_command_stands_in_the_guide() {
+    let help = String::from_utf8(run("assay --help", root()).stdout).unwrap();
+    let (commands, _) = help.split_once("Options:").unwrap();
+    let table = text("docs/guide/accounting.md");
+    let is_command = |word: &&str| !word.starts_with("Example:") && *word != "help";
+    let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    for name in names.filter(is_command) {
+        assert!(table.contains(&format!("`assay {name}")), "the table of all commands lacks {name}");
+    }
+}
+
+#[test]
+fn readme_is_a_short_front_door() {
+    let lines = text("README.md").lines().count();
+    assert!(lines <= 180, "README.md has {lines} lines");
+}
+
+/// The anchor that a heading has on the pages of the usual hosts.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().to_lowercase();
+    kept.chars().filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-').collect::<String>().replace(' ', "-")
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    for name in documents() {
+        let document = text(&name);
+        let place = root().join(&name);
+        for target in document.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if target.starts_with("http") {
+                continue;
+            }
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            let path = if file.is_empty() { place.clone() } else { place.parent().unwrap().join(file) };
+            assert!(path.exists(), "{name}: the link to {target} leads nowhere");
+            if !heading.is_empty() {
+                let linked = fs::read_to_string(&path).unwrap();
+                let mut headings = linked.lines().filter(|line| line.starts_with('#'));
+                let found = headings.any(|line| anchor(line.trim_start_matches('#')) == heading);
+                assert!(found, "{name}: no heading for {target}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_script_and_example_that_is_named_exists() {
+    let manifest = text("Cargo.toml");
+    for name in documents() {
+        for block in blocks(&text(&name)) {
+            for command in &block.commands {
+                let words: Vec<&str> = without_comment(&command.text).split_whitespace().collect();
+                let script = words.iter().find(|word| word.starts_with("scripts/"));
+                assert!(script.is_none_or(|script| root().join(script).is_file()), "{name}: {script:?}");
+                for (option, folder) in [("--example", "examples"), ("--bench", "benches"), ("--test", "tests")] {
+                    let Some(at) = words.iter().position(|word| *word == option) else { continue };
+                    let target = words[at + 1];
+                    let file = root().join(folder).join(format!("{target}.rs"));
+                    let main = root().join(folder).join(target).join("main.rs");
+                    let is_named = manifest.contains(&format!("name = \"{target}\""));
+                    assert!(file.is_file() || main.is_file() || is_named, "{name}: {option} {target}");
+                }
+            }
+        }
+    }
+}
+
+/// A quoted time, as `1.2 ms` or `0.81 s`, in nanoseconds, and how many significant digits it has.
+fn quoted(cell: &str) -> Option<(f64, usize)> {
+    let (number, unit) = cell.trim().split_once(' ')?;
+    let scale = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)].iter().find(|(name, _)| *name == unit)?.1;
+    let digits: String = number.chars().filter(char::is_ascii_digit).collect();
+    Some((number.parse::<f64>().ok()? * scale, digits.trim_start_matches('0').len()))
+}
+
+#[test]
+fn every_quoted_speed_was_measured() {
+    // date, commit, machine, bench, unit, median, low, high
+    let mut measured = Vec::new();
+    let mut reader = csv::Reader::from_path(root().join("results/bench.csv")).unwrap();
+    for record in reader.records().map(Result::unwrap) {
+        assert_eq!((record.len(), &record[4]), (8, "ns"), "{record:?}");
+        let [median, low, high]: [f64; 3] = [5, 6, 7].map(|column| record[column].parse().unwrap());
+        assert!(low <= median && median <= high, "{record:?}");
+        measured.push((record[3].to_string(), median));
+    }
+    let mut quotes = 0;
+    for name in documents() {
+        // A row of a table whose last cell names the benchmark in backquotes.
+        for line in text(&name).lines().filter(|line| line.starts_with("| ") && line.ends_with("` |")) {
+            let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+            let bench = cells[cells.len() - 1].trim_matches('`');
+            let Some((time, digits)) = quoted(cells[cells.len() - 2]) else { continue };
+            let last = measured.iter().rev().find(|(known, _)| known == bench);
+            let (_, median) = last.unwrap_or_else(|| panic!("{name}: results/bench.csv has no {bench}"));
+            let half_unit = 0.5 * 10_f64.powi(median.log10().floor() as i32 + 1 - digits as i32);
+            assert!((time - median).abs() <= 1.001 * half_unit, "{name} quotes {time} ns for {bench}: {median} ns");
+            quotes += 1;
+        }
+    }
+    assert!(quotes > 0);
+}
+
+#[test]
+fn every_file_that_is_named_exists() {
+    for name in documents() {
+        for word in text(&name).split('`').skip(1).step_by(2) {
+            let is_path = ["src/", "tests/", "data/", "examples/", "scripts/", "benches/"]
+                .iter()
+                .any(|folder| word.starts_with(folder));
+            let is_general =
+                word.contains(char::is_whitespace) || word.chars().any(char::is_uppercase) || word.contains('*');
+            assert!(!is_path || is_general || root().join(word).exists(), "{name}: there is no {word}");
+        }
+    }
+}
