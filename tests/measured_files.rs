@@ -417,7 +417,7 @@ fn a_spine_for_pure_privacy_is_measured_with_laplace_noise() {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     // What the laws drawn from add up to, both records of a change together.
     assert_eq!(json["pure_epsilon"].as_f64(), Some(24.0));
-    assert!(json["epsilon"]["upper"].as_f64().unwrap() <= 24.0);
+    assert!(json["epsilon"]["lower"].as_f64().unwrap() <= 24.0);
     let saved = SavedSpine::read(&folder.path().join("pure")).unwrap();
     assert_eq!(saved.privacy, Privacy::Pure { cutoff: 150 });
     let manifest = measurement_files::read(&folder.path().join("out"), |file, unit, epsilon, _| {

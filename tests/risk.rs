@@ -348,10 +348,8 @@ fn posteriors_agree_with_brute_force() {
         // Without other groups their sum is zero and has no noise.
         let beside: Vec<i64> = others.iter().map(|d| if *d == 0 { 0 } else { below(7) - 1 }).collect();
         // Without other groups X_2 is X_1, which no such point is.
-        if let (Upper::Point(point), 0) = (&upper, others[0]) {
-            if *point > known + 1 {
-                continue;
-            }
+        if matches!(upper, Upper::Point(point) if point > known + 1 && others[0] == 0) {
+            continue;
         }
         let attack = Hierarchy::new(prior.clone(), rhos.clone(), others.clone(), upper.clone()).expect("an attack");
         let attack = attack.with_known(known).expect("a known count");

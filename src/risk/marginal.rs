@@ -2,7 +2,7 @@
 
 use rug::Rational;
 
-use super::{exp, odds, plus_at_most, plus_or_minus, single::posterior};
+use super::{exp, odds, plus_at_most, plus_or_minus, posterior};
 use crate::{loss::theta, numeric::Enclosure};
 
 /// sum over x in Z of g(x) / (1 + exp(-rho (2 x + 1)) (1 - p) / p), with g the mass of N_Z(0, sigma2), by every k-th

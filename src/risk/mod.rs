@@ -84,6 +84,13 @@ pub(crate) fn exp(exponent: &Rational, bits: u32) -> Enclosure {
     Enclosure::rational(exponent, bits + size + 4).exp()
 }
 
+/// The posterior probability after evidence L: 1 / (1 + exp(-L) (1 - p) / p).
+fn posterior(prior: &Rational, evidence: &Rational, bits: u32) -> Enclosure {
+    let against = Enclosure::rational(&(Rational::from(1) / odds(prior)), bits + 8);
+    let ratio = exp(&-evidence.clone(), bits + 8).mul(&against);
+    Enclosure::double(1.0, bits + 8).add(&ratio).recip()
+}
+
 /// Widens the upper end by a bound for what was left out.
 pub(crate) fn plus_at_most(value: &Enclosure, left_out: &Enclosure) -> Enclosure {
     let zero = Enclosure::double(0.0, left_out.lower().prec());

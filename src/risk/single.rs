@@ -10,7 +10,7 @@ use rug::Rational;
 use super::{
     check_prior, exact_ends, exp,
     marginal::{marginal_by_integral, marginal_of_one},
-    noise, odds, plus_at_most,
+    noise, odds, plus_at_most, posterior,
 };
 use crate::{
     error::{Error, Result},
@@ -242,13 +242,6 @@ impl Attack {
             bits *= 2;
         }
     }
-}
-
-/// 1 / (1 + exp(-L) (1 - p) / p).
-pub(super) fn posterior(prior: &Rational, evidence: &Rational, bits: u32) -> Enclosure {
-    let against = Enclosure::rational(&(Rational::from(1) / odds(prior)), bits + 8);
-    let ratio = exp(&-evidence.clone(), bits + 8).mul(&against);
-    Enclosure::double(1.0, bits + 8).add(&ratio).recip()
 }
 
 /// P[L >= z] for a point z of the lattice; where it is below exp(-5000), only bounded.

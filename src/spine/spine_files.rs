@@ -57,8 +57,8 @@ struct AboutFile {
 impl SavedSpine {
     /// Reads `spine.toml`, `levels.csv`, `units.csv` and `blocks.csv` of a folder.
     pub fn read(folder: &Path) -> Result<SavedSpine> {
-        let privacy = privacy(&folder.join(ABOUT))?;
         let (names, proportions) = levels(&folder.join("levels.csv"))?;
+        let privacy = privacy(&folder.join(ABOUT))?;
         let last = names.len() - 1;
         let (mut starts, mut carried) = units(&folder.join("units.csv"), &names, &proportions)?;
         let path = folder.join("blocks.csv");

@@ -80,7 +80,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         "prior": exact(&prior),
         "prior_exact": prior.to_string(),
         "prior_x2": args.prior_x2,
-        "known": args.known.parse::<i64>().unwrap_or_default(),
+        "known": attack.known(),
     });
     let shown: Vec<String> = rhos.iter().map(|rho| Enclosure::rational(rho, 64).shown(6)).collect();
     let shown_others: Vec<String> = others.iter().map(ToString::to_string).collect();
