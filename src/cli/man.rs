@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap_mangen::Man;
 
 use super::{
-    Answer,
+    Exit,
     help::{self, Entry, Group},
     output,
 };
