@@ -4,14 +4,11 @@ use std::{fmt, str::FromStr};
 
 use rug::Rational;
 
-use super::{profile::Account, tradeoff};
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::Answer,
-        evaluator::Evaluator,
         law::{Group, Law},
-        parameter::{Epsilon, Rho, Sigma2},
+        parameter::{Rho, Sigma2},
         sum::LossSum,
     },
     numeric::rational,
@@ -239,29 +236,6 @@ impl Composition {
     /// every count is there twice.
     pub fn for_changed_records(&self) -> Result<Self> {
         self.compose(self)
-    }
-}
-
-impl Account for Composition {
-    fn rho(&self) -> Rho {
-        self.rho.clone()
-    }
-
-    fn evaluator(&self) -> Evaluator {
-        Evaluator::Sum(self.loss.evaluator())
-    }
-
-    fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
-        tradeoff::of_composition(self, alpha, digits)
-    }
-
-    fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
-        let counts: Result<Vec<Counts>> = self.counts.iter().map(|counts| counts.with_noise_times(factor)).collect();
-        Composition::new(counts?)
-    }
-
-    fn representative(&self, _: &Epsilon) -> Result<Composition> {
-        Ok(self.clone())
     }
 }
 

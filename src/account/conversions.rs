@@ -6,12 +6,12 @@
 
 use rug::{Float, Rational, float::Round};
 
-use super::{Composition, profile::Account};
+use super::composition::Composition;
 use crate::{
     error::{Error, Result},
     loss::parameter::{Delta, Epsilon, Rho},
     numeric::{
-        Certainty, Enclosure, precision, rational,
+        Enclosure, precision, rational,
         root::{self, Decreasing},
     },
 };
@@ -206,11 +206,6 @@ pub fn zcdp_tradeoff(rho: &Rho, alpha: &Rational, digits: u32) -> Result<Enclosu
     Ok(best.clamp(0.0, 1.0))
 }
 
-/// Is the exact curve below the zCDP curve at this delta? Compares enclosures of both epsilons.
-pub fn is_below_zcdp(composition: &Composition, delta: &Delta, digits: u32) -> Result<Certainty> {
-    Ok(composition.epsilon(delta, digits)?.value.below(&zcdp_epsilon(composition.rho(), delta, digits)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,19 +236,6 @@ mod tests {
         for (rho, delta) in [("1e-6", "1e-5"), ("1e4", "1e-300"), ("0.5", "0.5"), ("3", "0.999")] {
             let epsilon = zcdp_epsilon_optimal(&rho.parse().unwrap(), &delta.parse().unwrap()).unwrap().epsilon;
             assert!(epsilon.lower() <= epsilon.upper(), "{rho} {delta}");
-        }
-    }
-
-    #[test]
-    fn renyi_orders_sit_between_the_exact_account_and_zcdp() {
-        for sigma2 in ["0.2x3", "1x4", "5x10"] {
-            let composition = Composition::new([sigma2.parse().unwrap()]).unwrap();
-            let delta: Delta = "1e-8".parse().unwrap();
-            let exact = composition.epsilon(&delta, 12).unwrap().value;
-            let renyi = renyi_epsilon(&composition, &delta).unwrap().epsilon;
-            let zcdp = zcdp_epsilon_optimal(composition.rho(), &delta).unwrap().epsilon;
-            assert!(exact.upper() < renyi.lower(), "{sigma2}");
-            assert!(renyi.lower() <= zcdp.upper(), "{sigma2}");
         }
     }
 
@@ -290,7 +272,7 @@ mod tests {
         let far = profile.delta(&number("300"), 15);
         assert!(far.is_tight(15) && *far.lower() > 0);
         let fine = Composition::new(["5000x10000".parse().unwrap()]).unwrap();
-        let exact = fine.epsilon(&number("1e-11"), 12).unwrap().value;
+        let exact = crate::account::Account::epsilon(&fine, "1e-11", 12).unwrap().value;
         assert!((exact.approximate() / epsilon.approximate() - 1.0).abs() < 1e-3);
     }
 }

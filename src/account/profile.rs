@@ -3,7 +3,10 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::{Composition, conversions};
+use super::{
+    composition::{Composition, Counts},
+    conversions, tradeoff,
+};
 use crate::{
     error::{Error, Result},
     loss::{
@@ -95,6 +98,29 @@ pub trait Account: Sync {
     }
 }
 
+impl Account for Composition {
+    fn rho(&self) -> Rho {
+        Composition::rho(self).clone()
+    }
+
+    fn evaluator(&self) -> Evaluator {
+        Evaluator::Sum(self.loss().evaluator())
+    }
+
+    fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
+        tradeoff::of_composition(self, alpha, digits)
+    }
+
+    fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
+        let counts: Result<Vec<Counts>> = self.counts().iter().map(|counts| counts.with_noise_times(factor)).collect();
+        Composition::new(counts?)
+    }
+
+    fn representative(&self, _: &Epsilon) -> Result<Composition> {
+        Ok(self.clone())
+    }
+}
+
 /// A point of the privacy profile.
 #[derive(Clone, Debug)]
 pub struct Point {
@@ -120,4 +146,22 @@ fn epsilon(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -> Resu
     let method =
         if upper == 0 && only_one { Method::Immediate("delta(0) is below delta already") } else { proof.method };
     Ok(Answer { value: root.value, method, met: root.met })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn renyi_orders_sit_between_the_exact_account_and_zcdp() {
+        for sigma2 in ["0.2x3", "1x4", "5x10"] {
+            let composition = Composition::new([sigma2.parse().unwrap()]).unwrap();
+            let delta: Delta = "1e-8".parse().unwrap();
+            let exact = composition.epsilon(&delta, 12).unwrap().value;
+            let renyi = conversions::renyi_epsilon(&composition, &delta).unwrap().epsilon;
+            let zcdp = conversions::zcdp_epsilon_optimal(composition.rho(), &delta).unwrap().epsilon;
+            assert!(exact.upper() < renyi.lower(), "{sigma2}");
+            assert!(renyi.lower() <= zcdp.upper(), "{sigma2}");
+        }
+    }
 }

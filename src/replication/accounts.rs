@@ -1,11 +1,11 @@
 //! The privacy account of a release, as papers state it: epsilon, the gain over zCDP, and the noise that matches.
 
-use crate::account::Delta;
+use crate::numeric::Certainty;
 use rug::{Integer, Rational, ops::Pow};
 
 use super::verdict::{Computed, percent_below};
 use crate::{
-    account::{Account, Composition, Counts, calibrate, conversions},
+    account::{Account, Composition, Counts, Delta, calibrate, conversions},
     error::Result,
     numeric::{
         Enclosure,
@@ -48,9 +48,12 @@ pub(super) fn below_zcdp(release: &Release, deltas: &[String]) -> Result<Compute
         release.levels.iter().map(|level| release.composition(&[&level.name], None)).collect::<Result<_>>()?;
     parts.push(release.composition(&[] as &[&str], None)?);
     let cases = parts.iter().flat_map(|composition| deltas.iter().map(move |delta| (composition, delta)));
-    Computed::all_hold(
-        cases.map(|(composition, delta)| conversions::is_below_zcdp(composition, &delta.parse()?, DIGITS)),
-    )
+    Computed::all_hold(cases.map(|(composition, delta)| is_below_zcdp(composition, &delta.parse()?, DIGITS)))
+}
+
+/// Is the exact curve below the zCDP curve at this delta? Compares enclosures of both epsilons.
+fn is_below_zcdp(composition: &Composition, delta: &Delta, digits: u32) -> Result<Certainty> {
+    Ok(composition.epsilon(delta, digits)?.value.below(&conversions::zcdp_epsilon(composition.rho(), delta, digits)))
 }
 
 /// The epsilon by the optimal order that the rho of some levels and queries implies.

@@ -4,6 +4,7 @@
 //! two-sided geometric of parameter epsilon. Sex marginals and totals of a table are sums of its noisy cells, so their
 //! noise is a sum of independent copies.
 
+use crate::numeric::precision;
 use std::cell::RefCell;
 
 use rug::{Float, Integer, Rational, float::Round};
@@ -256,7 +257,7 @@ struct GeometricSum {
 
 impl GeometricSum {
     fn new(epsilon: &Rational, copies: u32, digits: u32) -> Result<Self> {
-        let bits = (f64::from(digits) * 3.33) as u32 + 64;
+        let bits = precision::bits(digits, 64);
         let depth = f64::from(bits) * std::f64::consts::LN_2;
         let reach = chernoff_approx(epsilon.to_f64(), copies, depth);
         if reach * 2.0 > MOST_MASSES || reach * f64::from(copies) > MOST_STEPS {

@@ -7,6 +7,7 @@
 //! "less than the suppression threshold", which is `P[X < T]` and, T being the smallest, below p:
 //! [`Suppression::probability_below`].
 
+use crate::numeric::precision;
 use rug::{Integer, Rational};
 
 use super::cell_noise::CellNoise;
@@ -107,7 +108,7 @@ fn distance(n: u64, threshold: i64) -> Result<i64> {
 }
 
 fn bits_for(digits: u32) -> u32 {
-    (f64::from(digits) * 3.33) as u32 + 64
+    precision::bits(digits, 64)
 }
 
 /// `E[X | X >= a]`, to a relative width of about 10^-digits, for noise that is symmetric about 0.

@@ -1,9 +1,6 @@
 //! The contour that all pairs of a family share: the largest of their hockey sticks, and which pairs may attain it.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
 use num_complex::Complex64;
 use rug::{Float, Rational};
@@ -11,29 +8,19 @@ use rug::{Float, Rational};
 use super::{
     Family,
     kinds::Kind,
+    sieved::{BITS, SievedFamily},
     sums::{Near, PairSum, Sums},
 };
 use crate::{
     error::Result,
-    loss::{
-        answer::{ContourProof, Pair},
-        sieve::SumSieve,
-    },
+    loss::answer::{ContourProof, Pair},
     numeric::Enclosure,
 };
 
-/// The precision of the balls before they become doubles.
-pub(super) const BITS: u32 = 64;
-
-/// A family with the sieves of its sums.
+/// The contour that the pairs of a family share.
 #[derive(Debug)]
 pub(crate) struct CommonContour {
-    pub(super) family: Arc<Family>,
-    /// The sieves of the members, and of twice each member.
-    pub(super) members: Vec<SumSieve>,
-    pub(super) doubles: Vec<Arc<SumSieve>>,
-    /// The sieves of the units that were needed one by one.
-    units: Mutex<HashMap<Pair, Arc<SumSieve>>>,
+    sieved: SievedFamily,
 }
 
 /// The largest hockey stick of a family by the common contour.
@@ -50,20 +37,7 @@ pub(crate) struct Largest {
 impl CommonContour {
     /// The contour of a family, with nothing swept yet.
     pub(crate) fn new(family: Arc<Family>) -> Self {
-        let members = family.members.iter().map(SumSieve::new).collect();
-        let doubles = family.doubles.iter().map(|double| Arc::new(SumSieve::new(double))).collect();
-        CommonContour { family, members, doubles, units: Mutex::default() }
-    }
-
-    /// The sieve of one unit.
-    pub(super) fn unit(&self, pair: Pair) -> Result<Arc<SumSieve>> {
-        let mut units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sieve) = units.get(&pair) {
-            return Ok(Arc::clone(sieve));
-        }
-        let sieve = Arc::new(SumSieve::new(&self.family.sum(pair)?));
-        units.insert(pair, Arc::clone(&sieve));
-        Ok(sieve)
+        CommonContour { sieved: SievedFamily::new(family) }
     }
 
     /// Every unit's hockey stick by the common contour, to about the asked digits; `None` if no contour serves all.
@@ -81,13 +55,14 @@ impl CommonContour {
 
     /// ln of the largest of all units in doubles, an approximation without proof; `None` if no contour serves all.
     pub(crate) fn ln_largest_approx(&self, epsilon: &Rational) -> Result<Option<f64>> {
-        let Some(kinds) = self.kinds(epsilon, 1e-13_f64.ln(), false)? else { return Ok(None) };
+        let Some(kinds) = self.sieved.kinds(epsilon, 1e-13_f64.ln(), false)? else { return Ok(None) };
         let double = |value: &Complex64| Near { value: *value, error: 0.0 };
-        let sums = self.trapezoid::<Complex64>(&kinds, (), double);
+        let sums = self.sieved.trapezoid::<Complex64>(&kinds, (), double);
         let ln_best = |(kind, of_kind): (&Kind, &Vec<PairSum>)| {
             let best = of_kind.iter().fold(0.0, |best, sum| f64::max(best, sum.value));
-            let size =
-                self.family.doubles[0].ln_size(&kind.question, &kind.plan.exact_c, kind.question.start()).to_f64();
+            let size = self.sieved.family.doubles[0]
+                .ln_size(&kind.question, &kind.plan.exact_c, kind.question.start())
+                .to_f64();
             size + best.ln() - kind.plan.divisor().to_f64().ln()
         };
         let best = kinds.iter().zip(&sums.of_kind).map(ln_best).fold(f64::NEG_INFINITY, f64::max);
@@ -132,9 +107,9 @@ impl CommonContour {
 
     fn sums(&self, epsilon: &Rational, digits: u32, attempt: u32) -> Result<Option<(Vec<Kind>, Sums)>> {
         let guard = 2.3 + 9.0 * f64::from(attempt);
-        let kinds = self.kinds(epsilon, -(f64::from(digits) * std::f64::consts::LN_10 + guard), true)?;
+        let kinds = self.sieved.kinds(epsilon, -(f64::from(digits) * std::f64::consts::LN_10 + guard), true)?;
         Ok(kinds.map(|kinds| {
-            let sums = self.trapezoid(&kinds, BITS, Near::of);
+            let sums = self.sieved.trapezoid(&kinds, BITS, Near::of);
             (kinds, sums)
         }))
     }
@@ -142,7 +117,7 @@ impl CommonContour {
     /// From an interval for a trapezoid sum to the answer: all pairs have the same rho and no bounded terms, so one
     /// speaks for all.
     fn certify(&self, kind: &Kind, scale: &Enclosure, low: f64, high: f64) -> (Enclosure, ContourProof) {
-        let sum = &self.family.doubles[0];
+        let sum = &self.sieved.family.doubles[0];
         let errors = sum.errors(&kind.question, &kind.plan);
         let interval = Enclosure::new(Float::with_val(53, low), Float::with_val(53, high));
         sum.certify(&kind.question, &kind.plan, interval, scale, BITS, &errors)

@@ -8,7 +8,7 @@ use std::{
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
-use super::{FINE, Pair, common::CommonContour};
+use super::{FINE, Pair, sieved::SievedFamily};
 use crate::{
     error::{Error, Result},
     loss::{
@@ -40,7 +40,7 @@ pub(super) struct Kind {
     pub(super) own: Option<Vec<Vec<i64>>>,
 }
 
-impl CommonContour {
+impl SievedFamily {
     /// The contours of all pairs; `None` if they have none in common.
     pub(super) fn kinds(&self, epsilon: &Rational, ln_share: f64, proven: bool) -> Result<Option<Vec<Kind>>> {
         if !self.family.alike {

@@ -15,6 +15,7 @@
 
 mod common;
 mod kinds;
+mod sieved;
 mod sums;
 
 pub(crate) use common::CommonContour;

@@ -8,8 +8,8 @@ use rug::Float;
 
 use super::{
     Pair,
-    common::{BITS, CommonContour},
     kinds::Kind,
+    sieved::{BITS, SievedFamily},
 };
 use crate::{
     loss::{
@@ -44,7 +44,7 @@ pub(super) struct Sums {
     pub(super) scale: Enclosure,
 }
 
-impl CommonContour {
+impl SievedFamily {
     /// The trapezoid sums of all pairs, with factors and kernels from one arithmetic or the other.
     pub(super) fn trapezoid<F: Field>(
         &self,

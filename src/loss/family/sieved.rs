@@ -1,0 +1,46 @@
+//! A family with the sieves of its sums, which the nodes of the common contour are chosen by.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::Family;
+use crate::{
+    error::Result,
+    loss::{answer::Pair, sieve::SumSieve},
+};
+
+/// The precision of the balls before they become doubles.
+pub(super) const BITS: u32 = 64;
+
+/// A family with the sieves of its sums.
+#[derive(Debug)]
+pub(super) struct SievedFamily {
+    pub(super) family: Arc<Family>,
+    /// The sieves of the members, and of twice each member.
+    pub(super) members: Vec<SumSieve>,
+    pub(super) doubles: Vec<Arc<SumSieve>>,
+    /// The sieves of the units that were needed one by one.
+    units: Mutex<HashMap<Pair, Arc<SumSieve>>>,
+}
+
+impl SievedFamily {
+    /// A family with nothing swept yet.
+    pub(super) fn new(family: Arc<Family>) -> Self {
+        let members = family.members.iter().map(SumSieve::new).collect();
+        let doubles = family.doubles.iter().map(|double| Arc::new(SumSieve::new(double))).collect();
+        SievedFamily { family, members, doubles, units: Mutex::default() }
+    }
+
+    /// The sieve of one unit.
+    pub(super) fn unit(&self, pair: Pair) -> Result<Arc<SumSieve>> {
+        let mut units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sieve) = units.get(&pair) {
+            return Ok(Arc::clone(sieve));
+        }
+        let sieve = Arc::new(SumSieve::new(&self.family.sum(pair)?));
+        units.insert(pair, Arc::clone(&sieve));
+        Ok(sieve)
+    }
+}
