@@ -179,7 +179,7 @@ impl Settings {
 }
 
 /// The exact epsilon of a person whose groups are all in two stages, or by their totals only where they can be: for
-/// geometric noise this is the largest over all mixes ([`tuning::spent`]).
+/// geometric noise this is the largest over all mixes ([`tuning::epsilons`]).
 pub(in crate::replication) fn exact_epsilon(
     settings: &Settings,
     mechanism: Noise,
