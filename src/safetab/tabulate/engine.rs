@@ -11,7 +11,7 @@ use std::{
 
 use datafusion::{
     arrow::{
-        array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, ListArray, StringArray, UInt32Array},
+        array::{ArrayRef, AsArray, Int32Array, Int64Array, ListArray, StringArray, UInt32Array},
         buffer::OffsetBuffer,
         compute::{cast, take_record_batch},
         datatypes::{DataType, Field, Schema},
@@ -257,7 +257,7 @@ fn addresses(files: &[PathBuf]) -> Result<Vec<String>> {
     files.iter().map(|file| address(file)).collect()
 }
 
-/// A file's URL: every byte but those of plain names is escaped, or a name could be taken for a pattern.
+/// A file's URL: every byte except those of plain names is escaped, or a name could be taken for a pattern.
 fn address(file: &Path) -> Result<String> {
     let full = std::path::absolute(file).map_err(|why| file_error(file, why))?;
     let text = full.to_str().ok_or_else(|| file_error(file, "the name is not in UTF-8: rename it"))?;
