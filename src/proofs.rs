@@ -32,8 +32,8 @@
 //! | the two-pass estimate is least squares, and its variances are (3.4), for trees and Kronecker products | [`topdown::estimate`](crate::topdown::estimate), [`topdown::variance`](crate::topdown::variance), [`topdown::kronecker`](crate::topdown::kronecker) | `tests/estimate.rs`: dense matrices in exact fractions; `tests/rhode_island.rs` |
 //! | a margin of error covers 95 % and the next smaller does not; no smaller budget has it | [`margin`](crate::safetab::cell_noise::CellNoise::margin), [`least_budget`](crate::safetab::tuning::least_budget) | `safetab::tuning`: sums of masses, round trips |
 //! | suppression and its bias are sums over the masses (2024 paper, Section 5.3.2) | [`Suppression`](crate::safetab::suppression::Suppression) | `safetab::suppression`: enumeration |
-//! | a mechanism with a pure guarantee is post-processing of randomized response, so totals only are the worst mix | [`spent`](crate::safetab::tuning::epsilons::person_epsilons) | `safetab::tuning::epsilons`: every mix |
-//! | stage 1 chooses and stage 2 counts with one noise; the worst mix of groups (2024 paper, Algorithms 1 and 2) | `safetab::tabulate::account` | `safetab::tabulate`: mixes one by one; `tests/tabulate.rs`: brute force without noise |
+//! | a mechanism with a pure guarantee is post-processing of randomized response, so totals only are the worst mix | [`person_epsilons`](crate::safetab::tuning::epsilons::person_epsilons) | `safetab::tuning::epsilons`: every mix |
+//! | stage 1 chooses and stage 2 counts with one noise; the worst mix of groups (2024 paper, Algorithms 1 and 2) | `safetab::tabulate::guarantees` | `safetab::tabulate`: mixes one by one; `tests/tabulate.rs`: brute force without noise |
 //!
 //! # What is assumed
 //!

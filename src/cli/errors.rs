@@ -18,7 +18,7 @@ use super::{
     output::{self, exact, exact_text},
 };
 
-/// Expected errors, bias and 95 % margin of published counts, with and without cutting at zero, exactly
+/// Expected errors, bias and 95 % margin of published counts, with and without clamping at zero, exactly
 ///
 /// For one true count, or averaged over a column of true counts. With several variances, the reductions against the first.
 #[derive(clap::Args)]
@@ -49,11 +49,11 @@ const BITS: u32 = 200;
 struct Row {
     sigma2: Rational,
     plain: ExpectedErrors,
-    cut: ExpectedErrors,
+    clamped: ExpectedErrors,
     bias: Enclosure,
     margin: i64,
-    /// Of one count only.
-    cut_margin: Option<i64>,
+    /// For a single count only.
+    clamped_margin: Option<i64>,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -97,8 +97,8 @@ pub fn run(args: &Args) -> Result<Exit> {
             exact_text(&first.sigma2),
             lower(&row.plain.squared, &first.plain.squared),
             lower(&row.plain.absolute, &first.plain.absolute),
-            lower(&row.cut.squared, &first.cut.squared),
-            lower(&row.cut.absolute, &first.cut.absolute),
+            lower(&row.clamped.squared, &first.clamped.squared),
+            lower(&row.clamped.absolute, &first.clamped.absolute),
         ))?;
     }
     Ok(Exit::Done)
@@ -142,31 +142,32 @@ impl Args {
     }
 
     fn row(&self, noise: &DiscreteGaussian, counts: &BTreeMap<u64, u64>) -> Result<Row> {
-        let cut = ClampedErrors::new(noise, self.digits + 3);
+        let clamped = ClampedErrors::new(noise, self.digits + 3);
         let total: u64 = counts.values().sum();
         let real = |value: u64| Enclosure::rational(&Rational::from(value), BITS);
         let mean = |part: &dyn Fn(&ExpectedErrors) -> Enclosure| {
-            let sum = (counts.iter())
-                .fold(Enclosure::double(0.0, BITS), |sum, (y, times)| sum.add(&part(cut.at(*y)).mul(&real(*times))));
+            let sum = (counts.iter()).fold(Enclosure::double(0.0, BITS), |sum, (y, times)| {
+                sum.add(&part(clamped.at(*y)).mul(&real(*times)))
+            });
             sum.div(&real(total))
         };
-        let plain = cut.unclamped();
+        let plain = clamped.unclamped();
         let squared = mean(&|errors| errors.squared.clone());
         let absolute = mean(&|errors| errors.absolute.clone());
-        // E[max(0, y + X)] - y = E[X; X > 0] - E[min(|X|, y); X < 0], and the absolute error is their sum; without cutting both
-        // are E|X| / 2. So the bias is what the absolute error loses, and it is at least 0.
+        // E[max(0, y + X)] - y = E[X; X > 0] - E[min(|X|, y); X < 0], and the absolute error is their sum; without clamping both
+        // are E|X| / 2. So the bias is the amount by which clamping reduces the absolute error, and it is at least 0.
         let bias = plain.absolute.sub(&absolute).clamp(0.0, f64::INFINITY);
         let margin = noise.quantile(&Rational::from((39, 40)))?;
         // |max(0, y + X) - y| <= m is |X| <= m for m < y, and X <= m from m = y on.
-        let cut_margin = self
+        let clamped_margin = self
             .count
             .map(|y| -> Result<i64> {
                 let y = i64::try_from(y).unwrap_or(i64::MAX);
                 Ok(margin.min(y.max(noise.quantile(&Rational::from((19, 20)))?)))
             })
             .transpose()?;
-        let cut = ExpectedErrors { squared, absolute };
-        Ok(Row { sigma2: noise.sigma2().clone(), plain, cut, bias, margin, cut_margin })
+        let clamped = ExpectedErrors { squared, absolute };
+        Ok(Row { sigma2: noise.sigma2().clone(), plain, clamped, bias, margin, clamped_margin })
     }
 }
 
@@ -177,11 +178,11 @@ impl Row {
             exact_text(&self.sigma2),
             shown(&self.plain.squared),
             shown(&self.plain.absolute),
-            shown(&self.cut.squared),
-            shown(&self.cut.absolute),
+            shown(&self.clamped.squared),
+            shown(&self.clamped.absolute),
             if *self.bias.lower() > 0 { shown(&self.bias) } else { format!("<= {}", output::bound(self.bias.upper())) },
             self.margin.to_string(),
-            self.cut_margin.map_or_else(String::new, |margin| margin.to_string()),
+            self.clamped_margin.map_or_else(String::new, |margin| margin.to_string()),
         ]
     }
 
@@ -193,15 +194,15 @@ impl Row {
             "mean_absolute_error": self.plain.absolute.to_json(),
             "bias": 0,
             "margin_95": self.margin,
-            "cut_mean_squared_error": self.cut.squared.to_json(),
-            "cut_mean_absolute_error": self.cut.absolute.to_json(),
+            "cut_mean_squared_error": self.clamped.squared.to_json(),
+            "cut_mean_absolute_error": self.clamped.absolute.to_json(),
             "cut_bias": self.bias.to_json(),
-            "cut_margin_95": self.cut_margin,
+            "cut_margin_95": self.clamped_margin,
             "reduction_percent": {
                 "mean_squared_error": reduced(&self.plain.squared, &first.plain.squared),
                 "mean_absolute_error": reduced(&self.plain.absolute, &first.plain.absolute),
-                "cut_mean_squared_error": reduced(&self.cut.squared, &first.cut.squared),
-                "cut_mean_absolute_error": reduced(&self.cut.absolute, &first.cut.absolute),
+                "cut_mean_squared_error": reduced(&self.clamped.squared, &first.clamped.squared),
+                "cut_mean_absolute_error": reduced(&self.clamped.absolute, &first.clamped.absolute),
             },
         })
     }

@@ -16,7 +16,7 @@ use super::{
 /// How far noise moves the slope of y on the share of a category, by trials with the exact sampler
 ///
 /// The regressor is the count of one category over the sum of all; every count is published as max(0, count + noise). The slopes
-/// are fitted in doubles: approximations, unlike what other commands print.
+/// are fitted in doubles: approximations, unlike the output of other commands.
 #[derive(clap::Args)]
 pub struct Args {
     /// A CSV file with a header line

@@ -31,7 +31,7 @@ pub struct Args {
     /// The delta of the certificate, 0 < delta < 1
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
-    /// For tests only: noise that follows from a number, and can be subtracted by whoever knows it
+    /// For tests only: noise that follows from a number; whoever knows the number can subtract it
     #[arg(long, value_name = "S")]
     insecure_seed: Option<u64>,
     /// Complete a draw that was begun, with the same noise, for the same inputs
@@ -82,7 +82,14 @@ pub fn run(args: &Args) -> Result<Exit> {
     let outcome = job.run(&mut |progress| bar.show(progress));
     bar.clear();
     let out = args.out.display();
-    match outcome? {
+    let outcome = match outcome {
+        Err(error @ dp_assay::Error::Draw { .. }) => anyhow::bail!(
+            "{error}\n--resume repeats a draw that was begun, with the same noise, for the same inputs; --discard counts the \
+             budgets of all earlier draws as spent, and draws afresh"
+        ),
+        other => other?,
+    };
+    match outcome {
         Outcome::Released { certificate, .. } if args.json => output::json(&certificate)?,
         Outcome::Released { page, records, .. } => {
             output::text(&format!("{page}\nThe release is in {out}.\n"))?;
@@ -91,7 +98,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         Outcome::WasComplete if args.json => {
             output::json(&json!({ "out": out.to_string(), "status": "was complete" }))?
         }
-        Outcome::WasComplete => output::text(&format!("The release in {out} was complete; its record is now, too.\n"))?,
+        Outcome::WasComplete => output::text(&format!("The release in {out} was complete; now its log is as well.\n"))?,
     }
     Ok(Exit::Done)
 }

@@ -25,7 +25,7 @@ use rug::Rational;
 use serde_json::{Map, Value, json};
 
 use self::{
-    data::{budget_key, csv, level_json, question_json, spent_json},
+    data::{budget_key, csv, epsilons_json, level_json, question_json},
     text::{level_text, plan_text},
 };
 use super::{
@@ -37,8 +37,8 @@ use super::{
 
 /// Margins of error, sizes, suppression and exact privacy of SafeTab's two-stage counts; from a budget, or for a margin
 ///
-/// For one level of population groups, or for a plan of levels. Margins are at 95 % and exact: the least m that covers,
-/// beside the formulas of the papers and what these cover.
+/// For one level of population groups, or for a plan of levels. Margins are at 95 % and exact: the smallest m that covers,
+/// beside the formulas of the papers and their true coverage.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["rho", "epsilon", "moe", "plan"]))]
 pub struct Args {
@@ -66,19 +66,19 @@ pub struct Args {
     /// How many groups of the level a person can be in [default: 9]
     #[arg(long, value_name = "S")]
     stability: Option<u32>,
-    /// In its place: how many race codes a person has at most, 1 to 8
+    /// Instead of the stability: how many race codes a person has at most, 1 to 8
     #[arg(long, value_name = "N", conflicts_with = "stability")]
     race_codes: Option<u32>,
     /// How likely the total of an empty group is suppressed [default: 0.9999]
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     suppress: Option<String>,
-    /// The margin of a cell over the average cell that is aimed at [default: 1/10]
+    /// The target for the margin of a cell over the average cell [default: 1/10]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     target_error: Option<String>,
     /// Which data sets are neighbors [default: add-remove]
     #[arg(long, value_enum)]
     neighbors: Option<Relation>,
-    /// Sizes of groups of which suppression is told, separated by commas
+    /// Sizes of groups whose suppression is reported, separated by commas
     #[arg(long, value_name = "N[,N...]", value_delimiter = ',')]
     sizes: Vec<u64>,
     /// The delta of epsilons, 0 < delta < 1
@@ -103,7 +103,7 @@ enum Relation {
     Bounded,
 }
 
-/// What a level was asked for by its margin.
+/// A margin of error that was asked for, and the budgets for it.
 struct Wanted {
     moe: u32,
     least: tuning::LeastBudget,
@@ -155,24 +155,7 @@ fn single(args: &Args, delta: Rational) -> Result<Exit> {
         (None, Some(codes)) => tuning::stability(codes).context("--race-codes")?,
         (None, None) => tuning::stability(8)?,
     };
-    let (noise_kind, budget, wanted) = match (&args.rho, &args.epsilon, &args.moe) {
-        (Some(rho), _, _) => (NoiseKind::DiscreteGaussian, number("--rho", rho)?, None),
-        (_, Some(epsilon), _) => (NoiseKind::Geometric, number("--epsilon", epsilon)?, None),
-        (_, _, Some(moe)) => {
-            let noise_kind = match args.mechanism {
-                Some(Noise::Geometric) => NoiseKind::Geometric,
-                _ => NoiseKind::DiscreteGaussian,
-            };
-            let floor = number("--moe", moe)?.floor().into_numer_denom().0;
-            let Some(moe) = floor.to_u32() else {
-                bail!("--moe {moe}: give a margin of error from 0 to 1e8 people");
-            };
-            let least = least_budget(noise_kind, moe, &gamma, stability, args.decimals.unwrap_or(6))?;
-            let formula = if moe > 0 { Some(formulas::budget(noise_kind, moe, &gamma, stability)?) } else { None };
-            (noise_kind, least.value.clone(), Some(Wanted { moe, least, formula }))
-        }
-        _ => bail!("give --rho, --epsilon, --moe or --plan"),
-    };
+    let (noise_kind, budget, wanted) = budget(args, &gamma, stability)?;
     let level = GroupLevel::new("level", noise_kind, budget, gamma, stability)?;
     let planned = PlannedLevel {
         level,
@@ -199,22 +182,47 @@ fn single(args: &Args, delta: Rational) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if let Some(wanted) = &wanted {
-        let name = noise_kind.budget_name();
-        output::text(&format!(
-            "the least {name} with a margin of {}: {}",
-            wanted.moe,
-            exact_text(&wanted.least.value)
-        ))?;
-        if let Some(before) = &wanted.least.before {
-            output::text(&format!("; with {} the margin is larger", exact_text(before)))?;
-        }
-        match &wanted.formula {
-            Some(formula) => output::text(&format!("; by formula {}\n", formula.shown(8)))?,
-            None => output::text("\n")?,
-        }
+        wanted.text(noise_kind)?;
     }
     level_text(&planned, &tuned, &question)?;
     Ok(Exit::Done)
+}
+
+/// The noise and the budget of one level: given, or the least for a margin of error.
+fn budget(args: &Args, gamma: &Rational, stability: u32) -> Result<(NoiseKind, Rational, Option<Wanted>)> {
+    Ok(match (&args.rho, &args.epsilon, &args.moe) {
+        (Some(rho), _, _) => (NoiseKind::DiscreteGaussian, number("--rho", rho)?, None),
+        (_, Some(epsilon), _) => (NoiseKind::Geometric, number("--epsilon", epsilon)?, None),
+        (_, _, Some(moe)) => {
+            let noise_kind = match args.mechanism {
+                Some(Noise::Geometric) => NoiseKind::Geometric,
+                _ => NoiseKind::DiscreteGaussian,
+            };
+            let floor = number("--moe", moe)?.floor().into_numer_denom().0;
+            let Some(moe) = floor.to_u32() else {
+                bail!("--moe {moe}: give a margin of error from 0 to 1e8 people");
+            };
+            let least = least_budget(noise_kind, moe, gamma, stability, args.decimals.unwrap_or(6))?;
+            let formula = if moe > 0 { Some(formulas::budget(noise_kind, moe, gamma, stability)?) } else { None };
+            (noise_kind, least.value.clone(), Some(Wanted { moe, least, formula }))
+        }
+        _ => bail!("give --rho, --epsilon, --moe or --plan"),
+    })
+}
+
+impl Wanted {
+    fn text(&self, noise_kind: NoiseKind) -> Result<()> {
+        let name = noise_kind.budget_name();
+        let least = exact_text(&self.least.value);
+        output::text(&format!("the least {name} with a margin of {}: {least}", self.moe))?;
+        if let Some(before) = &self.least.before {
+            output::text(&format!("; with {} the margin is larger", exact_text(before)))?;
+        }
+        match &self.formula {
+            Some(formula) => output::text(&format!("; by formula {}\n", formula.shown(8))),
+            None => output::text("\n"),
+        }
+    }
 }
 
 /// The longest plan that is read, in bytes.
@@ -234,7 +242,7 @@ fn plan(args: &Args, path: &PathBuf, delta: Rational) -> Result<Exit> {
     let tuned: Vec<TunedLevel> = (plan.levels.iter())
         .map(|planned| planned.tuned(&question).with_context(|| format!("{name}: level {:?}", planned.level.name())))
         .collect::<Result<_>>()?;
-    let total = plan.person_epsilons(&question)?;
+    let total = plan.epsilons(&question)?;
     let rows: Vec<(&PlannedLevel, &TunedLevel)> = plan.levels.iter().zip(&tuned).collect();
     if args.csv {
         return csv(&rows);
@@ -248,7 +256,7 @@ fn plan(args: &Args, path: &PathBuf, delta: Rational) -> Result<Exit> {
         object.insert("levels".to_string(), levels.collect());
         let mut all = Map::new();
         all.insert(budget_key(plan.noise_kind).to_string(), exact(&total.budget));
-        spent_json(&mut all, &total);
+        epsilons_json(&mut all, &total);
         object.insert("total".to_string(), Value::Object(all));
         output::json(&Value::Object(object))?;
         return Ok(Exit::Done);

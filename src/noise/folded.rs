@@ -145,7 +145,7 @@ fn fixed_ends(value: &Enclosure, bits: u32) -> (Integer, Integer) {
     // A shift is exact; the integer is rounded outward.
     let scaled =
         |end: &Float, round| Float::with_val(end.prec(), end << bits).to_integer_round(round).map(|(whole, _)| whole);
-    let lower = scaled(value.lower(), Round::Down).unwrap_or_default();
+    let lower = scaled(value.lower(), Round::Down).unwrap_or_else(Integer::new);
     let upper = scaled(value.upper(), Round::Up).unwrap_or_else(|| Integer::from(1) << bits);
     (lower, upper)
 }

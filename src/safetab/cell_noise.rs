@@ -17,13 +17,13 @@ use crate::{
         sum::LossSum,
     },
     noise::{DiscreteGaussian, DiscreteLaplace, depth_approx, quantile},
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, precision, rational},
 };
 
-/// At most so many cells in a sum.
+/// The greatest number of cells in a sum.
 pub const MOST_COPIES: u32 = 1000;
 
-/// Which noise SafeTab adds, and in which unit its budget is.
+/// Which noise SafeTab adds, and the unit of its budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoiseKind {
     /// `SafeTab[Discrete Gaussian]`: a budget is the rho of zero-concentrated differential privacy.
@@ -136,7 +136,7 @@ impl CellNoise {
     /// sides. For 0 < level < 1.
     pub fn margin(&self, copies: u32, level: &Rational) -> Result<i64> {
         check_level(level)?;
-        // S and -S are alike: P[|S| <= m] >= level exactly where P[S <= m] >= (1 + level) / 2.
+        // S and -S have the same law: P[|S| <= m] >= level if and only if P[S <= m] >= (1 + level) / 2.
         let p = Rational::from(level + 1_u32) / 2_u32;
         if copies == 1 {
             return Ok(self.quantile(&p)?.max(0));
@@ -168,9 +168,9 @@ fn check_level(level: &Rational) -> Result<()> {
 
 /// The sum of the noise of several cells.
 enum CellSum {
-    /// S / sigma2 + copies / (2 sigma2) is a sum of losses, whose tails the contour gives.
+    /// S / sigma2 + copies / (2 sigma2) is a sum of privacy losses, whose tails the contour integral gives.
     Gaussian { sigma2: Rational, losses: LossSum },
-    /// Tails by convolution, kept for the accuracy asked for last.
+    /// Tails by convolution, kept for the accuracy last asked for.
     Geometric { epsilon: Rational, copies: u32, known: RefCell<Option<GeometricSum>> },
 }
 
@@ -212,7 +212,7 @@ impl CellSum {
         }
     }
 
-    /// Beyond this the tail is below the smaller of p and 1 - p: an approximation with room, for a search.
+    /// Beyond this the tail is below the smaller of p and 1 - p: an approximation with a margin, for a search.
     fn reach_approx(&self, p: &Rational) -> f64 {
         let depth = depth_approx(p);
         match self {
@@ -235,7 +235,7 @@ fn chernoff_approx(epsilon: f64, copies: u32, depth: f64) -> f64 {
     ((f64::from(copies) * ln_mgf + depth) / u * 1.001).ceil()
 }
 
-/// At most so many masses of a sum of geometric cells, and so many steps of the convolution.
+/// The greatest number of masses of a sum of geometric cells, and of steps of the convolution.
 const MOST_MASSES: f64 = 4e5;
 const MOST_STEPS: f64 = 1e7;
 
@@ -243,14 +243,14 @@ const MOST_STEPS: f64 = 1e7;
 ///
 /// A two-sided geometric variable is the difference of two geometric ones, so a copy is added by two recursions over the
 /// masses: b(k) = p b(k - 1) + (1 - p) a(k) from below, and the mirror image from above. In units of 2^-bits all numbers
-/// are rounded down, so every stored mass is at most the true one; cut at +-reach some more is lost. What is missing in
-/// total is one less the sum of all stored masses, so it is known exactly, and the truth lies between the stored tail and
-/// that plus what is missing.
+/// are rounded down, so every stored mass is at most the true one, and truncation at +-reach loses some more. The total that
+/// is missing is one less the sum of all stored masses, so it is known exactly, and the truth lies between the stored tail
+/// and the stored tail plus the missing total.
 struct GeometricSum {
     digits: u32,
     bits: u32,
     reach: i64,
-    /// The stored masses from -reach + k on, added up, for every k.
+    /// For every k the sum of the stored masses from -reach + k on.
     tails: Vec<Integer>,
     missing: Integer,
 }
@@ -260,13 +260,14 @@ impl GeometricSum {
         let bits = precision::bits(digits, 64);
         let depth = f64::from(bits) * std::f64::consts::LN_2;
         let reach = chernoff_approx(epsilon.to_f64(), copies, depth);
-        if reach * 2.0 > MOST_MASSES || reach * f64::from(copies) > MOST_STEPS {
+        // A reach that is not a number is refused as well.
+        if !reach.is_finite() || reach * 2.0 > MOST_MASSES || reach * f64::from(copies) > MOST_STEPS {
             let expected = "a larger epsilon or fewer cells: their sum is convolved over at most 4e5 values";
             return Err(Error::out_of_range("epsilon of a sum of cells", rational::display(epsilon), expected));
         }
         let reach = reach as usize;
         let exponent = Enclosure::rational(&Rational::from(-epsilon), bits + 32);
-        let (p, gap) = (units_down(&exponent.exp(), bits), units_down(&exponent.exp_m1().negate(), bits));
+        let (p, gap) = (units_down(&exponent.exp(), bits)?, units_down(&exponent.exp_m1().negate(), bits)?);
         let one = Integer::from(1) << bits;
         let mut masses = vec![Integer::new(); 2 * reach + 1];
         masses[reach] = one.clone();
@@ -292,17 +293,22 @@ impl GeometricSum {
 
     fn survival(&self, x: i64) -> Enclosure {
         let first = (i128::from(x) + i128::from(self.reach)).max(0);
-        let stored = usize::try_from(first).ok().and_then(|first| self.tails.get(first)).cloned().unwrap_or_default();
+        // Beyond the reach no mass is stored.
+        let stored = usize::try_from(first).ok().and_then(|first| self.tails.get(first)).cloned();
+        let stored = stored.unwrap_or_else(Integer::new);
         let upper = Integer::from(&stored + &self.missing);
         let end = |units, round| Float::with_val_round(self.bits + 2, units, round).0 >> self.bits;
         Enclosure::new(end(stored, Round::Down), end(upper, Round::Up)).clamp(0.0, 1.0)
     }
 }
 
-/// The largest multiple of 2^-bits that is at most the truth, in these units.
-fn units_down(value: &Enclosure, bits: u32) -> Integer {
+/// A lower bound in units of 2^-bits, rounded down; one that is not finite is refused.
+fn units_down(value: &Enclosure, bits: u32) -> Result<Integer> {
     let scaled: Float = value.lower().clone() << bits;
-    scaled.to_integer_round(Round::Down).map_or_else(Integer::new, |(floor, _)| floor)
+    scaled
+        .to_integer_round(Round::Down)
+        .map(|(floor, _)| floor)
+        .ok_or_else(|| Error::out_of_range("a mass of a sum of cells", value.lower(), "a finite lower bound"))
 }
 
 #[cfg(test)]
@@ -370,6 +376,15 @@ mod tests {
             for x in [-7, 0, 1, 12] {
                 assert!(sum.survival(x, 20).unwrap().overlaps(&noise.survival(x, 20).unwrap()), "{noise_kind:?} {x}");
             }
+        }
+    }
+
+    #[test]
+    fn a_lower_bound_that_is_not_finite_is_refused() {
+        let value = |lower: f64| Enclosure::new(Float::with_val(53, lower), Float::with_val(53, f64::INFINITY));
+        assert_eq!(units_down(&value(0.25), 8).unwrap(), 64);
+        for lower in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+            assert!(units_down(&value(lower), 8).is_err());
         }
     }
 

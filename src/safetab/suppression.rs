@@ -14,10 +14,10 @@ use super::cell_noise::CellNoise;
 use crate::{
     error::{Error, Result},
     noise::DiscreteGaussian,
-    numeric::{Enclosure, rational},
+    numeric::{Enclosure, precision, rational},
 };
 
-/// The suppression of groups that receive a total only.
+/// The suppression of groups of which only the total is published.
 ///
 /// ```
 /// use dp_assay::{numeric::rational::parse, safetab::{cell_noise::{CellNoise, NoiseKind}, suppression::Suppression}};
@@ -37,7 +37,7 @@ pub struct Suppression {
 }
 
 impl Suppression {
-    /// The rule that suppresses an empty group with probability at least `chance`, 0 < chance < 1, and no stronger one.
+    /// The weakest rule that suppresses an empty group with probability at least `chance`, 0 < chance < 1.
     pub fn new(noise: CellNoise, chance: Rational) -> Result<Self> {
         if chance <= 0 || chance >= 1 {
             let expected = "a probability between 0 and 1";
@@ -87,28 +87,27 @@ impl Suppression {
     }
 
     /// Equation (13) of the 2024 paper: sigma phi(z) / (1 - Phi(z)) at z = (T - n) / sigma, with the density and the
-    /// distribution function of the continuous standard normal, since the discrete one has no mass at z. Nothing for
-    /// geometric noise, of which the paper has no formula.
+    /// distribution function of the continuous standard normal, since the discrete one has no mass at z. `None` for
+    /// geometric noise, for which the paper has no formula.
     pub fn bias_by_formula(&self, n: u64, digits: u32) -> Result<Option<Enclosure>> {
         let CellNoise::Gaussian(noise) = &self.noise else { return Ok(None) };
         Ok(Some(mills(noise, -distance(n, self.threshold)?, digits)))
     }
 
-    /// The smallest n of which a group is published with probability at least `level`, proven from both sides.
+    /// The smallest n such that a group of n people is published with probability at least `level`, proven from both sides.
     pub fn published_from(&self, level: &Rational) -> Result<u64> {
         // P[X > T - n] = P[X <= n - T - 1] >= level from n - T - 1 = quantile(level) on.
         Ok((self.noise.quantile(level)?.saturating_add(self.threshold).saturating_add(1)).max(0).unsigned_abs())
     }
 }
 
+/// Bits of precision beyond the digits asked for.
+const GUARD: u32 = 64;
+
 /// n - T.
 fn distance(n: u64, threshold: i64) -> Result<i64> {
     i64::try_from(i128::from(n) - i128::from(threshold))
         .map_err(|_| Error::out_of_range("the size of a group", n, "at most 9e18 people"))
-}
-
-fn bits_for(digits: u32) -> u32 {
-    precision::bits(digits, 64)
 }
 
 /// `E[X | X >= a]`, to a relative width of about 10^-digits, for noise that is symmetric about 0.
@@ -120,15 +119,15 @@ fn conditional_mean(noise: &CellNoise, a: i64, digits: u32) -> Result<Enclosure>
         CellNoise::Gaussian(noise) => partial_mean(noise, b, digits)?,
         // The sum over x >= b of x p^x (1 - p) / (1 + p) is p^b / (1 + p) (b + p / (1 - p)), and p^b / (1 + p) the tail.
         CellNoise::Geometric(own) => {
-            let bits = bits_for(digits);
+            let bits = precision::bits(digits, GUARD);
             let exponent = Enclosure::rational(&Rational::from(-own.epsilon()), bits);
             let ratio = exponent.exp().div(&exponent.exp_m1().negate());
             noise.survival(b, digits + 4)?.mul(&Enclosure::rational(&Rational::from(b), bits).add(&ratio))
         }
     };
-    // What is left out of all for a < 1 is the tail beyond 1 - a = b, by symmetry.
+    // For a < 1, P[X >= a] is one less the tail from 1 - a = b on, by symmetry.
     let tail = noise.survival(b, digits + 4)?;
-    let kept = if a >= 1 { tail } else { Enclosure::double(1.0, bits_for(digits)).sub(&tail) };
+    let kept = if a >= 1 { tail } else { Enclosure::double(1.0, precision::bits(digits, GUARD)).sub(&tail) };
     Ok(partial.div(&kept))
 }
 
@@ -146,7 +145,7 @@ fn partial_mean(noise: &DiscreteGaussian, b: i64, digits: u32) -> Result<Enclosu
         return Err(Error::out_of_range("sigma2 of a suppressed count", rational::display(sigma2), expected));
     }
     // 10^6 products of two lose 40 bits at most.
-    let bits = bits_for(digits) + 40;
+    let bits = precision::bits(digits, GUARD) + 40;
     let exp_of = |twice: Rational| {
         let exponent = -twice / Rational::from(sigma2 * 2_u32);
         let size = exponent.to_f64().abs().log2().max(0.0) as u32;
@@ -172,7 +171,7 @@ fn partial_mean(noise: &DiscreteGaussian, b: i64, digits: u32) -> Result<Enclosu
 
 /// sigma phi(z) / (1 - Phi(z)) for z = d / sigma.
 fn mills(noise: &DiscreteGaussian, d: i64, digits: u32) -> Enclosure {
-    let mut bits = bits_for(digits);
+    let mut bits = precision::bits(digits, GUARD);
     loop {
         let real = |value: &Rational| Enclosure::rational(value, bits);
         // z / sqrt 2 = d / sqrt(2 sigma2); sigma phi(z) = sigma exp(-z^2 / 2) / sqrt(2 pi); 1 - Phi(z) = erfc(z / sqrt 2) / 2.
@@ -236,7 +235,7 @@ mod tests {
             assert_eq!(rule.threshold(), threshold);
             let chance = parse("0.9999").unwrap();
             assert!(*rule.probability(0, 15).unwrap().lower() >= chance);
-            // As the text has it, the chance falls short; and one more or less is the difference of one mass.
+            // Under the rule of the text the chance falls short, by one mass.
             let below = rule.probability_below(0, 15).unwrap();
             assert!(*below.upper() < chance);
             let both = below.add(&rule.noise().mass(threshold, 15));

@@ -1,7 +1,7 @@
-//! Invented persons in the bureau's format, to rehearse a run with: as many as one likes, the same for the same seed.
+//! Invented persons in the bureau's format, to rehearse a run with: any number, the same for the same seed.
 //!
-//! Nothing about them is taken from a census. They are skewed like one: a block in four is empty and few are large, most
-//! persons report one code, most of one part of the codes, and some report up to eight.
+//! Nothing about them is taken from a census, but they are skewed like one: one block in four is empty and few are large;
+//! most persons report one code, mostly from the same part of the codes, and some report up to eight.
 
 use std::{io::Write, path::Path};
 
@@ -22,10 +22,10 @@ use crate::{
 const PART: u64 = 1 << 15;
 /// How many of 10,000 persons report 1, 2, ... race codes.
 const RACE_CODES: [u64; 8] = [8800, 800, 250, 100, 30, 12, 5, 3];
-/// The weights of a year of age, by the age from which they hold. All are whole numbers, so that every platform draws
-/// the same.
+/// The weight of a year of age, by the first age it holds for. All are whole numbers, so that every platform draws the
+/// same.
 const AGES: [(usize, u64); 6] = [(0, 1300), (65, 1000), (75, 500), (85, 200), (95, 20), (105, 1)];
-/// Ages beyond the last.
+/// The age after the oldest.
 const AGE_END: usize = 116;
 /// The weights of the parts of the codes by their first digit, 1 to 9.
 const PARTS: [u64; 9] = [60, 6, 12, 5, 6, 4, 3, 2, 2];
@@ -36,18 +36,18 @@ const LARGEST_BLOCK: u64 = 2000;
 #[derive(Clone, Debug)]
 pub struct Population<'a> {
     geography: &'a Geography,
-    blocks: Draw,
-    ages: Draw,
-    counts: Draw,
+    blocks: WeightedDraw,
+    ages: WeightedDraw,
+    counts: WeightedDraw,
     races: Vec<RaceEthCode>,
-    race: Draw,
+    race: WeightedDraw,
     ethnicities: Vec<RaceEthCode>,
-    ethnicity: Draw,
+    ethnicity: WeightedDraw,
     seed: u64,
 }
 
 impl<'a> Population<'a> {
-    /// The population of a geography that reports the codes of a specification, under a seed that anybody may know.
+    /// A population of a geography that reports the codes of a specification; it follows from the seed.
     pub fn new(geography: &'a Geography, specification: &Specification, seed: u64) -> Result<Population<'a>> {
         let codes: Vec<RaceEthCode> = specification.codes().collect();
         if geography.is_empty() || codes.is_empty() {
@@ -59,7 +59,7 @@ impl<'a> Population<'a> {
         let has_ethnicity = |code: &RaceEthCode| specification.has_iteration(*code, IterationKind::Ethnicity);
         let (mut ethnicities, races): (Vec<RaceEthCode>, Vec<RaceEthCode>) =
             codes.iter().copied().partition(|code| has_ethnicity(code));
-        // Codes without an ethnicity are those of persons who are of none that is counted; the last of them is that of most.
+        // A person of no counted ethnicity reports a code without one; the last of these is the most frequent.
         let races = if races.is_empty() { codes.clone() } else { races };
         let mut ethnicity: Vec<u64> = (1..=ethnicities.len() as u64).map(|rank| 1_000_000 / rank).collect();
         let counted: u64 = ethnicity.iter().sum();
@@ -71,13 +71,13 @@ impl<'a> Population<'a> {
         }));
         Ok(Population {
             geography,
-            blocks: Draw::new(blocks),
-            ages: Draw::new((0..AGE_END).map(age_weight).collect()),
-            counts: Draw::new(RACE_CODES.to_vec()),
-            race: Draw::new(race_weights(&races)),
+            blocks: WeightedDraw::new(blocks),
+            ages: WeightedDraw::new((0..AGE_END).map(age_weight).collect()),
+            counts: WeightedDraw::new(RACE_CODES.to_vec()),
+            race: WeightedDraw::new(race_weights(&races)),
             races,
             ethnicities,
-            ethnicity: Draw::new(ethnicity),
+            ethnicity: WeightedDraw::new(ethnicity),
             seed,
         })
     }
@@ -90,7 +90,7 @@ impl<'a> Population<'a> {
     fn write_rows(&self, count: u64, out: &mut dyn Write, mut progress: impl FnMut(u64)) -> std::io::Result<()> {
         writeln!(out, "{}", HEADINGS.join("|"))?;
         let mut streams = Streams::with_insecure_seed(self.seed);
-        // The first is that of the blocks.
+        // The first stream was used for the blocks.
         streams.take();
         let mut written = 0;
         while written < count {
@@ -137,7 +137,7 @@ impl<'a> Population<'a> {
         text.push(b'|');
         push_digits::<4>(text, geoid % 10_000);
         text.push(b'|');
-        // The bureau's 63 combinations of six races; here the parts of the codes stand for races.
+        // The bureau has 63 combinations of six races; here the parts of the codes stand for the races.
         let parts = races[..count].iter().fold(0_u64, |parts, race| parts | 1 << (race / 1000 % 6));
         push_digits::<2>(text, parts);
         for race in races {
@@ -185,18 +185,18 @@ fn push_digits<const N: usize>(text: &mut Vec<u8>, mut value: u64) {
     text.extend(digits);
 }
 
-/// A draw of places by their weights.
+/// Draws positions with probabilities proportional to their weights.
 #[derive(Clone, Debug)]
-struct Draw {
-    /// The sum of the weights up to and with each place.
+struct WeightedDraw {
+    /// The sum of the weights up to and including each position.
     sums: Vec<u64>,
-    /// For each of equal shares of the sum, the place at which it begins.
+    /// For each of equal shares of the sum, the position at which it begins.
     guide: Vec<u32>,
 }
 
-impl Draw {
-    /// Weights of which the last is taken where none is positive.
-    fn new(weights: Vec<u64>) -> Draw {
+impl WeightedDraw {
+    /// From weights; if none is positive, the last position is drawn.
+    fn new(weights: Vec<u64>) -> WeightedDraw {
         let sums: Vec<u64> = weights
             .iter()
             .scan(0, |sum, weight| {
@@ -211,7 +211,7 @@ impl Draw {
             sums.partition_point(|sum| *sum <= begin) as u32
         };
         let guide = (0..shares).map(begins).collect();
-        Draw { sums, guide }
+        WeightedDraw { sums, guide }
     }
 
     fn draw(&self, source: &mut Source) -> usize {
@@ -226,7 +226,7 @@ impl Draw {
     }
 }
 
-/// Writes a GRF-C of blocks with their places and AIANNH areas, as block assignment files say them: whole, or not at all.
+/// Writes a GRF-C of blocks with their places and AIANNH areas, as block assignment files have them: whole, or not at all.
 pub fn write_geography(blocks: &Blocks, path: &Path) -> Result<()> {
     let place = Regions::of(blocks, Entity::Place, "99999")?;
     let area = Regions::of(blocks, Entity::Aian, "9999")?;
@@ -254,7 +254,7 @@ impl<'a> Regions<'a> {
         let column = blocks.column(kind);
         let mut codes = vec![none];
         for name in column.iter().flat_map(|column| &column.names).skip(1) {
-            // Codes that are unique within a state are named with it.
+            // Codes that are unique only within a state have its code before them.
             let code = name.rsplit(':').next().unwrap_or_default();
             if code.len() != none.len() || !code.bytes().all(|byte| byte.is_ascii_digit()) {
                 let allowed = format!("{} digits, as a GRF-C has them", none.len());

@@ -43,12 +43,12 @@ pub(super) fn question_json(object: &mut Map<String, Value>, question: &TuningQu
     object.insert("target_error".to_string(), exact(&question.target_error));
 }
 
-pub(super) fn spent_json(object: &mut Map<String, Value>, person_epsilons: &PersonEpsilons) {
-    object.insert("epsilon".to_string(), output::enclosure(person_epsilons.largest.as_ref()));
-    object.insert("epsilon_two_stage".to_string(), output::enclosure(person_epsilons.two_stage.as_ref()));
-    object.insert("epsilon_total_only".to_string(), output::enclosure(person_epsilons.total_only.as_ref()));
-    object.insert("mixes".to_string(), json!(person_epsilons.mixes));
-    let zcdp = |which: usize| output::enclosure(person_epsilons.zcdp.as_ref().map(|both| &both[which]));
+pub(super) fn epsilons_json(object: &mut Map<String, Value>, epsilons: &PersonEpsilons) {
+    object.insert("epsilon".to_string(), output::enclosure(epsilons.largest.as_ref()));
+    object.insert("epsilon_two_stage".to_string(), output::enclosure(epsilons.two_stage.as_ref()));
+    object.insert("epsilon_total_only".to_string(), output::enclosure(epsilons.total_only.as_ref()));
+    object.insert("mixes".to_string(), json!(epsilons.mixes));
+    let zcdp = |which: usize| output::enclosure(epsilons.zcdp.as_ref().map(|both| &both[which]));
     object.insert("zcdp_epsilon".to_string(), zcdp(0));
     object.insert("zcdp_epsilon_optimal".to_string(), zcdp(1));
 }
@@ -105,7 +105,7 @@ pub(super) fn level_json(planned: &PlannedLevel, tuned: &TunedLevel) -> Map<Stri
             object.insert("expected_suppressed".to_string(), expected.to_json());
         }
     }
-    spent_json(&mut object, &tuned.person_epsilons);
+    epsilons_json(&mut object, &tuned.epsilons);
     object
 }
 
@@ -161,7 +161,7 @@ pub(super) fn csv(rows: &[(&PlannedLevel, &TunedLevel)]) -> Result<Exit> {
             }
             None => cells.extend([const { String::new() }; 3]),
         }
-        match &tuned.person_epsilons.largest {
+        match &tuned.epsilons.largest {
             Some(epsilon) => cells.extend(<[String; 2]>::from(output::ends(epsilon))),
             None => cells.extend([const { String::new() }; 2]),
         }

@@ -61,7 +61,9 @@ pub(super) fn level_text(planned: &PlannedLevel, tuned: &TunedLevel, question: &
     };
     output::table(&["", parameter, "margin", "covers", "by formula", "covers"], &rows)?;
     let target = percent(&Enclosure::rational(&question.target_error, 64));
-    output::text(&format!("\ntables of stage 2; size: from it on the average cell has a margin of {target}\n"))?;
+    output::text(&format!(
+        "\ntables of stage 2; size: the smallest group whose average cell has a margin of {target}\n"
+    ))?;
     let rows: Vec<Vec<String>> = (tuned.tables.iter())
         .map(|row| {
             vec![
@@ -83,13 +85,13 @@ pub(super) fn level_text(planned: &PlannedLevel, tuned: &TunedLevel, question: &
         exact_text(&question.delta),
         question.neighbors.name()
     ))?;
-    spent_text(&tuned.person_epsilons, question.digits)
+    epsilons_text(&tuned.epsilons, question.digits)
 }
 
 fn suppression_text(suppressed: &SuppressionEffect, digits: u32) -> Result<()> {
     let digits = digits.min(8) as usize;
     output::text(&format!(
-        "\ntotals up to {} are suppressed: an empty group with probability {}\n(if only those below {0} were, with {})\n",
+        "\ntotals up to {} are suppressed: an empty group with probability {}\n({} if only those below {0} were)\n",
         suppressed.rule.threshold(),
         suppressed.of_zero.shown(digits),
         suppressed.of_zero_below.shown(digits),
@@ -102,19 +104,19 @@ fn suppression_text(suppressed: &SuppressionEffect, digits: u32) -> Result<()> {
     output::table(&["size", "suppressed with", "bias if published", "by formula (13)"], &rows)
 }
 
-fn spent_text(person_epsilons: &PersonEpsilons, digits: u32) -> Result<()> {
+fn epsilons_text(epsilons: &PersonEpsilons, digits: u32) -> Result<()> {
     let shown = |value: &Enclosure| value.shown(digits.min(12) as usize);
     let cell = |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "not computed".to_string(), shown);
-    let mut rows = vec![vec!["exact, all groups in two stages".to_string(), cell(&person_epsilons.two_stage)]];
-    if person_epsilons.total_only.is_some() || person_epsilons.largest.is_none() {
-        rows.push(vec!["exact, all groups by their total only".to_string(), cell(&person_epsilons.total_only)]);
-        rows.push(vec!["exact, the largest over all mixes".to_string(), cell(&person_epsilons.largest)]);
+    let mut rows = vec![vec!["exact, all groups in two stages".to_string(), cell(&epsilons.two_stage)]];
+    if epsilons.total_only.is_some() || epsilons.largest.is_none() {
+        rows.push(vec!["exact, all groups by their total only".to_string(), cell(&epsilons.total_only)]);
+        rows.push(vec!["exact, the largest over all mixes".to_string(), cell(&epsilons.largest)]);
     }
-    if let Some([published, best]) = &person_epsilons.zcdp {
+    if let Some([published, best]) = &epsilons.zcdp {
         rows.push(vec!["zCDP (Bun-Steinke)".to_string(), shown(published)]);
         rows.push(vec!["zCDP (best order)".to_string(), shown(best)]);
     } else {
-        rows.push(vec!["pure, at delta = 0".to_string(), exact_text(&person_epsilons.budget)]);
+        rows.push(vec!["pure, at delta = 0".to_string(), exact_text(&epsilons.budget)]);
     }
     output::table(&["", "epsilon"], &rows)
 }
@@ -134,11 +136,11 @@ pub(super) fn plan_text(
         rational::display(&(margin_level() * 100_u32)),
     ))?;
     let digits = question.digits.min(8) as usize;
-    let epsilon = |person_epsilons: &PersonEpsilons| {
-        person_epsilons.largest.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits))
+    let epsilon = |epsilons: &PersonEpsilons| {
+        epsilons.largest.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits))
     };
-    let zcdp = |person_epsilons: &PersonEpsilons| {
-        person_epsilons.zcdp.as_ref().map_or_else(|| "-".to_string(), |both| both[0].shown(digits))
+    let zcdp = |epsilons: &PersonEpsilons| {
+        epsilons.zcdp.as_ref().map_or_else(|| "-".to_string(), |both| both[0].shown(digits))
     };
     let margin = |stage: &Stage| format!("{} ({})", stage.margin, stage.formula);
     let mut lines: Vec<Vec<String>> = (rows.iter())
@@ -150,8 +152,8 @@ pub(super) fn plan_text(
                 if planned.total_only { margin(&tuned.total_only) } else { "-".to_string() },
                 margin(&tuned.stage_1),
                 margin(&tuned.stage_2),
-                epsilon(&tuned.person_epsilons),
-                zcdp(&tuned.person_epsilons),
+                epsilon(&tuned.epsilons),
+                zcdp(&tuned.epsilons),
             ]
         })
         .collect();
@@ -162,8 +164,25 @@ pub(super) fn plan_text(
     let budget = plan.noise_kind.budget_name();
     let heading = ["level", budget, "stability", "total only", "stage 1", "stage 2", "exact epsilon", "zCDP epsilon"];
     output::table(&heading, &lines)?;
+    sizes_text(rows, question)?;
+    if total.largest.is_none() {
+        let cell =
+            |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
+        output::text(&format!(
+            "\nThe largest epsilon over {} mixes of groups was not computed; in two stages {}, by totals only {}.\n",
+            total.mixes,
+            cell(&total.two_stage),
+            cell(&total.total_only),
+        ))?;
+    }
+    Ok(())
+}
+
+/// Sizes and suppression of every level of a plan.
+fn sizes_text(rows: &[(&PlannedLevel, &TunedLevel)], question: &TuningQuestion) -> Result<()> {
+    let digits = question.digits.min(8) as usize;
     let target = percent(&Enclosure::rational(&question.target_error, 64));
-    output::text(&format!("\nsizes from which the average cell of a table has a margin of {target}; suppression\n"))?;
+    output::text(&format!("\nsmallest groups whose average cell has a margin of {target}, by table; suppression\n"))?;
     let lines: Vec<Vec<String>> = (rows.iter())
         .map(|(planned, tuned)| {
             let mut line = vec![planned.level.name().to_string()];
@@ -191,16 +210,5 @@ pub(super) fn plan_text(
         "published from",
         "expected suppressed",
     ];
-    output::table(&heading, &lines)?;
-    if total.largest.is_none() {
-        let cell =
-            |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
-        output::text(&format!(
-            "\nThe largest epsilon over {} mixes of groups was not computed; in two stages {}, by totals only {}.\n",
-            total.mixes,
-            cell(&total.two_stage),
-            cell(&total.total_only),
-        ))?;
-    }
-    Ok(())
+    output::table(&heading, &lines)
 }

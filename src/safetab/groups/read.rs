@@ -21,7 +21,7 @@ const MAP: &str = "race-and-ethnicity-code-to-iteration.txt";
 pub const FILES: [&str; 4] = [RACE_ITERATIONS, ETHNICITY_ITERATIONS, CODES, MAP];
 
 impl Specification {
-    /// Reads and checks the four files of a folder. Nothing where a file cannot be read; else what its correct rows say.
+    /// Reads and checks the four files of a folder: what their correct rows say, or `None` if a file cannot be read.
     pub fn read(folder: &Path, config: &SafeTabConfig, report: &mut ValidationReport) -> Option<Specification> {
         let mut all = Iterations::default();
         let race = read_race_iterations(&folder.join(RACE_ITERATIONS), &mut all, report);
@@ -96,32 +96,26 @@ impl Iterations {
         if code.is_none() {
             wrong(0, Rule::Value, "4 digits");
         }
-        let level = match row.fields[2] {
-            b"0" => Some(None),
-            b"1" => Some(Some(IterationLevel::One)),
-            b"2" => Some(Some(IterationLevel::Two)),
-            _ => {
-                wrong(2, Rule::Value, "0, 1 or 2");
-                None
-            }
-        };
-        let kind = match alone.map(|column| (column, row.fields[column])) {
+        let level = read_level(row.fields[2]);
+        if level.is_none() {
+            wrong(2, Rule::Value, "0, 1 or 2");
+        }
+        let kind = match alone {
             None => Some(IterationKind::Ethnicity),
-            Some((_, b"True")) => Some(IterationKind::Alone),
-            Some((_, b"False")) => Some(IterationKind::InCombination),
-            Some((column, _)) => {
-                wrong(column, Rule::Value, "True or False");
-                None
+            Some(column) => {
+                let kind = read_race_kind(row.fields[column]);
+                if kind.is_none() {
+                    wrong(column, Rule::Value, "True or False");
+                }
+                kind
             }
         };
-        let flags = [detailed, coarse].map(|column| match row.fields[column] {
-            b"True" => Some(Some(true)),
-            b"False" => Some(Some(false)),
-            b"Null" => Some(None),
-            _ => {
+        let flags = [detailed, coarse].map(|column| {
+            let flag = read_flag(row.fields[column]);
+            if flag.is_none() {
                 wrong(column, Rule::Value, "True or False, or Null at level 0");
-                None
             }
+            flag
         });
         if let Some(level) = level {
             for (column, flag) in [(detailed, flags[0]), (coarse, flags[1])] {
@@ -136,11 +130,8 @@ impl Iterations {
         }
         let Some(code) = code else { return };
         if let Some((file, line)) = self.places.get(&code) {
-            return wrong(
-                0,
-                Rule::Duplicate,
-                &format!("every iteration once; this one is in {file}, line {line}, too"),
-            );
+            let allowed = format!("every iteration once; this one is in {file}, line {line}, too");
+            return wrong(0, Rule::Duplicate, &allowed);
         }
         self.places.insert(code, (file.to_string(), row.line));
         let (Some(Some(level)), Some(kind), [Some(Some(detailed_only)), Some(Some(coarse_only))]) =
@@ -150,6 +141,35 @@ impl Iterations {
         };
         let name = String::from_utf8_lossy(row.fields[1]).into_owned();
         self.iterations.insert(code, Iteration { code, name, kind, level, detailed_only, coarse_only });
+    }
+}
+
+/// The level of an iteration, `Some(None)` for level 0.
+fn read_level(field: &[u8]) -> Option<Option<IterationLevel>> {
+    match field {
+        b"0" => Some(None),
+        b"1" => Some(Some(IterationLevel::One)),
+        b"2" => Some(Some(IterationLevel::Two)),
+        _ => None,
+    }
+}
+
+/// The kind of a race iteration by its field ALONE.
+fn read_race_kind(field: &[u8]) -> Option<IterationKind> {
+    match field {
+        b"True" => Some(IterationKind::Alone),
+        b"False" => Some(IterationKind::InCombination),
+        _ => None,
+    }
+}
+
+/// A truth value, `Some(None)` for Null.
+fn read_flag(field: &[u8]) -> Option<Option<bool>> {
+    match field {
+        b"True" => Some(Some(true)),
+        b"False" => Some(Some(false)),
+        b"Null" => Some(None),
+        _ => None,
     }
 }
 

@@ -9,7 +9,7 @@ use super::rows;
 pub struct RaceEthCode(pub(super) u16);
 
 impl RaceEthCode {
-    /// The code that a field says.
+    /// The code in a field.
     pub fn read(field: &[u8]) -> Option<RaceEthCode> {
         rows::digits::<4>(field).filter(|value| *value >= 1000).map(|value| RaceEthCode(value as u16))
     }
@@ -36,7 +36,7 @@ impl fmt::Display for RaceEthCode {
 pub struct IterationCode(u16);
 
 impl IterationCode {
-    /// The code that a field says.
+    /// The code in a field.
     pub fn read(field: &[u8]) -> Option<IterationCode> {
         rows::digits::<4>(field).map(|value| IterationCode(value as u16))
     }

@@ -4,7 +4,7 @@ use rug::Rational;
 
 use super::regions::{IterationLevel, Pass, Privacy, RegionType};
 
-/// A configuration. Its decimals are the numbers that they say: the bureau's program holds them as binary doubles.
+/// A configuration. Its decimals are read as exact numbers; the bureau's program rounds them to binary doubles.
 #[derive(Clone, Debug)]
 pub struct SafeTabConfig {
     /// By region type and level.
@@ -21,14 +21,14 @@ pub struct SafeTabConfig {
 }
 
 impl SafeTabConfig {
-    /// The budget of a region type and level: rho, or epsilon where the guarantee is [`Privacy::Pure`]. Zero where it is not
+    /// The budget of a region type and level: rho, or epsilon where the guarantee is [`Privacy::Pure`]. Zero if it is not
     /// run.
     pub fn budget(&self, region_type: RegionType, level: IterationLevel) -> &Rational {
         &self.budgets[region_type.index()][level as usize]
     }
 
     /// The noisy counts of stage 1 from which sex is crossed with 4, 9 and 23 ages; in ascending order. Never reached
-    /// (`i64::MAX`) where a pass that is not run has none.
+    /// (`i64::MAX`) if a pass that is not run has none.
     pub fn thresholds(&self, region_type: RegionType, level: IterationLevel) -> [i64; 3] {
         self.thresholds[region_type.index()][level as usize]
     }
@@ -43,7 +43,7 @@ impl SafeTabConfig {
         self.max_race_codes
     }
 
-    /// The least probability with which an empty group is suppressed, in [0, 1); nothing where none is.
+    /// The least probability with which an empty group is suppressed, in [0, 1); `None` if none is.
     pub fn zero_suppression_chance(&self) -> Option<&Rational> {
         self.zero_suppression_chance.as_ref()
     }

@@ -17,10 +17,11 @@ use super::{
 };
 use crate::numeric::rational;
 
-/// No configuration is longer. The bureau's has two thousand bytes.
+/// The longest configuration that is read, in bytes. The bureau's has two thousand.
 const LONGEST: u64 = 1 << 16;
-/// Budgets between these have noise that can be drawn; 0 means that a level is not run.
-const BUDGETS: [&str; 2] = ["1e-12", "1e9"];
+/// A budget of this size has noise that can be drawn: from 10^-12 to 10^9. 0 means that a level is not run.
+const LEAST_BUDGET: (u64, u64) = (1, 1_000_000_000_000);
+const MOST_BUDGET: u64 = 1_000_000_000;
 /// State codes that are not in use, between 01 and 56 (FIPS 5-2).
 const NO_STATES: [u64; 5] = [3, 7, 14, 43, 52];
 
@@ -35,12 +36,12 @@ const RUNS: [&str; 2] = ["run_us", "run_pr"];
 const PLAIN: [&str; 6] = [MAX_RACES, RUNS[0], RUNS[1], "allow_negative_counts", "reader", "privacy_defn"];
 
 impl SafeTabConfig {
-    /// Reads and checks a config.json. Nothing where it does not say what the other files are checked against: which states
-    /// are run, and how many race codes are taken. Other values that break a rule are 0.
+    /// Reads and checks a config.json. `None` if it does not say what the other files are checked against: which states are
+    /// run, and how many race codes are taken. Other values that break a rule become 0, so look at the report first.
     pub fn read(path: &Path, report: &mut ValidationReport) -> Option<SafeTabConfig> {
         let file = name_of(path);
         let at = Location { file: &file, ..Location::default() };
-        // A device has no end, whatever length it says.
+        // The length that a device states is not its end.
         let mut bytes = Vec::new();
         let read = File::open(path).and_then(|file| match file.take(LONGEST + 1).read_to_end(&mut bytes)? {
             length if length as u64 > LONGEST => Err(std::io::Error::other("it is longer")),
@@ -90,7 +91,7 @@ fn threshold_key(region_type: RegionType, level: IterationLevel) -> String {
     format!("({region_type}, {level})")
 }
 
-/// The pairs of an object in their order, with those that are there twice.
+/// The pairs of an object in their order, duplicate keys included.
 struct Pairs(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Pairs {
@@ -115,19 +116,19 @@ impl<'de> Deserialize<'de> for Pairs {
     }
 }
 
-/// The thresholds once more, with keys that are there twice.
+/// The thresholds again, duplicate keys included.
 #[derive(Deserialize)]
 struct Inner {
     thresholds_p: Pairs,
 }
 
-/// The keys of the file on their way into settings.
+/// The keys of the file while they are read.
 struct Keys<'a> {
     file: &'a str,
     text: &'a str,
     pairs: Vec<(String, Value)>,
     report: &'a mut ValidationReport,
-    /// Whether the values are there without which nothing else is checked.
+    /// Whether all values are there that the other files are checked against.
     complete: bool,
 }
 
@@ -194,7 +195,7 @@ impl Keys<'_> {
     /// A finding at a key.
     fn wrong(&mut self, key: &str, rule: Rule, value: impl AsRef<[u8]>, allowed: &str) {
         let (line, column) = self.place(key, usize::from(rule == Rule::Duplicate));
-        // Keys of the file's own invention are values, lest each be a kind of its own.
+        // Unknown keys are reported as values, so that together they are one kind of violation.
         let field = if rule == Rule::UnknownKey { "" } else { key };
         self.report.add(Location { file: self.file, line, column, field }, rule, value, allowed);
         self.complete &= ![MAX_RACES, RUNS[0], RUNS[1], STATES].contains(&key);
@@ -243,9 +244,9 @@ impl Keys<'_> {
     }
 
     fn budget(&mut self, key: &str) -> Rational {
-        let bounds = BUDGETS.map(|text| rational::parse(text).unwrap_or_default());
-        let allowed = format!("0, or a number from {} to {}", BUDGETS[0], BUDGETS[1]);
-        self.rational(key, &allowed, |budget| budget.is_zero() || (*budget >= bounds[0] && *budget <= bounds[1]))
+        let least = Rational::from(LEAST_BUDGET);
+        let is_allowed = |budget: &Rational| budget.is_zero() || (*budget >= least && *budget <= MOST_BUDGET);
+        self.rational(key, "0, or a number from 1e-12 to 1e9", is_allowed)
     }
 
     fn max_race_codes(&mut self) -> u32 {
@@ -303,7 +304,7 @@ impl Keys<'_> {
     /// The thresholds under their keys.
     fn threshold_pairs(&mut self) -> Vec<(String, Value)> {
         match self.value(THRESHOLDS) {
-            // Where the key is there twice, that is found with the other keys.
+            // A duplicate of this key is reported with the other keys.
             Some(Value::Object(map)) => match serde_json::from_str::<Inner>(self.text) {
                 Ok(Inner { thresholds_p: Pairs(pairs) }) => pairs,
                 Err(_) => map.into_iter().collect(),

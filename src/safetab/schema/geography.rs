@@ -31,7 +31,7 @@ pub struct Geography {
     passes: Vec<Option<Pass>>,
 }
 
-/// What a GRF-C says about a block.
+/// A row of a GRF-C.
 struct Block {
     geoid: u64,
     line: u64,
@@ -40,7 +40,7 @@ struct Block {
 }
 
 impl Geography {
-    /// Reads and checks a GRF-C. Broken rows are left out; nothing where there is no row.
+    /// Reads and checks a GRF-C. Broken rows are left out; `None` if the file cannot be read.
     pub fn read(path: &Path, config: &SafeTabConfig, report: &mut ValidationReport) -> Option<Geography> {
         let file = name_of(path);
         let mut blocks: Vec<Block> = Vec::new();
@@ -120,12 +120,12 @@ impl Geography {
         geography
     }
 
-    /// How many blocks there are, those of states that are not tabulated included.
+    /// The number of blocks, those of states that are not tabulated included.
     pub fn len(&self) -> usize {
         self.geoids.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.geoids.is_empty()
     }
@@ -143,13 +143,13 @@ impl Geography {
         Some(begin + place as u32)
     }
 
-    /// The pass that tabulates a block; nothing where none does.
+    /// The pass that tabulates a block; `None` if none does.
     #[inline]
     pub fn pass(&self, block: u32) -> Option<Pass> {
         self.passes[block as usize]
     }
 
-    /// The region of a type in which a block lies, by its place among [`Geography::entities`]. Nothing where it lies in
+    /// The region of a type in which a block lies, by its place among [`Geography::entities`]. `None` if it lies in
     /// none, or is of the other pass.
     pub fn region(&self, block: u32, region_type: RegionType) -> Option<u32> {
         let region = column(region_type).map_or(0, |column| self.regions[column][block as usize]);
@@ -175,7 +175,7 @@ fn column(region_type: RegionType) -> Option<usize> {
     }
 }
 
-/// The region of a type in which a block lies, as the number that its id says.
+/// The region of a type in which a block lies, as the number of its id.
 fn region_number(region_type: RegionType, block: &Block) -> Option<u64> {
     let state = block.geoid / 10_u64.pow(13);
     match region_type {

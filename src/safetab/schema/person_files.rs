@@ -18,17 +18,17 @@ use super::{
 };
 use crate::safetab::groups::Specification;
 
-/// Bytes that a worker checks at a time. A line that is longer is not read to its end.
+/// Bytes that a worker checks at a time. Longer lines are not read to their end.
 const PART: usize = 1 << 22;
 
-/// What is known of persons that were checked. It is confidential but for the combinations that the specification allows.
+/// The result of checking persons. It is confidential, except for the combinations that the specification allows.
 #[derive(Clone, Debug, Default)]
 pub struct CheckedPersons {
-    /// The rows that break no rule.
+    /// The number of rows that break no rule.
     pub records: u64,
-    /// Those of them that the pass over the United States tabulates.
+    /// How many of them the pass over the United States tabulates.
     pub united_states: u64,
-    /// Those that the pass over Puerto Rico tabulates. The others are in states that no pass tabulates.
+    /// How many the pass over Puerto Rico tabulates. The others are in states that no pass tabulates.
     pub puerto_rico: u64,
     /// The distinct combinations of all rows, in ascending order.
     pub combinations: Vec<Combination>,
@@ -171,7 +171,7 @@ fn split<'a>(line: &'a [u8], fields: &mut [&'a [u8]; HEADINGS.len()]) -> bool {
     column + 1 == HEADINGS.len()
 }
 
-/// Checks a file, part by part on all threads; findings are in the order of the lines.
+/// Checks a file, part by part on all threads; violations are reported in the order of the lines.
 fn check_file(
     path: &Path,
     check: &RowCheck,
@@ -189,7 +189,7 @@ fn check_file(
     loop {
         let (mut used, mut broken) = (0, None);
         for worker in workers.iter_mut() {
-            worker.report = report.none_yet();
+            worker.report = report.empty_copy();
             worker.text.clear();
             match input.next(&mut worker.text) {
                 Ok(true) => used += 1,
@@ -216,7 +216,7 @@ fn check_file(
         let bytes = workers.iter().map(|worker| worker.text.len() as u64).sum();
         workers.par_iter_mut().for_each(|worker| worker.check(check));
         for worker in workers.iter_mut() {
-            let found = std::mem::replace(&mut worker.report, report.none_yet());
+            let found = std::mem::replace(&mut worker.report, report.empty_copy());
             report.append(found, lines);
             lines += worker.lines;
         }
@@ -235,7 +235,7 @@ fn check_file(
     }
 }
 
-/// Takes the first line off the text; the line where it is not the headings.
+/// Takes the first line off the text and returns it if it is not the headings.
 fn take_headings(text: &mut Vec<u8>) -> Option<Vec<u8>> {
     let end = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
     let line: Vec<u8> = text.drain(..end).collect();
@@ -243,9 +243,9 @@ fn take_headings(text: &mut Vec<u8>) -> Option<Vec<u8>> {
     (line != HEADINGS.join("|").as_bytes()).then(|| line.to_vec())
 }
 
-/// Why no further part can be had.
+/// Why no further part can be read.
 enum Broken {
-    /// A line is too long; it begins so.
+    /// A line is too long; this is its beginning.
     LongLine(Vec<u8>),
     Unreadable(String),
 }
@@ -259,7 +259,7 @@ struct Parts<R> {
 }
 
 impl<R: Read> Parts<R> {
-    /// Reads the next part into an empty buffer; whether there is one.
+    /// Reads the next part into an empty buffer, and returns whether there is one.
     fn next(&mut self, text: &mut Vec<u8>) -> Result<bool, Broken> {
         text.append(&mut self.rest);
         while !self.ended && text.len() < PART {

@@ -49,7 +49,7 @@ pub struct Combination {
 }
 
 impl Combination {
-    /// From codes in any order; those that are there twice count once.
+    /// From codes in any order; duplicates count once.
     pub fn new(races: impl IntoIterator<Item = RaceEthCode>, ethnicity: RaceEthCode) -> Combination {
         let mut races: Vec<RaceEthCode> = races.into_iter().collect();
         races.sort_unstable();
@@ -75,7 +75,7 @@ impl Combination {
     }
 }
 
-/// What a correct row says.
+/// The person of a correct row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Person {
     /// The age, 0 to 115.
@@ -94,25 +94,25 @@ pub struct Person {
 pub struct RowCheck<'a> {
     pub(super) file: String,
     pub(super) geography: &'a Geography,
-    /// Which codes there are.
+    /// Which codes exist.
     known: Vec<bool>,
     races_taken: usize,
 }
 
 impl<'a> RowCheck<'a> {
-    /// The rules under the settings, the specification and the geography; findings will name the file.
+    /// The rules under a configuration, a specification and a geography; violations will name the file.
     pub fn new(file: &str, config: &SafeTabConfig, specification: &Specification, geography: &'a Geography) -> Self {
         let mut known = vec![false; CODES];
         specification.codes().for_each(|code| known[usize::from(code.0)] = true);
         RowCheck { file: file.to_string(), geography, known, races_taken: config.max_race_codes() as usize }
     }
 
-    /// The person that a row says; nothing where it breaks a rule, and then every rule that it breaks is found.
+    /// The person of a row; `None` if it breaks a rule, and then every rule that it breaks is reported.
     #[inline]
     pub fn check(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<Person> {
         let person = self.person(fields);
         if person.is_none() {
-            self.find(line, fields, report);
+            self.find_violations(line, fields, report);
         }
         person
     }
@@ -150,7 +150,7 @@ impl<'a> RowCheck<'a> {
     /// Every rule that a row breaks.
     #[cold]
     #[inline(never)]
-    fn find(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) {
+    fn find_violations(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) {
         let file = &self.file;
         if fields.len() != HEADINGS.len() {
             let row = fields.join(&b'|');

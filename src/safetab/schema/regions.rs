@@ -157,7 +157,7 @@ impl Granularity {
     pub const ALL: [Granularity; 2] = [Granularity::Detailed, Granularity::Coarse];
 }
 
-/// The guarantee that is asked for, which names the noise.
+/// The privacy guarantee that is asked for, which determines the noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Privacy {
     /// `zcdp`: budgets are rho, the noise is discrete Gaussian.

@@ -1,4 +1,4 @@
-//! Rows of fields parted by bars, read with bounded memory.
+//! Rows of fields separated by `|`, read in bounded memory.
 
 use std::{
     fs::File,
@@ -32,7 +32,7 @@ pub(in crate::safetab) struct Row<'a, const N: usize> {
     pub columns: [u32; N],
 }
 
-/// The number that a field of exactly `N` digits says.
+/// The number in a field of exactly `N` digits.
 pub(in crate::safetab) fn digits<const N: usize>(field: &[u8]) -> Option<u64> {
     let field: &[u8; N] = field.try_into().ok()?;
     let mut value = 0;
@@ -51,7 +51,7 @@ pub(in crate::safetab) fn geoid(state: u64, county: u64, tract: u64, block: u64)
     ((state * 1000 + county) * 1_000_000 + tract) * 10_000 + block
 }
 
-/// How a file is called in findings.
+/// The name of a file in a report.
 pub(in crate::safetab) fn name_of(path: &Path) -> String {
     path.display().to_string()
 }
@@ -98,8 +98,23 @@ fn find_columns<const N: usize>(
     Some((columns, given.len()))
 }
 
-/// Reads a file of rows from its beginning to its end, or to a line that is too long. Broken rows are found and left out.
-/// Nothing where the file cannot be read or its headings are wrong.
+fn open(path: &Path) -> std::io::Result<BufReader<File>> {
+    let file = File::open(path)?;
+    match file.metadata()?.is_dir() {
+        true => Err(std::io::Error::other("is a folder")),
+        false => Ok(BufReader::with_capacity(1 << 18, file)),
+    }
+}
+
+/// Where the fields of a line end.
+fn find_ends(line: &[u8], ends: &mut Vec<usize>) {
+    ends.clear();
+    ends.extend(line.iter().enumerate().filter(|(_, byte)| **byte == b'|').map(|(place, _)| place));
+    ends.push(line.len());
+}
+
+/// Reads a file of rows to its end, or to a line that is too long. Broken rows are reported and left out. `None` if the file
+/// cannot be read or its headings are wrong.
 pub(in crate::safetab) fn read_rows<const N: usize>(
     path: &Path,
     headings: &[&str; N],
@@ -109,15 +124,10 @@ pub(in crate::safetab) fn read_rows<const N: usize>(
 ) -> Option<()> {
     let file = name_of(path);
     let at = |line: u64, column: u32| Location { file: &file, line, column, field: "" };
-    let unreadable = |why: std::io::Error| (Rule::Unreadable, why.to_string());
-    let opened = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
-        true => Err(std::io::Error::other("is a folder")),
-        false => Ok(file),
-    });
-    let mut input = match opened.map_err(unreadable) {
-        Ok(input) => BufReader::with_capacity(1 << 18, input),
-        Err((rule, why)) => {
-            report.add(at(0, 0), rule, why, "a file of rows");
+    let mut input = match open(path) {
+        Ok(input) => input,
+        Err(why) => {
+            report.add(at(0, 0), Rule::Unreadable, why.to_string(), "a file of rows");
             return None;
         }
     };
@@ -126,10 +136,8 @@ pub(in crate::safetab) fn read_rows<const N: usize>(
     let mut ends: Vec<usize> = Vec::new();
     loop {
         buffer.clear();
-        if let Err((rule, why)) =
-            input.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', &mut buffer).map_err(unreadable)
-        {
-            report.add(at(number, 0), rule, why, "a file of rows");
+        if let Err(why) = input.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', &mut buffer) {
+            report.add(at(number, 0), Rule::Unreadable, why.to_string(), "a file of rows");
             return None;
         }
         if buffer.is_empty() {
@@ -137,12 +145,8 @@ pub(in crate::safetab) fn read_rows<const N: usize>(
         }
         number += 1;
         if buffer.len() > LONGEST {
-            report.add(
-                at(number, 0),
-                Rule::LongLine,
-                &buffer,
-                &format!("at most {LONGEST} bytes; nothing after it is read"),
-            );
+            let allowed = format!("at most {LONGEST} bytes; nothing after it is read");
+            report.add(at(number, 0), Rule::LongLine, &buffer, &allowed);
             return form.map(|_| ());
         }
         let line = without_end(&buffer);
@@ -161,9 +165,7 @@ pub(in crate::safetab) fn read_rows<const N: usize>(
         if line.is_empty() {
             continue;
         }
-        ends.clear();
-        ends.extend(line.iter().enumerate().filter(|(_, byte)| **byte == b'|').map(|(place, _)| place));
-        ends.push(line.len());
+        find_ends(line, &mut ends);
         if ends.len() != width {
             report.add(at(number, 0), Rule::Fields, line, &format!("{width} fields; this row has {}", ends.len()));
             continue;

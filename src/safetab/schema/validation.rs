@@ -1,10 +1,10 @@
-//! What is wrong with the input: every broken rule, the first of each kind in full, all of them counted.
+//! The validation report: every broken rule of the input, the first of each kind in full, all of them counted.
 
 use std::fmt;
 
 use crate::error::{Error, Result};
 
-/// How many of each kind are kept where nobody says otherwise.
+/// How many violations of each kind are kept by default.
 const KEEP: usize = 10;
 /// The longest value that is shown.
 const SHOWN: usize = 40;
@@ -27,9 +27,9 @@ pub enum Rule {
     Empty,
     /// Text that is not JSON.
     Syntax,
-    /// A key that has to be there.
+    /// A required key that is missing.
     MissingKey,
-    /// A key that means nothing.
+    /// A key that is not known.
     UnknownKey,
     /// A value outside its range or form.
     Value,
@@ -43,7 +43,7 @@ pub enum Rule {
     AfterNull,
     /// A block that is not in the geography.
     UnknownBlock,
-    /// A row or key that is there twice.
+    /// A row or key that is given twice.
     Duplicate,
     /// An iteration to which no code belongs.
     NoCode,
@@ -82,21 +82,21 @@ impl Rule {
 pub struct Violation {
     /// The file.
     pub file: String,
-    /// The line, counted from one; zero where the rule concerns the file as a whole.
+    /// The line, counted from one; zero if the rule concerns the file as a whole.
     pub line: u64,
-    /// The column, counted from one: of the field in a file of rows, of the character in JSON; zero where none is meant.
+    /// The column, counted from one: of the field in a file of rows, of the character in JSON; zero for none.
     pub column: u32,
-    /// The heading or key of the field; empty where none is meant.
+    /// The heading or key of the field; empty for none.
     pub field: String,
     /// The rule.
     pub rule: Rule,
-    /// What stands there, clipped. It may be a person's: it is for the curator only.
+    /// The value, clipped. It may be a person's: it is for the curator only.
     pub value: String,
     /// What is allowed.
     pub allowed: String,
 }
 
-/// Where a finding is: the parts of it that its kind does not say.
+/// Where a rule is broken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::safetab) struct Location<'a> {
     pub file: &'a str,
@@ -105,10 +105,10 @@ pub(in crate::safetab) struct Location<'a> {
     pub field: &'a str,
 }
 
-/// Every rule that the input breaks, for the curator only: it quotes confidential records, so it is no part of any release,
-/// and neither is its number of lines.
+/// Every rule that the input breaks, for the curator only: it quotes confidential records, so neither the report nor its
+/// length belongs to a release.
 ///
-/// The first of each kind (a rule, a file and a field) are kept, the others counted.
+/// The first violations of each kind (a rule, a file and a field) are kept, the others are counted.
 #[derive(Clone, Debug)]
 pub struct ValidationReport {
     keep: usize,
@@ -129,18 +129,18 @@ impl Default for ValidationReport {
 }
 
 impl ValidationReport {
-    /// None yet; the first ten of each kind will be kept.
+    /// An empty report; the first ten violations of each kind will be kept.
     pub fn new() -> Self {
         ValidationReport::default()
     }
 
-    /// None yet; the first `keep` of each kind will be kept, at least one.
+    /// An empty report; the first `keep` violations of each kind will be kept, at least one.
     pub fn keeping(keep: usize) -> Self {
         ValidationReport { keep: keep.max(1), kinds: Vec::new() }
     }
 
-    /// None yet; as many will be kept as here.
-    pub(in crate::safetab) fn none_yet(&self) -> ValidationReport {
+    /// An empty report that keeps as many violations of each kind as this one.
+    pub(in crate::safetab) fn empty_copy(&self) -> ValidationReport {
         ValidationReport::keeping(self.keep)
     }
 
@@ -159,17 +159,17 @@ impl ValidationReport {
         self.kinds.iter().filter(|kind| kind.kept[0].rule == rule).map(|kind| kind.count).sum()
     }
 
-    /// The findings that were kept, kind by kind, in the order in which they were made.
+    /// The violations that were kept, kind by kind, in the order in which they were found.
     pub fn iter(&self) -> impl Iterator<Item = &Violation> {
         self.kinds.iter().flat_map(|kind| &kind.kept)
     }
 
-    /// Nothing where no rule is broken; else an error that is the whole report.
+    /// An error with the whole report if any rule is broken.
     pub fn into_result(self) -> Result<()> {
         if self.is_empty() { Ok(()) } else { Err(Error::Input { report: self.to_string().trim_end().to_string() }) }
     }
 
-    /// Adds a finding.
+    /// Adds a violation.
     pub(in crate::safetab) fn add(&mut self, at: Location, rule: Rule, value: impl AsRef<[u8]>, allowed: &str) {
         let same = |kind: &SameRule| {
             let first = &kind.kept[0];
@@ -198,7 +198,7 @@ impl ValidationReport {
         }
     }
 
-    /// Adds what was found in a later part of the input, whose lines were counted from zero at `lines`.
+    /// Adds the report on a later part of the input, before which there are `lines` lines.
     pub(in crate::safetab) fn append(&mut self, later: ValidationReport, lines: u64) {
         for kind in later.kinds {
             let first = &kind.kept[0];
@@ -220,7 +220,7 @@ impl ValidationReport {
     }
 }
 
-/// Text that a terminal shows as it is, clipped.
+/// Text without control characters, clipped.
 fn shown(value: &[u8]) -> String {
     let text = String::from_utf8_lossy(&value[..value.len().min(8 * SHOWN)]);
     let mut clipped: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();

@@ -12,13 +12,13 @@ use std::collections::HashMap;
 
 use crate::safetab::tables::PublishedTable;
 
-/// An entity: the place of its type among those of the pass, and its place among the entities of the type.
+/// An entity: the position of its type among those of the pass, and its position among the entities of the type.
 pub type Entity = (usize, u32);
 
 /// What a group publishes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
-    /// The workload that it got.
+    /// Its table.
     pub table: PublishedTable,
     /// Its noisy counts.
     pub counts: Vec<i64>,
@@ -36,9 +36,9 @@ pub struct Coterminous {
 /// A set of coterminous groups, one iteration of a set of entities.
 #[derive(Debug)]
 enum State {
-    /// Only suppressed ones came so far: these.
+    /// Only suppressed groups came so far: these.
     Waiting(Vec<Entity>),
-    /// One was published, and all that follow publish the same.
+    /// One group was published, and all that follow publish the same.
     Donor(Published),
 }
 
@@ -60,13 +60,13 @@ impl Coterminous {
         self.sets.is_empty()
     }
 
-    /// How many groups published what another one gave.
+    /// How many groups publish the counts of another one.
     pub fn replaced(&self) -> u64 {
         self.replaced
     }
 
-    /// Takes what a group of a coterminous entity would publish, nothing where it is suppressed, and returns what is
-    /// published now: for itself, and for larger ones that waited for a donor.
+    /// Takes what a group of a coterminous entity would publish, `None` if it is suppressed, and returns what is published
+    /// now: for itself, and for groups of higher levels that waited for a donor.
     pub fn publish(&mut self, entity: Entity, iteration: u16, own: Option<Published>) -> Vec<(Entity, Published)> {
         let Some(&set) = self.sets.get(&entity) else {
             return own.map(|own| (entity, own)).into_iter().collect();

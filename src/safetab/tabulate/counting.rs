@@ -1,4 +1,4 @@
-//! What the engine counts by: the atoms of the blocks, the classes of the codes, and the cells of ages and sexes.
+//! What the engine counts by: atoms of blocks, classes of codes, and cells of ages and sexes.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::{
     safetab::schema::{Combination, Granularity, IterationLevel, RaceEthCode, RegionType},
 };
 
-/// The iterations of a combination at each granularity and level, by their places in the key sets, one after the other.
+/// The iterations of a combination at each granularity and level, by their positions in the key sets, one list after the other.
 #[derive(Default, PartialEq, Eq, Hash)]
 struct Lists {
     all: Vec<i32>,
@@ -73,7 +73,7 @@ fn register_geography(public: &PublicInputs, engine: &Engine) -> Result<()> {
 }
 
 /// Combinations with the same iterations are one class; the table `classes` has the class of each text of codes, and a
-/// table for each granularity and level the iterations of each class, by their place in the key set.
+/// table for each granularity and level the iterations of each class, by their positions in the key set.
 fn register_classes(public: &PublicInputs, engine: &Engine, races: u32) -> Result<()> {
     let kinds =
         Granularity::ALL.into_iter().flat_map(|granularity| IterationLevel::ALL.map(|level| (granularity, level)));
@@ -115,7 +115,7 @@ pub(super) fn iterations_table(granularity: Granularity, level: IterationLevel) 
     format!("iterations_{}_{level}", granularity as usize)
 }
 
-/// What a text of codes of four characters says: race codes, nulls, and the ethnicity code last.
+/// The combination in a text of codes of four characters: race codes, nulls, and the ethnicity code last.
 fn combination(text: &str) -> Option<Combination> {
     let bytes = text.as_bytes();
     let (races, ethnicity) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;

@@ -11,7 +11,7 @@ use std::{
 
 use datafusion::{
     arrow::{
-        array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, ListArray, StringArray, UInt32Array},
+        array::{ArrayRef, AsArray, Int32Array, Int64Array, ListArray, StringArray, UInt32Array},
         buffer::OffsetBuffer,
         compute::{cast, take_record_batch},
         datatypes::{DataType, Field, Schema},
@@ -40,11 +40,11 @@ use crate::{
 
 /// Bytes that grouping and sorting may hold before they spill.
 pub(super) const MEMORY: usize = 1 << 30;
-/// Threads at most: sorting codes takes some 10 MiB of the memory for each, whatever the number of records.
+/// The greatest number of threads: sorting codes takes about 10 MiB of the memory for each, for any number of records.
 const THREADS: usize = 32;
 /// Rows of a piece of a table in memory.
 const PIECE: u32 = 8192;
-/// A byte that no checked file holds: fields are never quoted.
+/// A byte that no checked file contains: fields are never quoted.
 const NO_QUOTE: u8 = 1;
 
 /// An embedded query engine with tables of its own.
@@ -77,13 +77,13 @@ impl Engine {
             .map_err(wrong)?;
         let config = SessionConfig::new()
             .with_target_partitions(threads)
-            // What merging sorted runs takes is set aside for each thread.
+            // Each thread sets memory aside for merging sorted runs.
             .with_sort_spill_reservation_bytes(memory / threads / 32)
-            // The left side of a join is held in memory, once for all threads, and the other side goes by. The engine does
-            // not know how many records there are, so the questions say which is which.
+            // The left side of a join is held in memory, once for all threads, and the other side streams past it. The engine
+            // does not know how many records there are, so the queries decide which side is which.
             .with_repartition_joins(false)
             .set_bool("datafusion.optimizer.join_reordering", false)
-            // Views keep all the text that they were cut from, and are counted with it.
+            // Views keep the whole text that they are part of, and memory is counted with it.
             .set_bool("datafusion.execution.parquet.schema_force_view_types", false);
         let runtime = Builder::new_multi_thread().worker_threads(threads).build();
         let runtime = runtime.map_err(|why| Error::Engine { why: why.to_string() })?;
@@ -200,7 +200,7 @@ impl Engine {
     fn register_batch(&self, name: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()> {
         let failed = |why: ArrowError| Error::Engine { why: why.to_string() };
         let batch = RecordBatch::try_from_iter(columns).map_err(failed)?;
-        // In pieces, so that threads share it; copied, since the memory of a slice is counted as that of the whole.
+        // In pieces, so that threads share it; copied, because the memory of a slice is counted as that of the whole.
         let piece = |from: u32| {
             let end = (batch.num_rows() as u32).min(from + PIECE);
             take_record_batch(&batch, &UInt32Array::from_iter_values(from..end)).map_err(failed)
@@ -225,7 +225,7 @@ impl Engine {
         let fields = columns.iter().map(|(name, kind)| Field::new(*name, kind.clone(), false));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<Field>>()));
         let out = File::create(&file).map_err(|why| file_error(&file, why))?;
-        // The engine's own writer gets no memory where groups that could be spilled have taken it all.
+        // The engine's own writer gets no memory if groups that could be spilled have taken all of it.
         let mut out = ArrowWriter::try_new(out, schema.clone(), None).map_err(failed)?;
         self.each_batch(self.sql(sql)?, &mut |batch| {
             let answered = batch.columns().iter().zip(columns);
@@ -257,7 +257,7 @@ fn addresses(files: &[PathBuf]) -> Result<Vec<String>> {
     files.iter().map(|file| address(file)).collect()
 }
 
-/// A file's URL: every byte but those of plain names is escaped, or a name could be taken for a pattern.
+/// A file's URL: every byte except those of plain names is escaped, or a name could be taken for a pattern.
 fn address(file: &Path) -> Result<String> {
     let full = std::path::absolute(file).map_err(|why| file_error(file, why))?;
     let text = full.to_str().ok_or_else(|| file_error(file, "the name is not in UTF-8: rename it"))?;

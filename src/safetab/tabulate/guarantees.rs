@@ -1,4 +1,4 @@
-//! What a run reveals of one person, certified.
+//! What a run reveals about one person: its certified privacy guarantees.
 //!
 //! A person enters at most s groups of a level. A group that is detailed-only publishes one count that changes by one, of
 //! noise s / (2 rho). Any other group has two: the total of stage 1, and one cell of stage 2. Which cells stage 2 counts is
@@ -11,12 +11,12 @@
 //! exact loss is not: here it is the largest over all mixes. (With geometric noise the worst is known: the most
 //! detailed-only groups. Any mechanism with the pure guarantee epsilon, the two stages among them, is post-processing of one
 //! count whose loss is epsilon or -epsilon, as that of one count with this noise is, and composition preserves it: Kairouz,
-//! Oh & Viswanath 2015, Theorem 3.4.) The mix is one per granularity and level of iterations, since
-//! the iterations of a person are the same in all entities of a granularity. A person in fewer groups reveals less, as do
+//! Oh & Viswanath 2015, Theorem 3.4.) There is one mix per granularity and level of iterations, since
+//! the iterations of a person are the same in all entities of a granularity. A person in fewer groups reveals less, and so do
 //! neighbors who share groups.
 //!
-//! Unbounded neighbors: a record is added or removed; it is in one pass. Bounded: a record is changed, into any other, so
-//! that it leaves the groups of one mix and enters those of another, maybe of the other pass.
+//! Unbounded neighbors: a record is added or removed; it is in one pass. Bounded: a record is changed into any other, so it
+//! leaves the groups of one mix and enters those of another, possibly in the other pass.
 
 use std::collections::BTreeMap;
 
@@ -37,19 +37,19 @@ const DIGITS: u32 = 10;
 /// How many counts of each law change by one.
 type Mix = BTreeMap<Law, u64>;
 
-/// What a part of a run spends.
+/// The guarantee of a part of a run under one relation of neighbors.
 #[derive(Clone, Debug)]
 pub struct Guarantee {
     /// The budget in the unit of the guarantee: rho, or the epsilon of pure differential privacy.
     pub budget: Rational,
-    /// The smallest epsilon at delta, of the mix for which it is largest; nothing where the losses lie on a lattice that is
+    /// The smallest epsilon at delta, of the mix for which it is largest; `None` if the losses lie on a lattice that is
     /// too fine for an exact account.
     pub epsilon: Option<Enclosure>,
-    /// The epsilon at delta that rho-zCDP implies (Bun & Steinke); nothing under pure differential privacy.
+    /// The epsilon at delta that rho-zCDP implies (Bun & Steinke); `None` under pure differential privacy.
     pub zcdp_epsilon: Option<Enclosure>,
 }
 
-/// What a part of a run spends under both relations of neighbors.
+/// The guarantees of a part of a run under both relations of neighbors.
 #[derive(Clone, Debug)]
 pub struct Guarantees {
     /// One record is added or removed.
@@ -168,7 +168,8 @@ fn mixes(levels: &[&TabulatedLevel], privacy: Privacy) -> Vec<Mix> {
         let mut mix = Mix::new();
         for plan in levels {
             let kind = (plan.region_type.granularity(), plan.level);
-            let place = kinds.iter().position(|(known, _)| *known == kind).unwrap_or_default();
+            // Every level has its kind among them.
+            let Some(place) = kinds.iter().position(|(known, _)| *known == kind) else { continue };
             let others = (plan.iterations.len() - plan.detailed_only()) as u64;
             let others = others.min(u64::from(plan.stability) - choice[place]);
             for (noise, count) in [(&plan.total_only, choice[place]), (&plan.stage_1, others), (&plan.stage_2, others)]
@@ -183,7 +184,7 @@ fn mixes(levels: &[&TabulatedLevel], privacy: Privacy) -> Vec<Mix> {
     choices.into_iter().map(mix).collect()
 }
 
-/// The mixes that no other one contains: to publish fewer counts is post-processing of publishing more.
+/// The mixes that no other one contains: publishing fewer counts is post-processing of publishing more.
 fn largest(mut mixes: Vec<Mix>) -> Vec<Mix> {
     mixes.sort();
     mixes.dedup();
@@ -213,7 +214,7 @@ fn worst(mixes: &[Mix], delta: &Rational) -> Result<Option<Enclosure>> {
     });
     match epsilon {
         Ok(epsilon) => Ok(Some(epsilon)),
-        // Too fine a lattice, or noise outside the accountant's range: the plain guarantee remains.
+        // The lattice is too fine, or the noise outside the accountant's range: only the budget is guaranteed.
         Err(Error::Unsweepable { .. } | Error::OutOfRange { .. }) => Ok(None),
         Err(other) => Err(other),
     }

@@ -1,4 +1,4 @@
-//! The plan of a run: which levels are tabulated, with which noise, and what each leaves out.
+//! The population group levels of a run: their noise, thresholds and key sets, and what each suppresses.
 
 use rug::Rational;
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Noise of one law, with what follows from the law.
+/// The noise of one count: its law and its margin of error.
 #[derive(Clone, Debug)]
 pub struct CountNoise {
     /// The law of the noise on one count.
@@ -32,17 +32,18 @@ pub struct TabulatedLevel {
     pub level: IterationLevel,
     /// The budget of the level: rho, or epsilon under pure differential privacy.
     pub budget: Rational,
-    /// To at most how many groups of the level one person belongs, whoever it is.
+    /// The greatest number of groups of the level that any person belongs to.
     pub stability: u32,
-    /// Whole budget in one total, for groups that are detailed-only.
+    /// The noise of the total of a detailed-only group, which spends the whole budget.
     pub total_only: CountNoise,
-    /// The share gamma, for the total that chooses the workload of all other groups. It is not published.
+    /// The noise of the total that chooses the workload of any other group, which spends the share gamma. The total is not
+    /// published.
     pub stage_1: CountNoise,
-    /// The rest, for the workload.
+    /// The noise of the workload, which spends the rest.
     pub stage_2: CountNoise,
     /// The totals of stage 1 from which sex is crossed with 4, 9 and 23 ages.
     pub thresholds: [i64; 3],
-    /// A published total of a detailed-only group, and of another one without ages, must exceed this; nothing where
+    /// A published total of a detailed-only group, and of another one without ages, must exceed this; `None` if
     /// groups of this level are not suppressed.
     pub suppression: Option<[i64; 2]>,
     /// The iterations in ascending order.
@@ -88,7 +89,7 @@ impl TabulatedLevel {
         let noise = |share: &Rational| CellNoise::new(noise_kind, &(Rational::from(&budget * share) / stability));
         let total_only = noise(&Rational::from(1))?;
         let (stage_1, stage_2) = (noise(gamma)?, noise(&Rational::from(1 - gamma))?);
-        // Nation and states are published whatever they count.
+        // Groups of the nation and the states are never suppressed.
         let suppressed = !matches!(region_type, RegionType::Usa | RegionType::State | RegionType::PrState);
         let chance = config.zero_suppression_chance().filter(|chance| suppressed && **chance > 0);
         let suppression = chance.map(|chance| {
@@ -111,7 +112,7 @@ impl TabulatedLevel {
         })
     }
 
-    /// How many groups the level has: every entity with every iteration, whether anybody is in them or not.
+    /// How many groups the level has: every entity with every iteration, empty ones included.
     pub fn groups(&self) -> u64 {
         self.regions.len() as u64 * self.iterations.len() as u64
     }

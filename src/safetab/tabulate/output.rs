@@ -1,4 +1,4 @@
-//! The tables T1 and T2 in the bureau's format: fields parted by `|`, one file of each for every pass.
+//! The tables T1 and T2 in the bureau's format: fields separated by `|`, one file of each for every pass.
 //!
 //! T1 has the total of every group that is not suppressed. T2 has the cells of the groups that have ages and the two
 //! sexes as sums of them, age `*`. A total of a group with ages is the sum of its noisy cells too, so that both tables
@@ -19,7 +19,7 @@ use super::{
     workload::bounds,
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     files::file_error,
     safetab::{
         schema::{Pass, RegionType},
@@ -30,14 +30,14 @@ use crate::{
 /// Groups whose rows are formed by one thread at a time.
 const PART: usize = 1 << 11;
 
-/// The two tables of a pass, being written.
+/// The two tables of a pass while they are written.
 pub struct ReleaseTables {
     totals: TableFile,
     cells: TableFile,
     coterminous: Coterminous,
     /// The types of region, highest summary level first.
     types: &'static [RegionType],
-    /// Their entities; a type that has not been begun has none yet.
+    /// Their entities; none yet for a type that has not been begun.
     regions: Vec<Vec<String>>,
     suppressed: u64,
 }
@@ -63,14 +63,14 @@ pub struct Written {
     pub totals: u64,
     /// Rows of T2.
     pub cells: u64,
-    /// Groups that are left out because their noisy total is small, before coterminous ones are filled in.
+    /// Groups that are left out because their noisy total is small, before coterminous groups are filled in.
     pub suppressed: u64,
     /// Groups that publish the counts of a coterminous one.
     pub coterminous: u64,
 }
 
 impl ReleaseTables {
-    /// Two empty tables with their headings, which tell an insecure seed.
+    /// Two empty tables with their headings, which show an insecure seed.
     pub fn create(folder: &Path, pass: Pass, coterminous: Coterminous, insecure_seed: Option<u64>) -> Result<Self> {
         let file = match pass {
             Pass::UnitedStates => "us.csv",
@@ -90,9 +90,11 @@ impl ReleaseTables {
         })
     }
 
-    /// Writes the groups of a piece.
+    /// Writes the groups of a batch.
     pub fn write(&mut self, plan: &TabulatedLevel, piece: &GroupBatch) -> Result<()> {
-        let place = self.types.iter().position(|&known| known == plan.region_type).unwrap_or_default();
+        let place = self.types.iter().position(|&known| known == plan.region_type).ok_or_else(|| {
+            Error::out_of_range("the type of region", plan.region_type, "one that the pass tabulates")
+        })?;
         if self.regions[place].is_empty() {
             self.regions[place].clone_from(&plan.regions);
         }
@@ -220,7 +222,7 @@ impl Rows {
     }
 }
 
-/// Appends a number in decimal, with zeros before it up to `least` digits.
+/// Appends a number in decimal, padded with zeros to `least` digits.
 fn number(out: &mut Vec<u8>, value: i128, least: usize) {
     let mut digits = [b'0'; 40];
     let mut at = digits.len();
@@ -230,7 +232,7 @@ fn number(out: &mut Vec<u8>, value: i128, least: usize) {
         digits[at] += (wide % 10) as u8;
         wide /= 10;
     }
-    // Divisions of 64 bits are the fast ones, and nearly every count needs no others.
+    // Nearly every count fits into 64 bits, whose divisions are faster.
     let mut rest = wide as u64;
     while rest > 0 {
         at -= 1;

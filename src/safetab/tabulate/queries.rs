@@ -112,7 +112,7 @@ fn sum_up(regions: &str, iterations: &str) -> String {
     )
 }
 
-/// The text of a record's codes. Race codes have four digits and nulls none, so it can be parted again.
+/// The text of a record's codes. Every code has four characters, so it can be split again.
 fn codes(races: u32) -> String {
     let columns = (1..=races).map(|number| format!("\"QRACE{number}\""));
     columns.chain(["\"QSPAN\"".to_string()]).collect::<Vec<String>>().join(" || ")

@@ -1,7 +1,7 @@
-//! Algorithms 1 and 2 of SafeTab-P (2024 paper) over the groups of one level, in pieces of bounded size.
+//! Algorithms 1 and 2 of SafeTab-P (2024 paper) over the groups of one level, in batches of bounded size.
 //!
 //! The groups are those of the specification and the geography: every entity with every iteration. A group without
-//! records has zeros like any other count and gets the same noise, or its absence would tell that it is empty.
+//! records has zeros like any other count and gets the same noise; otherwise its absence would reveal that it is empty.
 
 use super::{
     levels::TabulatedLevel,
@@ -14,14 +14,14 @@ use crate::{
 };
 
 /// Groups that are tabulated together.
-const PIECE: usize = 1 << 15;
+const BATCH: usize = 1 << 15;
 
 /// The noisy counts of consecutive groups.
 #[derive(Debug, Default)]
 pub struct GroupBatch {
     /// The number of the first group: entity times the number of iterations, plus iteration.
     pub first: u64,
-    /// What each group gets; nothing where it is suppressed.
+    /// The table that each group gets; `None` if it is suppressed.
     pub tables: Vec<Option<PublishedTable>>,
     /// Where the counts of each group begin.
     starts: Vec<usize>,
@@ -29,27 +29,27 @@ pub struct GroupBatch {
 }
 
 impl GroupBatch {
-    /// The noisy counts of a group of the piece: its total, or its cells, males first.
+    /// The noisy counts of a group of the batch: its total, or its cells, males first.
     pub fn counts(&self, group: usize) -> &[i64] {
         let width = self.tables[group].map_or(0, |table| table.noisy_cells() as usize);
         &self.counts[self.starts[group]..][..width]
     }
 }
 
-/// One level on its way from counts to noisy counts.
+/// The tabulation of one level: exact counts in, noisy counts out.
 pub struct Tabulation<'a> {
     plan: &'a TabulatedLevel,
     allow_negative_counts: bool,
     total_only: Sampler,
     stage_1: Sampler,
     stage_2: Sampler,
-    /// The finest cells of the groups of the present piece.
+    /// The finest cells of the groups of the current batch.
     cells: Vec<Cells>,
     first: u64,
 }
 
 impl<'a> Tabulation<'a> {
-    /// Nothing counted yet.
+    /// A tabulation with nothing counted yet.
     pub fn new(plan: &'a TabulatedLevel, allow_negative_counts: bool) -> Result<Self> {
         let mut tabulation = Tabulation {
             plan,
@@ -65,13 +65,13 @@ impl<'a> Tabulation<'a> {
     }
 
     fn begin(&mut self, first: u64) {
-        let length = (self.plan.groups() - first).min(PIECE as u64) as usize;
+        let length = (self.plan.groups() - first).min(BATCH as u64) as usize;
         self.first = first;
         self.cells.clear();
         self.cells.resize(length, [0; CELLS]);
     }
 
-    /// Counts `count` persons in a cell of a group. Groups come in ascending order; those that are passed over are empty.
+    /// Counts `count` persons in a cell of a group. Groups come in ascending order; those that are skipped are empty.
     pub fn count(
         &mut self,
         (region, iteration): (u32, u32),
@@ -88,7 +88,7 @@ impl<'a> Tabulation<'a> {
         Ok(())
     }
 
-    /// Tabulates all groups that are left.
+    /// Tabulates all remaining groups.
     pub fn finish(mut self, streams: &mut Streams, publish: &mut dyn FnMut(GroupBatch) -> Result<()>) -> Result<()> {
         while !self.cells.is_empty() {
             self.publish(streams, publish)?;
@@ -97,13 +97,13 @@ impl<'a> Tabulation<'a> {
     }
 
     fn publish(&mut self, streams: &mut Streams, publish: &mut dyn FnMut(GroupBatch) -> Result<()>) -> Result<()> {
-        let piece = self.piece(streams)?;
-        publish(piece)?;
+        let batch = self.batch(streams)?;
+        publish(batch)?;
         self.begin(self.first + self.cells.len() as u64);
         Ok(())
     }
 
-    fn piece(&self, streams: &mut Streams) -> Result<GroupBatch> {
+    fn batch(&self, streams: &mut Streams) -> Result<GroupBatch> {
         let plan = self.plan;
         let width = plan.iterations.len() as u64;
         let detailed_only: Vec<bool> = (self.first..)
@@ -111,9 +111,9 @@ impl<'a> Tabulation<'a> {
             .map(|group| plan.iterations[(group % width) as usize].detailed_only)
             .collect();
         let totals_only = detailed_only.iter().filter(|only| **only).count();
-        let mut piece = GroupBatch { first: self.first, ..GroupBatch::default() };
+        let mut batch = GroupBatch { first: self.first, ..GroupBatch::default() };
 
-        // Stage 1, for the groups that have two. Its noisy totals choose and are forgotten.
+        // Stage 1, for the groups that have two stages. Its noisy totals choose the workload and are not kept.
         let mut stage_1 = drawn(&self.stage_1, self.cells.len() - totals_only, streams).into_iter();
         for (cells, &only) in self.cells.iter().zip(&detailed_only) {
             let table = match only {
@@ -123,17 +123,17 @@ impl<'a> Tabulation<'a> {
                     called_for(noisy, &plan.thresholds)
                 }
             };
-            piece.starts.push(piece.counts.len());
-            sums(table, cells, &mut piece.counts);
-            piece.tables.push(Some(table));
+            batch.starts.push(batch.counts.len());
+            sums(table, cells, &mut batch.counts);
+            batch.tables.push(Some(table));
         }
 
         // Stage 2, and the whole budget for the detailed-only groups, which have one count each.
-        let mut stage_2 = drawn(&self.stage_2, piece.counts.len() - totals_only, streams).into_iter();
+        let mut stage_2 = drawn(&self.stage_2, batch.counts.len() - totals_only, streams).into_iter();
         let mut total_only = drawn(&self.total_only, totals_only, streams).into_iter();
         for (group, &only) in detailed_only.iter().enumerate() {
-            let end = piece.starts.get(group + 1).copied().unwrap_or(piece.counts.len());
-            let counts = &mut piece.counts[piece.starts[group]..end];
+            let end = batch.starts.get(group + 1).copied().unwrap_or(batch.counts.len());
+            let counts = &mut batch.counts[batch.starts[group]..end];
             let noise = if only { &mut total_only } else { &mut stage_2 };
             for count in counts.iter_mut() {
                 *count = add(*count, noise.next())?;
@@ -141,13 +141,13 @@ impl<'a> Tabulation<'a> {
             if let (Some(thresholds), [total]) = (plan.suppression, &*counts)
                 && *total <= thresholds[usize::from(!only)]
             {
-                piece.tables[group] = None;
+                batch.tables[group] = None;
             }
             if !self.allow_negative_counts {
                 counts.iter_mut().for_each(|count| *count = (*count).max(0));
             }
         }
-        Ok(piece)
+        Ok(batch)
     }
 }
 
@@ -158,7 +158,7 @@ fn drawn(sampler: &Sampler, length: usize, streams: &mut Streams) -> Vec<i64> {
     noise
 }
 
-/// A count with its noise, without which it is never published.
+/// A count with its noise; without noise there is an error, never a count.
 fn add(count: i64, noise: Option<i64>) -> Result<i64> {
     noise.and_then(|noise| count.checked_add(noise)).ok_or(Error::Overflow { position: 0, count })
 }
@@ -210,10 +210,10 @@ mod tests {
         let mut streams = Streams::with_insecure_seed(5);
         let mut tabulation = Tabulation::new(plan, true).unwrap();
         let mut next = 0;
-        let mut publish = |piece: GroupBatch| {
-            assert_eq!(piece.first, next);
-            for (i, &table) in piece.tables.iter().enumerate() {
-                see(next, table, piece.counts(i));
+        let mut publish = |batch: GroupBatch| {
+            assert_eq!(batch.first, next);
+            for (i, &table) in batch.tables.iter().enumerate() {
+                see(next, table, batch.counts(i));
                 next += 1;
             }
             Ok(())
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_groups_have_the_noise_of_their_part() {
+    fn empty_groups_have_the_noise_of_their_stage() {
         let plan = plan(4000);
         let (mut only, mut staged) = (Vec::new(), Vec::new());
         run(
@@ -320,8 +320,8 @@ mod tests {
         let plan = plan(10);
         let tabulation = Tabulation::new(&plan, false).unwrap();
         let mut least = Vec::new();
-        let mut publish = |piece: GroupBatch| {
-            least.extend((0..500).map(|i| piece.counts(i)[0]));
+        let mut publish = |batch: GroupBatch| {
+            least.extend((0..500).map(|i| batch.counts(i)[0]));
             Ok(())
         };
         tabulation.finish(&mut streams, &mut publish).unwrap();

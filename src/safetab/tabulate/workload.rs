@@ -1,8 +1,8 @@
-//! What is published of a population group: one total, or sex crossed with 4, 9 or 23 ages.
+//! The workload of a population group: one total, or sex crossed with 4, 9 or 23 ages, as sums of the finest cells.
 
 use crate::safetab::tables::PublishedTable;
 
-/// Sex by the finest ages.
+/// The number of finest cells: sex by 23 ages.
 pub const CELLS: usize = 2 * 23;
 
 /// Sex by age in the finest cells, males before females, ages ascending.
@@ -11,13 +11,12 @@ pub type Cells = [i64; CELLS];
 /// The oldest age that a record may have.
 pub const OLDEST: u8 = 115;
 
-/// The workload that a noisy total calls for (Algorithm 2, lines 17 to 25): as many steps as there are thresholds that it
-/// reaches.
+/// The table that a noisy total calls for (Algorithm 2, lines 17 to 25): one step finer for each threshold that it reaches.
 pub fn called_for(noisy_total: i64, thresholds: &[i64; 3]) -> PublishedTable {
     PublishedTable::ALL[thresholds.iter().filter(|&&threshold| noisy_total >= threshold).count()]
 }
 
-/// The counts of a workload: sums of the finest cells, for every bin is a union of finest bins.
+/// The counts of a table: sums of the finest cells, since every bin is a union of finest bins.
 pub fn sums(table: PublishedTable, cells: &Cells, out: &mut Vec<i64>) {
     let ages = table.ages();
     if ages.is_empty() {

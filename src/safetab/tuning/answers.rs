@@ -1,4 +1,4 @@
-//! All that is to be said of a level of a plan.
+//! All answers about a level of a plan: margins, sizes, suppression, and the epsilons of a person.
 
 use rug::{Integer, Rational};
 
@@ -25,16 +25,16 @@ pub struct TuningQuestion {
     pub neighbors: Neighbors,
     /// The delta of epsilons.
     pub delta: Rational,
-    /// Sizes of groups of which suppression is told, besides some of the rule's own.
+    /// Sizes of groups whose suppression is reported, besides some that the rule suggests.
     pub sizes: Vec<u64>,
     /// The relative width of enclosures: 10^-digits.
     pub digits: u32,
 }
 
-/// A level, answered.
+/// The answers about a level.
 #[derive(Clone, Debug)]
 pub struct TunedLevel {
-    /// The total of a group that gets nothing else.
+    /// The total of a group of which nothing else is published.
     pub total_only: Stage,
     /// The total that chooses the table.
     pub stage_1: Stage,
@@ -42,12 +42,12 @@ pub struct TunedLevel {
     pub stage_2: Stage,
     /// Each table.
     pub tables: Vec<TableMargins>,
-    /// For each threshold, the least size of a group that reaches it with 95 %; nothing where none are given.
+    /// For each threshold, the smallest group that reaches it with 95 %; `None` if no thresholds are given.
     pub reached: Option<Vec<(PublishedTable, i64, Integer)>>,
-    /// The suppression of small totals; nothing where none are suppressed.
+    /// The suppression of small totals; `None` if none are suppressed.
     pub suppressed: Option<SuppressionEffect>,
-    /// What one person's data reveal.
-    pub person_epsilons: PersonEpsilons,
+    /// The epsilons of a person.
+    pub epsilons: PersonEpsilons,
 }
 
 /// The suppression of small totals.
@@ -59,11 +59,11 @@ pub struct SuppressionEffect {
     pub of_zero: Enclosure,
     /// `P[X < T]`: the same under the rule of the paper's text.
     pub of_zero_below: Enclosure,
-    /// The least size of a group that is published with 95 %.
+    /// The smallest group that is published with 95 %.
     pub published_from: u64,
     /// Groups of some sizes.
     pub sizes: Vec<GroupSuppression>,
-    /// How many of the expected groups are suppressed on average; nothing where none are expected.
+    /// How many of the expected groups are suppressed on average; `None` if none are expected.
     pub expected: Option<Enclosure>,
 }
 
@@ -74,7 +74,7 @@ pub struct GroupSuppression {
     pub size: u64,
     /// How likely it is suppressed.
     pub probability: Enclosure,
-    /// The bias of its count given that it is published; nothing for noise too wide to be summed.
+    /// The bias of its count given that it is published; `None` for noise too wide to be summed.
     pub bias: Option<Enclosure>,
     /// That bias by the paper's formula (13).
     pub formula: Option<Enclosure>,
@@ -95,7 +95,7 @@ impl PlannedLevel {
             tables: self.level.tables(&question.target_error)?,
             reached: reached.transpose()?,
             suppressed,
-            person_epsilons: person_epsilons(
+            epsilons: person_epsilons(
                 &[(&self.level, self.total_only)],
                 question.neighbors,
                 &question.delta,
@@ -141,8 +141,8 @@ impl PlannedLevel {
 }
 
 impl TuningPlan {
-    /// What one person's data reveal at all levels together.
-    pub fn person_epsilons(&self, question: &TuningQuestion) -> Result<PersonEpsilons> {
+    /// The epsilons of a person at all levels together.
+    pub fn epsilons(&self, question: &TuningQuestion) -> Result<PersonEpsilons> {
         let levels: Vec<_> = self.levels.iter().map(|planned| (&planned.level, planned.total_only)).collect();
         person_epsilons(&levels, question.neighbors, &question.delta, question.digits)
     }
@@ -184,6 +184,6 @@ groups = [[0, 1000], [21, 40], [1000, 7]]
             let chance = |size: i64| tuned.stage_1.noise.survival(threshold - size, 15).unwrap();
             assert!(*chance(size).lower() >= margin_level() && *chance(size - 1).upper() < margin_level());
         }
-        assert_eq!(plan.person_epsilons(&question).unwrap().budget, tuned.person_epsilons.budget);
+        assert_eq!(plan.epsilons(&question).unwrap().budget, tuned.epsilons.budget);
     }
 }

@@ -1,13 +1,13 @@
-//! What the data of one person reveal, for one level or for a plan.
+//! The exact epsilon of a person, for one level or for a plan.
 //!
 //! A person is in at most s groups of a level. A group that is published by its total only has one count that changes by
 //! one; another has two, the total of stage 1 and one cell of stage 2. Which cells stage 2 has depends on the noisy total
 //! of stage 1, but whichever it has, the person is in exactly one of them, with the same noise: the adaptive composition
-//! has the law of independent counts. Groups and cells without the person are alike for both neighbors, and fewer groups
-//! are post-processing of more.
+//! has the law of independent counts. Groups and cells without the person have the same law for both neighbors, and fewer
+//! groups are post-processing of more.
 //!
-//! How many of the s groups are of the one kind and of the other depends on the person, and so does the exact epsilon: it
-//! is the largest over all mixes. For geometric noise of a group's whole budget epsilon the worst is known: any mechanism
+//! How many of the s groups are of either kind depends on the person, and so does the exact epsilon; the guarantee is the
+//! largest over all mixes. For geometric noise of a group's whole budget epsilon the worst mix is known: any mechanism
 //! with the pure guarantee epsilon, the two stages among them, is post-processing of one count with that noise (Kairouz,
 //! Oh & Viswanath 2015, Theorem 3.4, for randomized response, which is the loss of one count), and composition preserves
 //! this.
@@ -26,30 +26,30 @@ use crate::{
     safetab::cell_noise::NoiseKind,
 };
 
-/// At most so many mixes are compared.
+/// The greatest number of mixes that are compared.
 const MOST_MIXES: usize = 2000;
 
-/// The epsilons at one delta, in nats; nothing where the losses lie on a lattice that is too fine for an exact account.
+/// The epsilons at one delta, in nats; `None` if the losses lie on a lattice that is too fine for an exact account.
 #[derive(Clone, Debug)]
 pub struct PersonEpsilons {
     /// The budget in the unit of the guarantee: rho, or the epsilon of pure differential privacy.
     pub budget: Rational,
     /// The exact epsilon of a person whose groups all have two stages.
     pub two_stage: Option<Enclosure>,
-    /// That of a person whose groups are all published by their totals, at the levels that have such groups; nothing where
-    /// none has.
+    /// That of a person whose groups are all published by their totals, at the levels that have such groups; `None` if no
+    /// level has.
     pub total_only: Option<Enclosure>,
-    /// The largest over all mixes of both; nothing where they are too many to compare.
+    /// The largest over all mixes of both; `None` if they are too many to compare.
     pub largest: Option<Enclosure>,
-    /// How many mixes there are, of which the largest is known to be one.
+    /// How many mixes are compared.
     pub mixes: usize,
     /// What the concentrated guarantee implies by the conversion that the bureau published (Bun & Steinke), and by the
-    /// best order (Canonne, Kamath & Steinke); nothing for geometric noise, whose budget is a guarantee already.
+    /// best order (Canonne, Kamath & Steinke); `None` for geometric noise, whose budget is a guarantee already.
     pub zcdp: Option<[Enclosure; 2]>,
 }
 
-/// What is spent at a delta, 0 < delta < 1, by levels with one mechanism; `true` beside those that have groups published by
-/// their totals only. Epsilons to a relative width of 10^-digits.
+/// The epsilons of a person at a delta, 0 < delta < 1, for levels with one kind of noise; `true` beside those that have
+/// groups published by their totals only. Epsilons have a relative width of 10^-digits.
 pub fn person_epsilons(
     levels: &[(&GroupLevel, bool)],
     neighbors: Neighbors,
@@ -61,23 +61,15 @@ pub fn person_epsilons(
         return Err(Error::EmptyComposition);
     };
     if levels.iter().any(|(level, _)| level.noise_kind() != noise_kind) {
-        let expected = "one mechanism for all levels";
-        return Err(Error::out_of_range("the mechanism", "two different ones", expected));
+        let expected = "one kind of noise for all levels";
+        return Err(Error::out_of_range("the noise of the levels", "of two kinds", expected));
     }
-    let all = |total_only: bool| -> Result<Composition> {
-        let mut counts: Vec<Counts> = Vec::new();
-        for (level, allowed) in levels {
-            let groups = u64::from(level.stability()) * sides;
-            let own = if total_only && *allowed { groups } else { 0 };
-            counts.extend(level.counts(own, groups - own)?);
-        }
-        Composition::new(counts)
-    };
     let delta = &Delta::try_from(delta)?;
     let budget = levels.iter().fold(Rational::new(), |sum, (level, _)| sum + level.budget()) * sides;
     let any = levels.iter().any(|(_, allowed)| *allowed);
     let exact = |total_only: bool| -> Result<Option<Enclosure>> {
-        let epsilon = within(all(total_only)?.epsilon(delta, digits))?.map(|epsilon| epsilon.value);
+        let epsilon =
+            if_possible(unmixed(levels, sides, total_only)?.epsilon(delta, digits))?.map(|epsilon| epsilon.value);
         // The pure guarantee holds at every delta.
         let below_pure = |own: Enclosure| match noise_kind {
             NoiseKind::DiscreteGaussian => own,
@@ -96,7 +88,7 @@ pub fn person_epsilons(
         NoiseKind::DiscreteGaussian => match mixes(levels, sides)? {
             (None, count) => (None, count),
             (Some(mixes), count) => {
-                let worst = within(WorstPath::new(mixes, Units::Single)?.epsilon(delta, digits))?;
+                let worst = if_possible(WorstPath::new(mixes, Units::Single)?.epsilon(delta, digits))?;
                 // The largest is at least each, and what was found for all may be wider.
                 let each = [&two_stage, &total_only].into_iter().flatten();
                 (worst.map(|worst| each.fold(worst.value, |most, own| most.max(own))), count)
@@ -113,15 +105,26 @@ pub fn person_epsilons(
     Ok(PersonEpsilons { budget, two_stage, total_only, largest, mixes, zcdp })
 }
 
-/// Nothing where the exact account is out of reach.
-fn within<T>(answer: Result<T>) -> Result<Option<T>> {
+/// What changes with a person all of whose groups are published by their total only where that is allowed, or none of them.
+fn unmixed(levels: &[(&GroupLevel, bool)], sides: u64, total_only: bool) -> Result<Composition> {
+    let mut counts: Vec<Counts> = Vec::new();
+    for (level, allowed) in levels {
+        let groups = u64::from(level.stability()) * sides;
+        let own = if total_only && *allowed { groups } else { 0 };
+        counts.extend(level.counts(own, groups - own)?);
+    }
+    Composition::new(counts)
+}
+
+/// The answer, or `None` if no exact account is possible.
+fn if_possible<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
         Err(Error::Unsweepable { .. } | Error::OutOfRange { .. }) => Ok(None),
         other => other.map(Some),
     }
 }
 
-/// Every mix of a person's groups, and how many there are; levels with the same noise are alike.
+/// Every mix of a person's groups, and how many there are; levels with the same noise are interchangeable.
 fn mixes(levels: &[(&GroupLevel, bool)], sides: u64) -> Result<(Option<Vec<Composition>>, usize)> {
     type Alike<'a> = BTreeMap<(&'a Rational, &'a Rational, u32), (&'a GroupLevel, u64)>;
     let mut alike: Alike = BTreeMap::new();
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn bounded_neighbors_spend_twice_and_more_levels_more() {
+    fn bounded_neighbors_double_the_budget_and_more_levels_add_to_it() {
         let delta = parse("1e-10").unwrap();
         let (one, other) = (level(NoiseKind::DiscreteGaussian, "0.159", 9), level(NoiseKind::DiscreteGaussian, "1", 9));
         let of = |levels: &[(&GroupLevel, bool)], neighbors| person_epsilons(levels, neighbors, &delta, 8).unwrap();

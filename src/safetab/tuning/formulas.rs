@@ -1,4 +1,4 @@
-//! The formulas of both papers for margins of error, as they stand: to be compared with, not to be relied upon.
+//! The formulas of both papers for margins of error, as printed: for comparison, not to be relied upon.
 //!
 //! They are meant for the level of 95 %: 1.96 is the quantile of the standard normal at 97.5 %, 1.92 is half its square,
 //! and 20 is 1 / 0.05.
@@ -15,7 +15,7 @@ use crate::{
 /// floor(b ln(40 / (1 + exp(1 / b)))), b = 1 / epsilon, for the geometric (2021, equation (36)), at least 0.
 ///
 /// The text derives both from a tail that is at most 2.5 % on each side beyond the number in the floor. The floor itself
-/// lies below that number, so nothing keeps its coverage at 95 %.
+/// lies below that number, so nothing ensures a coverage of 95 %.
 pub fn margin(noise: &CellNoise) -> Result<i64> {
     let floor = match noise {
         // floor(sqrt(q)) is the integer square root of floor(q).
@@ -48,7 +48,7 @@ fn floor_of(value: impl Fn(u32) -> Enclosure) -> Result<Integer> {
     Err(Error::out_of_range(
         "epsilon of a cell",
         "the one given",
-        "one whose margin by formula is no integer before its floor",
+        "one whose margin by formula is not an integer before its floor",
     ))
 }
 
@@ -72,8 +72,8 @@ pub fn budget(noise_kind: NoiseKind, margin: u32, gamma: &Rational, stability: u
     })
 }
 
-/// The budget of a level as the production settings were made: the square of 1.96, halved, in place of 1.92, the result
-/// rounded to so many decimals.
+/// The budget of a level as the production settings were made: half the square of 1.96 in place of 1.92, and the result
+/// rounded to this many decimals.
 pub fn rounded_budget(margin: u32, gamma: &Rational, stability: u32, decimals: u32) -> Result<Rational> {
     if margin == 0 {
         return Err(Error::out_of_range("the margin of error", 0, "at least 1 for the formula"));

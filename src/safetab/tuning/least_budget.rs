@@ -8,16 +8,16 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Certainty, rational},
+    numeric::{Certainty, Enclosure, rational},
     safetab::cell_noise::{CellNoise, NoiseKind},
 };
 
-/// The least budget on a grid with which a cell of stage 2 has a margin.
+/// The least budget on a grid with which a cell of stage 2 has a given margin.
 #[derive(Clone, Debug)]
 pub struct LeastBudget {
     /// The least multiple of the grid's step whose margin is at most the target, proven.
     pub value: Rational,
-    /// The multiple before, proven to have a larger margin; nothing where that would be 0.
+    /// The multiple before, proven to have a larger margin; `None` if that would be 0.
     pub before: Option<Rational>,
 }
 
@@ -28,8 +28,8 @@ pub const MOST_DECIMALS: u32 = 40;
 
 /// The least budget of a level, a multiple of 10^-decimals, with which the margin of a cell of stage 2 is at most `margin`.
 ///
-/// More budget is never a larger margin: |X| has a likelihood ratio that is monotone in |x|, so it is stochastically
-/// larger for a smaller budget. So halving finds the least, and two certified comparisons prove it.
+/// A larger budget never has a larger margin: |X| has a likelihood ratio that is monotone in |x|, so it is stochastically
+/// larger for a smaller budget. So bisection finds the least, and two certified comparisons prove it.
 pub fn least_budget(
     noise_kind: NoiseKind,
     margin: u32,
@@ -52,9 +52,8 @@ pub fn least_budget(
     };
     // The grid begins where the noise is within the accountant's range.
     let mut below = (least_cell_budget(noise_kind) / &cell_share / &step).ceil().into_numer_denom().0 - 1_u32;
-    let guess = formulas::budget(noise_kind, margin.max(1), gamma, stability)?.approximate();
-    let guess = (Rational::from_f64(guess).unwrap_or_default() / &step).ceil().into_numer_denom().0;
-    let mut at = guess.max(Integer::from(&below + 1_u32));
+    let first = first_guess(&formulas::budget(noise_kind, margin.max(1), gamma, stability)?)?;
+    let mut at = (first / &step).ceil().into_numer_denom().0.max(Integer::from(&below + 1_u32));
     while !meets(&at)? {
         below.clone_from(&at);
         at *= 2_u32;
@@ -67,7 +66,13 @@ pub fn least_budget(
     Ok(LeastBudget { value: Rational::from(&step * &at), before })
 }
 
-/// The least budget of a cell that has noise within the range of [`crate::noise`], with room.
+/// Where the search begins: any number would do, this one is close. A formula without a finite value is refused.
+fn first_guess(formula: &Enclosure) -> Result<Rational> {
+    let refused = || Error::out_of_range("the budget by formula", "infinite", "a smaller share of stage 1");
+    formula.upper().to_rational().ok_or_else(refused)
+}
+
+/// The least budget of a cell that has noise within the range of [`crate::noise`], with a margin.
 fn least_cell_budget(noise_kind: NoiseKind) -> Rational {
     match noise_kind {
         // sigma2 = 1 / (2 rho) up to 10^18.
@@ -76,7 +81,7 @@ fn least_cell_budget(noise_kind: NoiseKind) -> Rational {
     }
 }
 
-/// Whether `P[|X| <= m]` >= 95 %, decided by enclosures as sharp as it takes.
+/// Whether `P[|X| <= m]` >= 95 %, decided by enclosures as narrow as it takes.
 fn covers(noise: &CellNoise, m: i64) -> Result<bool> {
     let most = (1 - margin_level()) / 2_u32;
     let mut digits = 15;
@@ -121,11 +126,22 @@ mod tests {
     }
 
     #[test]
+    fn an_infinite_formula_is_refused_and_never_zero() {
+        let end = |value: f64| rug::Float::with_val(53, value);
+        let infinite = Enclosure::new(end(1.0), end(f64::INFINITY));
+        assert!(first_guess(&infinite).unwrap_err().to_string().contains("infinite"));
+        assert_eq!(first_guess(&Enclosure::double(0.25, 53)).unwrap(), parse("1/4").unwrap());
+        // More than a double can hold is still finite.
+        let gamma = Rational::from(1) - parse("1e-400").unwrap();
+        assert!(formulas::budget(NoiseKind::Geometric, 5, &gamma, 9).and_then(|formula| first_guess(&formula)).is_ok());
+    }
+
+    #[test]
     fn a_coarse_grid_and_a_margin_of_zero_have_answers() {
         let gamma = parse("1/10").unwrap();
         let coarse = least_budget(NoiseKind::DiscreteGaussian, 5000, &gamma, 9, 3).unwrap();
         assert_eq!((coarse.value, coarse.before), (parse("0.001").unwrap(), None));
-        // All of the noise is zero with probability 95 %.
+        // The noise is zero with probability 95 %.
         let none = least_budget(NoiseKind::Geometric, 0, &gamma, 9, 3).unwrap();
         let level = GroupLevel::new("", NoiseKind::Geometric, none.value, gamma.clone(), 9).unwrap();
         assert_eq!(level.stage_2().unwrap().margin, 0);

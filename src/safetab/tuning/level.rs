@@ -37,7 +37,7 @@ pub struct GroupLevel {
     stability: u32,
 }
 
-/// One of the counts that a group can get.
+/// One of the noisy counts that a group can get.
 #[derive(Clone, Debug)]
 pub struct Stage {
     /// Its noise.
@@ -52,18 +52,18 @@ pub struct Stage {
     pub formula_coverage: Enclosure,
 }
 
-/// What a table takes.
+/// The margins of error of a table, and the size of a group that it suits.
 #[derive(Clone, Debug)]
 pub struct TableMargins {
     /// The table.
     pub table: PublishedTable,
     /// The margin of error of one cell.
     pub cell: i64,
-    /// That of the sum of all cells of one sex; nothing for a total, or where the sum is too wide to be known.
+    /// That of the sum of all cells of one sex; `None` for a total, or if the sum is too wide to be computed.
     pub sex: Option<i64>,
-    /// That of the sum of all cells; nothing where it is too wide to be known.
+    /// That of the sum of all cells; `None` if it is too wide to be computed.
     pub total: Option<i64>,
-    /// The least size of a group whose average cell has a margin of at most the target error times the cell.
+    /// The smallest group whose average cell has a margin of at most the target error times the cell.
     pub size: Integer,
 }
 
@@ -106,12 +106,12 @@ impl GroupLevel {
         self.stability
     }
 
-    /// The noise of a count that has a share of what a group has.
+    /// The noise of a count that spends a share of a group's budget.
     fn noise(&self, share: &Rational) -> Result<CellNoise> {
         CellNoise::new(self.noise_kind, &(Rational::from(&self.budget * share) / self.stability))
     }
 
-    /// The noise of the total of a group that gets nothing else.
+    /// The noise of the total of a group of which nothing else is published.
     pub fn total_only_noise(&self) -> Result<CellNoise> {
         self.noise(&Rational::from(1))
     }
@@ -121,7 +121,7 @@ impl GroupLevel {
         Ok([self.noise(&self.gamma)?, self.noise(&Rational::from(1 - &self.gamma))?])
     }
 
-    /// The total of a group that gets nothing else.
+    /// The total of a group of which nothing else is published.
     pub fn total_only(&self) -> Result<Stage> {
         Stage::new(self.total_only_noise()?)
     }
@@ -138,7 +138,7 @@ impl GroupLevel {
         Stage::new(noise)
     }
 
-    /// What a person in `total_only` groups of the one kind and `two_stage` of the other moves.
+    /// The counts that change with a person who is in `total_only` groups of the one kind and `two_stage` of the other.
     pub fn counts(&self, total_only: u64, two_stage: u64) -> Result<Vec<Counts>> {
         let mut counts = Vec::new();
         if total_only > 0 {
@@ -152,8 +152,8 @@ impl GroupLevel {
         Ok(counts)
     }
 
-    /// The margins of every table, and the sizes from which the average cell meets a target error, a share of the cell
-    /// above 0: with k cells of margin m that is from k m / target on.
+    /// The margins of every table, and the smallest group whose average cell meets a target error, a share of the cell above
+    /// 0: with k cells of margin m its size is k m / target.
     pub fn tables(&self, target_error: &Rational) -> Result<Vec<TableMargins>> {
         if *target_error <= 0 {
             let expected = "a share above 0, as 1/10";
@@ -250,10 +250,9 @@ mod tests {
     #[test]
     fn the_stages_share_the_budget_of_a_group() {
         let level = level(NoiseKind::DiscreteGaussian, "0.159");
-        let person_epsilons =
-            |counts: Vec<Counts>| counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
+        let sum_of_rhos = |counts: Vec<Counts>| counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
         for total_only in 0..=9 {
-            assert_eq!(person_epsilons(level.counts(total_only, 9 - total_only).unwrap()), *level.budget());
+            assert_eq!(sum_of_rhos(level.counts(total_only, 9 - total_only).unwrap()), *level.budget());
         }
         assert_eq!([1, 2, 3, 8].map(|codes| stability(codes).unwrap()), [3, 3, 4, 9]);
         assert!(stability(0).is_err() && stability(9).is_err());

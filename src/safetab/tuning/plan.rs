@@ -1,9 +1,9 @@
-//! A plan of levels: a TOML file.
+//! A plan of levels, read from a TOML file.
 //!
 //! | field | meaning |
 //! | --- | --- |
 //! | `title` | what it is |
-//! | `noise_kind` | `discrete-gaussian` (default; budgets are rho) or `geometric` (budgets are epsilon) |
+//! | `mechanism` | `discrete-gaussian` (default; budgets are rho) or `geometric` (budgets are epsilon) |
 //! | `gamma` | the share of stage 1 (default 1/10) |
 //! | `race_codes` | race multiplicity, 1 to 8 (default 8); the stability is max(2, this) + 1 |
 //! | `neighbors` | `add-remove` (default) or `bounded` |
@@ -17,7 +17,7 @@
 //! | `total_only` | whether some of its groups are published by their total only (default false) |
 //! | `suppressed` | whether small totals are suppressed (default true) |
 //! | `thresholds` | the three noisy totals from which a group gets a finer table |
-//! | `groups` | pairs of a size and a number: so many groups of so many people are expected |
+//! | `groups` | pairs of a size and a number: how many groups of that size are expected |
 
 use rug::Rational;
 use serde::Deserialize;
@@ -31,7 +31,7 @@ use crate::{
     toml_reader::TomlReader,
 };
 
-/// At most so many levels.
+/// The greatest number of levels.
 const MOST_LEVELS: usize = 1000;
 
 /// A plan.
@@ -56,7 +56,7 @@ pub struct TuningPlan {
 pub struct PlannedLevel {
     /// Its noise.
     pub level: GroupLevel,
-    /// The margin for which the budget was found; nothing where the budget was given.
+    /// The margin for which the budget was found; `None` if the budget was given.
     pub moe: Option<u32>,
     /// Whether some of its groups are published by their total only.
     pub total_only: bool,
