@@ -93,7 +93,7 @@ fn from_persons_to_a_release(criterion: &mut Criterion) {
         persons: PathBuf::new(),
         geography: folder.path().join("GRF-C.txt"),
         out: folder.path().join("release"),
-        delta: parse("1e-10").expect("a number"),
+        delta: "1e-10".parse().expect("a delta"),
         insecure_seed: None,
         unfinished: UnfinishedDraw::Refuse,
     };

@@ -39,7 +39,7 @@ fn eighty_queries_are_allocated_and_keep_the_promise() {
         let count = query["count"].as_u64().unwrap();
         Counts::discrete_gaussian(exact(&query["sigma2"]), count, 1).unwrap()
     });
-    let delta = Composition::new(counts).unwrap().delta(&parse("12").unwrap(), 6).unwrap().value;
+    let delta = Composition::new(counts).unwrap().delta(parse("12").unwrap(), 6).unwrap().value;
     assert_eq!(delta.at_most(&parse("1e-10").unwrap()), Certainty::Yes);
     let percent = double(&answer["at_most_percent_above_optimum"]);
     assert!((0.0..10.0).contains(&percent), "{percent}");
@@ -157,7 +157,7 @@ fn a_lattice_too_fine_for_doubles_is_accounted_for_on_the_line() {
         Composition::new(counts).unwrap()
     };
     assert!(composition(0).loss().step().is_some_and(|step| step.to_f64() < 1e-150));
-    let delta = |move_by: u32| composition(move_by).delta(&parse("6").unwrap(), 6).unwrap().value;
+    let delta = |move_by: u32| composition(move_by).delta(parse("6").unwrap(), 6).unwrap().value;
     let (near, far) = (delta(0), delta(10));
     assert!(near.is_tight(5) && far.is_tight(5), "{near:?}");
     // A hundredth more in every variance moves rho by little, and delta down.

@@ -56,7 +56,7 @@ fn the_largest_of_bounded_losses_is_met_whatever_its_digits() {
             let delta = composition.delta(&epsilon, 15).expect("an answer");
             assert!(delta.met && delta.value.overlaps(&closed), "{e} {below}: {:?} {closed:?}", delta.value);
         }
-        let whole = composition.epsilon(&number("1e-30"), 12).expect("an answer");
+        let whole = composition.epsilon(number("1e-30"), 12).expect("an answer");
         assert!(whole.met && *whole.value.lower() > e.to_f64() * f64::from(count) * 0.999, "{:?}", whole.value);
     }
 }
@@ -79,7 +79,7 @@ fn one_laplace_count_has_its_closed_form() {
         let delta = one.delta(&epsilon, 30).expect("an answer").value;
         assert!(delta.overlaps(&closed) && delta.is_tight(30), "{delta:?} {closed:?}");
     }
-    let beyond = one.delta(&number("0.5"), 12).expect("an answer").value;
+    let beyond = one.delta(number("0.5"), 12).expect("an answer").value;
     assert!(*beyond.upper() == 0);
     assert_eq!(one.pure_epsilon(), Some(number("0.5")));
     // Its pure epsilon spends e^2 / 2 of zCDP.

@@ -109,7 +109,7 @@ fn against_convolution_on_the_staircase(epsilons: &[&str]) {
     let composition = composition("0.001x2");
     let masses = convolve::Masses::new(composition.loss(), 4000).unwrap();
     for epsilon in epsilons {
-        let delta = composition.delta(&number(epsilon), 12).unwrap();
+        let delta = composition.delta(number(epsilon), 12).unwrap();
         agrees(&delta, &masses.hockey_stick(&number(epsilon)), 12, &format!("0.001x2 at {epsilon}"));
     }
 }
@@ -239,7 +239,7 @@ fn delta_at_zero_is_the_total_variation() {
             sum.add(&smaller)
         });
         let total_variation = exact(&Rational::from(1)).sub(&overlap);
-        agrees(&composition.delta(&Rational::new(), 25).unwrap(), &total_variation, 25, sigma2);
+        agrees(&composition.delta(Rational::new(), 25).unwrap(), &total_variation, 25, sigma2);
     }
 }
 
@@ -249,7 +249,7 @@ fn delta_at_zero_is_the_total_variation() {
 #[test]
 fn checked_truths_hold_to_all_their_digits() {
     let epsilon = |composition: &Composition, delta: &str, digits: u32| {
-        let epsilon = composition.epsilon(&number(delta), digits).unwrap();
+        let epsilon = composition.epsilon(number(delta), digits).unwrap();
         assert!(epsilon.met && epsilon.value.is_tight(digits));
         epsilon.value
     };
@@ -269,11 +269,11 @@ fn checked_truths_hold_to_all_their_digits() {
     let release = all_levels(&Rational::from(1));
     assert!(rounds_to(&epsilon(&release, "1e-10", 12), "20.3247"));
     assert!(rounds_to(&conversions::zcdp_epsilon(release.rho(), &"1e-10".parse().unwrap(), 20), "21.9851"));
-    let far = release.delta(&Rational::from(30), 35).unwrap().value;
+    let far = release.delta(Rational::from(30), 35).unwrap().value;
     assert!(rounds_to(&far, "1.92329446074175661481017474946e-23"), "{far:?}");
 
     // Few groups on a fine lattice: side lobes of the integrand are most of a per mille here.
-    let two = composition("500/73x10 2500/137x6").delta(&Rational::from(9), 12).unwrap();
+    let two = composition("500/73x10 2500/137x6").delta(Rational::from(9), 12).unwrap();
     assert!(rounds_to(&two.value, "1.18143160e-10") && two.method.contour().unwrap().side_lobes > 0, "{two:?}");
     assert!(end(two.value.upper()) < number("1.18198e-10"), "the main lobe alone is above the truth");
 }
@@ -299,7 +299,7 @@ fn the_one_term_bound_is_above_the_profile() {
     assert_eq!(one_term(&number("20.83705")).at_most(&target), Certainty::No);
     assert_eq!(one_term(&number("20.83715")).at_most(&target), Certainty::Yes);
     // ... while delta is below a third of it there: both terms count.
-    let delta = release.delta(&number("20.8371"), 12).unwrap().value;
+    let delta = release.delta(number("20.8371"), 12).unwrap().value;
     assert_eq!(delta.at_most(&(target / 3_u32)), Certainty::Yes);
     for epsilon in ["0", "1", "5", "12", "20.8371", "40"] {
         let epsilon = number(epsilon);
@@ -338,7 +338,7 @@ fn precisions_of_epsilon_overlap_and_prove_both_sides() {
                 let epsilon = composition.epsilon(&delta, digits).unwrap();
                 assert!(epsilon.met && epsilon.value.is_tight(digits), "{digits} digits: {epsilon:?}");
                 // delta(lower) >= delta >= delta(upper), asked again with more digits.
-                let at = |epsilon: &rug::Float| composition.delta(&end(epsilon), digits + 10).unwrap().value;
+                let at = |epsilon: &rug::Float| composition.delta(end(epsilon), digits + 10).unwrap().value;
                 assert_eq!(at(epsilon.value.upper()).at_most(&delta), Certainty::Yes);
                 assert_ne!(at(epsilon.value.lower()).below(&exact(&delta)), Certainty::Yes);
                 epsilon.value
@@ -365,7 +365,7 @@ fn the_profile_falls_with_epsilon_rises_with_counts_and_stays_below_zcdp() {
             let zcdp = conversions::zcdp_delta(base.rho(), &epsilon.clone().try_into().unwrap(), 20);
             assert_eq!(at(4, &epsilon).below(&zcdp), Certainty::Yes, "{text}4 at {epsilon}");
         }
-        let epsilon = |delta: &str| base.epsilon(&number(delta), 10).unwrap().value;
+        let epsilon = |delta: &str| base.epsilon(number(delta), 10).unwrap().value;
         for pair in ["0.3", "1e-2", "1e-5", "1e-6", "1e-20"].windows(2) {
             assert_eq!(epsilon(pair[0]).below(&epsilon(pair[1])), Certainty::Yes, "{text} {pair:?}");
         }
@@ -491,11 +491,11 @@ fn extreme_questions_are_answered_soon_or_refused_clearly() {
         let start = Instant::now();
         let (result, question) = match ask {
             Epsilon(delta) => (
-                within(90, move || composition(text).epsilon(&number(delta), 8).map(|e| (e.value, e.met))),
+                within(90, move || composition(text).epsilon(number(delta), 8).map(|e| (e.value, e.met))),
                 format!("epsilon of {text} at {delta}"),
             ),
             Delta(epsilon) => (
-                within(60, move || composition(text).delta(&number(epsilon), 8).map(|d| (d.value, d.met))),
+                within(60, move || composition(text).delta(number(epsilon), 8).map(|d| (d.value, d.met))),
                 format!("delta of {text} at {epsilon}"),
             ),
         };
@@ -515,7 +515,7 @@ fn extreme_questions_are_answered_soon_or_refused_clearly() {
 
 #[test]
 fn a_lattice_too_fine_to_sweep_is_answered_soon_and_says_how_well() {
-    let answer = within(60, || composition("5x10 1e12").epsilon(&number("1e-10"), 8));
+    let answer = within(60, || composition("5x10 1e12").epsilon(number("1e-10"), 8));
     match answer.expect("an answer within a minute") {
         Ok(epsilon) => {
             assert_eq!(epsilon.met, epsilon.value.is_tight(8));
@@ -530,7 +530,7 @@ fn a_lattice_too_fine_to_sweep_is_answered_soon_and_says_how_well() {
 #[test]
 fn underflow_is_not_zero() {
     for (text, epsilon) in [("1e18", "1e4"), ("5x10", "1e9"), ("1000x3@2", "1e4")] {
-        let delta = composition(text).delta(&number(epsilon), 8).unwrap();
+        let delta = composition(text).delta(number(epsilon), 8).unwrap();
         assert!(*delta.value.upper() > 0 && delta.met == delta.value.is_tight(8), "{text}: {delta:?}");
     }
 }
@@ -539,15 +539,15 @@ fn underflow_is_not_zero() {
 fn what_has_no_answer_is_refused_by_name() {
     let level = composition("5x10");
     for delta in ["0", "1", "-1e-3", "2"] {
-        assert!(matches!(level.epsilon(&number(delta), 8), Err(Error::OutOfRange { what, .. }) if what == "delta"));
+        assert!(matches!(level.epsilon(number(delta), 8), Err(Error::OutOfRange { what, .. }) if what == "delta"));
     }
     for epsilon in ["-1e-9", "1e16"] {
-        assert!(matches!(level.delta(&number(epsilon), 8), Err(Error::OutOfRange { what, .. }) if what == "epsilon"));
+        assert!(matches!(level.delta(number(epsilon), 8), Err(Error::OutOfRange { what, .. }) if what == "epsilon"));
     }
     assert!(matches!(Composition::new(counts("")), Err(Error::EmptyComposition)));
     assert!(matches!(LossSum::new([]), Err(Error::EmptyComposition)));
     // delta(0) is below the target already: epsilon is zero, and that is exact.
-    let epsilon = level.epsilon(&number("0.52"), 8).unwrap();
+    let epsilon = level.epsilon(number("0.52"), 8).unwrap();
     assert!(
         epsilon.met && *epsilon.value.lower() == 0 && *epsilon.value.upper() == 0 && epsilon.method.contour().is_none()
     );
@@ -579,7 +579,7 @@ fn a_thousand_million_counts_of_small_noise() {
 #[test]
 fn delta_at_zero_of_large_noise() {
     for (text, printed) in [("1e9x10", "3.989423e-5"), ("1e12", "3.989423e-7")] {
-        let answer = within(2, move || composition(text).delta(&Rational::new(), 8));
+        let answer = within(2, move || composition(text).delta(Rational::new(), 8));
         let delta = answer.unwrap_or_else(|| panic!("delta(0) of {text} takes longer than two seconds")).unwrap();
         assert!(delta.met && rounds_to(&delta.value, printed), "{text}: {:?}", delta.value);
     }
@@ -595,14 +595,14 @@ fn epsilon_on_a_plateau() {
 
 #[test]
 fn a_few_hundred_digits() {
-    let delta = composition("5x10").delta(&Rational::from(5), 200).unwrap();
+    let delta = composition("5x10").delta(Rational::from(5), 200).unwrap();
     assert!(delta.met && delta.value.is_tight(200));
     epsilon_is_met("5x10", number("1e-10"), 200);
 }
 
 #[test]
 fn one_minus_a_delta_near_one_keeps_its_digits() {
-    let delta = composition("1x1000").delta(&Rational::new(), 8).unwrap();
+    let delta = composition("1x1000").delta(Rational::new(), 8).unwrap();
     let rest = exact(&Rational::from(1)).sub(&delta.value);
     assert!(*rest.lower() > 0 && rest.is_tight(8), "{rest:?}");
 }
@@ -655,10 +655,10 @@ fn tails_of_continuous_noise_are_those_of_the_normal_law() {
 
 #[test]
 fn an_affordable_lattice_is_swept() {
-    let delta = composition("5x1 4099/1001x1").delta(&Rational::from(3), 8).unwrap();
+    let delta = composition("5x1 4099/1001x1").delta(Rational::from(3), 8).unwrap();
     assert!(delta.met, "{delta:?}");
     let laplace = Counts::parse_discrete_laplace("0.6x6@6").unwrap();
     let mixed = Composition::new(counts("0.295x1").into_iter().chain([laplace])).unwrap();
-    let delta = mixed.delta(&number("9.7"), 6).unwrap();
+    let delta = mixed.delta(number("9.7"), 6).unwrap();
     assert!(delta.met, "{delta:?}");
 }

@@ -101,7 +101,7 @@ fn no_pair_of_neighbors_spends_more_than_the_budget_and_the_account_says_so() {
                 Delta::try_from(&delta).unwrap();
                 // From the laws drawn from, and from the release with the paths that occur.
                 let by_release = bypass::worst_path(&concentrated.release(&release).unwrap()).unwrap();
-                let pair = [account.delta(&parse("3").unwrap(), 8), by_release.delta(&parse("3").unwrap(), 8)];
+                let pair = [account.delta(parse("3").unwrap(), 8), by_release.delta(parse("3").unwrap(), 8)];
                 let [one, two] = pair.map(|answer| answer.unwrap().value);
                 assert!(one.overlaps(&two));
             }

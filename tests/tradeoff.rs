@@ -192,7 +192,7 @@ fn the_profile_supports_it_and_touches_it() {
 fn the_largest_distance_to_guessing_is_delta_at_zero() {
     for text in TEXTS {
         let composition = composition(text);
-        let total_variation = composition.delta(&Rational::new(), DIGITS).unwrap().value;
+        let total_variation = composition.delta(Rational::new(), DIGITS).unwrap().value;
         let knot = composition.knot(&Rational::new(), DIGITS).unwrap();
         let attained = one().sub(&knot.alpha).sub(&knot.beta);
         assert!(attained.overlaps(&total_variation), "{text}: {attained:?} {total_variation:?}");

@@ -54,7 +54,6 @@ pub fn run(_: &Args) -> Result<Exit> {
 
 #[cfg(feature = "tabulate")]
 pub fn run(args: &Args) -> Result<Exit> {
-    use anyhow::Context;
     use dp_assay::{
         account::Delta,
         safetab::tabulate::{Job, Outcome, release_folder::UnfinishedDraw},

@@ -4,7 +4,6 @@
 //! two-sided geometric of parameter epsilon. Sex marginals and totals of a table are sums of its noisy cells, so their
 //! noise is a sum of independent copies.
 
-use crate::numeric::precision;
 use std::cell::RefCell;
 
 use rug::{Float, Integer, Rational, float::Round};

@@ -7,7 +7,6 @@
 //! "less than the suppression threshold", which is `P[X < T]` and, T being the smallest, below p:
 //! [`Suppression::probability_below`].
 
-use crate::numeric::precision;
 use rug::{Integer, Rational};
 
 use super::cell_noise::CellNoise;

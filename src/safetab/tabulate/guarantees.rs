@@ -24,7 +24,7 @@ use rug::Rational;
 
 use super::levels::TabulatedLevel;
 use crate::{
-    account::{Composition, Counts, conversions, paths::WorstPath},
+    account::{Account, Composition, Counts, Delta, Rho, conversions, paths::WorstPath},
     error::{Error, Result},
     loss::{family::Units, law::Law},
     numeric::Enclosure,
@@ -78,7 +78,7 @@ pub struct RunGuarantees {
 
 impl RunGuarantees {
     /// What a run of passes, each with its levels, reveals at delta, 0 < delta < 1.
-    pub fn new(privacy: Privacy, delta: &Rational, passes: &[(Pass, Vec<TabulatedLevel>)]) -> Result<Self> {
+    pub fn new(privacy: Privacy, delta: &Delta, passes: &[(Pass, Vec<TabulatedLevel>)]) -> Result<Self> {
         let mut accountant = Accountant::new(privacy, delta);
         let mut each = Vec::new();
         for (_, levels) in passes {
@@ -93,12 +93,12 @@ impl RunGuarantees {
 /// An accountant at one delta. Parts with the same noise are accounted for once.
 struct Accountant {
     privacy: Privacy,
-    delta: Rational,
+    delta: Delta,
     known: BTreeMap<Vec<Mix>, Option<Enclosure>>,
 }
 
 impl Accountant {
-    fn new(privacy: Privacy, delta: &Rational) -> Self {
+    fn new(privacy: Privacy, delta: &Delta) -> Self {
         Accountant { privacy, delta: delta.clone(), known: BTreeMap::new() }
     }
 
@@ -124,9 +124,8 @@ impl Accountant {
 
     fn guarantee(&mut self, budget: Rational, mixes: Vec<Mix>) -> Result<Guarantee> {
         let zcdp = self.privacy == Privacy::ZeroConcentrated && budget > 0;
-        let delta = Delta::try_from(&self.delta)?;
         let rho = Rho::try_from(&budget).ok().filter(|_| zcdp);
-        let zcdp_epsilon = rho.map(|rho| conversions::zcdp_epsilon(&rho, &delta, DIGITS));
+        let zcdp_epsilon = rho.map(|rho| conversions::zcdp_epsilon(&rho, &self.delta, DIGITS));
         let mixes = largest(mixes);
         let epsilon = match self.known.get(&mixes) {
             Some(known) => known.clone(),
@@ -198,7 +197,7 @@ fn largest(mut mixes: Vec<Mix>) -> Vec<Mix> {
 }
 
 /// The smallest epsilon at which all mixes have delta.
-fn worst(mixes: &[Mix], delta: &Rational) -> Result<Option<Enclosure>> {
+fn worst(mixes: &[Mix], delta: &Delta) -> Result<Option<Enclosure>> {
     let composition = |mix: &Mix| {
         let counts = mix.iter().map(|(law, count)| match law {
             Law::DiscreteGaussian { sigma2 } => Counts::discrete_gaussian(sigma2.clone(), *count, 1),
@@ -267,7 +266,7 @@ mod tests {
         }
     }
 
-    fn epsilon(counts: &[(&CountNoise, u64)], delta: &Rational) -> Enclosure {
+    fn epsilon(counts: &[(&CountNoise, u64)], delta: &Delta) -> Enclosure {
         let counts = counts.iter().filter(|(_, count)| *count > 0).map(|(noise, count)| match &noise.law {
             Law::DiscreteGaussian { sigma2 } => Counts::discrete_gaussian(sigma2.clone(), *count, 1).unwrap(),
             Law::DiscreteLaplace { epsilon } => Counts::discrete_laplace(epsilon.clone(), *count, 1).unwrap(),
@@ -278,7 +277,7 @@ mod tests {
 
     #[test]
     fn the_account_is_that_of_the_worst_mix() {
-        let delta = number("1e-6");
+        let delta: Delta = "1e-6".parse().unwrap();
         for privacy in [Privacy::ZeroConcentrated, Privacy::Pure] {
             let nation = plan(privacy, RegionType::Usa, IterationLevel::Two, "2", 2, 5);
             let state = plan(privacy, RegionType::State, IterationLevel::Two, "1", 2, 5);
@@ -316,7 +315,7 @@ mod tests {
 
     #[test]
     fn passes_do_not_add_up_but_a_changed_record_can_leave_one_for_the_other() {
-        let delta = number("1e-6");
+        let delta: Delta = "1e-6".parse().unwrap();
         let nation = plan(Privacy::ZeroConcentrated, RegionType::Usa, IterationLevel::One, "2", 0, 5);
         let island = plan(Privacy::ZeroConcentrated, RegionType::PrState, IterationLevel::One, "1/2", 0, 5);
         let account =

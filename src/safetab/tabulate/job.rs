@@ -6,7 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rug::Rational;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -47,7 +46,7 @@ pub struct Job {
     /// The folder of the release, which must not exist yet.
     pub out: PathBuf,
     /// The delta of the certificate.
-    pub delta: Rational,
+    pub delta: Delta,
     /// A seed that everybody may know, for tests; `None` for noise that protects.
     pub insecure_seed: Option<u64>,
     /// What to do about a draw that was not completed.
@@ -84,7 +83,6 @@ pub enum Outcome {
 impl Job {
     /// Runs it. `progress` is told now and then how far it is.
     pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
-        Delta::try_from(&self.delta)?;
         let folder = match ReleaseFolder::take(&self.out, self.unfinished)? {
             Taken::Free(folder) => folder,
             Taken::Complete => return Ok(Outcome::WasComplete),

@@ -15,7 +15,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::{
-    array::{Array, ArrayRef, AsArray, Int32Array},
+    array::{Array, AsArray, Int32Array},
     datatypes::{DataType, Int32Type, Int64Type},
 };
 
