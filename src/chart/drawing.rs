@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rug::{Rational, float::Round};
 
 use super::figure::Figure;
-use crate::numeric::{Enclosure, enclosure::decimal, rational};
+use crate::numeric::{Enclosure, decimal::decimal, rational};
 #[cfg(feature = "charts")]
 use crate::{error::Result, files::write_text};
 

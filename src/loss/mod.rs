@@ -10,7 +10,7 @@
 //! | `contour` | the answer by the trapezoid rule on a contour, with every error bounded |
 //! | `integrand`, `phase` | the summand at a node, with exact phases |
 //! | `bounds` | the error bounds: aliasing, truncation, rounding |
-//! | `sieve`, `factor_bound` | where on the contour the integrand is provably negligible |
+//! | `sieve`, `factor_bound`, `survivors` | where on the contour the integrand is provably negligible |
 //! | `plan`, `search` | which nodes are summed, searched in doubles |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
 //! | [`evaluator`] | which engine answers, and all that is remembered |
@@ -33,4 +33,5 @@ mod question;
 mod search;
 mod sieve;
 pub mod sum;
+mod survivors;
 pub mod theta;

@@ -7,7 +7,10 @@ use std::f64::consts::PI;
 
 use rug::Rational;
 
-use super::sieve::{self, SumSieve, Survivor, Swept, Target};
+use super::{
+    sieve::{self, SumSieve, Target},
+    survivors::{Survivor, Swept},
+};
 use crate::error::{Error, Result};
 
 /// How many nodes a sum may have before the question is refused.

@@ -29,79 +29,12 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use super::{factor_bound::FactorBound, law::Law, sum::LossSum};
-
-/// What a sweep has found.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Swept {
-    /// Intervals that cover every height at which the product may exceed its target, those that weigh most first.
-    pub survivors: Vec<Survivor>,
-    /// The weights of the survivors from an index on, together.
-    tails: Vec<Weight>,
-    /// The cut of the sweep: weights are in units of exp(-cut).
-    cut: f64,
-    /// The height up to which the survivors cover it.
-    pub reached: f64,
-}
-
-/// An interval of heights, with a bound for ln of the product on it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Survivor {
-    pub from: f64,
-    pub to: f64,
-    ln_bound: f64,
-}
-
-/// Sums over intervals of b (to - from) / from^k and b / from^k for k = 1 and 2, where b bounds the product in units of
-/// exp(-cut).
-#[derive(Clone, Copy, Debug, Default)]
-struct Weight {
-    long: [f64; 2],
-    short: [f64; 2],
-}
-
-impl Survivor {
-    /// Whether it survives the target exp(-cut) t / from of another question, too.
-    pub(crate) fn matters(&self, from: f64, cut: f64) -> bool {
-        let floor = -(cut + 1e-6 * (1.0 + cut));
-        self.ln_bound > floor && self.to >= from && self.ln_bound > floor + (self.from.max(from) / from).ln()
-    }
-
-    /// The unit exp(-cut) keeps the weights of products below 1e-308 from becoming zero: what survives is above the
-    /// target, so here b is at least about 1 / from. Where b overflows the weight is infinite, and nothing is dropped.
-    fn weight(&self, cut: f64) -> Weight {
-        let each = |k: i32| (self.ln_bound * (1.0 - 1e-6) + cut).exp() / self.from.powi(k);
-        let length = self.to - self.from;
-        Weight { long: [each(1) * length, each(2) * length], short: [each(1), each(2)] }
-    }
-}
-
-impl Swept {
-    fn new(mut survivors: Vec<Survivor>, reached: f64, resolution: f64, cut: f64) -> Self {
-        let importance = |part: &Survivor| {
-            let weight = part.weight(cut);
-            weight.long[1] + resolution * weight.short[1]
-        };
-        survivors.sort_by(|a, b| importance(b).total_cmp(&importance(a)));
-        let mut tails = vec![Weight::default(); survivors.len() + 1];
-        for (index, part) in survivors.iter().enumerate().rev() {
-            let (rest, own) = (tails[index + 1], part.weight(cut));
-            let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
-            tails[index] = Weight { long: add(rest.long, own.long), short: add(rest.short, own.short) };
-        }
-        Swept { survivors, tails, cut, reached }
-    }
-
-    /// An upper bound, in units of exp(-cut), for the sum of |product| / j^decay over the nodes, `spacing` apart, in the
-    /// survivors from `index` on: an interval holds at most (to - from) / spacing + 1 of them, and two more for the
-    /// roundings of its ends.
-    pub(crate) fn weight_from(&self, index: usize, spacing: f64, decay: i32, cut: f64) -> f64 {
-        let (tail, k) = (&self.tails[index], if decay == 2 { 1 } else { 0 });
-        // A sweep's cut is at least that of the question it serves, so this factor is at most one.
-        let unit = (cut - self.cut).exp();
-        (tail.long[k] / spacing + 3.0 * tail.short[k]) * spacing.powi(decay) * unit * (1.0 + 1e-6)
-    }
-}
+use super::{
+    factor_bound::FactorBound,
+    law::{Group, Law},
+    sum::LossSum,
+    survivors::{Survivor, Swept},
+};
 
 /// How many windows and pieces may be looked at before a sweep stops.
 pub(crate) const BUDGET: u64 = 4_000_000;
@@ -227,7 +160,7 @@ impl SumSieve {
 
 /// The groups as the sieve sees them.
 fn factor_bounds(sum: &LossSum) -> Vec<FactorBound> {
-    let of_group = |group: &super::law::Group| {
+    let of_group = |group: &Group| {
         let (weight, copies) = (group.weight().to_f64(), group.copies as f64);
         match &group.law {
             Law::DiscreteGaussian { sigma2 } => {

@@ -34,21 +34,10 @@ pub struct DiscreteGaussian {
     sum: LossSum,
 }
 
-/// sigma2 is accepted from 10^-6 to 10^18.
-pub(crate) fn check_sigma2(sigma2: &Rational) -> Result<()> {
-    let tiny = Rational::from((1, 1_000_000_u64));
-    let huge = Rational::from(1_000_000_000_000_000_000_u64);
-    if *sigma2 < tiny || *sigma2 > huge {
-        let expected = "a variance proxy above 0, from 1e-6 to 1e18";
-        return Err(Error::out_of_range("sigma2", rational::display(sigma2), expected));
-    }
-    Ok(())
-}
-
 impl DiscreteGaussian {
     /// The distribution of variance proxy sigma2, from 10^-6 to 10^18.
     pub fn new(sigma2: Rational) -> Result<Self> {
-        check_sigma2(&sigma2)?;
+        Sigma2::try_from(&sigma2)?;
         let sum = LossSum::new([Group { law: Law::DiscreteGaussian { sigma2: sigma2.clone() }, shift: 1, copies: 1 }])?;
         Ok(DiscreteGaussian { sigma2, sum })
     }

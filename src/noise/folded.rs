@@ -34,7 +34,7 @@ impl FoldedLaw {
     pub(super) fn of(law: &Law) -> Result<Self> {
         let (slope, curvature) = match law {
             Law::DiscreteGaussian { sigma2 } => {
-                super::check_sigma2(sigma2)?;
+                Sigma2::try_from(sigma2)?;
                 (Rational::from(sigma2 * 2_u32).recip(), sigma2.clone().recip())
             }
             Law::DiscreteLaplace { epsilon } => {

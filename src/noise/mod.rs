@@ -42,7 +42,6 @@ mod streams;
 mod vector;
 
 pub use discrete_gaussian::DiscreteGaussian;
-pub(crate) use discrete_gaussian::check_sigma2;
 pub use discrete_laplace::DiscreteLaplace;
 pub(crate) use discrete_laplace::check_epsilon;
 #[cfg(feature = "mechanisms")]

@@ -10,7 +10,7 @@
 
 use rug::{Float, Rational, float::Round};
 
-use super::check_sigma2;
+use crate::loss::parameter::Sigma2;
 use crate::{
     error::{Error, Result},
     numeric::{Enclosure, ball::Ball, field::Real, precision, rational},
@@ -24,7 +24,7 @@ const GUARD: u32 = 32;
 /// sum over x in Z of exp(-(x - center)^2 / (2 sigma2)), to a relative width of about 10^-digits: it falls strictly as
 /// the center moves from an integer to a half-integer (Lemma A.4).
 pub fn shifted_sum(sigma2: &Rational, center: &Rational, digits: u32) -> Result<Enclosure> {
-    check_sigma2(sigma2)?;
+    Sigma2::try_from(sigma2)?;
     let (bits, f) = (precision::bits(digits, GUARD), fraction(center));
     if sigma2.to_f64() < DIRECT_BELOW {
         return Ok(direct(sigma2, &f, bits, |_| Rational::from(1)));
@@ -40,7 +40,7 @@ pub fn shifted_sum(sigma2: &Rational, center: &Rational, digits: u32) -> Result<
 /// With s the sum above it is sigma2 (ds / d center) / s, so for large sigma2 it is
 /// -4 pi sigma2 sum k q^(k^2) sin(2 pi k f) / (1 + 2 sum q^(k^2) cos(2 pi k f)).
 pub fn bias(sigma2: &Rational, center: &Rational, digits: u32) -> Result<Enclosure> {
-    check_sigma2(sigma2)?;
+    Sigma2::try_from(sigma2)?;
     let f = fraction(center);
     if f == 0 || f.clone().abs() == Rational::from((1, 2)) {
         return Ok(Enclosure::double(0.0, 64));
@@ -75,7 +75,7 @@ pub fn bias(sigma2: &Rational, center: &Rational, digits: u32) -> Result<Enclosu
 /// (A.3), real and positive; it has period 1 in `turns` and falls strictly from 0 to 1/2 (Proposition A.6). The
 /// characteristic function of S_n of n copies is its n-th power at t / sqrt(n sigma2).
 pub fn characteristic(sigma2: &Rational, turns: &Rational, digits: u32) -> Result<Enclosure> {
-    check_sigma2(sigma2)?;
+    Sigma2::try_from(sigma2)?;
     let f = fraction(turns);
     if sigma2.to_f64() < DIRECT_BELOW {
         // sum_x exp(-x^2 / (2 sigma2)) cos(2 pi x f) over the same at f = 0; positive, so more bits make it tight.

@@ -4,7 +4,7 @@
 //! result of the operation lies in the returned interval. The macro `directed!` pairs the two directions; no other
 //! rounding mode occurs in this file.
 
-use std::{cmp::Ordering, fmt, ops};
+use std::{cmp::Ordering, ops};
 
 use rug::{
     Float, Rational,
@@ -98,7 +98,7 @@ impl Enclosure {
         Float::with_val(64, &self.lower + &self.upper).to_f64() / 2.0
     }
 
-    fn bits(&self) -> u32 {
+    pub(super) fn bits(&self) -> u32 {
         self.lower.prec().max(self.upper.prec())
     }
 
@@ -270,65 +270,6 @@ impl Enclosure {
         let allowed = smaller * Float::with_val(64, -f64::from(digits)).exp10() * (1.0 - 1e-15);
         width <= allowed
     }
-
-    /// The number of significant decimal digits on which both ends agree, from the relative width; at most `cap`.
-    pub fn agreed_digits(&self, cap: usize) -> usize {
-        let width = Float::with_val(64, &self.upper - &self.lower);
-        if width.is_zero() || !width.is_finite() {
-            return if width.is_zero() { cap } else { 0 };
-        }
-        let magnitude = Float::with_val(64, self.upper.abs_ref()).max(&Float::with_val(64, self.lower.abs_ref()));
-        let digits = (magnitude / width).log10().to_f64();
-        if digits.is_finite() && digits > 0.0 { (digits as usize).min(cap) } else { 0 }
-    }
-
-    /// Both ends as decimal numbers, the lower rounded down and the upper rounded up, with as many digits as it takes
-    /// to show the width and two more (at least 3, at most `MAX_SHOWN` digits). Infinite ends are `None`.
-    pub fn decimals(&self) -> (Option<String>, Option<String>) {
-        const MAX_SHOWN: usize = 1000;
-        let digits = match self.agreed_digits(MAX_SHOWN) {
-            MAX_SHOWN => 25,
-            digits => (digits + 3).clamp(3, MAX_SHOWN),
-        };
-        (decimal(&self.lower, digits, Round::Down), decimal(&self.upper, digits, Round::Up))
-    }
-
-    /// The truth to as many digits as are proven, rounded to nearest, at most `most` of them, for tables.
-    pub fn shown(&self, most: usize) -> String {
-        let digits = self.agreed_digits(most).max(1);
-        let middle = Float::with_val(self.bits() + 1, &self.lower + &self.upper) / 2;
-        decimal(&middle, digits, Round::Nearest).unwrap_or_else(|| "infinite".to_string())
-    }
-
-    /// The lower end as a decimal of so many significant digits, rounded down: what the truth is proven to be at least.
-    pub fn lower_text(&self, digits: usize) -> String {
-        decimal(&self.lower, digits.max(1), Round::Down).unwrap_or_else(|| "-inf".to_string())
-    }
-
-    /// The upper end as a decimal of so many significant digits, rounded up: what the truth is proven to be at most.
-    pub fn upper_text(&self, digits: usize) -> String {
-        decimal(&self.upper, digits.max(1), Round::Up).unwrap_or_else(|| "inf".to_string())
-    }
-
-    /// `{"lower": ..., "upper": ...}` with all digits; an infinite end is `null`.
-    pub fn to_json(&self) -> serde_json::Value {
-        let (lower, upper) = self.decimals();
-        serde_json::json!({ "lower": json_number(lower), "upper": json_number(upper) })
-    }
-}
-
-/// `[lower, upper]`, the lower end rounded down and the upper end rounded up: the printed interval contains the truth.
-///
-/// A precision is the number of significant digits of both ends, as in `{:.6}`; without one there are enough to show the
-/// width. Ends that are unbounded are `-inf` and `inf`.
-impl fmt::Display for Enclosure {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        if let Some(digits) = out.precision() {
-            return write!(out, "[{}, {}]", self.lower_text(digits), self.upper_text(digits));
-        }
-        let (lower, upper) = self.decimals();
-        write!(out, "[{}, {}]", lower.as_deref().unwrap_or("-inf"), upper.as_deref().unwrap_or("inf"))
-    }
 }
 
 /// Arithmetic on enclosures, owned or borrowed, by the functions of the same name.
@@ -386,45 +327,6 @@ impl ops::Neg for &Enclosure {
     }
 }
 
-/// A JSON number of any length from its decimal text.
-pub(crate) fn json_number(text: Option<String>) -> serde_json::Value {
-    text.map_or(serde_json::Value::Null, |text| {
-        serde_json::from_str::<serde_json::Number>(&text).map_or(serde_json::Value::Null, serde_json::Value::Number)
-    })
-}
-
-/// A float as a decimal number with `digits` significant digits, rounded as asked; trailing zeros are cut. `None` for
-/// infinities.
-pub(crate) fn decimal(value: &Float, digits: usize, round: Round) -> Option<String> {
-    if !value.is_finite() {
-        return None;
-    }
-    if value.is_zero() {
-        return Some("0".to_string());
-    }
-    // value = +-0.d1 d2 d3 ... x 10^exponent
-    let (negative, text, exponent) = value.to_sign_string_exp_round(10, Some(digits), round);
-    let exponent = i64::from(exponent.unwrap_or(0));
-    let text = text.trim_end_matches('0');
-    let sign = if negative { "-" } else { "" };
-    Some(match exponent {
-        -4..=0 => format!("{sign}0.{}{text}", "0".repeat(exponent.unsigned_abs() as usize)),
-        1..=15 => {
-            let whole = exponent as usize;
-            if text.len() <= whole {
-                format!("{sign}{text:0<whole$}")
-            } else {
-                format!("{sign}{}.{}", &text[..whole], &text[whole..])
-            }
-        }
-        _ => {
-            let (first, rest) = text.split_at(1);
-            let point = if rest.is_empty() { "" } else { "." };
-            format!("{sign}{first}{point}{rest}e{}", exponent - 1)
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::rational::parse;
@@ -478,18 +380,6 @@ mod tests {
     }
 
     #[test]
-    fn displayed_ends_are_rounded_outward() {
-        let third = Enclosure::rational(&parse("1/3").unwrap(), 80);
-        assert_eq!(format!("{third:.5}"), "[0.33333, 0.33334]");
-        assert_eq!(format!("{:.3}", third.clone().negate()), "[-0.334, -0.333]");
-        assert_eq!(Enclosure::whole_line(64).to_string(), "[-inf, inf]");
-        let shown = third.to_string();
-        let (lower, upper) = shown.trim_matches(['[', ']']).split_once(", ").unwrap();
-        let third = parse("1/3").unwrap();
-        assert!(parse(lower).unwrap() < third && third < parse(upper).unwrap(), "{shown}");
-    }
-
-    #[test]
     fn functions_are_ordered_and_invert_each_other() {
         let x = enclosure("0.3", "0.4");
         assert!(x.exp().ln().contains(&parse("0.35").unwrap()));
@@ -503,26 +393,6 @@ mod tests {
         assert!(erfc.lower() < erfc.upper());
         assert_eq!(enclosure("-1", "1").recip().upper().to_f64(), f64::INFINITY);
         assert_eq!(enclosure("0", "1").ln().lower().to_f64(), f64::NEG_INFINITY);
-    }
-
-    #[test]
-    fn decimals_are_rounded_outward_and_read_back() {
-        for (lower, upper) in [
-            ("1.23456789012", "1.23456789013"),
-            ("1e-30", "1.0000001e-30"),
-            ("-3.5", "-3.25"),
-            ("12345678901234567", "12345678901234568"),
-            ("0", "0.001"),
-            ("0.00012", "0.00013"),
-        ] {
-            let value = enclosure(lower, upper);
-            let (low, high) = value.decimals();
-            assert!(parse(&low.unwrap()).unwrap() <= parse(lower).unwrap(), "{lower}");
-            assert!(parse(&high.unwrap()).unwrap() >= parse(upper).unwrap(), "{upper}");
-        }
-        assert_eq!(Enclosure::double(5.0, 53).to_json().to_string(), r#"{"lower":5,"upper":5}"#);
-        assert_eq!(decimal(&Float::with_val(53, 1024), 3, Round::Up).unwrap(), "1030");
-        assert_eq!(decimal(&Float::with_val(53, 0.0078125), 2, Round::Down).unwrap(), "0.0078");
     }
 
     #[test]

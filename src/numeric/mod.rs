@@ -5,10 +5,12 @@
 //! | [`rational`] | exact numbers as people type them |
 //! | [`precision`] | how many bits a number of digits takes |
 //! | [`enclosure`] | intervals with directed ends: the form of every proven number |
+//! | `decimal` | enclosures as decimal text, rounded outward |
 //! | [`field`], [`ball`] | the complex field in which formulas are written once, in doubles and in balls |
 //! | [`root`] | certified roots of decreasing functions, and certified minima of convex ones |
 
 pub mod ball;
+pub(crate) mod decimal;
 pub mod enclosure;
 pub mod field;
 pub mod precision;

@@ -11,7 +11,7 @@ use super::closed_forms::SumOfCopies;
 use crate::{
     account::Epsilon,
     error::{Error, Result},
-    noise::check_sigma2,
+    loss::parameter::Sigma2,
     numeric::{Enclosure, precision},
 };
 
@@ -33,7 +33,7 @@ pub struct Residual {
 impl Residual {
     /// The bound and the truth, to a relative width of about 10^-digits, for the ranges of [`SumOfCopies`].
     pub fn new(sigma2: &Rational, copies: u64, digits: u32) -> Result<Self> {
-        check_sigma2(sigma2)?;
+        Sigma2::try_from(sigma2)?;
         // The residual is about exp(-2 pi^2 sigma2 (1 - 1/n)) of the masses, which are subtracted from each other.
         let size = (2.0 * std::f64::consts::PI.powi(2) * sigma2.to_f64() / std::f64::consts::LN_10).ceil() as u32;
         let (supremum, at) = supremum(sigma2, copies, digits + size + 5)?;
@@ -49,7 +49,7 @@ impl Residual {
 
 /// Appendix C's bound alone, about 10^-digits wide in absolute terms: for noise so large that only its upper end matters.
 pub fn bound(sigma2: &Rational, copies: u64, digits: u32) -> Result<Enclosure> {
-    check_sigma2(sigma2)?;
+    Sigma2::try_from(sigma2)?;
     let bound = AppendixC::new(sigma2, copies, digits)?;
     Ok(bound.omega_1()?.add(&bound.omega_2()?).add(&bound.omega_3()))
 }
@@ -192,7 +192,7 @@ pub fn approximation(
     epsilon: &Rational,
     residual: &Enclosure,
 ) -> Result<Approximation> {
-    check_sigma2(sigma2)?;
+    Sigma2::try_from(sigma2)?;
     Epsilon::try_from(epsilon)?;
     const DIGITS: u32 = 110;
     const BITS: u32 = 400;

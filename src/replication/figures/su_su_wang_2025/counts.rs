@@ -38,7 +38,7 @@ fn block_file(sources: &Sources, what: &str) -> Result<PathBuf> {
     let needed = |why: &str| Error::NeedsData {
         what: what.to_string(),
         needed: format!(
-            "{FILE}, the 2010 block counts of Rhode Island{why}: name its folder by --facts or ASSAY_FACTS"
+            "{FILE}, the 2010 block counts of Rhode Island{why}"
         ),
     };
     let folder = sources.facts.as_ref().ok_or_else(|| needed(""))?;

@@ -1,0 +1,165 @@
+//! How little weighted error any allocation can have: weak duality.
+
+use rayon::prelude::*;
+use rug::Rational;
+
+use super::{QueryTarget, check, most};
+use crate::{
+    account::conversions::GaussianProfile,
+    error::{Error, Result},
+    loss::parameter::{Delta, Epsilon, Rho},
+    numeric::{Certainty, Enclosure, rational},
+};
+
+/// A lower bound for the weighted error of every allocation that keeps the promise within the bounds of the targets: what is
+/// found cannot be beaten by more than its distance from this number. At least 0, which says nothing.
+///
+/// Data processing: continuous noise N(0, t) on top of N_Z(0, s) reveals no more. With v = s t / (s + t) and q = exp(-2 pi^2 v)
+/// the sum has the density of N(0, s + t) times (1 + 2 sum_k q^(k^2) cos(..)) / (1 + 2 sum_k exp(-2 pi^2 s k^2)) by Poisson
+/// summation, which lies in [(1 - 2 S) / (1 + 2 S), 1 + 2 S] for S = q / (1 - q^3) >= sum_k q^(k^2). One v for all queries gives
+/// s + t = s^2 / (s - v). With N counts in all, lo and hi these ends to the power N, every set of outcomes has probability
+/// at least lo times, or at most hi times, the Gaussian one, so
+///
+/// delta(epsilon) >= lo delta_G(epsilon + ln(hi / lo); rho_v),  rho_v = sum_i n_i (s_i - v) / (2 s_i^2),
+///
+/// with delta_G the profile of Gaussian noise, increasing in rho. An R with lo delta_G(..; R) > delta thus bounds rho_v of every
+/// allocation that keeps the promise. For every lambda >= 0 the weighted error is then at least
+/// sum_i min over s of (w_i s + lambda n_i (s - v) / (2 s^2)) - lambda R, less what `E[X^2]` is below sigma2.
+pub fn least_possible(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta) -> Result<Rational> {
+    check(targets)?;
+    let least = targets.iter().map(|target| &target.least).min().cloned().unwrap_or_default();
+    // Every v up to half of the least sigma2 is sound; the best is kept.
+    let half = Rational::from(&least / 2_u32).min(Rational::from(2));
+    let bounds: Vec<Rational> = [100, 85, 70, 60, 50, 42, 35, 28, 22]
+        .into_par_iter()
+        .map(|percent| bound_with(targets, epsilon, delta, &(&half * Rational::from((percent, 100)))))
+        .collect::<Result<_>>()?;
+    Ok(bounds.into_iter().fold(Rational::new(), Rational::max))
+}
+
+const BITS: u32 = 128;
+
+fn upper(value: &Enclosure) -> Result<Rational> {
+    value.upper_rational().ok_or(Error::Unbounded { what: "the least possible error" })
+}
+
+/// The bound for one v.
+fn bound_with(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, v: &Rational) -> Result<Rational> {
+    let (one, two) = (Enclosure::double(1.0, BITS), Enclosure::double(2.0, BITS));
+    let pi = Enclosure::pi(BITS);
+    let q_of = |s: &Rational| two.mul(&pi).mul(&pi).mul(&Enclosure::rational(s, BITS)).negate().exp();
+    let q = q_of(v);
+    let twice = two.mul(&q.div(&one.sub(&q.mul(&q).mul(&q))));
+    let total: u64 = targets.iter().fold(0_u64, |sum, target| sum.saturating_add(target.count));
+    let copies = Enclosure::rational(&Rational::from(total), BITS);
+    if *twice.upper() >= 1 {
+        return Ok(Rational::new());
+    }
+    let (ln_high, ln_low) =
+        (one.add(&twice).ln().mul(&copies), one.sub(&twice).div(&one.add(&twice)).ln().mul(&copies));
+    let moved = upper(&Enclosure::rational(epsilon, BITS).add(&ln_high).sub(&ln_low))?;
+    let reached = upper(&Enclosure::rational(delta, BITS).mul(&ln_low.negate().exp()))?;
+    if reached >= 1 {
+        return Ok(Rational::new());
+    }
+    // R just above the root in doubles, proven to be too much.
+    let excess = |rho: f64| -> Result<Enclosure> {
+        Ok(GaussianProfile::new(Rho::new(rational::from_f64(rho)?)?).delta(&moved, 12))
+    };
+    let (mut low, mut high) = (-40.0, 40.0);
+    for _ in 0..90 {
+        let middle: f64 = (low + high) / 2.0;
+        if excess(middle.exp())?.at_most(&reached) == Certainty::Yes { low = middle } else { high = middle }
+    }
+    let mut most_rho = None;
+    for more in [1e-11, 1e-9, 1e-6, 1e-3] {
+        let rho = high.exp() * (1.0 + more);
+        if excess(rho)?.at_most(&reached) == Certainty::No {
+            most_rho = Some(rho);
+            break;
+        }
+    }
+    let Some(most_rho) = most_rho else { return Ok(Rational::new()) };
+    let lambda = rational::from_f64(multiplier(targets, v.to_f64(), most_rho))?;
+    let mut sum = -(&lambda * rational::from_f64(most_rho)?);
+    for target in targets {
+        sum += least_term(target, v, &lambda)?;
+        // sigma2 - E[X^2] <= 8 pi^2 sigma2^2 sum_k k^2 q^(k^2) <= 8 pi^2 sigma2^2 q (1 + q) / (1 - q)^3 with
+        // q = exp(-2 pi^2 sigma2), which falls in sigma2 from 1/pi^2 on; E[X^2] >= 0 below.
+        let s = Enclosure::rational(&target.least, BITS);
+        let q = q_of(&target.least);
+        let rest = one.sub(&q);
+        let series = q.mul(&one.add(&q)).div(&rest.mul(&rest).mul(&rest));
+        let deficit = Enclosure::double(8.0, BITS).mul(&pi).mul(&pi).mul(&s).mul(&s).mul(&series);
+        let deficit = if target.least < Rational::from((11, 100)) { Rational::from(1) } else { upper(&deficit)? };
+        sum -= deficit * &target.weight;
+    }
+    Ok(sum)
+}
+
+/// The root s >= 3 v of w = lambda n (s - 2 v) / (2 s^3), in doubles; 3 v where the left side is larger everywhere.
+fn root(weight: f64, lambda_n: f64, v: f64) -> f64 {
+    let falls = |s: f64| weight * 2.0 * s * s * s < lambda_n * (s - 2.0 * v);
+    let (mut low, mut high) = ((3.0 * v).ln(), 70.0);
+    for _ in 0..120 {
+        let middle = (low + high) / 2.0;
+        if falls(middle.exp()) { low = middle } else { high = middle }
+    }
+    low.exp()
+}
+
+/// A lambda at which the minimizers spend the whole budget, in doubles: the best one nearly.
+fn multiplier(targets: &[QueryTarget], v: f64, rho: f64) -> f64 {
+    let spent = |lambda: f64| -> f64 {
+        let term = |target: &QueryTarget| {
+            let (n, least) = (target.count as f64, target.least.to_f64());
+            let s = root(target.weight.to_f64(), lambda * n, v).max(least).min(most(target).to_f64());
+            n * (s - v) / (2.0 * s * s)
+        };
+        targets.iter().map(term).sum()
+    };
+    let (mut low, mut high) = (-60.0, 90.0);
+    for _ in 0..70 {
+        let middle: f64 = (low + high) / 2.0;
+        if spent(middle.exp()) > rho { low = middle } else { high = middle }
+    }
+    low.exp()
+}
+
+/// A lower bound, exact but for the bracket, of w s + lambda n (s - v) / (2 s^2) over least <= s <= most, for 2 v <= least.
+///
+/// The second term falls from 2 v on; it is concave up to 3 v, so that part has its minimum at an end, and convex beyond.
+/// There the minimum is at an end or in every bracket of the derivative's sign, and at least the sum of the ends' smaller
+/// terms.
+fn least_term(target: &QueryTarget, v: &Rational, lambda: &Rational) -> Result<Rational> {
+    let lambda_n = Rational::from(lambda * target.count);
+    let second = |s: &Rational| (&lambda_n * Rational::from(s - v)) / (Rational::from(s * s) * 2_u32);
+    let term = |s: &Rational| Rational::from(&target.weight * s) + second(s);
+    let slope = |s: &Rational| {
+        let cube = Rational::from(s * s) * s * 2_u32;
+        &target.weight - (&lambda_n * (s - Rational::from(v * 2_u32))) / cube
+    };
+    let turn = Rational::from(v * 3_u32);
+    let (first, last) = (target.least.clone().max(turn.clone()), most(target));
+    let concave = (target.least < turn).then(|| term(&target.least).min(term(&first.clone().min(last.clone()))));
+    let convex = if first >= last {
+        term(&last)
+    } else if slope(&first) >= 0 {
+        term(&first)
+    } else if target.most.is_some() && slope(&last) <= 0 {
+        term(&last)
+    } else {
+        let at = root(target.weight.to_f64(), lambda_n.to_f64(), v.to_f64());
+        let mut bound = Rational::new();
+        for width in [1e-12, 1e-9, 1e-6, 1e-3] {
+            let a = rational::from_f64(at * (1.0 - width))?.max(first.clone());
+            let b = rational::from_f64(at * (1.0 + width))?;
+            if slope(&a) <= 0 && slope(&b) >= 0 {
+                bound = Rational::from(&target.weight * &a) + second(&b);
+                break;
+            }
+        }
+        bound
+    };
+    Ok(concave.map_or_else(|| convex.clone(), |concave| concave.min(convex.clone())))
+}
