@@ -1,6 +1,7 @@
 //! The privacy loss and its sums.
 
 pub mod answer;
+pub mod atoms;
 mod bounds;
 pub mod contour;
 pub mod convolve;

@@ -1,0 +1,369 @@
+//! The second engine: the masses themselves, listed. It serves where groups are few or losses bounded, where the
+//! characteristic function that the [`contour`](super::contour) integrates does not decay.
+//!
+//! # The sum
+//!
+//! A group of n equal copies has its loss on a lattice, so its law is a list of masses: one convolution power
+//! ([`masses`]). The groups are split into two halves, and each half into two columns ([`plan`]); all sums of a half are
+//! listed once and sorted by exact keys, which are integers on the common lattice ([`key`], [`column`]). With P(a) the
+//! masses of the first half and b the losses of the second,
+//!
+//! ```text
+//! delta(eps) = E[(1 - exp(eps - L))_+] = sum over a of P(a) D(eps - a),
+//! D(y)       = sum over b > y of P(b) (1 - exp(y - b)),
+//! ```
+//!
+//! and while a runs up, eps - a runs down: one pass over both lists ([`lists`]). Four groups of 500 losses are 500,000
+//! steps, not 500^4. The suffix D is not the difference of two sums. From b_j to b_(j - 1) it grows by
+//! `B_j (1 - exp(-(b_j - b_(j - 1))))` with `B_j = sum over k >= j of P(b_k) exp(b_j - b_k)`, so all that is ever added is
+//! non-negative, and nothing cancels however close eps is to a loss. Probabilities of tails are the same pass with
+//! suffix sums, and the trade-off function is a search for the loss at which such a tail passes alpha ([`knot`]).
+//!
+//! # The cut
+//!
+//! All masses are those of the law tilted by c, proportional to P[L = l] exp(c l), with c chosen so that the question's
+//! threshold is where this law has its masses ([`tilt`]). What matters for delta = 1e-300 is then as likely as what
+//! matters for 1e-3, and lists are cut where tilted masses are negligible. No bound for a tail is needed to prove that:
+//! stored masses are lower bounds in fixed point, the true tilted masses sum to one, and so one minus the sum of what is
+//! stored is exactly what was cut and rounded away ([`masses`]).
+//!
+//! # The proof
+//!
+//! An answer is enclosed by three errors, each counted where it arises:
+//!
+//! - stored masses fall short of the true ones by a known total m, which adds at most m s M(c) exp(-c z) to an upper
+//!   end ([`tilted`] has the inequality and s);
+//! - sums and products of non-negative numbers are truncated, and their relative errors add up ([`wide`] has the rules,
+//!   [`lists`] the counts);
+//! - M(c) is enclosed by intervals.
+//!
+//! The engine computes with more bits until the asked width is met. Comparisons of losses are exact.
+//!
+//! # The merge
+//!
+//! Groups whose common lattice holds fewer losses than their product are convolved into one list first. Tilts lie on a
+//! grid, so that the questions of a curve share their tables; a table depends on the sum, its place on the grid and the
+//! digits alone, and so does every answer, whatever was asked before.
+
+mod column;
+mod cost;
+mod key;
+mod knot;
+mod lists;
+mod masses;
+mod plan;
+mod table;
+mod tilt;
+mod tilted;
+mod wide;
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rug::{Float, Rational};
+
+pub use self::cost::{Cost, Query};
+use self::{table::Table, tilt::Outline, tilted::Side};
+use super::sum::LossSum;
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, rational},
+};
+
+/// How an answer was found.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    /// The tilt c.
+    pub tilt: Rational,
+    /// How many losses each half of the groups has.
+    pub lengths: (usize, usize),
+    /// Bits of the mantissas.
+    pub bits: u32,
+    /// The tilted mass that is stored nowhere: at most.
+    pub missing: Float,
+}
+
+impl Listing {
+    /// The lists in a line.
+    pub fn method(&self) -> String {
+        let (first, second) = self.lengths;
+        format!("lists of {first} and {second} losses tilted by {}, {} bits", rational::display(&self.tilt), self.bits)
+    }
+}
+
+/// An answer with its proof.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The enclosure of the answer.
+    pub value: Enclosure,
+    /// Whether the asked relative width was met; the enclosure is valid either way.
+    pub met: bool,
+    /// How it was obtained; `None` where no list was needed.
+    pub listing: Option<Listing>,
+}
+
+/// A sum of privacy losses with the tables that answer questions about it.
+pub struct Atoms {
+    sum: LossSum,
+    outline: Outline,
+    most_bytes: f64,
+    tables: Mutex<Vec<(Place, Slot)>>,
+}
+
+/// Which table: the tilt, and the bits at which its masses are cut.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Place {
+    tilt: f64,
+    cut: u32,
+}
+
+impl std::fmt::Debug for Atoms {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Atoms").field("groups", &self.sum.groups()).finish_non_exhaustive()
+    }
+}
+
+/// A table that is made once, by whoever asks first.
+type Slot = Arc<OnceLock<Result<Arc<dyn Table>>>>;
+
+/// Bits of a table beyond those of the asked digits: for the distance of its tilt from the best one, for what a tail is
+/// smaller than its bound, and for the roundings.
+const SPARE_BITS: u32 = 26;
+/// How often an answer is computed with more bits.
+const ATTEMPTS: u32 = 6;
+
+impl Atoms {
+    /// The most memory that tables take together, by default.
+    pub const MOST_BYTES: f64 = 200e6;
+
+    /// Prepares a sum. Refused where a term is continuous.
+    pub fn new(sum: &LossSum) -> Result<Self> {
+        Self::within(sum, Self::MOST_BYTES)
+    }
+
+    /// Prepares a sum whose tables may take `most_bytes` of memory; questions that need more are refused.
+    pub fn within(sum: &LossSum, most_bytes: f64) -> Result<Self> {
+        let outline = Outline::new(sum.groups()).ok_or(Error::NoLattice)?;
+        Ok(Atoms { sum: sum.clone(), outline, most_bytes, tables: Mutex::default() })
+    }
+
+    /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for any real epsilon.
+    ///
+    /// The relative width is at most 10^-digits unless `met` says otherwise. Where the answer is close to one, so is that
+    /// of one minus the answer.
+    pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Listed> {
+        // A bounded loss is never above its largest value.
+        if self.largest().is_some_and(|largest| epsilon >= largest) {
+            return Ok(exactly(0.0));
+        }
+        match self.hockey_plan(epsilon) {
+            Plan::Direct(c) => self.answer(c, digits, |table| Some(table.hockey_stick(epsilon))),
+            // 1 - delta = E[min(1, exp(eps - L))] = P[L <= eps] + exp(eps) Q[L > eps]
+            Plan::Complement(c) => {
+                let rest = self.answer(c, digits, |table| Some(table.complement(epsilon)))?;
+                Ok(one_minus(rest))
+            }
+        }
+    }
+
+    /// ln of the hockey-stick divergence to about 13 digits, for searches.
+    pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
+        let value = self.hockey_stick(epsilon, 13)?.value;
+        let ln = |end: &Float| Float::with_val(64, end.ln_ref()).to_f64();
+        Ok(if *value.lower() > 0 { ln(value.lower()) } else { ln(value.upper()) })
+    }
+
+    /// P[L >= z].
+    pub fn upper_tail(&self, z: &Rational, digits: u32) -> Result<Listed> {
+        self.probability(z, Side::Upper, digits)
+    }
+
+    /// E[exp(-L); L >= z] = Q[L >= z], the probability of the tail under the other law of the pair.
+    pub fn tilted_tail(&self, z: &Rational, digits: u32) -> Result<Listed> {
+        // -L is under Q what L is under P: Q[L >= z] = P[L <= -z], the losses below the next one after -z.
+        self.probability(&self.sum.above(&Rational::from(-z)), Side::Lower, digits)
+    }
+
+    /// f(alpha), the smallest type II error of a test of P against Q at type I error alpha, for 0 <= alpha <= 1.
+    pub fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Listed> {
+        if *alpha < 0 || *alpha > 1 {
+            return Err(Error::out_of_range("alpha", rational::display(alpha), "a type I error from 0 to 1"));
+        }
+        // Every outcome is possible under both laws: a test that never errs in one way always errs in the other.
+        if *alpha == 0 || *alpha == 1 {
+            return Ok(exactly(if *alpha == 0 { 1.0 } else { 0.0 }));
+        }
+        self.answer(self.tradeoff_tilt(alpha), digits, |table| table.tradeoff(alpha))
+    }
+
+    /// What a question costs, from the lengths of its lists alone; nothing is listed.
+    pub fn cost(&self, query: &Query, digits: u32) -> Cost {
+        cost::of_lists(&self.sum, &self.outline, self.tilt(query), first_cut(digits), query.passes())
+    }
+
+    /// How many bytes the tables hold.
+    pub fn memory(&self) -> usize {
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        tables.iter().filter_map(|(_, slot)| Some(slot.get()?.as_ref().ok()?.bytes())).sum()
+    }
+
+    /// The largest loss where no term is Gaussian.
+    fn largest(&self) -> Option<&Rational> {
+        (*self.sum.rho() == 0).then(|| self.sum.offset())
+    }
+
+    fn tilt(&self, query: &Query) -> f64 {
+        match query {
+            Query::HockeyStick(epsilon) => self.hockey_plan(epsilon).tilt(),
+            Query::UpperTail(z) => self.side_plan(z, Side::Upper).tilt(),
+            Query::TiltedTail(z) => self.side_plan(&Rational::from(-z), Side::Lower).tilt(),
+            Query::Tradeoff(alpha) => self.tradeoff_tilt(alpha),
+        }
+    }
+
+    /// One minus the answer where that is surely the smaller of the two.
+    fn hockey_plan(&self, epsilon: &Rational) -> Plan {
+        let epsilon = epsilon.to_f64();
+        let c = self.outline.complement(epsilon);
+        if epsilon < self.outline.at(0.0).mean && self.outline.ln_bound(c, epsilon) < SMALLER {
+            return Plan::Complement(c);
+        }
+        Plan::Direct(self.outline.hockey_stick(epsilon))
+    }
+
+    /// The side of z that is asked for, or one minus the other where that is surely smaller.
+    fn side_plan(&self, z: &Rational, side: Side) -> Plan {
+        let z = z.to_f64();
+        let (upper, lower) = (self.outline.upper_tail(z), self.outline.lower_tail(z));
+        let (own, other) = match side {
+            Side::Upper => (upper, lower),
+            Side::Lower => (lower, upper),
+        };
+        if self.outline.ln_bound(other, z) < SMALLER { Plan::Complement(other) } else { Plan::Direct(own) }
+    }
+
+    fn tradeoff_tilt(&self, alpha: &Rational) -> f64 {
+        let ln = |x: &Rational| Enclosure::rational(x, 64).ln().approximate();
+        self.outline.tradeoff(ln(alpha), ln(&Rational::from(1 - alpha)))
+    }
+
+    fn probability(&self, z: &Rational, side: Side, digits: u32) -> Result<Listed> {
+        let other = match side {
+            Side::Upper => Side::Lower,
+            Side::Lower => Side::Upper,
+        };
+        match self.side_plan(z, side) {
+            Plan::Direct(c) => self.answer(c, digits, |table| Some(table.tail(z, side))),
+            Plan::Complement(c) => Ok(one_minus(self.answer(c, digits, |table| Some(table.tail(z, other)))?)),
+        }
+    }
+
+    /// Asks tables of ever more bits until the width is met.
+    fn answer(&self, tilt: f64, digits: u32, ask: impl Fn(&dyn Table) -> Option<Enclosure>) -> Result<Listed> {
+        let mut cut = first_cut(digits);
+        let mut best: Option<Listed> = None;
+        for attempt in 0..ATTEMPTS {
+            let table = match (self.table(Place { tilt, cut }), best.take()) {
+                (Ok(table), _) => table,
+                (Err(_), Some(best)) => return Ok(best),
+                (Err(error), None) => return Err(error),
+            };
+            let answer = ask(table.as_ref());
+            let value = answer.unwrap_or_else(|| Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64)));
+            let met = value.is_tight(digits);
+            let listing = Listing {
+                tilt: table.tilt().clone(),
+                lengths: table.lengths(),
+                bits: table.bits(),
+                missing: table.missing().clone(),
+            };
+            cut += missing_bits(&value, digits, attempt);
+            best = Some(Listed { value, met, listing: Some(listing) });
+            if met {
+                break;
+            }
+        }
+        best.ok_or(Error::EmptyComposition)
+    }
+
+    /// The table of a place, made if need be. The oldest tables make room.
+    fn table(&self, place: Place) -> Result<Arc<dyn Table>> {
+        let cost = cost::of_lists(&self.sum, &self.outline, place.tilt, place.cut, 1.0);
+        if cost.bytes.is_nan() || cost.bytes > self.most_bytes {
+            let value = format!("{:.1e} bytes", cost.bytes);
+            return Err(Error::out_of_range("the lists of losses", value, &format!("at most {:.1e}", self.most_bytes)));
+        }
+        let slot = {
+            let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+            match tables.iter().find(|(other, _)| *other == place) {
+                Some((_, slot)) => Arc::clone(slot),
+                None => {
+                    let bytes =
+                        |slot: &Slot| slot.get().and_then(|table| table.as_ref().ok()).map_or(0, |table| table.bytes());
+                    let mut held = tables.iter().map(|(_, slot)| bytes(slot) as f64).sum::<f64>() + cost.bytes;
+                    while held > self.most_bytes && !tables.is_empty() {
+                        held -= bytes(&tables.remove(0).1) as f64;
+                    }
+                    let slot = Slot::default();
+                    tables.push((place, Arc::clone(&slot)));
+                    slot
+                }
+            }
+        };
+        let made = slot.get_or_init(|| table::build(&self.sum, place.tilt, place.cut).map(Arc::from));
+        made.clone()
+    }
+}
+
+/// What a question to a sum costs, before anything is listed; infinite where the sum cannot be listed.
+pub fn cost(sum: &LossSum, query: &Query, digits: u32) -> Cost {
+    Atoms::new(sum).map_or(Cost::IMPOSSIBLE, |atoms| atoms.cost(query, digits))
+}
+
+/// ln of a probability that is well below one half.
+const SMALLER: f64 = -2.0;
+
+/// At which tilt a question is put to a table, and whether one minus the answer is asked for.
+#[derive(Clone, Copy, Debug)]
+enum Plan {
+    Direct(f64),
+    Complement(f64),
+}
+
+impl Plan {
+    fn tilt(self) -> f64 {
+        match self {
+            Plan::Direct(c) | Plan::Complement(c) => c,
+        }
+    }
+}
+
+/// The cut of the first table for so many digits.
+fn first_cut(digits: u32) -> u32 {
+    (f64::from(digits) * std::f64::consts::LOG2_10).ceil() as u32 + SPARE_BITS
+}
+
+/// How many bits more an enclosure of relative width 10^-digits takes, in steps that many questions share.
+fn missing_bits(value: &Enclosure, digits: u32, attempt: u32) -> u32 {
+    const STEP: u32 = 32;
+    if *value.lower() <= 0 {
+        return (2 * STEP) << attempt;
+    }
+    let width = Float::with_val(64, value.upper() - value.lower()) / value.lower();
+    let bits = width.log2().to_f64() + f64::from(digits) * std::f64::consts::LOG2_10 + 8.0;
+    (bits.clamp(1.0, 1e6) as u32).next_multiple_of(STEP)
+}
+
+fn exactly(value: f64) -> Listed {
+    Listed { value: Enclosure::double(value, 64), met: true, listing: None }
+}
+
+/// One minus an answer, with bits enough to keep the digits of the answer.
+fn one_minus(rest: Listed) -> Listed {
+    let small = rest.value.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 100_000) as u32);
+    let bits = rest.value.lower().prec() + small + 8;
+    let value = Enclosure::double(1.0, bits).sub(&rest.value).clamp(0.0, 1.0);
+    Listed { value, ..rest }
+}
+
+#[cfg(test)]
+mod tests;

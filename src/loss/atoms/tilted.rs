@@ -1,0 +1,164 @@
+//! The lists of a sum at one tilt, and what follows from them with its proof.
+//!
+//! Let M(c) = E[exp(c L)], and let the stored tilted masses of part i fall short of the truth by m_i in total. The tilted
+//! law of L is the product of those of the parts, so what all pairs of the lists fall short of it is at most
+//! 1 - prod (1 - m_i) <= sum m_i =: m. A question about a threshold z is
+//!
+//! ```text
+//! E[g(L)] = M(c) E_c[exp(-c L) g(L)],    0 <= exp(-c l) g(l) <= s exp(-c z)  for every l,
+//! ```
+//!
+//! with E_c the expectation under the tilted law. The sum over the stored masses is a bound from below, and m s M(c) exp(-c z)
+//! more is one from above. The factor s is one for all tails in the range of c for which they are asked, and
+//! c^c / (c + 1)^(c + 1), the largest value of exp(-c d) (1 - exp(-d)), for the hockey stick.
+
+use rug::{Float, Rational};
+
+use super::{
+    key::Key,
+    lists::{Lists, PairSum, Threshold, Weight},
+    wide::Wide,
+};
+use crate::numeric::Enclosure;
+
+/// Which side of a threshold is summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The losses at or above it.
+    Upper,
+    /// The losses below it.
+    Lower,
+}
+
+/// A law of the pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Under {
+    P,
+    Q,
+}
+
+/// The lists with all that does not depend on the question.
+#[derive(Debug)]
+pub(super) struct Tilted<K, const N: usize> {
+    pub(super) lists: Lists<K, N>,
+    /// The tilt c.
+    pub(super) c: Rational,
+    /// Losses are reference + h key.
+    pub(super) reference: Rational,
+    pub(super) h: Rational,
+    /// Encloses ln M(c).
+    pub(super) ln_mgf: Enclosure,
+    /// m: what all stored tilted masses fall short of one.
+    pub(super) missing: Float,
+    /// The largest loss of a bounded sum, whose smallest is its negative.
+    pub(super) largest: Option<Rational>,
+}
+
+impl<K: Key, const N: usize> Tilted<K, N> {
+    fn precision(&self) -> u32 {
+        64 * N as u32 + 64
+    }
+
+    /// Encloses M(c) exp(-x y) for an exact x y.
+    fn scale(&self, exponent: &Rational) -> Enclosure {
+        let bits = self.precision() + 64;
+        self.ln_mgf.sub(&Enclosure::rational(exponent, bits)).exp()
+    }
+
+    /// Encloses a sum of P-masses, or of Q-masses, from what was summed.
+    pub(super) fn scaled(&self, sum: &Wide<N>, units: f64, under: Under) -> Enclosure {
+        sum.enclosure(units).mul(&self.scale(&Rational::from(self.exponent(under) * &self.reference)))
+    }
+
+    /// c under P, c + 1 under Q.
+    fn exponent(&self, under: Under) -> Rational {
+        match under {
+            Under::P => self.c.clone(),
+            Under::Q => Rational::from(&self.c + 1_u32),
+        }
+    }
+
+    /// Encloses what the missing masses add on one side of z, where exp(-c (l - z)) <= 1.
+    pub(super) fn missed(&self, z: &Rational, under: Under) -> Enclosure {
+        let scale = self.scale(&Rational::from(self.exponent(under) * z));
+        Enclosure::new(Float::new(64), self.missing.clone()).mul(&scale)
+    }
+
+    /// The smallest key whose loss is at least z.
+    pub(super) fn key_at(&self, z: &Rational) -> K {
+        let steps = Rational::from(z - &self.reference) / &self.h;
+        K::threshold(&steps.ceil().into_numer_denom().0)
+    }
+
+    /// The smallest key whose loss is above z.
+    fn key_above(&self, z: &Rational) -> K {
+        let steps = Rational::from(z - &self.reference) / &self.h;
+        K::threshold(&(steps.floor().into_numer_denom().0 + 1_u32))
+    }
+
+    /// The loss of a key.
+    pub(super) fn loss(&self, key: K) -> Rational {
+        Rational::from(&self.h * key.integer()) + &self.reference
+    }
+
+    /// Whether a bounded sum has no loss at all on one side of z.
+    pub(super) fn is_empty(&self, z: &Rational, side: Side) -> bool {
+        self.largest.as_ref().is_some_and(|largest| match side {
+            Side::Upper => z > largest,
+            Side::Lower => *z <= Rational::from(-largest),
+        })
+    }
+
+    pub(super) fn sum(&self, key: K, side: Side, under: Under) -> PairSum<N> {
+        let weight = match under {
+            Under::P => Weight::P,
+            Under::Q => Weight::Q,
+        };
+        match side {
+            Side::Upper => self.lists.upper(key, weight),
+            Side::Lower => self.lists.lower(key, weight),
+        }
+    }
+
+    /// Encloses the probability of one side of z from the sum of the stored masses there.
+    pub(super) fn with_missing(&self, sum: &Wide<N>, z: &Rational, side: Side, under: Under) -> Enclosure {
+        if self.is_empty(z, side) {
+            return Enclosure::double(0.0, self.precision());
+        }
+        // stored <= truth <= stored + m M(c) exp(-c z)
+        let stored = self.scaled(sum, self.lists.units_of_a_tail(), under);
+        stored.add(&self.missed(z, under)).clamp(0.0, 1.0)
+    }
+
+    /// E[(1 - exp(epsilon - L))_+], for c >= 0.
+    pub(super) fn hockey_stick(&self, epsilon: &Rational) -> Enclosure {
+        let threshold = Threshold::new(epsilon, &self.reference, &self.h);
+        let stored = self.scaled(&self.lists.excess(&threshold), self.lists.units_of_an_excess(), Under::P);
+        // c^c / (c + 1)^(c + 1), one for c = 0.
+        let bits = 64;
+        let (c, next) =
+            (Enclosure::rational(&self.c, bits), Enclosure::rational(&Rational::from(&self.c + 1_u32), bits));
+        let ln_largest =
+            if self.c > 0 { c.mul(&c.ln()).sub(&next.mul(&next.ln())) } else { Enclosure::double(0.0, bits) };
+        // stored <= truth <= stored + s m M(c) exp(-c epsilon)
+        stored.add(&self.missed(epsilon, Under::P).mul(&ln_largest.exp())).clamp(0.0, 1.0)
+    }
+
+    /// One minus that, for -1 <= c <= 0: P[L <= epsilon] + exp(epsilon) Q[L > epsilon].
+    pub(super) fn complement(&self, epsilon: &Rational) -> Enclosure {
+        let units = self.lists.units_of_a_tail();
+        let next = self.key_above(epsilon);
+        let below = self.scaled(&self.sum(next, Side::Lower, Under::P).sum, units, Under::P);
+        let above = self.sum(next, Side::Upper, Under::Q).sum.enclosure(units);
+        let scale = self.scale(&(Rational::from(self.exponent(Under::Q) * &self.reference) - epsilon));
+        // min(1, exp(epsilon - l)) <= exp(c (l - epsilon)), so the missing masses add at most m M(c) exp(-c epsilon)
+        below.add(&above.mul(&scale)).add(&self.missed(epsilon, Under::P)).clamp(0.0, 1.0)
+    }
+
+    /// The probability of one side of z under one law. The tilt must be in the range where exp(-c d), or under Q
+    /// exp(-(c + 1) d), is at most one on that side.
+    pub(super) fn tail(&self, z: &Rational, side: Side, under: Under) -> Enclosure {
+        let sum = self.sum(self.key_at(z), side, under).sum;
+        self.with_missing(&sum, z, side, under)
+    }
+}
