@@ -4,9 +4,9 @@
 //! # The sum
 //!
 //! A group of n equal copies has its loss on a lattice, so its law is a list of masses: one convolution power
-//! ([`masses`]). The groups are split into two halves, and each half into two columns ([`plan`]); all sums of a half are
-//! listed once and sorted by exact keys, which are integers on the common lattice ([`key`], [`column`]). With P(a) the
-//! masses of the first half and b the losses of the second,
+//! ([`terms`], [`masses`]). The groups are split into two halves, and each half into two columns ([`plan`]); all sums of a
+//! half are listed once and sorted by exact keys, which are integers on the common lattice ([`key`], [`column`]). With
+//! P(a) the masses of the first half and b the losses of the second,
 //!
 //! ```text
 //! delta(eps) = E[(1 - exp(eps - L))_+] = sum over a of P(a) D(eps - a),
@@ -45,6 +45,14 @@
 //! grid, so that the questions of a curve share their tables; a table depends on the sum, its place on the grid and the
 //! digits alone, and so does every answer, whatever was asked before.
 
+//!
+//! # Limits
+//!
+//! Where losses come in clusters far apart (noise of sigma2 below about 1/100 beside other groups) and the threshold lies
+//! in a gap between them, no single tilt puts masses there; the lists are then cut ever more finely until the width is
+//! met or they would take too long, and the answer is a valid but wide enclosure. Long lists are refused by their
+//! predicted cost.
+
 mod column;
 mod cost;
 mod key;
@@ -53,6 +61,7 @@ mod lists;
 mod masses;
 mod plan;
 mod table;
+mod terms;
 mod tilt;
 mod tilted;
 mod wide;
@@ -114,6 +123,8 @@ pub struct Atoms {
 struct Place {
     tilt: f64,
     cut: u32,
+    /// How many words the mantissas of sums have.
+    words: u32,
 }
 
 impl std::fmt::Debug for Atoms {
@@ -128,8 +139,10 @@ type Slot = Arc<OnceLock<Result<Arc<dyn Table>>>>;
 /// Bits of a table beyond those of the asked digits: for the distance of its tilt from the best one, for what a tail is
 /// smaller than its bound, and for the roundings.
 const SPARE_BITS: u32 = 26;
+/// No table is made that is predicted to take longer than this.
+const MOST_SECONDS: f64 = 3.0;
 /// How often an answer is computed with more bits.
-const ATTEMPTS: u32 = 6;
+const ATTEMPTS: u32 = 7;
 
 impl Atoms {
     /// The most memory that tables take together, by default.
@@ -195,9 +208,12 @@ impl Atoms {
         self.answer(self.tradeoff_tilt(alpha), digits, |table| table.tradeoff(alpha))
     }
 
-    /// What a question costs, from the lengths of its lists alone; nothing is listed.
+    /// What a question costs, from the lengths of its lists alone; nothing is listed. A question that must be asked again
+    /// with finer masses costs more than this.
     pub fn cost(&self, query: &Query, digits: u32) -> Cost {
-        cost::of_lists(&self.sum, &self.outline, self.tilt(query), first_cut(digits), query.passes())
+        let cut = first_cut(digits);
+        let words = table::mantissa_words(cut);
+        cost::of_lists(&self.sum, &self.outline, self.tilt(query), cut, words, query.passes())
     }
 
     /// How many bytes the tables hold.
@@ -222,23 +238,32 @@ impl Atoms {
 
     /// One minus the answer where that is surely the smaller of the two.
     fn hockey_plan(&self, epsilon: &Rational) -> Plan {
-        let epsilon = epsilon.to_f64();
-        let c = self.outline.complement(epsilon);
-        if epsilon < self.outline.at(0.0).mean && self.outline.ln_bound(c, epsilon) < SMALLER {
+        let first = self.sum.above(epsilon).to_f64();
+        let (epsilon, last) = (epsilon.to_f64(), self.sum.at_most(epsilon).to_f64());
+        let c = self.outline.complement(epsilon, last, first);
+        if epsilon < self.outline.at(0.0).mean && self.outline.ln_bound(c, last) < SMALLER {
             return Plan::Complement(c);
         }
-        Plan::Direct(self.outline.hockey_stick(epsilon))
+        Plan::Direct(self.outline.hockey_stick(epsilon, first))
     }
 
     /// The side of z that is asked for, or one minus the other where that is surely smaller.
     fn side_plan(&self, z: &Rational, side: Side) -> Plan {
-        let z = z.to_f64();
-        let (upper, lower) = (self.outline.upper_tail(z), self.outline.lower_tail(z));
-        let (own, other) = match side {
-            Side::Upper => (upper, lower),
-            Side::Lower => (lower, upper),
+        // The losses next to z: the last below it, and the first that is not.
+        let at_most = self.sum.at_most(z);
+        let (last, first) = if at_most == *z { (self.last_below(z), at_most) } else { (at_most, self.sum.above(z)) };
+        let (last, first) = (last.to_f64(), first.to_f64());
+        let (upper, lower) = (self.outline.upper_tail(first), self.outline.lower_tail(last));
+        let (own, other, edge) = match side {
+            Side::Upper => (upper, lower, last),
+            Side::Lower => (lower, upper, first),
         };
-        if self.outline.ln_bound(other, z) < SMALLER { Plan::Complement(other) } else { Plan::Direct(own) }
+        if self.outline.ln_bound(other, edge) < SMALLER { Plan::Complement(other) } else { Plan::Direct(own) }
+    }
+
+    /// The lattice value before one of them.
+    fn last_below(&self, z: &Rational) -> Rational {
+        self.sum.step().map_or_else(|| z.clone(), |step| Rational::from(z - step))
     }
 
     fn tradeoff_tilt(&self, alpha: &Rational) -> f64 {
@@ -260,23 +285,33 @@ impl Atoms {
     /// Asks tables of ever more bits until the width is met.
     fn answer(&self, tilt: f64, digits: u32, ask: impl Fn(&dyn Table) -> Option<Enclosure>) -> Result<Listed> {
         let mut cut = first_cut(digits);
+        let mut words = table::mantissa_words(cut);
         let mut best: Option<Listed> = None;
-        for attempt in 0..ATTEMPTS {
-            let table = match (self.table(Place { tilt, cut }), best.take()) {
-                (Ok(table), _) => table,
+        for _ in 0..ATTEMPTS {
+            let table = match (self.table(Place { tilt, cut, words }), best.take()) {
+                (Ok(table), best_so_far) => {
+                    best = best_so_far;
+                    table
+                }
                 (Err(_), Some(best)) => return Ok(best),
                 (Err(error), None) => return Err(error),
             };
-            let answer = ask(table.as_ref());
-            let value = answer.unwrap_or_else(|| Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64)));
+            let whole = || Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64));
+            let value = ask(table.as_ref()).unwrap_or_else(whole);
             let met = value.is_tight(digits);
+            let (before, after) =
+                (best.as_ref().map(|best| wider_bits(&best.value, digits)), wider_bits(&value, digits));
+            // Where finer masses did not help, the roundings of the sums are what is left.
+            if before.is_some_and(|before| after.is_finite() && after > before - 8.0) {
+                words = table::mantissa_words(cut).clamp(words, table::MOST_WORDS);
+            }
+            cut = next_cut(cut, after);
             let listing = Listing {
                 tilt: table.tilt().clone(),
                 lengths: table.lengths(),
                 bits: table.bits(),
                 missing: table.missing().clone(),
             };
-            cut += missing_bits(&value, digits, attempt);
             best = Some(Listed { value, met, listing: Some(listing) });
             if met {
                 break;
@@ -287,10 +322,12 @@ impl Atoms {
 
     /// The table of a place, made if need be. The oldest tables make room.
     fn table(&self, place: Place) -> Result<Arc<dyn Table>> {
-        let cost = cost::of_lists(&self.sum, &self.outline, place.tilt, place.cut, 1.0);
-        if cost.bytes.is_nan() || cost.bytes > self.most_bytes {
-            let value = format!("{:.1e} bytes", cost.bytes);
-            return Err(Error::out_of_range("the lists of losses", value, &format!("at most {:.1e}", self.most_bytes)));
+        let cost = cost::of_lists(&self.sum, &self.outline, place.tilt, place.cut, place.words, 1.0);
+        // Not a comparison the other way round, which would let a NaN pass.
+        if !(cost.bytes <= self.most_bytes && cost.seconds <= MOST_SECONDS) {
+            let value = format!("{:.1e} bytes and {:.1e} seconds", cost.bytes, cost.seconds);
+            let expected = format!("at most {:.1e} bytes and {MOST_SECONDS} seconds", self.most_bytes);
+            return Err(Error::out_of_range("the lists of losses", value, &expected));
         }
         let slot = {
             let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
@@ -309,7 +346,7 @@ impl Atoms {
                 }
             }
         };
-        let made = slot.get_or_init(|| table::build(&self.sum, place.tilt, place.cut).map(Arc::from));
+        let made = slot.get_or_init(|| table::build(&self.sum, place.tilt, place.cut, place.words).map(Arc::from));
         made.clone()
     }
 }
@@ -342,15 +379,24 @@ fn first_cut(digits: u32) -> u32 {
     (f64::from(digits) * std::f64::consts::LOG2_10).ceil() as u32 + SPARE_BITS
 }
 
-/// How many bits more an enclosure of relative width 10^-digits takes, in steps that many questions share.
-fn missing_bits(value: &Enclosure, digits: u32, attempt: u32) -> u32 {
-    const STEP: u32 = 32;
+/// By how many bits an enclosure is wider than 10^-digits of its lower end; infinite where that is zero.
+fn wider_bits(value: &Enclosure, digits: u32) -> f64 {
     if *value.lower() <= 0 {
-        return (2 * STEP) << attempt;
+        return f64::INFINITY;
     }
     let width = Float::with_val(64, value.upper() - value.lower()) / value.lower();
-    let bits = width.log2().to_f64() + f64::from(digits) * std::f64::consts::LOG2_10 + 8.0;
-    (bits.clamp(1.0, 1e6) as u32).next_multiple_of(STEP)
+    width.log2().to_f64() + f64::from(digits) * std::f64::consts::LOG2_10
+}
+
+/// The cut for an answer that came out so many bits wider than asked, in steps that many questions share.
+fn next_cut(cut: u32, wider: f64) -> u32 {
+    const STEP: u32 = 32;
+    const MOST: f64 = 1e5;
+    if wider.is_infinite() {
+        // No mass is kept where the answer is.
+        return cut.saturating_mul(3);
+    }
+    cut.saturating_add(((wider + 8.0).clamp(1.0, MOST) as u32).next_multiple_of(STEP))
 }
 
 fn exactly(value: f64) -> Listed {

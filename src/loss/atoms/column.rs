@@ -155,7 +155,10 @@ impl<const N: usize> Exponentials<N> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::masses::Fineness, *};
+    use super::{
+        super::{masses::Fineness, terms},
+        *,
+    };
     use crate::{
         loss::law::{Group, Law},
         numeric::rational::parse,
@@ -178,7 +181,7 @@ mod tests {
         let law = |sigma2: &str| Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() };
         let fineness = Fineness { words: 2, cut: 80 };
         let parts = [("5", 3), ("7", 1)].map(|(sigma2, copies)| {
-            TiltedMasses::of_group(&Group { law: law(sigma2), shift: 1, copies }, &c, fineness).unwrap()
+            terms::of_group(&Group { law: law(sigma2), shift: 1, copies }, &c, fineness).unwrap()
         });
         let h = parse("1/35").unwrap();
         let [a, b] = parts.each_ref().map(|part| Column::<i64, 2>::of_part(part, &c, &h).unwrap());

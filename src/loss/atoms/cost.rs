@@ -59,8 +59,9 @@ impl Cost {
     };
 }
 
-/// What lists cost at a tilt, with masses cut at 2^-cut, and one question of a number of passes.
-pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, passes: f64) -> Cost {
+/// What lists cost at a tilt, with masses cut at 2^-cut and mantissas of so many words, and one question of a number of
+/// passes.
+pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, mantissa: u32, passes: f64) -> Cost {
     let parts: Option<Vec<Part>> = (sum.groups().iter().enumerate())
         .map(|(k, group)| {
             let length = length(group, outline.variance(k, tilt), tilt, f64::from(cut) + 6.0)?;
@@ -69,11 +70,12 @@ pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, pa
         .collect();
     let Some(parts) = parts else { return Cost::IMPOSSIBLE };
     let words = table::fineness(sum, cut).words as f64;
-    let convolved: f64 = sum.groups().iter().zip(&parts).map(|(group, part)| work(group, part.length, cut)).sum();
+    let convolved: f64 =
+        sum.groups().iter().zip(&parts).map(|(group, part)| work(group, part.length, cut, words)).sum();
     let plan = Plan::new(parts);
     let [first, second] = plan.lengths;
     let entries = first + second;
-    let mantissa = f64::from(table::mantissa_words(cut));
+    let mantissa = f64::from(mantissa);
     // Measured on one core of 2020: nanoseconds of a word of a convolution, of an entry of a column, of a pair that is
     // sorted, and of a step of a pass.
     let product = 4.0 + 2.0 * mantissa * mantissa;
@@ -114,14 +116,15 @@ fn length(group: &Group, variance: f64, tilt: f64, cut: f64) -> Option<f64> {
     (length < 1e8).then_some(length)
 }
 
-/// Nanoseconds by the word to find the masses of one term and to convolve them.
-fn work(group: &Group, length: f64, cut: u32) -> f64 {
+/// Nanoseconds to find the masses of one term and to convolve them. A product of long numbers takes more than its share
+/// of time by the word.
+fn work(group: &Group, length: f64, cut: u32, words: f64) -> f64 {
     let single = match &group.law {
         Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
-            2.0 * (2.0 * sigma2.to_f64() * f64::from(cut + 40) * std::f64::consts::LN_2).sqrt()
+            2.0 * (2.0 * sigma2.to_f64() * f64::from(cut + 40) * std::f64::consts::LN_2).sqrt() + 3.0
         }
         Law::DiscreteLaplace { .. } => group.shift as f64,
     };
     let convolutions = if group.copies > 1 { 3.0 } else { 0.0 };
-    600.0 * single + convolutions * 300.0 * length
+    1200.0 * (words / 2.0).powf(1.6) * single + convolutions * 300.0 * length * words
 }

@@ -73,7 +73,7 @@ impl Key for Long {
     fn exact(value: &Integer) -> Option<Self> {
         // value = high 2^128 + low with 0 <= low < 2^128.
         let high = Integer::from(value >> 128_u32).to_i128()?;
-        let low = Integer::from(value - (Integer::from(high) << 128_u32)).to_u128()?;
+        let low = (value - (Integer::from(high) << 128_u32)).to_u128()?;
         Some(Long { high, low })
     }
     fn zero() -> Self {

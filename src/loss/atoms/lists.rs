@@ -260,7 +260,8 @@ impl<K: Key, const N: usize> Lists<K, N> {
         if x.log2() > f64::from(-CLOSE) + 0.001 {
             return exp().one_minus();
         }
-        // What the series leaves out is below its first term that is missing, a relative 2^-(CLOSE terms).
+        // What the series leaves out is below its first term that is missing, a relative 2^-(CLOSE terms). Each y that is
+        // subtracted from one is below 2^-CLOSE, so its own units shrink by that: every inner factor carries two at most.
         let one = Wide::one();
         let inner =
             self.reciprocals.iter().rev().fold(one, |inner, reciprocal| x.mul(reciprocal).mul(&inner).one_minus());

@@ -10,7 +10,7 @@ use super::{
     lists::{Half, Lists},
     masses::{Fineness, TiltedMasses},
     plan::{Part, Plan},
-    tilt,
+    terms, tilt,
     tilted::{Side, Tilted, Under},
 };
 use crate::{
@@ -44,14 +44,17 @@ pub(super) trait Table: Send + Sync {
 /// Bits of a mantissa beyond those at which masses are cut: for the distance of neighboring losses and the lengths.
 const GUARD_BITS: u32 = 26;
 
-/// How many words a mantissa needs for masses that are cut at 2^-cut.
+/// The longest mantissa.
+pub(super) const MOST_WORDS: u32 = 40;
+
+/// How many words a mantissa needs for the digits at which masses are first cut at 2^-cut.
 pub(super) fn mantissa_words(cut: u32) -> u32 {
     (cut + GUARD_BITS).div_ceil(64).max(2)
 }
 
-/// Makes the lists of a sum at a tilt, with masses cut at 2^-cut.
-pub(super) fn build(sum: &LossSum, c: f64, cut: u32) -> Result<Box<dyn Table>> {
-    match mantissa_words(cut) {
+/// Makes the lists of a sum at a tilt, with masses cut at 2^-cut and mantissas of at least `words` words.
+pub(super) fn build(sum: &LossSum, c: f64, cut: u32, words: u32) -> Result<Box<dyn Table>> {
+    match words {
         0..=2 => fitting::<2>(sum, c, cut),
         3 => fitting::<3>(sum, c, cut),
         4 => fitting::<4>(sum, c, cut),
@@ -59,7 +62,7 @@ pub(super) fn build(sum: &LossSum, c: f64, cut: u32) -> Result<Box<dyn Table>> {
         7..=10 => fitting::<10>(sum, c, cut),
         11..=20 => fitting::<20>(sum, c, cut),
         21..=40 => fitting::<40>(sum, c, cut),
-        words => Err(Error::out_of_range("the words of a mantissa", words, "at most 40")),
+        words => Err(Error::out_of_range("the words of a mantissa", words, &format!("at most {MOST_WORDS}"))),
     }
 }
 
@@ -91,7 +94,7 @@ impl Parts {
         // Each of the groups, and each merger, is cut.
         let groups = sum.groups().len() as u32;
         let fineness = fineness(sum, cut + groups.ilog2() + 3);
-        let single = sum.groups().iter().map(|group| TiltedMasses::of_group(group, &c, fineness));
+        let single = sum.groups().iter().map(|group| terms::of_group(group, &c, fineness));
         let single: Vec<TiltedMasses> = single.collect::<Result<_>>()?;
         let shape = |(k, masses): (usize, &TiltedMasses)| Part {
             groups: vec![k],

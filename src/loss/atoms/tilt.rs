@@ -185,27 +185,38 @@ impl Outline {
         self.spacing * (c / self.spacing).round()
     }
 
-    /// c >= 0 for a hockey stick at x. Its summand exp(-c d) (1 - exp(-d)), d > 0, is at most c^c / (c + 1)^(c + 1), and
-    /// the derivative of ln M(c) - c x + c ln c - (c + 1) ln(c + 1) is increasing.
-    pub(super) fn hockey_stick(&self, x: f64) -> f64 {
-        let c = self.solve(0.0, 1.0, |c| self.at(c).mean - (1.0 / c).ln_1p() >= x);
+    /// c >= 0 for a hockey stick at epsilon, where `first` is the first loss above it. With d = l - epsilon the summand
+    /// exp(-c d) (1 - exp(-d)) is largest at d = ln(1 + 1 / c), or at the first loss where that is beyond; the derivative
+    /// of the logarithm of the bound is increasing.
+    pub(super) fn hockey_stick(&self, epsilon: f64, first: f64) -> f64 {
+        let c = self.solve(0.0, 1.0, |c| self.at(c).mean >= first.max(epsilon + (1.0 / c).ln_1p()));
         // Where all losses are small, a tilt of zero would give up the factor 1 / c.
         if self.spacing >= 1.0 { self.rounded(c).max(self.spacing) } else { self.rounded(c) }
     }
 
-    /// c >= 0 for P[L >= x].
-    pub(super) fn upper_tail(&self, x: f64) -> f64 {
-        self.rounded(self.solve(0.0, 1.0, |c| self.at(c).mean >= x)).max(0.0)
+    /// c >= 0 for the probability of all losses from `first` on.
+    pub(super) fn upper_tail(&self, first: f64) -> f64 {
+        self.rounded(self.solve(0.0, 1.0, |c| self.at(c).mean >= first)).max(0.0)
     }
 
-    /// c <= 0 for P[L < x].
-    pub(super) fn lower_tail(&self, x: f64) -> f64 {
-        self.rounded(self.solve(0.0, -1.0, |c| self.at(c).mean <= x)).min(0.0)
+    /// c <= 0 for the probability of all losses up to `last`.
+    pub(super) fn lower_tail(&self, last: f64) -> f64 {
+        self.rounded(self.solve(0.0, -1.0, |c| self.at(c).mean <= last)).min(0.0)
     }
 
-    /// -1 <= c <= 0 for one minus a hockey stick at x.
-    pub(super) fn complement(&self, x: f64) -> f64 {
-        self.lower_tail(x).max(-1.0)
+    /// -1 <= c <= 0 for one minus a hockey stick at epsilon, between the losses `last` and `first` on either side of it:
+    /// for the larger of exp(-c last) and exp(epsilon - (c + 1) first).
+    pub(super) fn complement(&self, epsilon: f64, last: f64, first: f64) -> f64 {
+        let equal = if first > last { (epsilon - first) / (first - last) } else { 0.0 };
+        let (below, above) = (self.lower_tail(last), self.lower_tail(first));
+        let c = if below >= equal {
+            below
+        } else if above <= equal {
+            above
+        } else {
+            self.rounded(equal)
+        };
+        c.clamp(-1.0, 0.0)
     }
 
     /// ln of the bound M(c) exp(-c x).
@@ -278,8 +289,9 @@ mod tests {
     fn tilts_stay_in_the_range_of_their_question_and_meet_the_threshold() {
         let (_, outline) = outline(&[("5", 1, 10), ("3", 1, 4)], &[("0.2", 2, 2)]);
         for x in [-40.0, -1.0, 0.0, 0.5, 3.0, 50.0] {
-            let (hockey, upper, lower) = (outline.hockey_stick(x), outline.upper_tail(x), outline.lower_tail(x));
-            assert!(hockey >= 0.0 && upper >= 0.0 && lower <= 0.0 && (-1.0..=0.0).contains(&outline.complement(x)));
+            let (hockey, upper, lower) = (outline.hockey_stick(x, x), outline.upper_tail(x), outline.lower_tail(x));
+            assert!(hockey >= 0.0 && upper >= 0.0 && lower <= 0.0);
+            assert!((-1.0..=0.0).contains(&outline.complement(x, x - 0.01, x + 0.01)));
             let sd = outline.at(0.0).variance.sqrt();
             let nearest = if x < outline.at(0.0).mean { lower } else { upper };
             assert!((outline.at(nearest).mean - x).abs() < 3.0 * sd, "{x}");

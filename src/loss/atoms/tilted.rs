@@ -9,10 +9,10 @@
 //! ```
 //!
 //! with E_c the expectation under the tilted law. The sum over the stored masses is a bound from below, and m s M(c) exp(-c z)
-//! more is one from above. The factor s is one for all tails in the range of c for which they are asked, and
-//! c^c / (c + 1)^(c + 1), the largest value of exp(-c d) (1 - exp(-d)), for the hockey stick.
+//! more is one from above. For a tail in the range of c for which it is asked, s is one and z is the first loss of the
+//! lattice that counts: on a coarse lattice that is far better than the threshold itself.
 
-use rug::{Float, Rational};
+use rug::{Float, Integer, Rational};
 
 use super::{
     key::Key,
@@ -67,7 +67,7 @@ impl<K: Key, const N: usize> Tilted<K, N> {
 
     /// Encloses a sum of P-masses, or of Q-masses, from what was summed.
     pub(super) fn scaled(&self, sum: &Wide<N>, units: f64, under: Under) -> Enclosure {
-        sum.enclosure(units).mul(&self.scale(&Rational::from(self.exponent(under) * &self.reference)))
+        sum.enclosure(units).mul(&self.scale(&(self.exponent(under) * &self.reference)))
     }
 
     /// c under P, c + 1 under Q.
@@ -78,22 +78,36 @@ impl<K: Key, const N: usize> Tilted<K, N> {
         }
     }
 
-    /// Encloses what the missing masses add on one side of z, where exp(-c (l - z)) <= 1.
+    /// Encloses what the missing masses add where exp(-c (l - z)) <= 1 for all losses l that count, or under Q
+    /// exp(-(c + 1) (l - z)) <= 1.
     pub(super) fn missed(&self, z: &Rational, under: Under) -> Enclosure {
-        let scale = self.scale(&Rational::from(self.exponent(under) * z));
+        let scale = self.scale(&(self.exponent(under) * z));
         Enclosure::new(Float::new(64), self.missing.clone()).mul(&scale)
+    }
+
+    /// How many steps from the reference the first loss that is at least z is.
+    fn steps_to(&self, z: &Rational) -> Integer {
+        (Rational::from(z - &self.reference) / &self.h).ceil().into_numer_denom().0
+    }
+
+    /// The loss nearest to z on one side of it.
+    fn nearest(&self, z: &Rational, side: Side) -> Rational {
+        let steps = match side {
+            Side::Upper => self.steps_to(z),
+            Side::Lower => self.steps_to(z) - 1,
+        };
+        Rational::from(&self.h * steps) + &self.reference
+    }
+
+    /// The first loss above z.
+    fn above(&self, z: &Rational) -> Rational {
+        let first = self.nearest(z, Side::Upper);
+        if first == *z { first + &self.h } else { first }
     }
 
     /// The smallest key whose loss is at least z.
     pub(super) fn key_at(&self, z: &Rational) -> K {
-        let steps = Rational::from(z - &self.reference) / &self.h;
-        K::threshold(&steps.ceil().into_numer_denom().0)
-    }
-
-    /// The smallest key whose loss is above z.
-    fn key_above(&self, z: &Rational) -> K {
-        let steps = Rational::from(z - &self.reference) / &self.h;
-        K::threshold(&(steps.floor().into_numer_denom().0 + 1_u32))
+        K::threshold(&self.steps_to(z))
     }
 
     /// The loss of a key.
@@ -125,34 +139,42 @@ impl<K: Key, const N: usize> Tilted<K, N> {
         if self.is_empty(z, side) {
             return Enclosure::double(0.0, self.precision());
         }
-        // stored <= truth <= stored + m M(c) exp(-c z)
+        // stored <= truth <= stored + m M(c) exp(-c first)
         let stored = self.scaled(sum, self.lists.units_of_a_tail(), under);
-        stored.add(&self.missed(z, under)).clamp(0.0, 1.0)
+        stored.add(&self.missed(&self.nearest(z, side), under)).clamp(0.0, 1.0)
     }
 
     /// E[(1 - exp(epsilon - L))_+], for c >= 0.
     pub(super) fn hockey_stick(&self, epsilon: &Rational) -> Enclosure {
         let threshold = Threshold::new(epsilon, &self.reference, &self.h);
         let stored = self.scaled(&self.lists.excess(&threshold), self.lists.units_of_an_excess(), Under::P);
-        // c^c / (c + 1)^(c + 1), one for c = 0.
+        // exp(-c (l - eps)) (1 - exp(eps - l)) is at most its largest value c^c / (c + 1)^(c + 1), one for c = 0. It is also
+        // at most exp(-c (first - eps)) at the first loss above eps and beyond.
         let bits = 64;
         let (c, next) =
             (Enclosure::rational(&self.c, bits), Enclosure::rational(&Rational::from(&self.c + 1_u32), bits));
         let ln_largest =
             if self.c > 0 { c.mul(&c.ln()).sub(&next.mul(&next.ln())) } else { Enclosure::double(0.0, bits) };
-        // stored <= truth <= stored + s m M(c) exp(-c epsilon)
-        stored.add(&self.missed(epsilon, Under::P).mul(&ln_largest.exp())).clamp(0.0, 1.0)
+        let anywhere = self.missed(epsilon, Under::P).mul(&ln_largest.exp());
+        let from_first = self.missed(&self.above(epsilon), Under::P);
+        // stored <= truth <= stored + both bounds
+        let missed = if anywhere.upper() < from_first.upper() { anywhere } else { from_first };
+        stored.add(&missed).clamp(0.0, 1.0)
     }
 
     /// One minus that, for -1 <= c <= 0: P[L <= epsilon] + exp(epsilon) Q[L > epsilon].
     pub(super) fn complement(&self, epsilon: &Rational) -> Enclosure {
         let units = self.lists.units_of_a_tail();
-        let next = self.key_above(epsilon);
-        let below = self.scaled(&self.sum(next, Side::Lower, Under::P).sum, units, Under::P);
-        let above = self.sum(next, Side::Upper, Under::Q).sum.enclosure(units);
-        let scale = self.scale(&(Rational::from(self.exponent(Under::Q) * &self.reference) - epsilon));
-        // min(1, exp(epsilon - l)) <= exp(c (l - epsilon)), so the missing masses add at most m M(c) exp(-c epsilon)
-        below.add(&above.mul(&scale)).add(&self.missed(epsilon, Under::P)).clamp(0.0, 1.0)
+        let first = self.above(epsilon);
+        let key = self.key_at(&first);
+        let below = self.scaled(&self.sum(key, Side::Lower, Under::P).sum, units, Under::P);
+        let above = self.sum(key, Side::Upper, Under::Q).sum.enclosure(units);
+        let scale = self.scale(&(self.exponent(Under::Q) * &self.reference - epsilon));
+        // exp(-c l) is at most its value at the last loss that is not above eps, and exp(-(c + 1) l) at the first above it.
+        let missed_below = self.missed(&self.nearest(&first, Side::Lower), Under::P);
+        let factor = Enclosure::rational(epsilon, self.precision()).exp();
+        let missed_above = self.missed(&first, Under::Q).mul(&factor);
+        below.add(&above.mul(&scale)).add(&missed_below.max(&missed_above)).clamp(0.0, 1.0)
     }
 
     /// The probability of one side of z under one law. The tilt must be in the range where exp(-c d), or under Q

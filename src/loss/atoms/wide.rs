@@ -156,13 +156,13 @@ impl<const N: usize> Wide<N> {
             return result;
         }
         let (words, bits) = ((shift / WORD) as usize, (shift % WORD) as u32);
-        for index in 0..N - words {
+        for (index, target) in result[..N - words].iter_mut().enumerate() {
             let low = self.mantissa[index + words] >> bits;
             let high = match self.mantissa.get(index + words + 1) {
                 Some(word) if bits > 0 => word << (64 - bits),
                 _ => 0,
             };
-            result[index] = low | high;
+            *target = low | high;
         }
         result
     }
@@ -264,7 +264,7 @@ mod tests {
 
     /// r (1 - 2^(1 - 64 N)) <= r' <= r
     fn truncates<const N: usize>(got: &Wide<N>, truth: &Rational) {
-        let lost = Rational::from(truth - exact(got));
+        let lost = truth - exact(got);
         assert!(lost >= 0 && lost <= Rational::from(truth >> (64 * N as u32 - 1)), "{got:?} {truth}");
         assert!(got.is_zero() || got.mantissa[N - 1] >> 63 == 1, "{got:?}");
     }
@@ -278,7 +278,7 @@ mod tests {
                 assert_eq!(a.cmp(b), exact(a).cmp(&exact(b)), "{a:?} {b:?}");
             }
             if exact(a) < 1 {
-                let (got, truth) = (exact(&a.one_minus()), Rational::from(1 - exact(a)));
+                let (got, truth) = (exact(&a.one_minus()), 1 - exact(a));
                 assert!(Rational::from(&got - &truth).abs() <= truth >> (64 * N as u32 - 1), "{a:?}");
             }
         }
