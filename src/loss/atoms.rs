@@ -4,8 +4,8 @@
 //! # The sum
 //!
 //! A group of n equal copies has its loss on a lattice, so its law is a list of masses: one convolution power
-//! ([`terms`], [`masses`]). The groups are split into two halves, and each half into two columns ([`plan`]); all sums of a
-//! half are listed once and sorted by exact keys, which are integers on the common lattice ([`key`], [`column`]). With
+//! (`terms`, `masses`). The groups are split into two halves, and each half into two columns (`plan`); all sums of a
+//! half are listed once and sorted by exact keys, which are integers on the common lattice (`key`, `column`). With
 //! P(a) the masses of the first half and b the losses of the second,
 //!
 //! ```text
@@ -13,28 +13,28 @@
 //! D(y)       = sum over b > y of P(b) (1 - exp(y - b)),
 //! ```
 //!
-//! and while a runs up, eps - a runs down: one pass over both lists ([`lists`]). Four groups of 500 losses are 500,000
+//! and while a runs up, eps - a runs down: one pass over both lists (`lists`). Four groups of 500 losses are 500,000
 //! steps, not 500^4. The suffix D is not the difference of two sums. From b_j to b_(j - 1) it grows by
 //! `B_j (1 - exp(-(b_j - b_(j - 1))))` with `B_j = sum over k >= j of P(b_k) exp(b_j - b_k)`, so all that is ever added is
 //! non-negative, and nothing cancels however close eps is to a loss. Probabilities of tails are the same pass with
-//! suffix sums, and the trade-off function is a search for the loss at which such a tail passes alpha ([`knot`]).
+//! suffix sums, and the trade-off function is a search for the loss at which such a tail passes alpha (`knot`).
 //!
 //! # The cut
 //!
 //! All masses are those of the law tilted by c, proportional to P[L = l] exp(c l), with c chosen so that the question's
-//! threshold is where this law has its masses ([`tilt`]). What matters for delta = 1e-300 is then as likely as what
+//! threshold is where this law has its masses (`tilt`). What matters for delta = 1e-300 is then as likely as what
 //! matters for 1e-3, and lists are cut where tilted masses are negligible. No bound for a tail is needed to prove that:
 //! stored masses are lower bounds in fixed point, the true tilted masses sum to one, and so one minus the sum of what is
-//! stored is exactly what was cut and rounded away ([`masses`]).
+//! stored is exactly what was cut and rounded away (`masses`).
 //!
 //! # The proof
 //!
 //! An answer is enclosed by three errors, each counted where it arises:
 //!
 //! - stored masses fall short of the true ones by a known total m, which adds at most m s M(c) exp(-c z) to an upper
-//!   end ([`tilted`] has the inequality and s);
-//! - sums and products of non-negative numbers are truncated, and their relative errors add up ([`wide`] has the rules,
-//!   [`lists`] the counts);
+//!   end (`tilted` has the inequality and s);
+//! - sums and products of non-negative numbers are truncated, and their relative errors add up (`wide` has the rules,
+//!   `lists` the counts);
 //! - M(c) is enclosed by intervals.
 //!
 //! The engine computes with more bits until the asked width is met. Comparisons of losses are exact.
