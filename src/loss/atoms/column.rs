@@ -25,6 +25,9 @@ pub(super) struct Column<K, const N: usize> {
     pub(super) parts: usize,
 }
 
+/// The most nats that the exponentials of one part span: far inside the range of floats, and so are their products.
+pub(super) const MOST_NATS: f64 = 1e8;
+
 /// An entry of one part carries at most this many units in any of its four numbers: two for each exponential, one for
 /// the conversion of the mass and one for each of two products.
 pub(super) const UNITS_OF_A_PART: usize = 8;
@@ -46,8 +49,6 @@ impl<K: Key, const N: usize> Column<K, N> {
         if ends.iter().any(|key| key.significant_bits() > K::BITS) {
             return None;
         }
-        // Exponentials of this many nats are far inside the range of floats, and so are their products.
-        const MOST_NATS: f64 = 1e8;
         if masses.step.to_f64() * masses.len() as f64 * (c.to_f64().abs() + 1.0) > MOST_NATS {
             return None;
         }

@@ -7,6 +7,7 @@ use super::{
         law::{Group, Law},
         sum::LossSum,
     },
+    column::MOST_NATS,
     plan::{Part, Plan},
     table,
     tilt::Outline,
@@ -68,7 +69,13 @@ pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, ma
             Some(Part { groups: vec![k], step: group.weight(), length })
         })
         .collect();
-    let Some(parts) = parts else { return Cost::IMPOSSIBLE };
+    let (Some(parts), Some(h)) = (parts, sum.step()) else { return Cost::IMPOSSIBLE };
+    // Keys and exponentials have a range, and a column outside it is refused.
+    let steps: f64 = parts.iter().map(|part| part.length * Rational::from(&part.step / h).to_f64()).sum();
+    let nats = |part: &Part| part.length * part.step.to_f64() * (tilt.abs() + 1.0);
+    if steps > LARGEST_KEY || parts.iter().any(|part| nats(part) > MOST_NATS) {
+        return Cost::IMPOSSIBLE;
+    }
     let words = table::fineness(sum, cut).words as f64;
     let convolved: f64 =
         sum.groups().iter().zip(&parts).map(|(group, part)| work(group, part.length, cut, words)).sum();
@@ -92,6 +99,8 @@ fn longest(plan: &Plan) -> f64 {
     plan.parts.iter().map(|part| part.length).fold(0.0, f64::max)
 }
 
+/// About the largest key that there is.
+const LARGEST_KEY: f64 = 7e75;
 /// The longest list of losses of one bounded term.
 const LARGEST_SHIFT: u64 = 100_000;
 

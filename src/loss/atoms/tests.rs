@@ -355,6 +355,12 @@ fn what_cannot_be_listed_is_refused_and_costs_infinitely_or_too_much() {
     let long = sum(&[gaussian("1e9", 1, 1), gaussian("1.0001e9", 1, 1), gaussian("3e8", 1, 1)]);
     assert!(cost(&long, &query, 12).seconds > 100.0);
     assert!(Atoms::new(&long).unwrap().hockey_stick(&number("1"), 12).is_err());
+    // Losses whose common lattice has more places than a key.
+    let fine = sum(&[1, 2, 3, 4].map(|k| gaussian(&format!("5/{}", "1000000007".repeat(k + 2)), 1, 1)));
+    assert!(
+        cost(&fine, &query, 12).seconds.is_infinite()
+            && Atoms::new(&fine).unwrap().upper_tail(&number("1"), 9).is_err()
+    );
     assert!(cost(&sum(&[laplace("1", 1000, 1_000_000_000_000)]), &query, 12).bytes > 1e9);
 }
 
