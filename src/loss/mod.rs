@@ -18,6 +18,7 @@
 //! | [`convolve`] | exact convolution in fixed point: the independent path that tests compare with |
 
 pub mod answer;
+pub mod atoms;
 mod bounds;
 mod contour;
 pub mod convolve;

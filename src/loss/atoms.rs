@@ -1,0 +1,415 @@
+//! The second engine: the masses themselves, listed. It serves where groups are few or losses bounded, where the
+//! characteristic function that the [`contour`](super::contour) integrates does not decay.
+//!
+//! # The sum
+//!
+//! A group of n equal copies has its loss on a lattice, so its law is a list of masses: one convolution power
+//! (`terms`, `masses`). The groups are split into two halves, and each half into two columns (`plan`); all sums of a
+//! half are listed once and sorted by exact keys, which are integers on the common lattice (`key`, `column`). With
+//! P(a) the masses of the first half and b the losses of the second,
+//!
+//! ```text
+//! delta(eps) = E[(1 - exp(eps - L))_+] = sum over a of P(a) D(eps - a),
+//! D(y)       = sum over b > y of P(b) (1 - exp(y - b)),
+//! ```
+//!
+//! and while a runs up, eps - a runs down: one pass over both lists (`lists`). Four groups of 500 losses are 500,000
+//! steps, not 500^4. The suffix D is not the difference of two sums. From b_j to b_(j - 1) it grows by
+//! `B_j (1 - exp(-(b_j - b_(j - 1))))` with `B_j = sum over k >= j of P(b_k) exp(b_j - b_k)`, so all that is ever added is
+//! non-negative, and nothing cancels however close eps is to a loss. Probabilities of tails are the same pass with
+//! suffix sums, and the trade-off function is a search for the loss at which such a tail passes alpha (`knot`).
+//!
+//! # The cut
+//!
+//! All masses are those of the law tilted by c, proportional to P[L = l] exp(c l), with c chosen so that the question's
+//! threshold is where this law has its masses (`tilt`). What matters for delta = 1e-300 is then as likely as what
+//! matters for 1e-3, and lists are cut where tilted masses are negligible. No bound for a tail is needed to prove that:
+//! stored masses are lower bounds in fixed point, the true tilted masses sum to one, and so one minus the sum of what is
+//! stored is exactly what was cut and rounded away (`masses`).
+//!
+//! # The proof
+//!
+//! An answer is enclosed by three errors, each counted where it arises:
+//!
+//! - stored masses fall short of the true ones by a known total m, which adds at most m s M(c) exp(-c z) to an upper
+//!   end (`tilted` has the inequality and s);
+//! - sums and products of non-negative numbers are truncated, and their relative errors add up (`wide` has the rules,
+//!   `lists` the counts);
+//! - M(c) is enclosed by intervals.
+//!
+//! The engine computes with more bits until the asked width is met. Comparisons of losses are exact.
+//!
+//! # The merge
+//!
+//! Groups whose common lattice holds fewer losses than their product are convolved into one list first. Tilts lie on a
+//! grid, so that the questions of a curve share their tables; a table depends on the sum, its place on the grid and the
+//! digits alone, and so does every answer, whatever was asked before.
+
+//!
+//! # Limits
+//!
+//! Where losses come in clusters far apart (noise of sigma2 below about 1/100 beside other groups) and the threshold lies
+//! in a gap between them, no single tilt puts masses there; the lists are then cut ever more finely until the width is
+//! met or they would take too long, and the answer is a valid but wide enclosure. Long lists are refused by their
+//! predicted cost.
+
+mod column;
+mod cost;
+mod key;
+mod knot;
+mod lists;
+mod masses;
+mod plan;
+mod table;
+mod terms;
+mod tilt;
+mod tilted;
+mod wide;
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rug::{Float, Rational};
+
+pub use self::cost::{Cost, Query};
+use self::{table::Table, tilt::Outline, tilted::Side};
+use super::sum::LossSum;
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, rational},
+};
+
+/// How an answer was found.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    /// The tilt c.
+    pub tilt: Rational,
+    /// How many losses each half of the groups has.
+    pub lengths: (usize, usize),
+    /// Bits of the mantissas.
+    pub bits: u32,
+    /// The tilted mass that is stored nowhere: at most.
+    pub missing: Float,
+}
+
+impl Listing {
+    /// The lists in a line.
+    pub fn method(&self) -> String {
+        let (first, second) = self.lengths;
+        format!("lists of {first} and {second} losses tilted by {}, {} bits", rational::display(&self.tilt), self.bits)
+    }
+}
+
+/// An answer with its proof.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The enclosure of the answer.
+    pub value: Enclosure,
+    /// Whether the asked relative width was met; the enclosure is valid either way.
+    pub met: bool,
+    /// How it was obtained; `None` where no list was needed.
+    pub listing: Option<Listing>,
+}
+
+/// A sum of privacy losses with the tables that answer questions about it.
+pub struct Atoms {
+    sum: LossSum,
+    outline: Outline,
+    most_bytes: f64,
+    tables: Mutex<Vec<(Place, Slot)>>,
+}
+
+/// Which table: the tilt, and the bits at which its masses are cut.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Place {
+    tilt: f64,
+    cut: u32,
+    /// How many words the mantissas of sums have.
+    words: u32,
+}
+
+impl std::fmt::Debug for Atoms {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Atoms").field("groups", &self.sum.groups()).finish_non_exhaustive()
+    }
+}
+
+/// A table that is made once, by whoever asks first.
+type Slot = Arc<OnceLock<Result<Arc<dyn Table>>>>;
+
+/// Bits of a table beyond those of the asked digits: for the distance of its tilt from the best one, for what a tail is
+/// smaller than its bound, and for the roundings.
+const SPARE_BITS: u32 = 26;
+/// No table is made that is predicted to take longer than this.
+const MOST_SECONDS: f64 = 3.0;
+/// How often an answer is computed with more bits.
+const ATTEMPTS: u32 = 7;
+
+impl Atoms {
+    /// The most memory that tables take together, by default.
+    pub const MOST_BYTES: f64 = 200e6;
+
+    /// Prepares a sum. Refused where a term is continuous.
+    pub fn new(sum: &LossSum) -> Result<Self> {
+        Self::within(sum, Self::MOST_BYTES)
+    }
+
+    /// Prepares a sum whose tables may take `most_bytes` of memory; questions that need more are refused.
+    pub fn within(sum: &LossSum, most_bytes: f64) -> Result<Self> {
+        let outline = Outline::new(sum.groups()).ok_or(Error::NoLattice)?;
+        Ok(Atoms { sum: sum.clone(), outline, most_bytes, tables: Mutex::default() })
+    }
+
+    /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for any real epsilon.
+    ///
+    /// The relative width is at most 10^-digits unless `met` says otherwise. Where the answer is close to one, so is that
+    /// of one minus the answer.
+    pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Listed> {
+        // A bounded loss is never above its largest value.
+        if self.largest().is_some_and(|largest| epsilon >= largest) {
+            return Ok(exactly(0.0));
+        }
+        match self.hockey_plan(epsilon) {
+            Plan::Direct(c) => self.answer(c, digits, |table| Some(table.hockey_stick(epsilon))),
+            // 1 - delta = E[min(1, exp(eps - L))] = P[L <= eps] + exp(eps) Q[L > eps]
+            Plan::Complement(c) => {
+                let rest = self.answer(c, digits, |table| Some(table.complement(epsilon)))?;
+                Ok(one_minus(rest))
+            }
+        }
+    }
+
+    /// ln of the hockey-stick divergence to about 13 digits, for searches.
+    pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
+        let value = self.hockey_stick(epsilon, 13)?.value;
+        let ln = |end: &Float| Float::with_val(64, end.ln_ref()).to_f64();
+        Ok(if *value.lower() > 0 { ln(value.lower()) } else { ln(value.upper()) })
+    }
+
+    /// P[L >= z].
+    pub fn upper_tail(&self, z: &Rational, digits: u32) -> Result<Listed> {
+        self.probability(z, Side::Upper, digits)
+    }
+
+    /// E[exp(-L); L >= z] = Q[L >= z], the probability of the tail under the other law of the pair.
+    pub fn tilted_tail(&self, z: &Rational, digits: u32) -> Result<Listed> {
+        // -L is under Q what L is under P: Q[L >= z] = P[L <= -z], the losses below the next one after -z.
+        self.probability(&self.sum.above(&Rational::from(-z)), Side::Lower, digits)
+    }
+
+    /// f(alpha), the smallest type II error of a test of P against Q at type I error alpha, for 0 <= alpha <= 1.
+    pub fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Listed> {
+        if *alpha < 0 || *alpha > 1 {
+            return Err(Error::out_of_range("alpha", rational::display(alpha), "a type I error from 0 to 1"));
+        }
+        // Every outcome is possible under both laws: a test that never errs in one way always errs in the other.
+        if *alpha == 0 || *alpha == 1 {
+            return Ok(exactly(if *alpha == 0 { 1.0 } else { 0.0 }));
+        }
+        self.answer(self.tradeoff_tilt(alpha), digits, |table| table.tradeoff(alpha))
+    }
+
+    /// What a question costs, from the lengths of its lists alone; nothing is listed. A question that must be asked again
+    /// with finer masses costs more than this.
+    pub fn cost(&self, query: &Query, digits: u32) -> Cost {
+        let cut = first_cut(digits);
+        let words = table::mantissa_words(cut);
+        cost::of_lists(&self.sum, &self.outline, self.tilt(query), cut, words, query.passes())
+    }
+
+    /// How many bytes the tables hold.
+    pub fn memory(&self) -> usize {
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        tables.iter().filter_map(|(_, slot)| Some(slot.get()?.as_ref().ok()?.bytes())).sum()
+    }
+
+    /// The largest loss where no term is Gaussian.
+    fn largest(&self) -> Option<&Rational> {
+        (*self.sum.rho() == 0).then(|| self.sum.offset())
+    }
+
+    fn tilt(&self, query: &Query) -> f64 {
+        match query {
+            Query::HockeyStick(epsilon) => self.hockey_plan(epsilon).tilt(),
+            Query::UpperTail(z) => self.side_plan(z, Side::Upper).tilt(),
+            Query::TiltedTail(z) => self.side_plan(&Rational::from(-z), Side::Lower).tilt(),
+            Query::Tradeoff(alpha) => self.tradeoff_tilt(alpha),
+        }
+    }
+
+    /// One minus the answer where that is surely the smaller of the two.
+    fn hockey_plan(&self, epsilon: &Rational) -> Plan {
+        let first = self.sum.above(epsilon).to_f64();
+        let (epsilon, last) = (epsilon.to_f64(), self.sum.at_most(epsilon).to_f64());
+        let c = self.outline.complement(epsilon, last, first);
+        if epsilon < self.outline.at(0.0).mean && self.outline.ln_bound(c, last) < SMALLER {
+            return Plan::Complement(c);
+        }
+        Plan::Direct(self.outline.hockey_stick(epsilon, first))
+    }
+
+    /// The side of z that is asked for, or one minus the other where that is surely smaller.
+    fn side_plan(&self, z: &Rational, side: Side) -> Plan {
+        // The losses next to z: the last below it, and the first that is not.
+        let at_most = self.sum.at_most(z);
+        let (last, first) = if at_most == *z { (self.last_below(z), at_most) } else { (at_most, self.sum.above(z)) };
+        let (last, first) = (last.to_f64(), first.to_f64());
+        let (upper, lower) = (self.outline.upper_tail(first), self.outline.lower_tail(last));
+        let (own, other, edge) = match side {
+            Side::Upper => (upper, lower, last),
+            Side::Lower => (lower, upper, first),
+        };
+        if self.outline.ln_bound(other, edge) < SMALLER { Plan::Complement(other) } else { Plan::Direct(own) }
+    }
+
+    /// The lattice value before one of them.
+    fn last_below(&self, z: &Rational) -> Rational {
+        self.sum.step().map_or_else(|| z.clone(), |step| Rational::from(z - step))
+    }
+
+    fn tradeoff_tilt(&self, alpha: &Rational) -> f64 {
+        let ln = |x: &Rational| Enclosure::rational(x, 64).ln().approximate();
+        self.outline.tradeoff(ln(alpha), ln(&Rational::from(1 - alpha)))
+    }
+
+    fn probability(&self, z: &Rational, side: Side, digits: u32) -> Result<Listed> {
+        let other = match side {
+            Side::Upper => Side::Lower,
+            Side::Lower => Side::Upper,
+        };
+        match self.side_plan(z, side) {
+            Plan::Direct(c) => self.answer(c, digits, |table| Some(table.tail(z, side))),
+            Plan::Complement(c) => Ok(one_minus(self.answer(c, digits, |table| Some(table.tail(z, other)))?)),
+        }
+    }
+
+    /// Asks tables of ever more bits until the width is met.
+    fn answer(&self, tilt: f64, digits: u32, ask: impl Fn(&dyn Table) -> Option<Enclosure>) -> Result<Listed> {
+        let mut cut = first_cut(digits);
+        let mut words = table::mantissa_words(cut);
+        let mut best: Option<Listed> = None;
+        for _ in 0..ATTEMPTS {
+            let table = match (self.table(Place { tilt, cut, words }), best.take()) {
+                (Ok(table), best_so_far) => {
+                    best = best_so_far;
+                    table
+                }
+                (Err(_), Some(best)) => return Ok(best),
+                (Err(error), None) => return Err(error),
+            };
+            let whole = || Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64));
+            let value = ask(table.as_ref()).unwrap_or_else(whole);
+            let met = value.is_tight(digits);
+            let (before, after) =
+                (best.as_ref().map(|best| wider_bits(&best.value, digits)), wider_bits(&value, digits));
+            // Where finer masses did not help, the roundings of the sums are what is left.
+            if before.is_some_and(|before| after.is_finite() && after > before - 8.0) {
+                words = table::mantissa_words(cut).clamp(words, table::MOST_WORDS);
+            }
+            cut = next_cut(cut, after);
+            let listing = Listing {
+                tilt: table.tilt().clone(),
+                lengths: table.lengths(),
+                bits: table.bits(),
+                missing: table.missing().clone(),
+            };
+            best = Some(Listed { value, met, listing: Some(listing) });
+            if met {
+                break;
+            }
+        }
+        best.ok_or(Error::EmptyComposition)
+    }
+
+    /// The table of a place, made if need be. The oldest tables make room.
+    fn table(&self, place: Place) -> Result<Arc<dyn Table>> {
+        let cost = cost::of_lists(&self.sum, &self.outline, place.tilt, place.cut, place.words, 1.0);
+        // Not a comparison the other way round, which would let a NaN pass.
+        if !(cost.bytes <= self.most_bytes && cost.seconds <= MOST_SECONDS) {
+            let value = format!("{:.1e} bytes and {:.1e} seconds", cost.bytes, cost.seconds);
+            let expected = format!("at most {:.1e} bytes and {MOST_SECONDS} seconds", self.most_bytes);
+            return Err(Error::out_of_range("the lists of losses", value, &expected));
+        }
+        let slot = {
+            let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+            match tables.iter().find(|(other, _)| *other == place) {
+                Some((_, slot)) => Arc::clone(slot),
+                None => {
+                    let bytes =
+                        |slot: &Slot| slot.get().and_then(|table| table.as_ref().ok()).map_or(0, |table| table.bytes());
+                    let mut held = tables.iter().map(|(_, slot)| bytes(slot) as f64).sum::<f64>() + cost.bytes;
+                    while held > self.most_bytes && !tables.is_empty() {
+                        held -= bytes(&tables.remove(0).1) as f64;
+                    }
+                    let slot = Slot::default();
+                    tables.push((place, Arc::clone(&slot)));
+                    slot
+                }
+            }
+        };
+        let made = slot.get_or_init(|| table::build(&self.sum, place.tilt, place.cut, place.words).map(Arc::from));
+        made.clone()
+    }
+}
+
+/// What a question to a sum costs, before anything is listed; infinite where the sum cannot be listed.
+pub fn cost(sum: &LossSum, query: &Query, digits: u32) -> Cost {
+    Atoms::new(sum).map_or(Cost::IMPOSSIBLE, |atoms| atoms.cost(query, digits))
+}
+
+/// ln of a probability that is well below one half.
+const SMALLER: f64 = -2.0;
+
+/// At which tilt a question is put to a table, and whether one minus the answer is asked for.
+#[derive(Clone, Copy, Debug)]
+enum Plan {
+    Direct(f64),
+    Complement(f64),
+}
+
+impl Plan {
+    fn tilt(self) -> f64 {
+        match self {
+            Plan::Direct(c) | Plan::Complement(c) => c,
+        }
+    }
+}
+
+/// The cut of the first table for so many digits.
+fn first_cut(digits: u32) -> u32 {
+    (f64::from(digits) * std::f64::consts::LOG2_10).ceil() as u32 + SPARE_BITS
+}
+
+/// By how many bits an enclosure is wider than 10^-digits of its lower end; infinite where that is zero.
+fn wider_bits(value: &Enclosure, digits: u32) -> f64 {
+    if *value.lower() <= 0 {
+        return f64::INFINITY;
+    }
+    let width = Float::with_val(64, value.upper() - value.lower()) / value.lower();
+    width.log2().to_f64() + f64::from(digits) * std::f64::consts::LOG2_10
+}
+
+/// The cut for an answer that came out so many bits wider than asked, in steps that many questions share.
+fn next_cut(cut: u32, wider: f64) -> u32 {
+    const STEP: u32 = 32;
+    const MOST: f64 = 1e5;
+    if wider.is_infinite() {
+        // No mass is kept where the answer is.
+        return cut.saturating_mul(3);
+    }
+    cut.saturating_add(((wider + 8.0).clamp(1.0, MOST) as u32).next_multiple_of(STEP))
+}
+
+fn exactly(value: f64) -> Listed {
+    Listed { value: Enclosure::double(value, 64), met: true, listing: None }
+}
+
+/// One minus an answer, with bits enough to keep the digits of the answer.
+fn one_minus(rest: Listed) -> Listed {
+    let small = rest.value.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 100_000) as u32);
+    let bits = rest.value.lower().prec() + small + 8;
+    let value = Enclosure::double(1.0, bits).sub(&rest.value).clamp(0.0, 1.0);
+    Listed { value, ..rest }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! What a question costs, predicted in doubles before anything is listed.
+
+use rug::Rational;
+
+use super::{
+    super::{
+        law::{Group, Law},
+        sum::LossSum,
+    },
+    column::MOST_NATS,
+    plan::{Part, Plan},
+    table,
+    tilt::Outline,
+};
+
+/// A question to a sum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// The hockey-stick divergence at this epsilon.
+    HockeyStick(Rational),
+    /// P[L >= z] at this z.
+    UpperTail(Rational),
+    /// Q[L >= z] at this z.
+    TiltedTail(Rational),
+    /// The trade-off function at this type I error.
+    Tradeoff(Rational),
+}
+
+/// What lists take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// How many losses each half of the groups has, about.
+    pub lengths: (f64, f64),
+    /// Seconds of one processor to make the lists and ask one question, within a factor of three or so; infinite where
+    /// the sum cannot be listed.
+    pub seconds: f64,
+    /// Of these, the seconds of one more question at the same place.
+    pub seconds_each: f64,
+    /// Bytes of memory while the lists are made.
+    pub bytes: f64,
+}
+
+impl Query {
+    /// How many passes over both lists a question takes, about.
+    pub(super) fn passes(&self) -> f64 {
+        match self {
+            Query::HockeyStick(_) => 2.0,
+            Query::UpperTail(_) | Query::TiltedTail(_) => 1.0,
+            Query::Tradeoff(_) => 16.0,
+        }
+    }
+}
+
+impl Cost {
+    pub(super) const IMPOSSIBLE: Cost = Cost {
+        lengths: (f64::INFINITY, f64::INFINITY),
+        seconds: f64::INFINITY,
+        seconds_each: f64::INFINITY,
+        bytes: f64::INFINITY,
+    };
+}
+
+/// What lists cost at a tilt, with masses cut at 2^-cut and mantissas of so many words, and one question of a number of
+/// passes.
+pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, mantissa: u32, passes: f64) -> Cost {
+    let parts: Option<Vec<Part>> = (sum.groups().iter().enumerate())
+        .map(|(k, group)| {
+            let length = length(group, outline.variance(k, tilt), tilt, f64::from(cut) + 6.0)?;
+            Some(Part { groups: vec![k], step: group.weight(), length })
+        })
+        .collect();
+    let (Some(parts), Some(h)) = (parts, sum.step()) else { return Cost::IMPOSSIBLE };
+    // Keys and exponentials have a range, and a column outside it is refused.
+    let steps: f64 = parts.iter().map(|part| part.length * Rational::from(&part.step / h).to_f64()).sum();
+    let nats = |part: &Part| part.length * part.step.to_f64() * (tilt.abs() + 1.0);
+    if steps > LARGEST_KEY || parts.iter().any(|part| nats(part) > MOST_NATS) {
+        return Cost::IMPOSSIBLE;
+    }
+    let words = table::fineness(sum, cut).words as f64;
+    let convolved: f64 =
+        sum.groups().iter().zip(&parts).map(|(group, part)| work(group, part.length, cut, words)).sum();
+    let plan = Plan::new(parts);
+    let [first, second] = plan.lengths;
+    let entries = first + second;
+    let mantissa = f64::from(mantissa);
+    // Measured on one core of 2020: nanoseconds of a word of a convolution, of an entry of a column, of a pair that is
+    // sorted, and of a step of a pass.
+    let product = 4.0 + 2.0 * mantissa * mantissa;
+    let sorting = 8.0 * entries.max(2.0).log2();
+    let each = entries * passes * 4.0 * product;
+    let making = (convolved + plan.merged * 300.0) * words + plan.columns * (600.0 + 4.0 * product) + entries * sorting;
+    // Entries, columns of four numbers and a key, and what a convolution holds at its height.
+    let bytes =
+        entries * 16.0 + plan.columns * (16.0 + 32.0 * mantissa + 32.0) + (plan.merged + longest(&plan)) * 64.0 * words;
+    Cost { lengths: (first, second), seconds: (making + each) * 1e-9, seconds_each: each * 1e-9, bytes }
+}
+
+fn longest(plan: &Plan) -> f64 {
+    plan.parts.iter().map(|part| part.length).fold(0.0, f64::max)
+}
+
+/// About the largest key that there is.
+const LARGEST_KEY: f64 = 7e75;
+/// The longest list of losses of one bounded term.
+const LARGEST_SHIFT: u64 = 100_000;
+
+/// How many masses of a group are kept: those of a sub-Gaussian law of this variance, or of one that falls as fast as one
+/// term does where that is slower. `None` where there are too many to tell.
+fn length(group: &Group, variance: f64, tilt: f64, cut: f64) -> Option<f64> {
+    let nats = cut * std::f64::consts::LN_2;
+    let steps = variance / group.weight().to_f64().powi(2);
+    let wide = 2.0 * (2.0 * nats * steps).sqrt() + 3.0;
+    let length = match &group.law {
+        Law::DiscreteGaussian { .. } => wide,
+        Law::DiscreteLaplace { epsilon } => {
+            if group.shift > LARGEST_SHIFT {
+                return None;
+            }
+            let all = group.shift as f64 * group.copies as f64 + 1.0;
+            let slope = (epsilon.to_f64() * (1.0 + 2.0 * tilt)).abs();
+            (wide + nats / slope).min(all)
+        }
+        Law::Gaussian { .. } => return None,
+    };
+    (length < 1e8).then_some(length)
+}
+
+/// Nanoseconds to find the masses of one term and to convolve them. A product of long numbers takes more than its share
+/// of time by the word.
+fn work(group: &Group, length: f64, cut: u32, words: f64) -> f64 {
+    let single = match &group.law {
+        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
+            2.0 * (2.0 * sigma2.to_f64() * f64::from(cut + 40) * std::f64::consts::LN_2).sqrt() + 3.0
+        }
+        Law::DiscreteLaplace { .. } => group.shift as f64,
+    };
+    let convolutions = if group.copies > 1 { 3.0 } else { 0.0 };
+    1200.0 * (words / 2.0).powf(1.6) * single + convolutions * 300.0 * length * words
+}

@@ -1,0 +1,179 @@
+//! Tilted masses and their convolutions, in fixed point, as lower bounds whose shortfall is known exactly.
+//!
+//! A mass is stored in units of 2^-bits and is at most the truth. The true masses of a tilted law sum to one, so what
+//! all stored masses together fall short of the truth, cut ends and roundings alike, is one minus their sum: no bound
+//! for a tail is needed. Products are formed exactly, by Kronecker substitution into one multiplication of big
+//! integers, and rounded down again.
+
+use rug::{Float, Integer, Rational, float::Round, integer::Order};
+
+use crate::numeric::{enclosure::Enclosure, rational};
+
+/// A law on losses origin + step k, tilted by exp(c loss): lower bounds for the masses at consecutive k.
+#[derive(Clone, Debug)]
+pub(super) struct TiltedMasses {
+    /// The loss at k = 0.
+    pub(super) origin: Rational,
+    /// How far apart the losses are.
+    pub(super) step: Rational,
+    /// The integer k of the first mass.
+    pub(super) first: i64,
+    /// Encloses ln E[exp(c L)].
+    pub(super) ln_mgf: Enclosure,
+    /// How many words a mass has; it is in units of 2^(1 - 64 words), so that a mass of one fits.
+    pub(super) words: usize,
+    pub(super) digits: Vec<u64>,
+}
+
+/// How finely masses are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Fineness {
+    /// Words of a mass.
+    pub(super) words: usize,
+    /// The ends of a list are cut by at most 2^-cut.
+    pub(super) cut: u32,
+}
+
+impl TiltedMasses {
+    fn bits(&self) -> u32 {
+        64 * self.words as u32 - 1
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.digits.len() / self.words
+    }
+
+    /// The words of each mass, lowest first, in units of 2^-exponent.
+    pub(super) fn units(&self) -> (impl Iterator<Item = &[u64]>, i64) {
+        (self.digits.chunks(self.words), i64::from(self.bits()))
+    }
+
+    /// What all stored masses fall short of the truth: at most, and exact but for the rounding of the last line.
+    pub(super) fn missing(&self) -> Float {
+        let mut sum = vec![0_u64; self.words + 1];
+        for mass in self.digits.chunks(self.words) {
+            let mut carry = false;
+            for (place, word) in sum.iter_mut().zip(mass.iter().chain([&0])) {
+                let (added, first) = place.overflowing_add(*word);
+                let (added, second) = added.overflowing_add(u64::from(carry));
+                (*place, carry) = (added, first || second);
+            }
+        }
+        let missing = (Integer::from(1) << self.bits()) - Integer::from_digits(&sum, Order::Lsf);
+        Float::with_val_round(64, missing, Round::Up).0 >> self.bits()
+    }
+
+    /// The sum of `copies` independent losses of this law, by repeated squaring.
+    pub(super) fn raised(self, copies: u64, fineness: Fineness) -> Self {
+        let origin = Rational::from(&self.origin * copies);
+        let bits = self.ln_mgf.lower().prec() + 64;
+        let ln_mgf = self.ln_mgf.mul(&Enclosure::rational(&Rational::from(copies), bits));
+        let mut result = self.clone();
+        for bit in (0..u64::BITS - 1 - copies.leading_zeros()).rev() {
+            result = result.convolved(&result).trimmed(fineness.cut);
+            if copies >> bit & 1 == 1 {
+                result = result.convolved(&self).trimmed(fineness.cut);
+            }
+        }
+        TiltedMasses { origin, ln_mgf, ..result }
+    }
+
+    /// The sum of two independent losses on lattices of one step, rounded down.
+    fn convolved(&self, other: &Self) -> Self {
+        let words = self.words;
+        let length = self.len() + other.len() - 1;
+        // Both totals are at most one, so a coefficient of the product is at most 2^(2 bits): no carry between slots of
+        // 2 words each.
+        let product = if std::ptr::eq(self, other) { self.packed().square() } else { self.packed() * other.packed() };
+        let slots = product.to_digits::<u64>(Order::Lsf);
+        let mut digits = vec![0_u64; length * words];
+        for (mass, slot) in digits.chunks_mut(words).zip(slots.chunks(2 * words)) {
+            // Divided by 2^(64 words - 1) and rounded down: the upper words and the highest bit below them.
+            let word = |index: usize| slot.get(index).copied().unwrap_or(0);
+            for (index, target) in mass.iter_mut().enumerate() {
+                *target = word(words + index) << 1 | word(words + index - 1) >> 63;
+            }
+        }
+        TiltedMasses {
+            origin: Rational::from(&self.origin + &other.origin),
+            step: self.step.clone(),
+            first: self.first + other.first,
+            ln_mgf: self.ln_mgf.add(&other.ln_mgf),
+            words,
+            digits,
+        }
+    }
+
+    /// The sum of two independent losses, on the lattice of both.
+    pub(super) fn merged(&self, other: &Self, fineness: Fineness) -> Self {
+        let step = rational::gcd(&self.step, &other.step);
+        self.stretched(&step).convolved(&other.stretched(&step)).trimmed(fineness.cut + 2)
+    }
+
+    /// The same law on a finer lattice.
+    fn stretched(&self, step: &Rational) -> Self {
+        let factor = Rational::from(&self.step / step).numer().to_usize().unwrap_or(1);
+        let mut digits = vec![0_u64; ((self.len() - 1) * factor + 1) * self.words];
+        for (mass, target) in self.digits.chunks(self.words).zip(digits.chunks_mut(self.words * factor)) {
+            target[..self.words].copy_from_slice(mass);
+        }
+        TiltedMasses { step: step.clone(), first: self.first * factor as i64, digits, ..self.clone() }
+    }
+
+    /// Kronecker substitution: the masses as digits of one integer, each in a slot of twice its length.
+    fn packed(&self) -> Integer {
+        let mut digits = vec![0_u64; 2 * self.digits.len()];
+        for (mass, slot) in self.digits.chunks(self.words).zip(digits.chunks_mut(2 * self.words)) {
+            slot[..self.words].copy_from_slice(mass);
+        }
+        Integer::from_digits(&digits, Order::Lsf)
+    }
+
+    /// Without ends that hold at most 2^-cut together; at least one mass stays.
+    pub(super) fn trimmed(mut self, cut: u32) -> Self {
+        let words = self.words;
+        let budget = Float::with_val(64, 1) >> (cut + 1);
+        let value = |mass: &[u64]| {
+            let top = Float::with_val(64, Integer::from_digits(mass, Order::Lsf));
+            top >> (64 * words as u32 - 1)
+        };
+        let spare = |masses: &mut dyn Iterator<Item = &[u64]>| {
+            let mut sum = Float::new(64);
+            masses
+                .take_while(|mass| {
+                    sum += value(mass);
+                    sum <= budget
+                })
+                .count()
+        };
+        let leading = spare(&mut self.digits.chunks(words));
+        let trailing = spare(&mut self.digits.chunks(words).rev());
+        if leading + trailing < self.len() {
+            self.digits.truncate(self.digits.len() - trailing * words);
+            self.digits.drain(..leading * words);
+            self.first += leading as i64;
+        }
+        self
+    }
+
+    /// Masses proportional to numbers of which lower bounds are given, in units of 2^-bits; `total` is at least the sum of
+    /// all the numbers.
+    pub(super) fn scaled(mut digits: Vec<u64>, total: &Float, words: usize) -> Vec<u64> {
+        let bits = 64 * words as u32 - 1;
+        // units / total, both factors rounded down, and so is their product.
+        let factor = Float::with_val_round(bits + 64, total.recip_ref(), Round::Down).0 << (bits + 64);
+        let factor = factor.to_integer_round(Round::Down).map_or_else(Integer::new, |(floor, _)| floor);
+        for slot in digits.chunks_mut(words) {
+            let units = (Integer::from_digits(slot, Order::Lsf) * &factor) >> (bits + 64);
+            slot.fill(0);
+            write(&units, slot);
+        }
+        digits
+    }
+}
+
+/// The words of a non-negative integer that has no more of them than the slot.
+pub(super) fn write(value: &Integer, slot: &mut [u64]) {
+    let own = value.to_digits::<u64>(Order::Lsf);
+    slot[..own.len()].copy_from_slice(&own);
+}

@@ -1,0 +1,194 @@
+//! Tables of one sum at one tilt, in the arithmetic that their digits need.
+
+use rug::{Float, Integer, Rational, float::Round};
+
+use super::{
+    super::sum::LossSum,
+    column::{self, Column},
+    key::{Key, Long},
+    knot,
+    lists::{Half, Lists},
+    masses::{Fineness, TiltedMasses},
+    plan::{Part, Plan},
+    terms, tilt,
+    tilted::{Side, Tilted, Under},
+};
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, rational},
+};
+
+/// What a table answers, whatever its arithmetic.
+pub(super) trait Table: Send + Sync {
+    /// E[(1 - exp(epsilon - L))_+], for c >= 0.
+    fn hockey_stick(&self, epsilon: &Rational) -> Enclosure;
+    /// One minus that, for -1 <= c <= 0.
+    fn complement(&self, epsilon: &Rational) -> Enclosure;
+    /// The probability of one side of z under P. The tilt must be in the range where exp(-c d) is at
+    /// most one on that side.
+    fn tail(&self, z: &Rational, side: Side) -> Enclosure;
+    /// The trade-off function, or `None` where the masses are too coarse to place alpha.
+    fn tradeoff(&self, alpha: &Rational) -> Option<Enclosure>;
+    /// How many losses the two lists have.
+    fn lengths(&self) -> (usize, usize);
+    /// What the lists occupy, in bytes.
+    fn bytes(&self) -> usize;
+    /// The tilt.
+    fn tilt(&self) -> &Rational;
+    /// The bits of a number's mantissa.
+    fn bits(&self) -> u32;
+    /// The tilted mass that is stored nowhere: at most.
+    fn missing(&self) -> &Float;
+}
+
+/// Bits of a mantissa beyond those at which masses are cut: for the distance of neighboring losses and the lengths.
+const GUARD_BITS: u32 = 26;
+
+/// The longest mantissa.
+pub(super) const MOST_WORDS: u32 = 40;
+
+/// How many words a mantissa needs for the digits at which masses are first cut at 2^-cut.
+pub(super) fn mantissa_words(cut: u32) -> u32 {
+    (cut + GUARD_BITS).div_ceil(64).max(2)
+}
+
+/// Makes the lists of a sum at a tilt, with masses cut at 2^-cut and mantissas of at least `words` words.
+pub(super) fn build(sum: &LossSum, c: f64, cut: u32, words: u32) -> Result<Box<dyn Table>> {
+    match words {
+        0..=2 => fitting::<2>(sum, c, cut),
+        3 => fitting::<3>(sum, c, cut),
+        4 => fitting::<4>(sum, c, cut),
+        5..=6 => fitting::<6>(sum, c, cut),
+        7..=10 => fitting::<10>(sum, c, cut),
+        11..=20 => fitting::<20>(sum, c, cut),
+        21..=40 => fitting::<40>(sum, c, cut),
+        words => Err(Error::out_of_range("the words of a mantissa", words, &format!("at most {MOST_WORDS}"))),
+    }
+}
+
+fn fitting<const N: usize>(sum: &LossSum, c: f64, cut: u32) -> Result<Box<dyn Table>> {
+    let parts = Parts::new(sum, c, cut)?;
+    if let Some(table) = parts.table::<i64, N>(sum) {
+        return Ok(Box::new(table));
+    }
+    match parts.table::<Long, N>(sum) {
+        Some(table) => Ok(Box::new(table)),
+        None => Err(Error::out_of_range(
+            "the losses to list",
+            "a range of more than 1e8 nats, or of 2^252 steps of their common lattice",
+            "fewer",
+        )),
+    }
+}
+
+/// The convolved groups of a sum.
+struct Parts {
+    c: Rational,
+    parts: Vec<TiltedMasses>,
+    plan: Plan,
+}
+
+impl Parts {
+    fn new(sum: &LossSum, c: f64, cut: u32) -> Result<Self> {
+        let c = tilt::exact(c);
+        // Each of the groups, and each merger, is cut.
+        let groups = sum.groups().len() as u32;
+        let fineness = fineness(sum, cut + groups.ilog2() + 3);
+        let single = sum.groups().iter().map(|group| terms::of_group(group, &c, fineness));
+        let single: Vec<TiltedMasses> = single.collect::<Result<_>>()?;
+        let shape = |(k, masses): (usize, &TiltedMasses)| Part {
+            groups: vec![k],
+            step: masses.step.clone(),
+            length: masses.len() as f64,
+        };
+        let plan = Plan::new(single.iter().enumerate().map(shape).collect());
+        let merge = |part: &Part| {
+            let (first, others) = part.groups.split_first().map_or((0, &[][..]), |(first, others)| (*first, others));
+            others.iter().fold(single[first].clone(), |merged, &k| merged.merged(&single[k], fineness))
+        };
+        Ok(Parts { parts: plan.parts.iter().map(merge).collect(), c, plan })
+    }
+
+    /// The lists, or `None` where a key does not fit.
+    fn table<K: Key, const N: usize>(&self, sum: &LossSum) -> Option<Tilted<K, N>> {
+        let h = self.parts.iter().map(|part| part.step.clone()).reduce(|a, b| rational::gcd(&a, &b))?;
+        let mut reach = Integer::new();
+        let mut column = |parts: &[usize]| -> Option<Column<K, N>> {
+            let mut product: Option<Column<K, N>> = None;
+            for &part in parts {
+                let next = Column::of_part(&self.parts[part], &self.c, &h)?;
+                reach += next.reach();
+                if reach.significant_bits() > K::BITS {
+                    return None;
+                }
+                product = Some(match product {
+                    None => next,
+                    Some(product) => product.product(&next),
+                });
+            }
+            Some(product.unwrap_or_else(Column::unit))
+        };
+        let mut half = |[a, b]: &[Vec<usize>; 2]| Some(Half::new([column(a)?, column(b)?]));
+        let lists = Lists::new(half(&self.plan.halves[0])?, half(&self.plan.halves[1])?, &h);
+        let zero = Enclosure::double(0.0, 64);
+        Some(Tilted {
+            lists,
+            reference: self.parts.iter().map(column::reference).sum(),
+            ln_mgf: self.parts.iter().fold(zero, |sum, part| sum.add(&part.ln_mgf)),
+            // Each term is rounded up, and so is the sum.
+            missing: self.parts.iter().fold(Float::new(64), |sum, part| {
+                let missing = part.missing();
+                Float::with_val_round(64, &sum + &missing, Round::Up).0
+            }),
+            largest: (*sum.rho() == 0).then(|| sum.offset().clone()),
+            c: self.c.clone(),
+            h,
+        })
+    }
+}
+
+/// Words enough for masses that are cut at 2^-cut after all their convolutions: each product rounds every mass down by
+/// one unit, and what is lost by one copy is lost by all.
+pub(super) fn fineness(sum: &LossSum, cut: u32) -> Fineness {
+    let copies = sum.groups().iter().map(|group| group.copies.ilog2() + 1).max().unwrap_or(0);
+    const LENGTH_BITS: u32 = 24;
+    Fineness { words: (cut + copies + LENGTH_BITS).div_ceil(64) as usize, cut }
+}
+
+impl<K: Key, const N: usize> Table for Tilted<K, N> {
+    fn hockey_stick(&self, epsilon: &Rational) -> Enclosure {
+        self.hockey_stick(epsilon)
+    }
+
+    fn complement(&self, epsilon: &Rational) -> Enclosure {
+        self.complement(epsilon)
+    }
+
+    fn tail(&self, z: &Rational, side: Side) -> Enclosure {
+        self.tail(z, side, Under::P)
+    }
+
+    fn tradeoff(&self, alpha: &Rational) -> Option<Enclosure> {
+        knot::tradeoff(self, alpha)
+    }
+
+    fn lengths(&self) -> (usize, usize) {
+        self.lists.lengths()
+    }
+
+    fn bytes(&self) -> usize {
+        self.lists.bytes()
+    }
+
+    fn tilt(&self) -> &Rational {
+        &self.c
+    }
+
+    fn bits(&self) -> u32 {
+        64 * N as u32
+    }
+
+    fn missing(&self) -> &Float {
+        &self.missing
+    }
+}

@@ -1,0 +1,281 @@
+//! The tilted masses of one term of each law, from which those of a group are convolved.
+//!
+//! Weights that are proportional to the masses are bounded from below one by one, and their total from above, so each
+//! quotient is a lower bound for a mass.
+
+use rug::{Float, Integer, Rational, float::Round};
+
+use super::{
+    super::{
+        law::{Group, Law},
+        theta,
+    },
+    masses::{self, Fineness, TiltedMasses},
+};
+use crate::{
+    error::{Error, Result},
+    numeric::enclosure::Enclosure,
+};
+
+/// The law of the loss of all copies of a group, tilted by c. Refused for a continuous law.
+pub(super) fn of_group(group: &Group, c: &Rational, fineness: Fineness) -> Result<TiltedMasses> {
+    let single = match &group.law {
+        Law::DiscreteGaussian { sigma2 } => gaussian(sigma2, group.shift, c, fineness.words),
+        Law::DiscreteLaplace { epsilon } => laplace(epsilon, group.shift, c, fineness.words),
+        Law::Gaussian { .. } => return Err(Error::NoLattice),
+    };
+    // What is cut from one copy is lost by all of them.
+    let shares = group.copies.ilog2() + 3;
+    let each = Fineness { cut: fineness.cut + shares, ..fineness };
+    Ok(single.raised(group.copies, each).trimmed(fineness.cut + 2))
+}
+
+/// Appends a number of at most one in units of 2^(1 - 64 words), rounded down.
+fn push(digits: &mut Vec<u64>, value: &Float, words: usize) {
+    let scaled: Float = value.clone() << (64 * words as u32 - 1);
+    let units = scaled.to_integer_round(Round::Down).map_or_else(Integer::new, |(floor, _)| floor);
+    let start = digits.len();
+    digits.resize(start + words, 0);
+    masses::write(&units, &mut digits[start..]);
+}
+
+/// The masses in the other order.
+fn reversed(digits: &[u64], words: usize) -> impl Iterator<Item = u64> {
+    digits.chunks(words).rev().flatten().copied()
+}
+
+/// A product of two non-negative numbers, rounded as told.
+fn times(a: &Float, b: &Float, round: Round) -> Float {
+    Float::with_val_round(a.prec(), a * b, round).0
+}
+
+/// Bounds from one side for exp(-(2 d k + k^2) / (2 sigma2)), k = 0, 1, ...: each is the last one times a ratio that
+/// falls by the factor exp(-1 / sigma2) from step to step. All factors are positive, so rounding every one of them to
+/// one side rounds the result to that side.
+struct Slope {
+    value: Float,
+    ratio: Float,
+    fall: Float,
+    round: Round,
+}
+
+impl Slope {
+    fn new(sigma2: &Rational, d: &Rational, precision: u32, round: Round) -> Self {
+        let exp = |x: &Rational| {
+            let value = Enclosure::rational(x, precision).exp();
+            if round == Round::Down { value.lower().clone() } else { value.upper().clone() }
+        };
+        let first = -(Rational::from(d * 2_u32) + 1_u32) / Rational::from(sigma2 * 2_u32);
+        Slope {
+            value: Float::with_val(precision, 1),
+            ratio: exp(&first),
+            fall: exp(&-Rational::from(sigma2.recip_ref())),
+            round,
+        }
+    }
+
+    fn advance(&mut self) {
+        self.value = times(&self.value, &self.ratio, self.round);
+        self.ratio = times(&self.ratio, &self.fall, self.round);
+    }
+}
+
+/// One discrete Gaussian term. Its loss is (shift^2 / 2 + shift x) / sigma2, so the tilted mass at x is proportional to
+/// exp(-(x - m)^2 / (2 sigma2)) with m = c shift, and with T(m) the sum of these over all integers
+///
+/// ln E[exp(c L)] = rho (c + c^2) + ln T(m) - ln T(0),    rho = shift^2 / (2 sigma2).
+fn gaussian(sigma2: &Rational, shift: u64, c: &Rational, words: usize) -> TiltedMasses {
+    let bits = 64 * words as u32 - 1;
+    let precision = bits + 64;
+    let m = Rational::from(c * shift);
+    let center = m.clone().round().into_numer_denom().0;
+    let d = Rational::from(&center - &m);
+    // From the center x0 outward, relative to its own weight: (x0 + k - m)^2 - (x0 - m)^2 = 2 d k + k^2 with |d| <= 1/2, and
+    // 2 (-d) k + k^2 to the other side.
+    let smallest = Float::with_val(64, 1) >> (bits + 2);
+    let (mut lower_total, mut upper_total) = (Float::with_val(precision, 1), Float::with_val(precision, 1));
+    let mut side = |d: &Rational| {
+        let mut low = Slope::new(sigma2, d, precision, Round::Down);
+        let mut high = Slope::new(sigma2, d, precision, Round::Up);
+        let mut weights: Vec<u64> = Vec::new();
+        loop {
+            low.advance();
+            high.advance();
+            if high.value < smallest && high.ratio < 1 {
+                // The ratios of neighbors fall, so what follows sums to at most value / (1 - ratio).
+                let room = Float::with_val_round(precision, 1 - &high.ratio, Round::Down).0;
+                let rest = Float::with_val_round(precision, &high.value / &room, Round::Up).0;
+                upper_total = Float::with_val_round(precision, &upper_total + &rest, Round::Up).0;
+                return weights;
+            }
+            lower_total = Float::with_val_round(precision, &lower_total + &low.value, Round::Down).0;
+            upper_total = Float::with_val_round(precision, &upper_total + &high.value, Round::Up).0;
+            push(&mut weights, &low.value, words);
+        }
+    };
+    let (right, left) = (side(&d), side(&-d.clone()));
+    // Places count from x0, which is an integer of any size: the origin is the loss there.
+    let first = -((left.len() / words) as i64);
+    let mut weights: Vec<u64> = reversed(&left, words).collect();
+    push(&mut weights, &Float::with_val(precision, 1), words);
+    weights.extend(right);
+    let digits = TiltedMasses::scaled(weights, &upper_total, words);
+    let twice = Rational::from(sigma2 * 2_u32);
+    let rho = Rational::from(Integer::from(shift).square()) / &twice;
+    let exact = &rho * (c.clone().square() + c) - d.square() / &twice;
+    let total = Enclosure::new(lower_total, upper_total);
+    let ln_ratio = total.ln().sub(&theta::gaussian_sum(sigma2, precision).ln());
+    let step = Rational::from(shift) / sigma2;
+    TiltedMasses {
+        origin: rho + Rational::from(&step * &center),
+        step,
+        first,
+        ln_mgf: Enclosure::rational(&exact, precision + 64).add(&ln_ratio),
+        words,
+        digits,
+    }
+}
+
+/// One discrete Laplace term: with q = exp(-epsilon) the loss epsilon (shift - 2 x) has mass 1 / (1 + q) at x = 0,
+/// q^shift / (1 + q) at x = shift, and (1 - q) q^x / (1 + q) between. With r = exp(-epsilon (1 + 2 c)) the tilted masses
+/// are proportional to 1, r^shift and (1 - q) r^x, and E[exp(c L)] is exp(c epsilon shift) / (1 + q) times their sum.
+fn laplace(epsilon: &Rational, shift: u64, c: &Rational, words: usize) -> TiltedMasses {
+    let precision = 64 * words as u32 + 63;
+    let slope = epsilon * (Rational::from(c * 2_u32) + 1_u32);
+    // Counted from the end with the larger weight, so that every weight is at most one.
+    let falls = slope >= 0;
+    let ratio = Enclosure::rational(&-slope.clone().abs(), precision).exp();
+    let q = Enclosure::rational(&-epsilon.clone(), precision);
+    let inner = q.exp_m1().negate();
+    let mut weights: Vec<u64> = Vec::with_capacity((shift as usize + 1) * words);
+    let (mut low, mut high) = (Float::with_val(precision, 1), Float::with_val(precision, 1));
+    let (mut lower_total, mut upper_total) = (low.clone(), high.clone());
+    push(&mut weights, &low, words);
+    for x in 1..=shift {
+        low = times(&low, ratio.lower(), Round::Down);
+        high = times(&high, ratio.upper(), Round::Up);
+        let (least, most) = if x == shift {
+            (low.clone(), high.clone())
+        } else {
+            (times(&low, inner.lower(), Round::Down), times(&high, inner.upper(), Round::Up))
+        };
+        lower_total = Float::with_val_round(precision, &lower_total + &least, Round::Down).0;
+        upper_total = Float::with_val_round(precision, &upper_total + &most, Round::Up).0;
+        push(&mut weights, &least, words);
+    }
+    // Ascending losses are descending x.
+    let weights = if falls { reversed(&weights, words).collect() } else { weights };
+    let digits = TiltedMasses::scaled(weights, &upper_total, words);
+    let largest = Rational::from(epsilon * shift);
+    let far_end = if falls { Rational::new() } else { Rational::from(&slope * shift) };
+    let one = Enclosure::double(1.0, precision);
+    let ln_mgf = Enclosure::rational(&(Rational::from(c * &largest) - far_end), precision + 64)
+        .add(&Enclosure::new(lower_total, upper_total).ln())
+        .sub(&one.add(&q.exp()).ln());
+    TiltedMasses {
+        origin: largest,
+        step: Rational::from(epsilon * 2_u32),
+        first: -(shift as i64),
+        ln_mgf,
+        words,
+        digits,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rug::integer::Order;
+
+    use super::*;
+    use crate::{loss::sum::LossSum, numeric::rational::parse};
+
+    const FINE: Fineness = Fineness { words: 3, cut: 150 };
+
+    fn group(laplace: bool, parameter: &str, shift: u64, copies: u64) -> Group {
+        let parameter = parse(parameter).unwrap();
+        let law = if laplace {
+            Law::DiscreteLaplace { epsilon: parameter }
+        } else {
+            Law::DiscreteGaussian { sigma2: parameter }
+        };
+        Group { law, shift, copies }
+    }
+
+    fn groups() -> Vec<Group> {
+        vec![
+            group(false, "5", 1, 7),
+            group(false, "0.02", 3, 4),
+            group(false, "0.31", 2, 1),
+            group(true, "0.3", 4, 3),
+            group(true, "2", 1, 5),
+        ]
+    }
+
+    #[test]
+    fn stored_masses_fall_short_by_what_they_say_and_no_more() {
+        for group in groups() {
+            for c in ["-7/2", "-1", "0", "1/3", "12"] {
+                let masses = of_group(&group, &parse(c).unwrap(), FINE).unwrap();
+                let missing = masses.missing();
+                assert!(missing >= 0 && missing < Float::with_val(64, 1) >> 149, "{group:?} {c}: {missing}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_moment_generating_function_is_that_of_the_contour() {
+        for group in groups() {
+            let sum = LossSum::new([group.clone()]).unwrap();
+            for c in ["-7/2", "-1", "0", "1/3", "12"] {
+                let c = parse(c).unwrap();
+                let masses = of_group(&group, &c, FINE).unwrap();
+                let other = sum.ln_mgf(&c, 160);
+                assert!(masses.ln_mgf.overlaps(&other), "{group:?} {c}: {:?} {other:?}", masses.ln_mgf);
+                let width = Float::with_val(64, masses.ln_mgf.upper() - masses.ln_mgf.lower());
+                assert!(width < Float::with_val(64, 1) >> 150, "{group:?} {c}: {width}");
+            }
+        }
+    }
+
+    /// Untilted at c = 0, a mass tilted by c is mass exp(c l) / M(c).
+    #[test]
+    fn tilting_moves_masses_as_it_says() {
+        let bits = 300;
+        let mut met = 0;
+        for group in groups() {
+            let c = parse("3/4").unwrap();
+            let plain = of_group(&group, &Rational::new(), FINE).unwrap();
+            let tilted = of_group(&group, &c, FINE).unwrap();
+            let list = |masses: &TiltedMasses| -> Vec<(Rational, Enclosure)> {
+                let missing = masses.missing();
+                let (units, exponent) = masses.units();
+                let enclosed = |(k, words): (i64, &[u64])| {
+                    let loss = Rational::from(&masses.step * k) + &masses.origin;
+                    let stored = Float::with_val(bits, Integer::from_digits(words, Order::Lsf)) >> exponent as u32;
+                    (loss, Enclosure::new(stored.clone(), Float::with_val_round(bits, &stored + &missing, Round::Up).0))
+                };
+                (masses.first..).zip(units).map(enclosed).collect()
+            };
+            let others = list(&plain);
+            for (loss, mass) in list(&tilted) {
+                let Some((_, plain)) = others.iter().find(|(other, _)| *other == loss) else { continue };
+                let exponent = Enclosure::rational(&Rational::from(&c * &loss), bits).sub(&tilted.ln_mgf);
+                assert!(plain.mul(&exponent.exp()).overlaps(&mass), "{group:?} at {loss}");
+                met += 1;
+            }
+        }
+        assert!(met >= 40, "{met}");
+    }
+
+    #[test]
+    fn merging_is_a_convolution_on_the_common_lattice() {
+        let c = parse("1/4").unwrap();
+        let [a, b] =
+            [group(false, "5", 1, 2), group(false, "10", 3, 1)].map(|group| of_group(&group, &c, FINE).unwrap());
+        let merged = a.merged(&b, FINE);
+        assert_eq!(merged.step, parse("1/10").unwrap());
+        assert_eq!(merged.origin, Rational::from(&a.origin + &b.origin));
+        assert!(merged.missing() < Float::with_val(64, 1) >> 145);
+        assert!(merged.len() < 4 * (a.len() + b.len()));
+    }
+}

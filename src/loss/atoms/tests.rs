@@ -1,0 +1,395 @@
+//! The engine against paths that share no code with it: enumeration in intervals, convolution on the product lattice, and
+//! the contour.
+
+use rug::{Float, Rational, float::Round};
+
+use super::*;
+use crate::{
+    loss::{
+        convolve::Masses,
+        law::{Group, Law},
+        theta,
+    },
+    numeric::rational::parse,
+};
+
+fn number(text: &str) -> Rational {
+    parse(text).unwrap()
+}
+
+fn gaussian(sigma2: &str, shift: u64, copies: u64) -> Group {
+    Group { law: Law::DiscreteGaussian { sigma2: number(sigma2) }, shift, copies }
+}
+
+fn laplace(epsilon: &str, shift: u64, copies: u64) -> Group {
+    Group { law: Law::DiscreteLaplace { epsilon: number(epsilon) }, shift, copies }
+}
+
+fn sum(groups: &[Group]) -> LossSum {
+    LossSum::new(groups.iter().cloned()).unwrap()
+}
+
+fn atoms(groups: &[Group]) -> Atoms {
+    Atoms::new(&sum(groups)).unwrap()
+}
+
+/// Sums whose lattice is coarse enough to convolve.
+fn coarse() -> Vec<Vec<Group>> {
+    vec![
+        vec![gaussian("5", 1, 10)],
+        vec![gaussian("0.2", 1, 3)],
+        vec![gaussian("1/20", 1, 1), gaussian("1/3", 1, 2)],
+        vec![gaussian("3/2", 2, 1), gaussian("0.6", 1, 1), gaussian("5/2", 1, 1)],
+        vec![gaussian("5", 1, 4), gaussian("51/50", 1, 1)],
+        vec![laplace("1/2", 1, 6)],
+        vec![laplace("0.3", 4, 3), laplace("0.7", 2, 2)],
+        vec![laplace("0.3", 4, 1), gaussian("2", 1, 3), gaussian("1/3", 3, 1)],
+        vec![gaussian("2", 1, 1), gaussian("3", 1, 1), gaussian("5", 1, 1), gaussian("7", 1, 1), laplace("1", 1, 1)],
+    ]
+}
+
+/// The law of a sum by enumeration of all its copies: every loss with an enclosure of its mass, ascending. Gaussian terms
+/// reach so far that what is left out is below 2^-200.
+fn enumerated(groups: &[Group]) -> Vec<(Rational, Enclosure)> {
+    let bits = 260;
+    let exp = |x: &Rational| Enclosure::rational(x, bits).exp();
+    let one = Enclosure::double(1.0, bits);
+    let mut list = vec![(Rational::new(), one.clone())];
+    for group in groups {
+        let single: Vec<(Rational, Enclosure)> = match &group.law {
+            Law::DiscreteGaussian { sigma2 } => {
+                let total = theta::gaussian_sum(sigma2, bits);
+                let reach = (2.0 * sigma2.to_f64() * 145.0).sqrt() as i64 + 2;
+                let loss = |x: i64| {
+                    Rational::from(group.shift) * (Rational::from(2 * x) + group.shift) / Rational::from(sigma2 * 2_u32)
+                };
+                let mass = |x: i64| exp(&(-Rational::from(x * x) / Rational::from(sigma2 * 2_u32))).div(&total);
+                (-reach..=reach).map(|x| (loss(x), mass(x))).collect()
+            }
+            Law::DiscreteLaplace { epsilon } => {
+                // X at x has ln p(x) / p(x - shift) = epsilon (|x - shift| - |x|).
+                let q = exp(&-epsilon.clone());
+                let scale = one.sub(&q).div(&one.add(&q));
+                let reach = (145.0 / epsilon.to_f64()) as i64 + 2 + group.shift as i64;
+                let loss = |x: i64| Rational::from(epsilon * ((x - group.shift as i64).abs() - x.abs()));
+                let mass = |x: i64| exp(&-Rational::from(epsilon * x.abs())).mul(&scale);
+                (-reach..=reach).map(|x| (loss(x), mass(x))).collect()
+            }
+            Law::Gaussian { .. } => panic!("continuous"),
+        };
+        let single = gathered(single);
+        for _ in 0..group.copies {
+            let pairs =
+                list.iter().flat_map(|(l, p)| single.iter().map(move |(m, q)| (Rational::from(l + m), p.mul(q))));
+            // What no answer at 60 digits can see is not carried on.
+            list = gathered(pairs.collect());
+            list.retain(|(_, mass)| *mass.upper() > Float::with_val(53, 1) >> 330);
+        }
+    }
+    list
+}
+
+/// Equal losses together, ascending.
+fn gathered(mut list: Vec<(Rational, Enclosure)>) -> Vec<(Rational, Enclosure)> {
+    list.sort_by(|a, b| a.0.cmp(&b.0));
+    list.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 = kept.1.add(&next.1);
+        }
+        same
+    });
+    list
+}
+
+fn total<'a>(masses: impl Iterator<Item = Enclosure> + 'a) -> Enclosure {
+    masses.fold(Enclosure::double(0.0, 260), |sum, mass| sum.add(&mass))
+}
+
+/// Two enclosures of one number, the second of which leaves out up to 2^-190.
+#[track_caller]
+fn agree(got: &Enclosure, oracle: &Enclosure, what: &str) {
+    let slack = Float::with_val(64, 1) >> 190;
+    let upper = Float::with_val_round(260, oracle.upper() + &slack, Round::Up).0;
+    let wide = Enclosure::new(oracle.lower().clone(), upper);
+    assert!(got.overlaps(&wide), "{what}: {got:?} against {oracle:?}");
+}
+
+#[test]
+fn answers_are_those_of_enumeration() {
+    for groups in [
+        vec![laplace("1/2", 1, 3), laplace("2/7", 3, 1)],
+        vec![laplace("1000", 1, 1)],
+        vec![laplace("39/97", 2, 2), laplace("153/100", 1, 5)],
+        vec![gaussian("1/20", 1, 1), gaussian("1/3", 2, 1)],
+        vec![gaussian("1.3", 1, 1), laplace("0.9", 2, 2)],
+    ] {
+        let (atoms, list) = (atoms(&groups), enumerated(&groups));
+        let some: Vec<Rational> = list.iter().step_by(1 + list.len() / 9).map(|(loss, _)| loss.clone()).collect();
+        let between = some.iter().map(|loss| loss + number("1e-25"));
+        let others = ["-3", "0", "0.7", "2", "5.5"].map(number);
+        for z in some.iter().cloned().chain(between).chain(others) {
+            let z = &z;
+            let above = |strict: bool| list.iter().filter(move |(loss, _)| if strict { loss > z } else { loss >= z });
+            let at = |x: &Rational| Enclosure::rational(x, 260).exp();
+            let delta = total(
+                above(true).map(|(l, p)| p.mul(&Enclosure::rational(&Rational::from(z - l), 260).exp_m1().negate())),
+            );
+            let tail = total(above(false).map(|(_, p)| p.clone()));
+            let tilted = total(above(false).map(|(l, p)| p.mul(&at(&-l.clone()))));
+            for digits in [3, 12, 30] {
+                let what = format!("{groups:?} at {z}, {digits} digits");
+                for (got, oracle) in [
+                    (atoms.hockey_stick(z, digits), &delta),
+                    (atoms.upper_tail(z, digits), &tail),
+                    (atoms.tilted_tail(z, digits), &tilted),
+                ] {
+                    let got = got.unwrap();
+                    agree(&got.value, oracle, &what);
+                    assert!(got.met && got.value.is_tight(digits), "{what}: {got:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn answers_are_those_of_convolution_on_the_product_lattice() {
+    for groups in coarse() {
+        let sum = sum(&groups);
+        let (atoms, masses) = (Atoms::new(&sum).unwrap(), Masses::new(&sum, 160).unwrap());
+        for z in ["-2", "0", "0.3", "1", "2.5", "6", "15"] {
+            let z = number(z);
+            for digits in [8, 25] {
+                let delta = atoms.hockey_stick(&z, digits).unwrap();
+                let tail = atoms.upper_tail(&z, digits).unwrap();
+                assert!(delta.value.overlaps(&masses.hockey_stick(&z)), "{groups:?} at {z}: {delta:?}");
+                assert!(tail.value.overlaps(&masses.upper_tail(&z)), "{groups:?} at {z}: {tail:?}");
+                assert!(delta.met && tail.met, "{groups:?} at {z}: {delta:?} {tail:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn answers_are_those_of_the_contour() {
+    for groups in [
+        vec![gaussian("5", 1, 10)],
+        vec![gaussian("2", 1, 8), gaussian("3", 1, 12)],
+        vec![gaussian("500/73", 1, 10), gaussian("40", 3, 7)],
+        vec![gaussian("3.1", 1, 8), gaussian("4.7", 1, 9), gaussian("2.9", 2, 5), gaussian("5.3", 1, 12)],
+    ] {
+        let sum = sum(&groups);
+        let atoms = Atoms::new(&sum).unwrap();
+        for epsilon in ["0", "0.5", "4", "30", "70"] {
+            let epsilon = number(epsilon);
+            let contour = sum.hockey_stick(&epsilon, 12).unwrap();
+            let listed = atoms.hockey_stick(&epsilon, 14).unwrap();
+            assert!(listed.value.overlaps(&contour.value), "{groups:?} at {epsilon}: {listed:?} {contour:?}");
+            assert!(listed.met && contour.met, "{groups:?} at {epsilon}: {listed:?} {contour:?}");
+        }
+    }
+}
+
+#[test]
+fn tails_are_those_of_the_contour() {
+    let sum = sum(&[gaussian("5", 1, 10), gaussian("10", 3, 4)]);
+    let atoms = Atoms::new(&sum).unwrap();
+    for z in ["-40", "-3", "0", "0.1", "2.8", "9", "55"] {
+        let z = number(z);
+        for (listed, contour) in
+            [(atoms.upper_tail(&z, 20), sum.upper_tail(&z, 20)), (atoms.tilted_tail(&z, 20), sum.tilted_tail(&z, 20))]
+        {
+            let (listed, contour) = (listed.unwrap(), contour.unwrap());
+            assert!(listed.met && listed.value.overlaps(&contour.value), "{z}: {listed:?} {contour:?}");
+        }
+    }
+}
+
+#[test]
+fn two_precisions_overlap_and_delta_falls() {
+    for groups in coarse() {
+        let atoms = atoms(&groups);
+        let mut last: Option<Enclosure> = None;
+        for k in -2..16 {
+            let epsilon = Rational::from((7 * k, 10));
+            let answers = [5, 12, 24, 40, 70].map(|digits| atoms.hockey_stick(&epsilon, digits).unwrap());
+            for (coarse, digits) in answers.iter().zip([5, 12, 24, 40, 70]) {
+                assert!(coarse.met && coarse.value.is_tight(digits), "{groups:?} at {epsilon}: {coarse:?}");
+                assert!(answers.iter().all(|fine| fine.value.overlaps(&coarse.value)), "{groups:?} at {epsilon}");
+            }
+            let value = answers[3].value.clone();
+            let falls = last.as_ref().is_none_or(|last| value.upper() <= last.upper());
+            assert!(falls, "{groups:?} at {epsilon}: {value:?} after {last:?}");
+            last = Some(value);
+        }
+    }
+}
+
+#[test]
+fn small_and_near_one_keep_their_digits() {
+    let atoms = atoms(&[gaussian("5", 1, 10), gaussian("7", 1, 3)]);
+    let fine = atoms.hockey_stick(&number("60"), 60).unwrap();
+    let coarse = atoms.hockey_stick(&number("60"), 12).unwrap();
+    assert!(fine.met && coarse.met && fine.value.overlaps(&coarse.value));
+    assert!(*fine.value.upper() < 1e-300 && *fine.value.lower() > 0);
+    // One minus delta, where delta is close to one.
+    let large = super::tests::atoms(&[gaussian("1/10", 1, 40)]);
+    for epsilon in ["0", "3", "40"] {
+        let [rest, finer] = [15, 45].map(|digits| {
+            let delta = large.hockey_stick(&number(epsilon), digits).unwrap();
+            let bits = delta.value.lower().prec();
+            Enclosure::double(1.0, bits).sub(&delta.value)
+        });
+        assert!(rest.is_tight(15) && finer.is_tight(45) && rest.overlaps(&finer), "{epsilon}: {rest:?}");
+        assert!(*rest.upper() < 1e-10);
+    }
+}
+
+/// f by its definition on the enumerated law: the test that rejects the largest losses, randomised at the last.
+fn tradeoff_by_enumeration(list: &[(Rational, Enclosure)], alpha: &Rational) -> Enclosure {
+    let mut left = Enclosure::rational(alpha, 260);
+    let mut beta = Enclosure::double(1.0, 260);
+    for (loss, mass) in list.iter().rev() {
+        let tilted = mass.mul(&Enclosure::rational(&-loss.clone(), 260).exp());
+        if left.upper() < tilted.lower() {
+            return beta.sub(&left.mul(&Enclosure::rational(loss, 260).exp()));
+        }
+        assert!(left.lower() > tilted.upper(), "alpha is a knot of the oracle");
+        left = left.sub(&tilted);
+        beta = beta.sub(mass);
+    }
+    beta
+}
+
+#[test]
+fn the_tradeoff_is_that_of_the_best_test() {
+    for groups in [
+        vec![laplace("1/2", 1, 3), laplace("2/7", 3, 1)],
+        vec![gaussian("1/20", 1, 1), gaussian("1/3", 2, 1)],
+        vec![gaussian("1.3", 1, 1), laplace("0.9", 2, 2)],
+        vec![gaussian("5", 1, 3)],
+    ] {
+        let (atoms, list) = (atoms(&groups), enumerated(&groups));
+        for alpha in ["1e-30", "1e-9", "0.003", "0.1", "0.362534", "0.5", "0.77", "0.99", "0.999999999"] {
+            let alpha = number(alpha);
+            let oracle = tradeoff_by_enumeration(&list, &alpha);
+            for digits in [6, 12, 30] {
+                let got = atoms.tradeoff(&alpha, digits).unwrap();
+                let slack = Enclosure::new(Float::with_val(64, -1), Float::with_val(64, 1)).times_power_of_two(-180);
+                assert!(got.value.overlaps(&oracle.add(&slack)), "{groups:?} at {alpha}: {got:?} {oracle:?}");
+                assert!(got.met, "{groups:?} at {alpha}, {digits} digits: {got:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn knots_to_thirty_digits_and_both_ends_meet_the_width() {
+    for groups in [
+        vec![gaussian("5", 1, 10)],
+        vec![gaussian("0.2", 1, 3)],
+        vec![gaussian("13/25", 2, 3), gaussian("800001/100000", 2, 1)],
+        vec![laplace("153/100", 18, 20), laplace("6/25", 6, 1)],
+        vec![gaussian("1000", 1, 3)],
+    ] {
+        let sum = sum(&groups);
+        let atoms = Atoms::new(&sum).unwrap();
+        let mut alphas: Vec<Rational> = ["1e-300", "1e-30", "1e-12", "1/2"].map(number).to_vec();
+        let close: Vec<Rational> = alphas.iter().map(|alpha| Rational::from(1 - alpha)).collect();
+        alphas.extend(close);
+        for multiple in [-2, -1, 0, 1, 2] {
+            let loss = sum.at_most(&(Rational::from(&sum.offset().clone()) * multiple / 3_u32));
+            let alpha = atoms.tilted_tail(&loss, 60).unwrap().value;
+            let text = Float::with_val(110, alpha.lower()).to_string_radix(10, Some(30));
+            let rounded = number(&text);
+            alphas.extend((rounded < 1).then_some(rounded));
+        }
+        for alpha in alphas {
+            for digits in [12, 25] {
+                let got = atoms.tradeoff(&alpha, digits).unwrap();
+                assert!(got.met, "{groups:?} at {alpha:?}, {digits} digits: {got:?}");
+                let finer = atoms.tradeoff(&alpha, 50).unwrap();
+                assert!(finer.met && finer.value.overlaps(&got.value), "{groups:?} at {alpha}: {got:?} {finer:?}");
+            }
+        }
+    }
+}
+
+/// The trade-off function is its own inverse.
+#[test]
+fn the_tradeoff_is_symmetric() {
+    let atoms = atoms(&[gaussian("13/25", 2, 3), gaussian("800001/100000", 2, 1), laplace("1/7", 2, 1)]);
+    for alpha in ["1e-20", "1e-4", "0.1", "0.5"] {
+        let alpha = number(alpha);
+        let beta = atoms.tradeoff(&alpha, 30).unwrap().value;
+        let back =
+            [beta.upper(), beta.lower()].map(|end| atoms.tradeoff(&end.to_rational().unwrap(), 30).unwrap().value);
+        assert!(back[0].lower() <= &alpha && back[1].upper() >= &alpha, "{alpha}: {beta:?} {back:?}");
+    }
+}
+
+#[test]
+fn the_same_question_has_the_same_answer_whatever_was_asked_before() {
+    let groups = [gaussian("3.1", 1, 2), gaussian("4.7", 1, 3), gaussian("2.9", 1, 1)];
+    let used = atoms(&groups);
+    for k in 0..12 {
+        used.hockey_stick(&Rational::from((k, 2)), 9 + k as u32).unwrap();
+    }
+    let tiny = Atoms::within(&sum(&groups), 1e5).unwrap();
+    for k in 0..12 {
+        let epsilon = Rational::from((k, 3));
+        let fresh = atoms(&groups).hockey_stick(&epsilon, 12).unwrap().value;
+        assert_eq!(used.hockey_stick(&epsilon, 12).unwrap().value, fresh);
+        assert_eq!(tiny.hockey_stick(&epsilon, 12).unwrap().value, fresh);
+    }
+    assert!(tiny.memory() < 200_000 && used.memory() > 0);
+}
+
+#[test]
+fn what_cannot_be_listed_is_refused_and_costs_infinitely_or_too_much() {
+    let continuous = Group { law: Law::Gaussian { sigma2: number("5") }, shift: 1, copies: 1 };
+    let query = Query::HockeyStick(number("1"));
+    assert!(Atoms::new(&sum(std::slice::from_ref(&continuous))).is_err());
+    assert!(cost(&sum(&[continuous, gaussian("5", 1, 1)]), &query, 12).seconds.is_infinite());
+    let long = sum(&[gaussian("1e9", 1, 1), gaussian("1.0001e9", 1, 1), gaussian("3e8", 1, 1)]);
+    assert!(cost(&long, &query, 12).seconds > 100.0);
+    assert!(Atoms::new(&long).unwrap().hockey_stick(&number("1"), 12).is_err());
+    // Losses whose common lattice has more places than a key.
+    let fine = sum(&[1, 2, 3, 4].map(|k| gaussian(&format!("5/{}", "1000000007".repeat(k + 2)), 1, 1)));
+    assert!(
+        cost(&fine, &query, 12).seconds.is_infinite()
+            && Atoms::new(&fine).unwrap().upper_tail(&number("1"), 9).is_err()
+    );
+    assert!(cost(&sum(&[laplace("1", 1000, 1_000_000_000_000)]), &query, 12).bytes > 1e9);
+}
+
+#[test]
+fn predicted_lengths_are_those_of_the_lists() {
+    for groups in coarse().into_iter().chain([
+        vec![gaussian("3.1", 1, 2), gaussian("4.7", 1, 3), gaussian("2.9", 1, 1), gaussian("5.3", 1, 2)],
+        vec![gaussian("500", 1, 3), gaussian("700.1", 1, 2)],
+        vec![laplace("153/100", 18, 20), laplace("6/25", 6, 1)],
+    ]) {
+        let atoms = atoms(&groups);
+        for query in [
+            Query::HockeyStick(number("1")),
+            Query::HockeyStick(number("9")),
+            Query::UpperTail(number("2")),
+            Query::TiltedTail(number("2")),
+            Query::Tradeoff(number("1e-5")),
+        ] {
+            let predicted = atoms.cost(&query, 12).lengths;
+            let answer = match &query {
+                Query::HockeyStick(epsilon) => atoms.hockey_stick(epsilon, 12),
+                Query::UpperTail(z) => atoms.upper_tail(z, 12),
+                Query::TiltedTail(z) => atoms.tilted_tail(z, 12),
+                Query::Tradeoff(alpha) => atoms.tradeoff(alpha, 12),
+            };
+            let Some(listing) = answer.unwrap().listing else { continue };
+            let (predicted, listed) = (predicted.0 + predicted.1, (listing.lengths.0 + listing.lengths.1) as f64);
+            let ratio = predicted / listed;
+            assert!((0.3..4.0).contains(&ratio) || predicted < 60.0, "{groups:?} {query:?}: {predicted} for {listed}");
+        }
+    }
+}

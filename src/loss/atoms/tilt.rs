@@ -1,0 +1,300 @@
+//! The tilt: which exponential weight puts a question where the masses are. Searched in doubles, rounded to a grid.
+//!
+//! The law of L tilted by c has masses proportional to P[L = l] exp(c l). For a threshold x, the value of a question is
+//! M(c) exp(-c x) times an expectation of something in [0, 1] under that law, so the best tilt makes
+//! ln M(c) - c x smallest (with the hockey stick's own factor, below). Any tilt in the range of the question is sound:
+//! what is chosen here decides how many masses must be kept, and nothing else.
+//!
+//! Tilts are rounded to a grid of about four standard deviations of L, so that questions near each other share their
+//! lists, and so that the lists depend on the question alone.
+
+use std::f64::consts::PI;
+
+use rug::Rational;
+
+use super::super::law::{Group, Law};
+use crate::numeric::rational;
+
+/// A sum in doubles.
+#[derive(Clone, Debug)]
+pub(super) struct Outline {
+    groups: Vec<GroupOutline>,
+    /// The spacing of tilts, a power of two.
+    spacing: f64,
+    /// Beyond this tilt a bounded sum is at its largest loss for all that doubles can tell.
+    largest_tilt: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum GroupOutline {
+    Gaussian { sigma2: f64, shift: f64, copies: f64 },
+    Laplace { epsilon: f64, shift: u64, copies: f64 },
+}
+
+/// ln M, its first and its second derivative: of all copies of a group, or of the sum.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cumulants {
+    pub(super) ln_mgf: f64,
+    pub(super) mean: f64,
+    pub(super) variance: f64,
+}
+
+impl GroupOutline {
+    fn new(group: &Group) -> Option<Self> {
+        let copies = group.copies as f64;
+        match &group.law {
+            Law::DiscreteGaussian { sigma2 } => {
+                Some(GroupOutline::Gaussian { sigma2: sigma2.to_f64(), shift: group.shift as f64, copies })
+            }
+            Law::DiscreteLaplace { epsilon } => {
+                Some(GroupOutline::Laplace { epsilon: epsilon.to_f64(), shift: group.shift, copies })
+            }
+            Law::Gaussian { .. } => None,
+        }
+    }
+
+    fn at(&self, c: f64) -> Cumulants {
+        match *self {
+            GroupOutline::Gaussian { sigma2, shift, copies } => gaussian(sigma2, shift, c).times(copies),
+            GroupOutline::Laplace { epsilon, shift, copies } => laplace(epsilon, shift, c).times(copies),
+        }
+    }
+
+    /// About the largest variance of a group's loss under any tilt.
+    fn largest_variance(&self) -> f64 {
+        match *self {
+            // Halfway between two integers a small Gaussian is a fair coin.
+            GroupOutline::Gaussian { sigma2, shift, copies } => copies * (shift / sigma2).powi(2) * sigma2.max(0.25),
+            GroupOutline::Laplace { epsilon, shift, copies } => copies * (epsilon * shift as f64).powi(2),
+        }
+    }
+}
+
+impl Cumulants {
+    fn times(self, n: f64) -> Self {
+        Cumulants { ln_mgf: n * self.ln_mgf, mean: n * self.mean, variance: n * self.variance }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Cumulants {
+            ln_mgf: self.ln_mgf + other.ln_mgf,
+            mean: self.mean + other.mean,
+            variance: self.variance + other.variance,
+        }
+    }
+}
+
+/// One discrete Gaussian term: rho (c + c^2) + ln theta(c shift) - ln theta(0), by the side of Jacobi's identity that
+/// is short.
+fn gaussian(sigma2: f64, shift: f64, c: f64) -> Cumulants {
+    let (rho, weight, m) = (shift * shift / (2.0 * sigma2), shift / sigma2, c * shift);
+    if sigma2 >= 0.4 {
+        let theta = |m: f64| {
+            let mut sums = [1.0, 0.0, 0.0];
+            for k in 1..=3 {
+                let (size, turn) = (2.0 * (-2.0 * PI * PI * sigma2 * f64::from(k * k)).exp(), 2.0 * PI * f64::from(k));
+                sums[0] += size * (turn * m).cos();
+                sums[1] -= size * turn * (turn * m).sin();
+                sums[2] -= size * turn * turn * (turn * m).cos();
+            }
+            sums
+        };
+        let [value, first, second] = theta(m - m.floor());
+        let slope = first / value;
+        return Cumulants {
+            ln_mgf: rho * (c + c * c) + value.ln() - theta(0.0)[0].ln(),
+            mean: rho * (1.0 + 2.0 * c) + shift * slope,
+            variance: 2.0 * rho + shift * shift * (second / value - slope * slope),
+        };
+    }
+    let moments = |distance: f64| {
+        let mut sums = [0.0; 3];
+        for k in -7_i32..=7 {
+            let k = f64::from(k);
+            let mass = (-(k * k - 2.0 * k * distance) / (2.0 * sigma2)).exp();
+            sums = [sums[0] + mass, sums[1] + mass * k, sums[2] + mass * k * k];
+        }
+        sums
+    };
+    let distance = m - m.round();
+    let [mass, first, second] = moments(distance);
+    let mean = first / mass;
+    Cumulants {
+        ln_mgf: rho * (c + c * c) - distance * distance / (2.0 * sigma2) + mass.ln() - moments(0.0)[0].ln(),
+        mean: rho + weight * (m.round() + mean),
+        variance: weight * weight * (second / mass - mean * mean),
+    }
+}
+
+/// One discrete Laplace term, whose loss is epsilon (shift - 2 x) for x = 0 ..= shift.
+fn laplace(epsilon: f64, shift: u64, c: f64) -> Cumulants {
+    let slope = (1.0 + 2.0 * c) * epsilon;
+    let peak = (-slope * shift as f64).max(0.0);
+    let mut sums = [0.0; 3];
+    for x in 0..=shift {
+        let inner = x != 0 && x != shift;
+        let mass = (-slope * x as f64 - peak).exp() * if inner { -(-epsilon).exp_m1() } else { 1.0 };
+        let loss = epsilon * (shift as f64 - 2.0 * x as f64);
+        sums = [sums[0] + mass, sums[1] + mass * loss, sums[2] + mass * loss * loss];
+    }
+    let [mass, first, second] = sums;
+    let mean = first / mass;
+    let ln_mgf = c * shift as f64 * epsilon + peak + mass.ln() - (-epsilon).exp().ln_1p();
+    Cumulants { ln_mgf, mean, variance: (second / mass - mean * mean).max(0.0) }
+}
+
+impl Outline {
+    /// `None` for a sum with continuous noise.
+    pub(super) fn new(groups: &[Group]) -> Option<Self> {
+        let groups: Vec<GroupOutline> = groups.iter().map(GroupOutline::new).collect::<Option<_>>()?;
+        let variance: f64 = groups.iter().map(GroupOutline::largest_variance).sum();
+        let spacing = (4.0 / variance.sqrt()).log2().floor().clamp(-900.0, 900.0).exp2();
+        let bounded = |group: &GroupOutline| match *group {
+            GroupOutline::Gaussian { .. } => f64::INFINITY,
+            GroupOutline::Laplace { epsilon, copies, .. } => (60.0 + copies.ln()) / epsilon,
+        };
+        let largest_tilt = groups.iter().map(bounded).fold(0.0, f64::max).min(1e280);
+        Some(Outline { groups, spacing, largest_tilt })
+    }
+
+    pub(super) fn at(&self, c: f64) -> Cumulants {
+        self.groups.iter().map(|group| group.at(c)).fold(Cumulants::default(), Cumulants::plus)
+    }
+
+    /// The variance of the loss of one group under a tilt.
+    pub(super) fn variance(&self, group: usize, c: f64) -> f64 {
+        self.groups[group].at(c).variance
+    }
+
+    /// Where an increasing function of a tilt beyond `from`, in the direction of `sign`, passes a target.
+    fn solve(&self, from: f64, sign: f64, passed: impl Fn(f64) -> bool) -> f64 {
+        let (mut low, mut high) = (-600.0, self.largest_tilt.ln());
+        for _ in 0..70 {
+            let middle: f64 = 0.5 * (low + high);
+            if passed(from + sign * middle.exp()) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        from + sign * high.exp()
+    }
+
+    /// The nearest tilt of the grid.
+    fn rounded(&self, c: f64) -> f64 {
+        self.spacing * (c / self.spacing).round()
+    }
+
+    /// c >= 0 for a hockey stick at epsilon, where `first` is the first loss above it. With d = l - epsilon the summand
+    /// exp(-c d) (1 - exp(-d)) is largest at d = ln(1 + 1 / c), or at the first loss where that is beyond; the derivative
+    /// of the logarithm of the bound is increasing.
+    pub(super) fn hockey_stick(&self, epsilon: f64, first: f64) -> f64 {
+        let c = self.solve(0.0, 1.0, |c| self.at(c).mean >= first.max(epsilon + (1.0 / c).ln_1p()));
+        // Where all losses are small, a tilt of zero would give up the factor 1 / c.
+        if self.spacing >= 1.0 { self.rounded(c).max(self.spacing) } else { self.rounded(c) }
+    }
+
+    /// c >= 0 for the probability of all losses from `first` on.
+    pub(super) fn upper_tail(&self, first: f64) -> f64 {
+        self.rounded(self.solve(0.0, 1.0, |c| self.at(c).mean >= first)).max(0.0)
+    }
+
+    /// c <= 0 for the probability of all losses up to `last`.
+    pub(super) fn lower_tail(&self, last: f64) -> f64 {
+        self.rounded(self.solve(0.0, -1.0, |c| self.at(c).mean <= last)).min(0.0)
+    }
+
+    /// -1 <= c <= 0 for one minus a hockey stick at epsilon, between the losses `last` and `first` on either side of it:
+    /// for the larger of exp(-c last) and exp(epsilon - (c + 1) first).
+    pub(super) fn complement(&self, epsilon: f64, last: f64, first: f64) -> f64 {
+        let equal = if first > last { (epsilon - first) / (first - last) } else { 0.0 };
+        let (below, above) = (self.lower_tail(last), self.lower_tail(first));
+        let c = if below >= equal {
+            below
+        } else if above <= equal {
+            above
+        } else {
+            self.rounded(equal)
+        };
+        c.clamp(-1.0, 0.0)
+    }
+
+    /// ln of the bound M(c) exp(-c x).
+    pub(super) fn ln_bound(&self, c: f64, x: f64) -> f64 {
+        self.at(c).ln_mgf - c * x
+    }
+
+    /// The tilt at which the trade-off function passes a type I error. ln Q[L >= l] is about ln M(c) - (c + 1) l with l
+    /// the mean at c; it falls from 0 at c = -1, and for Q[L < l] it does in the other direction.
+    pub(super) fn tradeoff(&self, ln_alpha: f64, ln_rest: f64) -> f64 {
+        let (sign, target) = if ln_alpha <= ln_rest { (1.0, ln_alpha) } else { (-1.0, ln_rest) };
+        self.rounded(self.solve(-1.0, sign, |c| {
+            let at = self.at(c);
+            at.ln_mgf - (c + 1.0) * at.mean <= target
+        }))
+    }
+}
+
+/// The exact value of a tilt.
+pub(super) fn exact(c: f64) -> Rational {
+    rational::from_f64(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::sum::LossSum;
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    fn outline(text: &[(&str, u64, u64)], laplace: &[(&str, u64, u64)]) -> (LossSum, Outline) {
+        let gaussian = |&(sigma2, shift, copies): &(&str, u64, u64)| Group {
+            law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
+            shift,
+            copies,
+        };
+        let bounded = |&(epsilon, shift, copies): &(&str, u64, u64)| Group {
+            law: Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() },
+            shift,
+            copies,
+        };
+        let sum = LossSum::new(text.iter().map(gaussian).chain(laplace.iter().map(bounded))).unwrap();
+        let outline = Outline::new(sum.groups()).unwrap();
+        (sum, outline)
+    }
+
+    #[test]
+    fn cumulants_are_those_of_the_sum_and_their_derivatives() {
+        for (gaussians, laplaces) in [
+            (vec![("5", 1, 10), ("0.02", 3, 2)], vec![]),
+            (vec![("0.39", 2, 3), ("0.41", 2, 3)], vec![("0.3", 4, 5)]),
+            (vec![], vec![("1", 1, 1), ("0.001", 30, 7)]),
+        ] {
+            let (sum, outline) = outline(&gaussians, &laplaces);
+            for c in [-3.2, -1.0, -0.4, 0.0, 0.3, 7.7] {
+                let at = outline.at(c);
+                let exact = sum.ln_mgf(&exact(c), 120).approximate();
+                assert!((at.ln_mgf - exact).abs() < 1e-9 * (1.0 + exact.abs()), "{c}: {at:?} {exact}");
+                let step = 1e-5;
+                let (before, after) = (outline.at(c - step), outline.at(c + step));
+                let slope = (after.ln_mgf - before.ln_mgf) / (2.0 * step);
+                let curvature = (after.mean - before.mean) / (2.0 * step);
+                let scale = outline.at(0.0).variance + at.variance + at.mean.abs();
+                assert!((slope - at.mean).abs() < 1e-4 * scale, "{c}: {at:?} {slope}");
+                assert!((curvature - at.variance).abs() < 1e-3 * scale, "{c}: {at:?} {curvature}");
+            }
+        }
+    }
+
+    #[test]
+    fn tilts_stay_in_the_range_of_their_question_and_meet_the_threshold() {
+        let (_, outline) = outline(&[("5", 1, 10), ("3", 1, 4)], &[("0.2", 2, 2)]);
+        for x in [-40.0, -1.0, 0.0, 0.5, 3.0, 50.0] {
+            let (hockey, upper, lower) = (outline.hockey_stick(x, x), outline.upper_tail(x), outline.lower_tail(x));
+            assert!(hockey >= 0.0 && upper >= 0.0 && lower <= 0.0);
+            assert!((-1.0..=0.0).contains(&outline.complement(x, x - 0.01, x + 0.01)));
+            let sd = outline.at(0.0).variance.sqrt();
+            let nearest = if x < outline.at(0.0).mean { lower } else { upper };
+            assert!((outline.at(nearest).mean - x).abs() < 3.0 * sd, "{x}");
+        }
+    }
+}
