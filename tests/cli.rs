@@ -76,7 +76,8 @@ fn curves_have_arrays_of_the_asked_length_and_agree_with_csv() {
     }
     let csv = text(&[with("curve", &LEVEL, &range), vec!["--csv"]].concat());
     let lines: Vec<&str> = csv.lines().collect();
-    assert_eq!(lines[0], "epsilon,delta_lower,delta_upper,zcdp_delta");
+    assert_eq!(lines[0], "epsilon,delta_lower,delta_upper,zcdp_delta,status");
+    assert_eq!(answer["status"].as_array().map(Vec::len), Some(5));
     assert_eq!(lines.len(), 6);
     let first: Vec<&str> = lines[1].split(',').collect();
     assert_eq!(first[1], answer["delta_lower"][0].to_string());

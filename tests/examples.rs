@@ -19,9 +19,10 @@ fn printed(name: &str, args: &[&str]) -> String {
 #[test]
 fn account_prints_proven_ends() {
     let text = printed("account", &[]);
-    let ends: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    // Two sentences, each with two ends.
-    let [.., epsilon, most_epsilon, delta, most_delta] = ends[..] else { panic!("{text}") };
+    // Two sentences, each with two ends in brackets.
+    let in_brackets = text.split(['[', ']']).skip(1).step_by(2);
+    let ends: Vec<f64> = in_brackets.flat_map(|ends| ends.split(", ")).map(|end| end.parse().unwrap()).collect();
+    let [epsilon, most_epsilon, delta, most_delta] = ends[..] else { panic!("{text}") };
     assert!(epsilon < most_epsilon && (epsilon - 12.104_429_998_8).abs() < 1e-8, "{text}");
     assert!(0.0 < delta && delta <= most_delta && most_delta < 1.0, "{text}");
 }

@@ -46,6 +46,8 @@ pub struct Allocation {
     pub sigma2: Vec<Rational>,
     /// delta at the promised epsilon, proven to be at most the promised delta.
     pub delta: Enclosure,
+    /// Whether that delta is enclosed to a relative 10^-4 at least.
+    pub met: bool,
     /// The weighted expected squared error.
     pub error: Enclosure,
 }
@@ -190,9 +192,8 @@ fn answer(targets: &[QueryTarget], sigma2: Vec<Rational>, epsilon: &Epsilon) -> 
             delta = next;
         }
     }
-    let delta = delta.value;
     let error = weighted_error(targets, &sigma2)?;
-    Ok(Allocation { sigma2, delta, error })
+    Ok(Allocation { sigma2, delta: delta.value, met: delta.met, error })
 }
 
 /// sqrt(count / weight).

@@ -9,7 +9,10 @@ use rug::{Float, Rational, float::Round};
 use super::composition::Composition;
 use crate::{
     error::{Error, Result},
-    loss::parameter::{Delta, Epsilon, Rho},
+    loss::{
+        gaussian,
+        parameter::{Delta, Epsilon, Rho},
+    },
     numeric::{
         Enclosure, precision, rational,
         root::{self, Decreasing},
@@ -111,21 +114,10 @@ impl GaussianProfile {
         GaussianProfile { rho }
     }
 
-    /// Encloses Phi(-epsilon / mu + mu / 2) - exp(epsilon) Phi(-epsilon / mu - mu / 2), to a relative width of
-    /// 10^-digits: with Phi(-x) = erfc(x / sqrt(2)) / 2 the arguments are (epsilon -+ rho) / (2 sqrt(rho)).
+    /// Encloses delta(epsilon), to a relative width of 10^-digits unless that takes more than 10^5 bits.
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Enclosure {
-        let mut bits = precision::bits(digits, 32 + 64);
-        loop {
-            let real = |x: &Rational| Enclosure::rational(x, bits);
-            let width = real(&Rational::from(&*self.rho * 4_u32)).sqrt();
-            let left = real(&Rational::from(epsilon - &*self.rho)).div(&width).erfc();
-            let right = real(&Rational::from(epsilon + &*self.rho)).div(&width).erfc();
-            let delta = left.sub(&real(epsilon).exp().mul(&right)).div(&Enclosure::double(2.0, bits)).clamp(0.0, 1.0);
-            if delta.is_tight(digits) || bits > 100_000 {
-                return delta;
-            }
-            bits *= 2;
-        }
+        let whole = || Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64));
+        gaussian::hockey_stick(&self.rho, epsilon, digits).unwrap_or_else(whole)
     }
 
     /// Encloses the epsilon at which delta is reached, to a relative width of 10^-digits.

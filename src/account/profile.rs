@@ -104,7 +104,7 @@ impl Account for Composition {
     }
 
     fn evaluator(&self) -> Evaluator {
-        Evaluator::Sum(self.loss().evaluator())
+        Evaluator::Sum(Box::new(self.loss().evaluator()))
     }
 
     fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {

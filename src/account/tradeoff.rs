@@ -76,6 +76,9 @@ pub(super) fn of_composition(composition: &Composition, alpha: &Rational, digits
         return Ok(Answer::immediate(trivial, "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1"));
     }
     let curve = Curve { evaluator: composition.loss().evaluator(), rho: composition.rho().to_f64() };
+    if let Some(answer) = curve.evaluator.tradeoff(alpha, digits, true)?.filter(|answer| answer.met) {
+        return Ok(answer);
+    }
     let (value, method) = match curve.sum().step() {
         None => (curve.by_lines(alpha, bits)?, Method::Lines),
         Some(step) => match curve.by_knots(alpha, step, digits, bits) {
@@ -87,8 +90,20 @@ pub(super) fn of_composition(composition: &Composition, alpha: &Rational, digits
     let value =
         value.meet(&Enclosure::double(0.0, bits).hull(&trivial)).ok_or(Error::Contradiction { what: TRADEOFF })?;
     let value = value.clamp(0.0, 1.0);
-    Ok(Answer { met: value.is_tight(digits), value, method })
+    if value.is_tight(digits) {
+        return Ok(Answer { met: true, value, method });
+    }
+    // Next to a knot, or to alpha = 1, tails are too coarse; the lists know the knots.
+    let Some(listed) = curve.evaluator.tradeoff(alpha, digits, false)? else {
+        return Ok(Answer { met: false, value, method });
+    };
+    let both = value.meet(&listed.value).ok_or(Error::Contradiction { what: TRADEOFF })?;
+    let method = if listed.met { listed.method } else { method };
+    Ok(Answer { met: both.is_tight(digits), value: both, method })
 }
+
+/// How often the two knots around a type I error are moved apart before the search gives up.
+const MOST_WIDENINGS: u32 = 6;
 
 /// How a contradiction names the function.
 pub(super) const TRADEOFF: &str = "the trade-off function";
@@ -123,7 +138,7 @@ impl Curve {
         let target = Enclosure::rational(alpha, bits);
         // Widen [low, high] until alpha is proven to lie in [Q[L > high], Q[L >= low]]; one step is the rule.
         let mut reach = Rational::new();
-        for _ in 0..60 {
+        for _ in 0..MOST_WIDENINGS {
             let low = knot(&self.evaluator, &(Rational::from(&near - &reach) - step), digits)?;
             let high = knot(&self.evaluator, &Rational::from(&near + &reach), digits)?;
             if high.alpha.upper() <= target.lower() && target.upper() <= low.alpha.lower() {
@@ -131,7 +146,7 @@ impl Curve {
             }
             reach = if reach == 0 { step.clone() } else { reach * 2_u32 };
         }
-        // Not placed within 2^60 steps.
+        // Not placed within 2^MOST_WIDENINGS steps.
         Ok(Enclosure::double(0.0, bits).hull(&Enclosure::double(1.0, bits)))
     }
 

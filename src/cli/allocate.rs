@@ -73,6 +73,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             "epsilon": exact(&epsilon),
             "delta": exact(&delta),
             "delta_reached": found.delta.to_json(),
+            "status": output::status(found.met),
             "weighted_squared_error": found.error.to_json(),
             "least_possible_weighted_squared_error": lower_json(&bound),
             "at_most_percent_above_optimum": above.as_ref().map_or(Value::Null, upper_json),

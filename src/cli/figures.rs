@@ -49,7 +49,13 @@ pub fn run(args: &Args) -> Result<Exit> {
         let outcome = match outcome {
             Ok(files) => Outcome::Written(files.map(|file| file.display().to_string())),
             // Missing data is an error only for a figure that was asked for by name.
-            Err(Error::NeedsData { needed, .. }) if !args.names.contains(&name) => Outcome::NeedsData(needed),
+            Err(Error::NeedsData { what, needed }) => {
+                let needed = format!("{needed}: name their folder by --facts or ASSAY_FACTS");
+                if args.names.contains(&name) {
+                    return Err(Error::NeedsData { what, needed }.into());
+                }
+                Outcome::NeedsData(needed)
+            }
             Err(error) => return Err(error.into()),
         };
         rows.push((name, item, outcome));

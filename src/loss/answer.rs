@@ -4,6 +4,7 @@ use std::fmt;
 
 use rug::Float;
 
+use super::atoms::{Listed, Listing};
 use crate::numeric::Enclosure;
 
 /// Two members of a family, the smaller index first, or twice the same index.
@@ -27,6 +28,10 @@ pub enum Method {
     Immediate(&'static str),
     /// By the trapezoid rule on a contour.
     Contour(ContourProof),
+    /// By the closed form for continuous Gaussian noise.
+    ClosedForm,
+    /// By lists of the atoms of the law.
+    Atoms(Listing),
     /// The largest over a family, attained by `pair` as far as the enclosures tell.
     Worst {
         /// The members that attain it.
@@ -89,7 +94,12 @@ impl Answer {
     pub fn pair(&self) -> Option<Pair> {
         match &self.method {
             Method::Worst { pair, .. } => Some(*pair),
-            Method::Immediate(_) | Method::Contour(_) | Method::Knots | Method::Lines => None,
+            Method::Immediate(_)
+            | Method::Contour(_)
+            | Method::Atoms(_)
+            | Method::ClosedForm
+            | Method::Knots
+            | Method::Lines => None,
         }
     }
 
@@ -99,13 +109,22 @@ impl Answer {
     }
 }
 
+/// What was listed without any list was known at once.
+impl From<Listed> for Answer {
+    fn from(listed: Listed) -> Answer {
+        let method =
+            listed.listing.map_or(Method::Immediate("no loss is as large, or the error is 0 or 1"), Method::Atoms);
+        Answer { value: listed.value, method, met: listed.met }
+    }
+}
+
 impl Method {
     /// The proof by a contour, if there is one.
     pub fn contour(&self) -> Option<&ContourProof> {
         match self {
             Method::Contour(proof) => Some(proof),
             Method::Worst { method, .. } => method.contour(),
-            Method::Immediate(_) | Method::Knots | Method::Lines => None,
+            Method::Immediate(_) | Method::Atoms(_) | Method::ClosedForm | Method::Knots | Method::Lines => None,
         }
     }
 }
@@ -116,7 +135,9 @@ impl fmt::Display for Method {
         match self {
             Method::Immediate(reason) => out.write_str(reason),
             Method::Contour(proof) => proof.fmt(out),
+            Method::Atoms(listing) => out.write_str(&listing.method()),
             Method::Worst { method, .. } => method.fmt(out),
+            Method::ClosedForm => out.write_str("closed form of continuous Gaussian noise"),
             Method::Knots => out.write_str("knots of the lattice of losses"),
             Method::Lines => out.write_str("supporting lines of the privacy profile"),
         }

@@ -47,6 +47,14 @@ use crate::{
     numeric::{ball::ComplexBall, enclosure::Enclosure, field::Field, precision},
 };
 
+/// So many nodes are summed without looking for fewer.
+const BEARABLE: i64 = 5_000;
+
+/// ln of 10^-digits.
+fn ln_share(digits: u32) -> f64 {
+    -f64::from(digits) * std::f64::consts::LN_10
+}
+
 /// A sum of losses and its sieve: the engine that answers by contours.
 #[derive(Debug)]
 pub(crate) struct Contours {
@@ -67,6 +75,22 @@ impl Contours {
 
     fn search(&self, question: &Question) -> ContourSearch<'_> {
         ContourSearch::new(&self.sum, &self.sieve, question)
+    }
+
+    /// Whether the whole period of a question's contour is so short that all of its nodes may be summed.
+    pub(crate) fn is_short(&self, question: &Question, digits: u32) -> bool {
+        self.search(question).period_nodes(ln_share(digits)) <= BEARABLE as f64
+    }
+
+    /// How many nodes a question takes; `None` if the sieve does not settle that all digits will be proven.
+    pub(crate) fn nodes(&self, question: &Question, digits: u32) -> Option<i64> {
+        let plan = self.search(question).plan(ln_share(digits), None).ok()?;
+        (!plan.exhausted).then(|| plan.evaluated())
+    }
+
+    /// The same for a hockey stick, by the kernel that takes the fewest.
+    pub(crate) fn hockey_stick_nodes(&self, epsilon: &Rational, digits: u32) -> Option<i64> {
+        self.nodes(&self.choose(epsilon, digits).ok()?.question, digits)
     }
 
     /// E[(1 - exp(epsilon - L))_+] for an epsilon that some loss exceeds.
@@ -103,9 +127,8 @@ impl Contours {
     /// The kernel for a hockey stick: on the lattice where its period can be swept at a bearable cost, else on the
     /// line; right of both poles, or between them where that takes fewer nodes.
     fn choose(&self, epsilon: &Rational, digits: u32) -> Result<Choice> {
-        const BEARABLE: i64 = 5_000;
         const AFFORDABLE: i64 = 200_000;
-        let ln_share = -f64::from(digits) * std::f64::consts::LN_10;
+        let ln_share = ln_share(digits);
         let plan = |question: &Question| self.search(question).plan(ln_share, None);
         let nodes = |question: &Question| -> Result<i64> { Ok(plan(question)?.evaluated()) };
         let lattice = Question::hockey_stick(&self.sum, epsilon);

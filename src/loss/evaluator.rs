@@ -4,8 +4,14 @@
 //! questions, and is dropped. What it remembers saves time only: the answer to a question is the same to the last digit
 //! whatever was asked before or is asked beside it on other threads (see the documentation of `sieve`).
 //!
-//! One sum is answered by a contour. The largest over a family is answered by the contour that all its pairs share; where
-//! that one does not tell the largest sharply enough, the pairs that may attain it are answered one by one.
+//! One sum is answered by a contour or by lists of its atoms. The contour serves where all nodes of a period are quickly
+//! summed, or where the lists would be longer than the contour takes nodes: many groups. The lists serve where groups are
+//! few or losses bounded, because there the characteristic function does not decay and the contour has no end. Both costs
+//! are predicted, and an engine that does not meet the asked width is followed by the other: both enclose the truth, and so
+//! does what they have in common.
+//!
+//! The largest over a family is answered by the contour that all its pairs share; where that one does not tell the largest
+//! sharply enough, the pairs that may attain it are answered one by one.
 
 use std::{
     collections::HashMap,
@@ -17,9 +23,12 @@ use rug::{Float, Rational};
 
 use super::{
     answer::{Answer, Method, Pair},
+    atoms::{Atoms, Query},
     contour::Contours,
     family::{CommonContour, Family},
+    gaussian,
     integrand::Product,
+    law::Law,
     question::{Kernel, Question},
     sum::LossSum,
     theta,
@@ -36,7 +45,7 @@ const MOST_CONTENDERS: usize = 64;
 #[derive(Debug)]
 pub enum Evaluator {
     /// Of one sum.
-    Sum(SumEvaluator),
+    Sum(Box<SumEvaluator>),
     /// Of a family: the largest over its units.
     Family(FamilyEvaluator),
 }
@@ -60,10 +69,26 @@ impl Evaluator {
     }
 }
 
+/// Lists that take no longer than this are preferred to a contour whose period is not short.
+const QUICK_SECONDS: f64 = 0.05;
+/// Lists that are predicted to take longer than this are not made.
+const MOST_SECONDS: f64 = 3.0;
+/// What a node of a contour takes for each group, about.
+const SECONDS_PER_FACTOR: f64 = 2e-5;
+
 /// Answers questions about one sum.
 #[derive(Debug)]
 pub struct SumEvaluator {
     contours: Contours,
+    /// `None` if a term is continuous.
+    atoms: Option<Atoms>,
+}
+
+/// What answers a question about one sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Engine {
+    Contour,
+    Atoms,
 }
 
 impl LossSum {
@@ -83,7 +108,7 @@ impl LossSum {
 impl SumEvaluator {
     /// An evaluator that remembers nothing yet.
     pub fn new(sum: LossSum) -> Self {
-        SumEvaluator { contours: Contours::new(sum) }
+        SumEvaluator { atoms: Atoms::new(&sum).ok(), contours: Contours::new(sum) }
     }
 
     /// The sum.
@@ -94,11 +119,24 @@ impl SumEvaluator {
     /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for epsilon >= 0.
     ///
     /// The relative width is at most 10^-digits unless the answer says that it was not met. Where the answer is close to
-    /// one and the lattice step is at most 50, one minus it is as accurate too.
+    /// one, one minus it is as accurate too, unless a contour of a lattice step above 50 answered.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(Answer::no_loss_as_large());
         }
+        if self.is_gaussian()
+            && let Some(value) = gaussian::hockey_stick(self.sum().rho(), epsilon, digits)
+        {
+            return Ok(Answer { value, method: Method::ClosedForm, met: true });
+        }
+        let by_contour = || self.contours.hockey_stick(epsilon, digits);
+        let by_atoms = |atoms: &Atoms| Ok(atoms.hockey_stick(epsilon, digits)?.into());
+        self.by_either(self.hockey_stick_engine(epsilon, digits), by_contour, by_atoms, digits)
+    }
+
+    /// The same by a contour, whatever the lists would cost.
+    #[cfg(test)]
+    pub(crate) fn by_contour(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         self.contours.hockey_stick(epsilon, digits)
     }
 
@@ -118,13 +156,54 @@ impl SumEvaluator {
             return Ok(Answer::no_loss_as_large());
         }
         let question = Question::tail(kernel, self.sum(), z)?;
-        Ok(self.contours.by_question(&question, digits)?.clamp(0.0, 1.0))
+        let query =
+            if kernel == Kernel::UpperTail { Query::UpperTail(z.clone()) } else { Query::TiltedTail(z.clone()) };
+        let (is_short, nodes) =
+            (|| self.contours.is_short(&question, digits), || self.contours.nodes(&question, digits));
+        let engine = self.engine(&query, digits, is_short, nodes);
+        let by_contour = || Ok(self.contours.by_question(&question, digits)?.clamp(0.0, 1.0));
+        let by_atoms = |atoms: &Atoms| {
+            let listed = match kernel {
+                Kernel::UpperTail => atoms.upper_tail(z, digits)?,
+                Kernel::TiltedTail | Kernel::HockeyStick | Kernel::Complement => atoms.tilted_tail(z, digits)?,
+            };
+            Ok(listed.into())
+        };
+        self.by_either(engine, by_contour, by_atoms, digits)
+    }
+
+    /// The trade-off function at the type I error alpha, from 0 to 1, from lists of atoms; `None` if a term is continuous or
+    /// the lists would be too long. `at_once`: also if tails by a contour do as well, because the whole period is short or
+    /// the lists are not.
+    pub fn tradeoff(&self, alpha: &Rational, digits: u32, at_once: bool) -> Result<Option<Answer>> {
+        let Some(atoms) = &self.atoms else { return Ok(None) };
+        let question = Question::tail(Kernel::UpperTail, self.sum(), self.sum().rho())?;
+        if at_once && self.contours.is_short(&question, digits) {
+            return Ok(None);
+        }
+        let most = if at_once { QUICK_SECONDS } else { MOST_SECONDS };
+        if atoms.cost(&Query::Tradeoff(alpha.clone()), digits).seconds > most {
+            return Ok(None);
+        }
+        Ok(Some(atoms.tradeoff(alpha, digits)?.into()))
     }
 
     /// ln of the hockey-stick divergence, in doubles: about 13 digits, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
+        /// What doubles hold.
+        const DIGITS: u32 = 13;
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(f64::NEG_INFINITY);
+        }
+        if self.is_gaussian()
+            && let Some(value) = gaussian::hockey_stick(self.sum().rho(), epsilon, 17)
+        {
+            return Ok(value.ln().approximate());
+        }
+        if let (Some(atoms), Engine::Atoms) = (&self.atoms, self.hockey_stick_engine(epsilon, DIGITS))
+            && let Ok(ln) = atoms.ln_hockey_stick_approx(epsilon)
+        {
+            return Ok(ln);
         }
         let lattice = Question::hockey_stick(self.sum(), epsilon);
         match self.contours.ln_approx(&lattice) {
@@ -139,6 +218,73 @@ impl SumEvaluator {
             return Ok(f64::NEG_INFINITY);
         }
         self.contours.ln_approx(&Question::tail(Kernel::TiltedTail, self.sum(), z)?)
+    }
+
+    fn hockey_stick_engine(&self, epsilon: &Rational, digits: u32) -> Engine {
+        let question = Question::hockey_stick(self.sum(), epsilon);
+        self.engine(
+            &Query::HockeyStick(epsilon.clone()),
+            digits,
+            || self.contours.is_short(&question, digits),
+            || self.contours.hockey_stick_nodes(epsilon, digits),
+        )
+    }
+
+    /// The engine of a question: `is_short` tells of its contour whether the whole period may be summed, `nodes` how many
+    /// nodes it takes, where that is known.
+    fn engine(
+        &self,
+        query: &Query,
+        digits: u32,
+        is_short: impl Fn() -> bool,
+        nodes: impl Fn() -> Option<i64>,
+    ) -> Engine {
+        let Some(atoms) = self.atoms.as_ref().filter(|_| !is_short()) else { return Engine::Contour };
+        let seconds = atoms.cost(query, digits).seconds;
+        if seconds > MOST_SECONDS {
+            return Engine::Contour;
+        }
+        let of_contour = |nodes: i64| nodes as f64 * self.sum().groups().len() as f64 * SECONDS_PER_FACTOR;
+        if seconds <= QUICK_SECONDS || nodes().is_none_or(|nodes| of_contour(nodes) > seconds) {
+            Engine::Atoms
+        } else {
+            Engine::Contour
+        }
+    }
+
+    /// The answer of the engine, and of the other one if it does not meet the asked width. Both enclose the truth.
+    fn by_either(
+        &self,
+        engine: Engine,
+        by_contour: impl Fn() -> Result<Answer>,
+        by_atoms: impl Fn(&Atoms) -> Result<Answer>,
+        digits: u32,
+    ) -> Result<Answer> {
+        let (first, second) = match (&self.atoms, engine) {
+            (None, _) => return by_contour(),
+            (Some(atoms), Engine::Atoms) => match by_atoms(atoms) {
+                Ok(answer) if answer.met => return Ok(answer),
+                first => (first, by_contour()),
+            },
+            (Some(atoms), Engine::Contour) => match by_contour() {
+                Ok(answer) if answer.met => return Ok(answer),
+                first => (first, by_atoms(atoms)),
+            },
+        };
+        let (first, second) = match (first, second) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Ok(answer), Err(_)) | (Err(_), Ok(answer)) => return Ok(answer),
+            (Err(error), Err(_)) => return Err(error),
+        };
+        let value = first.value.meet(&second.value).ok_or(Error::Contradiction { what: "a certified value" })?;
+        let width = |answer: &Answer| Float::with_val(64, answer.value.upper() - answer.value.lower());
+        let method = if width(&second) < width(&first) { second.method } else { first.method };
+        Ok(Answer { met: value.is_tight(digits), value, method })
+    }
+
+    /// Whether all noise is continuous: then the closed form of Gaussian differential privacy is exact.
+    fn is_gaussian(&self) -> bool {
+        self.sum().groups().iter().all(|group| matches!(group.law, Law::Gaussian { .. }))
     }
 
     /// Whether no loss is as large as z: without Gaussian terms the losses end at the offset.

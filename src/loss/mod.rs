@@ -12,6 +12,8 @@
 //! | `bounds` | the error bounds: aliasing, truncation, rounding |
 //! | `sieve`, `factor_bound`, `survivors` | where on the contour the integrand is provably negligible |
 //! | `plan`, `search` | which nodes are summed, searched in doubles |
+//! | [`atoms`] | the second engine: lists of the atoms of the law, for few groups and bounded losses |
+//! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
 //! | [`evaluator`] | which engine answers, and all that is remembered |
 //! | [`answer`] | what every question returns: a value, how it was certified, whether the width was met |
@@ -25,6 +27,7 @@ pub mod convolve;
 pub mod evaluator;
 mod factor_bound;
 pub mod family;
+pub(crate) mod gaussian;
 mod integrand;
 pub mod law;
 pub mod parameter;

@@ -147,6 +147,6 @@ mod tests {
         assert!(Rho::try_from("0").is_err() && Sigma2::try_from("1e-7").is_err() && Sigma2::try_from("1e19").is_err());
         assert!(Epsilon::try_from("0").is_ok() && Sigma2::try_from("1e-6").is_ok() && Sigma2::try_from("1e18").is_ok());
         assert!("1e-11".parse::<Delta>().is_ok() && "NaN".parse::<Delta>().is_err());
-        assert_eq!(Delta::try_from("1e-5").unwrap().to_string(), "0.00001");
+        assert_eq!(Delta::try_from("0.00001").unwrap().to_string(), "1e-5");
     }
 }

@@ -195,6 +195,12 @@ impl<'a> ContourSearch<'a> {
         }
     }
 
+    /// How many nodes a whole period has, about, for errors of exp(ln_share) of the answer; infinite on the line. Nothing is
+    /// swept.
+    pub(crate) fn period_nodes(&self, ln_share: f64) -> f64 {
+        self.step.map_or(f64::INFINITY, |step| self.measures(ln_share, None).1 / step)
+    }
+
     /// The plan on the line before any side lobes, and before the sieve.
     pub(crate) fn plan_of_main_lobe(&self, ln_share: f64) -> Result<Plan> {
         let (c, period, cut) = self.measures(ln_share, None);

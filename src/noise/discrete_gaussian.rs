@@ -5,13 +5,14 @@ use rug::{Integer, Rational};
 
 use super::quantile::{depth_approx, quantile};
 use crate::{
-    error::{Error, Result},
+    error::Result,
     loss::{
         law::{Group, Law},
+        parameter::Sigma2,
         sum::LossSum,
         theta,
     },
-    numeric::{Enclosure, precision, rational},
+    numeric::{Enclosure, precision},
 };
 
 /// Bits of precision beyond the digits asked for.

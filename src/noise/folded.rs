@@ -4,7 +4,7 @@ use rug::{Float, Integer, Rational, float::Round, ops::DivRounding};
 
 use crate::{
     error::{Error, Result},
-    loss::law::Law,
+    loss::{law::Law, parameter::Sigma2},
     numeric::{Enclosure, rational},
 };
 

@@ -153,10 +153,10 @@ impl GeoLevel {
 /// A release of noisy counts: what was asked at which level, with which budget.
 ///
 /// ```
-/// use dp_assay::{numeric::rational::parse, release::Release};
+/// use dp_assay::{account::Account, release::Release};
 /// let dhc = Release::find("su-su-wang-2025")?;
 /// let state = dhc.composition(&["State"], None)?;
-/// let epsilon = state.epsilon(&parse("1e-11")?, 12)?.value;
+/// let epsilon = state.epsilon("1e-11", 12)?.value;
 /// assert!(epsilon.shown(6) == "10.1254");
 /// # Ok::<(), dp_assay::Error>(())
 /// ```

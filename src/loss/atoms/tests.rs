@@ -183,7 +183,7 @@ fn answers_are_those_of_the_contour() {
         let atoms = Atoms::new(&sum).unwrap();
         for epsilon in ["0", "0.5", "4", "30", "70"] {
             let epsilon = number(epsilon);
-            let contour = sum.hockey_stick(&epsilon, 12).unwrap();
+            let contour = sum.evaluator().by_contour(&epsilon, 12).unwrap();
             let listed = atoms.hockey_stick(&epsilon, 14).unwrap();
             assert!(listed.value.overlaps(&contour.value), "{groups:?} at {epsilon}: {listed:?} {contour:?}");
             assert!(listed.met && contour.met, "{groups:?} at {epsilon}: {listed:?} {contour:?}");
@@ -197,9 +197,10 @@ fn tails_are_those_of_the_contour() {
     let atoms = Atoms::new(&sum).unwrap();
     for z in ["-40", "-3", "0", "0.1", "2.8", "9", "55"] {
         let z = number(z);
-        for (listed, contour) in
-            [(atoms.upper_tail(&z, 20), sum.upper_tail(&z, 20)), (atoms.tilted_tail(&z, 20), sum.tilted_tail(&z, 20))]
-        {
+        for (listed, contour) in [
+            (atoms.upper_tail(&z, 20), sum.evaluator().upper_tail(&z, 20)),
+            (atoms.tilted_tail(&z, 20), sum.evaluator().tilted_tail(&z, 20)),
+        ] {
             let (listed, contour) = (listed.unwrap(), contour.unwrap());
             assert!(listed.met && listed.value.overlaps(&contour.value), "{z}: {listed:?} {contour:?}");
         }

@@ -237,7 +237,8 @@ impl Outline {
 
 /// The exact value of a tilt.
 pub(super) fn exact(c: f64) -> Rational {
-    rational::from_f64(c)
+    // Tilts are rounded to a grid of doubles, and are finite.
+    rational::from_f64(c).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -35,8 +35,7 @@ const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Res
 fn rhode_island(sources: &Sources, what: &str) -> Result<Blocks> {
     let needed = || Error::NeedsData {
         what: what.to_string(),
-        needed: "the block assignment files BlockAssign_ST44_RI_*.txt"
-            .into(),
+        needed: "the block assignment files BlockAssign_ST44_RI_*.txt".into(),
     };
     let folder = sources.facts.as_ref().ok_or_else(needed)?;
     let file = |name: &str| format!("BlockAssign_ST44_RI_{name}.txt");

@@ -37,9 +37,7 @@ type Histogram = BTreeMap<u64, u64>;
 fn block_file(sources: &Sources, what: &str) -> Result<PathBuf> {
     let needed = |why: &str| Error::NeedsData {
         what: what.to_string(),
-        needed: format!(
-            "{FILE}, the 2010 block counts of Rhode Island{why}"
-        ),
+        needed: format!("{FILE}, the 2010 block counts of Rhode Island{why}"),
     };
     let folder = sources.facts.as_ref().ok_or_else(|| needed(""))?;
     if folder.is_file() {

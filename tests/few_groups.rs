@@ -1,0 +1,63 @@
+//! Few groups and bounded losses, which no contour settles: every question is answered to the asked width. Each of these once
+//! took more than twenty seconds, or came out wide.
+
+#[path = "common/program.rs"]
+mod program;
+
+use program::json;
+use serde_json::Value;
+
+/// All statuses of an answer: one, or one for each point.
+fn met(answer: &Value) -> bool {
+    match &answer["status"] {
+        Value::Array(all) => !all.is_empty() && all.iter().all(|status| status == "met"),
+        status => status == "met",
+    }
+}
+
+#[test]
+fn what_once_hung_is_answered_to_the_asked_width() {
+    for command in [
+        "curve --discrete-laplace 39/97x2@2 --discrete-laplace 153/100x5@2 --neighbors bounded --from 0 --to 13.4 --points 25",
+        "tradeoff --discrete-laplace 153/100x20@3 --discrete-laplace 6/25x1@3 --group 3 --neighbors bounded --alpha 1/2 --alpha 0.362534",
+        "delta --discrete-gaussian 51/1000x1 --discrete-gaussian 1475/4099x1 --group 3 --epsilon 0.0861623139 --digits 3",
+        "curve --discrete-gaussian 25/1237x200@3 --group 3 --from 0 --to 256042 --points 25 --digits 40",
+        "epsilon --discrete-gaussian 1/2x2 --discrete-gaussian 100000001/200000000x4 --delta 69/200",
+        "tradeoff --discrete-gaussian 13/25x3 --discrete-gaussian 800001/100000x1 --neighbors bounded --alpha 1/2 --digits 20",
+        "tradeoff --discrete-gaussian 5x10 --alpha 0.000153542657843602841586210410350",
+        "tradeoff --discrete-gaussian 5x10 --alpha 0.999999999999999999999",
+        "tradeoff --discrete-laplace 1000 --alpha 1/2",
+        "delta --discrete-laplace 1/3x7@999 --discrete-gaussian 2/7x3@5 --epsilon 500",
+        "epsilon --discrete-gaussian 1/50x1000 --discrete-gaussian 50x10 --delta 1e-1489",
+        "delta --gaussian 1e18 --epsilon 1e-9",
+        "delta --discrete-gaussian 25/1237x200@3 --group 3 --epsilon 0",
+    ] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let answer = json(&words);
+        assert!(met(&answer), "{command}: {answer}");
+    }
+}
+
+/// Twelve digits and thirty are about one number, whichever engine answers.
+#[test]
+fn two_precisions_agree() {
+    let number = |value: &Value| value.to_string().parse::<f64>().unwrap();
+    for mechanism in
+        ["--discrete-gaussian 3.1x2 --discrete-gaussian 4.7x3", "--discrete-laplace 1/3x4 --discrete-gaussian 5x1"]
+    {
+        for epsilon in ["0", "0.5", "2", "6"] {
+            let ask = |digits: &str| {
+                let command = format!("delta {mechanism} --epsilon {epsilon} --digits {digits}");
+                json(&command.split(' ').collect::<Vec<_>>())["delta"].clone()
+            };
+            let (coarse, fine) = (ask("12"), ask("30"));
+            let [low, high] = ["lower", "upper"].map(|end| number(&coarse[end]));
+            let [least, most] = ["lower", "upper"].map(|end| number(&fine[end]));
+            // Doubles of the ends: at most a unit in the last place off.
+            assert!(
+                low <= most * (1.0 + 1e-15) && least <= high * (1.0 + 1e-15),
+                "{mechanism} at {epsilon}: {coarse} {fine}"
+            );
+        }
+    }
+}
