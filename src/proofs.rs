@@ -4,14 +4,14 @@
 //!
 //! | statement | function | test |
 //! | --- | --- | --- |
-//! | the profile is one contour integral, with both terms (section 1 above; Su, Su & Wang, Lemma A.9) | [`hockey_stick`](crate::loss::sum::LossSum::hockey_stick) | `tests/enclosures.rs`, `tests/allocations.rs`: convolution, enumeration, Theorems A.7 and A.8 |
-//! | the trapezoid rule adds only non-negative terms, each bounded | [`loss::contour`](crate::loss::contour) | the same, at three precisions |
+//! | the profile is one contour integral, with both terms (section 1 above; Su, Su & Wang, Lemma A.9) | [`hockey_stick`](crate::loss::evaluator::SumEvaluator::hockey_stick) | `tests/enclosures.rs`, `tests/allocations.rs`: convolution, enumeration, Theorems A.7 and A.8 |
+//! | the trapezoid rule adds only non-negative terms, each bounded | `loss::contour` | the same, at three precisions |
 //! | factors are small outside windows (Fact A.14, Lemma A.4) | `loss::sieve` | its unit tests: no height above the target is lost |
 //! | both sides of Jacobi's identity are one function | [`loss::theta`](crate::loss::theta) | `noise`: masses, tails and moments across the switch |
-//! | an epsilon is proven from both sides | [`Composition::epsilon`](crate::account::Composition::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
-//! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](crate::account::Composition::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
+//! | an epsilon is proven from both sides | [`Composition::epsilon`](crate::account::Account::epsilon) | `tests/enclosures.rs`: inversion, monotonicity |
+//! | the trade-off function is piecewise linear between certified knots (Section A.7) | [`tradeoff`](crate::account::Account::tradeoff) | `tests/tradeoff.rs`: duality, convexity, symmetry |
 //! | rho-zCDP implies epsilon by the best order, and no order does better (Canonne, Kamath & Steinke, Corollary 13) | [`zcdp_epsilon_optimal`](crate::account::conversions::zcdp_epsilon_optimal) | `account::conversions` |
-//! | all pairs of block paths share one contour | [`largest`](crate::loss::family::Family::largest) | `loss::evaluator`, `replication::block_paths`: every pair by itself |
+//! | all pairs of block paths share one contour | [`FamilyEvaluator`](crate::loss::evaluator::FamilyEvaluator) | `loss::evaluator`, `replication::block_paths`: every pair by itself |
 //! | one count, and the sum of n copies, in closed form (Theorems A.7 and A.8, (A.5), (A.6)) | [`closed_forms`](crate::replication::closed_forms) | `replication::closed_forms`: the contour, convolution |
 //! | the sum of copies is near a density, and by how much (Theorem A.11, Appendix C, (A.8)) | [`Residual`](crate::replication::residual::Residual) | `replication::residual`: the leading image |
 //! | off-center sums, bias, characteristic functions (Lemma A.4, Propositions A.5 and A.6, (A.3)) | [`shifted_gaussian`](crate::noise::shifted_gaussian) | `noise::shifted_gaussian`: by definition, the triple product |
@@ -28,7 +28,7 @@
 //! | the marginal posterior is Mellin's integral of the logistic function | [`marginal`](crate::risk::single::Attack::marginal) | `tests/risk.rs`: sums over outputs |
 //! | no record has more iterations than the stability that noise is scaled to | [`safetab::groups`](crate::safetab::groups) | `tests/safetab_input`: all sets of codes of random specifications |
 //! | off-spine distances are true minima; every path of a spine sums to exactly one; Theorem 2 | [`spine::osed`](crate::spine::osed), [`spine::bypass`](crate::spine::bypass) | `tests/spine.rs`: all coefficients tried, path by path, dense matrices |
-//! | noise by a unit's share spends the budget on every path (Cumings-Menon et al., Theorems 1 and 3) | [`Mechanism`](crate::topdown::measure::Mechanism) | `tests/measure.rs`: every change of a record, count by count |
+//! | noise by a unit's share spends the budget on every path (Cumings-Menon et al., Theorems 1 and 3) | [`MeasurementPlan`](crate::topdown::measure::MeasurementPlan) | `tests/measure.rs`: every change of a record, count by count |
 //! | the two-pass estimate is least squares, and its variances are (3.4), for trees and Kronecker products | [`topdown::estimate`](crate::topdown::estimate), [`topdown::variance`](crate::topdown::variance), [`topdown::kronecker`](crate::topdown::kronecker) | `tests/estimate.rs`: dense matrices in exact fractions; `tests/rhode_island.rs` |
 //! | a margin of error covers 95 % and the next smaller does not; no smaller budget has it | [`margin`](crate::safetab::cell_noise::CellNoise::margin), [`least_budget`](crate::safetab::tuning::least_budget) | `safetab::tuning`: sums of masses, round trips |
 //! | suppression and its bias are sums over the masses (2024 paper, Section 5.3.2) | [`Suppression`](crate::safetab::suppression::Suppression) | `safetab::suppression`: enumeration |

@@ -4,7 +4,7 @@
 #[path = "common/program.rs"]
 mod program;
 
-use program::json;
+use program::{json, refusal};
 use serde_json::Value;
 
 /// All statuses of an answer: one, or one for each point.
@@ -60,4 +60,10 @@ fn two_precisions_agree() {
             );
         }
     }
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused() {
+    assert!(refusal(&["tradeoff", "--discrete-laplace", "1", "--alpha", "1.5"]).contains("alpha"));
+    assert!(refusal(&["delta", "--discrete-laplace", "1", "--epsilon=-1"]).contains("epsilon"));
 }

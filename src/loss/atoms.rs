@@ -1,5 +1,5 @@
 //! The second engine: the masses themselves, listed. It serves where groups are few or losses bounded, where the
-//! characteristic function that the [`contour`](super::contour) integrates does not decay.
+//! characteristic function that the contour integrates does not decay.
 //!
 //! # The sum
 //!
