@@ -272,9 +272,9 @@ fn checked_truths_hold_to_all_their_digits() {
     let far = release.delta(Rational::from(30), 35).unwrap().value;
     assert!(rounds_to(&far, "1.92329446074175661481017474946e-23"), "{far:?}");
 
-    // Few groups on a fine lattice: side lobes of the integrand are most of a per mille here.
+    // Few groups on a fine lattice: side lobes of the integrand, which a contour must not drop, are most of a per mille here.
     let two = composition("500/73x10 2500/137x6").delta(Rational::from(9), 12).unwrap();
-    assert!(rounds_to(&two.value, "1.18143160e-10") && two.method.contour().unwrap().side_lobes > 0, "{two:?}");
+    assert!(two.met && rounds_to(&two.value, "1.18143160e-10"), "{two:?}");
     assert!(end(two.value.upper()) < number("1.18198e-10"), "the main lobe alone is above the truth");
 }
 

@@ -114,17 +114,16 @@ impl GaussianProfile {
         GaussianProfile { rho }
     }
 
-    /// Encloses delta(epsilon), to a relative width of 10^-digits unless that takes more than 10^5 bits.
+    /// Encloses delta(epsilon), to a relative width of 10^-digits unless that takes more than 10^5 bits or underflows.
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Enclosure {
-        let whole = || Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64));
-        gaussian::hockey_stick(&self.rho, epsilon, digits).unwrap_or_else(whole)
+        gaussian::hockey_stick(&self.rho, epsilon, digits)
     }
 
     /// Encloses the epsilon at which delta is reached, to a relative width of 10^-digits.
     pub fn epsilon(&self, delta: &Delta, digits: u32) -> Result<Enclosure> {
         let ceiling = zcdp_epsilon(&self.rho, delta, 15).upper().to_f64().next_up();
         let profile = Decreasing {
-            ln_approx: |epsilon: &Rational| Ok(self.delta(epsilon, 17).ln().approximate()),
+            ln_approx: |epsilon: &Rational| Ok(gaussian::ln_hockey_stick_approx(&self.rho, epsilon)),
             enclose: |epsilon: &Rational, digits| Ok(self.delta(epsilon, digits)),
         };
         Ok(root::decreasing_root(&profile, delta, ceiling, digits)?.value)

@@ -110,45 +110,24 @@ pub fn in_words(release: &Release, (p, q): (usize, usize), worst: &WorstPath) ->
 impl Subject {
     /// Reads the release and the counts and composes them.
     pub fn resolve(&self) -> Result<Resolved> {
-        let given = self.neighbors.map(Neighbors::from);
-        let read = |name: &'static str, texts: &[String], parse: fn(&str) -> dp_assay::Result<Counts>| {
-            let read = |text: &String| parse(text).with_context(|| format!("{name} {text}"));
-            texts.iter().map(read).collect::<Result<Vec<Counts>>>()
-        };
-        let singles = [
-            read("--discrete-gaussian", &self.discrete_gaussian, str::parse)?,
-            read("--discrete-laplace", &self.discrete_laplace, Counts::parse_discrete_laplace)?,
-            read("--gaussian", &self.gaussian, Counts::parse_gaussian)?,
-        ]
-        .concat();
+        let singles = self.singles()?;
         let release = self.release.as_deref().map(Release::find).transpose().context("--release")?;
         if release.is_none() && singles.is_empty() {
             bail!(
                 "nothing to account for: give --release NAME, or counts as in --discrete-gaussian SIGMA2[xCOUNT][@SHIFT]"
             );
         }
-        let neighbors = given.or(release.as_ref().map(|release| release.neighbors)).unwrap_or(Neighbors::AddRemove);
+        let own = release.as_ref().map(|release| release.neighbors);
+        let neighbors = self.neighbors.map(Neighbors::from).or(own).unwrap_or(Neighbors::AddRemove);
         let mut titles: Vec<String> = Vec::new();
         let mut parts: Vec<(String, Composition)> = Vec::new();
         if let Some(release) = &release {
-            let names: Vec<String> = if self.level.is_empty() {
-                titles.push(format!("{}: {}", release.name, release.title));
-                release.levels.iter().map(|level| level.name.clone()).collect()
-            } else {
-                titles.push(format!("{}: {}", release.name, self.level.join(", ")));
-                self.level.clone()
-            };
-            if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
-                bail!("--level {}: named twice; each level is counted once", twice.1);
-            }
-            for name in names {
-                let composition = release.composition(&[&name], Some(neighbors)).context("--level")?;
-                parts.push((name, composition));
-            }
+            let shown = if self.level.is_empty() { release.title.clone() } else { self.level.join(", ") };
+            titles.push(format!("{}: {shown}", release.name));
+            parts.extend(self.levels_of(release, neighbors)?);
         }
         if !singles.is_empty() {
-            let shown: Vec<String> = singles.iter().map(ToString::to_string).collect();
-            titles.push(shown.join(" + "));
+            titles.push(singles.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + "));
             let composition = Composition::new(singles.iter().cloned())?;
             let composition = match neighbors {
                 Neighbors::AddRemove => composition,
@@ -156,27 +135,59 @@ impl Subject {
             };
             parts.push(("counts given".to_string(), composition));
         }
-        for (_, part) in &mut parts {
-            if self.group != 1 {
-                *part = part.for_groups_of(self.group).context("--group")?;
-            }
+        for (_, part) in parts.iter_mut().filter(|_| self.group != 1) {
+            *part = part.for_groups_of(self.group).context("--group")?;
         }
         let total = Composition::new(parts.iter().flat_map(|(_, part)| part.counts().iter().cloned()))?;
         let paths_of = release.filter(|release| release.paths.is_some() && self.level.is_empty());
         let whole = match &paths_of {
             None => Whole::Composition(total.clone()),
-            Some(release) => {
-                let with_singles = |path: Composition| {
-                    let all = path.counts().iter().chain(&singles).cloned();
-                    Composition::new(all)?.for_groups_of(self.group)
-                };
-                let paths = release.path_compositions()?.into_iter().map(with_singles);
-                let units = if neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
-                Whole::WorstPath(WorstPath::new(paths.collect::<dp_assay::Result<_>>()?, units)?)
-            }
+            Some(release) => Whole::WorstPath(self.worst_path(release, &singles, neighbors)?),
         };
         let levels = if parts.len() > 1 { parts } else { Vec::new() };
         let group = if self.group == 1 { String::new() } else { format!(", groups of {}", self.group) };
         Ok(Resolved { title: titles.join(" + ") + &group, neighbors, levels, total, whole, paths_of })
+    }
+
+    /// The counts that were given one by one.
+    fn singles(&self) -> Result<Vec<Counts>> {
+        let read = |name: &'static str, texts: &[String], parse: fn(&str) -> dp_assay::Result<Counts>| {
+            let read = |text: &String| parse(text).with_context(|| format!("{name} {text}"));
+            texts.iter().map(read).collect::<Result<Vec<Counts>>>()
+        };
+        Ok([
+            read("--discrete-gaussian", &self.discrete_gaussian, str::parse)?,
+            read("--discrete-laplace", &self.discrete_laplace, Counts::parse_discrete_laplace)?,
+            read("--gaussian", &self.gaussian, Counts::parse_gaussian)?,
+        ]
+        .concat())
+    }
+
+    /// The levels of the release that were asked for, each alone.
+    fn levels_of(&self, release: &Release, neighbors: Neighbors) -> Result<Vec<(String, Composition)>> {
+        let names: Vec<String> = if self.level.is_empty() {
+            release.levels.iter().map(|level| level.name.clone()).collect()
+        } else {
+            self.level.clone()
+        };
+        if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+            bail!("--level {}: named twice; each level is counted once", twice.1);
+        }
+        let level = |name: String| {
+            let composition = release.composition(&[&name], Some(neighbors)).context("--level")?;
+            Ok((name, composition))
+        };
+        names.into_iter().map(level).collect()
+    }
+
+    /// All block paths of a release, with the counts given one by one on each.
+    fn worst_path(&self, release: &Release, singles: &[Counts], neighbors: Neighbors) -> Result<WorstPath> {
+        let with_singles = |path: Composition| {
+            let all = path.counts().iter().chain(singles).cloned();
+            Composition::new(all)?.for_groups_of(self.group)
+        };
+        let paths = release.path_compositions()?.into_iter().map(with_singles);
+        let units = if neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
+        Ok(WorstPath::new(paths.collect::<dp_assay::Result<_>>()?, units)?)
     }
 }

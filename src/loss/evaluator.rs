@@ -124,10 +124,10 @@ impl SumEvaluator {
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(Answer::no_loss_as_large());
         }
-        if self.is_gaussian()
-            && let Some(value) = gaussian::hockey_stick(self.sum().rho(), epsilon, digits)
-        {
-            return Ok(Answer { value, method: Method::ClosedForm, met: true });
+        if self.is_gaussian() {
+            let value = gaussian::hockey_stick(self.sum().rho(), epsilon, digits);
+            let met = value.is_tight(digits);
+            return Ok(Answer { value, method: Method::ClosedForm, met });
         }
         let by_contour = || self.contours.hockey_stick(epsilon, digits);
         let by_atoms = |atoms: &Atoms| Ok(atoms.hockey_stick(epsilon, digits)?.into());
@@ -195,10 +195,8 @@ impl SumEvaluator {
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(f64::NEG_INFINITY);
         }
-        if self.is_gaussian()
-            && let Some(value) = gaussian::hockey_stick(self.sum().rho(), epsilon, 17)
-        {
-            return Ok(value.ln().approximate());
+        if self.is_gaussian() {
+            return Ok(gaussian::ln_hockey_stick_approx(self.sum().rho(), epsilon));
         }
         if let (Some(atoms), Engine::Atoms) = (&self.atoms, self.hockey_stick_engine(epsilon, DIGITS))
             && let Ok(ln) = atoms.ln_hockey_stick_approx(epsilon)

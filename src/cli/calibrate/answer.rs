@@ -61,87 +61,99 @@ impl Args {
     }
 
     pub(super) fn print_table(&self, subject: &Resolved, promise: &Promise, rows: &[Row], decimals: u32) -> Result<()> {
-        let what = match promise {
-            Promise::Epsilon { delta, epsilon } => {
-                format!("epsilon <= {} at delta = {}", exact_text(epsilon), exact_text(delta))
-            }
-            Promise::ZcdpEpsilon { delta } => {
-                format!("as private as zCDP (Bun-Steinke) says of the noise as it is, at delta = {}", exact_text(delta))
-            }
-            Promise::ZcdpCurve { from, to } => format!(
-                "as private as zCDP (Bun-Steinke) says of the noise as it is, at every delta from {} to {}",
-                exact_text(from),
-                exact_text(to)
-            ),
-        };
         let mode = match (self.scale_all, self.per_level) {
             (true, _) => format!("one factor on all noise (--scale-all), to {decimals} decimals"),
             (_, true) => format!("each level alone, sigma2 to {decimals} decimals"),
             _ => format!("each level alone (--per-level; --scale-all for one factor), sigma2 to {decimals} decimals"),
         };
-        let (title, relation) = (&subject.title, subject.neighbors.name());
+        let (title, relation, what) = (&subject.title, subject.neighbors.name(), in_words(promise));
         output::text(&format!("{title}\n{relation} neighbors; {what}\n{mode}\n\n"))?;
-        let digits = self.format.digits.min(40) as usize;
-        let heading = ["", "sigma2", "calibrated", "lower by", "epsilon", "target"];
-        let cells = |row: &Row, name: String| {
-            vec![
-                name,
-                Enclosure::rational(&row.variances[0], 64).shown(7),
-                calibrated_text(&row.calibrated(&row.factor)),
-                format!("{} %", Enclosure::rational(&row.reduction(), 64).shown(6)),
-                row.epsilon.value.shown(digits),
-                row.target.shown(digits),
-            ]
-        };
         if self.scale_all {
-            let whole = &rows[0];
-            let lines: Vec<Vec<String>> = (parts(subject).into_iter())
-                .filter_map(|(name, part)| Some(whole.of_level(name, variances(&part).ok()?)))
-                .map(|row| {
-                    let mut line = cells(&row, row.name.clone());
-                    line.truncate(4);
-                    line
-                })
-                .collect();
-            output::table(&heading[..4], &lines)?;
-            let before = whole.before.as_ref().map_or_else(
-                || "and there is no smaller point on the grid".to_string(),
-                |before| format!("and {} is proven not to be enough", exact_text(before)),
-            );
-            output::text(&format!(
-                "\nfactor {} ({} % less noise) is proven to be enough, {before}.\nepsilon {}, target {}\n",
-                exact_text(&whole.factor),
-                Enclosure::rational(&whole.reduction(), 64).shown(8),
-                whole.epsilon.value.shown(digits),
-                whole.target.shown(digits),
-            ))?;
-            if let Some(worst) = subject.worst() {
-                let unit = if worst.in_pairs() { "pairs of block paths" } else { "block paths" };
-                output::text(&format!("The worst of {} {unit} decides.\n", worst.count()))?;
-            }
+            self.print_factor(subject, &rows[0])?;
         } else {
-            output::table(&heading, &rows.iter().map(|row| cells(row, row.name.clone())).collect::<Vec<_>>())?;
-            output::text(
-                "\nEach calibrated sigma2 is proven to be enough, and the next smaller of the grid is proven not to be.\n",
-            )?;
-            if rows.iter().any(|row| row.before.is_none()) {
-                output::text("Where the smallest sigma2 that is accounted for is enough, there is no next smaller.\n")?;
-            }
-            if rows.iter().any(|row| row.variances.len() > 1) {
-                output::text(
-                    "A level with several sigma2 shows the smallest; the others are scaled by the same factor.\n",
-                )?;
-            }
+            self.print_levels(rows)?;
         }
         output::say_wider(rows.iter().map(|row| (row.name.as_str(), &row.epsilon)))?;
-        for row in rows {
-            row.print_stretches()?;
+        rows.iter().try_for_each(Row::print_stretches)
+    }
+
+    fn shown_digits(&self) -> usize {
+        self.format.digits.min(40) as usize
+    }
+
+    /// The factor on all noise, and what becomes of each level.
+    fn print_factor(&self, subject: &Resolved, whole: &Row) -> Result<()> {
+        let digits = self.shown_digits();
+        let lines: Vec<Vec<String>> = (parts(subject).into_iter())
+            .filter_map(|(name, part)| Some(whole.of_level(name, variances(&part).ok()?)))
+            .map(|row| row.cells(digits)[..4].to_vec())
+            .collect();
+        output::table(&HEADING[..4], &lines)?;
+        let before = whole.before.as_ref().map_or_else(
+            || "and there is no smaller point on the grid".to_string(),
+            |before| format!("and {} is proven not to be enough", exact_text(before)),
+        );
+        output::text(&format!(
+            "\nfactor {} ({} % less noise) is proven to be enough, {before}.\nepsilon {}, target {}\n",
+            exact_text(&whole.factor),
+            Enclosure::rational(&whole.reduction(), 64).shown(8),
+            whole.epsilon.value.shown(digits),
+            whole.target.shown(digits),
+        ))?;
+        if let Some(worst) = subject.worst() {
+            let unit = if worst.in_pairs() { "pairs of block paths" } else { "block paths" };
+            output::text(&format!("The worst of {} {unit} decides.\n", worst.count()))?;
+        }
+        Ok(())
+    }
+
+    /// Each level calibrated by itself.
+    fn print_levels(&self, rows: &[Row]) -> Result<()> {
+        output::table(&HEADING, &rows.iter().map(|row| row.cells(self.shown_digits())).collect::<Vec<_>>())?;
+        output::text(
+            "\nEach calibrated sigma2 is proven to be enough, and the next smaller of the grid is proven not to be.\n",
+        )?;
+        if rows.iter().any(|row| row.before.is_none()) {
+            output::text("Where the smallest sigma2 that is accounted for is enough, there is no next smaller.\n")?;
+        }
+        if rows.iter().any(|row| row.variances.len() > 1) {
+            output::text(
+                "A level with several sigma2 shows the smallest; the others are scaled by the same factor.\n",
+            )?;
         }
         Ok(())
     }
 }
 
+const HEADING: [&str; 6] = ["", "sigma2", "calibrated", "lower by", "epsilon", "target"];
+
+/// What the noise has to keep.
+fn in_words(promise: &Promise) -> String {
+    let as_zcdp = "as private as zCDP (Bun-Steinke) says of the noise as it is";
+    match promise {
+        Promise::Epsilon { delta, epsilon } => {
+            format!("epsilon <= {} at delta = {}", exact_text(epsilon), exact_text(delta))
+        }
+        Promise::ZcdpEpsilon { delta } => format!("{as_zcdp}, at delta = {}", exact_text(delta)),
+        Promise::ZcdpCurve { from, to } => {
+            format!("{as_zcdp}, at every delta from {} to {}", exact_text(from), exact_text(to))
+        }
+    }
+}
+
 impl Row {
+    /// A line of the table.
+    fn cells(&self, digits: usize) -> Vec<String> {
+        vec![
+            self.name.clone(),
+            Enclosure::rational(&self.variances[0], 64).shown(7),
+            calibrated_text(&self.calibrated(&self.factor)),
+            format!("{} %", Enclosure::rational(&self.reduction(), 64).shown(6)),
+            self.epsilon.value.shown(digits),
+            self.target.shown(digits),
+        ]
+    }
+
     /// The same factor on the noise of one level.
     fn of_level(&self, name: String, variances: Vec<Rational>) -> Row {
         Row {
