@@ -6,12 +6,13 @@
 //! | `ticks` | where an axis has its ticks and what they say (feature `charts`) |
 //! | `svg` | the layout, and the figure as SVG (feature `charts`, which needs the plotting library) |
 //! | [`drawing`] | a table of numbers beside a figure, and both written as CSV and SVG |
-//! | [`spine`] | a geographic spine drawn: distances, fan-out, variance of each level |
+//! | `spine` | a geographic spine drawn: distances, fan-out, variance of each level (feature `mechanisms`) |
 //!
 //! Without the feature `charts` figures are made but not rendered.
 
 pub mod drawing;
 pub mod figure;
+#[cfg(feature = "mechanisms")]
 pub mod spine;
 #[cfg(feature = "charts")]
 mod svg;
