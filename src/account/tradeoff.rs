@@ -23,7 +23,7 @@ use crate::{
         evaluator::SumEvaluator,
         sum::LossSum,
     },
-    numeric::{Enclosure, precision, rational},
+    numeric::{Enclosure, enclosure, precision, rational},
 };
 
 /// A knot of the trade-off function.
@@ -206,12 +206,12 @@ impl Curve {
                 (one.sub(&at.delta).sub(&at.exp.mul(&least)), most)
             };
             if type_one.upper() <= target.lower() {
-                upper = upper.min(type_two.upper());
+                upper = enclosure::smaller(&upper, type_two.upper());
                 break;
             }
         }
         let lower = line.lower().clone().max(&Float::new(bits));
-        enclosure(lower, upper)
+        proven(lower, upper)
     }
 
     /// The eps whose line is highest at alpha, found in doubles; negative for the mirrored lines.
@@ -268,10 +268,10 @@ fn between(low: &Knot, high: &Knot, first: &Rational, alpha: &Enclosure) -> Resu
     let other = high.beta.sub(&slope_high.mul(&alpha.sub(&high.alpha)));
     let share = alpha.sub(&high.alpha).div(&low.alpha.sub(&high.alpha));
     let chord = high.beta.sub(&share.mul(&high.beta.sub(&low.beta)));
-    enclosure(line.lower().clone().max(other.lower()), chord.upper().clone())
+    proven(enclosure::larger(line.lower(), other.lower()), chord.upper().clone())
 }
 
 /// Two ends that were proven apart.
-fn enclosure(lower: Float, upper: Float) -> Result<Enclosure> {
+fn proven(lower: Float, upper: Float) -> Result<Enclosure> {
     if lower <= upper { Ok(Enclosure::new(lower, upper)) } else { Err(Error::Contradiction { what: TRADEOFF }) }
 }

@@ -26,6 +26,16 @@ where
     Float::with_val_round(bits, value, round).0
 }
 
+/// The smaller of two ends as it is. `Float::min` would round it to nearest, in the precision of its first argument.
+pub(crate) fn smaller(a: &Float, b: &Float) -> Float {
+    if b < a { b.clone() } else { a.clone() }
+}
+
+/// The larger of two ends as it is.
+pub(crate) fn larger(a: &Float, b: &Float) -> Float {
+    if b > a { b.clone() } else { a.clone() }
+}
+
 /// An interval `[lower, upper]` that is proven to contain a real number.
 ///
 /// The invariant `lower <= truth <= upper` holds by construction; the width is the proof's strength and never an
@@ -210,18 +220,18 @@ impl Enclosure {
 
     /// The smallest interval that contains both.
     pub fn hull(&self, other: &Self) -> Self {
-        Enclosure { lower: self.lower.clone().min(&other.lower), upper: self.upper.clone().max(&other.upper) }
+        Enclosure { lower: smaller(&self.lower, &other.lower), upper: larger(&self.upper, &other.upper) }
     }
 
     /// What two enclosures of one number prove together; `None` if they exclude each other, so that one of them is wrong.
     pub fn meet(&self, other: &Self) -> Option<Self> {
-        let (lower, upper) = (self.lower.clone().max(&other.lower), self.upper.clone().min(&other.upper));
+        let (lower, upper) = (larger(&self.lower, &other.lower), smaller(&self.upper, &other.upper));
         (lower <= upper).then_some(Enclosure { lower, upper })
     }
 
     /// Encloses the larger of two numbers.
     pub fn max(&self, other: &Self) -> Self {
-        Enclosure { lower: self.lower.clone().max(&other.lower), upper: self.upper.clone().max(&other.upper) }
+        Enclosure { lower: larger(&self.lower, &other.lower), upper: larger(&self.upper, &other.upper) }
     }
 
     /// Whether `value` lies in the interval.
@@ -349,6 +359,20 @@ mod tests {
             (a.clone().negate(), -x.clone()),
         ] {
             assert!(got.contains(&truth) && got.is_tight(28), "{got:?} {truth}");
+        }
+    }
+
+    /// The ends of what two enclosures of different precisions make together are their own ends, not rounded.
+    #[test]
+    fn ends_of_another_precision_are_kept() {
+        let third = parse("1/3").unwrap();
+        for bits in [40, 41, 97] {
+            let (coarse, fine) = (Enclosure::rational(&third, bits), Enclosure::rational(&third, 300));
+            for (a, b) in [(&coarse, &fine), (&fine, &coarse)] {
+                let both = a.meet(b).unwrap();
+                assert!(both.contains(&third) && both == fine, "{bits}");
+                assert!(a.hull(b).contains(&third) && a.max(b).contains(&third), "{bits}");
+            }
         }
     }
 

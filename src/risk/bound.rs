@@ -27,7 +27,7 @@ use super::{check_prior, odds};
 use crate::{
     account::{Account, Answer, Composition, Delta, conversions},
     error::{Error, Result},
-    numeric::{Certainty, Enclosure, precision::bits, rational},
+    numeric::{Certainty, Enclosure, enclosure, precision::bits, rational},
 };
 
 /// What no adversary can exceed.
@@ -158,7 +158,7 @@ pub fn exceeded_epsilon(
     if *ratio.upper() < 1 {
         let rest = Enclosure::double(1.0, 64).sub(&ratio);
         let by_profile = Enclosure::rational(&later, 64).sub(&rest.ln());
-        epsilon = epsilon.min(by_profile.upper());
+        epsilon = enclosure::smaller(&epsilon, by_profile.upper());
     }
     Ok(Exceeded { epsilon, by_tail: false })
 }

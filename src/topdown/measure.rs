@@ -20,7 +20,7 @@ use crate::{
     error::{Error, Result},
     loss::{family::Units, law::Law},
     noise::{DiscreteGaussian, DiscreteLaplace, Source, Streams, VectorMechanism},
-    numeric::Enclosure,
+    numeric::{Enclosure, enclosure},
     release::{
         Neighbors, Query, Release,
         schema::{QueryGroup, Schema},
@@ -273,8 +273,8 @@ impl<'a> MeasurementPlan<'a> {
                 }
                 Law::Gaussian { .. } => continue,
             };
-            let (lower, upper) = (least.lower().clone().min(ratio.lower()), least.upper().clone().min(ratio.upper()));
-            least = Enclosure::new(lower, upper);
+            let lower = enclosure::smaller(least.lower(), ratio.lower());
+            least = Enclosure::new(lower, enclosure::smaller(least.upper(), ratio.upper()));
         }
         Ok(least)
     }

@@ -27,7 +27,7 @@ use crate::{
     account::{Account, Composition, Counts, Delta, Rho, conversions, paths::WorstPath},
     error::{Error, Result},
     loss::{family::Units, law::Law},
-    numeric::Enclosure,
+    numeric::{Enclosure, enclosure},
     safetab::schema::{Granularity, IterationLevel, Pass, Privacy},
 };
 
@@ -140,8 +140,8 @@ impl Accountant {
             // The pure guarantee holds at every delta, and is attained at none above 0.
             Privacy::Pure => epsilon.map(|own| {
                 let pure = Enclosure::rational(&budget, own.upper().prec());
-                let upper = own.upper().clone().min(pure.upper());
-                Enclosure::new(own.lower().clone().min(&upper), upper)
+                let upper = enclosure::smaller(own.upper(), pure.upper());
+                Enclosure::new(enclosure::smaller(own.lower(), &upper), upper)
             }),
         };
         Ok(Guarantee { budget, epsilon, zcdp_epsilon })

@@ -21,7 +21,7 @@ use crate::{
     account::{Account, Composition, Counts, Delta, conversions, paths::WorstPath},
     error::{Error, Result},
     loss::family::Units,
-    numeric::Enclosure,
+    numeric::{Enclosure, enclosure},
     release::Neighbors,
     safetab::cell_noise::NoiseKind,
 };
@@ -75,7 +75,7 @@ pub fn person_epsilons(
             NoiseKind::DiscreteGaussian => own,
             NoiseKind::Geometric => {
                 let pure = Enclosure::rational(&budget, own.upper().prec());
-                Enclosure::new(own.lower().clone(), own.upper().clone().min(pure.upper()))
+                Enclosure::new(own.lower().clone(), enclosure::smaller(own.upper(), pure.upper()))
             }
         };
         Ok(epsilon.map(below_pure))
