@@ -1,0 +1,204 @@
+//! Delta, epsilon, tails and the trade-off function of random compositions, against the enumerated law.
+
+use dp_assay::{
+    account::{Account, Composition, Delta},
+    loss::evaluator::SumEvaluator,
+};
+use rug::{Float, Integer, Rational, ops::Pow};
+
+use super::{
+    cases::{Case, Numbers},
+    enumerated::Enumerated,
+    record::Record,
+};
+
+/// No exponent of the oracle is larger: its masses need so many bits more.
+const MOST_EPSILON: f64 = 9000.0;
+
+/// A double as the decimal that it nearly is.
+pub fn decimal(value: f64, places: u32) -> Rational {
+    let scale = 10_f64.powi(places as i32);
+    Rational::from_f64((value * scale).round()).unwrap_or_default() / Integer::from(10).pow(places)
+}
+
+/// How far the questions of a case reach.
+struct Reach {
+    /// The epsilons go up to mean + spread deviations.
+    spread: f64,
+    digits: u32,
+    /// Bits behind the point of the oracle.
+    bits: u32,
+}
+
+impl Reach {
+    fn new(case: &Case, numbers: &mut Numbers) -> Option<Self> {
+        let spread = if numbers.one_in(6) { numbers.scale(6.0, 30.0) } else { numbers.scale(1.0, 6.0) };
+        let digits = numbers.pick(&[3, 6, 10, 12, 12, 12, 12, 20, 30]);
+        let most = case.mean() + spread * case.deviation() + 2.0;
+        if most > MOST_EPSILON {
+            return None;
+        }
+        // exp(-spread^2 / 2) is about the least delta; exp(epsilon) enlarges what Q misses.
+        let depth = spread * spread / 2.0 + most;
+        let bits = (depth * std::f64::consts::LOG2_E) as u32 + digits * 4 + 100;
+        Some(Reach { spread, digits, bits: bits.div_ceil(64) * 64 })
+    }
+}
+
+/// One case: a composition, its law, and questions about it. `None` if its law is too long to list.
+pub fn attack(class: &str, numbers: &mut Numbers, record: &mut Record) -> Option<()> {
+    let case = Case::new(class, numbers);
+    let reach = Reach::new(&case, numbers)?;
+    let law = Enumerated::new(&case.parts(), reach.bits)?;
+    let options = case.options().join(" ");
+    let composition = record.ask("composition", &|| options.clone(), || case.composition())?;
+    let asked = Asked { case: &case, composition: &composition, law: &law, reach: &reach, options: &options };
+    let epsilons = asked.epsilons(numbers);
+    asked.deltas(&epsilons, record);
+    asked.targets(numbers, record);
+    asked.tails(&epsilons, record);
+    asked.tradeoffs(numbers, record);
+    Some(())
+}
+
+struct Asked<'a> {
+    case: &'a Case,
+    composition: &'a Composition,
+    law: &'a Enumerated,
+    reach: &'a Reach,
+    options: &'a str,
+}
+
+impl Asked<'_> {
+    /// Zero, next to zero, around the mean and beyond it, at a loss, and just beside one; in order.
+    fn epsilons(&self, numbers: &mut Numbers) -> Vec<Rational> {
+        let (mean, deviation) = (self.case.mean(), self.case.deviation());
+        let place = |spread: f64| decimal((mean + spread * deviation).max(0.0), 6);
+        let mut all = vec![Rational::new(), decimal(numbers.scale(1e-9, 1e-2), 12), place(self.reach.spread)];
+        for _ in 0..4 {
+            all.push(place(-1.5 + numbers.unit() * (1.5 + self.reach.spread)));
+        }
+        let loss = self.law.loss_near(&place(numbers.unit() * self.reach.spread)).max(Rational::new());
+        let near = Rational::from(Integer::from(10).pow(numbers.between(3, 25) as u32)).recip();
+        all.push(Rational::from(&loss + &near));
+        if loss > near {
+            all.push(Rational::from(&loss - &near));
+        }
+        all.push(loss);
+        all.sort();
+        all.dedup();
+        all.retain(|epsilon| *epsilon <= MOST_EPSILON as u64);
+        all
+    }
+
+    fn text(&self, command: &str, value: &Rational) -> String {
+        format!("assay {command} {} {value} --digits {}", self.options, self.reach.digits)
+    }
+
+    fn deltas(&self, epsilons: &[Rational], record: &mut Record) {
+        let digits = self.reach.digits;
+        let mut before: Option<Float> = None;
+        for epsilon in epsilons {
+            let text = || self.text("delta --epsilon", epsilon);
+            let Some(answer) = record.ask("delta", &text, || self.composition.delta(epsilon, digits)) else { continue };
+            record.contains("delta", &answer.value, self.law.fixed, &self.law.delta(epsilon), &text);
+            record.width("delta", &answer, digits, &text);
+            if let Some(before) = before {
+                record.check("delta", *answer.value.lower() <= before, &|| format!("{}: not decreasing", text()));
+            }
+            before = Some(answer.value.upper().clone());
+        }
+    }
+
+    /// delta(lower) >= target >= delta(upper), by the oracle's delta.
+    fn targets(&self, numbers: &mut Numbers, record: &mut Record) {
+        let digits = self.reach.digits.min(20);
+        let depth = (self.reach.spread * self.reach.spread / 2.0).min(600.0);
+        let mut before: Option<(Rational, Float)> = None;
+        let mut targets: Vec<Rational> = (0..3)
+            .map(|_| {
+                let exponent = (numbers.unit() * depth / std::f64::consts::LN_10) as u32;
+                Rational::from(numbers.between(1, 999)) / Integer::from(10).pow(3 + exponent)
+            })
+            .collect();
+        targets.sort();
+        for target in targets {
+            let text = || self.text("epsilon --delta", &target);
+            let Ok(delta) = Delta::new(target.clone()) else { continue };
+            let asked = record.ask("epsilon", &text, || self.composition.epsilon(&delta, digits));
+            let Some(answer) = asked else { continue };
+            let ends = (answer.value.lower_rational(), answer.value.upper_rational());
+            let (Some(lower), Some(upper)) = ends else {
+                record.check("epsilon", false, &|| format!("{}: {}", text(), answer.value));
+                continue;
+            };
+            if upper <= MOST_EPSILON as u64 {
+                let at_upper = self.law.fixed.value(&self.law.delta(&upper).lower);
+                let at_lower = self.law.fixed.value(&self.law.delta(&lower).upper);
+                record.check("epsilon", at_upper <= target, &|| format!("{}: {} is too small", text(), answer.value));
+                let holds = lower == 0 || at_lower >= target;
+                record.check("epsilon", holds, &|| format!("{}: {} is too large", text(), answer.value));
+            }
+            record.width("epsilon", &answer, digits, &text);
+            if let Some((smaller, most)) = &before {
+                let holds = answer.value.lower() <= most;
+                record.check("epsilon", holds, &|| format!("{}: above that of {smaller}", text()));
+            }
+            before = Some((target, answer.value.upper().clone()));
+        }
+    }
+
+    fn tails(&self, epsilons: &[Rational], record: &mut Record) {
+        let digits = self.reach.digits;
+        let evaluator: SumEvaluator = self.composition.loss().evaluator();
+        for z in epsilons.iter().step_by(3) {
+            for z in [z.clone(), Rational::from(-z)] {
+                let event = self.law.at_least(&z);
+                let text = || format!("{} tail at {z} to {digits} digits", self.options);
+                if let Some(answer) = record.ask("tail", &text, || evaluator.upper_tail(&z, digits)) {
+                    record.contains("tail", &answer.value, self.law.fixed, &event.p, &text);
+                    record.width("tail", &answer, digits, &text);
+                }
+                if let Some(answer) = record.ask("tail", &text, || evaluator.tilted_tail(&z, digits)) {
+                    record.contains("tail", &answer.value, self.law.fixed, &event.q, &text);
+                    record.width("tail", &answer, digits, &text);
+                }
+            }
+        }
+    }
+
+    /// Type I errors in the middle, next to both ends, and at a knot to thirty digits.
+    fn alphas(&self, numbers: &mut Numbers) -> Vec<Rational> {
+        let depth = (self.reach.spread * self.reach.spread / 2.0 / std::f64::consts::LN_10) as u64;
+        let small = Rational::from(numbers.between(1, 99)) / Integer::from(10).pow(2 + numbers.below(depth + 1) as u32);
+        let near_one = 1 - Rational::from(Integer::from(10).pow(numbers.between(1, 20) as u32)).recip();
+        let knot = self.law.at_least(&self.law.loss_near(&decimal(self.case.mean() * (numbers.unit() - 0.5), 6)));
+        let scale = Integer::from(10).pow(30);
+        let knot = (self.law.fixed.value(&knot.q.lower) * &scale).floor() / scale;
+        let mut all = vec![decimal(numbers.unit(), 6), small, near_one, knot];
+        all.retain(|alpha| *alpha > 0 && *alpha < 1);
+        all.sort();
+        all
+    }
+
+    fn tradeoffs(&self, numbers: &mut Numbers, record: &mut Record) {
+        let digits = self.reach.digits.min(20);
+        let mut before: Option<Float> = None;
+        for alpha in self.alphas(numbers) {
+            let text = || self.text("tradeoff --alpha", &alpha);
+            let Some(answer) = record.ask("tradeoff", &text, || self.composition.tradeoff(&alpha, digits)) else {
+                continue;
+            };
+            if let Some(beta) = self.law.tradeoff(&alpha) {
+                record.contains("tradeoff", &answer.value, self.law.fixed, &beta, &text);
+            }
+            record.width("tradeoff", &answer, digits, &text);
+            let valid = *answer.value.lower() >= 0 && *answer.value.lower() <= 1 - alpha.clone();
+            record.check("tradeoff", valid, &|| format!("{}: {} leaves [0, 1 - alpha]", text(), answer.value));
+            if let Some(before) = before {
+                record.check("tradeoff", *answer.value.lower() <= before, &|| format!("{}: not decreasing", text()));
+            }
+            before = Some(answer.value.upper().clone());
+        }
+    }
+}

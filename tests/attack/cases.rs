@@ -1,0 +1,274 @@
+//! Random compositions of every class, each a function of its class and a number.
+
+use dp_assay::account::{Composition, Counts};
+use rug::{Integer, Rational, ops::Pow};
+
+/// Pseudo-random numbers (splitmix64): what they are depends on the seed alone.
+#[derive(Clone, Debug)]
+pub struct Numbers(u64);
+
+impl Numbers {
+    /// The numbers of one case.
+    pub fn of(class: &str, number: u64) -> Self {
+        let seed = class
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let mut numbers = Numbers(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        numbers.next();
+        numbers
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// From 0 to below `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    /// From `from` to `to`, both included.
+    pub fn between(&mut self, from: u64, to: u64) -> u64 {
+        from + self.below(to - from + 1)
+    }
+
+    /// One in `n`.
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    /// From 0 to 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Between two numbers above zero, uniform in the logarithm.
+    pub fn scale(&mut self, from: f64, to: f64) -> f64 {
+        (from.ln() + self.unit() * (to / from).ln()).exp()
+    }
+
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
+    }
+
+    /// A fraction near `value`: a short decimal, or a denominator that divides nothing else.
+    pub fn fraction(&mut self, value: f64) -> Rational {
+        let denominator = match self.below(4) {
+            0 => self.pick(&[1, 2, 4, 5, 8, 10, 20]),
+            1 => self.pick(&[100, 1000]),
+            2 => self.between(2, 13),
+            _ => self.pick(&[97, 1001, 1237, 4099]),
+        };
+        // Enough digits for values near zero.
+        let mut denominator = Integer::from(denominator);
+        while value * denominator.to_f64() < 1.0 {
+            denominator *= 10;
+        }
+        Rational::from(((value * denominator.to_f64()).round() as u64, denominator))
+    }
+}
+
+/// The law of the noise of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noise {
+    DiscreteGaussian,
+    DiscreteLaplace,
+}
+
+/// Equal counts, in the words of the command line.
+#[derive(Clone, Debug)]
+pub struct Part {
+    pub noise: Noise,
+    pub parameter: Rational,
+    pub count: u64,
+    pub shift: u64,
+}
+
+impl Part {
+    fn gaussian(parameter: Rational, count: u64, shift: u64) -> Self {
+        Part { noise: Noise::DiscreteGaussian, parameter, count, shift }
+    }
+
+    fn laplace(parameter: Rational, count: u64, shift: u64) -> Self {
+        Part { noise: Noise::DiscreteLaplace, parameter, count, shift }
+    }
+
+    /// For the library.
+    pub fn counts(&self) -> Counts {
+        let parameter = self.parameter.clone();
+        let counts = match self.noise {
+            Noise::DiscreteGaussian => Counts::discrete_gaussian(parameter, self.count, self.shift),
+            Noise::DiscreteLaplace => Counts::discrete_laplace(parameter, self.count, self.shift),
+        };
+        counts.unwrap_or_else(|error| panic!("{self:?}: {error}"))
+    }
+
+    /// For the command line.
+    pub fn option(&self) -> [String; 2] {
+        let name = match self.noise {
+            Noise::DiscreteGaussian => "--discrete-gaussian",
+            Noise::DiscreteLaplace => "--discrete-laplace",
+        };
+        [name.to_string(), format!("{}x{}@{}", self.parameter, self.count, self.shift)]
+    }
+
+    fn variance(&self) -> f64 {
+        let shift = self.shift as f64;
+        let parameter = self.parameter.to_f64();
+        self.count as f64
+            * match self.noise {
+                Noise::DiscreteGaussian => shift * shift / parameter,
+                // That of the loss is at most the largest loss squared, and about 2 epsilon mu for a long shift.
+                Noise::DiscreteLaplace => (shift * parameter).powi(2).min(2.0 * shift * parameter),
+            }
+    }
+
+    fn mean(&self) -> f64 {
+        let shift = self.shift as f64;
+        let parameter = self.parameter.to_f64();
+        self.count as f64
+            * match self.noise {
+                Noise::DiscreteGaussian => shift * shift / parameter / 2.0,
+                Noise::DiscreteLaplace => (shift * parameter).powi(2).min(2.0 * shift * parameter) / 2.0,
+            }
+    }
+}
+
+/// The classes of compositions.
+pub const CLASSES: [&str; 11] = [
+    "tiny",
+    "one group",
+    "near-commensurate",
+    "lattice",
+    "bounded",
+    "mixed",
+    "thousands",
+    "large sigma2",
+    "small sigma2",
+    "shifts",
+    "three groups",
+];
+
+/// A composition to ask about.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What is published, without the group size and the relation.
+    pub written: Vec<Part>,
+    /// Groups of so many people.
+    pub group: u64,
+    /// Whether a record is changed rather than added.
+    pub bounded: bool,
+}
+
+impl Case {
+    /// The case of a class with this number.
+    pub fn new(class: &str, numbers: &mut Numbers) -> Self {
+        let written = written(class, numbers);
+        let room = if class == "thousands" { 1 } else { numbers.pick(&[1, 1, 1, 2, 3]) };
+        Case { written, group: room, bounded: numbers.one_in(4) }
+    }
+
+    /// What one record, or one group of people, changes.
+    pub fn parts(&self) -> Vec<Part> {
+        let twice = if self.bounded { 2 } else { 1 };
+        let grouped = |part: &Part| Part {
+            noise: part.noise,
+            parameter: part.parameter.clone(),
+            count: part.count * twice,
+            shift: part.shift * self.group,
+        };
+        self.written.iter().map(grouped).collect()
+    }
+
+    /// For the library, by its own rules for groups and relations.
+    pub fn composition(&self) -> dp_assay::Result<Composition> {
+        let composition = Composition::new(self.written.iter().map(Part::counts))?.for_groups_of(self.group)?;
+        if self.bounded { composition.for_changed_records() } else { Ok(composition) }
+    }
+
+    /// For the command line.
+    pub fn options(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.written.iter().flat_map(Part::option).collect();
+        if self.group > 1 {
+            all.extend(["--group".to_string(), self.group.to_string()]);
+        }
+        if self.bounded {
+            all.extend(["--neighbors".to_string(), "bounded".to_string()]);
+        }
+        all
+    }
+
+    /// The mean of the loss, about.
+    pub fn mean(&self) -> f64 {
+        self.parts().iter().map(Part::mean).sum()
+    }
+
+    /// The deviation of the loss, about.
+    pub fn deviation(&self) -> f64 {
+        self.parts().iter().map(Part::variance).sum::<f64>().sqrt()
+    }
+}
+
+fn written(class: &str, numbers: &mut Numbers) -> Vec<Part> {
+    match class {
+        "tiny" => (0..numbers.between(1, 2)).map(|_| gaussian(numbers, (0.05, 20.0), (1, 3), (1, 2))).collect(),
+        "one group" => vec![gaussian(numbers, (0.05, 2000.0), (1, 300), (1, 2))],
+        "near-commensurate" => {
+            let first = gaussian(numbers, (0.05, 10.0), (1, 3), (1, 1));
+            let mut second = first.clone();
+            let tenth = Rational::from(Integer::from(10).pow(numbers.between(2, 9) as u32)).recip();
+            second.parameter *= (tenth + 1_u32) * numbers.pick(&[1, 1, 2, 3]);
+            second.count = numbers.between(1, 4);
+            vec![first, second]
+        }
+        "lattice" | "thousands" => {
+            let many = class == "thousands";
+            let common = if many { numbers.pick(&[3_u64, 4, 6]) } else { numbers.pick(&[6, 12, 20, 24, 30, 60]) };
+            let groups = if many { numbers.between(10, 25) } else { numbers.between(2, 8) };
+            (0..groups)
+                .map(|_| {
+                    // mu / sigma2 = k / common.
+                    let (k, shift) = (numbers.between(1, common / 2), numbers.between(1, 2));
+                    let count = if many { numbers.between(50, 200) } else { numbers.between(1, 10) };
+                    let wide = if many { 12 } else { 1 };
+                    Part::gaussian(Rational::from((common * shift * wide, k)), count, shift)
+                })
+                .collect()
+        }
+        "bounded" => (0..numbers.between(1, 3)).map(|_| laplace(numbers)).collect(),
+        "mixed" => {
+            let mut all = vec![gaussian(numbers, (0.1, 30.0), (1, 5), (1, 2)), laplace(numbers)];
+            if numbers.one_in(3) {
+                all.push(gaussian(numbers, (0.5, 5.0), (1, 1), (1, 1)));
+            }
+            all
+        }
+        "large sigma2" => {
+            let shift = numbers.scale(1.0, 600.0) as u64;
+            let sigma2 = numbers.scale(1e3, 1e6).max((shift * shift) as f64 / 20.0);
+            let count = if sigma2 < 1e4 { numbers.between(1, 10) } else { 1 };
+            vec![Part::gaussian(numbers.fraction(sigma2), count, shift)]
+        }
+        "small sigma2" => (0..numbers.between(1, 2)).map(|_| gaussian(numbers, (0.004, 0.1), (1, 4), (1, 1))).collect(),
+        "shifts" => (0..numbers.between(1, 2)).map(|_| gaussian(numbers, (1.0, 300.0), (1, 4), (2, 20))).collect(),
+        "three groups" => (0..3).map(|_| gaussian(numbers, (0.2, 6.0), (1, 3), (1, 1))).collect(),
+        other => unreachable!("no class {other}"),
+    }
+}
+
+fn gaussian(numbers: &mut Numbers, sigma2: (f64, f64), counts: (u64, u64), shifts: (u64, u64)) -> Part {
+    let value = numbers.scale(sigma2.0, sigma2.1);
+    let parameter = numbers.fraction(value);
+    let count = numbers.scale(counts.0 as f64, counts.1 as f64 + 0.99) as u64;
+    Part::gaussian(parameter, count, numbers.between(shifts.0, shifts.1))
+}
+
+fn laplace(numbers: &mut Numbers) -> Part {
+    let value = numbers.scale(0.02, 3.0);
+    let parameter = numbers.fraction(value);
+    let count = numbers.scale(1.0, 30.99) as u64;
+    Part::laplace(parameter, count, numbers.scale(1.0, 9.99) as u64)
+}

@@ -1,0 +1,433 @@
+//! The law of a privacy loss by enumeration: every value with its mass under both neighbors, in exact fixed point.
+//!
+//! All stored masses are lower bounds, and the true ones sum to one. So what is missing of one is at least the mass of
+//! everything that was cut off or rounded away, and for every event
+//!
+//! stored mass <= true mass <= stored mass + what is missing.
+//!
+//! One count with noise p moved by mu: the output x has loss ln p(x) / p(x - mu), by definition. The discrete Gaussian's is
+//! linear in x, so n counts are described by the sum of their noise, whose law is a plain convolution. The discrete Laplace's
+//! takes mu + 1 values. Different groups are convolved on a common lattice where that is short, else they stay two lists, of
+//! which all pairs are summed.
+
+use rug::{Complete, Integer, Rational};
+
+use super::{
+    cases::{Noise, Part},
+    fixed::{Fixed, Span, convolve},
+};
+
+/// No lattice is longer.
+const LONGEST: usize = 1 << 16;
+/// No more than so many bits in a lattice: what one multiplication is made of.
+const MOST_BITS: usize = 40_000_000;
+/// No list of all pairs is longer.
+const MOST_PAIRS: usize = 40_000;
+
+/// Masses at start + k step under P and under Q.
+#[derive(Clone, Debug)]
+struct Lattice {
+    start: Rational,
+    step: Rational,
+    p: Vec<Integer>,
+    q: Vec<Integer>,
+}
+
+/// One value of the loss, in units of one over the common denominator.
+#[derive(Clone, Debug)]
+struct Atom {
+    loss: i128,
+    p: Integer,
+    q: Integer,
+}
+
+/// The law of the loss of a composition without continuous noise.
+#[derive(Debug)]
+pub struct Enumerated {
+    pub fixed: Fixed,
+    denominator: Integer,
+    /// Sorted by loss.
+    first: Vec<Atom>,
+    second: Vec<Atom>,
+    /// The masses of the second list from an index on: one more entry than the list.
+    tails: Vec<(Integer, Integer)>,
+    /// What is missing of one under P and under Q.
+    missing: (Integer, Integer),
+}
+
+/// Lower bounds for the masses of N_Z(0, sigma2) at -reach..=reach, the reach where they fall below 2^-bits.
+///
+/// The weights exp(-x^2 / (2 sigma2)) follow from each other: w(x + 1) = w(x) q^(2 x + 1) with q = exp(-1 / (2 sigma2)). Their sum
+/// beyond the reach R is at most w(R + 1) / (1 - q^(2 R + 3)) on each side, and 1 / (1 - exp(-u)) <= 1 + 1/u.
+pub fn gaussian_masses(sigma2: &Rational, bits: u32) -> Vec<Integer> {
+    let reach = (2.0 * sigma2.to_f64() * f64::from(bits) * std::f64::consts::LN_2).sqrt() as usize + 1;
+    let wide = Fixed { bits: bits + 2 * (reach as u32).ilog2() + 16 };
+    let q = wide.exp(&-(sigma2.clone() * 2_u32).recip());
+    let (square, mut factor) = (wide.mul(&q, &q), q);
+    let mut weight = Span { lower: wide.one(), upper: wide.one() };
+    let mut lower = vec![wide.one()];
+    let mut all = wide.one();
+    for _ in 0..reach {
+        weight = wide.mul(&weight, &factor);
+        factor = wide.mul(&factor, &square);
+        all += (&weight.upper * 2_u32).complete();
+        lower.push(weight.lower.clone());
+    }
+    weight = wide.mul(&weight, &factor);
+    let u = Rational::from((2 * reach as u64 + 3, 2)) / sigma2;
+    let beyond = wide.rational(&(u.recip() + 1_u32));
+    all += wide.mul(&weight, &beyond).upper * 2_u32;
+    let half: Vec<Integer> = lower.into_iter().map(|weight| (weight << bits).div_rem_floor(all.clone()).0).collect();
+    half.iter().skip(1).rev().chain(&half).cloned().collect()
+}
+
+/// A symmetric vector of masses to the n-th power of convolution, without the zeros at its ends.
+pub fn power(masses: Vec<Integer>, n: u64, bits: u32) -> Option<Vec<Integer>> {
+    let (mut base, mut n, mut result) = (trimmed(masses), n, None::<Vec<Integer>>);
+    loop {
+        if n % 2 == 1 {
+            result = Some(match result {
+                None => base.clone(),
+                Some(result) => checked(&result, &base, bits)?,
+            });
+        }
+        n /= 2;
+        if n == 0 {
+            return result;
+        }
+        base = checked(&base, &base, bits)?;
+    }
+}
+
+fn checked(a: &[Integer], b: &[Integer], bits: u32) -> Option<Vec<Integer>> {
+    let len = a.len() + b.len();
+    (len <= 4 * LONGEST && len * bits as usize <= MOST_BITS).then(|| trimmed(convolve(a, b, bits)))
+}
+
+/// Without the zeros at both ends, as many at one as at the other.
+fn trimmed(masses: Vec<Integer>) -> Vec<Integer> {
+    let zeros = masses.iter().zip(masses.iter().rev()).take_while(|(a, b)| **a == 0 && **b == 0).count();
+    if 2 * zeros >= masses.len() {
+        return masses;
+    }
+    let end = masses.len() - zeros;
+    masses[zeros..end].to_vec()
+}
+
+impl Lattice {
+    fn of(part: &Part, bits: u32) -> Option<Self> {
+        match part.noise {
+            Noise::DiscreteGaussian => Lattice::gaussian(part, bits),
+            Noise::DiscreteLaplace => Lattice::laplace(part, bits),
+        }
+    }
+
+    /// With T minus the sum of the noise, the loss is n mu^2 / (2 sigma2) + T mu / sigma2; under Q the noise is centered at mu, so T has
+    /// the mass that T + n mu has under P.
+    fn gaussian(part: &Part, bits: u32) -> Option<Self> {
+        let reach = 2.0 * part.parameter.to_f64() * f64::from(bits);
+        if reach.sqrt() > LONGEST as f64 {
+            return None;
+        }
+        let masses = power(gaussian_masses(&part.parameter, bits), part.count, bits)?;
+        let moved = usize::try_from(part.count * part.shift).ok()?;
+        if masses.len() + moved > 2 * LONGEST {
+            return None;
+        }
+        let most = masses.len() as u64 / 2;
+        let zeros = || std::iter::repeat_n(Integer::new(), moved);
+        let step = Rational::from(part.shift) / &part.parameter;
+        let square = Rational::from(part.count) * part.shift * part.shift / Rational::from(&part.parameter * 2_u32);
+        let start = square - Rational::from(most + moved as u64) * &step;
+        let p: Vec<Integer> = zeros().chain(masses.iter().cloned()).collect();
+        let q: Vec<Integer> = masses.into_iter().chain(zeros()).collect();
+        Some(Lattice { start, step, p, q })
+    }
+
+    /// p = exp(-epsilon): x <= 0 has loss epsilon mu and mass 1 / (1 + p); x >= mu has minus that and p^mu / (1 + p); between
+    /// them epsilon (mu - 2 x) has p^x (1 - p) / (1 + p).
+    fn laplace(part: &Part, bits: u32) -> Option<Self> {
+        let wide = Fixed { bits: bits + 16 + 64 - part.shift.leading_zeros() };
+        let p = wide.exp(&-part.parameter.clone());
+        let one = Span { lower: wide.one(), upper: wide.one() };
+        let sum = wide.add(&one, &p);
+        let mut powers = vec![wide.div(&one, &sum)];
+        for _ in 0..part.shift {
+            powers.push(wide.mul(powers.last()?, &p));
+        }
+        let gap = wide.sub(&one, &p);
+        let mut masses: Vec<Integer> = (1..part.shift as usize)
+            .map(|x| wide.mul(&powers[x], &gap).lower.max(Integer::new()) >> (wide.bits - bits))
+            .collect();
+        masses.insert(0, powers[0].lower.clone() >> (wide.bits - bits));
+        masses.push(powers[part.shift as usize].lower.clone() >> (wide.bits - bits));
+        // In increasing order of the loss: Q has the same masses the other way round.
+        masses.reverse();
+        let mut all = masses.clone();
+        if (part.count * part.shift) as usize > LONGEST {
+            return None;
+        }
+        let (mut base, mut n) = (masses, part.count - 1);
+        while n > 0 {
+            if n % 2 == 1 {
+                all = convolve(&all, &base, bits);
+            }
+            n /= 2;
+            if n > 0 {
+                base = convolve(&base, &base, bits);
+            }
+        }
+        let start = -Rational::from(&part.parameter * part.shift) * part.count;
+        let q = all.iter().rev().cloned().collect();
+        Some(Lattice { start, step: Rational::from(&part.parameter * 2_u32), p: all, q })
+    }
+
+    /// Both together on the lattice of the common step, where that is short enough.
+    fn and(&self, other: &Self, bits: u32) -> Option<Self> {
+        let step = gcd(&self.step, &other.step);
+        let apart = |lattice: &Self| {
+            let apart = Rational::from(&lattice.step / &step).into_numer_denom().0;
+            apart.to_usize().filter(|apart| apart.saturating_mul(lattice.p.len()) <= 2 * LONGEST)
+        };
+        let (own, others) = (apart(self)?, apart(other)?);
+        let len = own * self.p.len() + others * other.p.len();
+        if len > LONGEST || len * bits as usize > MOST_BITS {
+            return None;
+        }
+        let spread = |masses: &[Integer], apart: usize| {
+            let mut all = vec![Integer::new(); (masses.len() - 1) * apart + 1];
+            masses.iter().enumerate().for_each(|(at, mass)| all[at * apart] = mass.clone());
+            all
+        };
+        let both = |a: &[Integer], b: &[Integer]| convolve(&spread(a, own), &spread(b, others), bits);
+        let (mut p, mut q) = (both(&self.p, &other.p), both(&self.q, &other.q));
+        let empty = |k: &usize| p[*k] == 0 && q[*k] == 0;
+        let low = (0..p.len()).take_while(empty).count();
+        let high = (0..p.len()).rev().take_while(empty).count();
+        let start = Rational::from(&self.start + &other.start) + Rational::from(low) * &step;
+        for masses in [&mut p, &mut q] {
+            masses.truncate(masses.len() - high);
+            masses.drain(..low);
+        }
+        Some(Lattice { start, step, p, q })
+    }
+}
+
+/// The greatest common divisor of two rationals: of the numerators over a common denominator.
+fn gcd(a: &Rational, b: &Rational) -> Rational {
+    let numerator = (a.numer() * b.denom()).complete().gcd(&(b.numer() * a.denom()).complete());
+    Rational::from((numerator, (a.denom() * b.denom()).complete()))
+}
+
+fn atoms(lattice: &Lattice, denominator: &Integer) -> Option<Vec<Atom>> {
+    let units = |x: &Rational| Rational::from(x * denominator).into_numer_denom().0.to_i128();
+    let (start, step) = (units(&lattice.start)?, units(&lattice.step)?);
+    let all = lattice.p.iter().zip(&lattice.q).enumerate().filter(|(_, (p, q))| **p != 0 || **q != 0);
+    all.map(|(k, (p, q))| {
+        let loss = step.checked_mul(k as i128)?.checked_add(start).filter(|loss| loss.unsigned_abs() < 1 << 120)?;
+        Some(Atom { loss, p: p.clone(), q: q.clone() })
+    })
+    .collect()
+}
+
+fn pairs(a: &[Atom], b: &[Atom], bits: u32) -> Option<Vec<Atom>> {
+    if a.len() * b.len() > MOST_PAIRS {
+        return None;
+    }
+    let one = |x: &Atom, y: &Atom| Atom {
+        loss: x.loss + y.loss,
+        p: (&x.p * &y.p).complete() >> bits,
+        q: (&x.q * &y.q).complete() >> bits,
+    };
+    let mut all: Vec<Atom> = a.iter().flat_map(|x| b.iter().map(move |y| one(x, y))).collect();
+    all.sort_by_key(|atom| atom.loss);
+    Some(all)
+}
+
+/// Both ends of what is known of P\[event\] and Q\[event\].
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub p: Span,
+    pub q: Span,
+}
+
+impl Enumerated {
+    /// The law, with masses down to 2^-bits; `None` where it has too many values to list.
+    pub fn new(parts: &[Part], bits: u32) -> Option<Self> {
+        let mut lattices: Vec<Lattice> = Vec::new();
+        for part in parts {
+            let mut next = Lattice::of(part, bits)?;
+            while let Some((at, both)) =
+                lattices.iter().enumerate().find_map(|(at, lattice)| Some((at, lattice.and(&next, bits)?)))
+            {
+                lattices.remove(at);
+                next = both;
+            }
+            lattices.push(next);
+        }
+        let ends = lattices.iter().flat_map(|lattice| [&lattice.start, &lattice.step]);
+        let denominator = ends.fold(Integer::from(1), |all, end| all.lcm(end.denom()));
+        let mut lists: Vec<Vec<Atom>> =
+            lattices.iter().map(|lattice| atoms(lattice, &denominator)).collect::<Option<_>>()?;
+        lists.sort_by_key(Vec::len);
+        while lists.len() > 2 {
+            let both = pairs(&lists[0], &lists[1], bits)?;
+            lists.splice(..2, [both]);
+            lists.sort_by_key(Vec::len);
+        }
+        let fixed = Fixed { bits };
+        let second =
+            if lists.len() == 2 { lists.remove(0) } else { vec![Atom { loss: 0, p: fixed.one(), q: fixed.one() }] };
+        let first = lists.pop()?;
+        let mut tails = vec![(Integer::new(), Integer::new())];
+        for atom in second.iter().rev() {
+            let (p, q) = tails.last()?;
+            tails.push(((p + &atom.p).complete(), (q + &atom.q).complete()));
+        }
+        tails.reverse();
+        let mut law = Enumerated { fixed, denominator, first, second, tails, missing: Default::default() };
+        let (p, q) = law.stored_from(-(1 << 125));
+        law.missing = (fixed.one() - p, fixed.one() - q);
+        assert!(law.missing.0 >= 0 && law.missing.1 >= 0, "stored masses exceed one");
+        Some(law)
+    }
+
+    /// The stored masses of all losses that are at least `least` units.
+    fn stored_from(&self, least: i128) -> (Integer, Integer) {
+        let (mut p, mut q) = (Integer::new(), Integer::new());
+        let mut from = self.second.len();
+        for atom in &self.first {
+            while from > 0 && self.second[from - 1].loss >= least - atom.loss {
+                from -= 1;
+            }
+            p += &atom.p * &self.tails[from].0;
+            q += &atom.q * &self.tails[from].1;
+        }
+        (p >> self.fixed.bits, q >> self.fixed.bits)
+    }
+
+    fn event(&self, least: i128) -> Event {
+        let (p, q) = self.stored_from(least);
+        let one = self.fixed.one();
+        // What is stored was rounded down by less than one unit.
+        let span = |stored: Integer, missing: &Integer| Span {
+            upper: ((&stored + missing).complete() + 1_u32).min(one.clone()),
+            lower: stored,
+        };
+        Event { p: span(p, &self.missing.0), q: span(q, &self.missing.1) }
+    }
+
+    /// Losses of at least z, in units: rounded up.
+    fn units_up(&self, z: &Rational) -> i128 {
+        let units = Rational::from(z * &self.denominator).ceil().into_numer_denom().0;
+        units.clamp(&Integer::from(-(1_i128 << 124)), &Integer::from(1_i128 << 124)).to_i128().expect("clamped")
+    }
+
+    /// The probabilities of a loss of at least z.
+    pub fn at_least(&self, z: &Rational) -> Event {
+        self.event(self.units_up(z))
+    }
+
+    /// delta(epsilon) = P\[L > epsilon\] - exp(epsilon) Q\[L > epsilon\].
+    pub fn delta(&self, epsilon: &Rational) -> Span {
+        let event = self.at_least(epsilon);
+        let excess = self.fixed.sub(&event.p, &self.fixed.mul(&self.fixed.exp(epsilon), &event.q));
+        Span { lower: excess.lower.max(Integer::new()), upper: excess.upper.max(Integer::new()) }
+    }
+
+    /// The least type II error of a test of type I error alpha, 0 < alpha < 1, by Neyman and Pearson; `None` where masses
+    /// below 2^-bits decide between two knots.
+    ///
+    /// With l the largest loss of Q\[L >= l\] >= alpha the best test rejects above l, and at l with a probability: its error is
+    /// P\[L <= l\] - exp(l) (alpha - Q\[L > l\]).
+    pub fn tradeoff(&self, alpha: &Rational) -> Option<Span> {
+        let fixed = self.fixed;
+        let level = fixed.rational(alpha);
+        let (mut holds, mut fails) = (-(1_i128 << 124), 1_i128 << 124);
+        while fails - holds > 1 {
+            let middle = holds + (fails - holds) / 2;
+            if self.stored_from(middle).1 >= level.upper { holds = middle } else { fails = middle }
+        }
+        let above = self.event(holds + 1);
+        if above.q.upper > level.lower {
+            return None;
+        }
+        let loss = Rational::from((Integer::from(holds), self.denominator.clone()));
+        let rest = fixed.mul(&fixed.exp(&loss), &fixed.sub(&level, &above.q));
+        let one = Span { lower: fixed.one(), upper: fixed.one() };
+        let beta = fixed.sub(&fixed.sub(&one, &above.p), &rest);
+        Some(Span { lower: beta.lower.max(Integer::new()), upper: beta.upper })
+    }
+
+    /// A loss that can occur, the nearest at or below z.
+    pub fn loss_near(&self, z: &Rational) -> Rational {
+        let most = self.units_up(z);
+        let pick = |list: &[Atom], most: i128| list[list.partition_point(|atom| atom.loss <= most).max(1) - 1].loss;
+        let one = pick(&self.first, most - self.second[self.second.len() / 2].loss);
+        let other = pick(&self.second, most - one);
+        Rational::from((Integer::from(one + other), self.denominator.clone()))
+    }
+}
+
+impl Enumerated {
+    /// The probabilities of a loss above ln(ratio); `None` where a loss is too near to tell.
+    pub fn above_ln(&self, ratio: &Rational) -> Option<Event> {
+        if *ratio == 1 {
+            return Some(self.event(1));
+        }
+        let target = self.fixed.rational(ratio);
+        let exp = |units: i128| self.fixed.exp(&Rational::from((Integer::from(units), self.denominator.clone())));
+        // The largest number of units whose exponential is not above the ratio, by bisection around the logarithm in doubles.
+        let near = ratio.to_f64().ln() * self.denominator.to_f64();
+        let slack = near.abs() * 1e-9 + 4.0;
+        let (mut low, mut high) = ((near - slack) as i128, (near + slack) as i128);
+        if exp(low).upper > target.lower || exp(high).lower < target.upper {
+            return None;
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            let at = exp(middle);
+            if at.upper <= target.lower {
+                low = middle;
+            } else if at.lower >= target.upper {
+                high = middle;
+            } else {
+                return None;
+            }
+        }
+        Some(self.event(high))
+    }
+
+    /// E_P\[g(L)\] for g between zero and one, over at most so many pairs of atoms.
+    pub fn mean_under_p(&self, most: usize, g: &dyn Fn(&Rational) -> Span) -> Option<Span> {
+        self.mean(most, g, |atom| &atom.p, &self.missing.0)
+    }
+
+    /// E_Q\[g(L)\].
+    pub fn mean_under_q(&self, most: usize, g: &dyn Fn(&Rational) -> Span) -> Option<Span> {
+        self.mean(most, g, |atom| &atom.q, &self.missing.1)
+    }
+
+    fn mean(
+        &self,
+        most: usize,
+        g: &dyn Fn(&Rational) -> Span,
+        mass: fn(&Atom) -> &Integer,
+        missing: &Integer,
+    ) -> Option<Span> {
+        if self.first.len() * self.second.len() > most {
+            return None;
+        }
+        let mut sum = Span { lower: Integer::new(), upper: missing.clone() };
+        for a in &self.first {
+            for b in &self.second {
+                let loss = Rational::from((Integer::from(a.loss + b.loss), self.denominator.clone()));
+                let both = (mass(a) * mass(b)).complete();
+                // The stored mass of a pair is rounded down by at most one unit; that unit is missing, too.
+                let weight = Span { lower: both.clone() >> self.fixed.bits, upper: (both >> self.fixed.bits) + 1 };
+                sum = self.fixed.add(&sum, &self.fixed.mul(&weight, &g(&loss)));
+            }
+        }
+        Some(sum)
+    }
+}

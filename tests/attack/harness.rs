@@ -1,0 +1,246 @@
+//! Runs cases in processes of their own, so that one that hangs or dies fails alone.
+//!
+//! A worker is this test program again, asked for its ignored test `worker` and a range of cases of one class. It says on
+//! standard output what it asks and what it found, a line each. One that takes longer over a question than it may is killed,
+//! and the next one goes on behind that case.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    io::{BufRead, BufReader},
+    panic,
+    process::{Child, Command, Stdio},
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{
+    account,
+    cases::{self, Numbers},
+    decisions, noise, program,
+    record::{Record, Row, say},
+    risk,
+};
+
+const CASES: &str = "ASSAY_ATTACK_CASES";
+const MULTIPLIER: &str = "ASSAY_ATTACK";
+const TABLE: &str = "ASSAY_ATTACK_TABLE";
+/// The processor seconds that a question may take.
+const MOST_SECONDS: f64 = 20.0;
+
+/// Everything that was noted of a class, or of all.
+#[derive(Debug, Default)]
+pub struct Table {
+    /// By kind of question.
+    pub rows: BTreeMap<String, Row>,
+    /// Every failure.
+    pub failures: Vec<String>,
+    /// The slowest and the widest answers and what had none, each with the question.
+    pub notes: BTreeMap<String, String>,
+}
+
+/// What the harness multiplies the number of cases by.
+fn multiplier() -> u64 {
+    env::var(MULTIPLIER).ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
+/// Attacks with so many cases of each class, times the multiplier; fails if one statement is false or one question stays
+/// without an answer.
+pub fn attack(classes: &[(&str, u64)]) {
+    let times = multiplier();
+    let mut failures = Vec::new();
+    for (class, cases) in classes {
+        let table = run(class, 0, cases * times);
+        if let Ok(path) = env::var(TABLE) {
+            table.append(class, &path);
+        }
+        assert!(table.rows.values().map(|row| row.checks).sum::<u64>() > 0, "{class}: nothing was checked");
+        if times == 1 {
+            failures.extend(
+                table.notes.iter().filter(|(what, _)| what.starts_with("unanswered")).map(|(_, note)| note.clone()),
+            );
+        }
+        failures.extend(table.failures);
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+impl Table {
+    /// Adds a line of tab-separated fields for each kind, and the notes, to a file.
+    fn append(&self, class: &str, path: &str) {
+        use std::io::Write;
+        let mut file = fs::OpenOptions::new().create(true).append(true).open(path).expect("the table can be written");
+        let mut text = String::new();
+        for (kind, row) in &self.rows {
+            text += &format!("row\t{class}\t{kind}\t{}\n", row.to_line());
+        }
+        for (what, note) in &self.notes {
+            text += &format!("note\t{class}\t{what}\t{note}\n");
+        }
+        for failure in &self.failures {
+            text += &format!("failure\t{class}\t{failure}\n");
+        }
+        file.write_all(text.as_bytes()).expect("the table can be written");
+    }
+}
+
+/// Runs the cases from `from` to below `to`.
+fn run(class: &str, from: u64, to: u64) -> Table {
+    let mut table = Table::default();
+    let mut next = from;
+    while next < to {
+        next = Worker::start(class, next, to).listen(&mut table, next);
+    }
+    table
+}
+
+struct Worker {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+    class: String,
+    to: u64,
+}
+
+impl Worker {
+    fn start(class: &str, from: u64, to: u64) -> Self {
+        let mut child = Command::new(env::current_exe().expect("this test has a path"))
+            .args(["worker", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
+            .env(CASES, format!("{class}:{from}:{to}"))
+            .env("RAYON_NUM_THREADS", "1")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a worker starts");
+        let out = BufReader::new(child.stdout.take().expect("piped"));
+        let (send, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                // The test runner may write before the first line.
+                if let Some((_, line)) = line.split_once("attack\t")
+                    && send.send(line.to_string()).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        Worker { child, lines, class: class.to_string(), to }
+    }
+
+    /// The processor seconds that the worker has taken; `None` where the system does not tell.
+    fn seconds(&self) -> Option<f64> {
+        let text = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+        // User and system time of the process in hundredths, fields 14 and 15 of proc(5).
+        Some((fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?) / 100.0)
+    }
+
+    /// Notes what the worker says until it ends or is killed; the next case to run.
+    fn listen(mut self, table: &mut Table, from: u64) -> u64 {
+        let (mut case, mut asked, mut finished) = (from, String::from("start"), false);
+        let (mut since, mut since_cpu) = (Instant::now(), self.seconds().unwrap_or(0.0));
+        loop {
+            match self.lines.recv_timeout(Duration::from_millis(500)) {
+                Ok(line) => {
+                    (since, since_cpu) = (Instant::now(), self.seconds().unwrap_or(0.0));
+                    match line.split_once('\t') {
+                        Some(("case", number)) => case = number.parse().expect("a number"),
+                        Some(("ask", kind)) => asked = kind.to_string(),
+                        Some(("done", _)) => finished = true,
+                        Some((what, rest)) => table.note(&self.class, what, rest),
+                        None => {}
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    let spent = self.seconds().map_or(since.elapsed().as_secs_f64(), |now| now - since_cpu);
+                    if spent > MOST_SECONDS {
+                        let _ = self.child.kill();
+                        let _ = self.child.wait();
+                        table.rows.entry(asked.clone()).or_default().unanswered += 1;
+                        let note = format!("{} case {case}: no answer in {MOST_SECONDS} s", self.class);
+                        table.notes.insert(format!("unanswered {asked} {case}"), note);
+                        return case + 1;
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let status = self.child.wait().expect("the worker ends");
+        if finished && status.success() {
+            return self.to;
+        }
+        // It died: a panic is a failure of what was asked last.
+        let row = table.rows.entry(asked.clone()).or_default();
+        (row.checks, row.failures) = (row.checks + 1, row.failures + 1);
+        table.failures.push(format!("{} case {case}, {asked}: the process died with {status}", self.class));
+        case + 1
+    }
+}
+
+impl Table {
+    fn note(&mut self, class: &str, what: &str, rest: &str) {
+        let Some((kind, rest)) = rest.split_once('\t') else { return };
+        match what {
+            "row" => {
+                if let Some(row) = Row::from_line(rest) {
+                    self.rows.entry(kind.to_string()).or_default().and(&row);
+                }
+            }
+            "failure" => self.failures.push(rest.to_string()),
+            "refused" => {
+                self.notes.insert(format!("refused {kind}"), rest.to_string());
+            }
+            // A worse one of the same kind replaces it.
+            "slow" | "wide" => {
+                let name = format!("{what} {kind}");
+                let worse = |note: &String| note.split('\t').next().and_then(|value| value.parse().ok()).unwrap_or(0.0);
+                let new: f64 = worse(&rest.to_string());
+                if self.notes.get(&name).is_none_or(|old| worse(old) < new) {
+                    self.notes.insert(name, rest.to_string());
+                }
+            }
+            _ => unreachable!("{class}: {what}"),
+        }
+    }
+}
+
+/// The cases that the surroundings name, in this process.
+pub fn work() {
+    let Ok(text) = env::var(CASES) else { return };
+    let fields: Vec<&str> = text.split(':').collect();
+    let [class, from, to] = fields[..] else { panic!("CLASS:FROM:TO, not {text}") };
+    let whole = |text: &str| -> u64 { text.parse().expect("a number") };
+    for number in whole(from)..whole(to) {
+        say(&format!("case\t{number}"));
+        let mut record = Record::new(format!("{class}:{number}"));
+        let mut numbers = Numbers::of(class, number);
+        let outcome = panic::catch_unwind(panic::AssertUnwindSafe(|| one(class, &mut numbers, &mut record)));
+        for (kind, row) in &record.rows {
+            say(&format!("row\t{kind}\t{}", row.to_line()));
+        }
+        if let Err(why) = outcome {
+            panic::resume_unwind(why);
+        }
+    }
+    say("done\t");
+}
+
+/// A class is one of compositions, or one of other questions. A law that is too long to list is no case.
+fn one(class: &str, numbers: &mut Numbers, record: &mut Record) {
+    let _ = match class {
+        "noise" => noise::gaussian(numbers, record),
+        "Laplace noise" => noise::laplace(numbers, record),
+        "SafeTab" => noise::safetab(numbers, record),
+        "risk single" => risk::single(numbers, record),
+        "risk bound" => risk::most(numbers, record),
+        "risk hierarchical" => risk::hierarchical(numbers, record),
+        "calibrate" => decisions::calibrated(numbers, record),
+        "allocate" => decisions::allocated(numbers, record),
+        "paths" => decisions::paths(numbers, record),
+        "conversions" => decisions::converted(numbers, record),
+        "crossings" => decisions::crossings(numbers, record),
+        "program" => program::attack(numbers, record),
+        class if cases::CLASSES.contains(&class) => account::attack(class, numbers, record),
+        other => panic!("no class {other}"),
+    };
+}
