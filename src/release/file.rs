@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::{
     GeoLevel, Neighbors, Paths, Query, Release,
-    schema_file::{self, AttributeFile, RecodeFile},
+    schema_file::{self, AttributeFile, RecodeFile, SelectionFile},
 };
 use crate::{error::Result, numeric::rational, toml_reader::TomlReader};
 
@@ -28,6 +28,8 @@ struct ReleaseFile {
     attributes: Vec<AttributeFile>,
     #[serde(default, rename = "recode")]
     recodes: Vec<RecodeFile>,
+    #[serde(default, rename = "selection")]
+    selections: Vec<SelectionFile>,
 }
 
 #[derive(Deserialize)]
@@ -117,7 +119,7 @@ impl ReleaseReader<'_> {
         let sum = levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
         self.adds_up(raw.rho.span().start, &sum, &rho, "the shares of the levels")?;
         let paths = raw.paths.as_ref().map(|paths| self.paths(paths, &levels)).transpose()?;
-        let schema = schema_file::schema(self.0, &raw.attributes, &raw.recodes)?;
+        let schema = schema_file::schema(self.0, &raw.attributes, &raw.recodes, &raw.selections)?;
         Ok(Release {
             paths,
             schema,

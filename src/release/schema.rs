@@ -6,8 +6,9 @@
 //! which has the same property, so that a record moves two counts of it at most, each by one.
 //!
 //! In a release file: `[[attribute]]` with `name` and `values` (names) or `size` (then the values are 0, 1, ...), and
-//! `[[recode]]` with `name`, `attribute` and `groups`, lists of values. The name of a query says what it keeps:
-//! `hispanic * cenrace`, `detailed` for all attributes, `total` for none.
+//! `[[recode]]` with `name`, `attribute` and `groups`, lists of values. `[[selection]]` with `name`, `attribute` and `values` is
+//! about constraints: the Bureau's noisy measurement files name such selections of values. The name of a query says what it
+//! keeps: `hispanic * cenrace`, `detailed` for all attributes, `total` for none.
 
 use crate::error::{Error, Result};
 
@@ -21,6 +22,19 @@ pub struct Schema {
     pub attributes: Vec<Attribute>,
     /// Attributes in groups of values.
     pub recodes: Vec<Recode>,
+    /// Values of attributes by a name, which constraints are about.
+    pub selections: Vec<Selection>,
+}
+
+/// Some values of an attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// Its name.
+    pub name: String,
+    /// Which attribute.
+    pub attribute: usize,
+    /// Whether each value belongs to it.
+    pub selected: Vec<bool>,
 }
 
 /// An attribute and its values.
@@ -53,6 +67,11 @@ impl Schema {
 
     /// The query group of a name: attributes or recodes joined by `*`, `total` or `detailed`.
     pub fn group(&self, name: &str) -> Result<QueryGroup> {
+        Ok(self.kept(name, &self.keeps(name)?))
+    }
+
+    /// What the query of a name keeps of each attribute; `None` where it sums over it.
+    pub fn keeps(&self, name: &str) -> Result<Vec<Option<Kept>>> {
         let mut kept: Vec<Option<Kept>> = vec![None; self.attributes.len()];
         match name.trim() {
             "total" => {}
@@ -73,7 +92,7 @@ impl Schema {
                 }
             }
         }
-        Ok(self.kept(name, &kept))
+        Ok(kept)
     }
 
     fn expected(&self, part: &str) -> String {
@@ -124,9 +143,12 @@ impl Schema {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Kept {
+/// How a query keeps an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Every value.
     Whole,
+    /// The groups of a recode, by its number in the schema.
     Recode(usize),
 }
 
@@ -169,7 +191,7 @@ mod tests {
             group_of: (0..63).map(|value| u32::from(value > 5)).collect(),
             groups: vec!["a".into(), "b".into()],
         };
-        let schema = Schema { attributes, recodes: vec![recode] };
+        let schema = Schema { attributes, recodes: vec![recode], ..Schema::default() };
         assert_eq!(schema.cells(), 252);
         let group = schema.group("cenrace * votingage").unwrap();
         assert_eq!((group.counts(), group.labels[5].as_str()), (126, "2 * 1"));

@@ -1,9 +1,9 @@
-//! The TOML form of a histogram: `[[attribute]]` and `[[recode]]` of a release.
+//! The TOML form of a histogram: `[[attribute]]`, `[[recode]]` and `[[selection]]` of a release.
 
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::schema::{Attribute, MOST_CELLS, Recode, Schema};
+use super::schema::{Attribute, MOST_CELLS, Recode, Schema, Selection};
 use crate::{error::Result, toml_reader::TomlReader};
 
 #[derive(Deserialize)]
@@ -22,14 +22,24 @@ pub(super) struct RecodeFile {
     groups: Vec<Vec<Spanned<String>>>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SelectionFile {
+    name: Spanned<String>,
+    attribute: Spanned<String>,
+    values: Vec<Spanned<String>>,
+}
+
 /// The histogram of a release; `None` if it names no attribute.
 pub(super) fn schema(
     reader: &TomlReader,
     attributes: &[AttributeFile],
     recodes: &[RecodeFile],
+    selections: &[SelectionFile],
 ) -> Result<Option<Schema>> {
+    let of_selections = selections.iter().map(|selection| &selection.name);
     let names = || attributes.iter().map(|attribute| &attribute.name).chain(recodes.iter().map(|recode| &recode.name));
-    reader.no_duplicates(names(), "attribute or recode")?;
+    reader.no_duplicates(names().chain(of_selections), "attribute, recode or selection")?;
     let taken = |name: &str| name.is_empty() || name == "total" || name == "detailed" || name.contains('*');
     if let Some(name) = names().find(|name| taken(name.get_ref().trim())) {
         let (at, name) = (name.span().start, name.get_ref());
@@ -44,6 +54,10 @@ pub(super) fn schema(
     for raw in recodes {
         let recode = recode(reader, raw, &schema)?;
         schema.recodes.push(recode);
+    }
+    for raw in selections {
+        let selection = selection(reader, raw, &schema)?;
+        schema.selections.push(selection);
     }
     Ok((!attributes.is_empty()).then_some(schema))
 }
@@ -71,10 +85,7 @@ fn attribute(reader: &TomlReader, raw: &AttributeFile, cells: usize) -> Result<A
 
 /// A recode of an attribute that the schema already has.
 fn recode(reader: &TomlReader, raw: &RecodeFile, schema: &Schema) -> Result<Recode> {
-    let name = raw.attribute.get_ref();
-    let attribute = schema.attributes.iter().position(|attribute| attribute.name == *name).ok_or_else(|| {
-        reader.refuse(raw.attribute.span().start, format!("{name:?} is not an attribute of this file"))
-    })?;
+    let (name, attribute) = (raw.attribute.get_ref(), known_attribute(reader, &raw.attribute, schema)?);
     let values = &schema.attributes[attribute].values;
     let mut group_of = vec![u32::MAX; values.len()];
     for (group, members) in raw.groups.iter().enumerate() {
@@ -96,4 +107,26 @@ fn recode(reader: &TomlReader, raw: &RecodeFile, schema: &Schema) -> Result<Reco
     };
     let groups = raw.groups.iter().map(joined).collect();
     Ok(Recode { name: raw.name.get_ref().clone(), attribute, group_of, groups })
+}
+
+fn known_attribute(reader: &TomlReader, name: &Spanned<String>, schema: &Schema) -> Result<usize> {
+    schema.attributes.iter().position(|attribute| attribute.name == *name.get_ref()).ok_or_else(|| {
+        reader.refuse(name.span().start, format!("{:?} is not an attribute of this file", name.get_ref()))
+    })
+}
+
+/// A selection of values of an attribute that the schema already has.
+fn selection(reader: &TomlReader, raw: &SelectionFile, schema: &Schema) -> Result<Selection> {
+    let attribute = known_attribute(reader, &raw.attribute, schema)?;
+    let values = &schema.attributes[attribute].values;
+    reader.no_duplicates(raw.values.iter(), "value")?;
+    let mut selected = vec![false; values.len()];
+    for member in &raw.values {
+        let value = values.iter().position(|value| value == member.get_ref()).ok_or_else(|| {
+            let why = format!("{:?} is not a value of {:?}", member.get_ref(), raw.attribute.get_ref());
+            reader.refuse(member.span().start, why)
+        })?;
+        selected[value] = true;
+    }
+    Ok(Selection { name: raw.name.get_ref().clone(), attribute, selected })
 }

@@ -40,7 +40,7 @@ impl Tree {
 
     /// A tree from its arrays, which the caller has checked: each level's starts ascend strictly from 0 to the number of
     /// units of the next level, and the order is a permutation of the rows.
-    pub(super) fn from_parts(starts: Vec<Vec<u32>>, order: Vec<u32>) -> Tree {
+    pub(crate) fn from_parts(starts: Vec<Vec<u32>>, order: Vec<u32>) -> Tree {
         Tree { starts, order }
     }
 
@@ -95,7 +95,7 @@ impl Tree {
     }
 
     /// The parent of each unit of a level below the root.
-    pub(super) fn parents(&self, level: usize) -> Vec<u32> {
+    pub(crate) fn parents(&self, level: usize) -> Vec<u32> {
         let mut parents = Vec::with_capacity(self.units(level));
         for (parent, ends) in self.starts[level - 1].windows(2).enumerate() {
             parents.resize(ends[1] as usize, parent as u32);

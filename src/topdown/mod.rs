@@ -18,9 +18,11 @@
 
 pub mod estimate;
 pub mod estimates_file;
+pub mod gls;
 pub mod histograms;
 pub mod kronecker;
 pub mod level_variances;
 pub mod measure;
 pub mod measurement_files;
+pub mod nmf;
 pub mod variance;

@@ -17,6 +17,6 @@ pub(super) fn size() -> Result<(usize, usize)> {
 /// The query groups of Figure 2, over two attributes of two values.
 pub(in crate::replication) fn query_groups() -> Result<Vec<QueryGroup>> {
     let attribute = |name: &str| Attribute { name: name.to_string(), values: vec!["0".into(), "1".into()] };
-    let schema = Schema { attributes: vec![attribute("first"), attribute("second")], recodes: Vec::new() };
+    let schema = Schema { attributes: vec![attribute("first"), attribute("second")], ..Schema::default() };
     ["total", "first", "second", "detailed"].iter().map(|name| schema.group(name)).collect()
 }

@@ -30,7 +30,7 @@ pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
         name: name.to_string(),
         values: (0..size).map(|value| value.to_string()).collect(),
     };
-    let schema = Schema { attributes: vec![attribute("a", 2), attribute("b", 3)], recodes: Vec::new() };
+    let schema = Schema { attributes: vec![attribute("a", 2), attribute("b", 3)], ..Schema::default() };
     let budget = Rational::from((7, 3));
     let part = |name: &str, of: u32| (name.to_string(), Rational::from((of, 10)));
     let queries = vec![vec![part("detailed", 5), part("a", 3), part("b", 2)]; 6];

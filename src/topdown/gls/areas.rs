@@ -1,0 +1,236 @@
+//! Sums over sets of leaves: their estimates, and their covariances with all correlations.
+//!
+//! Given the final estimate z of a unit, the sum of an area's leaves in it has the mean A z + k and the covariance R, in every
+//! sector. A leaf of the area has A = 1, k = 0 and R = 0, and so has a unit that lies in the area altogether. From the
+//! children, with the sums over those that the area touches and V, S of all,
+//!
+//! T = sum of A_c C_c,   A = T V^-,   k = sum of (k_c + A_c x_c) - A S,
+//! R = sum of (R_c + A_c C_c A_c') - T V^- T'.
+//!
+//! Beside a child o without an estimate, which gets what the others leave, A = A_o, and
+//! R = sum of (R_c + A_c C_c A_c') - T A' - A T' + A V A'. Everything is known on the way up; at the root the estimate is
+//! A z + k with the covariance A F A' + R.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use super::{
+    belief::{Belief, Below, add_part, apply},
+    matrix::{Factor, Matrix},
+    problem::Shape,
+};
+use crate::spine::hierarchy::Tree;
+
+/// What an area has of a unit, given the unit's final estimate.
+#[derive(Clone, Debug)]
+pub enum AreaPart {
+    /// All of it.
+    Whole,
+    /// A part of it.
+    Some(Box<Linear>),
+}
+
+/// A z + k with the covariance R, on the shape of the unit.
+#[derive(Clone, Debug)]
+pub struct Linear {
+    factors: Vec<Matrix>,
+    rest: Vec<Matrix>,
+    constant: Vec<f64>,
+}
+
+impl AreaPart {
+    /// The estimate of the area's sum, from the unit's final estimate.
+    pub fn estimate(&self, last: &Belief) -> Belief {
+        let AreaPart::Some(linear) = self else { return last.clone() };
+        let mut x = apply(&last.shape, &linear.factors, &last.x);
+        x.iter_mut().zip(&linear.constant).for_each(|(x, k)| *x += k);
+        let covariance = (linear.factors.iter().zip(&linear.rest).zip(last.covariance.iter()))
+            .map(|((a, r), f)| {
+                let mut sum = a.times(f).times(&a.transposed());
+                sum.add(1.0, r);
+                sum.symmetric()
+            })
+            .collect();
+        Belief { shape: last.shape.clone(), x, covariance: Arc::new(covariance) }
+    }
+}
+
+/// What an area has of the children of a unit, as they come.
+#[derive(Clone, Debug)]
+pub struct Touched {
+    shape: Arc<Shape>,
+    /// How many children lie in the area altogether.
+    whole: usize,
+    /// T.
+    products: Vec<Matrix>,
+    /// The sum of R_c + A_c C_c A_c'.
+    squares: Vec<Matrix>,
+    /// The sum of k_c + A_c x_c.
+    means: Vec<f64>,
+    /// A of the child without an estimate.
+    open: Option<Vec<Matrix>>,
+}
+
+impl Touched {
+    /// Nothing yet, of the children of a unit of this shape.
+    pub fn new(shape: Arc<Shape>) -> Touched {
+        let zeros = || shape.rows.iter().map(|rows| Matrix::zero(rows.len(), rows.len())).collect::<Vec<_>>();
+        Touched { whole: 0, products: zeros(), squares: zeros(), means: vec![0.0; shape.len], open: None, shape }
+    }
+
+    /// Takes in what the area has of a child with an estimate.
+    pub fn add(&mut self, part: &AreaPart, child: &Belief) {
+        let places = child.shape.places_in(&self.shape);
+        match part {
+            AreaPart::Whole => {
+                self.whole += 1;
+                add_part(&self.shape, &mut self.means, &child.shape, &child.x);
+                for (sector, places) in places.iter().enumerate() {
+                    self.products[sector].add_at(1.0, &child.covariance[sector], places);
+                    self.squares[sector].add_at(1.0, &child.covariance[sector], places);
+                }
+            }
+            AreaPart::Some(linear) => {
+                let mut mean = apply(&child.shape, &linear.factors, &child.x);
+                mean.iter_mut().zip(&linear.constant).for_each(|(mean, k)| *mean += k);
+                add_part(&self.shape, &mut self.means, &child.shape, &mean);
+                for (sector, places) in places.iter().enumerate() {
+                    let product = linear.factors[sector].times(&child.covariance[sector]);
+                    self.squares[sector].add_at(1.0, &product.times(&linear.factors[sector].transposed()), places);
+                    self.squares[sector].add_at(1.0, &linear.rest[sector], places);
+                    self.products[sector].add_at(1.0, &product, places);
+                }
+            }
+        }
+    }
+
+    /// Takes in what the area has of the child without an estimate, which has the shape of its parent.
+    pub fn add_open(&mut self, part: &AreaPart) {
+        match part {
+            AreaPart::Whole => {
+                self.whole += 1;
+                self.open = Some(self.shape.rows.iter().map(|rows| Matrix::identity(rows.len())).collect());
+            }
+            AreaPart::Some(linear) => {
+                self.means.iter_mut().zip(&linear.constant).for_each(|(mean, k)| *mean += k);
+                self.squares.iter_mut().zip(&linear.rest).for_each(|(sum, rest)| sum.add(1.0, rest));
+                self.open = Some(linear.factors.clone());
+            }
+        }
+    }
+
+    /// What the area has of the unit, which has so many children; `open` says that one of them has no estimate.
+    pub fn join(self, below: &Below, children: usize, open: bool) -> AreaPart {
+        if self.whole == children {
+            return AreaPart::Whole;
+        }
+        let mut rest = self.squares;
+        let factors: Vec<Matrix> = if open {
+            self.open.unwrap_or_else(|| rest.iter().map(|rest| Matrix::zero(rest.rows, rest.rows)).collect())
+        } else {
+            let factor = |(v, t): (Matrix, &Matrix)| {
+                // A' = V^- T', as V is symmetric.
+                let mut transposed = t.transposed();
+                Factor::new(&v).solve(&mut transposed.entries, t.rows);
+                transposed.transposed()
+            };
+            below.covariance().into_iter().zip(&self.products).map(factor).collect()
+        };
+        let all = below.covariance();
+        for (sector, rest) in rest.iter_mut().enumerate() {
+            let (a, t) = (&factors[sector], &self.products[sector]);
+            let across = t.times(&a.transposed());
+            rest.add(-1.0, &across);
+            if open {
+                rest.add(-1.0, &across.transposed());
+                rest.add(1.0, &a.times(&all[sector]).times(&a.transposed()));
+            }
+        }
+        let mut constant = self.means;
+        let shared = apply(&self.shape, &factors, &below.x);
+        constant.iter_mut().zip(&shared).for_each(|(k, s)| *k -= s);
+        let rest = rest.into_iter().map(Matrix::symmetric).collect();
+        AreaPart::Some(Box::new(Linear { factors, rest, constant }))
+    }
+}
+
+/// The areas of a tree while its pass goes upwards.
+#[derive(Debug, Default)]
+pub struct AreaSums {
+    /// The areas of each leaf that lies in any.
+    of_leaf: HashMap<usize, Vec<u32>>,
+    /// By unit and area, at the level whose children are coming in.
+    touched: BTreeMap<(usize, u32), Touched>,
+    /// By unit and area, at the level that was joined last.
+    parts: BTreeMap<(usize, u32), AreaPart>,
+    /// Those of units without an estimate.
+    open: BTreeMap<(usize, u32), AreaPart>,
+}
+
+impl AreaSums {
+    /// Areas of leaves: for each leaf that lies in any its areas.
+    pub fn new(of_leaf: HashMap<usize, Vec<u32>>) -> AreaSums {
+        AreaSums { of_leaf, ..AreaSums::default() }
+    }
+
+    /// A leaf has its own estimate; `parent` is its parent, of a shape.
+    pub(super) fn leaf(&mut self, unit: usize, parent: Option<(usize, &Arc<Shape>)>, belief: &Belief) {
+        for area in self.of_leaf.get(&unit).into_iter().flatten() {
+            let Some((parent, shape)) = parent else {
+                self.parts.insert((unit, *area), AreaPart::Whole);
+                continue;
+            };
+            let touched = self.touched.entry((parent, *area)).or_insert_with(|| Touched::new(shape.clone()));
+            touched.add(&AreaPart::Whole, belief);
+        }
+    }
+
+    /// All children of a level have come in; `leaves` says that they are leaves.
+    pub(super) fn join(&mut self, tree: &Tree, level: usize, leaves: bool, below: &[Below], open: &[Option<u32>]) {
+        if self.of_leaf.is_empty() {
+            return;
+        }
+        for (unit, child) in open.iter().enumerate().filter_map(|(unit, open)| Some((unit, (*open)? as usize))) {
+            let own: Vec<(u32, AreaPart)> = if leaves {
+                self.of_leaf.get(&child).into_iter().flatten().map(|area| (*area, AreaPart::Whole)).collect()
+            } else {
+                let own = self.open.range((child, 0)..=(child, u32::MAX));
+                own.map(|((_, area), part)| (*area, part.clone())).collect()
+            };
+            for (area, part) in own {
+                let shape = || Touched::new(below[unit].shape.clone());
+                self.touched.entry((unit, area)).or_insert_with(shape).add_open(&part);
+            }
+        }
+        self.open.clear();
+        let touched = std::mem::take(&mut self.touched);
+        let join = |((unit, area), touched): ((usize, u32), Touched)| {
+            let children = tree.children(level, unit).len();
+            ((unit, area), touched.join(&below[unit], children, open[unit].is_some()))
+        };
+        self.parts = touched.into_iter().map(join).collect();
+    }
+
+    /// The units of a level have their estimates: what areas have of them goes to their parents, of these shapes.
+    pub(super) fn hand_up(&mut self, beliefs: &[Option<Belief>], parents: &[u32], shapes: &[Arc<Shape>]) {
+        for ((unit, area), part) in std::mem::take(&mut self.parts) {
+            let parent = parents[unit] as usize;
+            match &beliefs[unit] {
+                None => {
+                    self.open.insert((unit, area), part);
+                }
+                Some(belief) => {
+                    let shape = || Touched::new(shapes[parent].clone());
+                    self.touched.entry((parent, area)).or_insert_with(shape).add(&part, belief);
+                }
+            }
+        }
+    }
+
+    /// What each area that the tree has leaves of has of its root.
+    pub fn of_root(self) -> Vec<(u32, AreaPart)> {
+        self.parts.into_iter().map(|((_, area), part)| (area, part)).collect()
+    }
+}

@@ -1,0 +1,266 @@
+//! Estimates with their covariances, and what is done with them on a tree.
+//!
+//! Let a unit p have the children c, whose subtrees alone give the estimates x_c with covariances C_c. Their sum S has the
+//! covariance V, the sum of the C_c. Upwards, with the unit's own counts, of information M and right side b,
+//!
+//! C_p = (V^-1 + M)^-1,   x_p = S + C_p (b - M S).
+//!
+//! Downwards, once the unit's final estimate z_p with covariance F_p is known, the children get the conditional mean given
+//! their sum, which is linear in z_p:
+//!
+//! z_c = x_c + C_c V^- (z_p - S),   F_c = C_c - C_c N C_c,   N = V^- - V^- F_p V^-.
+//!
+//! Coordinates that constraints make zero are left out altogether. V is singular only where a sum is fixed, as a state's
+//! total is; then any V^- does, because z_p - S and the columns of C_c lie in its range.
+//!
+//! A child without counts of its own or below it has no estimate. There may be one among its siblings: it gets z_p - S, with
+//! the covariance F_p + V, and tells nothing of the others.
+
+use std::sync::Arc;
+
+use super::{
+    matrix::{Factor, Matrix, combined, multiply_add},
+    problem::{Problem, Shape},
+};
+
+/// An estimate and its covariance in each sector.
+#[derive(Clone, Debug)]
+pub struct Belief {
+    /// The coordinates that are not zero.
+    pub shape: Arc<Shape>,
+    /// The estimate.
+    pub x: Vec<f64>,
+    /// The covariance of each column of each sector. Units that measure alike share it.
+    pub covariance: Arc<Vec<Matrix>>,
+}
+
+/// What a unit's own counts say: information and right side on its shape.
+pub struct Measured {
+    /// M.
+    pub information: Arc<Vec<Matrix>>,
+    /// b.
+    pub right_side: Vec<f64>,
+}
+
+/// C B in every sector.
+pub(super) fn apply(shape: &Shape, matrices: &[Matrix], x: &[f64]) -> Vec<f64> {
+    let mut product = vec![0.0; shape.len];
+    for (sector, matrix) in matrices.iter().enumerate() {
+        let at = shape.range(sector);
+        multiply_add(matrix, &x[at.clone()], shape.columns[sector], &mut product[at]);
+    }
+    product
+}
+
+impl Belief {
+    /// The estimate from a unit's own counts alone, given the inverse of their information.
+    pub fn alone(shape: Arc<Shape>, covariance: Arc<Vec<Matrix>>, right_side: &[f64]) -> Belief {
+        let x = apply(&shape, &covariance, right_side);
+        Belief { shape, x, covariance }
+    }
+
+    /// With independent measurements besides.
+    fn with(self, measured: &Measured) -> Belief {
+        let Belief { shape, mut x, covariance } = self;
+        let information = &measured.information;
+        let covariance: Vec<Matrix> =
+            covariance.iter().zip(information.iter()).map(|(own, more)| combined(own, more)).collect();
+        let mut rest = apply(&shape, information, &x);
+        rest.iter_mut().zip(&measured.right_side).for_each(|(rest, b)| *rest = b - *rest);
+        let step = apply(&shape, &covariance, &rest);
+        x.iter_mut().zip(&step).for_each(|(x, step)| *x += step);
+        Belief { shape, x, covariance: Arc::new(covariance) }
+    }
+
+    /// With its total fixed; `Err` with the total that it has, if that is fixed already and another.
+    pub fn with_total(self, problem: &Problem, total: f64) -> std::result::Result<Belief, f64> {
+        // The total touches the one column of the first sector alone.
+        let functional = problem.total_on(&self.shape);
+        let own = &self.covariance[0];
+        let at = self.shape.range(0);
+        let has: f64 = functional.iter().zip(&self.x[at.clone()]).map(|(a, x)| a * x).sum();
+        let mut column = vec![0.0; functional.len()];
+        multiply_add(own, &functional, 1, &mut column);
+        let variance: f64 = functional.iter().zip(&column).map(|(a, c)| a * c).sum();
+        let terms: f64 = functional.iter().enumerate().map(|(at, a)| a * a * own.at(at, at)).sum();
+        if variance <= 1e-11 * terms {
+            // Roundings of a sum of millions in doubles are far below a tenth of a person.
+            return if (has - total).abs() < 0.1 { Ok(self) } else { Err(has) };
+        }
+        let Belief { shape, mut x, covariance } = self;
+        let mut matrices = (*covariance).clone();
+        for (x, c) in x[at].iter_mut().zip(&column) {
+            *x += c * (total - has) / variance;
+        }
+        let size = column.len();
+        for (place, entry) in matrices[0].entries.iter_mut().enumerate() {
+            *entry -= column[place / size] * column[place % size] / variance;
+        }
+        Ok(Belief { shape, x, covariance: Arc::new(matrices) })
+    }
+}
+
+/// The sum of the estimates of children, as they come.
+#[derive(Clone, Debug)]
+pub struct Below {
+    /// The coordinates that some child has.
+    pub shape: Arc<Shape>,
+    /// S.
+    pub x: Vec<f64>,
+    /// Covariances with how many children have each.
+    patterns: Vec<(Arc<Vec<Matrix>>, Arc<Shape>, u32)>,
+}
+
+impl Below {
+    /// No child yet.
+    pub fn new(shape: Arc<Shape>) -> Below {
+        Below { x: vec![0.0; shape.len], shape, patterns: Vec::new() }
+    }
+
+    /// Takes a child in.
+    pub fn add(&mut self, child: &Belief) {
+        add_part(&self.shape, &mut self.x, &child.shape, &child.x);
+        match self.patterns.iter_mut().find(|(known, _, _)| Arc::ptr_eq(known, &child.covariance)) {
+            Some((_, _, count)) => *count += 1,
+            None => self.patterns.push((child.covariance.clone(), child.shape.clone(), 1)),
+        }
+    }
+
+    /// Whether no child was taken in.
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// V.
+    pub fn covariance(&self) -> Vec<Matrix> {
+        let mut sum: Vec<Matrix> = self.shape.rows.iter().map(|rows| Matrix::zero(rows.len(), rows.len())).collect();
+        for (covariance, shape, count) in &self.patterns {
+            let places = shape.places_in(&self.shape);
+            for ((sum, own), places) in sum.iter_mut().zip(covariance.iter()).zip(&places) {
+                sum.add_at(f64::from(*count), own, places);
+            }
+        }
+        sum
+    }
+
+    /// The estimate of the unit from what is below it and its own counts. `open` says that a child has no estimate, so that
+    /// its children say nothing of the unit. `None` if nothing is known of it.
+    pub fn estimate(&self, open: bool, measured: Option<&Measured>) -> Option<Belief> {
+        let shape = self.shape.clone();
+        match (open || self.is_empty(), measured) {
+            (false, None) => Some(Belief { shape, x: self.x.clone(), covariance: Arc::new(self.covariance()) }),
+            (false, Some(measured)) => {
+                let below = Belief { shape, x: self.x.clone(), covariance: Arc::new(self.covariance()) };
+                Some(below.with(measured))
+            }
+            (true, None) => None,
+            (true, Some(measured)) => {
+                let inverse = |matrix: &Matrix| Factor::new(matrix).inverse();
+                let covariance = Arc::new(measured.information.iter().map(inverse).collect());
+                Some(Belief::alone(shape, covariance, &measured.right_side))
+            }
+        }
+    }
+}
+
+/// Adds a vector on a shape to one on a shape that has all its coordinates.
+pub(super) fn add_part(whole: &Shape, to: &mut [f64], part: &Shape, from: &[f64]) {
+    if whole.number == part.number {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+        return;
+    }
+    for (sector, places) in part.places_in(whole).iter().enumerate() {
+        let columns = whole.columns[sector];
+        let to = &mut to[whole.range(sector)];
+        for (place, from) in places.iter().zip(from[part.range(sector)].chunks_exact(columns)) {
+            let start = *place as usize * columns;
+            to[start..start + columns].iter_mut().zip(from).for_each(|(to, from)| *to += from);
+        }
+    }
+}
+
+/// The part of a vector that a smaller shape has.
+fn part_of(whole: &Shape, x: &[f64], part: &Shape) -> Vec<f64> {
+    if whole.number == part.number {
+        return x.to_vec();
+    }
+    let mut kept = Vec::with_capacity(part.len);
+    for (sector, places) in part.places_in(whole).iter().enumerate() {
+        let (columns, from) = (whole.columns[sector], &x[whole.range(sector)]);
+        for place in places {
+            let start = *place as usize * columns;
+            kept.extend_from_slice(&from[start..start + columns]);
+        }
+    }
+    kept
+}
+
+/// How a unit's final estimate is handed down to its children.
+pub struct Descent {
+    shape: Arc<Shape>,
+    /// V^- (z - S), or z - S for the child without an estimate.
+    step: Vec<f64>,
+    /// N, or F + V.
+    inner: Vec<Matrix>,
+    open: bool,
+}
+
+impl Descent {
+    /// From the unit's final estimate and the sum of its children's.
+    pub fn new(last: &Belief, below: &Below, open: bool) -> Descent {
+        let shape = below.shape.clone();
+        let mut step: Vec<f64> = last.x.iter().zip(&below.x).map(|(z, s)| z - s).collect();
+        let mut inner = below.covariance();
+        if open {
+            inner.iter_mut().zip(last.covariance.iter()).for_each(|(v, f)| v.add(1.0, f));
+            return Descent { shape, step, inner, open };
+        }
+        for (sector, (v, f)) in inner.iter_mut().zip(last.covariance.iter()).enumerate() {
+            let factor = Factor::new(v);
+            factor.solve(&mut step[shape.range(sector)], shape.columns[sector]);
+            let inverse = factor.inverse().symmetric();
+            let mut rest = v.clone();
+            rest.add(-1.0, f);
+            *v = inverse.times(&rest).times(&inverse).symmetric();
+        }
+        Descent { shape, step, inner, open }
+    }
+
+    /// The final estimate of a child; of the one that has none, if `child` is `None`.
+    pub fn estimate(&self, child: Option<&Belief>) -> Belief {
+        let Some(child) = child else {
+            let covariance = Arc::new(self.inner.clone());
+            return Belief { shape: self.shape.clone(), x: self.step.clone(), covariance };
+        };
+        if self.open {
+            return child.clone();
+        }
+        Belief { shape: child.shape.clone(), x: self.mean(child), covariance: Arc::new(self.covariance(child)) }
+    }
+
+    /// The final estimate of a child without its covariance.
+    pub fn mean(&self, child: &Belief) -> Vec<f64> {
+        if self.open {
+            return child.x.clone();
+        }
+        let step = part_of(&self.shape, &self.step, &child.shape);
+        let mut x = apply(&child.shape, &child.covariance, &step);
+        x.iter_mut().zip(&child.x).for_each(|(x, own)| *x += own);
+        x
+    }
+
+    /// The final covariance of a child: the same for all children that have one covariance.
+    pub fn covariance(&self, child: &Belief) -> Vec<Matrix> {
+        if self.open {
+            return (*child.covariance).clone();
+        }
+        let places = child.shape.places_in(&self.shape);
+        let own = child.covariance.iter().zip(&self.inner).zip(&places);
+        own.map(|((own, inner), places)| {
+            let mut rest = own.clone();
+            rest.add(-1.0, &own.times(&inner.part(places)).times(own));
+            rest.symmetric()
+        })
+        .collect()
+    }
+}

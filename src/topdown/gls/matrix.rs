@@ -1,0 +1,261 @@
+//! Small dense matrices in doubles, row by row, and the factorization of matrices that may be singular.
+
+/// A matrix, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    /// How many rows it has.
+    pub rows: usize,
+    /// How many columns.
+    pub columns: usize,
+    /// The entries, one row after the other.
+    pub entries: Vec<f64>,
+}
+
+/// A pivot below this part of its own diagonal entry is zero: what is left of it are roundings. Constraints are exact, so
+/// that a direction either has the variance of noise or none.
+const CUT: f64 = 1e-11;
+
+impl Matrix {
+    /// A matrix of zeros.
+    pub fn zero(rows: usize, columns: usize) -> Matrix {
+        Matrix { rows, columns, entries: vec![0.0; rows * columns] }
+    }
+
+    /// The identity.
+    pub fn identity(size: usize) -> Matrix {
+        let mut matrix = Matrix::zero(size, size);
+        (0..size).for_each(|at| matrix.entries[at * size + at] = 1.0);
+        matrix
+    }
+
+    /// An entry.
+    pub fn at(&self, row: usize, column: usize) -> f64 {
+        self.entries[row * self.columns + column]
+    }
+
+    /// A row.
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.entries[row * self.columns..(row + 1) * self.columns]
+    }
+
+    fn row_mut(&mut self, row: usize) -> &mut [f64] {
+        &mut self.entries[row * self.columns..(row + 1) * self.columns]
+    }
+
+    /// The product with another matrix.
+    pub fn times(&self, other: &Matrix) -> Matrix {
+        let mut product = Matrix::zero(self.rows, other.columns);
+        multiply_add(self, &other.entries, other.columns, &mut product.entries);
+        product
+    }
+
+    /// The transposed matrix.
+    pub fn transposed(&self) -> Matrix {
+        let mut other = Matrix::zero(self.columns, self.rows);
+        for row in 0..self.rows {
+            for column in 0..self.columns {
+                other.entries[column * self.rows + row] = self.at(row, column);
+            }
+        }
+        other
+    }
+
+    /// Adds a multiple of a matrix of the same shape.
+    pub fn add(&mut self, factor: f64, other: &Matrix) {
+        self.entries.iter_mut().zip(&other.entries).for_each(|(to, from)| *to += factor * from);
+    }
+
+    /// Adds a multiple of a matrix of fewer rows and columns: row and column i of it belong to `places[i]`.
+    pub fn add_at(&mut self, factor: f64, other: &Matrix, places: &[u32]) {
+        for (row, to_row) in places.iter().enumerate() {
+            for (column, to_column) in places.iter().enumerate() {
+                self.entries[*to_row as usize * self.columns + *to_column as usize] += factor * other.at(row, column);
+            }
+        }
+    }
+
+    /// The rows and columns of these places.
+    pub fn part(&self, places: &[u32]) -> Matrix {
+        let entries =
+            places.iter().flat_map(|row| places.iter().map(|column| self.at(*row as usize, *column as usize)));
+        Matrix { rows: places.len(), columns: places.len(), entries: entries.collect() }
+    }
+
+    /// The mean of the matrix and its transpose: a product that is symmetric but for roundings.
+    pub fn symmetric(mut self) -> Matrix {
+        for row in 0..self.rows {
+            for column in 0..row {
+                let mean = 0.5 * (self.at(row, column) + self.at(column, row));
+                self.entries[row * self.columns + column] = mean;
+                self.entries[column * self.columns + row] = mean;
+            }
+        }
+        self
+    }
+}
+
+/// Adds `matrix` times a matrix of `columns` columns, given row by row, to `product`.
+pub fn multiply_add(matrix: &Matrix, other: &[f64], columns: usize, product: &mut [f64]) {
+    for (row, to) in product.chunks_exact_mut(columns.max(1)).enumerate() {
+        for (factor, from) in matrix.row(row).iter().zip(other.chunks_exact(columns.max(1))) {
+            if *factor != 0.0 {
+                to.iter_mut().zip(from).for_each(|(to, from)| *to += factor * from);
+            }
+        }
+    }
+}
+
+/// A symmetric matrix without negative eigenvalues as L L'. Rows that depend on earlier ones have a zero on the diagonal
+/// of L, and nothing below it.
+#[derive(Clone, Debug)]
+pub struct Factor {
+    lower: Matrix,
+}
+
+impl Factor {
+    /// The factorization, without exchanges of rows; pivots below [`CUT`] of their diagonal entry count as zero.
+    pub fn new(matrix: &Matrix) -> Factor {
+        let size = matrix.rows;
+        let mut lower = Matrix::zero(size, size);
+        for row in 0..size {
+            let (done, rest) = lower.entries.split_at_mut(row * size);
+            let own = &mut rest[..size];
+            for column in 0..row {
+                let other = &done[column * size..(column + 1) * size];
+                let pivot = other[column];
+                if pivot > 0.0 {
+                    let dot: f64 = own[..column].iter().zip(&other[..column]).map(|(a, b)| a * b).sum();
+                    own[column] = (matrix.at(row, column) - dot) / pivot;
+                }
+            }
+            let square: f64 = own[..row].iter().map(|entry| entry * entry).sum();
+            let pivot = matrix.at(row, row) - square;
+            own[row] = if pivot > CUT * matrix.at(row, row) { pivot.sqrt() } else { 0.0 };
+        }
+        Factor { lower }
+    }
+
+    /// Whether no pivot is zero.
+    pub fn is_regular(&self) -> bool {
+        (0..self.lower.rows).all(|at| self.lower.at(at, at) > 0.0)
+    }
+
+    /// L.
+    pub fn lower(&self) -> &Matrix {
+        &self.lower
+    }
+
+    /// Puts A^- B in the place of B, which has `columns` columns: the inverse on the rows with a pivot, and zero on the
+    /// others. Where the columns of B are combinations of those of A, so that A X = B has a solution, this is one.
+    pub fn solve(&self, other: &mut [f64], columns: usize) {
+        self.solve_lower(other, columns);
+        for row in (0..self.lower.rows).rev() {
+            let (above, below) = other.split_at_mut((row + 1) * columns);
+            let own = &mut above[row * columns..];
+            let pivot = self.lower.at(row, row);
+            if pivot <= 0.0 {
+                own.fill(0.0);
+                continue;
+            }
+            for (at, from) in below.chunks_exact(columns).enumerate() {
+                let factor = self.lower.at(row + 1 + at, row);
+                // A row without a pivot has been set to zero.
+                own.iter_mut().zip(from).for_each(|(to, from)| *to -= factor * from);
+            }
+            own.iter_mut().for_each(|to| *to /= pivot);
+        }
+    }
+
+    /// Puts L^- B in the place of B, with zeros in the rows without a pivot.
+    pub fn solve_lower(&self, other: &mut [f64], columns: usize) {
+        for row in 0..self.lower.rows {
+            let (above, below) = other.split_at_mut(row * columns);
+            let own = &mut below[..columns];
+            let pivot = self.lower.at(row, row);
+            if pivot <= 0.0 {
+                own.fill(0.0);
+                continue;
+            }
+            for (factor, from) in self.lower.row(row)[..row].iter().zip(above.chunks_exact(columns)) {
+                if *factor != 0.0 {
+                    own.iter_mut().zip(from).for_each(|(to, from)| *to -= factor * from);
+                }
+            }
+            own.iter_mut().for_each(|to| *to /= pivot);
+        }
+    }
+
+    /// A^-, as [`solve`](Factor::solve) of the identity.
+    pub fn inverse(&self) -> Matrix {
+        let size = self.lower.rows;
+        let mut inverse = Matrix::identity(size);
+        self.solve(&mut inverse.entries, size);
+        inverse
+    }
+}
+
+/// The covariance C of an estimate and the information M of independent measurements, together: (C^-1 + M)^-1, also where
+/// C is singular. With C = Q Q' it is Q (I + Q'MQ)^-1 Q', a product of a matrix and its transpose, without differences.
+pub fn combined(covariance: &Matrix, information: &Matrix) -> Matrix {
+    let factor = Factor::new(covariance);
+    let lower = factor.lower();
+    let size = covariance.rows;
+    let mut inner = lower.transposed().times(&information.times(lower)).symmetric();
+    inner.add(1.0, &Matrix::identity(size));
+    // W' = T^-1 Q' for I + Q'MQ = T T'.
+    let mut other = lower.transposed();
+    Factor::new(&inner).solve_lower(&mut other.entries, size);
+    let mut product = Matrix::zero(size, size);
+    for row in other.entries.chunks_exact(size.max(1)) {
+        for (at, factor) in row.iter().enumerate() {
+            product.row_mut(at).iter_mut().zip(row).for_each(|(to, from)| *to += factor * from);
+        }
+    }
+    product
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbers::Numbers;
+
+    fn random(size: usize, rank: usize, seed: u64) -> Matrix {
+        let mut numbers = Numbers(seed);
+        let mut half = Matrix::zero(size, rank);
+        half.entries.iter_mut().for_each(|entry| *entry = numbers.below(1000) as f64 / 1000.0 - 0.5);
+        half.times(&half.transposed())
+    }
+
+    fn close(a: &Matrix, b: &Matrix, tolerance: f64) -> bool {
+        a.entries.iter().zip(&b.entries).all(|(a, b)| (a - b).abs() < tolerance)
+    }
+
+    #[test]
+    fn a_regular_matrix_is_inverted_and_a_singular_one_solves_what_has_a_solution() {
+        let regular = random(6, 9, 1);
+        let factor = Factor::new(&regular);
+        assert!(factor.is_regular());
+        assert!(close(&regular.times(&factor.inverse()), &Matrix::identity(6), 1e-9));
+        let singular = random(6, 3, 2);
+        let factor = Factor::new(&singular);
+        assert!(!factor.is_regular());
+        // A A^- A = A: the columns of A are in its range.
+        let again = singular.times(&factor.inverse()).times(&singular);
+        assert!(close(&again, &singular, 1e-10));
+    }
+
+    #[test]
+    fn a_combination_is_the_inverse_of_the_sum_of_both_informations() {
+        let (covariance, information) = (random(5, 8, 3), random(5, 2, 4));
+        let mut sum = Factor::new(&covariance).inverse();
+        sum.add(1.0, &information);
+        assert!(close(&combined(&covariance, &information), &Factor::new(&sum).inverse(), 1e-9));
+        // C - C (C + M^-1)^-1 C for a singular C.
+        let (covariance, information) = (random(5, 3, 5), random(5, 8, 6));
+        let mut sum = Factor::new(&information).inverse();
+        sum.add(1.0, &covariance);
+        let mut expected = covariance.clone();
+        expected.add(-1.0, &covariance.times(&Factor::new(&sum).inverse()).times(&covariance));
+        assert!(close(&combined(&covariance, &information), &expected, 1e-10));
+    }
+}

@@ -1,0 +1,383 @@
+//! The two passes over a tree whose counts are read unit by unit: upwards once, and downwards to a level that is asked for.
+//!
+//! Leaves are read, added to their parents and forgotten; what is kept between the passes is what lies above the lowest level
+//! that is asked for. The sums of children are taken in the order in which the units are read, so that the answer has the
+//! same bits for any number of cores.
+
+use std::{collections::HashMap, sync::Arc};
+
+use rayon::prelude::*;
+
+use super::{
+    areas::AreaSums,
+    belief::{Belief, Below, Descent, Measured},
+    matrix::{Factor, Matrix},
+    problem::{Problem, Shape},
+};
+use crate::{
+    error::{Error, Result},
+    spine::hierarchy::Tree,
+};
+
+/// The noisy counts of a unit.
+#[derive(Clone, Debug)]
+pub struct UnitCounts {
+    /// The unit, by its place in its level.
+    pub unit: usize,
+    /// The variance of the counts of each query of the level.
+    pub variances: Arc<[f32]>,
+    /// The counts of all queries of the level, one query after the other.
+    pub counts: Vec<f64>,
+}
+
+/// Where counts come from: every unit of a level at most once, in an order that is the same each time.
+pub trait Measurements: Sync {
+    /// Hands on the units of a level, some at a time.
+    fn read(&self, level: usize, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()>;
+
+    /// What a unit is called, for messages.
+    fn name(&self, level: usize, unit: usize) -> String;
+}
+
+/// A tree with its counts.
+pub struct Pass<'a> {
+    /// The queries.
+    pub problem: &'a Problem,
+    /// The units.
+    pub tree: &'a Tree,
+    /// The level of the problem that the root of the tree has.
+    pub first: usize,
+    /// For each level the shapes of its units.
+    pub shapes: &'a [Vec<Arc<Shape>>],
+    /// The counts.
+    pub measurements: &'a dyn Measurements,
+}
+
+/// What is kept of the pass upwards.
+pub struct Risen {
+    /// For each level down to the one that is kept, the estimates from the subtrees alone; `None` where nothing is known.
+    beliefs: Vec<Vec<Option<Belief>>>,
+    /// For each level above it, the sums of the children.
+    below: Vec<Vec<Option<Below>>>,
+    /// The child without an estimate.
+    open: Vec<Vec<Option<u32>>>,
+}
+
+impl Risen {
+    /// The estimate of the root from all counts of the tree; `None` if nothing is known.
+    pub fn root(&self) -> Option<&Belief> {
+        self.beliefs[0][0].as_ref()
+    }
+}
+
+type Matrices = Arc<Vec<Matrix>>;
+
+/// Information matrices and their inverses, each made once for units that measure alike.
+#[derive(Default)]
+struct Patterns {
+    known: HashMap<(usize, Vec<u32>, usize), Matrices>,
+}
+
+impl Patterns {
+    fn of(
+        &mut self,
+        (level, unit): (usize, &UnitCounts),
+        shape: &Shape,
+        make: impl FnOnce() -> Result<Vec<Matrix>>,
+    ) -> Result<Matrices> {
+        let bits = unit.variances.iter().map(|variance| variance.to_bits()).collect();
+        match self.known.entry((level, bits, shape.number)) {
+            std::collections::hash_map::Entry::Occupied(known) => Ok(known.get().clone()),
+            std::collections::hash_map::Entry::Vacant(free) => Ok(free.insert(Arc::new(make()?)).clone()),
+        }
+    }
+}
+
+impl Pass<'_> {
+    fn last(&self) -> usize {
+        self.tree.levels() - 1
+    }
+
+    fn information(&self, level: usize, unit: &UnitCounts) -> Result<Vec<Matrix>> {
+        let shape = &self.shapes[level][unit.unit];
+        let information = self.problem.information(self.first + level, &unit.variances, shape);
+        if !self.problem.is_determined(&information) {
+            let expected = "queries that together determine every cell, as \"detailed\" does";
+            let name = self.measurements.name(level, unit.unit);
+            return Err(Error::out_of_range("the queries of a unit", name, expected));
+        }
+        Ok(information)
+    }
+
+    /// The own estimates of leaves, in their order.
+    fn leaves(&self, patterns: &mut Patterns, units: Vec<UnitCounts>) -> Result<Vec<(usize, Belief)>> {
+        let level = self.last();
+        let with_pattern = |unit: UnitCounts| {
+            let shape = &self.shapes[level][unit.unit];
+            let covariance = patterns.of((level, &unit), shape, || {
+                let information = self.information(level, &unit)?;
+                Ok(information.iter().map(|matrix| Factor::new(matrix).inverse().symmetric()).collect())
+            })?;
+            Ok((unit, covariance))
+        };
+        let units = units.into_iter().map(with_pattern).collect::<Result<Vec<_>>>()?;
+        let cells = self.problem.basis.cells();
+        let belief = |scratch: &mut Vec<f64>, (mut unit, covariance): (UnitCounts, Matrices)| {
+            let shape = self.shapes[level][unit.unit].clone();
+            let (first, variances) = (self.first + level, unit.variances.clone());
+            let right_side = self.problem.right_side(first, &variances, &mut unit.counts, scratch, &shape);
+            (unit.unit, Belief::alone(shape, covariance, &right_side))
+        };
+        Ok(units.into_par_iter().map_init(|| vec![0.0; cells], belief).collect())
+    }
+
+    /// Upwards. What is kept is enough to go down to the level `deepest`. `areas` are put together on the way.
+    pub fn up(&self, deepest: usize, areas: &mut AreaSums) -> Result<Risen> {
+        let (levels, last) = (self.tree.levels(), self.last());
+        let keep = deepest.min(last.saturating_sub(1));
+        let mut risen = Risen { beliefs: vec![Vec::new(); levels], below: vec![Vec::new(); levels], open: vec![] };
+        risen.open = (0..levels).map(|level| vec![None; self.tree.units(level)]).collect();
+        let mut patterns = Patterns::default();
+        if last == 0 {
+            risen.beliefs[0].push(None);
+            self.measurements.read(0, &mut |units| {
+                for (_, belief) in self.leaves(&mut patterns, units)? {
+                    areas.leaf(0, None, &belief);
+                    risen.beliefs[0][0] = Some(belief);
+                }
+                Ok(())
+            })?;
+            return Ok(risen);
+        }
+        let parents = self.tree.parents(last);
+        let mut below = self.no_children(last - 1);
+        let mut seen = vec![false; self.tree.units(last)];
+        self.measurements.read(last, &mut |units| {
+            for (unit, belief) in self.leaves(&mut patterns, units)? {
+                let parent = parents[unit] as usize;
+                below[parent].add(&belief);
+                seen[unit] = true;
+                areas.leaf(unit, Some((parent, &self.shapes[last - 1][parent])), &belief);
+            }
+            Ok(())
+        })?;
+        self.mark_open(last, &parents, |unit| seen[unit], &mut risen.open[last - 1])?;
+        for level in (0..last).rev() {
+            areas.join(self.tree, level, level + 1 == last, &below, &risen.open[level]);
+            let mut beliefs = self.estimates(level, &mut patterns, &below, &risen.open[level])?;
+            if level < deepest {
+                risen.below[level] = below.into_iter().map(Some).collect();
+            }
+            if level > 0 {
+                let parents = self.tree.parents(level);
+                below = self.no_children(level - 1);
+                self.mark_open(level, &parents, |unit| beliefs[unit].is_some(), &mut risen.open[level - 1])?;
+                areas.hand_up(&beliefs, &parents, &self.shapes[level - 1]);
+                for (belief, parent) in beliefs.iter_mut().zip(&parents) {
+                    if let Some(own) = belief {
+                        below[*parent as usize].add(own);
+                    }
+                    if level > keep {
+                        *belief = None;
+                    }
+                }
+            } else {
+                below = Vec::new();
+            }
+            if level <= keep {
+                risen.beliefs[level] = beliefs;
+            }
+        }
+        Ok(risen)
+    }
+
+    fn no_children(&self, level: usize) -> Vec<Below> {
+        self.shapes[level].iter().map(|shape| Below::new(shape.clone())).collect()
+    }
+
+    /// Notes the children of a level without an estimate; two with one parent cannot be told apart.
+    fn mark_open(
+        &self,
+        level: usize,
+        parents: &[u32],
+        known: impl Fn(usize) -> bool,
+        open: &mut [Option<u32>],
+    ) -> Result<()> {
+        for (unit, parent) in parents.iter().enumerate().filter(|(unit, _)| !known(*unit)) {
+            let (own, whole) = (&self.shapes[level][unit], &self.shapes[level - 1][*parent as usize]);
+            let other = open[*parent as usize].replace(unit as u32);
+            if other.is_some() || own != whole {
+                let beside = other.map_or_else(
+                    || "siblings that have other zeros".to_string(),
+                    |other| format!("{} alike", self.measurements.name(level, other as usize)),
+                );
+                let expected = format!(
+                    "noisy counts of it or below it: beside {beside}, under {}, it cannot be told apart",
+                    self.measurements.name(level - 1, *parent as usize)
+                );
+                return Err(Error::out_of_range("the unit", self.measurements.name(level, unit), &expected));
+            }
+        }
+        Ok(())
+    }
+
+    /// The estimates of the units of a level above the leaves from their subtrees.
+    fn estimates(
+        &self,
+        level: usize,
+        patterns: &mut Patterns,
+        below: &[Below],
+        open: &[Option<u32>],
+    ) -> Result<Vec<Option<Belief>>> {
+        let mut beliefs: Vec<Option<Belief>> = vec![None; below.len()];
+        let mut seen = vec![false; below.len()];
+        let cells = self.problem.basis.cells();
+        self.measurements.read(level, &mut |units| {
+            let with_pattern = |unit: UnitCounts| {
+                let shape = &self.shapes[level][unit.unit];
+                let information = patterns.of((level, &unit), shape, || self.information(level, &unit))?;
+                Ok((unit, information))
+            };
+            let units = units.into_iter().map(with_pattern).collect::<Result<Vec<_>>>()?;
+            let belief = |scratch: &mut Vec<f64>, (mut unit, information): (UnitCounts, Matrices)| {
+                let shape = &self.shapes[level][unit.unit];
+                let (first, variances) = (self.first + level, unit.variances.clone());
+                let right_side = self.problem.right_side(first, &variances, &mut unit.counts, scratch, shape);
+                let measured = Measured { information, right_side };
+                (unit.unit, below[unit.unit].estimate(open[unit.unit].is_some(), Some(&measured)))
+            };
+            let done: Vec<_> = units.into_par_iter().map_init(|| vec![0.0; cells], belief).collect();
+            for (unit, belief) in done {
+                beliefs[unit] = belief;
+                seen[unit] = true;
+            }
+            Ok(())
+        })?;
+        for (unit, belief) in beliefs.iter_mut().enumerate().filter(|(unit, _)| !seen[*unit]) {
+            *belief = below[unit].estimate(open[unit].is_some(), None);
+        }
+        Ok(beliefs)
+    }
+
+    /// Downwards, from the final estimate of the root to the level `keep` of the pass upwards and, if `to_leaves`, to the
+    /// leaves, which are read once more. `each` makes something of every final estimate, on all cores; `take` is handed these
+    /// in order: a unit before those below it, and leaves at the end, as they are read.
+    pub fn down<T: Send>(
+        &self,
+        risen: &Risen,
+        root: Belief,
+        to_leaves: bool,
+        each: impl Fn(usize, usize, &Belief) -> Result<T> + Sync,
+        mut take: impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        let last = self.last();
+        let keep = (0..last).rev().find(|level| !risen.beliefs[*level].is_empty()).unwrap_or(0);
+        take(each(0, 0, &root)?)?;
+        if last == 0 {
+            return Ok(());
+        }
+        let mut finals = vec![(0, root)];
+        let mut leaves: Vec<Option<Descent>> = (0..self.tree.units(last - 1)).map(|_| None).collect();
+        // A level at a time while it is small, and then branch by branch.
+        let mut level = 0;
+        while level < keep && self.tree.units(level + 1) <= 256 {
+            let mut below = Vec::new();
+            for (unit, last) in finals {
+                below.extend(self.children(risen, level, unit, &last));
+            }
+            finals = below;
+            level += 1;
+            let made: Vec<T> =
+                finals.par_iter().map(|(unit, belief)| each(level, *unit, belief)).collect::<Result<_>>()?;
+            made.into_iter().try_for_each(&mut take)?;
+        }
+        for branches in finals.chunks(16) {
+            let walked: Vec<(Vec<T>, Vec<(usize, Descent)>)> = (branches.par_iter())
+                .map(|(unit, belief)| {
+                    let (mut made, mut descents) = (Vec::new(), Vec::new());
+                    self.walk(risen, (level, *unit, belief), keep, to_leaves, &each, &mut made, &mut descents)?;
+                    Ok((made, descents))
+                })
+                .collect::<Result<_>>()?;
+            for (made, descents) in walked {
+                made.into_iter().try_for_each(&mut take)?;
+                descents.into_iter().for_each(|(unit, descent)| leaves[unit] = Some(descent));
+            }
+        }
+        if to_leaves { self.down_to_leaves(risen, &leaves, &each, &mut take) } else { Ok(()) }
+    }
+
+    /// The final estimates of the children of a unit.
+    fn children(&self, risen: &Risen, level: usize, unit: usize, last: &Belief) -> Vec<(usize, Belief)> {
+        let (Some(Some(below)), open) = (risen.below[level].get(unit), risen.open[level][unit].is_some()) else {
+            return Vec::new();
+        };
+        let descent = Descent::new(last, below, open);
+        let child = |child: usize| (child, descent.estimate(risen.beliefs[level + 1][child].as_ref()));
+        self.tree.children(level, unit).map(child).collect()
+    }
+
+    /// Everything below a unit, the unit left out.
+    #[allow(clippy::too_many_arguments)]
+    fn walk<T>(
+        &self,
+        risen: &Risen,
+        (level, unit, belief): (usize, usize, &Belief),
+        keep: usize,
+        to_leaves: bool,
+        each: &(impl Fn(usize, usize, &Belief) -> Result<T> + Sync),
+        made: &mut Vec<T>,
+        descents: &mut Vec<(usize, Descent)>,
+    ) -> Result<()> {
+        if level == self.last() - 1 && to_leaves {
+            if let Some(Some(below)) = risen.below[level].get(unit) {
+                descents.push((unit, Descent::new(belief, below, risen.open[level][unit].is_some())));
+            }
+        }
+        if level < keep {
+            for (child, last) in self.children(risen, level, unit, belief) {
+                made.push(each(level + 1, child, &last)?);
+                self.walk(risen, (level + 1, child, &last), keep, to_leaves, each, made, descents)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn down_to_leaves<T: Send>(
+        &self,
+        risen: &Risen,
+        descents: &[Option<Descent>],
+        each: &(impl Fn(usize, usize, &Belief) -> Result<T> + Sync),
+        take: &mut impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        let last = self.last();
+        let parents = self.tree.parents(last);
+        let mut patterns = Patterns::default();
+        // Siblings that measure alike have one final covariance.
+        let mut known: HashMap<(u32, *const Vec<Matrix>), Matrices> = HashMap::new();
+        self.measurements.read(last, &mut |units| {
+            let mut batch = Vec::with_capacity(units.len());
+            for (unit, own) in self.leaves(&mut patterns, units)? {
+                let parent = parents[unit];
+                if let Some(descent) = &descents[parent as usize] {
+                    let key = (parent, Arc::as_ptr(&own.covariance));
+                    let covariance = known.entry(key).or_insert_with(|| Arc::new(descent.covariance(&own))).clone();
+                    batch.push((unit, own, descent, covariance));
+                }
+            }
+            let made: Vec<T> = (batch.into_par_iter())
+                .map(|(unit, own, descent, covariance)| {
+                    let x = descent.mean(&own);
+                    each(last, unit, &Belief { shape: own.shape, x, covariance })
+                })
+                .collect::<Result<_>>()?;
+            made.into_iter().try_for_each(&mut *take)
+        })?;
+        for (parent, open) in risen.open[last - 1].iter().enumerate() {
+            if let (Some(leaf), Some(descent)) = (open, &descents[parent]) {
+                take(each(last, *leaf as usize, &descent.estimate(None))?)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! The noisy counts of the units of a part, put together from the rows of its files.
+//!
+//! The rows of a unit stand together in the published files, but nothing says that they must: what is not complete is kept
+//! until it is. A unit answers all queries of its level or none.
+
+use std::{collections::HashMap, sync::Arc};
+
+use super::{
+    folder::{NmfFile, NmfFolder, of_part},
+    names::Names,
+    rows::{self, Row},
+    units::{Geocodes, PartUnits},
+};
+use crate::{
+    error::{Error, Result},
+    topdown::gls::pass::{Measurements, UnitCounts},
+};
+
+/// So many numbers are handed on at a time, about.
+const BATCH: usize = 1 << 18;
+
+/// The noisy counts of a part of a state.
+pub struct PartCounts<'a> {
+    /// The files.
+    pub folder: &'a NmfFolder,
+    /// The queries.
+    pub names: &'a Names,
+    /// The units.
+    pub units: &'a PartUnits,
+    /// The level of the part among those of the release.
+    pub first: usize,
+}
+
+impl Measurements for PartCounts<'_> {
+    fn read(&self, level: usize, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()> {
+        let files: Vec<&NmfFile> = of_part(&self.folder.levels[self.first + level].queries, &self.units.part).collect();
+        let codes = &self.units.codes[level];
+        read_units(&files, self.names, self.first + level, codes, self.units.part.as_bytes(), take)
+    }
+
+    fn name(&self, level: usize, unit: usize) -> String {
+        format!("{} {}", self.names.levels[self.first + level], self.units.code(level, unit))
+    }
+}
+
+/// The noisy counts of the nation.
+pub struct NationCounts<'a> {
+    /// The files.
+    pub folder: &'a NmfFolder,
+    /// The queries.
+    pub names: &'a Names,
+}
+
+impl NationCounts<'_> {
+    /// Its counts, if it has any.
+    pub fn read(&self) -> Result<Option<UnitCounts>> {
+        let files: Vec<&NmfFile> = self.folder.levels[0].queries.iter().collect();
+        let mut found = None;
+        read_units(&files, self.names, 0, &Geocodes::nation(), b"", &mut |units| {
+            found = units.into_iter().next();
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
+/// A unit whose rows are coming in.
+struct Partial {
+    seen: u64,
+    variances: Vec<f32>,
+    counts: Vec<f64>,
+}
+
+/// Hands on the units of some files, each when all its queries are there.
+pub(super) fn read_units(
+    files: &[&NmfFile],
+    names: &Names,
+    level: usize,
+    codes: &Geocodes,
+    prefix: &[u8],
+    take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>,
+) -> Result<()> {
+    let queries = names.queries(level);
+    let mut starts = vec![0];
+    queries.iter().for_each(|query| starts.push(starts[starts.len() - 1] + query.counts()));
+    let total = starts[queries.len()];
+    let all = if queries.len() >= 64 { u64::MAX } else { (1 << queries.len()) - 1 };
+    if queries.len() > 64 {
+        return Err(Error::out_of_range("the queries of a level", queries.len(), "at most 64"));
+    }
+    let per_batch = (BATCH / total.max(1)).clamp(8, 4096);
+    let mut matcher = Matcher { names, level, known: Vec::new(), next: 0 };
+    let mut pending: HashMap<usize, Partial> = HashMap::new();
+    let mut done = vec![false; codes.len()];
+    let mut batch = Vec::with_capacity(per_batch);
+    let mut current: Option<(usize, Partial)> = None;
+    let mut last_variances: Arc<[f32]> = Arc::new([]);
+    for file in files {
+        rows::read(&file.path, &names.axes, |row| {
+            let wrong = |why: &str| rows::refuse(&file.path, row, why);
+            if !row.geocode.starts_with(prefix) {
+                return match file.part {
+                    Some(_) => Err(wrong("lies in the folder of another part of a state")),
+                    None => Ok(()),
+                };
+            }
+            let near = current.as_ref().map_or(0, |(unit, partial)| unit + usize::from(partial.seen == all));
+            if current.as_ref().is_none_or(|(unit, _)| codes.get(*unit) != row.geocode) {
+                let unit = codes.find(row.geocode, near.min(codes.len()));
+                let unit = unit.or_else(|| codes.find(row.geocode, near + 1));
+                let unit = unit.ok_or_else(|| wrong("the Constraint files of its level do not have the geocode"))?;
+                if done[unit] {
+                    return Err(wrong("the geocode occurs twice: all its queries were there before"));
+                }
+                if let Some((other, partial)) = current.take() {
+                    pending.insert(other, partial);
+                }
+                let new = || Partial { seen: 0, variances: vec![0.0; queries.len()], counts: vec![0.0; total] };
+                current = Some((unit, pending.remove(&unit).unwrap_or_else(new)));
+            }
+            let at = matcher.query(row).map_err(|why| wrong(&why))?;
+            let Some((unit, partial)) = &mut current else { return Ok(()) };
+            if partial.seen >> at & 1 == 1 {
+                return Err(wrong("occurs twice: a unit answers a query once"));
+            }
+            if row.values.len() != queries[at].counts() {
+                return Err(wrong(&format!("{} values: expected {}", row.values.len(), queries[at].counts())));
+            }
+            let variance = row.variance as f32;
+            if !(variance > 0.0 && variance.is_finite()) {
+                return Err(wrong(&format!("the variance {}: expected a number above 0", row.variance)));
+            }
+            partial.seen |= 1 << at;
+            partial.variances[at] = variance;
+            for (to, value) in partial.counts[starts[at]..starts[at + 1]].iter_mut().zip(row.values) {
+                if value.unsigned_abs() > 1 << 50 {
+                    return Err(wrong(&format!("the count {value} is beyond 2^50")));
+                }
+                *to = *value as f64;
+            }
+            if partial.seen == all {
+                done[*unit] = true;
+                if *last_variances != *partial.variances {
+                    last_variances = partial.variances.as_slice().into();
+                }
+                let counts = std::mem::take(&mut partial.counts);
+                batch.push(UnitCounts { unit: *unit, variances: last_variances.clone(), counts });
+                current = None;
+                if batch.len() == per_batch {
+                    take(std::mem::replace(&mut batch, Vec::with_capacity(per_batch)))?;
+                }
+            }
+            Ok(())
+        })?;
+    }
+    pending.extend(current);
+    if let Some((unit, partial)) = pending.iter().min_by_key(|(unit, _)| **unit) {
+        let lacks: Vec<&str> = (queries.iter().enumerate())
+            .filter(|(at, _)| partial.seen >> at & 1 == 0)
+            .map(|(_, query)| query.name.as_str())
+            .collect();
+        let code = String::from_utf8_lossy(codes.get(*unit)).to_string();
+        let expected =
+            format!("all queries of the level {} or none: {} missing", names.levels[level], lacks.join(", "));
+        return Err(Error::out_of_range("the noisy counts of the geocode", code, &expected));
+    }
+    if batch.is_empty() { Ok(()) } else { take(batch) }
+}
+
+/// Finds the query of a row; one that was seen before is known by its bytes.
+struct Matcher<'a> {
+    names: &'a Names,
+    level: usize,
+    known: Vec<Known>,
+    next: usize,
+}
+
+struct Known {
+    query: usize,
+    name: Vec<u8>,
+    axes: Vec<parquet::data_type::ByteArray>,
+    shape: Vec<i64>,
+}
+
+impl Matcher<'_> {
+    fn query(&mut self, row: &Row) -> std::result::Result<usize, String> {
+        let is = |known: &Known| known.name == row.name && known.axes == row.axes && known.shape == row.shape;
+        let guess = self.known.get(self.next).is_some_and(is).then_some(self.next);
+        let at = match guess.or_else(|| self.known.iter().position(is)) {
+            Some(at) => at,
+            None => {
+                let query = self.names.query(self.level, row)?;
+                let (name, axes, shape) = (row.name.to_vec(), row.axes.to_vec(), row.shape.to_vec());
+                self.known.push(Known { query, name, axes, shape });
+                self.known.len() - 1
+            }
+        };
+        self.next = (at + 1) % self.known.len();
+        Ok(self.known[at].query)
+    }
+}

@@ -1,0 +1,154 @@
+//! Which files of noisy measurements a folder has.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    error::{Error, Result},
+    files::file_error,
+};
+
+/// A product: the files of all its levels.
+#[derive(Clone, Debug)]
+pub struct NmfFolder {
+    /// The folder of the product.
+    pub path: PathBuf,
+    /// The levels, in the order of the release.
+    pub levels: Vec<LevelFiles>,
+}
+
+/// The files of a level.
+#[derive(Clone, Debug)]
+pub struct LevelFiles {
+    /// Its name.
+    pub name: String,
+    /// Noisy counts.
+    pub queries: Vec<NmfFile>,
+    /// Constraints.
+    pub constraints: Vec<NmfFile>,
+}
+
+/// A Parquet file.
+#[derive(Clone, Debug)]
+pub struct NmfFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The part of a state that its folder `State=` names, in three digits; `None` outside of such folders.
+    pub part: Option<String>,
+}
+
+impl NmfFolder {
+    /// Finds the files of a release with these levels: `folder` is the product or holds one.
+    pub fn open(folder: &Path, levels: &[String]) -> Result<NmfFolder> {
+        let path = product(folder, levels)?;
+        let found = levels.iter().map(|name| {
+            let folder = path.join(format!("{name}.parquet"));
+            if !folder.is_dir() {
+                let why = format!("no folder {name}.parquet: the release has the levels {}", levels.join(", "));
+                return Err(file_error(&path, why));
+            }
+            let kind = |kind: &str| {
+                let mut files = Vec::new();
+                let folder = folder.join(kind);
+                if folder.is_dir() {
+                    collect(&folder, None, &mut files)?;
+                }
+                Ok::<_, Error>(files)
+            };
+            let level = LevelFiles { name: name.clone(), queries: kind("DPQuery")?, constraints: kind("Constraint")? };
+            if level.constraints.is_empty() {
+                let why = "no Parquet file in Constraint: only constraints list all units, the bypassed ones too";
+                return Err(file_error(&folder, why));
+            }
+            Ok(level)
+        });
+        let found = found.collect::<Result<Vec<_>>>()?;
+        for entry in entries(&path)? {
+            let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_string();
+            let level = name.strip_suffix(".parquet");
+            if level.is_some_and(|level| entry.is_dir() && !levels.iter().any(|known| known == level)) {
+                let why = format!("is no level of the release, which has {}", levels.join(", "));
+                return Err(file_error(&entry, why));
+            }
+        }
+        Ok(NmfFolder { path, levels: found })
+    }
+
+    /// The parts of states that any file names, in order.
+    pub fn parts(&self) -> Vec<String> {
+        let files = self.levels.iter().flat_map(|level| level.constraints.iter().chain(&level.queries));
+        files.filter_map(|file| file.part.clone()).collect::<BTreeSet<String>>().into_iter().collect()
+    }
+
+    /// How many bytes the files have.
+    pub fn bytes(&self) -> u64 {
+        let files = self.levels.iter().flat_map(|level| level.constraints.iter().chain(&level.queries));
+        files.filter_map(|file| fs::metadata(&file.path).ok()).map(|data| data.len()).sum()
+    }
+}
+
+/// The files of a part among those of a level: its own, and those outside of any part.
+pub fn of_part<'a>(files: &'a [NmfFile], part: &'a str) -> impl Iterator<Item = &'a NmfFile> {
+    files.iter().filter(move |file| file.part.as_deref().is_none_or(|own| own == part))
+}
+
+/// The folder of the product: this one, or the only one in it.
+fn product(folder: &Path, levels: &[String]) -> Result<PathBuf> {
+    let is_product = |folder: &Path| levels.iter().any(|level| folder.join(format!("{level}.parquet")).is_dir());
+    if is_product(folder) {
+        return Ok(folder.to_path_buf());
+    }
+    let inside: Vec<PathBuf> = entries(folder)?.into_iter().filter(|entry| is_product(entry)).collect();
+    match &inside[..] {
+        [only] => Ok(only.clone()),
+        [] => {
+            let first = levels.first().map_or("", String::as_str);
+            Err(file_error(folder, format!("no noisy measurement files: expected {first}.parquet/Constraint in it")))
+        }
+        several => {
+            let names: Vec<String> = several.iter().map(|path| path.display().to_string()).collect();
+            Err(file_error(folder, format!("holds several products: give one of {}", names.join(", "))))
+        }
+    }
+}
+
+/// What is in a folder, by name; without what starts with `_` or a dot.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let wrong = |why: std::io::Error| file_error(folder, why);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        let hidden = path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['_', '.']));
+        if !hidden {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn collect(folder: &Path, part: Option<&str>, files: &mut Vec<NmfFile>) -> Result<()> {
+    for path in entries(folder)? {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if path.is_dir() {
+            let own = match name.strip_prefix("State=") {
+                Some(text) => Some(part_code(&path, text)?),
+                None => part.map(String::from),
+            };
+            collect(&path, own.as_deref(), files)?;
+        } else if name.ends_with(".parquet") {
+            files.push(NmfFile { path: path.clone(), part: part.map(String::from) });
+        }
+    }
+    Ok(())
+}
+
+/// The three digits of a part: some readers turn 050 into 50.
+fn part_code(path: &Path, text: &str) -> Result<String> {
+    let number = text.parse::<u32>().ok().filter(|number| *number < 200 && text.len() <= 3);
+    let number = number.ok_or_else(|| file_error(path, "expected a part of a state in three digits, as State=044"))?;
+    Ok(format!("{number:03}"))
+}

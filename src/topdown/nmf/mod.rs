@@ -1,0 +1,24 @@
+//! The Census Bureau's noisy measurement files: Parquet files of what a release drew, and what follows from them.
+//!
+//! A product is a folder, `US_Person_PL_PROD` for example, with a folder for each geolevel, in it `DPQuery` (noisy counts) and
+//! `Constraint` (what is published without noise), and in these a Parquet file for each part of a state. A state has a
+//! part `0ss` and, where there is one, a part `1ss` of American Indian, Alaska Native and Native Hawaiian areas. Units that
+//! were bypassed have no noisy counts, so the units of a level are those of its constraints.
+//!
+//! | file | what it is about |
+//! | --- | --- |
+//! | [`folder`] | which files there are |
+//! | [`rows`] | the rows of a file, some at a time |
+//! | [`names`] | which query or constraint a row is, against the release |
+//! | [`units`] | the units of a part of a state: geocodes, tree, zeros |
+//! | [`counts`] | the noisy counts of its units, read in bounded memory |
+//! | [`survey`] | least squares over a folder, state by state |
+//! | [`answers`] | which counts are asked for, and the rows that answer |
+
+pub mod answers;
+pub mod counts;
+pub mod folder;
+pub mod names;
+pub mod rows;
+pub mod survey;
+pub mod units;

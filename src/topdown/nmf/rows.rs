@@ -1,0 +1,332 @@
+//! The rows of a file of noisy measurements, read column by column and some at a time.
+//!
+//! Columns are found by name. Integers may be of 32 or 64 bits, `sign` may be missing or null, and columns that are not
+//! known are left alone.
+
+use std::{fs::File, ops::Range, path::Path};
+
+use parquet::{
+    basic::Type as PhysicalType,
+    column::reader::{ColumnReader, ColumnReaderImpl},
+    data_type::{ByteArray, DataType},
+    errors::ParquetError,
+    file::reader::{FileReader, SerializedFileReader},
+    schema::types::ColumnDescriptor,
+};
+
+use crate::{
+    error::{Error, Result},
+    files::file_error,
+};
+
+/// So many rows are decoded at a time.
+const BATCH: usize = 256;
+
+/// A row of a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// The spine code of the unit; empty for the nation.
+    pub geocode: &'a [u8],
+    /// The name of the query or constraint.
+    pub name: &'a [u8],
+    /// `=`, `<=` or `>=`; empty where there is none.
+    pub sign: &'a [u8],
+    /// How each attribute is treated, in the order of the schema.
+    pub axes: &'a [ByteArray],
+    /// How many groups there are of each attribute.
+    pub shape: &'a [i64],
+    /// The counts, the last attribute fastest.
+    pub values: &'a [i64],
+    /// The variance of each count.
+    pub variance: f64,
+    /// The row group, from 0.
+    pub group: usize,
+    /// The row in the row group, from 0.
+    pub row: usize,
+}
+
+/// Where a row is, for messages.
+pub fn refuse(path: &Path, row: &Row, why: &str) -> Error {
+    let place = format!("row group {}, row {}", row.group, row.row);
+    let unit = match row.geocode {
+        b"" => String::new(),
+        code => format!(", geocode {}", String::from_utf8_lossy(code)),
+    };
+    Error::DataFile {
+        file: path.display().to_string(),
+        line: 0,
+        column: 0,
+        why: format!("{place}{unit}, {}: {why}", String::from_utf8_lossy(row.name)),
+    }
+}
+
+fn broken(path: &Path, group: Option<usize>, why: impl ToString) -> Error {
+    let place = group.map_or_else(String::new, |group| format!("row group {group}: "));
+    let why = format!("{place}{}", why.to_string().trim_start_matches("Parquet error: "));
+    Error::DataFile { file: path.display().to_string(), line: 0, column: 0, why }
+}
+
+/// A column of one row group.
+struct Column<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    most_definition: i16,
+    is_list: bool,
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+    read: Vec<T::T>,
+}
+
+impl<T: DataType> Column<T> {
+    fn new(reader: ColumnReader, descriptor: &ColumnDescriptor) -> Option<Column<T>> {
+        Some(Column {
+            reader: T::get_column_reader(reader)?,
+            most_definition: descriptor.max_def_level(),
+            is_list: descriptor.max_rep_level() > 0,
+            definitions: Vec::new(),
+            repetitions: Vec::new(),
+            read: Vec::new(),
+        })
+    }
+
+    /// The next rows: how many there are.
+    fn next(&mut self, rows: usize) -> std::result::Result<usize, ParquetError> {
+        self.definitions.clear();
+        self.repetitions.clear();
+        self.read.clear();
+        let (definitions, repetitions) = (&mut self.definitions, &mut self.repetitions);
+        let (records, _, _) = self.reader.read_records(rows, Some(definitions), Some(repetitions), &mut self.read)?;
+        Ok(records)
+    }
+
+    /// One value a row, `missing` for null.
+    fn scalars<V>(&self, rows: usize, missing: V, value: impl Fn(&T::T) -> V, to: &mut Vec<V>)
+    where
+        V: Clone,
+    {
+        to.clear();
+        if self.most_definition == 0 {
+            to.extend(self.read.iter().take(rows).map(value));
+            return;
+        }
+        let mut read = self.read.iter();
+        for definition in &self.definitions {
+            let there = if *definition == self.most_definition { read.next().map(&value) } else { None };
+            to.push(there.unwrap_or_else(|| missing.clone()));
+        }
+    }
+
+    /// The values of lists, one list after the other, and where each ends; `None` if an element is null.
+    fn lists(&self, value: impl Fn(&T::T) -> i64, to: &mut Vec<i64>, ends: &mut Vec<usize>) -> Option<()> {
+        to.clear();
+        ends.clear();
+        let mut read = self.read.iter();
+        let mut open = false;
+        for (definition, repetition) in self.definitions.iter().zip(&self.repetitions) {
+            if *repetition == 0 {
+                if open {
+                    ends.push(to.len());
+                }
+                open = true;
+            }
+            if *definition == self.most_definition {
+                to.push(value(read.next()?));
+            } else if *repetition > 0 || *definition + 1 == self.most_definition {
+                // An element that is null; an empty or missing list has a level below.
+                return None;
+            }
+        }
+        if open {
+            ends.push(to.len());
+        }
+        Some(())
+    }
+}
+
+/// A column of whole numbers in lists, or of numbers, of either width.
+enum Numbers {
+    Narrow(Column<parquet::data_type::Int32Type>),
+    Wide(Column<parquet::data_type::Int64Type>),
+    Float(Column<parquet::data_type::FloatType>),
+    Double(Column<parquet::data_type::DoubleType>),
+}
+
+type Text = Column<parquet::data_type::ByteArrayType>;
+
+/// The columns of a row group that are read.
+struct Columns {
+    /// geocode, query_name, sign (if there), axes.
+    texts: Vec<(usize, Text)>,
+    shape: Numbers,
+    values: Numbers,
+    variance: Option<Numbers>,
+}
+
+/// Reads all rows of a file whose attributes have these names. `each` may keep nothing of a row.
+pub fn read(path: &Path, axes: &[String], mut each: impl FnMut(&Row) -> Result<()>) -> Result<()> {
+    let file = File::open(path).map_err(|why| file_error(path, why))?;
+    let reader = SerializedFileReader::new(file).map_err(|why| broken(path, None, why))?;
+    for group in 0..reader.num_row_groups() {
+        let rows = reader.metadata().row_group(group).num_rows().max(0) as usize;
+        let columns = Columns::open(path, &reader, group, axes)?;
+        columns.read(path, group, rows, axes.len(), &mut each)?;
+    }
+    Ok(())
+}
+
+impl Columns {
+    fn open(path: &Path, reader: &SerializedFileReader<File>, group: usize, axes: &[String]) -> Result<Columns> {
+        let groups = reader.get_row_group(group).map_err(|why| broken(path, Some(group), why))?;
+        let schema = reader.metadata().file_metadata().schema_descr_ptr();
+        let find = |name: &str| {
+            let root = |column: &ColumnDescriptor| column.path().parts().first().is_some_and(|root| root == name);
+            schema.columns().iter().position(|column| root(column))
+        };
+        let open = |name: &str, list: bool| -> Result<(ColumnReader, &ColumnDescriptor)> {
+            let at = find(name).ok_or_else(|| {
+                let names: Vec<&str> = schema.root_schema().get_fields().iter().map(|field| field.name()).collect();
+                broken(path, None, format!("no column {name}: the file has {}", names.join(", ")))
+            })?;
+            let descriptor = &*schema.columns()[at];
+            if (descriptor.max_rep_level() > 0) != list || descriptor.max_rep_level() > 1 {
+                let expected = if list { "a list of whole numbers" } else { "one value a row" };
+                return Err(broken(path, None, format!("the column {name} is not {expected}")));
+            }
+            let column = groups.get_column_reader(at).map_err(|why| broken(path, Some(group), why))?;
+            Ok((column, descriptor))
+        };
+        let wrong = |name: &str, found: PhysicalType, expected: &str| {
+            broken(path, None, format!("the column {name} has the type {found}: expected {expected}"))
+        };
+        let text = |place: usize, name: &str| -> Result<(usize, Text)> {
+            let (column, descriptor) = open(name, false)?;
+            let found = descriptor.physical_type();
+            Ok((place, Column::new(column, descriptor).ok_or_else(|| wrong(name, found, "text"))?))
+        };
+        let number = |name: &str, list: bool| -> Result<Numbers> {
+            let (column, descriptor) = open(name, list)?;
+            let opened = match (descriptor.physical_type(), list) {
+                (PhysicalType::INT32, true) => Column::new(column, descriptor).map(Numbers::Narrow),
+                (PhysicalType::INT64, true) => Column::new(column, descriptor).map(Numbers::Wide),
+                (PhysicalType::FLOAT, false) => Column::new(column, descriptor).map(Numbers::Float),
+                (PhysicalType::DOUBLE, false) => Column::new(column, descriptor).map(Numbers::Double),
+                _ => None,
+            };
+            let expected = if list { "32 or 64-bit integers" } else { "a float or a double" };
+            opened.ok_or_else(|| wrong(name, descriptor.physical_type(), expected))
+        };
+        let mut texts = vec![text(0, "geocode")?, text(1, "query_name")?];
+        if find("sign").is_some() {
+            texts.push(text(2, "sign")?);
+        }
+        for (at, axis) in axes.iter().enumerate() {
+            texts.push(text(3 + at, axis)?);
+        }
+        let variance = find("variance").map(|_| number("variance", false)).transpose()?;
+        Ok(Columns { texts, shape: number("query_shape", true)?, values: number("value", true)?, variance })
+    }
+
+    fn read(
+        mut self,
+        path: &Path,
+        group: usize,
+        rows: usize,
+        axes: usize,
+        each: &mut impl FnMut(&Row) -> Result<()>,
+    ) -> Result<()> {
+        let mut texts: Vec<Vec<ByteArray>> = vec![Vec::new(); 3 + axes];
+        let mut treated: Vec<ByteArray> = Vec::new();
+        let (mut shapes, mut shape_ends, mut values, mut value_ends) = (vec![], vec![], vec![], vec![]);
+        let mut variances: Vec<f64> = Vec::new();
+        let mut done = 0;
+        while done < rows {
+            let some = BATCH.min(rows - done);
+            for (place, column) in &mut self.texts {
+                column.rows(path, group, some)?;
+                column.scalars(some, ByteArray::from(""), Clone::clone, &mut texts[*place]);
+            }
+            self.shape.lists(path, group, "query_shape", some, &mut shapes, &mut shape_ends)?;
+            self.values.lists(path, group, "value", some, &mut values, &mut value_ends)?;
+            match &mut self.variance {
+                Some(column) => column.scalars(path, group, some, &mut variances)?,
+                None => variances.resize(some, f64::NAN),
+            }
+            treated.clear();
+            for row in 0..some {
+                treated.extend(texts[3..].iter().map(|axis| axis[row].clone()));
+            }
+            let range = |ends: &[usize], row: usize| -> Range<usize> {
+                row.checked_sub(1).map_or(0, |before| ends[before])..ends[row]
+            };
+            for row in 0..some {
+                each(&Row {
+                    geocode: texts[0][row].data(),
+                    name: texts[1][row].data(),
+                    sign: texts[2].get(row).map_or(&[], ByteArray::data),
+                    axes: &treated[row * axes..(row + 1) * axes],
+                    shape: &shapes[range(&shape_ends, row)],
+                    values: &values[range(&value_ends, row)],
+                    variance: variances[row],
+                    group,
+                    row: done + row,
+                })?;
+            }
+            done += some;
+        }
+        Ok(())
+    }
+}
+
+impl<T: DataType> Column<T> {
+    /// The next rows, of which there have to be so many.
+    fn rows(&mut self, path: &Path, group: usize, rows: usize) -> Result<()> {
+        let found = self.next(rows).map_err(|why| broken(path, Some(group), why))?;
+        let levels = if self.most_definition > 0 { self.definitions.len() } else { self.read.len() };
+        if found != rows || (!self.is_list && levels != rows) {
+            return Err(broken(path, Some(group), format!("a column ends early: {found} rows where {rows} are left")));
+        }
+        Ok(())
+    }
+}
+
+impl Numbers {
+    fn lists(
+        &mut self,
+        path: &Path,
+        group: usize,
+        name: &str,
+        rows: usize,
+        to: &mut Vec<i64>,
+        ends: &mut Vec<usize>,
+    ) -> Result<()> {
+        let whole = match self {
+            Numbers::Narrow(column) => {
+                column.rows(path, group, rows)?;
+                column.lists(|value| i64::from(*value), to, ends)
+            }
+            Numbers::Wide(column) => {
+                column.rows(path, group, rows)?;
+                column.lists(|value| *value, to, ends)
+            }
+            Numbers::Float(_) | Numbers::Double(_) => None,
+        };
+        match whole {
+            Some(()) if ends.len() == rows => Ok(()),
+            _ => Err(broken(path, Some(group), format!("the column {name} has an element without a value"))),
+        }
+    }
+
+    fn scalars(&mut self, path: &Path, group: usize, rows: usize, to: &mut Vec<f64>) -> Result<()> {
+        match self {
+            Numbers::Float(column) => {
+                column.rows(path, group, rows)?;
+                column.scalars(rows, f64::NAN, |value| f64::from(*value), to);
+            }
+            Numbers::Double(column) => {
+                column.rows(path, group, rows)?;
+                column.scalars(rows, f64::NAN, |value| *value, to);
+            }
+            Numbers::Narrow(_) | Numbers::Wide(_) => to.resize(rows, f64::NAN),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,439 @@
+//! Least squares over a folder of noisy measurements, state by state.
+//!
+//! The parts of a state are its children, and its exact total binds their sum; the states are the children of the nation.
+//! Where the nation takes part, every state is read twice: once upwards, for the nation's estimate, and once more, upwards
+//! and downwards, for what is asked of it. So no more than one state is held in memory.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use super::{
+    answers::{Answer, Answers, Areas, geoid_of, named_parts},
+    counts::{NationCounts, PartCounts},
+    folder::NmfFolder,
+    names::Names,
+    units::{Constraints, PartUnits, RootConstraints},
+};
+use crate::{
+    error::{Error, Result},
+    release::Release,
+    topdown::gls::{
+        areas::{AreaPart, AreaSums, Touched},
+        belief::{Belief, Below, Descent, Measured},
+        pass::{Pass, Risen},
+        problem::{Free, Problem, Shape, Shapes},
+    },
+};
+
+/// What is asked of a folder.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which constraints are kept.
+    pub constraints: Constraints,
+    /// Exact totals by the number of the state.
+    pub totals: BTreeMap<u32, i64>,
+    /// Only these states, by number, each for itself without the nation; all if `None`.
+    pub states: Option<Vec<u32>>,
+    /// The names of the queries that are answered.
+    pub queries: Vec<String>,
+    /// The levels whose units are answered for, by their number in the release.
+    pub levels: Vec<usize>,
+    /// The areas that are answered for.
+    pub areas: AreaSource,
+}
+
+/// Which areas are answered for.
+#[derive(Clone, Debug)]
+pub enum AreaSource {
+    /// None.
+    None,
+    /// Sets of blocks.
+    Given(Areas),
+    /// The tabulation units that have so many digits in common.
+    Digits(u32),
+}
+
+/// What is answered for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Subject {
+    /// A unit of a level.
+    Unit {
+        /// The number of the level in the release.
+        level: usize,
+        /// Its spine code.
+        code: String,
+        /// The GEOID of the tabulation unit that it lies in; empty where there is none.
+        geoid: String,
+    },
+    /// An area, by name.
+    Area(String),
+}
+
+/// Where answers go, in a fixed order.
+pub type Take<'t> = dyn FnMut(Subject, Vec<Answer>) -> Result<()> + 't;
+
+/// A folder that is ready to be estimated from.
+#[derive(Debug)]
+pub struct Survey {
+    folder: NmfFolder,
+    /// The queries and levels.
+    pub names: Names,
+    problem: Problem,
+    /// What is answered.
+    pub answers: Answers,
+    settings: Settings,
+    /// What the root's constraints say.
+    pub root: RootConstraints,
+    /// The number of states whose estimates the nation's counts join; 0 where it takes no part.
+    uses_nation: bool,
+    /// The parts of each state.
+    states: BTreeMap<u32, Vec<String>>,
+    shapes: Mutex<Shapes>,
+}
+
+/// A state after the pass upwards.
+struct StatePass {
+    parts: Vec<PartUnits>,
+    shapes: Vec<Vec<Vec<Arc<Shape>>>>,
+    risen: Vec<Risen>,
+    areas: BTreeMap<u32, AreaPart>,
+    area_names: Vec<String>,
+    below: Below,
+    /// The state's own estimate, its total kept.
+    belief: Belief,
+    free: Free,
+}
+
+impl Survey {
+    /// Looks at a folder and its root.
+    pub fn open(folder: &Path, release: &Release, settings: Settings) -> Result<Survey> {
+        let names = Names::new(release)?;
+        let folder = NmfFolder::open(folder, &names.levels)?;
+        let root = RootConstraints::read(&folder, &names)?;
+        let mut states: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        for part in folder.parts() {
+            // The digits after the first are the state's.
+            let state = part[1..].parse().unwrap_or(0);
+            states.entry(state).or_default().push(part);
+        }
+        if states.is_empty() {
+            return Err(Error::out_of_range("the parts of states", "none", "folders such as State=044 in Constraint"));
+        }
+        let uses_nation = root.is_nation && settings.states.is_none();
+        if let Some(chosen) = &settings.states {
+            let known: Vec<String> = states.keys().map(|state| format!("{state:02}")).collect();
+            if let Some(unknown) = chosen.iter().find(|state| !states.contains_key(state)) {
+                let expected = format!("one of those in the folder: {}", known.join(", "));
+                return Err(Error::out_of_range("the state", format!("{unknown:02}"), &expected));
+            }
+            states.retain(|state, _| chosen.contains(state));
+        }
+        let single = if settings.constraints == Constraints::All { root.axes } else { 0 };
+        let levels: Vec<Vec<Vec<_>>> = (0..names.levels.len())
+            .map(|level| names.queries(level).iter().map(|query| query.parts.clone()).collect())
+            .collect();
+        let parts = named_parts(names.schema(), &settings.queries)?;
+        let problem = Problem::new(&names.sizes, &levels, &parts, single)?;
+        for (level, name) in names.levels.iter().enumerate() {
+            problem.check_level(level, name)?;
+        }
+        let answers = Answers::new(&problem, &settings.queries, &parts);
+        let shapes = Mutex::new(Shapes::default());
+        Ok(Survey { folder, names, problem, answers, settings, root, uses_nation, states, shapes })
+    }
+
+    /// Whether the counts of the nation take part.
+    pub fn uses_nation(&self) -> bool {
+        self.uses_nation
+    }
+
+    /// The states that are read.
+    pub fn states(&self) -> Vec<u32> {
+        self.states.keys().copied().collect()
+    }
+
+    /// The level of the parts of states.
+    fn first(&self) -> usize {
+        usize::from(self.root.is_nation)
+    }
+
+    /// The number below a part's own of the deepest level that is answered for; `None` if that is above all of them.
+    fn deepest(&self) -> Option<usize> {
+        self.settings.levels.iter().filter_map(|level| level.checked_sub(self.first())).max()
+    }
+
+    fn shape(&self, free: &Free) -> Arc<Shape> {
+        // A poisoned lock means that another thread has panicked; the shapes are still whole.
+        let mut shapes = self.shapes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        shapes.of(&self.problem, free)
+    }
+
+    /// Estimates everything that is asked for and hands it on.
+    pub fn run(&self, take: &mut Take) -> Result<()> {
+        let mut seen: HashSet<u64> = HashSet::new();
+        if !self.uses_nation {
+            let mut across: BTreeMap<u32, Vec<Answer>> = BTreeMap::new();
+            for state in self.states.keys() {
+                let pass = self.rise(*state, self.deepest().unwrap_or(0), true, &mut seen)?;
+                let last = pass.belief.clone();
+                self.answer_state(*state, &pass, &last, take)?;
+                for (area, part) in &pass.areas {
+                    let answers = self.answers.of(&self.problem, &part.estimate(&last));
+                    if self.is_across(*area) {
+                        add_answers(across.entry(*area).or_default(), answers);
+                    } else {
+                        take(Subject::Area(pass.area_names[*area as usize].clone()), answers)?;
+                    }
+                }
+            }
+            for (area, answers) in across {
+                take(Subject::Area(self.area_name(area)), answers)?;
+            }
+            return self.check_areas(&seen);
+        }
+        // Upwards: every state, and the nation.
+        let (mut beliefs, mut free) = (BTreeMap::new(), self.problem.all_free().none());
+        for state in self.states.keys() {
+            let pass = self.rise(*state, 0, false, &mut seen)?;
+            free.unite(&pass.free);
+            beliefs.insert(*state, pass.belief);
+        }
+        let mut below = Below::new(self.shape(&free));
+        beliefs.values().for_each(|belief| below.add(belief));
+        let nation = self.nation(&below)?;
+        if self.settings.levels.contains(&0) {
+            let unit = Subject::Unit { level: 0, code: String::new(), geoid: String::new() };
+            take(unit, self.answers.of(&self.problem, &nation))?;
+        }
+        // Downwards: state by state.
+        let descent = Descent::new(&nation, &below, false);
+        let mut across: BTreeMap<u32, Touched> = BTreeMap::new();
+        let with_areas = !matches!(self.settings.areas, AreaSource::None);
+        if self.deepest().is_none() && !with_areas {
+            return Ok(());
+        }
+        for (state, belief) in &beliefs {
+            let pass = self.rise(*state, self.deepest().unwrap_or(0), with_areas, &mut seen)?;
+            let last = descent.estimate(Some(belief));
+            self.answer_state(*state, &pass, &last, take)?;
+            for (area, part) in &pass.areas {
+                if self.is_across(*area) {
+                    let touched = across.entry(*area).or_insert_with(|| Touched::new(below.shape.clone()));
+                    touched.add(part, belief);
+                } else {
+                    let answers = self.answers.of(&self.problem, &part.estimate(&last));
+                    take(Subject::Area(pass.area_names[*area as usize].clone()), answers)?;
+                }
+            }
+        }
+        for (area, touched) in across {
+            let part = touched.join(&below, beliefs.len(), false);
+            take(Subject::Area(self.area_name(area)), self.answers.of(&self.problem, &part.estimate(&nation)))?;
+        }
+        self.check_areas(&seen)
+    }
+
+    fn area_name(&self, area: u32) -> String {
+        match &self.settings.areas {
+            AreaSource::Given(areas) => areas.names[area as usize].clone(),
+            _ => String::new(),
+        }
+    }
+
+    /// Whether an area has blocks in several states.
+    fn is_across(&self, area: u32) -> bool {
+        matches!(&self.settings.areas, AreaSource::Given(areas) if areas.states[area as usize].len() > 1)
+    }
+
+    fn check_areas(&self, seen: &HashSet<u64>) -> Result<()> {
+        match &self.settings.areas {
+            AreaSource::Given(areas) => areas.check_found(|geoid| seen.contains(&geoid)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The nation's final estimate.
+    fn nation(&self, below: &Below) -> Result<Belief> {
+        let counts = NationCounts { folder: &self.folder, names: &self.names }.read()?;
+        let shape = &below.shape;
+        let measured = counts.map(|mut unit| {
+            let mut scratch = vec![0.0; self.problem.basis.cells()];
+            let information = Arc::new(self.problem.information(0, &unit.variances, shape));
+            let right_side = self.problem.right_side(0, &unit.variances, &mut unit.counts, &mut scratch, shape);
+            Measured { information, right_side }
+        });
+        let belief = below.estimate(false, measured.as_ref()).ok_or_else(|| untold("the nation"))?;
+        match self.root.total.filter(|_| self.settings.constraints != Constraints::None) {
+            Some(total) => self.with_total(belief, total, "the nation"),
+            None => Ok(belief),
+        }
+    }
+
+    fn with_total(&self, belief: Belief, total: i64, whose: &str) -> Result<Belief> {
+        belief.with_total(&self.problem, total as f64).map_err(|has| {
+            let expected = format!("{has}, which other exact totals and zeros make it");
+            Error::out_of_range(&format!("the exact total of {whose}"), total, &expected)
+        })
+    }
+
+    /// The pass upwards through the parts of a state, and their sum with its exact total.
+    fn rise(&self, state: u32, deepest: usize, with_areas: bool, seen: &mut HashSet<u64>) -> Result<StatePass> {
+        let zeros = (self.settings.constraints == Constraints::All).then_some(self.root.axes);
+        let read = |part: &String| PartUnits::read(&self.folder, &self.names, &self.problem, self.first(), part, zeros);
+        let parts = self.states[&state].iter().map(read).collect::<Result<Vec<_>>>()?;
+        let mut free = self.problem.all_free().none();
+        parts.iter().for_each(|part| free.unite(&part.frees[part.free[0][0] as usize]));
+        let areas = if with_areas { self.areas_of(&parts) } else { None };
+        let mut pass = StatePass {
+            shapes: Vec::new(),
+            risen: Vec::new(),
+            areas: BTreeMap::new(),
+            area_names: areas.as_ref().map_or_else(Vec::new, |areas| areas.names.clone()),
+            below: Below::new(self.shape(&free)),
+            belief: Belief { shape: self.shape(&free), x: Vec::new(), covariance: Arc::new(Vec::new()) },
+            parts,
+            free,
+        };
+        let mut touched: BTreeMap<u32, Touched> = BTreeMap::new();
+        for units in &pass.parts {
+            let shapes: Vec<Arc<Shape>> = units.frees.iter().map(|free| self.shape(free)).collect();
+            let of_level = |free: &Vec<u32>| free.iter().map(|free| shapes[*free as usize].clone()).collect();
+            let shapes: Vec<Vec<Arc<Shape>>> = units.free.iter().map(of_level).collect();
+            let mut sums = AreaSums::new(areas.as_ref().map_or_else(HashMap::new, |areas| leaves(areas, units, seen)));
+            let counts = self.counts(units);
+            let walked = self.pass(units, &shapes, &counts).up(deepest, &mut sums)?;
+            let own = walked.root().ok_or_else(|| untold(&format!("the part {} of a state", units.part)))?;
+            pass.below.add(own);
+            for (area, part) in sums.of_root() {
+                touched.entry(area).or_insert_with(|| Touched::new(pass.below.shape.clone())).add(&part, own);
+            }
+            pass.risen.push(walked);
+            pass.shapes.push(shapes);
+        }
+        let children = pass.parts.len();
+        let join = |(area, touched): (u32, Touched)| (area, touched.join(&pass.below, children, false));
+        pass.areas = touched.into_iter().map(join).collect();
+        let whose = format!("the state {state:02}");
+        pass.belief = pass.below.estimate(false, None).ok_or_else(|| untold(&whose))?;
+        if self.settings.constraints != Constraints::None {
+            let own = if self.root.is_nation { None } else { self.root.total };
+            for total in self.settings.totals.get(&state).copied().into_iter().chain(own) {
+                pass.belief = self.with_total(pass.belief, total, &whose)?;
+            }
+        }
+        Ok(pass)
+    }
+
+    fn counts<'a>(&'a self, units: &'a PartUnits) -> PartCounts<'a> {
+        PartCounts { folder: &self.folder, names: &self.names, units, first: self.first() }
+    }
+
+    fn pass<'a>(
+        &'a self,
+        units: &'a PartUnits,
+        shapes: &'a [Vec<Arc<Shape>>],
+        measurements: &'a PartCounts<'a>,
+    ) -> Pass<'a> {
+        Pass { problem: &self.problem, tree: &units.tree, first: self.first(), shapes, measurements }
+    }
+
+    /// The areas that are asked for in a state.
+    fn areas_of(&self, parts: &[PartUnits]) -> Option<Areas> {
+        match &self.settings.areas {
+            AreaSource::None => None,
+            AreaSource::Given(areas) => Some(areas.clone()),
+            AreaSource::Digits(digits) => {
+                let blocks = parts.iter().filter_map(|units| units.codes.last());
+                let geoids = blocks.flat_map(|codes| (0..codes.len()).filter_map(|unit| geoid_of(codes.get(unit))));
+                Some(Areas::by_digits(*digits, geoids))
+            }
+        }
+    }
+
+    /// The units of a state that are asked for, given its final estimate.
+    fn answer_state(&self, state: u32, pass: &StatePass, last: &Belief, take: &mut Take) -> Result<()> {
+        let Some(deepest) = self.deepest() else { return Ok(()) };
+        let descent = Descent::new(last, &pass.below, false);
+        for (at, units) in pass.parts.iter().enumerate() {
+            let risen = &pass.risen[at];
+            let own = risen.root().ok_or_else(|| untold(&format!("the state {state:02}")))?;
+            let root = descent.estimate(Some(own));
+            let leaf_level = units.tree.levels() - 1;
+            let counts = self.counts(units);
+            self.pass(units, &pass.shapes[at], &counts).down(
+                risen,
+                root,
+                deepest == leaf_level,
+                |level, unit, belief| {
+                    let wanted = self.settings.levels.contains(&(level + self.first()));
+                    Ok(wanted.then(|| (self.subject(units, level, unit), self.answers.of(&self.problem, belief))))
+                },
+                |answered| answered.map_or(Ok(()), |(subject, answers)| take(subject, answers)),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn subject(&self, units: &PartUnits, level: usize, unit: usize) -> Subject {
+        let number = level + self.first();
+        Subject::Unit { level: number, code: units.code(level, unit), geoid: self.geoid(units, level, unit) }
+    }
+
+    /// The tabulation unit of the kind of the level that all blocks of a unit lie in.
+    fn geoid(&self, units: &PartUnits, level: usize, unit: usize) -> String {
+        let Some(digits) = tabulation_digits(&self.names.levels[level + self.first()]) else { return String::new() };
+        let codes = &units.codes[units.codes.len() - 1];
+        let blocks = if level + 1 == units.codes.len() { unit..unit + 1 } else { units.tree.blocks(level, unit) };
+        let mut prefixes = blocks.map(|block| geoid_of(codes.get(block)).map(|id| id / 10_u64.pow(15 - digits)));
+        match prefixes.next().flatten() {
+            Some(first) if prefixes.all(|other| other == Some(first)) => {
+                format!("{first:0width$}", width = digits as usize)
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// How many digits of a block's GEOID say which tabulation unit of a level it lies in; `None` for levels of the optimized
+/// spine that tabulation does not know.
+pub fn tabulation_digits(level: &str) -> Option<u32> {
+    match level {
+        "State" => Some(2),
+        "County" => Some(5),
+        "Tract" => Some(11),
+        "Block" => Some(15),
+        _ => None,
+    }
+}
+
+/// The areas of each leaf of a part, which are noted as seen.
+fn leaves(areas: &Areas, units: &PartUnits, seen: &mut HashSet<u64>) -> HashMap<usize, Vec<u32>> {
+    let codes = &units.codes[units.codes.len() - 1];
+    let mut of_leaf = HashMap::new();
+    for leaf in 0..codes.len() {
+        if let Some((geoid, own)) = geoid_of(codes.get(leaf)).and_then(|id| Some((id, areas.of_block.get(&id)?))) {
+            seen.insert(geoid);
+            of_leaf.insert(leaf, own.clone());
+        }
+    }
+    of_leaf
+}
+
+/// Adds the estimates and variances of independent answers.
+fn add_answers(to: &mut Vec<Answer>, from: Vec<Answer>) {
+    if to.is_empty() {
+        *to = from;
+        return;
+    }
+    for (to, from) in to.iter_mut().zip(from) {
+        to.estimates.iter_mut().zip(&from.estimates).for_each(|(to, from)| *to += from);
+        to.variances.iter_mut().zip(&from.variances).for_each(|(to, from)| *to += from);
+    }
+}
+
+fn untold(what: &str) -> Error {
+    Error::out_of_range(what, "without noisy counts", "counts of it or of what is below it")
+}

@@ -1,0 +1,17 @@
+//! Public data that are not bundled: the folder that `ASSAY_FACTS` names, or `shared/facts` beside the repository.
+
+// Each test takes what it needs.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+
+/// A folder of the facts; `None`, with a note, where it is not there.
+pub fn folder(name: &str) -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/facts");
+    let folder = std::env::var_os("ASSAY_FACTS").map_or_else(beside, PathBuf::from).join(name);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: {} is not there", folder.display());
+    None
+}
