@@ -15,7 +15,7 @@ pub(crate) fn file_error(path: &Path, why: impl ToString) -> Error {
 
 /// Writes a file beside `path`, forces it to the disk and renames it to `path`: readers see the old file or the whole new
 /// one. If `write` fails, the disk is full, or the program is killed, `path` is as it was.
-pub(crate) fn write_whole<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+pub(crate) fn write_whole<T>(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T>) -> Result<T> {
     let wrong = |why: std::io::Error| file_error(path, why);
     // A link is followed, so that it stays a link.
     let (target, existing) = match fs::metadata(path) {

@@ -9,7 +9,7 @@ use dp_assay::{
     release::Release,
     topdown::nmf::{
         answers::{Answer, Areas},
-        survey::{AreaSource, Settings, Subject, Survey},
+        survey::{AreaSource, Settings, Subject, Survey, Wanted},
         units::Constraints,
     },
 };
@@ -58,7 +58,7 @@ fn estimate(folder: &Path, release: &Release, constraints: Constraints, areas: A
         constraints,
         totals: totals(folder),
         states: None,
-        queries: all_queries(release),
+        wanted: Wanted::Queries(all_queries(release)),
         levels: if with_areas { Vec::new() } else { (0..release.levels.len()).collect() },
         areas,
     };

@@ -1,8 +1,8 @@
 //! `assay estimate`: what the noisy counts of a spine say together.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use dp_assay::{
     numeric::Enclosure,
     release::Release,
@@ -17,39 +17,59 @@ use serde_json::{Value, json};
 
 use super::{Exit, number, output};
 
-/// Least squares over noisy counts: totals with their variance, and non-negative whole counts that add up
+/// Least squares over noisy counts: estimates with their variances, and whole counts that add up
+///
+/// From a folder of the Bureau's noisy measurement files (--nmf): the best linear unbiased estimate of any query of any unit or
+/// area, with its variance and margin. From what `assay measure` drew (--spine, --measurements): totals with their variance,
+/// and non-negative whole counts in which children sum to their parents.
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder that `assay spine --out` wrote
-    #[arg(long, value_name = "DIR")]
-    spine: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "nmf", conflicts_with = "nmf")]
+    spine: Option<PathBuf>,
     /// The folder that `assay measure --out` wrote
-    #[arg(long, value_name = "DIR")]
-    measurements: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "nmf", conflicts_with = "nmf")]
+    measurements: Option<PathBuf>,
     /// The release that was measured
     #[arg(long, value_name = "NAME|FILE")]
     release: String,
     /// The pure epsilon that was measured with, for a spine of privacy "pure"
-    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
+    #[arg(long, value_name = "EPSILON", allow_hyphen_values = true, conflicts_with = "nmf")]
     epsilon: Option<String>,
-    /// The folder for totals and counts; it must be empty or not there
-    #[arg(long, value_name = "DIR")]
+    /// The folder for totals and counts, which must be empty or not there; with --nmf the file for the estimates
+    #[arg(long, value_name = "DIR|FILE")]
     out: PathBuf,
+    /// A folder of noisy measurement files in the Bureau's layout: the product, or the folder that holds it
+    #[arg(long, value_name = "DIR")]
+    nmf: Option<PathBuf>,
+    #[command(flatten)]
+    survey: super::estimate_nmf::Args,
     /// One JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
+    match (&args.nmf, &args.spine, &args.measurements) {
+        (Some(nmf), _, _) => super::estimate_nmf::run(&args.survey, nmf, &args.release, &args.out, args.json),
+        (None, Some(spine), Some(measurements)) => run_measurements(args, spine, measurements),
+        _ => bail!("--nmf, or --spine and --measurements: one of them says where the noisy counts are"),
+    }
+}
+
+fn run_measurements(args: &Args, spine: &Path, measurements: &Path) -> Result<Exit> {
+    if let Some(option) = args.survey.given() {
+        bail!("{option} goes with --nmf");
+    }
     measurement_files::check_free(&args.out).context("--out")?;
     let release = Release::find(&args.release).context("--release")?;
-    let saved = SavedSpine::read(&args.spine).context("--spine")?;
+    let saved = SavedSpine::read(spine).context("--spine")?;
     let epsilon = args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?;
     let is_pure = matches!(saved.privacy, Privacy::Pure { .. });
     let context = if is_pure || epsilon.is_some() { "--release, --epsilon" } else { "--release" };
     let plan = MeasurementPlan::on_saved(&saved, &release, epsilon.as_ref()).context(context)?;
     let schema = release.schema.clone().unwrap_or_default();
-    let estimated = Estimates::read(&plan, &schema, &args.measurements).context("--measurements")?;
+    let estimated = Estimates::read(&plan, &schema, measurements).context("--measurements")?;
     estimates_file::write(&estimated, &saved, &schema, &args.out).context("--out")?;
     let shown = |value: &Enclosure| value.shown(6);
     let tree = &saved.spine.tree;

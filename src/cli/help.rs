@@ -70,6 +70,9 @@ pub const GROUPS: &[Group] = &[
                 "estimate",
                 "assay estimate --spine spine --measurements measurements --release pl94-persons-us --out estimates",
             ),
+            entry("nmf", "assay nmf check US_Person_PL_PROD --release pl94-persons-us"),
+            entry("nmf check", "assay nmf check US_Person_PL_PROD --release pl94-persons-us"),
+            entry("nmf compare", "assay nmf compare estimates.csv others.csv"),
             entry(
                 "tabulate",
                 "assay tabulate --config config.json --spec spec --persons persons.txt --geography GRF-C.txt --out release",

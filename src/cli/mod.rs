@@ -9,6 +9,7 @@ mod delta;
 mod epsilon;
 mod errors;
 mod estimate;
+mod estimate_nmf;
 mod explain;
 mod figures;
 mod help;
@@ -16,6 +17,7 @@ mod ledger;
 mod man;
 mod measure;
 mod mechanism;
+mod nmf;
 mod noise;
 mod output;
 mod releases;
@@ -63,6 +65,7 @@ enum Command {
     Spine(spine::Args),
     Measure(measure::Args),
     Estimate(estimate::Args),
+    Nmf(nmf::Args),
     Tabulate(tabulate::Args),
     Tune(tune::Args),
     Risk(risk::Args),
@@ -105,6 +108,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Spine(args) => spine::run(&args),
         Command::Measure(args) => measure::run(&args),
         Command::Estimate(args) => estimate::run(&args),
+        Command::Nmf(args) => nmf::run(&args),
         Command::Tabulate(args) => tabulate::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Risk(args) => risk::run(&args),

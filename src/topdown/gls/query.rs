@@ -156,6 +156,20 @@ impl Functional {
         Functional { coarse: vec![(cell as u32, size.sqrt().recip())], complement: 1.0 - size.recip() }
     }
 
+    /// That of any set of values.
+    fn of_set(axis: &super::basis::Axis, selected: &[bool]) -> Functional {
+        let (mut coarse, mut complement) = (Vec::new(), 0.0);
+        for (at, cell) in (0..).zip(&axis.cells) {
+            let own = cell.iter().filter(|value| selected[**value as usize]).count() as f64;
+            if own > 0.0 {
+                let size = cell.len() as f64;
+                coarse.push((at, own / size.sqrt()));
+                complement += own * (size - own) / size;
+            }
+        }
+        Functional { coarse, complement }
+    }
+
     /// That of a group of whole cells.
     fn of_group(axis: &super::basis::Axis, part: &Part, group: usize) -> Functional {
         let cells = (0..).zip(&axis.cells).filter(|(_, cell)| part.group_of(cell[0] as usize) == group);
@@ -176,6 +190,12 @@ pub struct CountClass {
 const FIXED: f64 = 1e-11;
 
 impl CountClass {
+    /// The sum over the cells whose values are selected, attribute by attribute; the coarse partitions may be cut across.
+    pub fn of_sets(basis: &Basis, selected: &[Vec<bool>]) -> CountClass {
+        let functional = |(axis, selected): (&super::basis::Axis, &Vec<bool>)| Functional::of_set(axis, selected);
+        CountClass::new(basis, &basis.axes.iter().zip(selected).map(functional).collect::<Vec<_>>())
+    }
+
     fn new(basis: &Basis, functionals: &[Functional]) -> CountClass {
         let mut parts = Vec::new();
         for (number, sector) in basis.sectors.iter().enumerate() {
@@ -286,6 +306,10 @@ mod tests {
                 let variance = classes[*class as usize].variance(&identities, |_, row| Some(row));
                 approx::assert_relative_eq!(variance, cells, max_relative = 1e-12);
             }
+            // A set that cuts across cells has as many cells as it has.
+            let sets = [vec![true, true, false, false], vec![true, false, true], vec![true, true]];
+            let variance = CountClass::of_sets(&basis, &sets).variance(&identities, |_, row| Some(row));
+            approx::assert_relative_eq!(variance, 8.0, max_relative = 1e-12);
         }
     }
 }

@@ -18,18 +18,36 @@ use crate::{
     },
 };
 
-/// The queries that are answered.
+/// What is answered: queries with all their counts, or lines of tables.
 #[derive(Debug)]
 pub struct Answers {
-    queries: Vec<AnsweredQuery>,
+    asked: Vec<Asked>,
+    /// Marginals whose cells lines are sums of.
+    margins: Vec<SectorQuery>,
 }
 
 #[derive(Debug)]
-struct AnsweredQuery {
+struct Asked {
     name: String,
-    query: SectorQuery,
-    class_of: Vec<u32>,
-    classes: Vec<CountClass>,
+    description: String,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Query { query: Box<SectorQuery>, class_of: Vec<u32>, classes: Vec<CountClass> },
+    Line { margin: usize, cells: Vec<u32>, class: CountClass },
+}
+
+/// A line of a table: a sum over cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableLine {
+    /// Its name.
+    pub name: String,
+    /// What it counts.
+    pub description: String,
+    /// The values of each attribute that belong to it; `None` for all.
+    pub selected: Vec<Option<Vec<bool>>>,
 }
 
 /// Estimates of one query of one unit or area, with their variances: a number for each count.
@@ -49,32 +67,120 @@ pub fn named_parts(schema: &Schema, names: &[String]) -> Result<Vec<Vec<Part>>> 
 }
 
 impl Answers {
-    /// The queries of these names and parts.
-    pub fn new(problem: &Problem, names: &[String], parts: &[Vec<Part>]) -> Answers {
-        let answered = |(name, parts): (&String, &Vec<Part>)| {
+    /// The queries of these names and parts, each with all its counts.
+    pub fn of_queries(problem: &Problem, names: &[String], parts: &[Vec<Part>]) -> Answers {
+        let asked = |(name, parts): (&String, &Vec<Part>)| {
             let query = SectorQuery::new(&problem.basis, parts);
             let (class_of, classes) = query.classes(&problem.basis);
-            AnsweredQuery { name: name.clone(), query, class_of, classes }
+            let kind = Kind::Query { query: Box::new(query), class_of, classes };
+            Asked { name: name.clone(), description: String::new(), kind }
         };
-        Answers { queries: names.iter().zip(parts).map(answered).collect() }
+        Answers { asked: names.iter().zip(parts).map(asked).collect(), margins: Vec::new() }
     }
 
-    /// The names of the queries.
+    /// The lines of tables over attributes of these sizes, each one count.
+    pub fn of_lines(problem: &Problem, sizes: &[usize], lines: &[TableLine]) -> Answers {
+        let mut kept: Vec<Vec<bool>> = Vec::new();
+        let mut asked = Vec::with_capacity(lines.len());
+        for line in lines {
+            let own: Vec<bool> = line.selected.iter().map(Option::is_some).collect();
+            let margin = kept.iter().position(|known| *known == own).unwrap_or_else(|| {
+                kept.push(own);
+                kept.len() - 1
+            });
+            let mut cells = vec![0_u32];
+            for (selected, size) in line.selected.iter().zip(sizes) {
+                if let Some(selected) = selected {
+                    let next = |cell: u32| {
+                        let values = (0..).zip(selected).filter(|(_, own)| **own);
+                        values.map(move |(value, _): (u32, &bool)| cell * *size as u32 + value)
+                    };
+                    cells = cells.into_iter().flat_map(next).collect();
+                }
+            }
+            let all =
+                |(selected, size): (&Option<Vec<bool>>, &usize)| selected.clone().unwrap_or_else(|| vec![true; *size]);
+            let sets: Vec<Vec<bool>> = line.selected.iter().zip(sizes).map(all).collect();
+            let kind = Kind::Line { margin, cells, class: CountClass::of_sets(&problem.basis, &sets) };
+            asked.push(Asked { name: line.name.clone(), description: line.description.clone(), kind });
+        }
+        let margin = |kept: &Vec<bool>| {
+            let part = |kept: &bool| if *kept { Part::Whole } else { Part::Total };
+            SectorQuery::new(&problem.basis, &kept.iter().map(part).collect::<Vec<_>>())
+        };
+        Answers { asked, margins: kept.iter().map(margin).collect() }
+    }
+
+    /// The names of the queries or lines.
     pub fn names(&self) -> Vec<&str> {
-        self.queries.iter().map(|answered| answered.name.as_str()).collect()
+        self.asked.iter().map(|asked| asked.name.as_str()).collect()
+    }
+
+    /// What a line counts; empty for a query.
+    pub fn description(&self, query: usize) -> &str {
+        &self.asked[query].description
     }
 
     /// What an estimate says of each query.
     pub fn of(&self, problem: &Problem, belief: &Belief) -> Vec<Answer> {
         let x = problem.expand(&belief.shape, &belief.x);
-        let answer = |(query, answered): (usize, &AnsweredQuery)| {
-            let variance = |class: &CountClass| problem.variance(class, &belief.shape, &belief.covariance);
-            let by_class: Vec<f64> = answered.classes.iter().map(variance).collect();
-            let variances = answered.class_of.iter().map(|class| by_class[*class as usize]).collect();
-            Answer { query, estimates: answered.query.answer(&problem.basis, &x), variances }
+        let margins: Vec<Vec<f64>> = self.margins.iter().map(|margin| margin.answer(&problem.basis, &x)).collect();
+        let variance = |class: &CountClass| problem.variance(class, &belief.shape, &belief.covariance);
+        let answer = |(number, asked): (usize, &Asked)| match &asked.kind {
+            Kind::Query { query, class_of, classes } => {
+                let by_class: Vec<f64> = classes.iter().map(variance).collect();
+                let variances = class_of.iter().map(|class| by_class[*class as usize]).collect();
+                Answer { query: number, estimates: query.answer(&problem.basis, &x), variances }
+            }
+            Kind::Line { margin, cells, class } => {
+                let sum = cells.iter().map(|cell| margins[*margin][*cell as usize]).sum();
+                Answer { query: number, estimates: vec![sum], variances: vec![variance(class)] }
+            }
         };
-        self.queries.iter().enumerate().map(answer).collect()
+        self.asked.iter().enumerate().map(answer).collect()
     }
+}
+
+/// Reads the lines of tables: a CSV with the columns `query`, `description` and one for each attribute, which holds the
+/// numbers of the values that belong to the line (`0-5`, `1 4-6`), or nothing for all of them.
+pub fn read_lines(text: &str, file: &str, schema: &Schema) -> Result<Vec<TableLine>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let refuse = |line: usize, why: String| Error::DataFile { file: file.to_string(), line, column: 0, why };
+    let names: Vec<&str> = schema.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+    let heading = reader.headers().map_err(|why| refuse(1, why.to_string()))?.clone();
+    if heading.len() != names.len() + 2 || heading.iter().skip(2).ne(names.iter().copied()) {
+        return Err(refuse(1, format!("expected the columns query, description, {}", names.join(", "))));
+    }
+    let mut lines = Vec::new();
+    for (at, record) in (2..).zip(reader.records()) {
+        let record = record.map_err(|why| refuse(at, why.to_string()))?;
+        let selected = record.iter().skip(2).zip(&schema.attributes).map(|(text, attribute)| {
+            let size = attribute.values.len();
+            let wrong =
+                || refuse(at, format!("{text:?}: expected numbers of values of {} below {size}", attribute.name));
+            if text.is_empty() {
+                return Ok(None);
+            }
+            let mut selected = vec![false; size];
+            for range in text.split(' ') {
+                let (first, last) = range.split_once('-').unwrap_or((range, range));
+                let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else {
+                    return Err(wrong());
+                };
+                selected.get_mut(first..=last).ok_or_else(wrong)?.fill(true);
+            }
+            Ok(Some(selected))
+        });
+        let selected = selected.collect::<Result<Vec<_>>>()?;
+        lines.push(TableLine { name: record[0].to_string(), description: record[1].to_string(), selected });
+    }
+    Ok(lines)
+}
+
+/// The tables of P.L. 94-171 about persons, as lines over its histogram; refused for other attributes.
+pub fn pl94_lines(schema: &Schema) -> Result<Vec<TableLine>> {
+    const LINES: &str = include_str!("../../../data/tables/pl94-persons.csv");
+    read_lines(LINES, "data/tables/pl94-persons.csv", schema)
 }
 
 /// The GEOID of a block in 15 digits, from a spine code or from 16 digits, which have the digit of the block group twice.
@@ -129,14 +235,17 @@ impl Areas {
         Ok(areas)
     }
 
-    /// The areas that share the first digits of the GEOIDs of some blocks: tabulation units.
-    pub fn by_digits(digits: u32, blocks: impl Iterator<Item = u64>) -> Areas {
-        let mut names: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    /// The areas that share the first digits of the GEOIDs of some blocks, for each of some numbers of digits: tabulation
+    /// units.
+    pub fn by_digits(digits: &[u32], blocks: impl Iterator<Item = u64>) -> Areas {
+        let mut names: BTreeMap<(u32, u64), Vec<u64>> = BTreeMap::new();
         for geoid in blocks {
-            names.entry(geoid / 10_u64.pow(15 - digits)).or_default().push(geoid);
+            for digits in digits {
+                names.entry((*digits, geoid / 10_u64.pow(15 - digits))).or_default().push(geoid);
+            }
         }
         let mut areas = Areas::default();
-        for (prefix, blocks) in names {
+        for ((digits, prefix), blocks) in names {
             let number = areas.names.len() as u32;
             areas.names.push(format!("{prefix:0width$}", width = digits as usize));
             areas.states.push(BTreeSet::new());

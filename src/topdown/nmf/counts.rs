@@ -6,6 +6,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use super::{
+    budgets::Budgets,
     folder::{NmfFile, NmfFolder, of_part},
     names::Names,
     rows::{self, Row},
@@ -29,13 +30,26 @@ pub struct PartCounts<'a> {
     pub units: &'a PartUnits,
     /// The level of the part among those of the release.
     pub first: usize,
+    /// The variances that the release can have; others are refused.
+    pub budgets: &'a Budgets,
 }
 
 impl Measurements for PartCounts<'_> {
     fn read(&self, level: usize, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()> {
         let files: Vec<&NmfFile> = of_part(&self.folder.levels[self.first + level].queries, &self.units.part).collect();
         let codes = &self.units.codes[level];
-        read_units(&files, self.names, self.first + level, codes, self.units.part.as_bytes(), take)
+        let mut last: Arc<[f32]> = Arc::new([]);
+        read_units(&files, self.names, self.first + level, codes, self.units.part.as_bytes(), &mut |units| {
+            for unit in &units {
+                // Units that measure alike share their variances, and most follow one that does.
+                if !Arc::ptr_eq(&last, &unit.variances) {
+                    let code = || self.units.code(level, unit.unit);
+                    self.budgets.carried_by(self.names, self.first + level, unit, code)?;
+                    last = unit.variances.clone();
+                }
+            }
+            take(units)
+        })
     }
 
     fn name(&self, level: usize, unit: usize) -> String {
@@ -49,6 +63,8 @@ pub struct NationCounts<'a> {
     pub folder: &'a NmfFolder,
     /// The queries.
     pub names: &'a Names,
+    /// The variances that the release can have.
+    pub budgets: &'a Budgets,
 }
 
 impl NationCounts<'_> {
@@ -57,6 +73,9 @@ impl NationCounts<'_> {
         let files: Vec<&NmfFile> = self.folder.levels[0].queries.iter().collect();
         let mut found = None;
         read_units(&files, self.names, 0, &Geocodes::nation(), b"", &mut |units| {
+            for unit in &units {
+                self.budgets.carried_by(self.names, 0, unit, String::new)?;
+            }
             found = units.into_iter().next();
             Ok(())
         })?;

@@ -12,13 +12,21 @@
 //! | [`names`] | which query or constraint a row is, against the release |
 //! | [`units`] | the units of a part of a state: geocodes, tree, zeros |
 //! | [`counts`] | the noisy counts of its units, read in bounded memory |
+//! | [`budgets`] | the variances that the noise of a release can have |
+//! | [`check`] | whether all of it fits the release, and what was spent |
 //! | [`survey`] | least squares over a folder, state by state |
-//! | [`answers`] | which counts are asked for, and the rows that answer |
+//! | [`answers`] | which counts are asked for, and the answers |
+//! | [`totals`] | exact totals of states |
+//! | [`tables`] | files of estimates, written and compared |
 
 pub mod answers;
+pub mod budgets;
+pub mod check;
 pub mod counts;
 pub mod folder;
 pub mod names;
 pub mod rows;
 pub mod survey;
+pub mod tables;
+pub mod totals;
 pub mod units;

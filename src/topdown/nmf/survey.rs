@@ -11,7 +11,8 @@ use std::{
 };
 
 use super::{
-    answers::{Answer, Answers, Areas, geoid_of, named_parts},
+    answers::{Answer, Answers, Areas, geoid_of, named_parts, pl94_lines},
+    budgets::Budgets,
     counts::{NationCounts, PartCounts},
     folder::NmfFolder,
     names::Names,
@@ -37,12 +38,21 @@ pub struct Settings {
     pub totals: BTreeMap<u32, i64>,
     /// Only these states, by number, each for itself without the nation; all if `None`.
     pub states: Option<Vec<u32>>,
-    /// The names of the queries that are answered.
-    pub queries: Vec<String>,
+    /// What is answered.
+    pub wanted: Wanted,
     /// The levels whose units are answered for, by their number in the release.
     pub levels: Vec<usize>,
     /// The areas that are answered for.
     pub areas: AreaSource,
+}
+
+/// What is answered.
+#[derive(Clone, Debug)]
+pub enum Wanted {
+    /// These queries of the release's attributes, each with all its counts.
+    Queries(Vec<String>),
+    /// The lines of the tables of P.L. 94-171 about persons.
+    Pl94Tables,
 }
 
 /// Which areas are answered for.
@@ -52,8 +62,8 @@ pub enum AreaSource {
     None,
     /// Sets of blocks.
     Given(Areas),
-    /// The tabulation units that have so many digits in common.
-    Digits(u32),
+    /// The tabulation units that have so many digits in common, for each of these numbers.
+    Digits(Vec<u32>),
 }
 
 /// What is answered for.
@@ -92,6 +102,7 @@ pub struct Survey {
     /// The parts of each state.
     states: BTreeMap<u32, Vec<String>>,
     shapes: Mutex<Shapes>,
+    budgets: Budgets,
 }
 
 /// A state after the pass upwards.
@@ -135,14 +146,21 @@ impl Survey {
         let levels: Vec<Vec<Vec<_>>> = (0..names.levels.len())
             .map(|level| names.queries(level).iter().map(|query| query.parts.clone()).collect())
             .collect();
-        let parts = named_parts(names.schema(), &settings.queries)?;
+        let parts = match &settings.wanted {
+            Wanted::Queries(queries) => named_parts(names.schema(), queries)?,
+            Wanted::Pl94Tables => Vec::new(),
+        };
         let problem = Problem::new(&names.sizes, &levels, &parts, single)?;
         for (level, name) in names.levels.iter().enumerate() {
             problem.check_level(level, name)?;
         }
-        let answers = Answers::new(&problem, &settings.queries, &parts);
+        let answers = match &settings.wanted {
+            Wanted::Queries(queries) => Answers::of_queries(&problem, queries, &parts),
+            Wanted::Pl94Tables => Answers::of_lines(&problem, &names.sizes, &pl94_lines(names.schema())?),
+        };
         let shapes = Mutex::new(Shapes::default());
-        Ok(Survey { folder, names, problem, answers, settings, root, uses_nation, states, shapes })
+        let budgets = Budgets::new(release)?;
+        Ok(Survey { folder, names, problem, answers, settings, root, uses_nation, states, shapes, budgets })
     }
 
     /// Whether the counts of the nation take part.
@@ -257,7 +275,7 @@ impl Survey {
 
     /// The nation's final estimate.
     fn nation(&self, below: &Below) -> Result<Belief> {
-        let counts = NationCounts { folder: &self.folder, names: &self.names }.read()?;
+        let counts = NationCounts { folder: &self.folder, names: &self.names, budgets: &self.budgets }.read()?;
         let shape = &below.shape;
         let measured = counts.map(|mut unit| {
             let mut scratch = vec![0.0; self.problem.basis.cells()];
@@ -328,7 +346,7 @@ impl Survey {
     }
 
     fn counts<'a>(&'a self, units: &'a PartUnits) -> PartCounts<'a> {
-        PartCounts { folder: &self.folder, names: &self.names, units, first: self.first() }
+        PartCounts { folder: &self.folder, names: &self.names, units, first: self.first(), budgets: &self.budgets }
     }
 
     fn pass<'a>(
@@ -348,7 +366,7 @@ impl Survey {
             AreaSource::Digits(digits) => {
                 let blocks = parts.iter().filter_map(|units| units.codes.last());
                 let geoids = blocks.flat_map(|codes| (0..codes.len()).filter_map(|unit| geoid_of(codes.get(unit))));
-                Some(Areas::by_digits(*digits, geoids))
+                Some(Areas::by_digits(digits, geoids))
             }
         }
     }

@@ -1,0 +1,205 @@
+//! `assay estimate --nmf`: least squares over noisy measurement files.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use dp_assay::{
+    release::Release,
+    topdown::nmf::{
+        answers::Areas,
+        survey::{AreaSource, Settings, Survey, Wanted, tabulation_digits},
+        tables::{self, Form},
+        totals,
+        units::Constraints,
+    },
+};
+use serde_json::json;
+
+use super::{Exit, output};
+
+/// What is kept exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Kept {
+    /// Nothing: least squares of the noisy counts alone
+    None,
+    /// The exact totals of the root and of --state-totals
+    StateTotals,
+    /// These, and every cell that the constraint files make zero
+    All,
+}
+
+/// How estimates are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Written {
+    /// Comma-separated values
+    Csv,
+    /// Parquet with the same columns
+    Parquet,
+    /// geocode|query|estimate|std_dev|query_description: the tables of P.L. 94-171 for tabulation units
+    Bureau,
+}
+
+/// Options that go with --nmf.
+#[derive(clap::Args)]
+pub struct Args {
+    /// With --nmf: which constraints are kept
+    #[arg(long, value_enum, value_name = "WHICH")]
+    constraints: Option<Kept>,
+    /// With --nmf: exact totals, a CSV with the columns state (two digits) and total
+    #[arg(long, value_name = "FILE")]
+    state_totals: Option<PathBuf>,
+    /// With --nmf: only these states, by their two digits, each for itself without the counts of the nation
+    #[arg(long, value_name = "44,25", value_delimiter = ',')]
+    states: Vec<String>,
+    /// With --nmf: "all" queries of the release, or marginals of its attributes such as "votingage * hispanic" (default: total)
+    #[arg(long, value_name = "all|NAME", num_args = 1..)]
+    queries: Vec<String>,
+    /// With --nmf: the levels to estimate (default: all but the last)
+    #[arg(long, value_name = "LEVEL", num_args = 1..)]
+    level: Vec<String>,
+    /// With --nmf: sums over sets of blocks instead, a CSV with the columns area and block (spine codes or GEOIDs)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["level", "tabulation"])]
+    areas: Option<PathBuf>,
+    /// With --nmf: tabulation units instead of units of the spine, State, County, Tract or Block: both parts of a state together
+    #[arg(long, value_name = "LEVEL", num_args = 1.., conflicts_with = "level")]
+    tabulation: Vec<String>,
+    /// With --nmf: the form of the file (default: parquet where its name ends so, else csv)
+    #[arg(long, value_enum, value_name = "FORM")]
+    format: Option<Written>,
+}
+
+impl Args {
+    /// An option that was given, if any.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            (self.constraints.is_some(), "--constraints"),
+            (self.state_totals.is_some(), "--state-totals"),
+            (!self.states.is_empty(), "--states"),
+            (!self.queries.is_empty(), "--queries"),
+            (!self.level.is_empty(), "--level"),
+            (self.areas.is_some(), "--areas"),
+            (!self.tabulation.is_empty(), "--tabulation"),
+            (self.format.is_some(), "--format"),
+        ];
+        given.into_iter().find_map(|(given, name)| given.then_some(name))
+    }
+}
+
+pub fn run(args: &Args, nmf: &Path, release: &str, out: &Path, json: bool) -> Result<Exit> {
+    let release = Release::find(release).context("--release")?;
+    let constraints = match args.constraints.unwrap_or(Kept::All) {
+        Kept::None => Constraints::None,
+        Kept::StateTotals => Constraints::Totals,
+        Kept::All => Constraints::All,
+    };
+    if constraints == Constraints::None && args.state_totals.is_some() {
+        bail!("--state-totals goes with --constraints state-totals or all");
+    }
+    let totals = args.state_totals.as_deref().map(totals::read).transpose().context("--state-totals")?;
+    let form = match args.format {
+        Some(Written::Csv) => Form::Csv,
+        Some(Written::Parquet) => Form::Parquet,
+        Some(Written::Bureau) => Form::Bureau,
+        None if out.extension().is_some_and(|end| end == "parquet") => Form::Parquet,
+        None => Form::Csv,
+    };
+    let areas = areas(args, form)?;
+    let with_areas = !matches!(areas, AreaSource::None);
+    let wanted = match form {
+        Form::Bureau if !args.queries.is_empty() => bail!("--queries: the form bureau has the tables of P.L. 94-171"),
+        Form::Bureau => Wanted::Pl94Tables,
+        Form::Csv | Form::Parquet => Wanted::Queries(queries(args, &release)),
+    };
+    let settings = Settings {
+        constraints,
+        totals: totals.unwrap_or_else(BTreeMap::new),
+        states: states(args)?,
+        wanted,
+        levels: if with_areas { Vec::new() } else { levels(args, &release)? },
+        areas,
+    };
+    let survey = Survey::open(nmf, &release, settings).context("--nmf")?;
+    let rows = tables::write(&survey, form, with_areas, out)?;
+    let states: Vec<String> = survey.states().iter().map(|state| format!("{state:02}")).collect();
+    if json {
+        output::json(&json!({
+            "release": release.name,
+            "states": states,
+            "uses_nation": survey.uses_nation(),
+            "unused_constraints": survey.root.unused,
+            "rows": rows,
+            "out": out.display().to_string(),
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let nation = if survey.uses_nation() { "with the counts of the nation" } else { "each state for itself" };
+    let unused = match &survey.root.unused[..] {
+        [] => String::new(),
+        names => format!("Not used, because they were published after the noise: {}\n", names.join(", ")),
+    };
+    output::text(&format!(
+        "{rows} estimates in {}: states {}, {nation}\n{unused}Least squares in doubles; a margin is 1.96 standard deviations.\n",
+        out.display(),
+        states.join(", "),
+    ))?;
+    Ok(Exit::Done)
+}
+
+fn areas(args: &Args, form: Form) -> Result<AreaSource> {
+    if let Some(file) = &args.areas {
+        return Ok(AreaSource::Given(Areas::read(file).context("--areas")?));
+    }
+    let mut names: Vec<&str> = args.tabulation.iter().map(String::as_str).collect();
+    if form == Form::Bureau && names.is_empty() {
+        if !args.level.is_empty() {
+            bail!("--level: the form bureau has tabulation units; say which by --tabulation");
+        }
+        names = vec!["State", "County", "Tract"];
+    }
+    let digits = names.iter().map(|name| {
+        let known = "expected State, County, Tract or Block";
+        tabulation_digits(name).with_context(|| format!("--tabulation {name}: {known}"))
+    });
+    let mut digits = digits.collect::<Result<Vec<u32>>>()?;
+    digits.sort_unstable();
+    digits.dedup();
+    Ok(if digits.is_empty() { AreaSource::None } else { AreaSource::Digits(digits) })
+}
+
+fn queries(args: &Args, release: &Release) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let of_release = || release.levels.iter().flat_map(|level| &level.queries).map(|query| query.name.clone());
+    let given = args.queries.iter().flat_map(|name| match name.as_str() {
+        "all" => of_release().collect(),
+        _ => vec![name.clone()],
+    });
+    for name in given {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() { vec!["total".to_string()] } else { names }
+}
+
+fn levels(args: &Args, release: &Release) -> Result<Vec<usize>> {
+    if args.level.is_empty() {
+        return Ok((0..release.levels.len() - 1).collect());
+    }
+    let find = |name: &String| {
+        release.level(name).context("--level")?;
+        Ok(release.levels.iter().position(|level| level.name == *name).unwrap_or(0))
+    };
+    args.level.iter().map(find).collect()
+}
+
+fn states(args: &Args) -> Result<Option<Vec<u32>>> {
+    let state = |text: &String| {
+        let number = text.parse::<u32>().ok().filter(|number| *number < 100);
+        number.with_context(|| format!("--states {text}: expected the two digits of a state, as 44"))
+    };
+    let states = args.states.iter().map(state).collect::<Result<Vec<u32>>>()?;
+    Ok((!states.is_empty()).then_some(states))
+}

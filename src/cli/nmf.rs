@@ -1,0 +1,197 @@
+//! `assay nmf`: noisy measurement files, checked, and estimates compared.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use dp_assay::{
+    account::{Account, Delta},
+    release::Release,
+    spine::bypass,
+    topdown::nmf::{
+        check::{self, NmfReport},
+        tables::{self, quantile},
+    },
+};
+use serde_json::{Value, json};
+
+use super::{Exit, output, quantity};
+
+/// The Bureau's noisy measurement files: checked against their release, and estimates compared
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    Check(CheckArgs),
+    Compare(CompareArgs),
+}
+
+/// What a folder holds, whether it fits the release, and the certified epsilon of what was published
+///
+/// Every row is read. Geocodes must make a tree, every unit must answer all queries of its level or none, every variance must
+/// be that of the release for the levels that the unit carries, and the shares on every path must sum to exactly one.
+#[derive(clap::Args)]
+struct CheckArgs {
+    /// The product, or the folder that holds it
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// A bundled release that has attributes, or a TOML file of the same form
+    #[arg(long, value_name = "NAME|FILE")]
+    release: String,
+    /// The delta of the exact epsilon
+    #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
+    delta: String,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+    /// Ask for an enclosure of relative width 10^-D
+    #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=250))]
+    digits: u32,
+}
+
+/// How two files of estimates differ: differences in standard deviations, and their quantiles
+///
+/// Both may be of any text form that `assay estimate --nmf` writes, or the Bureau's own. Rows are matched by area, query and cell.
+#[derive(clap::Args)]
+struct CompareArgs {
+    /// The first file
+    #[arg(value_name = "FILE")]
+    first: PathBuf,
+    /// The second file, whose standard deviations the differences are measured in
+    #[arg(value_name = "FILE")]
+    second: PathBuf,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Result<Exit> {
+    match &args.command {
+        Command::Check(args) => run_check(args),
+        Command::Compare(args) => run_compare(args),
+    }
+}
+
+fn run_check(args: &CheckArgs) -> Result<Exit> {
+    let delta: Delta = quantity("--delta", &args.delta)?;
+    let release = Release::find(&args.release).context("--release")?;
+    let report = check::check(&args.folder, &release)?;
+    let worst = bypass::worst_path(&report.release)?;
+    let epsilon = worst.epsilon(&delta, args.digits)?;
+    let (p, q) = epsilon.pair().unwrap_or_default();
+    let pair = if worst.in_pairs() { vec![p, q] } else { vec![p] };
+    let worst_paths: Vec<String> = pair.iter().map(|path| report.release.dropped_names(*path).join(" ")).collect();
+    if args.json {
+        let mut object = object(&report);
+        object["delta"] = output::exact(&delta);
+        object["epsilon"] = epsilon.value.to_json();
+        object["worst_paths"] = json!(worst_paths);
+        output::json(&object)?;
+        return Ok(Exit::Done);
+    }
+    let rows = report.levels.iter().map(|level| {
+        let run = |(run, units): (&usize, &u64)| if *run == 1 { units.to_string() } else { format!("{units} x{run}") };
+        let carried: Vec<String> = level.carried.iter().map(run).collect();
+        let numbers = [level.units, level.measured, level.counts, level.width as u64].map(|number| number.to_string());
+        [vec![level.name.clone()], numbers.to_vec(), vec![carried.join(", ")]].concat()
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    output::table(&["level", "units", "with counts", "noisy counts", "digits", "levels carried"], &rows)?;
+    let shown = epsilon.value.shown(args.digits.min(40) as usize);
+    let named: Vec<String> = worst_paths.iter().map(|names| format!("the path that drops [{names}]")).collect();
+    let unused = match &report.unused[..] {
+        [] => String::new(),
+        names => format!("published after the noise, and not used in estimates: {}\n", names.join(", ")),
+    };
+    let (files, bytes) = report.files;
+    output::text(&format!(
+        "\n{}: {files} files, {:.1} MB, parts {}\n\
+         every variance is one of {}; {} different block paths, each summing to exactly one\n{unused}\
+         epsilon {shown} at delta {}, of {}\n",
+        report.product,
+        bytes as f64 / 1e6,
+        report.parts.join(" "),
+        report.release.name,
+        report.paths.len(),
+        output::exact_text(&delta),
+        named.join(" and "),
+    ))?;
+    Ok(Exit::Done)
+}
+
+fn object(report: &NmfReport) -> Value {
+    let levels = report.levels.iter().map(|level| {
+        json!({
+            "name": level.name,
+            "units": level.units,
+            "measured": level.measured,
+            "noisy_counts": level.counts,
+            "geocode_digits": level.width,
+            "carried": level.carried.iter().map(|(run, units)| json!({ "levels": run, "units": units })).collect::<Vec<_>>(),
+        })
+    });
+    let levels: Vec<Value> = levels.collect();
+    let names =
+        |dropped: &Vec<usize>| dropped.iter().map(|level| report.levels[*level].name.clone()).collect::<Vec<_>>();
+    let paths = report.paths.iter().map(|(dropped, blocks)| json!({ "dropped": names(dropped), "blocks": blocks }));
+    let paths: Vec<Value> = paths.collect();
+    json!({
+        "product": report.product,
+        "release": report.release.name,
+        "files": report.files.0,
+        "bytes": report.files.1,
+        "parts": report.parts,
+        "levels": levels,
+        "paths": paths,
+        "unused_constraints": report.unused,
+    })
+}
+
+/// The quantiles that are shown.
+const LEVELS: [f64; 7] = [0.0, 0.025, 0.25, 0.5, 0.75, 0.975, 1.0];
+
+fn run_compare(args: &CompareArgs) -> Result<Exit> {
+    let found = tables::compare(&args.first, &args.second)?;
+    let (n, scores) = (found.scores.len(), &found.scores);
+    let mean_square = (n > 0).then(|| scores.iter().map(|z| z * z).sum::<f64>() / n as f64);
+    let beyond = scores.iter().filter(|z| z.abs() > 1.959_963_984_540_054).count();
+    if args.json {
+        let quantiles = |numbers: &[f64]| {
+            LEVELS.iter().map(|level| json!({ "level": level, "value": quantile(numbers, *level) })).collect::<Vec<_>>()
+        };
+        output::json(&json!({
+            "rows": found.rows,
+            "only_first": found.alone.0,
+            "only_second": found.alone.1,
+            "different_exact": found.different_exact,
+            "z": quantiles(scores),
+            "z_mean_square": mean_square,
+            "z_beyond_margin": beyond,
+            "std_dev_ratio": quantiles(&found.ratios),
+            "largest": found.largest.as_ref().map(|(key, a, b)| json!({ "row": key, "first": a, "second": b })),
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let shown = |number: Option<f64>| number.map_or("-".to_string(), |number| format!("{number:.6}"));
+    let row = |level: &f64| {
+        let name = format!("{} %", 100.0 * level);
+        vec![name, shown(quantile(scores, *level)), shown(quantile(&found.ratios, *level))]
+    };
+    output::table(&["quantile", "z", "ratio of std_dev"], &LEVELS.iter().map(row).collect::<Vec<_>>())?;
+    let largest = found.largest.as_ref().map_or_else(String::new, |(key, first, second)| {
+        format!("largest difference: {key}, {first:.3} and {second:.3}\n")
+    });
+    output::text(&format!(
+        "\n{} rows in both, {} only in the first, {} only in the second; {} exact in the second but different\n\
+         z = (first - second) / std_dev of the second: mean square {}, {beyond} beyond the 95 % margin\n{largest}",
+        found.rows,
+        found.alone.0,
+        found.alone.1,
+        found.different_exact,
+        shown(mean_square),
+    ))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,90 @@
+//! The variances that the noise of a release can have.
+
+use rug::Rational;
+
+use super::names::Names;
+use crate::{
+    error::{Error, Result},
+    noise::DiscreteGaussian,
+    release::Release,
+    topdown::gls::pass::UnitCounts,
+};
+
+/// The variances that a release can have: by level and by how many levels' shares a unit carries.
+#[derive(Clone, Debug)]
+pub struct Budgets {
+    /// For each level and run the least and largest float that a variance may be, query by query.
+    known: Vec<Vec<Vec<(f32, f32)>>>,
+    shares: Vec<Rational>,
+}
+
+/// Floats are rounded once from the variance and once from its double: both together are below this.
+const ROUNDING: f64 = 2e-7;
+
+impl Budgets {
+    /// Those of a release.
+    pub fn new(release: &Release) -> Result<Budgets> {
+        let shares: Vec<Rational> =
+            release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
+        let known = release.levels.iter().enumerate().map(|(at, level)| {
+            let runs = 1..=release.levels.len() - at;
+            runs.map(|run| {
+                let share: Rational = shares[at..at + run].iter().sum();
+                let factor = Rational::from(&shares[at] / &share);
+                let ends = level.queries.iter().map(|query| {
+                    let sigma2 = Rational::from(&query.sigma2 * &factor);
+                    let (lower, upper) = DiscreteGaussian::new(sigma2)?.variance(12).doubles();
+                    Ok(((lower * (1.0 - ROUNDING)) as f32, (upper * (1.0 + ROUNDING)) as f32))
+                });
+                ends.collect()
+            })
+            .collect()
+        });
+        Ok(Budgets { known: known.collect::<Result<_>>()?, shares })
+    }
+
+    /// How many levels' shares a unit of a level carries whose queries have these variances; `Err` with the number of the first
+    /// query whose variance fits no run, or that fits no run which others fit.
+    fn carried(&self, level: usize, variances: &[f32]) -> std::result::Result<usize, usize> {
+        let fits = |run: &Vec<(f32, f32)>, query: usize| {
+            let (lower, upper) = run[query];
+            (lower..=upper).contains(&variances[query])
+        };
+        let runs = &self.known[level];
+        let whole = runs.iter().position(|run| (0..variances.len()).all(|query| fits(run, query)));
+        whole.map(|run| run + 1).ok_or_else(|| {
+            let nearest = runs.iter().map(|run| (0..variances.len()).find(|query| !fits(run, *query)).unwrap_or(0));
+            nearest.max().unwrap_or(0)
+        })
+    }
+
+    /// The variances that a query may have, by run, for a message.
+    fn shown(&self, level: usize, query: usize) -> String {
+        let runs = self.known[level].iter().map(|run| f64::from(run[query].0).midpoint(f64::from(run[query].1)));
+        runs.map(|variance| format!("{variance:.6}")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// How many levels' shares a unit carries; refuses one whose variances fit no run. `code` is what it is called.
+    pub fn carried_by(
+        &self,
+        names: &Names,
+        level: usize,
+        unit: &UnitCounts,
+        code: impl FnOnce() -> String,
+    ) -> Result<usize> {
+        self.carried(level, &unit.variances).map_err(|at| {
+            let query = &names.queries(level)[at].name;
+            let what = format!("the variance of {query} of the {} {:?}", names.levels[level], code());
+            let expected = format!(
+                "that of the release for the unit's own level, or with the levels below it: one of {}",
+                self.shown(level, at)
+            );
+            Error::out_of_range(&what, unit.variances[at], &expected)
+        })
+    }
+
+    /// The sum of the shares of a run.
+    pub fn share(&self, level: usize, carried: usize) -> Rational {
+        self.shares[level..level + carried].iter().sum()
+    }
+}

@@ -1,0 +1,231 @@
+//! Whether a folder of noisy measurements fits its release, and what it spent.
+//!
+//! The files hold the variance of the noise on each count, the variance of the law that was drawn from and not its parameter
+//! sigma2, as a float. A unit that was bypassed into has the shares of the levels below it besides its own, so that its
+//! variances are those of one of a few runs of levels. A unit passes if the variances of all its queries are those of one
+//! run; a path passes if the runs on it share out the budget exactly. Then every path is one of the release's, and the
+//! privacy of what was published follows from the paths that occur.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rug::Rational;
+
+use super::{
+    budgets::Budgets,
+    counts::{PartCounts, read_units},
+    folder::{NmfFolder, of_part},
+    names::{Names, Sign},
+    rows,
+    units::{Geocodes, Meanings, PartUnits, RootConstraints},
+};
+use crate::{
+    error::{Error, Result},
+    release::{Paths, Release},
+    topdown::gls::{basis::Part, pass::Measurements, problem::Problem},
+};
+
+/// What a folder has.
+#[derive(Clone, Debug)]
+pub struct NmfReport {
+    /// The folder of the product.
+    pub product: String,
+    /// How many files and bytes.
+    pub files: (usize, u64),
+    /// The parts of states.
+    pub parts: Vec<String>,
+    /// The levels.
+    pub levels: Vec<LevelReport>,
+    /// The paths from the root to blocks that occur, by the levels that they drop, with how many blocks have each.
+    pub paths: Vec<(Vec<usize>, u64)>,
+    /// The release with these paths.
+    pub release: Release,
+    /// Equalities of the root that least squares does not use.
+    pub unused: Vec<String>,
+}
+
+/// What a level has.
+#[derive(Clone, Debug, Default)]
+pub struct LevelReport {
+    /// Its name.
+    pub name: String,
+    /// How many units.
+    pub units: u64,
+    /// How many of these have noisy counts.
+    pub measured: u64,
+    /// How many noisy counts there are.
+    pub counts: u64,
+    /// How many digits a geocode has.
+    pub width: usize,
+    /// How many units carry the shares of so many levels.
+    pub carried: BTreeMap<usize, u64>,
+}
+
+/// Reads everything, and refuses what does not fit.
+pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
+    if release.budget_only {
+        return Err(Error::BudgetOnly { release: release.name.clone() });
+    }
+    let names = Names::new(release)?;
+    let folder = NmfFolder::open(folder, &names.levels)?;
+    let root = RootConstraints::read(&folder, &names)?;
+    let details = vec![vec![vec![Part::Whole; names.axes.len()]]; names.levels.len()];
+    let problem = Problem::new(&names.sizes, &details, &[], root.axes)?;
+    let budgets = Budgets::new(release)?;
+    let first = usize::from(root.is_nation);
+    let named = |name: &String| LevelReport { name: name.clone(), ..LevelReport::default() };
+    let mut levels: Vec<LevelReport> = names.levels.iter().map(named).collect();
+    let mut paths: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+    let mut prefix = Vec::new();
+    if root.is_nation {
+        prefix.push(nation(&folder, &names, &budgets, &mut levels[0])?);
+    }
+    let parts = folder.parts();
+    for part in &parts {
+        let units = PartUnits::read(&folder, &names, &problem, first, part, Some(root.axes))?;
+        check_sums(&folder, &names, &units, first)?;
+        let counts = PartCounts { folder: &folder, names: &names, units: &units, first, budgets: &budgets };
+        let mut carried: Vec<Vec<u8>> = units.codes.iter().map(|codes| vec![0; codes.len()]).collect();
+        for (level, carried) in carried.iter_mut().enumerate() {
+            counts.read(level, &mut |found| {
+                for unit in found {
+                    let code = || units.code(level, unit.unit);
+                    let run = budgets.carried_by(&names, first + level, &unit, code)?;
+                    carried[unit.unit] = run as u8;
+                }
+                Ok(())
+            })?;
+        }
+        for (level, carried) in carried.iter().enumerate() {
+            let report = &mut levels[first + level];
+            report.units += carried.len() as u64;
+            report.width = units.codes[level].width();
+            let each: usize = names.queries(first + level).iter().map(super::names::NamedQuery::counts).sum();
+            for run in carried.iter().filter(|run| **run > 0) {
+                report.measured += 1;
+                report.counts += each as u64;
+                *report.carried.entry(usize::from(*run)).or_default() += 1;
+            }
+        }
+        add_paths(&budgets, &names, &units, &prefix, &carried, &mut paths)?;
+    }
+    let dropped = |path: &Vec<u8>| path.iter().enumerate().filter(|(_, run)| **run == 0).map(|(at, _)| at).collect();
+    let paths: Vec<(Vec<usize>, u64)> = paths.iter().map(|(path, blocks)| (dropped(path), *blocks)).collect();
+    let note = "The paths that occur in the noisy measurement files.".to_string();
+    let of_files = Paths { note, dropped: paths.iter().map(|(dropped, _)| dropped.clone()).collect() };
+    let files = folder.levels.iter().map(|level| level.queries.len() + level.constraints.len()).sum();
+    Ok(NmfReport {
+        product: folder.path.display().to_string(),
+        files: (files, folder.bytes()),
+        parts,
+        levels,
+        paths,
+        release: Release { paths: Some(of_files), ..release.clone() },
+        unused: root.unused,
+    })
+}
+
+/// What the nation carries.
+fn nation(folder: &NmfFolder, names: &Names, budgets: &Budgets, report: &mut LevelReport) -> Result<u8> {
+    let files: Vec<_> = folder.levels[0].queries.iter().collect();
+    let mut carried = 0;
+    report.units = 1;
+    read_units(&files, names, 0, &Geocodes::nation(), b"", &mut |units| {
+        for unit in units {
+            let run = budgets.carried_by(names, 0, &unit, String::new)?;
+            (report.measured, report.counts) = (1, unit.counts.len() as u64);
+            *report.carried.entry(run).or_default() += 1;
+            carried = run as u8;
+        }
+        Ok(())
+    })?;
+    Ok(carried)
+}
+
+/// The paths to the blocks of a part, each checked: runs that neither overlap nor leave a level out.
+fn add_paths(
+    budgets: &Budgets,
+    names: &Names,
+    units: &PartUnits,
+    prefix: &[u8],
+    carried: &[Vec<u8>],
+    paths: &mut BTreeMap<Vec<u8>, u64>,
+) -> Result<()> {
+    let mut above: Vec<Vec<u8>> = vec![prefix.to_vec()];
+    for (level, carried) in carried.iter().enumerate() {
+        let mut own = Vec::with_capacity(carried.len());
+        let parents = if level == 0 { vec![0] } else { units.tree.parents(level) };
+        for (run, parent) in carried.iter().zip(&parents) {
+            own.push([&above[*parent as usize][..], &[*run]].concat());
+        }
+        above = own;
+    }
+    let mut known: BTreeSet<Vec<u8>> = BTreeSet::new();
+    for (block, path) in above.into_iter().enumerate() {
+        if !known.contains(&path) {
+            let share = path
+                .iter()
+                .enumerate()
+                .fold(Rational::new(), |sum, (level, run)| sum + budgets.share(level, usize::from(*run)));
+            let mut next = 0;
+            let runs = path.iter().enumerate().all(|(level, run)| {
+                let fits = (level < next) == (*run == 0);
+                next = next.max(level + usize::from(*run));
+                fits
+            });
+            if share != 1 || !runs {
+                let code = units.code(carried.len() - 1, block);
+                let run = |(level, run): (usize, &u8)| format!("{} {run}", names.levels[level]);
+                let shown: Vec<String> = path.iter().enumerate().map(run).collect();
+                let given = format!("{share} of the budget ({})", shown.join(", "));
+                let expected = "exactly 1: each level's share carried once, by its unit or by one above it";
+                return Err(Error::out_of_range(&format!("the path to the block {code}"), given, expected));
+            }
+            known.insert(path.clone());
+        }
+        *paths.entry(path).or_default() += 1;
+    }
+    Ok(())
+}
+
+/// Bounds are sums over blocks: those of a unit are the sums of its children's, except where the file's own maker sharpened
+/// them, in states. A difference means that a unit is missing.
+fn check_sums(folder: &NmfFolder, names: &Names, units: &PartUnits, first: usize) -> Result<()> {
+    type Sums = BTreeMap<(usize, Vec<u8>), Vec<i64>>;
+    let mut below: Option<Sums> = None;
+    for level in (1..units.codes.len()).rev() {
+        let (mut own, mut above) = (Sums::new(), Sums::new());
+        let width = units.codes[level - 1].width();
+        for file in of_part(&folder.levels[first + level].constraints, &units.part) {
+            let mut meanings = Meanings::default();
+            rows::read(&file.path, &names.axes, |row| {
+                let wrong = |why: &str| rows::refuse(&file.path, row, why);
+                let meaning = meanings.of(names, row).map_err(|why| wrong(&why))?;
+                let constraint = &meanings.known[meaning].constraint;
+                if constraint.sign == Sign::Equal || !row.geocode.starts_with(units.part.as_bytes()) {
+                    return Ok(());
+                }
+                let at_most = usize::from(constraint.sign == Sign::AtMost);
+                if below.is_some() {
+                    own.insert((at_most, row.geocode.to_vec()), row.values.to_vec());
+                }
+                let sums = above.entry((at_most, row.geocode[..width].to_vec()));
+                let sums = sums.or_insert_with(|| vec![0; row.values.len()]);
+                sums.iter_mut().zip(row.values).for_each(|(sum, value)| *sum = sum.saturating_add(*value));
+                Ok(())
+            })?;
+        }
+        for (key, sums) in below.iter().flatten() {
+            let (at_most, code) = key;
+            if own.get(key).is_some_and(|own| own != sums) {
+                let sign = if *at_most == 1 { "<=" } else { ">=" };
+                let code = String::from_utf8_lossy(code);
+                let what = format!("the bounds {sign} of the {} {code}", names.levels[first + level]);
+                let children = &names.levels[first + level + 1];
+                let expected = format!("{sums:?}, the sums over its units of {children}: one of these may be missing");
+                return Err(Error::out_of_range(&what, format!("{:?}", own[key]), &expected));
+            }
+        }
+        below = Some(above);
+    }
+    Ok(())
+}
