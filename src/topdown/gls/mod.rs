@@ -23,3 +23,6 @@ pub mod matrix;
 pub mod pass;
 pub mod problem;
 pub mod query;
+
+#[cfg(test)]
+mod exact_tests;

@@ -1,0 +1,298 @@
+//! Least squares through trees against dense least squares in exact fractions: trees, queries, recodes, variances, zeros and
+//! totals by chance.
+
+use std::{collections::HashMap, sync::Arc};
+
+use rug::Rational;
+
+use super::{
+    areas::AreaSums,
+    basis::Part,
+    belief::{Belief, Below, Descent},
+    pass::{Measurements, Pass, UnitCounts},
+    problem::{Free, Problem, Shape, Shapes},
+    query::{CountClass, SectorQuery},
+};
+use crate::{error::Result, numbers::Numbers, spine::hierarchy::Tree};
+
+const SIZES: [usize; 2] = [4, 3];
+const CELLS: usize = 12;
+
+/// Counts in memory.
+struct Counts(Vec<Vec<UnitCounts>>);
+
+impl Measurements for Counts {
+    fn read(&self, level: usize, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()> {
+        // In another order than that of the tree, in two parts.
+        let mut units: Vec<UnitCounts> = self.0[level].iter().rev().cloned().collect();
+        let rest = units.split_off(units.len() / 2);
+        take(units)?;
+        take(rest)
+    }
+
+    fn name(&self, level: usize, unit: usize) -> String {
+        format!("unit {unit} of level {level}")
+    }
+}
+
+/// One problem made by chance.
+struct Case {
+    tree: Tree,
+    queries: Vec<Vec<Vec<Part>>>,
+    counts: Counts,
+    /// For each leaf which values of the first attribute may be above zero.
+    free: Vec<[bool; SIZES[0]]>,
+    total: Option<i64>,
+    area: Vec<bool>,
+}
+
+fn part_sets() -> Vec<Vec<Part>> {
+    let recode = Part::Groups(vec![0, 1, 1, 0]);
+    let other = Part::Groups(vec![0, 0, 1]);
+    vec![
+        vec![Part::Total, Part::Total],
+        vec![recode.clone(), Part::Total],
+        vec![recode.clone(), Part::Whole],
+        vec![Part::Total, other.clone()],
+        vec![recode, other],
+        vec![Part::Whole, Part::Total],
+    ]
+}
+
+fn case(seed: u64) -> Case {
+    let mut numbers = Numbers(seed);
+    let mut starts: Vec<Vec<u32>> = Vec::new();
+    let mut units = 1;
+    for _ in 0..2 {
+        let mut ends = vec![0];
+        (0..units).for_each(|_| ends.push(ends[ends.len() - 1] + 1 + numbers.below(3) as u32));
+        units = ends[ends.len() - 1];
+        starts.push(ends);
+    }
+    let tree = Tree::from_parts(starts, (0..units).collect());
+    let chosen = |numbers: &mut Numbers| {
+        let mut queries: Vec<Vec<Part>> = part_sets().into_iter().filter(|_| numbers.below(2) == 1).collect();
+        queries.push(vec![Part::Whole, Part::Whole]);
+        queries
+    };
+    let queries: Vec<Vec<Vec<Part>>> = (0..3).map(|_| chosen(&mut numbers)).collect();
+    let with_zeros = numbers.below(2) == 1;
+    let free = (0..units).map(|_| std::array::from_fn(|_| !with_zeros || numbers.below(3) > 0)).collect();
+    let mut counts = vec![Vec::new(); 3];
+    for level in 0..3 {
+        for unit in 0..tree.units(level) {
+            // An only child may answer nothing, or its parent may not.
+            let only = level > 0 && {
+                let parent = (0..tree.units(level - 1)).find(|at| tree.children(level - 1, *at).contains(&unit));
+                parent.is_some_and(|parent| tree.children(level - 1, parent).len() == 1)
+            };
+            let parent_answers = level == 1 || counts[level.saturating_sub(1)].len() == tree.units(level.max(1) - 1);
+            if (only && parent_answers && numbers.below(2) == 1) || (level == 1 && numbers.below(4) == 0) {
+                continue;
+            }
+            let variance = |_: &Vec<Part>| (1 + numbers.below(40)) as f32 / 8.0;
+            let variances: Arc<[f32]> = queries[level].iter().map(variance).collect();
+            let own = |parts: &Vec<Part>| -> usize {
+                parts.iter().zip(SIZES).map(|(part, size)| part.groups(size)).product()
+            };
+            let many = queries[level].iter().map(own).sum();
+            let values = (0..many).map(|_| numbers.below(60) as f64 - 10.0).collect();
+            counts[level].push(UnitCounts { unit, variances, counts: values });
+        }
+    }
+    let total = (numbers.below(2) == 1 && !with_zeros).then(|| numbers.below(300) as i64);
+    let area = (0..units).map(|_| numbers.below(2) == 1).collect();
+    Case { tree, queries, counts: Counts(counts), free, total, area }
+}
+
+/// The count of a query that a cell belongs to.
+fn count_of(parts: &[Part], cell: usize) -> usize {
+    let values = [cell / SIZES[1], cell % SIZES[1]];
+    let sized = parts.iter().zip(SIZES).zip(values);
+    sized.fold(0, |count, ((part, size), value)| count * part.groups(size) + part.group_of(value))
+}
+
+/// Solves A X = B in fractions, in place; A is square and regular.
+fn solve(a: &mut [Vec<Rational>], b: &mut [Vec<Rational>]) {
+    for column in 0..a.len() {
+        let pivot = (column..a.len()).find(|row| a[*row][column] != 0).expect("a regular matrix");
+        a.swap(column, pivot);
+        b.swap(column, pivot);
+        let inverse = a[column][column].clone().recip();
+        a[column].iter_mut().chain(b[column].iter_mut()).for_each(|entry| *entry *= &inverse);
+        let (own, right) = (a[column].clone(), b[column].clone());
+        for row in (0..a.len()).filter(|row| *row != column) {
+            let factor = a[row][column].clone();
+            if factor != 0 {
+                a[row].iter_mut().zip(&own).for_each(|(entry, own)| *entry -= Rational::from(own * &factor));
+                b[row].iter_mut().zip(&right).for_each(|(entry, own)| *entry -= Rational::from(own * &factor));
+            }
+        }
+    }
+}
+
+/// The estimate of every free cell of every leaf, and their covariances, in fractions.
+struct Dense {
+    place: HashMap<(usize, usize), usize>,
+    estimates: Vec<Rational>,
+    covariances: Vec<Vec<Rational>>,
+}
+
+fn dense(case: &Case) -> Dense {
+    let leaves = case.tree.units(2);
+    let mut place = HashMap::new();
+    for leaf in 0..leaves {
+        for cell in (0..CELLS).filter(|cell| case.free[leaf][cell / SIZES[1]]) {
+            place.insert((leaf, cell), place.len());
+        }
+    }
+    let n = place.len();
+    let size = n + usize::from(case.total.is_some());
+    let mut a = vec![vec![Rational::new(); size]; size];
+    let mut right = vec![Rational::new(); size];
+    for (level, units) in case.counts.0.iter().enumerate() {
+        for unit in units {
+            let below = if level == 2 { unit.unit..unit.unit + 1 } else { case.tree.blocks(level, unit.unit) };
+            let mut start = 0;
+            for (parts, variance) in case.queries[level].iter().zip(unit.variances.iter()) {
+                let weight = Rational::from_f32(*variance).expect("finite").recip();
+                let many: usize = parts.iter().zip(SIZES).map(|(part, size)| part.groups(size)).product();
+                for count in 0..many {
+                    let cells: Vec<usize> = below
+                        .clone()
+                        .flat_map(|leaf| (0..CELLS).map(move |cell| (leaf, cell)))
+                        .filter(|(_, cell)| count_of(parts, *cell) == count)
+                        .filter_map(|key| place.get(&key).copied())
+                        .collect();
+                    let y = Rational::from_f64(unit.counts[start + count]).expect("finite");
+                    for row in &cells {
+                        right[*row] += Rational::from(&weight * &y);
+                        cells.iter().for_each(|column| a[*row][*column] += &weight);
+                    }
+                }
+                start += many;
+            }
+        }
+    }
+    if let Some(total) = case.total {
+        (0..n).for_each(|at| {
+            a[at][n] = Rational::from(1);
+            a[n][at] = Rational::from(1);
+        });
+        right[n] = Rational::from(total);
+    }
+    // Beside the right side the identity: the upper left block of the inverse is the covariance.
+    let row = |(at, right): (usize, Rational)| {
+        std::iter::once(right).chain((0..n).map(|column| Rational::from(u32::from(at == column)))).collect()
+    };
+    let mut b: Vec<Vec<Rational>> = right.into_iter().enumerate().map(row).collect();
+    solve(&mut a, &mut b);
+    let estimates = b[..n].iter().map(|row| row[0].clone()).collect();
+    let covariances = b[..n].iter().map(|row| row[1..].to_vec()).collect();
+    Dense { place, estimates, covariances }
+}
+
+impl Dense {
+    /// Estimate and variance of a sum over cells of leaves.
+    fn sum(&self, cells: impl Iterator<Item = (usize, usize)>) -> (f64, f64) {
+        let places: Vec<usize> = cells.filter_map(|key| self.place.get(&key).copied()).collect();
+        let estimate = places.iter().fold(Rational::new(), |sum, at| sum + &self.estimates[*at]);
+        let mut variance = Rational::new();
+        places.iter().for_each(|row| places.iter().for_each(|column| variance += &self.covariances[*row][*column]));
+        (estimate.to_f64(), variance.to_f64())
+    }
+}
+
+fn assert_alike(problem: &Problem, belief: &Belief, expected: impl Fn(&[Part], usize) -> (f64, f64), what: &str) {
+    let x = problem.expand(&belief.shape, &belief.x);
+    for parts in part_sets().iter().chain([&vec![Part::Whole, Part::Whole]]) {
+        let query = SectorQuery::new(&problem.basis, parts);
+        let (class_of, classes): (Vec<u32>, Vec<CountClass>) = query.classes(&problem.basis);
+        for (count, estimate) in query.answer(&problem.basis, &x).into_iter().enumerate() {
+            let class = &classes[class_of[count] as usize];
+            let variance = problem.variance(class, &belief.shape, &belief.covariance);
+            let (exact, exact_variance) = expected(parts, count);
+            let scale = exact_variance.sqrt().max(1e-3);
+            assert!((estimate - exact).abs() < 1e-9 * scale, "{what} {parts:?} {count}: {estimate} for {exact}");
+            assert!(
+                (variance - exact_variance).abs() <= 1e-9 * exact_variance,
+                "{what} {parts:?} {count}: variance {variance} for {exact_variance}"
+            );
+        }
+    }
+}
+
+#[test]
+fn trees_by_chance_give_what_dense_least_squares_gives_in_exact_fractions() {
+    let mut with = [0; 4];
+    for seed in 0..16 {
+        let case = case(seed);
+        let exact = dense(&case);
+        let problem = Problem::new(&SIZES, &case.queries, &part_sets(), 1).unwrap();
+        let mut shapes = Shapes::default();
+        let free_of = |range: std::ops::Range<usize>| -> Free {
+            let mut free = problem.all_free();
+            for value in 0..SIZES[0] {
+                if !case.free[range.clone()].iter().any(|leaf| leaf[value]) {
+                    problem.points_with(|axis, own| axis != 0 || own == value).into_iter().for_each(|p| free.remove(p));
+                }
+            }
+            free
+        };
+        let leaves =
+            |level: usize, unit: usize| if level == 2 { unit..unit + 1 } else { case.tree.blocks(level, unit) };
+        let shapes: Vec<Vec<Arc<Shape>>> = (0..3)
+            .map(|level| {
+                (0..case.tree.units(level)).map(|unit| shapes.of(&problem, &free_of(leaves(level, unit)))).collect()
+            })
+            .collect();
+        let pass = Pass { problem: &problem, tree: &case.tree, first: 0, shapes: &shapes, measurements: &case.counts };
+        let in_area = (0..case.area.len()).filter(|leaf| case.area[*leaf]).map(|leaf| (leaf, vec![7])).collect();
+        let mut areas = AreaSums::new(in_area);
+        let risen = pass.up(2, &mut areas).unwrap();
+        let own = risen.root().unwrap().clone();
+        let mut below = Below::new(own.shape.clone());
+        below.add(&own);
+        let mut root = below.estimate(false, None).unwrap();
+        if let Some(total) = case.total {
+            root = root.with_total(&problem, total as f64).unwrap();
+        }
+        let root = Descent::new(&root, &below, false).estimate(Some(&own));
+        let mut seen = 0;
+        let cells = |parts: &[Part], count: usize| {
+            let parts = parts.to_vec();
+            (0..CELLS).filter(move |cell| count_of(&parts, *cell) == count)
+        };
+        pass.down(
+            &risen,
+            root.clone(),
+            true,
+            |level, unit, belief| Ok((level, unit, belief.clone())),
+            |found| {
+                let (level, unit, belief) = found;
+                let expected = |parts: &[Part], count: usize| {
+                    exact.sum(cells(parts, count).flat_map(|cell| leaves(level, unit).map(move |leaf| (leaf, cell))))
+                };
+                assert_alike(&problem, &belief, expected, &format!("seed {seed}, level {level}, unit {unit}"));
+                seen += 1;
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert_eq!(seen, (0..3).map(|level| case.tree.units(level)).sum::<usize>());
+        for (area, part) in areas.of_root() {
+            assert_eq!(area, 7);
+            let expected = |parts: &[Part], count: usize| {
+                let inside =
+                    |cell: usize| (0..case.area.len()).filter(|leaf| case.area[*leaf]).map(move |leaf| (leaf, cell));
+                exact.sum(cells(parts, count).flat_map(inside))
+            };
+            assert_alike(&problem, &part.estimate(&root), expected, &format!("seed {seed}, area"));
+            with[0] += 1;
+        }
+        with[1] += usize::from(case.total.is_some());
+        with[2] += usize::from(case.free.iter().flatten().any(|free| !free));
+        with[3] += usize::from(case.counts.0.iter().map(Vec::len).sum::<usize>() < seen);
+    }
+    assert!(with.iter().all(|cases| *cases >= 3), "areas, totals, zeros and units without counts occur: {with:?}");
+}
