@@ -72,6 +72,20 @@ impl Risen {
 
 type Matrices = Arc<Vec<Matrix>>;
 
+/// How far down final estimates are wanted.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// The lowest level above the leaves.
+    keep: usize,
+    to_leaves: bool,
+}
+
+/// What a walk downwards has made, and how the units above the leaves hand theirs down.
+struct Walked<T> {
+    made: Vec<T>,
+    descents: Vec<(usize, Descent)>,
+}
+
 /// Information matrices and their inverses, each made once for units that measure alike.
 #[derive(Default)]
 struct Patterns {
@@ -291,17 +305,18 @@ impl Pass<'_> {
                 finals.par_iter().map(|(unit, belief)| each(level, *unit, belief)).collect::<Result<_>>()?;
             made.into_iter().try_for_each(&mut take)?;
         }
+        let reach = Reach { keep, to_leaves };
         for branches in finals.chunks(16) {
-            let walked: Vec<(Vec<T>, Vec<(usize, Descent)>)> = (branches.par_iter())
+            let walked: Vec<Walked<T>> = (branches.par_iter())
                 .map(|(unit, belief)| {
-                    let (mut made, mut descents) = (Vec::new(), Vec::new());
-                    self.walk(risen, (level, *unit, belief), keep, to_leaves, &each, &mut made, &mut descents)?;
-                    Ok((made, descents))
+                    let mut walked = Walked { made: Vec::new(), descents: Vec::new() };
+                    self.walk(risen, (level, *unit, belief), reach, &each, &mut walked)?;
+                    Ok(walked)
                 })
                 .collect::<Result<_>>()?;
-            for (made, descents) in walked {
-                made.into_iter().try_for_each(&mut take)?;
-                descents.into_iter().for_each(|(unit, descent)| leaves[unit] = Some(descent));
+            for walked in walked {
+                walked.made.into_iter().try_for_each(&mut take)?;
+                walked.descents.into_iter().for_each(|(unit, descent)| leaves[unit] = Some(descent));
             }
         }
         if to_leaves { self.down_to_leaves(risen, &leaves, &each, &mut take) } else { Ok(()) }
@@ -318,26 +333,25 @@ impl Pass<'_> {
     }
 
     /// Everything below a unit, the unit left out.
-    #[allow(clippy::too_many_arguments)]
     fn walk<T>(
         &self,
         risen: &Risen,
         (level, unit, belief): (usize, usize, &Belief),
-        keep: usize,
-        to_leaves: bool,
+        reach: Reach,
         each: &(impl Fn(usize, usize, &Belief) -> Result<T> + Sync),
-        made: &mut Vec<T>,
-        descents: &mut Vec<(usize, Descent)>,
+        walked: &mut Walked<T>,
     ) -> Result<()> {
-        if level == self.last() - 1 && to_leaves {
-            if let Some(Some(below)) = risen.below[level].get(unit) {
-                descents.push((unit, Descent::new(belief, below, risen.open[level][unit].is_some())));
-            }
+        if level == self.last() - 1
+            && reach.to_leaves
+            && let Some(Some(below)) = risen.below[level].get(unit)
+        {
+            let descent = Descent::new(belief, below, risen.open[level][unit].is_some());
+            walked.descents.push((unit, descent));
         }
-        if level < keep {
+        if level < reach.keep {
             for (child, last) in self.children(risen, level, unit, belief) {
-                made.push(each(level + 1, child, &last)?);
-                self.walk(risen, (level + 1, child, &last), keep, to_leaves, each, made, descents)?;
+                walked.made.push(each(level + 1, child, &last)?);
+                self.walk(risen, (level + 1, child, &last), reach, each, walked)?;
             }
         }
         Ok(())

@@ -122,7 +122,7 @@ impl SectorQuery {
             let many = own.len() as u32;
             class_of = class_of.iter().flat_map(|class| own_class.iter().map(move |own| class * many + own)).collect();
             let extended = |so_far: &Vec<Functional>| {
-                own.iter().map(|own| [&so_far[..], &[own.clone()]].concat()).collect::<Vec<_>>()
+                own.iter().map(|own| [&so_far[..], std::slice::from_ref(own)].concat()).collect::<Vec<_>>()
             };
             classes = classes.iter().flat_map(extended).collect();
         }
@@ -182,8 +182,17 @@ impl Functional {
 /// their length in the complement.
 #[derive(Clone, Debug)]
 pub struct CountClass {
-    /// By sector: its number, the weight of the complement, and the rows with their coordinates.
-    parts: Vec<(usize, f64, Vec<(u32, f64)>)>,
+    parts: Vec<ClassPart>,
+}
+
+/// What a class has of a sector.
+#[derive(Clone, Debug)]
+struct ClassPart {
+    sector: usize,
+    /// The square of the length in the complement.
+    weight: f64,
+    /// The coarse rows with their coordinates.
+    rows: Vec<(u32, f64)>,
 }
 
 /// Below this part of the sum of absolute terms a variance is zero: constraints fix the count.
@@ -213,7 +222,7 @@ impl CountClass {
                 rows = rows.iter().flat_map(next).collect();
             }
             if weight > 0.0 {
-                parts.push((number, weight, rows));
+                parts.push(ClassPart { sector: number, weight, rows });
             }
         }
         CountClass { parts }
@@ -223,7 +232,7 @@ impl CountClass {
     /// sector stand in its matrix, `None` for those that are zero.
     pub fn variance(&self, covariance: &[Matrix], rows: impl Fn(usize, u32) -> Option<u32>) -> f64 {
         let (mut variance, mut terms) = (0.0, 0.0);
-        for (sector, weight, functional) in &self.parts {
+        for ClassPart { sector, weight, rows: functional } in &self.parts {
             let there: Vec<(usize, f64)> = (functional.iter())
                 .filter_map(|(row, factor)| Some((rows(*sector, *row)? as usize, *factor)))
                 .collect();
@@ -240,7 +249,7 @@ impl CountClass {
 
     /// Its coordinates in a sector without columns of a complement: those of the total among them.
     pub(super) fn coarse(&self) -> &[(u32, f64)] {
-        self.parts.first().map_or(&[], |(_, _, rows)| rows)
+        self.parts.first().map_or(&[], |part| &part.rows)
     }
 }
 

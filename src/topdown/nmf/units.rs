@@ -37,7 +37,7 @@ impl Geocodes {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        if self.width == 0 { usize::from(!self.text.is_empty()) } else { self.text.len() / self.width }
+        self.text.len().checked_div(self.width).unwrap_or_else(|| usize::from(!self.text.is_empty()))
     }
 
     /// Whether there are none.
