@@ -4,10 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
-    noise::{
-        DiscreteGaussian,
-        published_error::{ClampedErrors, ExpectedErrors},
-    },
+    noise::{DiscreteGaussian, published_error::ErrorsOfCounts},
     numeric::Enclosure,
 };
 use rug::Rational;
@@ -43,17 +40,11 @@ pub struct Args {
     json: bool,
 }
 
-const MOST_SIGMA2: u32 = 100_000_000;
 const BITS: u32 = 200;
 
 struct Row {
     sigma2: Rational,
-    plain: ExpectedErrors,
-    clamped: ExpectedErrors,
-    bias: Enclosure,
-    margin: i64,
-    /// For a single count only.
-    clamped_margin: Option<i64>,
+    errors: ErrorsOfCounts,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -61,9 +52,6 @@ pub fn run(args: &Args) -> Result<Exit> {
         .map(|text| {
             let name = format!("--discrete-gaussian {text}");
             let sigma2 = number("--discrete-gaussian", text)?;
-            if sigma2 > MOST_SIGMA2 {
-                bail!("{name}: errors are summed over the masses, up to sigma2 = 1e8");
-            }
             DiscreteGaussian::new(sigma2).with_context(|| name)
         })
         .collect::<Result<_>>()?;
@@ -95,10 +83,10 @@ pub fn run(args: &Args) -> Result<Exit> {
             "\nsigma2 {} instead of {}: MSE lower by {}, MAE by {}; cut at zero, MSE by {}, MAE by {}\n",
             exact_text(&row.sigma2),
             exact_text(&first.sigma2),
-            lower(&row.plain.squared, &first.plain.squared),
-            lower(&row.plain.absolute, &first.plain.absolute),
-            lower(&row.clamped.squared, &first.clamped.squared),
-            lower(&row.clamped.absolute, &first.clamped.absolute),
+            lower(&row.errors.plain.squared, &first.errors.plain.squared),
+            lower(&row.errors.plain.absolute, &first.errors.plain.absolute),
+            lower(&row.errors.clamped.squared, &first.errors.clamped.squared),
+            lower(&row.errors.clamped.absolute, &first.errors.clamped.absolute),
         ))?;
     }
     Ok(Exit::Done)
@@ -142,32 +130,8 @@ impl Args {
     }
 
     fn row(&self, noise: &DiscreteGaussian, counts: &BTreeMap<u64, u64>) -> Result<Row> {
-        let clamped = ClampedErrors::new(noise, self.digits + 3);
-        let total: u64 = counts.values().sum();
-        let real = |value: u64| Enclosure::rational(&Rational::from(value), BITS);
-        let mean = |part: &dyn Fn(&ExpectedErrors) -> Enclosure| {
-            let sum = (counts.iter()).fold(Enclosure::double(0.0, BITS), |sum, (y, times)| {
-                sum.add(&part(clamped.at(*y)).mul(&real(*times)))
-            });
-            sum.div(&real(total))
-        };
-        let plain = clamped.unclamped();
-        let squared = mean(&|errors| errors.squared.clone());
-        let absolute = mean(&|errors| errors.absolute.clone());
-        // E[max(0, y + X)] - y = E[X; X > 0] - E[min(|X|, y); X < 0], and the absolute error is their sum; without clamping both
-        // are E|X| / 2. So the bias is the amount by which clamping reduces the absolute error, and it is at least 0.
-        let bias = plain.absolute.sub(&absolute).clamp(0.0, f64::INFINITY);
-        let margin = noise.quantile(&Rational::from((39, 40)))?;
-        // |max(0, y + X) - y| <= m is |X| <= m for m < y, and X <= m from m = y on.
-        let clamped_margin = self
-            .count
-            .map(|y| -> Result<i64> {
-                let y = i64::try_from(y).unwrap_or(i64::MAX);
-                Ok(margin.min(y.max(noise.quantile(&Rational::from((19, 20)))?)))
-            })
-            .transpose()?;
-        let clamped = ExpectedErrors { squared, absolute };
-        Ok(Row { sigma2: noise.sigma2().clone(), plain, clamped, bias, margin, clamped_margin })
+        let errors = ErrorsOfCounts::new(noise, counts, self.digits).context("--discrete-gaussian")?;
+        Ok(Row { sigma2: noise.sigma2().clone(), errors })
     }
 }
 
@@ -176,13 +140,17 @@ impl Row {
         let shown = |value: &Enclosure| value.shown(digits);
         vec![
             exact_text(&self.sigma2),
-            shown(&self.plain.squared),
-            shown(&self.plain.absolute),
-            shown(&self.clamped.squared),
-            shown(&self.clamped.absolute),
-            if *self.bias.lower() > 0 { shown(&self.bias) } else { format!("<= {}", output::bound(self.bias.upper())) },
-            self.margin.to_string(),
-            self.clamped_margin.map_or_else(String::new, |margin| margin.to_string()),
+            shown(&self.errors.plain.squared),
+            shown(&self.errors.plain.absolute),
+            shown(&self.errors.clamped.squared),
+            shown(&self.errors.clamped.absolute),
+            if *self.errors.clamped_bias.lower() > 0 {
+                shown(&self.errors.clamped_bias)
+            } else {
+                format!("<= {}", output::bound(self.errors.clamped_bias.upper()))
+            },
+            self.errors.margin.to_string(),
+            self.errors.clamped_margin.map_or_else(String::new, |margin| margin.to_string()),
         ]
     }
 
@@ -190,19 +158,19 @@ impl Row {
         let reduced = |own: &Enclosure, first: &Enclosure| reduction(own, first).to_json();
         json!({
             "sigma2": exact(&self.sigma2),
-            "mean_squared_error": self.plain.squared.to_json(),
-            "mean_absolute_error": self.plain.absolute.to_json(),
+            "mean_squared_error": self.errors.plain.squared.to_json(),
+            "mean_absolute_error": self.errors.plain.absolute.to_json(),
             "bias": 0,
-            "margin_95": self.margin,
-            "cut_mean_squared_error": self.clamped.squared.to_json(),
-            "cut_mean_absolute_error": self.clamped.absolute.to_json(),
-            "cut_bias": self.bias.to_json(),
-            "cut_margin_95": self.clamped_margin,
+            "margin_95": self.errors.margin,
+            "cut_mean_squared_error": self.errors.clamped.squared.to_json(),
+            "cut_mean_absolute_error": self.errors.clamped.absolute.to_json(),
+            "cut_bias": self.errors.clamped_bias.to_json(),
+            "cut_margin_95": self.errors.clamped_margin,
             "reduction_percent": {
-                "mean_squared_error": reduced(&self.plain.squared, &first.plain.squared),
-                "mean_absolute_error": reduced(&self.plain.absolute, &first.plain.absolute),
-                "cut_mean_squared_error": reduced(&self.clamped.squared, &first.clamped.squared),
-                "cut_mean_absolute_error": reduced(&self.clamped.absolute, &first.clamped.absolute),
+                "mean_squared_error": reduced(&self.errors.plain.squared, &first.errors.plain.squared),
+                "mean_absolute_error": reduced(&self.errors.plain.absolute, &first.errors.plain.absolute),
+                "cut_mean_squared_error": reduced(&self.errors.clamped.squared, &first.errors.clamped.squared),
+                "cut_mean_absolute_error": reduced(&self.errors.clamped.absolute, &first.errors.clamped.absolute),
             },
         })
     }

@@ -3,13 +3,12 @@
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use dp_assay::{
-    account::{
-        Answer, Composition, Counts,
-        paths::{Whole, WorstPath},
-    },
-    loss::family::Units,
-    release::{Neighbors, Release},
+    Error,
+    account::Counts,
+    release::{Neighbors, Release, subject},
 };
+
+pub use dp_assay::release::subject::Resolved;
 
 /// What to account for; several are composed.
 #[derive(Args)]
@@ -63,50 +62,6 @@ impl From<Relation> for Neighbors {
     }
 }
 
-/// A subject, read.
-pub struct Resolved {
-    /// A line that says what it is.
-    pub title: String,
-    /// The neighbor relation in force.
-    pub neighbors: Neighbors,
-    /// The levels of the release that were asked for, each alone; empty where there is only one part.
-    pub levels: Vec<(String, Composition)>,
-    /// Everything composed; for a release with paths, on the path that drops nothing.
-    pub total: Composition,
-    /// What is accounted for as a whole: everything composed, or the worst of all block paths.
-    pub whole: Whole,
-    /// The release, if the whole is the worst of its block paths.
-    paths_of: Option<Release>,
-}
-
-impl Resolved {
-    /// All block paths, if the whole is the worst of them.
-    pub fn worst(&self) -> Option<&WorstPath> {
-        match &self.whole {
-            Whole::Composition(_) => None,
-            Whole::WorstPath(worst) => Some(worst),
-        }
-    }
-
-    /// The pair of paths that decides an answer about the whole, in words.
-    pub fn deciding_pair(&self, answer: &Answer) -> Option<String> {
-        Some(in_words(self.paths_of.as_ref()?, answer.pair()?, self.worst()?))
-    }
-}
-
-/// The paths of a pair by their numbers and by what they drop.
-pub fn in_words(release: &Release, (p, q): (usize, usize), worst: &WorstPath) -> String {
-    let drops = |path: usize| match release.dropped_names(path) {
-        names if names.is_empty() => format!("path {} (drops no level)", path + 1),
-        names => format!("path {} (drops {})", path + 1, names.join(", ")),
-    };
-    if worst.in_pairs() {
-        format!("{} and {}, the worst of {} pairs of block paths", drops(p), drops(q), worst.count())
-    } else {
-        format!("{}, the worst of {} block paths", drops(p), worst.count())
-    }
-}
-
 impl Subject {
     /// Reads the release and the counts and composes them.
     pub fn resolve(&self) -> Result<Resolved> {
@@ -117,36 +72,23 @@ impl Subject {
                 "nothing to account for: give --release NAME, or counts as in --discrete-gaussian SIGMA2[xCOUNT][@SHIFT]"
             );
         }
-        let own = release.as_ref().map(|release| release.neighbors);
-        let neighbors = self.neighbors.map(Neighbors::from).or(own).unwrap_or(Neighbors::AddRemove);
-        let mut titles: Vec<String> = Vec::new();
-        let mut parts: Vec<(String, Composition)> = Vec::new();
-        if let Some(release) = &release {
-            let shown = if self.level.is_empty() { release.title.clone() } else { self.level.join(", ") };
-            titles.push(format!("{}: {shown}", release.name));
-            parts.extend(self.levels_of(release, neighbors)?);
-        }
-        if !singles.is_empty() {
-            titles.push(singles.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + "));
-            let composition = Composition::new(singles.iter().cloned())?;
-            let composition = match neighbors {
-                Neighbors::AddRemove => composition,
-                Neighbors::Bounded => composition.for_changed_records()?,
-            };
-            parts.push(("counts given".to_string(), composition));
-        }
-        for (_, part) in parts.iter_mut().filter(|_| self.group != 1) {
-            *part = part.for_groups_of(self.group).context("--group")?;
-        }
-        let total = Composition::new(parts.iter().flat_map(|(_, part)| part.counts().iter().cloned()))?;
-        let paths_of = release.filter(|release| release.paths.is_some() && self.level.is_empty());
-        let whole = match &paths_of {
-            None => Whole::Composition(total.clone()),
-            Some(release) => Whole::WorstPath(self.worst_path(release, &singles, neighbors)?),
+        let (levels, neighbors) = (self.level.clone(), self.neighbors.map(Neighbors::from));
+        let subject = subject::Subject { release, levels, singles, neighbors, group: self.group };
+        subject.resolve().map_err(|error| self.flagged(error))
+    }
+
+    /// Which argument an error of the library is about.
+    fn flagged(&self, error: Error) -> anyhow::Error {
+        let flag = match &error {
+            Error::UnknownLevel { .. } | Error::BudgetOnly { .. } => Some("--level"),
+            Error::OutOfRange { what, .. } if what == "level" => Some("--level"),
+            Error::OutOfRange { what, .. } if what == "shift" && self.group != 1 => Some("--group"),
+            _ => None,
         };
-        let levels = if parts.len() > 1 { parts } else { Vec::new() };
-        let group = if self.group == 1 { String::new() } else { format!(", groups of {}", self.group) };
-        Ok(Resolved { title: titles.join(" + ") + &group, neighbors, levels, total, whole, paths_of })
+        match flag {
+            Some(flag) => anyhow::Error::new(error).context(flag),
+            None => error.into(),
+        }
     }
 
     /// The counts that were given one by one.
@@ -161,33 +103,5 @@ impl Subject {
             read("--gaussian", &self.gaussian, Counts::parse_gaussian)?,
         ]
         .concat())
-    }
-
-    /// The levels of the release that were asked for, each alone.
-    fn levels_of(&self, release: &Release, neighbors: Neighbors) -> Result<Vec<(String, Composition)>> {
-        let names: Vec<String> = if self.level.is_empty() {
-            release.levels.iter().map(|level| level.name.clone()).collect()
-        } else {
-            self.level.clone()
-        };
-        if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
-            bail!("--level {}: named twice; each level is counted once", twice.1);
-        }
-        let level = |name: String| {
-            let composition = release.composition(&[&name], Some(neighbors)).context("--level")?;
-            Ok((name, composition))
-        };
-        names.into_iter().map(level).collect()
-    }
-
-    /// All block paths of a release, with the counts given one by one on each.
-    fn worst_path(&self, release: &Release, singles: &[Counts], neighbors: Neighbors) -> Result<WorstPath> {
-        let with_singles = |path: Composition| {
-            let all = path.counts().iter().chain(singles).cloned();
-            Composition::new(all)?.for_groups_of(self.group)
-        };
-        let paths = release.path_compositions()?.into_iter().map(with_singles);
-        let units = if neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
-        Ok(WorstPath::new(paths.collect::<dp_assay::Result<_>>()?, units)?)
     }
 }

@@ -3,10 +3,18 @@
 //! A count y >= 0 is published as y + X, X of law N_Z(0, sigma2), or clamped as max(0, y + X). The expected squared and
 //! absolute errors are sums over the masses, truncated with a bound from the sub-Gaussian tail.
 
+use std::collections::BTreeMap;
+
 use rug::Rational;
 
 use super::DiscreteGaussian;
-use crate::numeric::{Enclosure, precision};
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, precision, rational},
+};
+
+/// Errors are summed over the masses, up to this sigma2.
+const MOST_SIGMA2: u32 = 100_000_000;
 
 /// The expected errors of a published count.
 #[derive(Clone, Debug)]
@@ -22,6 +30,67 @@ pub struct ExpectedErrors {
 pub struct ClampedErrors {
     /// For y = 0, 1, ...: `E[X^2; X >= -y] + y^2 P[X < -y]`, and the same with absolute values; constant beyond the last.
     errors: Vec<ExpectedErrors>,
+}
+
+/// What one noise does to a list of counts, on average over the list.
+#[derive(Clone, Debug)]
+pub struct ErrorsOfCounts {
+    /// The errors of y + X.
+    pub plain: ExpectedErrors,
+    /// The errors of max(0, y + X).
+    pub clamped: ExpectedErrors,
+    /// `E[max(0, y + X)] - y`, which is at least 0; y + X has none.
+    pub clamped_bias: Enclosure,
+    /// The least m with `P[|X| <= m]` of at least 95 %.
+    pub margin: i64,
+    /// The same for max(0, y + X), if the list has a single count.
+    pub clamped_margin: Option<i64>,
+}
+
+impl ErrorsOfCounts {
+    /// The errors of true counts, each with how often it occurs, to about 10^-digits of the errors without clamping; for
+    /// sigma2 up to 1e8 and at least one count.
+    pub fn new(noise: &DiscreteGaussian, counts: &BTreeMap<u64, u64>, digits: u32) -> Result<Self> {
+        if *noise.sigma2() > MOST_SIGMA2 {
+            let expected = "a variance proxy up to 1e8: errors are summed over the masses";
+            return Err(Error::out_of_range("sigma2", rational::display(noise.sigma2()), expected));
+        }
+        let total: Rational = counts.values().fold(Rational::new(), |sum, times| sum + times);
+        if total == 0 {
+            return Err(Error::out_of_range("the list of counts", "empty", "at least one true count"));
+        }
+        let clamped = ClampedErrors::new(noise, digits + 3);
+        let bits = precision::bits(digits, 64).max(200);
+        let real = |value: u64| Enclosure::rational(&Rational::from(value), bits);
+        let mean = |part: &dyn Fn(&ExpectedErrors) -> Enclosure| {
+            let sum = (counts.iter()).fold(Enclosure::double(0.0, bits), |sum, (y, times)| {
+                sum.add(&part(clamped.at(*y)).mul(&real(*times)))
+            });
+            sum.div(&Enclosure::rational(&total, bits))
+        };
+        let plain = clamped.unclamped();
+        let squared = mean(&|errors| errors.squared.clone());
+        let absolute = mean(&|errors| errors.absolute.clone());
+        // E[max(0, y + X)] - y = E[X; X > 0] - E[min(|X|, y); X < 0], and the absolute error is their sum; without clamping both
+        // are E|X| / 2. So the bias is the amount by which clamping reduces the absolute error, and it is at least 0.
+        let clamped_bias = plain.absolute.sub(&absolute).clamp(0.0, f64::INFINITY);
+        let margin = noise.quantile(&Rational::from((39, 40)))?;
+        let single = counts.keys().next().filter(|_| total == 1);
+        // |max(0, y + X) - y| <= m is |X| <= m for m < y, and X <= m from m = y on.
+        let clamped_margin = single
+            .map(|y| -> Result<i64> {
+                let y = i64::try_from(*y).unwrap_or(i64::MAX);
+                Ok(margin.min(y.max(noise.quantile(&Rational::from((19, 20)))?)))
+            })
+            .transpose()?;
+        Ok(ErrorsOfCounts {
+            plain,
+            clamped: ExpectedErrors { squared, absolute },
+            clamped_bias,
+            margin,
+            clamped_margin,
+        })
+    }
 }
 
 /// `E|X|` = 2 sum over x >= 1 of x `P[X = x]`, to a relative width of about 10^-digits.
@@ -106,6 +175,21 @@ mod tests {
             }
             assert!(clamped.unclamped().squared.overlaps(&noise.variance(15)), "{sigma2}");
         }
+    }
+
+    #[test]
+    fn errors_of_a_list_are_the_means_of_those_of_its_counts() {
+        let noise = DiscreteGaussian::new(parse("9").unwrap()).unwrap();
+        let of = |counts: &[(u64, u64)]| ErrorsOfCounts::new(&noise, &counts.iter().copied().collect(), 12);
+        let (zero, three, both) = (of(&[(0, 1)]).unwrap(), of(&[(3, 1)]).unwrap(), of(&[(0, 1), (3, 2)]).unwrap());
+        let mean = (zero.clamped.squared.approximate() + 2.0 * three.clamped.squared.approximate()) / 3.0;
+        assert!((both.clamped.squared.approximate() / mean - 1.0).abs() < 1e-12);
+        // A count of zero can only be published as zero or more: half of the absolute error is left, as bias.
+        assert!(zero.clamped_bias.overlaps(&zero.clamped.absolute));
+        assert_eq!((zero.margin, zero.clamped_margin, both.clamped_margin), (6, Some(5), None));
+        assert!(of(&[]).is_err() && of(&[(4, 0)]).is_err());
+        let wide = DiscreteGaussian::new(parse("1e9").unwrap()).unwrap();
+        assert!(ErrorsOfCounts::new(&wide, &BTreeMap::from([(0, 1)]), 12).is_err());
     }
 
     #[test]

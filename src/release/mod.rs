@@ -24,6 +24,7 @@
 //! | `file`, `schema_file` | the TOML form and its rules |
 //! | [`schema`] | the histogram, and the query groups that are asked of it |
 //! | [`ledger`] | which releases are about the same records |
+//! | [`subject`] | a release, or counts given one by one, as what is accounted for |
 //! | [`query_targets`] | the queries of a planned release, with weights and accuracy targets |
 
 mod file;
@@ -31,6 +32,7 @@ pub mod ledger;
 pub mod query_targets;
 pub mod schema;
 mod schema_file;
+pub mod subject;
 
 use std::path::Path;
 

@@ -1,0 +1,49 @@
+"""Certified privacy accounting for counts published with lattice noise.
+
+Every number that is certified is an Enclosure: lower <= truth <= upper. Numbers go in exactly: int, str ("1e-11", "104/4099"), Fraction
+and Decimal as they are; a float is taken as the shortest decimal that prints it, so that 0.1 is one tenth. What the library refuses
+is a ValueError with its reason; what is no number at all is a TypeError.
+
+    >>> from dp_assay import DiscreteGaussian
+    >>> DiscreteGaussian("5", count=10).epsilon("1e-11").shown()
+    '10.1248309345'
+"""
+
+from ._frames import add_noise, verify
+from ._native import (
+    VERSION as __version__,
+)
+from ._native import (
+    Account,
+    Composition,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Enclosure,
+    Gaussian,
+    IntegerNoise,
+    Ledger,
+    Release,
+    allocate,
+    releases,
+    zcdp_delta,
+    zcdp_epsilon,
+)
+
+__all__ = [
+    "Account",
+    "Composition",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Enclosure",
+    "Gaussian",
+    "IntegerNoise",
+    "Ledger",
+    "Release",
+    "__version__",
+    "add_noise",
+    "allocate",
+    "releases",
+    "verify",
+    "zcdp_delta",
+    "zcdp_epsilon",
+]

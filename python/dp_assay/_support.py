@@ -1,0 +1,79 @@
+"""Parts of the package that are easier said in Python: explanations, and how objects are pickled."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Callable
+
+
+class Explanation(dict[str, Any]):
+    """The facts of a certificate, by name; str() tells them as text."""
+
+    def __str__(self) -> str:
+        step = self["lattice_step"]
+        if step is None:
+            lattice = "The privacy loss has a density: some noise is continuous."
+        else:
+            lattice = f"The privacy loss lies on a lattice of step h = {short(step)} nats."
+        lines = [
+            self["title"],
+            f"{self['neighbors']} neighbors, delta = {short(self['delta'])}",
+            "",
+            f"{self['counts']} counts in {self['groups']} groups of equal noise, rho = {short(self['rho'])}",
+            lattice,
+        ]
+        if self["worst_pair"] is not None:
+            lines.append(f"The worst of all block paths at once: {self['worst_pair']}.")
+        lines += ["", f"epsilon in {self['epsilon']}", f"delta at its upper end in {self['delta_at_upper']}"]
+        lines.append(f"by {self['method']}")
+        if self["kernel"] is not None:
+            lines += [
+                f"  aliasing    at most {self['alias_error_upper']:.3g}",
+                f"  truncation  at most {self['truncation_error_upper']:.3g}",
+                f"  rounding    at most {self['rounding_error_upper']:.3g}",
+            ]
+        return "\n".join(lines)
+
+
+def short(value: Fraction) -> str:
+    """A Fraction as it is, or about, where it is long."""
+    text = str(value)
+    return text if len(text) <= 24 else f"{float(value):.10g} (a fraction of {len(text)} digits)"
+
+
+def enclosure(lower: Fraction, upper: Fraction, met: bool, method: str | None) -> Any:
+    """An Enclosure, unpickled. Unbounded ones are not: they say nothing."""
+    from ._native import Enclosure
+
+    if lower is None or upper is None:
+        raise ValueError("an unbounded Enclosure is not pickled")
+    return Enclosure(lower, upper, met=met, method=method)
+
+
+class counts:
+    """Counts of one law, unpickled: the class first, then its arguments."""
+
+    def __init__(self, kind: Callable[..., Any]) -> None:
+        self.kind = kind
+
+    def __call__(self, parameter: Fraction, count: int, shift: int, neighbors: Any, group: int) -> Any:
+        return self.kind(parameter, count, shift, neighbors=neighbors, group=group)
+
+
+def composition(parts: list[tuple[str, str]], neighbors: Any, group: int) -> Any:
+    """A Composition of counts, unpickled."""
+    from . import _native
+
+    def part(kind: str, text: str) -> Any:
+        parameter, rest = text.split("x")
+        count, shift = rest.split("@")
+        return getattr(_native, kind)(parameter, int(count), int(shift))
+
+    return _native.Composition([part(*each) for each in parts], neighbors=neighbors, group=group)
+
+
+def release(name: str, levels: list[str], neighbors: Any, group: int) -> Any:
+    """A Release, unpickled."""
+    from ._native import Release
+
+    return Release(name, levels, neighbors=neighbors, group=group)

@@ -1,0 +1,5 @@
+"""What an adversary learns from noisy counts (Kazan & Reiter 2023); what none can exceed is Account.risk."""
+
+from ._native import Attack, HierarchicalAttack, posterior_at
+
+__all__ = ["Attack", "HierarchicalAttack", "posterior_at"]

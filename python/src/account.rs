@@ -1,0 +1,424 @@
+//! What is accounted for, and the questions to it.
+
+use std::sync::Arc;
+
+use dp_assay::{
+    account::{
+        Account as _, Answer, Counts, Delta, Epsilon, Rho,
+        conversions::{self, GaussianProfile},
+    },
+    loss::answer::ContourProof,
+    numeric::Enclosure as Interval,
+    release::{
+        Neighbors,
+        subject::{Resolved, Subject},
+    },
+    rug::Float,
+};
+use numpy::PyArray1;
+use pyo3::{
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyDict, PyList, PyTuple},
+};
+
+use crate::{
+    enclosure::Enclosure,
+    failure::Outcome,
+    numbers::{Exact, Numbers, to_fraction},
+    work::{self, quick},
+};
+
+/// The relation of a name.
+pub fn neighbors_of(name: Option<&str>) -> PyResult<Option<Neighbors>> {
+    match name {
+        None => Ok(None),
+        Some("add-remove") => Ok(Some(Neighbors::AddRemove)),
+        Some("bounded") => Ok(Some(Neighbors::Bounded)),
+        Some(other) => {
+            Err(PyValueError::new_err(format!("neighbors = {other:?}: expected \"add-remove\" or \"bounded\"")))
+        }
+    }
+}
+
+/// Digits as the program takes them.
+pub fn checked_digits(digits: u32) -> PyResult<u32> {
+    if (1..=250).contains(&digits) {
+        return Ok(digits);
+    }
+    Err(PyValueError::new_err(format!("digits = {digits} is out of range: expected 1 to 250")))
+}
+
+pub fn delta_of(delta: Exact) -> Outcome<Delta> {
+    quick(Delta::new(delta.0))
+}
+
+pub fn epsilon_of(epsilon: Exact) -> Outcome<Epsilon> {
+    quick(Epsilon::new(epsilon.0))
+}
+
+/// Two arrays of floats: the lower ends, rounded down, and the upper ends, rounded up.
+type Ends<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+fn ends<'py>(py: Python<'py>, answers: &[Answer]) -> Ends<'py> {
+    let (lower, upper) = answers.iter().map(|answer| answer.value.doubles()).unzip();
+    (PyArray1::from_vec(py, lower), PyArray1::from_vec(py, upper))
+}
+
+/// What is accounted for: the common questions of a mechanism, a composition and a release.
+#[pyclass(frozen, subclass, module = "dp_assay", name = "Account")]
+pub struct Account {
+    subject: Option<Subject>,
+    resolved: Arc<Resolved>,
+}
+
+impl Account {
+    pub fn of(subject: Subject) -> Outcome<Self> {
+        let resolved = Arc::new(quick(subject.clone().resolve())?);
+        Ok(Account { subject: Some(subject), resolved })
+    }
+
+    /// An account that is not made of parts any more.
+    pub fn of_resolved(resolved: Resolved) -> Self {
+        Account { subject: None, resolved: Arc::new(resolved) }
+    }
+
+    pub fn resolved(&self) -> Arc<Resolved> {
+        Arc::clone(&self.resolved)
+    }
+
+    pub fn subject(&self) -> Option<&Subject> {
+        self.subject.as_ref()
+    }
+
+    /// Counts of one law as an account.
+    pub fn of_counts(counts: Counts, neighbors: Option<&str>, group: u64) -> PyResult<Self> {
+        let neighbors = neighbors_of(neighbors)?;
+        Ok(Account::of(Subject { singles: vec![counts], neighbors, group, ..Subject::default() })?)
+    }
+}
+
+#[pymethods]
+impl Account {
+    /// What it is, in a line.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.resolved.title
+    }
+
+    /// Which data sets are neighbors: "add-remove" (one record more or less) or "bounded" (one record changed).
+    #[getter]
+    fn neighbors(&self) -> &'static str {
+        self.resolved.neighbors.name()
+    }
+
+    /// The zCDP rho in nats, exactly: a Fraction. Of the worst block path or pair of paths, if there are several.
+    #[getter]
+    fn rho<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_fraction(py, &self.resolved.whole.rho())
+    }
+
+    /// The parts that are composed, each alone, by name: the geolevels of a release, and counts given besides. Empty where there is
+    /// only one part.
+    #[getter]
+    fn levels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let levels = PyDict::new(py);
+        for ((name, _), part) in self.resolved.levels.iter().zip(self.resolved.parts()) {
+            levels.set_item(name, Bound::new(py, Account::of_resolved(part))?)?;
+        }
+        Ok(levels)
+    }
+
+    /// The noise that is composed: a list of (law, parameter, count, shift), law one of "discrete Gaussian", "Gaussian" (parameter
+    /// sigma2) and "discrete Laplace" (parameter epsilon), parameter a Fraction.
+    #[getter]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        use dp_assay::loss::law::Law;
+        let row = |counts: &Counts| {
+            let (law, parameter) = match &counts.law {
+                Law::DiscreteGaussian { sigma2 } => ("discrete Gaussian", sigma2),
+                Law::Gaussian { sigma2 } => ("Gaussian", sigma2),
+                Law::DiscreteLaplace { epsilon } => ("discrete Laplace", epsilon),
+            };
+            (law, to_fraction(py, parameter)?, counts.count, counts.shift).into_pyobject(py)
+        };
+        self.resolved.total.counts().iter().map(row).collect()
+    }
+
+    /// The smallest epsilon with delta(epsilon) <= delta, in nats: an Enclosure of relative width 10^-digits, proven from both
+    /// sides. 0 < delta < 1.
+    #[pyo3(signature = (delta, *, digits = 12))]
+    fn epsilon(&self, py: Python, delta: Exact, digits: u32) -> PyResult<Enclosure> {
+        let (delta, digits, resolved) = (delta_of(delta)?, checked_digits(digits)?, self.resolved());
+        Ok(work::run(py, move |_| resolved.whole.epsilon(&delta, digits))?.into())
+    }
+
+    /// delta(epsilon), the hockey-stick divergence of neighbors: an Enclosure of relative width 10^-digits, however small.
+    /// epsilon in nats, from 0 to 1e15.
+    #[pyo3(signature = (epsilon, *, digits = 12))]
+    fn delta(&self, py: Python, epsilon: Exact, digits: u32) -> PyResult<Enclosure> {
+        let (epsilon, digits, resolved) = (epsilon_of(epsilon)?, checked_digits(digits)?, self.resolved());
+        Ok(work::run(py, move |_| resolved.whole.delta(&epsilon, digits))?.into())
+    }
+
+    /// The privacy profile: delta at each epsilon of a one-dimensional array or sequence of n. Two float64 arrays of length n, the
+    /// lower ends rounded down and the upper ends rounded up.
+    #[pyo3(signature = (epsilons, *, digits = 12))]
+    fn profile<'py>(&self, py: Python<'py>, epsilons: Numbers, digits: u32) -> PyResult<Ends<'py>> {
+        let (digits, resolved) = (checked_digits(digits)?, self.resolved());
+        let epsilons: Vec<Epsilon> = quick(epsilons.0.into_iter().map(Epsilon::new).collect())?;
+        let answers = work::run(py, move |stop| {
+            let evaluator = resolved.whole.evaluator();
+            work::all(&epsilons, stop, |epsilon| evaluator.hockey_stick(epsilon, digits))
+        })?;
+        Ok(ends(py, &answers))
+    }
+
+    /// The trade-off function: the smallest type II error of any test of one neighbor against the other, at each type I error
+    /// alpha from 0 to 1 of a one-dimensional array or sequence of n. Two float64 arrays of length n, lower and upper ends.
+    #[pyo3(signature = (alphas, *, digits = 12))]
+    fn tradeoff<'py>(&self, py: Python<'py>, alphas: Numbers, digits: u32) -> PyResult<Ends<'py>> {
+        let (digits, resolved) = (checked_digits(digits)?, self.resolved());
+        let answers =
+            work::run(py, move |stop| work::all(&alphas.0, stop, |alpha| resolved.whole.tradeoff(alpha, digits)))?;
+        Ok(ends(py, &answers))
+    }
+
+    /// Epsilon at delta by every accountant: a dict by the accountant's name, each a dict with `epsilon` (an Enclosure, or None where
+    /// it is infinite), `is_bound` (whether it is a bound for this mechanism) and `note`.
+    #[pyo3(signature = (delta, *, digits = 12))]
+    fn compare<'py>(&self, py: Python<'py>, delta: Exact, digits: u32) -> PyResult<Bound<'py, PyDict>> {
+        let (delta, digits, resolved) = (delta_of(delta)?, checked_digits(digits)?, self.resolved());
+        let rows = work::run(py, move |_| by_every_accountant(&resolved, &delta, digits))?;
+        let all = PyDict::new(py);
+        for (name, epsilon, is_bound, note) in rows {
+            let row = PyDict::new(py);
+            row.set_item("epsilon", epsilon.map(|epsilon| Bound::new(py, epsilon)).transpose()?)?;
+            row.set_item("is_bound", is_bound)?;
+            row.set_item("note", note)?;
+            all.set_item(name, row)?;
+        }
+        Ok(all)
+    }
+
+    /// How epsilon at delta is certified: a dict (with a readable str()) of the answer, the lattice of losses, and the proof at the
+    /// upper end with each error bound.
+    #[pyo3(signature = (delta, *, digits = 12))]
+    fn explain<'py>(&self, py: Python<'py>, delta: Exact, digits: u32) -> PyResult<Bound<'py, PyAny>> {
+        let (delta, digits, resolved) = (delta_of(delta)?, checked_digits(digits)?, self.resolved());
+        let asked = delta.clone();
+        let (epsilon, proof) = work::run(py, move |_| {
+            let epsilon = resolved.whole.epsilon(&asked, digits)?;
+            let unbounded = || dp_assay::Error::Unbounded { what: "epsilon" };
+            // The proof of the upper end: delta there is at most the target.
+            let at = epsilon.value.upper_rational().ok_or_else(unbounded)?;
+            let proof = resolved.whole.delta(&at, digits)?;
+            Ok((epsilon, proof))
+        })?;
+        let facts = self.explanation(py, &delta, epsilon, proof)?;
+        py.import("dp_assay._support")?.getattr("Explanation")?.call1((facts,))
+    }
+
+    /// A chart with matplotlib. kind: "profile" (delta over epsilon), "tradeoff", "compare" (the profile beside zCDP's) or "noise"
+    /// (sigma2 for each level). Options are those of dp_assay.plotting. Returns the axes.
+    #[pyo3(signature = (kind = "profile", **options))]
+    fn plot<'py>(
+        slf: &Bound<'py, Self>,
+        kind: &str,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("dp_assay.plotting")?.getattr("plot")?.call((slf, kind), options)
+    }
+
+    /// The published zCDP conversion beside the profile: exp(-(epsilon - rho)^2 / (4 rho)) at each epsilon, rounded up.
+    #[pyo3(signature = (epsilons))]
+    fn zcdp_profile<'py>(&self, py: Python<'py>, epsilons: Numbers) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let rho = self.resolved.whole.rho();
+        let delta = |epsilon| Ok(conversions::zcdp_delta(&rho, &Epsilon::new(epsilon)?, 17).doubles().1);
+        let all: Vec<f64> = quick(epsilons.0.into_iter().map(delta).collect())?;
+        Ok(PyArray1::from_vec(py, all))
+    }
+
+    /// Composed with another account about the same person.
+    fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, Self>) -> PyResult<Bound<'py, Composition>> {
+        let parts = PyList::new(slf.py(), [slf.clone().into_any(), other.clone().into_any()])?;
+        Bound::new(slf.py(), Composition::new(parts.as_any(), None, None)?)
+    }
+
+    fn __repr__(slf: &Bound<Self>) -> PyResult<String> {
+        Ok(format!("<{} {}; {} neighbors>", slf.get_type().name()?, slf.get().title(), slf.get().neighbors()))
+    }
+}
+
+type AccountantRow = (&'static str, Option<Enclosure>, bool, String);
+
+fn by_every_accountant(resolved: &Resolved, delta: &Delta, digits: u32) -> dp_assay::Result<Vec<AccountantRow>> {
+    let total = &resolved.total;
+    let exact = resolved.whole.epsilon(delta, digits)?;
+    let renyi = conversions::renyi_epsilon(total, delta)?;
+    let optimal = conversions::zcdp_epsilon_optimal(total.rho(), delta)?;
+    let gdp = GaussianProfile::new(total.rho().clone()).epsilon(delta, digits)?;
+    let row = |name, epsilon: Option<Enclosure>, is_bound, note: &str| (name, epsilon, is_bound, note.to_string());
+    let order = |order: f64| format!("best order alpha = {order:.4}");
+    let bureau = "rho + 2 sqrt(rho ln(1/delta)), as the bureau published";
+    let continuous = "continuous noise of the same rho: an approximation for integers";
+    Ok(vec![
+        row("exact", Some(exact.into()), true, "the privacy profile itself"),
+        row("RDP", Some(renyi.epsilon.into()), true, &order(renyi.order)),
+        row("zCDP (optimal order)", Some(optimal.epsilon.into()), true, &order(optimal.order)),
+        row("zCDP (Bun-Steinke)", Some(conversions::zcdp_epsilon(total.rho(), delta, digits).into()), true, bureau),
+        row("GDP", Some(gdp.into()), false, continuous),
+        match total.pure_epsilon() {
+            Some(epsilon) => {
+                let epsilon = Interval::rational(&epsilon, 100);
+                row("pure DP", Some(epsilon.into()), true, "the largest loss, at delta = 0")
+            }
+            None => row("pure DP", None, true, "the loss of Gaussian noise is unbounded"),
+        },
+    ])
+}
+
+impl Account {
+    /// The facts of an explanation, under the names that the program's JSON has.
+    fn explanation<'py>(
+        &self,
+        py: Python<'py>,
+        delta: &Delta,
+        epsilon: Answer,
+        proof: Answer,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let total = &self.resolved.total;
+        let loss = total.loss();
+        let how = proof.method.contour();
+        let upper = |error: fn(&ContourProof) -> &Float| {
+            how.map(|how| Interval::new(error(how).clone(), error(how).clone()).doubles().1)
+        };
+        let facts = PyDict::new(py);
+        facts.set_item("title", &self.resolved.title)?;
+        facts.set_item("neighbors", self.resolved.neighbors.name())?;
+        facts.set_item("delta", to_fraction(py, delta)?)?;
+        facts.set_item("rho", to_fraction(py, total.rho())?)?;
+        facts.set_item("groups", loss.groups().len())?;
+        facts.set_item("counts", loss.groups().iter().map(|group| group.copies).sum::<u64>())?;
+        facts.set_item("lattice_step", loss.step().map(|step| to_fraction(py, step)).transpose()?)?;
+        facts.set_item("worst_pair", self.resolved.deciding_pair(&epsilon))?;
+        facts.set_item("method", proof.method.to_string())?;
+        facts.set_item("kernel", how.map(|how| if how.period_nodes.is_some() { "lattice" } else { "line" }))?;
+        facts.set_item("lattice_refused", how.and_then(|how| how.lattice_refused.clone()))?;
+        facts.set_item("contour", how.map(|how| how.contour))?;
+        facts.set_item("period_nodes", how.and_then(|how| how.period_nodes))?;
+        facts.set_item("evaluated_nodes", how.map(|how| how.evaluated_nodes))?;
+        facts.set_item("side_lobes", how.map(|how| how.side_lobes))?;
+        facts.set_item("bits", how.map(|how| how.bits))?;
+        facts.set_item("alias_error_upper", upper(|how| &how.alias_error))?;
+        facts.set_item("truncation_error_upper", upper(|how| &how.truncation_error))?;
+        facts.set_item("rounding_error_upper", upper(|how| &how.rounding_error))?;
+        facts.set_item("epsilon", Bound::new(py, Enclosure::from(epsilon))?)?;
+        facts.set_item("delta_at_upper", Bound::new(py, Enclosure::from(proof))?)?;
+        Ok(facts)
+    }
+}
+
+/// Several mechanisms about the same person, composed.
+///
+/// parts: accounts (counts, compositions, at most one release) or texts such as "5x10@1", which is a discrete Gaussian of sigma2 = 5 on
+/// 10 counts, each changed by 1. neighbors: "add-remove" or "bounded"; that of the parts if None. group: so many people leave or
+/// enter together.
+#[pyclass(frozen, extends = Account, module = "dp_assay", name = "Composition")]
+pub struct Composition;
+
+#[pymethods]
+impl Composition {
+    #[new]
+    #[pyo3(signature = (parts, *, neighbors = None, group = None))]
+    fn new(parts: &Bound<PyAny>, neighbors: Option<&str>, group: Option<u64>) -> PyResult<PyClassInitializer<Self>> {
+        let given = neighbors_of(neighbors)?;
+        let mut all = Subject { neighbors: given, group: group.unwrap_or(1), ..Subject::default() };
+        let mut relations: Vec<Neighbors> = Vec::new();
+        let mut sizes: Vec<u64> = Vec::new();
+        for part in parts.try_iter()? {
+            let part = part?;
+            if let Ok(text) = part.extract::<String>() {
+                all.singles.push(quick(text.parse())?);
+                continue;
+            }
+            let part = part.cast::<Account>()?.get();
+            let Some(own) = part.subject() else {
+                return Err(PyValueError::new_err(
+                    "scaled noise is not composed further: compose first, then calibrate",
+                ));
+            };
+            if own.release.is_some() && all.release.is_some() {
+                return Err(PyValueError::new_err(
+                    "a composition has at most one release; several releases about the same people are a Ledger",
+                ));
+            }
+            all.release = all.release.or_else(|| own.release.clone());
+            all.levels.extend(own.levels.iter().cloned());
+            all.singles.extend(own.singles.iter().cloned());
+            relations.extend(own.neighbors.or(own.release.as_ref().map(|release| release.neighbors)));
+            sizes.push(own.group);
+        }
+        if given.is_none() {
+            relations.dedup();
+            if relations.len() > 1 {
+                return Err(PyValueError::new_err("the parts have different neighbor relations: say which is meant"));
+            }
+            all.neighbors = relations.pop();
+        }
+        if group.is_none() {
+            sizes.dedup();
+            if sizes.len() > 1 {
+                return Err(PyValueError::new_err("the parts are about groups of different sizes: say which is meant"));
+            }
+            all.group = sizes.pop().unwrap_or(1);
+        }
+        Ok(PyClassInitializer::from(Account::of(all)?).add_subclass(Composition))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let account = slf.as_super().get();
+        let subject = account.subject().filter(|subject| subject.release.is_none());
+        let Some(subject) = subject else {
+            return Err(PyValueError::new_err("a composition with a release is not pickled: pickle its parts"));
+        };
+        let texts: Vec<(String, String)> = subject.singles.iter().map(in_words).collect();
+        let make = slf.py().import("dp_assay._support")?.getattr("composition")?;
+        let state = (texts, account.neighbors(), subject.group);
+        Ok((make, state).into_pyobject(slf.py())?.into_any())
+    }
+}
+
+/// Counts as the name of their class and their text.
+fn in_words(counts: &Counts) -> (String, String) {
+    use dp_assay::loss::law::Law;
+    let (class, parameter) = match &counts.law {
+        Law::DiscreteGaussian { sigma2 } => ("DiscreteGaussian", sigma2),
+        Law::Gaussian { sigma2 } => ("Gaussian", sigma2),
+        Law::DiscreteLaplace { epsilon } => ("DiscreteLaplace", epsilon),
+    };
+    (class.to_string(), format!("{parameter}x{}@{}", counts.count, counts.shift))
+}
+
+/// The smallest epsilon that rho-zCDP implies at delta: an Enclosure. conversion: "optimal" (over all Renyi orders; Canonne, Kamath &
+/// Steinke 2020, Corollary 13) or "bun-steinke" (rho + 2 sqrt(rho ln(1/delta)), as the Census Bureau published).
+#[pyfunction]
+#[pyo3(signature = (rho, delta, *, conversion = "optimal"))]
+pub fn zcdp_epsilon(rho: Exact, delta: Exact, conversion: &str) -> PyResult<Enclosure> {
+    let (rho, delta) = (quick(Rho::new(rho.0))?, delta_of(delta)?);
+    match conversion {
+        "optimal" => Ok(quick(conversions::zcdp_epsilon_optimal(&rho, &delta))?.epsilon.into()),
+        "bun-steinke" => Ok(conversions::zcdp_epsilon(&rho, &delta, 30).into()),
+        other => {
+            let why = format!("conversion = {other:?}: expected \"optimal\" or \"bun-steinke\"");
+            Err(PyValueError::new_err(why))
+        }
+    }
+}
+
+/// The delta that rho-zCDP implies at epsilon, exp(-(epsilon - rho)^2 / (4 rho)), or 1 up to rho: an Enclosure (Bun & Steinke 2016).
+#[pyfunction]
+pub fn zcdp_delta(rho: Exact, epsilon: Exact) -> PyResult<Enclosure> {
+    let (rho, epsilon) = (quick(Rho::new(rho.0))?, epsilon_of(epsilon)?);
+    Ok(conversions::zcdp_delta(&rho, &epsilon, 30).into())
+}

@@ -1,0 +1,309 @@
+//! Certified numbers: an interval that is proven to contain the truth.
+
+use dp_assay::{
+    account::Answer,
+    numeric::{Certainty, Enclosure as Interval},
+    rug::{Float, Integer, Rational, float::Round, ops::Pow},
+};
+use pyo3::{
+    basic::CompareOp,
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+    types::PyString,
+};
+
+use crate::numbers::{Exact, number, to_fraction};
+
+/// Ends that are not dyadic are rounded outward to so many bits.
+const BITS: u32 = 256;
+/// Ends of so many bits are kept as they are.
+const MOST_BITS: u32 = 1 << 20;
+
+/// An interval [lower, upper] that is proven to contain a real number.
+///
+/// Both ends are exact. There is no float(enclosure): say which end is meant, or that an approximation will do, by
+/// upper_float, lower_float or midpoint_float.
+///
+/// The operators <, <=, >, >= answer only what is proven for the truth behind the enclosure and raise ValueError where it is too
+/// wide to tell; at_most() and below() answer True, False or None. == compares both ends.
+#[pyclass(frozen, module = "dp_assay", name = "Enclosure")]
+pub struct Enclosure {
+    value: Interval,
+    met: bool,
+    method: Option<String>,
+}
+
+impl From<Interval> for Enclosure {
+    fn from(value: Interval) -> Self {
+        Enclosure { value, met: true, method: None }
+    }
+}
+
+impl From<Answer> for Enclosure {
+    fn from(answer: Answer) -> Self {
+        Enclosure { met: answer.met, method: Some(answer.method.to_string()), value: answer.value }
+    }
+}
+
+impl From<(Interval, bool)> for Enclosure {
+    fn from((value, met): (Interval, bool)) -> Self {
+        Enclosure { value, met, method: None }
+    }
+}
+
+/// An end as the float that is at most or at least the number; exact if its denominator is a power of two.
+fn end(value: &Rational, round: Round) -> Float {
+    let (odd, _) = value.denom().clone().remove_factor(&Integer::from(2));
+    let exact = value.numer().significant_bits().max(1);
+    let bits = if odd == 1 && exact <= MOST_BITS { exact.max(64) } else { BITS };
+    Float::with_val_round(bits, value, round).0
+}
+
+/// Whether a comparison holds: True, False, or None where the enclosure is too wide to tell.
+fn decided(certainty: Certainty) -> Option<bool> {
+    match certainty {
+        Certainty::Yes => Some(true),
+        Certainty::No => Some(false),
+        Certainty::Undecided => None,
+    }
+}
+
+/// All decimal digits of an end.
+fn decimal<'py>(py: Python<'py>, value: &Float) -> PyResult<Bound<'py, PyAny>> {
+    let make = py.import("decimal")?.getattr("Decimal")?;
+    let Some(value) = value.to_rational() else {
+        return make.call1((if value.is_sign_negative() { "-Infinity" } else { "Infinity" },));
+    };
+    // n / 2^k = n 5^k / 10^k
+    let places = value.denom().significant_bits() - 1;
+    let digits = Integer::from(5).pow(places) * value.numer();
+    make.call1((format!("{digits}e-{places}"),))
+}
+
+fn ends_of(other: &Bound<PyAny>) -> PyResult<Interval> {
+    if let Ok(other) = other.cast::<Enclosure>() {
+        return Ok(other.get().value.clone());
+    }
+    let value = number(other)?;
+    Ok(Interval::new(end(&value, Round::Down), end(&value, Round::Up)))
+}
+
+#[pymethods]
+impl Enclosure {
+    /// An enclosure of your own, from two exact numbers in order. Ends that are no binary fractions are rounded outward.
+    #[new]
+    #[pyo3(signature = (lower, upper, *, met = true, method = None))]
+    fn new(lower: Exact, upper: Exact, met: bool, method: Option<String>) -> PyResult<Self> {
+        if lower.0 > upper.0 {
+            return Err(PyValueError::new_err("the lower end is above the upper end: expected lower <= upper"));
+        }
+        let value = Interval::new(end(&lower.0, Round::Down), end(&upper.0, Round::Up));
+        Ok(Enclosure { value, met, method })
+    }
+
+    /// The lower end, at most the truth: a Fraction, or None where the enclosure is unbounded below.
+    #[getter]
+    fn lower<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.value.lower_rational().map(|end| to_fraction(py, &end)).transpose()
+    }
+
+    /// The upper end, at least the truth: a Fraction, or None where the enclosure is unbounded above.
+    #[getter]
+    fn upper<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.value.upper_rational().map(|end| to_fraction(py, &end)).transpose()
+    }
+
+    /// The lower end as a Decimal with all its digits; -Infinity where the enclosure is unbounded below.
+    #[getter]
+    fn lower_decimal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        decimal(py, self.value.lower())
+    }
+
+    /// The upper end as a Decimal with all its digits; Infinity where the enclosure is unbounded above.
+    #[getter]
+    fn upper_decimal<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        decimal(py, self.value.upper())
+    }
+
+    /// The largest float that is at most the lower end.
+    #[getter]
+    fn lower_float(&self) -> f64 {
+        self.value.doubles().0
+    }
+
+    /// The smallest float that is at least the upper end.
+    #[getter]
+    fn upper_float(&self) -> f64 {
+        self.value.doubles().1
+    }
+
+    /// A float near the middle: an approximation without proof.
+    #[getter]
+    fn midpoint_float(&self) -> f64 {
+        self.value.approximate()
+    }
+
+    /// Whether the width that was asked for was met. The enclosure is valid either way.
+    #[getter]
+    fn met(&self) -> bool {
+        self.met
+    }
+
+    /// How the number was certified, in a line; None for what is not an answer of its own.
+    #[getter]
+    fn method(&self) -> Option<&str> {
+        self.method.as_deref()
+    }
+
+    /// Whether upper - lower <= 10^-digits times the smaller end.
+    fn is_tight(&self, digits: u32) -> bool {
+        self.value.is_tight(digits)
+    }
+
+    /// The truth to as many digits as are proven, at most `digits`, rounded to nearest: for tables.
+    #[pyo3(signature = (digits = 12))]
+    fn shown(&self, digits: usize) -> String {
+        self.value.shown(digits)
+    }
+
+    /// Is the truth at most x? True, False, or None where the enclosure is too wide to tell. x is exact or an Enclosure.
+    fn at_most(&self, x: &Bound<PyAny>) -> PyResult<Option<bool>> {
+        Ok(decided(at_most(&self.value, &ends_of(x)?)))
+    }
+
+    /// Is the truth below x? True, False, or None where the enclosure is too wide to tell. x is exact or an Enclosure.
+    fn below(&self, x: &Bound<PyAny>) -> PyResult<Option<bool>> {
+        Ok(decided(self.value.below(&ends_of(x)?)))
+    }
+
+    /// Whether the two enclosures have a point in common, as two enclosures of one number must.
+    fn overlaps(&self, other: &Bound<Enclosure>) -> bool {
+        self.value.overlaps(&other.get().value)
+    }
+
+    fn __contains__(&self, x: Exact) -> bool {
+        self.value.contains(&x.0)
+    }
+
+    fn __richcmp__<'py>(&self, other: &Bound<'py, PyAny>, op: CompareOp) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        let same = || other.cast::<Enclosure>().is_ok_and(|other| other.get().value == self.value);
+        let answer = match op {
+            CompareOp::Eq => Some(same()),
+            CompareOp::Ne => Some(!same()),
+            CompareOp::Le => decided(at_most(&self.value, &ends_of(other)?)),
+            CompareOp::Lt => decided(self.value.below(&ends_of(other)?)),
+            CompareOp::Ge => decided(at_most(&ends_of(other)?, &self.value)),
+            CompareOp::Gt => decided(ends_of(other)?.below(&self.value)),
+        };
+        let Some(answer) = answer else {
+            let other = other.str()?;
+            return Err(PyValueError::new_err(format!(
+                "{} is too wide to be compared with {other}: ask for more digits, or use at_most() and below(), which may say None",
+                self.value
+            )));
+        };
+        Ok(answer.into_pyobject(py)?.to_owned().into_any())
+    }
+
+    fn __hash__(&self, py: Python) -> PyResult<isize> {
+        (self.lower(py)?, self.upper(py)?).into_pyobject(py)?.hash()
+    }
+
+    fn __add__(&self, other: &Bound<PyAny>) -> PyResult<Self> {
+        Ok(self.value.add(&ends_of(other)?).into())
+    }
+
+    fn __radd__(&self, other: &Bound<PyAny>) -> PyResult<Self> {
+        self.__add__(other)
+    }
+
+    fn __sub__(&self, other: &Bound<PyAny>) -> PyResult<Self> {
+        Ok(self.value.sub(&ends_of(other)?).into())
+    }
+
+    fn __rsub__(&self, other: &Bound<PyAny>) -> PyResult<Self> {
+        Ok(ends_of(other)?.sub(&self.value).into())
+    }
+
+    fn __mul__(&self, other: &Bound<PyAny>) -> PyResult<Self> {
+        Ok(self.value.mul(&ends_of(other)?).into())
+    }
+
+    fn __rmul__(&self, other: &Bound<PyAny>) -> PyResult<Self> {
+        self.__mul__(other)
+    }
+
+    fn __truediv__(&self, other: &Bound<PyAny>) -> PyResult<Self> {
+        Ok(self.value.div(&ends_of(other)?).into())
+    }
+
+    fn __rtruediv__(&self, other: &Bound<PyAny>) -> PyResult<Self> {
+        Ok(ends_of(other)?.div(&self.value).into())
+    }
+
+    fn __neg__(&self) -> Self {
+        self.value.clone().negate().into()
+    }
+
+    fn __float__(&self) -> PyResult<f64> {
+        Err(PyTypeError::new_err(
+            "an Enclosure is no float: say which is meant by .upper_float, .lower_float or .midpoint_float",
+        ))
+    }
+
+    /// Both ends, rounded outward; '.6' for six significant digits.
+    fn __format__(&self, spec: &str) -> PyResult<String> {
+        if spec.is_empty() {
+            return Ok(self.value.to_string());
+        }
+        let digits =
+            spec.strip_prefix('.').map(|digits| digits.trim_end_matches('g')).and_then(|digits| digits.parse().ok());
+        match digits {
+            Some(digits @ 1..=10_000) => Ok(format!("{:.*}", digits, self.value)),
+            _ => Err(PyValueError::new_err(format!("format {spec:?}: expected .DIGITS, as in '.6'"))),
+        }
+    }
+
+    fn __str__(&self) -> String {
+        self.value.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        match self.value.decimals() {
+            (Some(lower), Some(upper)) => format!("Enclosure('{lower}', '{upper}')"),
+            _ => format!("<Enclosure {}>", self.value),
+        }
+    }
+
+    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let title = match (&self.method, self.met) {
+            (Some(method), true) => format!("certified by {method}"),
+            (Some(method), false) => format!("wider than asked; certified by {method}"),
+            (None, _) => "certified".to_string(),
+        };
+        let title = py.import("html")?.call_method1("escape", (PyString::new(py, &title),))?;
+        let middle = self.value.shown(12);
+        let text = format!("<span title=\"{title}\"><b>{middle}</b> &isin; {}</span>", self.value);
+        Ok(PyString::new(py, &text).into_any())
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let this = slf.get();
+        let make = py.import("dp_assay._support")?.getattr("enclosure")?;
+        let state = (this.lower(py)?, this.upper(py)?, this.met, this.method.clone());
+        Ok((make, state).into_pyobject(py)?.into_any())
+    }
+}
+
+/// Is the truth behind one enclosure at most that behind the other?
+fn at_most(one: &Interval, other: &Interval) -> Certainty {
+    if one.upper() <= other.lower() {
+        Certainty::Yes
+    } else if one.lower() > other.upper() {
+        Certainty::No
+    } else {
+        Certainty::Undecided
+    }
+}

@@ -1,0 +1,43 @@
+//! The Python package `dp_assay`: the classes of its module `_native`, which ask the library and decide nothing themselves.
+//!
+//! | file | what it is about |
+//! | --- | --- |
+//! | `numbers` | numbers from Python, exactly, and Fractions back |
+//! | `enclosure` | the class Enclosure |
+//! | `failure` | errors of the library as ValueError |
+//! | `work` | away from the interpreter: threads, interrupts, forks |
+//! | `account` | the classes Account and Composition and their questions |
+//! | `calibrate` | calibration and allocation |
+//! | `noise` | DiscreteGaussian, DiscreteLaplace, Gaussian; samples into numpy |
+//! | `release` | Release and Ledger |
+//! | `risk` | attacks, and what none can exceed |
+//! | `replication` | published values, verified |
+
+mod account;
+mod calibrate;
+mod enclosure;
+mod failure;
+mod noise;
+mod numbers;
+mod release;
+mod replication;
+mod risk;
+mod work;
+
+/// What the package dp_assay takes from Rust.
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::{
+        account::{Account, Composition, zcdp_delta, zcdp_epsilon},
+        calibrate::allocate,
+        enclosure::Enclosure,
+        noise::{DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerNoise},
+        release::{Ledger, Release, releases},
+        replication::verified_rows,
+        risk::{Attack, HierarchicalAttack, posterior_at},
+    };
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,221 @@
+//! What an adversary learns, and what none can exceed.
+
+use dp_assay::{
+    numeric::Enclosure as Interval,
+    risk::{
+        bound::{self, Bound as Limits},
+        decision::NoisyOutput,
+        hierarchical::{Hierarchy, Upper},
+        single::Attack as Single,
+    },
+    rug::Rational,
+};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
+
+use crate::{
+    account::{Account, checked_digits, delta_of},
+    enclosure::Enclosure,
+    numbers::{Exact, Integers, Numbers, number, to_fraction, to_fractions},
+    work::{self, quick},
+};
+
+#[pymethods]
+impl Account {
+    /// What no adversary can exceed who believes with probability `prior` that a person's record is in the data (or is the first of two).
+    /// Outputs of mass delta are excepted where a posterior is bounded. Returns a dict of Enclosures: correct_decision, advantage,
+    /// posterior, epsilon, and the same by zCDP (Bun-Steinke): zcdp_correct_decision, zcdp_advantage, zcdp_posterior, zcdp_epsilon;
+    /// posterior_exceeded, which is exceeded with probability at most delta.
+    #[pyo3(signature = (prior, *, delta = None, digits = 12))]
+    fn risk<'py>(
+        &self,
+        py: Python<'py>,
+        prior: Exact,
+        delta: Option<Exact>,
+        digits: u32,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let delta = delta_of(delta.unwrap_or_else(|| Exact(Rational::from((1, 10_000_000_000_u64)))))?;
+        let (digits, resolved) = (checked_digits(digits)?, self.resolved());
+        let (limits, exceeded) = work::run(py, move |_| {
+            let limits = bound::bound(&resolved.whole, &prior.0, &delta, digits)?;
+            let losses = resolved.worst().is_none().then_some(&resolved.total);
+            let exceeded = bound::exceeded_epsilon(&resolved.whole, losses, &delta, &limits.epsilon)?.epsilon;
+            let exceeded = bound::posterior_at(&prior.0, &Interval::new(exceeded.clone(), exceeded));
+            Ok((limits, exceeded))
+        })?;
+        let Limits { correct, advantage, posterior, epsilon, .. } = limits;
+        let answer = PyDict::new(py);
+        answer.set_item("correct_decision", Bound::new(py, Enclosure::from(correct))?)?;
+        let set = |key: &str, value: Interval| answer.set_item(key, Bound::new(py, Enclosure::from(value))?);
+        set("advantage", advantage)?;
+        set("posterior", posterior)?;
+        set("posterior_exceeded", exceeded)?;
+        set("epsilon", epsilon)?;
+        set("zcdp_correct_decision", limits.correct_by_zcdp)?;
+        set("zcdp_advantage", limits.advantage_by_zcdp)?;
+        set("zcdp_posterior", limits.posterior_by_zcdp)?;
+        set("zcdp_epsilon", limits.zcdp_epsilon)?;
+        Ok(answer)
+    }
+}
+
+/// An adversary who knows everybody but the target, and sees one noisy count, or one at each of several levels or releases.
+///
+/// prior: the probability 0 < p < 1 with which they believe that the target counts. rho: that of each count, whose noise has
+/// sigma2 = 1 / (2 rho); a number or a list. Source: Kazan & Reiter 2023.
+#[pyclass(frozen, module = "dp_assay.risk", name = "Attack")]
+pub struct Attack(Single);
+
+fn enclosed(value: Interval, digits: u32) -> Enclosure {
+    let met = value.is_tight(digits);
+    (value, met).into()
+}
+
+impl Attack {
+    fn ask(
+        &self,
+        py: Python,
+        digits: u32,
+        question: impl FnOnce(&Single, u32) -> dp_assay::Result<Interval> + Send + 'static,
+    ) -> PyResult<Enclosure> {
+        let (attack, digits) = (self.0.clone(), checked_digits(digits)?);
+        Ok(enclosed(work::run(py, move |_| question(&attack, digits))?, digits))
+    }
+}
+
+#[pymethods]
+impl Attack {
+    #[new]
+    fn new(prior: Exact, rho: Numbers) -> PyResult<Self> {
+        Ok(Attack(quick(Single::new(prior.0, rho.0))?))
+    }
+
+    /// The prior: a Fraction.
+    #[getter]
+    fn prior<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_fraction(py, self.0.prior())
+    }
+
+    /// The rho of each count: a list of Fractions.
+    #[getter]
+    fn rho<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        to_fractions(py, self.0.rhos())
+    }
+
+    /// The posterior probability that the target counts, after the released counts minus the known ones (one integer for each rho).
+    #[pyo3(signature = (noisy, *, digits = 12))]
+    fn posterior(&self, py: Python, noisy: Integers, digits: u32) -> PyResult<Enclosure> {
+        self.ask(py, digits, move |attack, digits| attack.posterior(&noisy.0, digits))
+    }
+
+    /// The posterior divided by the prior.
+    #[pyo3(signature = (noisy, *, digits = 12))]
+    fn relative_risk(&self, py: Python, noisy: Integers, digits: u32) -> PyResult<Enclosure> {
+        self.ask(py, digits, move |attack, digits| attack.risk(&noisy.0, digits))
+    }
+
+    /// The posterior averaged over all outputs when the target counts.
+    #[pyo3(signature = (*, digits = 12))]
+    fn marginal(&self, py: Python, digits: u32) -> PyResult<Enclosure> {
+        self.ask(py, digits, Single::marginal)
+    }
+
+    /// The same when the target does not count.
+    #[pyo3(signature = (*, digits = 12))]
+    fn marginal_if_absent(&self, py: Python, digits: u32) -> PyResult<Enclosure> {
+        self.ask(py, digits, Single::marginal_if_absent)
+    }
+
+    /// The probability that the adversary who decides by the larger posterior is right when the target counts.
+    #[pyo3(signature = (*, digits = 12))]
+    fn correct_decision(&self, py: Python, digits: u32) -> PyResult<Enclosure> {
+        self.ask(py, digits, Single::correct_decision)
+    }
+
+    /// The same when the target does not count.
+    #[pyo3(signature = (*, digits = 12))]
+    fn correct_if_absent(&self, py: Python, digits: u32) -> PyResult<Enclosure> {
+        self.ask(py, digits, Single::correct_if_absent)
+    }
+
+    /// The least released count minus known count at which the adversary decides for the target; for a single count.
+    fn threshold(&self) -> PyResult<i64> {
+        Ok(quick(self.0.threshold())?)
+    }
+}
+
+/// An adversary who uses noisy counts of the target's group, of the groups above it, and of the other groups beside it.
+///
+/// rho: of each level, lowest first. others: the number of other groups at each level but the last. upper: what they believe of the
+/// count one level up: "uniform", ("up-to", K) or ("point", K). known: the count of the target's group without the target.
+#[pyclass(frozen, module = "dp_assay.risk", name = "HierarchicalAttack")]
+pub struct HierarchicalAttack(Hierarchy);
+
+fn upper_of(upper: Option<&Bound<PyAny>>) -> PyResult<Upper> {
+    let refuse = || PyValueError::new_err("upper: expected \"uniform\", (\"up-to\", K) or (\"point\", K)");
+    let Some(upper) = upper else { return Ok(Upper::Uniform) };
+    if let Ok(name) = upper.extract::<String>() {
+        return if name == "uniform" { Ok(Upper::Uniform) } else { Err(refuse()) };
+    }
+    match upper.extract::<(String, i64)>() {
+        Ok((kind, most)) if kind == "up-to" => Ok(Upper::UpTo(most)),
+        Ok((kind, most)) if kind == "point" => Ok(Upper::Point(most)),
+        _ => Err(refuse()),
+    }
+}
+
+#[pymethods]
+impl HierarchicalAttack {
+    #[new]
+    #[pyo3(signature = (prior, rho, others, *, upper = None, known = 0))]
+    fn new(
+        prior: Exact,
+        rho: Numbers,
+        others: &Bound<PyAny>,
+        upper: Option<&Bound<PyAny>>,
+        known: i64,
+    ) -> PyResult<Self> {
+        let others = match others.extract::<u64>() {
+            Ok(one) => vec![one],
+            Err(_) => others.extract()?,
+        };
+        let attack = quick(Hierarchy::new(prior.0, rho.0, others, upper_of(upper)?))?;
+        Ok(HierarchicalAttack(quick(attack.with_known(known))?))
+    }
+
+    /// After the noisy counts of each level and the noisy sums over the other groups: a dict with `present` (the posterior that the target
+    /// counts, an Enclosure) and `upper` (a list of (count one level up, Enclosure)).
+    #[pyo3(signature = (noisy, noisy_others, *, digits = 12))]
+    fn posterior<'py>(
+        &self,
+        py: Python<'py>,
+        noisy: Integers,
+        noisy_others: Integers,
+        digits: u32,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (attack, digits) = (self.0.clone(), checked_digits(digits)?);
+        let found = work::run(py, move |_| attack.posterior(&noisy.0, &noisy_others.0, digits))?;
+        let upper: Vec<(i64, Bound<Enclosure>)> = (found.upper.into_iter())
+            .map(|(count, probability)| Ok((count, Bound::new(py, Enclosure::from(probability))?)))
+            .collect::<PyResult<_>>()?;
+        let answer = PyDict::new(py);
+        answer.set_item("present", Bound::new(py, Enclosure::from((found.present, found.met)))?)?;
+        answer.set_item("upper", upper)?;
+        Ok(answer)
+    }
+
+    /// The thresholds of decision for noisy outputs (count above, sum over the others): a list of (least, most) released counts of the
+    /// target's group from which the adversary decides for the target.
+    fn thresholds(&self, py: Python, outputs: Vec<(i64, i64)>) -> PyResult<Vec<(i64, i64)>> {
+        let attack = self.0.clone();
+        let outputs: Vec<NoisyOutput> = outputs.into_iter().map(|(x2, y1)| NoisyOutput { x2, y1 }).collect();
+        work::run(py, move |_| attack.thresholds(&outputs))
+    }
+}
+
+/// p e^epsilon / (1 - p + p e^epsilon): the largest posterior that a loss of at most epsilon allows. epsilon: exact or an Enclosure's end.
+#[pyfunction]
+pub fn posterior_at(prior: &Bound<PyAny>, epsilon: Exact) -> PyResult<Enclosure> {
+    let prior = number(prior)?;
+    quick(dp_assay::risk::check_prior(&prior))?;
+    Ok(bound::posterior_at(&prior, &Interval::rational(&epsilon.0, 128)).into())
+}

@@ -1,0 +1,128 @@
+//! How the library's work is run: away from the interpreter, so that other Python threads go on and Ctrl-C interrupts.
+//!
+//! The work runs on a pool of threads. The calling thread waits for it without the interpreter's lock and looks for signals from
+//! time to time. If one raises, as Ctrl-C does, the call ends at once: work in steps stops at its next step, any other
+//! finishes on the old threads, whose results nobody waits for, and the next question gets new threads.
+//!
+//! A forked process has none of its parent's threads. So the pool is remembered with the process that made it, and a child makes
+//! its own.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    time::Duration,
+};
+
+use pyo3::{exceptions::PyRuntimeError, prelude::*};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::failure::{Failure, Outcome};
+
+/// How long a waiting call does not look for signals.
+const BETWEEN_SIGNALS: Duration = Duration::from_millis(20);
+
+/// The threads of this process, with its number. The only state of the module: it holds no data of any question.
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// Whether nobody waits for the work any more.
+#[derive(Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Whether the caller has left.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The pool of this process. The lock is only taken with the interpreter's and never held while waiting, so that no fork
+/// finds it taken.
+fn pool() -> PyResult<Arc<ThreadPool>> {
+    let process = std::process::id();
+    let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((owner, pool)) = &*slot
+        && *owner == process
+    {
+        return Ok(Arc::clone(pool));
+    }
+    let new = ThreadPoolBuilder::new().thread_name(|number| format!("assay-{number}")).build();
+    let new = Arc::new(new.map_err(|error| PyRuntimeError::new_err(format!("no threads could be started: {error}")))?);
+    if let Some((_, parents)) = slot.replace((process, Arc::clone(&new))) {
+        // Its threads are the parent's. To end them would wait for locks that nobody here will open.
+        std::mem::forget(parents);
+    }
+    Ok(new)
+}
+
+/// Leaves the pool to the work that nobody waits for.
+fn abandon() {
+    let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if slot.as_ref().is_some_and(|(owner, _)| *owner == std::process::id()) {
+        *slot = None;
+    }
+}
+
+/// Runs work that owns all it needs.
+pub fn run<T: Send + 'static>(
+    py: Python,
+    work: impl FnOnce(&Stop) -> dp_assay::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let pool = pool()?;
+    let stop = Stop::default();
+    let (answers, mut answer) = mpsc::sync_channel(1);
+    let inner = stop.clone();
+    pool.spawn(move || {
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(&inner)));
+        // If nobody waits, nobody is told.
+        let _ = answers.send(outcome);
+    });
+    loop {
+        let waited;
+        (answer, waited) = py.detach(move || {
+            let waited = answer.recv_timeout(BETWEEN_SIGNALS);
+            (answer, waited)
+        });
+        match waited {
+            Ok(Ok(outcome)) => return Ok(outcome.map_err(Failure::from)?),
+            // A fault of the program; Python shows it as PanicException.
+            Ok(Err(fault)) => resume_unwind(fault),
+            Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| {
+                stop.0.store(true, Ordering::Relaxed);
+                abandon();
+            })?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the thread that did the work has ended"));
+            }
+        }
+    }
+}
+
+/// Runs one step of work on borrowed data to its end, and looks for signals afterwards.
+pub fn step<T: Send>(py: Python, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = pool()?;
+    let done = py.detach(|| pool.install(work));
+    py.check_signals()?;
+    Ok(done)
+}
+
+/// Answers many questions on all threads, until nobody waits.
+pub fn all<T: Send, Q: Sync>(
+    questions: &[Q],
+    stop: &Stop,
+    answer: impl Fn(&Q) -> dp_assay::Result<T> + Sync,
+) -> dp_assay::Result<Vec<T>> {
+    use rayon::prelude::*;
+    let unless_stopped = |question: &Q| if stop.is_set() { Ok(None) } else { answer(question).map(Some) };
+    let answers = questions.par_iter().map(unless_stopped).collect::<dp_assay::Result<Option<Vec<T>>>>();
+    // Where it was stopped nobody looks at the answer.
+    Ok(answers?.unwrap_or_default())
+}
+
+/// What is computed at once and needs no thread.
+pub fn quick<T>(outcome: dp_assay::Result<T>) -> Outcome<T> {
+    outcome.map_err(Failure::from)
+}

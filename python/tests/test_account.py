@@ -1,0 +1,196 @@
+"""The questions to an account, against the program and against each other."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy
+import pytest
+from conftest import ROOT, same
+
+from dp_assay import (
+    Composition,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Ledger,
+    Release,
+    allocate,
+    releases,
+    verify,
+    zcdp_epsilon,
+)
+
+Assay = Callable[..., Any]
+
+
+def test_answers_are_the_program_s(assay: Assay) -> None:
+    for account, given in (
+        (DiscreteGaussian("5", count=10), ["--discrete-gaussian", "5x10"]),
+        (DiscreteLaplace("1/10", 30, 2), ["--discrete-laplace", "1/10x30@2"]),
+        (Gaussian(5, 10), ["--gaussian", "5x10"]),
+        (DiscreteGaussian(5, 10, neighbors="bounded"), ["--discrete-gaussian", "5x10", "--neighbors", "bounded"]),
+        (DiscreteGaussian(5, 10, group=3), ["--discrete-gaussian", "5x10", "--group", "3"]),
+        (
+            Composition([DiscreteGaussian("2.5", 3), "40/3x7@2"]),
+            ["--discrete-gaussian", "2.5x3", "--discrete-gaussian", "40/3x7@2"],
+        ),
+        (Release("su-su-wang-2025"), ["--release", "su-su-wang-2025"]),
+        (Release("su-su-wang-2025", ["State", "County"]), ["--release", "su-su-wang-2025", "--level", "State", "--level", "County"]),
+        (Release("pl94-units-us"), ["--release", "pl94-units-us"]),
+        (
+            Composition([Release("pl94-units-us"), DiscreteGaussian(50, 4)]),
+            ["--release", "pl94-units-us", "--discrete-gaussian", "50x4"],
+        ),
+    ):
+        epsilon = assay("epsilon", *given, "--delta", "1e-9", "--digits", "8")
+        assert same(account.epsilon("1e-9", digits=8), epsilon["epsilon"]), given
+        assert same(account.delta(4, digits=8), assay("delta", *given, "--epsilon", "4", "--digits", "8")["delta"]), given
+
+
+def test_compare_explain_and_risk_are_the_program_s(assay: Assay) -> None:
+    account, given = DiscreteGaussian(5, 10), ["--discrete-gaussian", "5x10"]
+    printed = assay("compare", *given, "--delta", "1e-9")
+    rows = account.compare("1e-9")
+    assert list(rows) == [row["name"] for row in printed["accountants"]]
+    for row in printed["accountants"]:
+        own = rows[row["name"]]
+        assert (own["is_bound"], own["note"]) == (row["is_bound"], row["note"])
+        assert own["epsilon"] is None if row["epsilon"] is None else same(own["epsilon"], row["epsilon"])
+    told = account.explain("1e-9")
+    printed = assay("explain", *given, "--delta", "1e-9")
+    assert same(told["epsilon"], printed["epsilon"]) and same(told["delta_at_upper"], printed["delta_at_upper"])
+    for key in ("groups", "counts", "method", "kernel", "evaluated_nodes", "side_lobes", "bits", "contour"):
+        assert told[key] == printed[key], key
+    assert "Re s" in str(told) and str(told["lattice_step"]) in str(told)
+    printed = assay("risk", "bound", *given, "--prior", "1/3")
+    own_risk = account.risk("1/3")
+    for key, name in (("correct_decision", "correct_decision_upper"), ("posterior", "posterior_upper"), ("advantage", "advantage")):
+        assert same(own_risk[key], printed[name]), key
+    assert own_risk["posterior_exceeded"] >= account.risk("1/3")["posterior"].lower_float - 1e-12
+
+
+def test_curves_contain_single_answers_and_take_any_array() -> None:
+    account = DiscreteGaussian(5, 10)
+    epsilons = numpy.linspace(0, 10, 11)
+    lower, upper = account.profile(epsilons)
+    assert lower.dtype == upper.dtype == numpy.float64 and lower.shape == upper.shape == (11,)
+    for epsilon, low, high in zip(epsilons, lower, upper):
+        one = account.delta(epsilon)
+        assert (one.lower_float, one.upper_float) == (low, high)
+    assert (lower <= upper).all() and (numpy.diff(upper) < 0).all()
+    reversed_view, integers = epsilons[::-1], numpy.arange(0, 11)
+    assert (account.profile(reversed_view)[0] == lower[::-1]).all() and not reversed_view.flags.c_contiguous
+    assert (account.profile(integers)[0] == lower).all() and (account.profile(list(range(11)))[1] == upper).all()
+    assert (account.profile([Fraction(5), "5", 5.0])[0] == lower[5]).all()
+    assert account.profile([])[0].shape == (0,) and account.profile(3)[0].shape == (1,)
+    alphas = numpy.linspace(0, 1, 5)
+    low, high = account.tradeoff(alphas)
+    assert (low[0], high[0]) == (1, 1) and high[-1] == 0 and (low <= high).all() and (numpy.diff(low) < 0).all()
+    # No pair of errors is below the line of any point of the profile.
+    assert (high + numpy.exp(2) * alphas >= 1 - float(account.delta(2).upper_float) - 1e-12).all()
+
+
+def test_levels_add_up_and_parts_compose() -> None:
+    release = Release("su-su-wang-2025")
+    assert len(release.levels) == 8 and sum(level.rho for level in release.levels.values()) == release.rho
+    assert release.levels["State"].epsilon("1e-9") == Release("su-su-wang-2025", ["State"]).epsilon("1e-9")
+    assert sum(query["rho"] * query["times"] for query in release.queries) == release.rho
+    a, b = DiscreteGaussian(5, 10), DiscreteLaplace("1/3", 2)
+    both = a + b
+    assert isinstance(both, Composition) and both.rho == a.rho + b.rho
+    assert both.counts == [("discrete Gaussian", 5, 10, 1), ("discrete Laplace", Fraction(1, 3), 2, 1)]
+    with pytest.raises(ValueError, match="Ledger"):
+        Composition([release, Release("pl94-units-us")])
+    with pytest.raises(ValueError, match="different neighbor relations"):
+        Composition([DiscreteGaussian(5, neighbors="bounded"), DiscreteGaussian(5, neighbors="add-remove")])
+    with pytest.raises(ValueError, match="different sizes"):
+        Composition([DiscreteGaussian(5, group=2), DiscreteGaussian(5)])
+    assert Composition([DiscreteGaussian(5, group=2)], group=3).title.endswith("groups of 3")
+    with pytest.raises(TypeError):
+        Composition([5])  # type: ignore[list-item]
+
+
+def test_calibrated_noise_keeps_its_promise_and_less_does_not(assay: Assay) -> None:
+    account = DiscreteGaussian(5, 10)
+    found = account.calibrate("1e-11", match="zcdp")
+    printed = assay("calibrate", "--discrete-gaussian", "5x10", "--delta", "1e-11", "--match", "zcdp")["levels"][0]
+    assert [str(sigma2) for sigma2 in found["calibrated_sigma2"]] == [str(Fraction(printed["calibrated_sigma2"]))]
+    assert same(found["epsilon"], printed["epsilon"]) and found["epsilon"] <= found["target"]
+    less = DiscreteGaussian(5 * found["before"], 10) if found["before"] else None
+    assert less is not None and less.epsilon("1e-11") > found["target"]
+    assert found["account"].epsilon("1e-11") == found["epsilon"]
+    release = Release("su-su-wang-2025").calibrate("1e-10", epsilon=20, grid="factor", decimals=3)
+    assert release["epsilon"] <= 20 and len(release["sigma2"]) == 7 and release["account"].rho < 4
+    curve = account.calibrate(match_curve=("1e-12", "1e-5"))
+    assert curve["factor"] < 1
+    for wrong in ({}, {"delta": 0.1}, {"delta": 0.1, "match": "gdp"}, {"delta": 0.1, "epsilon": 1, "match": "zcdp"}):
+        with pytest.raises(ValueError, match="expected one promise"):
+            account.calibrate(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="expected 0 to 12"):
+        account.calibrate("1e-9", epsilon=1, decimals=13)
+    with pytest.raises(ValueError, match="no sigma2"):
+        DiscreteLaplace(1).calibrate("1e-9", epsilon=1)
+
+
+def test_allocations_keep_their_promise(tmp_path: Path) -> None:
+    queries = [{"name": "total", "count": 10}, {"name": "detail", "count": 10, "weight": 4, "least_sigma2": "1/2"}]
+    found = allocate(queries, 3, "1e-9")
+    assert found["delta"] <= Fraction(1, 10**9) and [query["name"] for query in found["queries"]] == ["total", "detail"]
+    assert found["weighted_squared_error"] < found["zcdp"]["weighted_squared_error"]
+    assert found["least_possible"] <= found["weighted_squared_error"].upper
+    noise = [DiscreteGaussian(query["sigma2"], 10) for query in found["queries"]]
+    assert Composition(noise).epsilon("1e-9") <= 3
+    file = tmp_path / "targets.toml"
+    file.write_text('[[query]]\nname = "total"\ncount = 10\n[[query]]\nname = "detail"\ncount = 10\nweight = "4"\nleast_sigma2 = "1/2"\n')
+    assert allocate(file, 3, "1e-9")["queries"] == found["queries"]
+    for wrong in ([{"count": 1}], [{"name": "a", "wait": 2}], [{"name": "a", "weight": 0}], "nosuch", []):
+        with pytest.raises(ValueError):
+            allocate(wrong, 3, "1e-9")  # type: ignore[arg-type]
+
+
+def test_ledgers_compose_releases(assay: Assay) -> None:
+    names = {release["name"] for release in releases()}
+    assert {"su-su-wang-2025", "sdhc-pr"} <= names
+    ledger = Ledger(["su-su-wang-2025", "sdhc-pr"])
+    balance = ledger.balance("1e-10", digits=6)["the same people"]
+    alone = balance["releases"]["su-su-wang-2025"]
+    # A changed record is there twice.
+    assert alone["epsilon"].overlaps(Release("su-su-wang-2025", neighbors="bounded").epsilon("1e-10", digits=6))
+    assert balance["releases"]["sdhc-pr"]["epsilon"] is None and balance["composed"]["epsilon"] == alone["epsilon"]
+    total = balance["zcdp_total"]
+    assert total["rho"] == sum(each["rho"] for each in balance["releases"].values())
+    assert total["zcdp_epsilon"] == zcdp_epsilon(total["rho"], "1e-10")
+    assert ledger.epsilon("1e-10", digits=6) == {"the same people": alone["epsilon"]}
+    bundled = Ledger("us-2020-persons")
+    assert len(bundled.populations) == 2 and bundled.title in repr(bundled) and bundled.rule
+    for wrong in ("nosuch", [], ["nosuch"], ["sdhc-pr", "sdhc-pr"]):
+        with pytest.raises(ValueError):
+            Ledger(wrong).epsilon("1e-10")
+    with pytest.raises(ValueError, match="bounded"):
+        Ledger(["pl94-units-us"], neighbors="add-remove")
+
+
+def test_a_release_of_one_s_own_is_read_from_a_file(tmp_path: Path) -> None:
+    text = (ROOT / "data" / "releases" / "su-su-wang-2025.toml").read_text()
+    own = tmp_path / "own.toml"
+    own.write_text(text)
+    assert Release(own).epsilon("1e-9", digits=6) == Release("su-su-wang-2025").epsilon("1e-9", digits=6)
+    own.write_text(text.replace("proportion", "proportions", 1))
+    with pytest.raises(ValueError, match=r"own\.toml, line \d+"):
+        Release(own)
+
+
+def test_published_values_are_verified_as_a_data_frame() -> None:
+    frame = verify("sieve-quadrature-2026")
+    assert set(frame.columns) >= {"paper", "id", "printed", "computed", "verdict"} and len(frame) > 0
+    assert set(frame["verdict"]) <= {"agrees", "differs", "disproved", "undecided", "needs-data"}
+    assert (frame["verdict"] == "agrees").any() and frame[frame["verdict"] != "agrees"]["erratum"].notna().all()
+    polars = verify("sieve-quadrature-2026", frame="polars")
+    assert polars.height == len(frame) and polars["verdict"].to_list() == frame["verdict"].tolist()
+    with pytest.raises(ValueError, match="no paper"):
+        verify("nosuch")
+    with pytest.raises(ValueError, match="pandas"):
+        verify("sieve-quadrature-2026", frame="arrow")

@@ -1,0 +1,128 @@
+"""The package itself: types, documentation, start-up, charts, and what a wheel carries."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, program
+
+import dp_assay
+from dp_assay import _native
+from dp_assay import risk as risk_module
+
+CONFIG = ROOT / "python" / "pyproject.toml"
+
+# What the type checker sees in a module and the interpreter does not.
+NOT_AT_RUN_TIME = r"""
+dp_assay\.dp_accounting\.CertifiedAccountant
+dp_assay\.dp_accounting\.DiscreteGaussianDpEvent.*
+"""
+
+
+def test_the_stubs_are_those_of_the_module(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    allowed = tmp_path / "allowed.txt"
+    allowed.write_text(NOT_AT_RUN_TIME.strip() + "\n")
+    command = [sys.executable, "-m", "mypy.stubtest", "dp_assay", "--mypy-config-file", str(CONFIG), "--allowlist", str(allowed)]
+    done = subprocess.run([*command, "--ignore-unused-allowlist"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_type_checker_reads_the_package(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    good = tmp_path / "good.py"
+    good.write_text(
+        "from dp_assay import DiscreteGaussian, Enclosure\n"
+        "answer: Enclosure = DiscreteGaussian('5', count=10).epsilon('1e-11')\n"
+        "text: str = answer.shown(6)\n"
+    )
+    bad = tmp_path / "bad.py"
+    bad.write_text("from dp_assay import DiscreteGaussian\nx: float = DiscreteGaussian('5').epsilon('1e-11')\n")
+    run = [sys.executable, "-m", "mypy", "--strict", "--config-file", str(CONFIG)]
+    assert subprocess.run([*run, str(good)], cwd=tmp_path).returncode == 0
+    refused = subprocess.run([*run, str(bad)], cwd=tmp_path, capture_output=True, text=True)
+    assert refused.returncode == 1 and 'has type "Enclosure"' in refused.stdout
+
+
+def test_everything_public_is_documented() -> None:
+    classes = [getattr(_native, name) for name in _native.__all__ if inspect.isclass(getattr(_native, name))]
+    assert len(classes) == 11
+    for kind in classes:
+        assert kind.__doc__, kind
+        for name, member in vars(kind).items():
+            assert name.startswith("_") or member.__doc__, f"{kind.__name__}.{name}"
+    for module in (dp_assay, risk_module):
+        assert module.__doc__ and all(getattr(module, name).__doc__ for name in module.__all__)
+
+
+def test_importing_is_light() -> None:
+    seen = "import sys, dp_assay; print(*sorted(set(sys.modules) & {'numpy', 'pandas', 'polars', 'matplotlib', 'scipy'}))"
+    done = subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True, cwd=os.sep)
+    assert done.stdout.strip() == "", "imported only when they are used"
+
+
+def test_charts_are_drawn(tmp_path: Path) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    account = dp_assay.DiscreteGaussian(5, 10)
+    axes = account.plot(points=20)
+    line = axes.lines[0].get_ydata()
+    assert len(line) == 20 and line[0] == account.delta(0, digits=8).upper_float and axes.get_yscale() == "log"
+    compared = account.plot("compare", points=20).lines
+    assert [each.get_label() for each in compared] == ["exact", "zCDP (Bun-Steinke)"]
+    assert all(exact <= bound for exact, bound in zip(compared[0].get_ydata(), compared[1].get_ydata()))
+    tradeoff = account.plot("tradeoff", points=5).lines[0].get_ydata()
+    assert tradeoff[0] == 1 and tradeoff[-1] == 0
+    release = dp_assay.Release("su-su-wang-2025")
+    bars = release.plot("noise")
+    assert len(bars.patches) == 8
+    bars.figure.savefig(tmp_path / "noise.png")
+    assert (tmp_path / "noise.png").stat().st_size > 5000
+    with pytest.raises(ValueError, match="expected one of"):
+        account.plot("bars")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no sigma2"):
+        dp_assay.DiscreteLaplace(1).plot("noise")
+
+
+def test_the_version_is_the_program_s() -> None:
+    path = program()
+    if path is None:
+        pytest.skip("the package was built in place, without the program")
+    printed = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
+    assert printed.split() == ["assay", dp_assay.__version__] and metadata.version("dp-assay") == dp_assay.__version__
+    refused = subprocess.run([path, "epsilon", "--delta", "2"], capture_output=True, text=True)
+    assert refused.returncode == 2 and "--delta" in refused.stderr
+
+
+def test_licences_and_sources_are_named() -> None:
+    if program() is None:
+        pytest.skip("the package was built in place")
+    assert "LGPL-3.0-or-later" in metadata.metadata("dp-assay")["License-Expression"]
+    files = {Path(str(file)).name: file for file in metadata.files("dp-assay") or []}
+    read = {name: Path(str(files[name].locate())).read_text() for name in ("NOTICE", "LGPL-3.0.md", "GPL-3.0.md", "THIRD-PARTY.txt")}
+    assert "GNU LESSER GENERAL PUBLIC LICENSE" in read["LGPL-3.0.md"].upper() and "version 3" in read["GPL-3.0.md"].lower()
+    assert "GMP 6.3.0" in read["NOTICE"] and "MPFR 4.2.2" in read["NOTICE"]
+    locked = (ROOT / "Cargo.lock").read_text()
+    crate = re.search(r'name = "gmp-mpfr-sys"\nversion = "(.*)"\n.*\nchecksum = "(.*)"', locked)
+    assert crate and f"gmp-mpfr-sys {crate[1]}" in read["NOTICE"] and crate[2] in read["NOTICE"]
+    for name in ("pyo3", "rug", "clap", "rayon"):
+        assert re.search(rf"^{name} [0-9.]+: ", read["THIRD-PARTY.txt"], re.MULTILINE), name
+    assert {"LICENSE-MIT", "LICENSE-APACHE"} <= set(files)
+    assert all((Path(dp_assay.__file__).parent / name).exists() for name in ("py.typed", "_native.pyi"))
+
+
+def test_the_wheel_is_small() -> None:
+    wheels = sorted((ROOT / "target" / "wheels").glob("dp_assay-*.whl"), key=os.path.getmtime)
+    if not wheels:
+        pytest.skip("no wheel in target/wheels")
+    assert wheels[-1].stat().st_size < 60e6 and "abi3" in wheels[-1].name
+    names = zipfile.ZipFile(wheels[-1]).namelist()
+    assert any(name.endswith(".data/scripts/assay") for name in names) and not any("tests" in name for name in names)

@@ -1,0 +1,135 @@
+"""Enclosures, and numbers as they come in."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy
+import pytest
+
+from dp_assay import Composition, DiscreteGaussian, DiscreteLaplace, Enclosure, Gaussian, Release
+
+
+def test_ends_are_exact_and_floats_are_rounded_by_name() -> None:
+    third = Enclosure(Fraction(1, 3), "2/3")
+    assert third.lower is not None and third.upper is not None
+    assert third.lower <= Fraction(1, 3) and Fraction(2, 3) <= third.upper
+    assert third.upper - third.lower < Fraction(1, 3) + Fraction(1, 2**250)
+    assert Fraction(third.lower_decimal) == third.lower and Fraction(third.upper_decimal) == third.upper
+    # The nearest floats to 1/3 and 2/3 are below and below: outward means the next one for the upper end.
+    assert third.lower_float == 1 / 3 and third.upper_float == math.nextafter(2 / 3, 1)
+    assert third.lower_float <= third.midpoint_float <= third.upper_float
+    with pytest.raises(TypeError, match="upper_float"):
+        float(third)
+    exact = Enclosure("0.25", 10**30)
+    assert (exact.lower, exact.upper) == (Fraction(1, 4), 10**30)
+
+
+def test_comparisons_have_three_answers() -> None:
+    one = Enclosure(1, 2)
+    assert one.at_most(2) is True and one.at_most("0.5") is False and one.at_most(1.5) is None
+    assert one.below(Enclosure(3, 4)) is True and one.below(1) is False and one.below(2) is None
+    assert one <= 2 and one < 3 and one >= 1 and one > Fraction(1, 2) and not one < 1 and 2 >= one
+    for undecided in (lambda: one < 2, lambda: one <= Enclosure(1, 5), lambda: one > 1, lambda: 1.5 < one):
+        with pytest.raises(ValueError, match="too wide"):
+            undecided()
+    assert one == Enclosure(1, 2) and one != Enclosure(1, 3) and one != 1 and len({one, Enclosure(1, 2)}) == 1
+    assert "3/2" in one and 3 not in one and one.overlaps(Enclosure(2, 3))
+
+
+def test_arithmetic_contains_the_truth() -> None:
+    a, b = Enclosure(1, 2), Enclosure("1/3", "1/2")
+    for result, truth in (
+        (a + b, Fraction(3, 2)),
+        (a - b, Fraction(1)),
+        (a * b, Fraction(1, 2)),
+        (a / b, Fraction(3)),
+        (1 - b, Fraction(3, 5)),
+        (-a, Fraction(-3, 2)),
+        (2 / a, Fraction(4, 3)),
+        (100 * b, Fraction(40)),
+    ):
+        assert truth in result
+    whole = a / Enclosure(-1, 1)
+    assert whole.lower is None and whole.upper is None and whole.upper_float == math.inf
+    assert whole.lower_decimal == Decimal("-Infinity")
+
+
+def test_what_is_shown_is_rounded_outward() -> None:
+    third = Enclosure("1/3", "1/3")
+    assert f"{third:.5}" == "[0.33333, 0.33334]" and third.shown(4) == "0.3333"
+    assert "0.333" in third._repr_html_() and "certified" in third._repr_html_()
+    with pytest.raises(ValueError, match="expected .DIGITS"):
+        f"{third:x}"
+    again = eval(repr(third), {"Enclosure": Enclosure})
+    assert again.lower <= third.lower and third.upper <= again.upper
+    with pytest.raises(ValueError, match="lower <= upper"):
+        Enclosure(2, 1)
+
+
+def test_numbers_are_exact_and_floats_are_their_shortest_decimals() -> None:
+    same = ["0.1", Fraction(1, 10), Decimal("0.1"), 0.1, numpy.float64(0.1), numpy.float32(0.1), "1/10", "1e-1"]
+    assert {DiscreteGaussian(number).sigma2 for number in same} == {Fraction(1, 10)}
+    assert DiscreteGaussian(numpy.int32(7)).sigma2 == 7 and DiscreteGaussian(10**18).sigma2 == 10**18
+    huge = Fraction(10**400 + 1, 10**400)
+    assert DiscreteGaussian(huge).sigma2 == huge
+    assert DiscreteGaussian(2.0**-10).sigma2 == Fraction(9765625, 10**10)
+    assert DiscreteGaussian(1e15).sigma2 == 10**15 and DiscreteGaussian(1.5e-6).sigma2 == Fraction(3, 2 * 10**6)
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, "NaN", "inf", "", "5 apples", Decimal("NaN"), numpy.float32("inf")])
+def test_what_is_not_finite_is_a_value_error(wrong: object) -> None:
+    with pytest.raises(ValueError, match="number"):
+        DiscreteGaussian(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [True, None, [5], 1 + 2j, b"5", object(), numpy.bool_(True), {"5"}])
+def test_what_is_no_number_is_a_type_error(wrong: object) -> None:
+    with pytest.raises(TypeError):
+        DiscreteGaussian(wrong)  # type: ignore[arg-type]
+
+
+def test_the_library_s_refusals_are_value_errors_with_its_text() -> None:
+    mechanism = DiscreteGaussian(5)
+    for ask, says in (
+        (lambda: DiscreteGaussian(-1), "sigma2 = -1 is out of range: a variance proxy above 0"),
+        (lambda: DiscreteGaussian(5, count=0), "count = 0 is out of range"),
+        (lambda: DiscreteGaussian(5, shift=2_000_000), "an integer change from 1 to 1000000"),
+        (lambda: DiscreteLaplace(0), "epsilon of the discrete Laplace = 0"),
+        (lambda: mechanism.epsilon(0), "delta = 0 is out of range"),
+        (lambda: mechanism.epsilon(1), "a probability 0 < delta < 1"),
+        (lambda: mechanism.delta("-1/7"), "epsilon = -1/7 is out of range"),
+        (lambda: mechanism.tradeoff([2]), "alpha = 2 is out of range: a type I error from 0 to 1"),
+        (lambda: mechanism.delta(1, digits=0), "expected 1 to 250"),
+        (lambda: Composition([]), "nothing to account for"),
+        (lambda: Release("nosuch"), "no release named"),
+        (lambda: Release("sdhc-pr"), "bundled for its budget only"),
+        (lambda: Release("su-su-wang-2025", ["Moon"]), "has no level \"Moon\""),
+        (lambda: DiscreteGaussian(5, neighbors="none"), "expected \"add-remove\" or \"bounded\""),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ValueError) as refused:
+            ask()
+        assert says in str(refused.value)
+    with pytest.raises(OverflowError):
+        DiscreteGaussian(5, count=-1)
+
+
+def test_objects_are_copied_and_pickled() -> None:
+    enclosure = DiscreteGaussian(5, 10).epsilon("1e-11")
+    for again in (copy.copy(enclosure), copy.deepcopy(enclosure), pickle.loads(pickle.dumps(enclosure))):
+        assert again == enclosure and again.method == enclosure.method and again.met
+    laplace = DiscreteLaplace("1/7", 3, 2, neighbors="bounded", group=2)
+    for account in (
+        DiscreteGaussian("5/3", 10, 2),
+        laplace,
+        Gaussian(5, 3),
+        Composition([DiscreteGaussian(5, 10), DiscreteLaplace("1/7", 3)], neighbors="bounded", group=2),
+        Release("su-su-wang-2025", ["State"], group=2),
+    ):
+        again = pickle.loads(pickle.dumps(account))
+        assert type(again) is type(account) and again.title == account.title and again.rho == account.rho
+    assert pickle.loads(pickle.dumps(laplace)).neighbors == "bounded"

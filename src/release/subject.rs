@@ -1,0 +1,229 @@
+//! What is accounted for: a release or some of its levels, counts given one by one, a neighbor relation, and how many people act
+//! together; and the compositions that this amounts to.
+
+use rug::Rational;
+
+use super::{Neighbors, Release};
+use crate::{
+    account::{
+        Account, Answer, Composition, Counts,
+        paths::{Whole, WorstPath},
+    },
+    error::{Error, Result},
+    loss::family::Units,
+    numeric::rational,
+};
+
+/// What to account for; all of it is composed.
+///
+/// ```
+/// use dp_assay::{account::Account, release::{Release, subject::Subject}};
+/// let subject = Subject {
+///     release: Some(Release::find("su-su-wang-2025")?),
+///     levels: vec!["State".to_string()],
+///     singles: vec!["5x10".parse()?],
+///     ..Subject::default()
+/// };
+/// let resolved = subject.resolve()?;
+/// assert_eq!(resolved.levels.len(), 2);
+/// assert!(resolved.whole.epsilon("1e-11", 8)?.met);
+/// # Ok::<(), dp_assay::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// A release.
+    pub release: Option<Release>,
+    /// The geolevels of it that count; all of them where none is named.
+    pub levels: Vec<String>,
+    /// Counts given one by one.
+    pub singles: Vec<Counts>,
+    /// Which data sets are neighbors, in place of the release's own relation; add-remove for single counts.
+    pub neighbors: Option<Neighbors>,
+    /// So many people leave or enter together: every shift times this.
+    pub group: u64,
+}
+
+impl Default for Subject {
+    /// Nothing yet, for one person.
+    fn default() -> Self {
+        Subject { release: None, levels: Vec::new(), singles: Vec::new(), neighbors: None, group: 1 }
+    }
+}
+
+/// A subject and its compositions.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// A line that says what it is.
+    pub title: String,
+    /// The neighbor relation in force.
+    pub neighbors: Neighbors,
+    /// The levels of the release that were asked for, each alone, and then the counts given one by one; empty where there
+    /// is only one part.
+    pub levels: Vec<(String, Composition)>,
+    /// Everything composed; for a release with paths, on the path that drops nothing.
+    pub total: Composition,
+    /// What is accounted for as a whole: everything composed, or the worst of all block paths.
+    pub whole: Whole,
+    /// The release, if the whole is the worst of its block paths.
+    paths_of: Option<Release>,
+}
+
+impl Resolved {
+    /// All block paths, if the whole is the worst of them.
+    pub fn worst(&self) -> Option<&WorstPath> {
+        match &self.whole {
+            Whole::Composition(_) => None,
+            Whole::WorstPath(worst) => Some(worst),
+        }
+    }
+
+    /// The parts that are composed, each alone under its name; empty where there is only one.
+    pub fn parts(&self) -> Vec<Resolved> {
+        let part = |(name, part): &(String, Composition)| Resolved {
+            title: format!("{}, {name}", self.title),
+            neighbors: self.neighbors,
+            levels: Vec::new(),
+            total: part.clone(),
+            whole: Whole::Composition(part.clone()),
+            paths_of: None,
+        };
+        self.levels.iter().map(part).collect()
+    }
+
+    /// The same with all noise multiplied by `factor`: variances times the factor, parameters of the discrete Laplace divided
+    /// by it.
+    pub fn with_noise_times(&self, factor: &Rational) -> Result<Resolved> {
+        let scaled = |(name, part): &(String, Composition)| Ok((name.clone(), part.with_noise_times(factor)?));
+        Ok(Resolved {
+            title: format!("{}, all noise times {}", self.title, rational::display(factor)),
+            neighbors: self.neighbors,
+            levels: self.levels.iter().map(scaled).collect::<Result<_>>()?,
+            total: self.total.with_noise_times(factor)?,
+            whole: self.whole.with_noise_times(factor)?,
+            paths_of: self.paths_of.clone(),
+        })
+    }
+
+    /// The pair of paths that decides an answer about the whole, in words.
+    pub fn deciding_pair(&self, answer: &Answer) -> Option<String> {
+        Some(in_words(self.paths_of.as_ref()?, answer.pair()?, self.worst()?))
+    }
+}
+
+/// The paths of a pair by their numbers and by what they drop.
+fn in_words(release: &Release, (p, q): (usize, usize), worst: &WorstPath) -> String {
+    let drops = |path: usize| match release.dropped_names(path) {
+        names if names.is_empty() => format!("path {} (drops no level)", path + 1),
+        names => format!("path {} (drops {})", path + 1, names.join(", ")),
+    };
+    if worst.in_pairs() {
+        format!("{} and {}, the worst of {} pairs of block paths", drops(p), drops(q), worst.count())
+    } else {
+        format!("{}, the worst of {} block paths", drops(p), worst.count())
+    }
+}
+
+impl Subject {
+    /// Composes it. Refused are a subject of nothing, and levels that the release does not have or that are named twice.
+    pub fn resolve(self) -> Result<Resolved> {
+        let own = self.release.as_ref().map(|release| release.neighbors);
+        let neighbors = self.neighbors.or(own).unwrap_or(Neighbors::AddRemove);
+        let mut titles: Vec<String> = Vec::new();
+        let mut parts: Vec<(String, Composition)> = Vec::new();
+        if let Some(release) = &self.release {
+            let shown = if self.levels.is_empty() { release.title.clone() } else { self.levels.join(", ") };
+            titles.push(format!("{}: {shown}", release.name));
+            parts.extend(self.levels_of(release, neighbors)?);
+        }
+        if !self.singles.is_empty() {
+            titles.push(self.singles.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + "));
+            let composition = Composition::new(self.singles.iter().cloned())?;
+            let composition = match neighbors {
+                Neighbors::AddRemove => composition,
+                Neighbors::Bounded => composition.for_changed_records()?,
+            };
+            parts.push(("counts given".to_string(), composition));
+        }
+        for (_, part) in parts.iter_mut().filter(|_| self.group != 1) {
+            *part = part.for_groups_of(self.group)?;
+        }
+        let total = Composition::new(parts.iter().flat_map(|(_, part)| part.counts().iter().cloned()))?;
+        let paths_of = self.release.as_ref().filter(|release| release.paths.is_some() && self.levels.is_empty());
+        let whole = match paths_of {
+            None => Whole::Composition(total.clone()),
+            Some(release) => Whole::WorstPath(self.worst_path(release, neighbors)?),
+        };
+        let paths_of = paths_of.cloned();
+        let levels = if parts.len() > 1 { parts } else { Vec::new() };
+        let group = if self.group == 1 { String::new() } else { format!(", groups of {}", self.group) };
+        Ok(Resolved { title: titles.join(" + ") + &group, neighbors, levels, total, whole, paths_of })
+    }
+
+    /// The levels of the release that were asked for, each alone.
+    fn levels_of(&self, release: &Release, neighbors: Neighbors) -> Result<Vec<(String, Composition)>> {
+        let names: Vec<&String> = match self.levels.as_slice() {
+            [] => release.levels.iter().map(|level| &level.name).collect(),
+            named => named.iter().collect(),
+        };
+        if let Some((_, twice)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+            return Err(Error::out_of_range("level", twice, "each level named once; it is counted once"));
+        }
+        let level = |name: &String| Ok((name.clone(), release.composition(&[name], Some(neighbors))?));
+        names.into_iter().map(level).collect()
+    }
+
+    /// All block paths of a release, with the counts given one by one on each.
+    fn worst_path(&self, release: &Release, neighbors: Neighbors) -> Result<WorstPath> {
+        let with_singles = |path: Composition| {
+            let all = path.counts().iter().chain(&self.singles).cloned();
+            Composition::new(all)?.for_groups_of(self.group)
+        };
+        let paths = release.path_compositions()?.into_iter().map(with_singles);
+        let units = if neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
+        WorstPath::new(paths.collect::<Result<_>>()?, units)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(release: &str) -> Subject {
+        Subject { release: Some(Release::find(release).unwrap()), ..Subject::default() }
+    }
+
+    #[test]
+    fn a_subject_of_nothing_and_of_unknown_or_repeated_levels_is_refused() {
+        assert!(matches!(Subject::default().resolve(), Err(Error::EmptyComposition)));
+        let named = |levels: &[&str]| Subject {
+            levels: levels.iter().map(|name| name.to_string()).collect(),
+            ..of("su-su-wang-2025")
+        };
+        assert!(matches!(named(&["Moon"]).resolve(), Err(Error::UnknownLevel { .. })));
+        let twice = named(&["State", "State"]).resolve().unwrap_err().to_string();
+        assert!(twice.contains("State") && twice.contains("once"), "{twice}");
+        assert!(matches!(of("sdhc-pr").resolve(), Err(Error::BudgetOnly { .. })));
+        assert!(Subject { group: u64::MAX, ..of("su-su-wang-2025") }.resolve().is_err());
+    }
+
+    #[test]
+    fn counts_given_one_by_one_are_composed_with_every_path_and_relation() {
+        let single: Counts = "5x10".parse().unwrap();
+        let with = |neighbors| {
+            Subject { singles: vec![single.clone()], neighbors, ..of("pl94-persons-us") }.resolve().unwrap()
+        };
+        let (bounded, add) = (with(None), with(Some(Neighbors::AddRemove)));
+        assert_eq!((bounded.neighbors, add.neighbors), (Neighbors::Bounded, Neighbors::AddRemove));
+        assert_eq!((bounded.worst().unwrap().count(), add.worst().unwrap().count()), (136, 16));
+        let rho = Release::find("pl94-persons-us").unwrap().rho;
+        // Twice the counts of one record, once for the cell it leaves and once for the one it enters.
+        assert_eq!(Account::rho(&bounded.whole), rho.clone() + 2_u32);
+        assert_eq!(Account::rho(&add.whole), rho / 2_u32 + 1_u32);
+        assert_eq!(add.parts().len(), add.levels.len());
+        let noisier = add.with_noise_times(&Rational::from(2)).unwrap();
+        assert_eq!(*noisier.total.rho(), Rational::from(&**add.total.rho() / 2_u32));
+        assert_eq!(Account::rho(&noisier.whole), Rational::from(&*Account::rho(&add.whole) / 2_u32));
+        let answer = bounded.whole.delta("5", 6).unwrap();
+        assert!(bounded.deciding_pair(&answer).unwrap().contains("the worst of 136 pairs"));
+    }
+}
