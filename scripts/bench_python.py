@@ -1,0 +1,135 @@
+"""What scripts/bench-python measures: the same question to several libraries, and the speed of the package. Writes results/python.csv and the
+tables of docs/guide/python.md. Seconds are processor seconds of all threads unless a row says otherwise: they depend less on what else
+the machine does."""
+
+import csv
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from importlib import metadata
+
+import numpy
+from peers_routes import ROOT, autodp_renyi, exact, opendp_curve, pld, prv
+
+import dp_assay
+from dp_assay import DiscreteGaussian, Release
+
+CHAPTER = ROOT / "docs" / "guide" / "python.md"
+DELTA = "1e-9"
+GROUPS = [(exact("5"), 10)]
+
+
+def processor():
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def timed(question, runs=1):
+    """The answer, and the least processor seconds and wall seconds of some runs."""
+    seconds = []
+    for _ in range(runs):
+        began = processor(), time.perf_counter()
+        answer = question()
+        seconds.append((processor() - began[0], time.perf_counter() - began[1]))
+    return answer, min(cpu for cpu, _ in seconds), min(wall for _, wall in seconds)
+
+
+def dp_accounting():
+    return pld("gaussian", GROUPS, dots=True).get_epsilon_for_delta(float(DELTA))
+
+
+def route(function):
+    return lambda: next(function("gaussian", GROUPS, [DELTA]))[0][1]
+
+
+def same_question():
+    """Rows of the table: library, how it is asked, what it answers and claims, seconds."""
+    own, cpu, _ = timed(lambda: DiscreteGaussian(5, 10).epsilon(DELTA), 20)
+    yield f"dp-assay {dp_assay.__version__}", "`DiscreteGaussian(5, 10).epsilon(1e-9)`", own.shown(12), "proven, both ends", cpu
+    for package, asked, claim, question in (
+        ("dp-accounting", "`from_discrete_gaussian_mechanism`, `self_compose(10)`, interval 1e-4", "upper bound", dp_accounting),
+        ("opendp", "`make_gaussian` on integers, zCDP to approximate DP", "upper bound", route(opendp_curve)),
+        ("autodp", "`DiscreteGaussianMechanism`, Renyi", "upper bound", route(autodp_renyi)),
+        ("prv-accountant", "`GaussianMechanism`, which is continuous, eps_error 0.01", "upper bound for continuous noise", route(prv(0.01))),
+    ):
+        question()  # imports and warms
+        value, cpu, _ = timed(question, 3)
+        over = f"{value:.8g} ({100 * (value / own.midpoint_float - 1):+.3f} %)"
+        yield f"{package} {metadata.version(package)}", asked, over, claim, cpu
+
+
+def per_call(question, n=100):
+    times = []
+    for _ in range(n):
+        began = time.perf_counter()
+        question()
+        times.append((time.perf_counter() - began) * 1e6)
+    return statistics.median(times)
+
+
+def import_milliseconds():
+    """Of the package alone, the interpreter's own start not counted: the least of ten processes."""
+    code = "import time, fractions, decimal; t = time.perf_counter(); import dp_assay; print((time.perf_counter() - t) * 1e3)"
+    return min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(10))
+
+
+def speed(call):
+    """Rows of the table: what, how long, what was aimed at."""
+    rust = dict(line.split() for line in subprocess.run([call], capture_output=True, text=True, check=True).stdout.splitlines())
+    counts, release = DiscreteGaussian(5, 10), Release("su-su-wang-2025")
+    for name, what, question in (
+        ("mass", "P[X = 3] of sigma2 = 5", lambda: counts.mass(3)),
+        ("delta", "delta(10) of ten counts", lambda: counts.delta(10)),
+        ("epsilon", "epsilon at 1e-9 of ten counts", lambda: counts.epsilon("1e-9")),
+        ("release", "delta(30) of the 80 counts", lambda: release.delta(30)),
+    ):
+        python, own = per_call(question), float(rust[name])
+        yield f"{what}, one call", f"{python:.0f} us, from Rust {own:.0f} us", "at most 20 us more than from Rust"
+    epsilons = numpy.linspace(0, 30, 1000)
+    _, cpu, wall = timed(lambda: release.profile(epsilons), 3)
+    yield "profile of 1000 points of the 80 counts, 12 digits", f"{cpu * 1e3:.0f} ms of processors, {wall * 1e3:.0f} ms", "50 ms"
+    _, cpu, wall = timed(lambda: release.profile(epsilons, digits=6), 3)
+    yield "the same, 6 digits", f"{cpu * 1e3:.0f} ms of processors, {wall * 1e3:.0f} ms", "50 ms"
+    array = numpy.zeros(10**8, dtype="int64")
+    _, cpu, wall = timed(lambda: counts.fill(array), 3)
+    yield "10^8 samples into an array, in place", f"{cpu:.2f} s of processors, {wall:.2f} s", "1 s"
+    del array
+    _, cpu, wall = timed(lambda: counts.sample(10**8), 3)
+    yield "10^8 samples into a new array", f"{cpu:.2f} s of processors, {wall:.2f} s", "1 s"
+    yield "import dp_assay", f"{import_milliseconds():.0f} ms", "50 ms"
+    theirs, cpu, _ = timed(dp_accounting, 3)
+    own, own_cpu, _ = timed(lambda: counts.epsilon(DELTA), 20)
+    shown = f"{own_cpu * 1e3:.1f} ms; dp-accounting {cpu * 1e3:.0f} ms"
+    yield "epsilon at 1e-9 of ten counts, beside dp-accounting", shown, "processor time"
+
+
+def table(heading, rows):
+    return "\n".join(["| " + " | ".join(row) + " |" for row in [heading, ["---"] * len(heading), *rows]])
+
+
+def main(call):
+    machine = f"{platform.machine()}, {len(__import__('os').sched_getaffinity(0))} cores, Python {platform.python_version()}"
+    same = [(*row[:4], f"{row[4] * 1e3:.1f} ms") for row in same_question()]
+    fast = list(speed(call))
+    with (ROOT / "results" / "python.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["table", "what", "how", "shown", "claim", "machine"])
+        writer.writerows(["same question", library, asked, value, f"{claim}; {took}", machine] for library, asked, value, claim, took in same)
+        writer.writerows(["speed", what, "", took, aim, machine] for what, took, aim in fast)
+    text = CHAPTER.read_text()
+    for name, heading, rows in (
+        ("same question", ["library", "asked by", "epsilon", "what it claims to be", "processor time"], same),
+        ("speed", ["what", "took", "aim"], fast),
+    ):
+        before, rest = text.split(f"<!-- table: {name} -->\n")
+        _, after = rest.split("<!-- end of table -->", 1)
+        text = f"{before}<!-- table: {name} -->\n{table(heading, rows)}\n<!-- end of table -->{after}"
+    CHAPTER.write_text(text)
+    print(f"results/python.csv and {CHAPTER.relative_to(ROOT)} are written")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

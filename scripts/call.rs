@@ -1,0 +1,34 @@
+//! Prints how many microseconds the questions of scripts/bench_python.py take from Rust: a line each, name and median.
+
+use std::time::Instant;
+
+use dp_assay::{
+    account::{Account, Composition},
+    noise::DiscreteGaussian,
+    numeric::rational::parse,
+    release::Release,
+};
+
+/// The median of a hundred runs, in microseconds.
+fn median(mut question: impl FnMut()) -> f64 {
+    let mut times: Vec<f64> = (0..100)
+        .map(|_| {
+            let began = Instant::now();
+            question();
+            began.elapsed().as_secs_f64() * 1e6
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn main() -> dp_assay::Result<()> {
+    let counts = Composition::new(["5x10".parse()?])?;
+    let release = Release::find("su-su-wang-2025")?.composition(&[] as &[&str], None)?;
+    let sigma2 = parse("5")?;
+    println!("mass {}", median(|| drop(DiscreteGaussian::new(sigma2.clone()).map(|law| law.mass(3, 12)))));
+    println!("delta {}", median(|| drop(counts.delta("10", 12))));
+    println!("epsilon {}", median(|| drop(counts.epsilon("1e-9", 12))));
+    println!("release {}", median(|| drop(release.delta("30", 12))));
+    Ok(())
+}
