@@ -1,7 +1,8 @@
-"""The sessions of the guide's chapter and of the README, run as they stand."""
+"""The sessions of the guide's chapter and of the README, run as they stand; and the tables that a script writes."""
 
 from __future__ import annotations
 
+import csv
 import doctest
 import re
 from pathlib import Path
@@ -23,3 +24,14 @@ def test_sessions_say_what_is_written(path: Path) -> None:
     test = doctest.DocTestParser().get_doctest("\n".join(sessions), {}, path.name, str(path), 0)
     result = doctest.DocTestRunner(optionflags=FLAGS).run(test)
     assert result.attempted >= 3 and result.failed == 0
+
+
+def test_tables_are_what_was_measured() -> None:
+    rows = list(csv.DictReader((ROOT / "results" / "python.csv").open()))
+    text = CHAPTER.read_text()
+    for name in ("same question", "speed"):
+        table = text.split(f"<!-- table: {name} -->")[1].split("<!-- end of table -->")[0]
+        wanted = [row for row in rows if row["table"] == name]
+        assert len(wanted) >= 5 and table.count("\n|") == len(wanted) + 2
+        for row in wanted:
+            assert row["what"] in table and row["shown"] in table, row["what"]
