@@ -275,3 +275,21 @@ fn between(low: &Knot, high: &Knot, first: &Rational, alpha: &Enclosure) -> Resu
 fn proven(lower: Float, upper: Float) -> Result<Enclosure> {
     if lower <= upper { Ok(Enclosure::new(lower, upper)) } else { Err(Error::Contradiction { what: TRADEOFF }) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ends that exclude each other are an error: neither is moved to the other.
+    #[test]
+    fn ends_that_contradict_each_other_are_an_error() {
+        let float = |value: f64| Float::with_val(64, value);
+        assert!(matches!(proven(float(0.3), float(0.2)), Err(Error::Contradiction { .. })));
+        assert_eq!(*proven(float(0.2), float(0.2)).unwrap().upper(), 0.2);
+        let exact = |value: f64| Enclosure::double(value, 64);
+        // A knot whose type II error is above the chord to the next one.
+        let knot = |loss: i32, alpha, beta| Knot { loss: Rational::from(loss), alpha: exact(alpha), beta: exact(beta) };
+        let (low, high) = (knot(0, 0.5, 0.3), knot(1, 0.25, 0.9));
+        assert!(matches!(between(&low, &high, &Rational::from(1), &exact(0.4)), Err(Error::Contradiction { .. })));
+    }
+}

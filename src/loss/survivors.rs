@@ -71,3 +71,32 @@ impl Swept {
         (tail.long[k] / spacing + 3.0 * tail.short[k]) * spacing.powi(decay) * unit * (1.0 + 1e-6)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// b exp(cut) with b = exp(ln_bound): where both are beyond what doubles hold, the weight is what it is at ordinary sizes.
+    #[test]
+    fn products_below_every_double_keep_their_weight() {
+        let swept = |depth: f64| {
+            let part = |from: f64, ln_bound: f64| Survivor { from, to: from + 3.0, ln_bound: ln_bound - depth };
+            Swept::new(vec![part(10.0, -11.0), part(40.0, -9.0), part(90.0, -11.5)], 100.0, 0.5, 12.0 + depth)
+        };
+        let near = swept(0.0);
+        for depth in [500.0, 750.0, 5_000.0, 50_000.0] {
+            let far = swept(depth);
+            for index in 0..3 {
+                for decay in [1, 2] {
+                    let at = |swept: &Swept, cut| swept.weight_from(index, 0.5, decay, cut);
+                    let (expected, kept) = (at(&near, 12.0), at(&far, 12.0 + depth));
+                    // A margin of 1e-6 of ln b is part of the bound.
+                    assert!(
+                        kept >= expected && kept <= expected * (2e-6 * depth).exp(),
+                        "{depth} {index}: {kept} {expected}"
+                    );
+                }
+            }
+        }
+    }
+}

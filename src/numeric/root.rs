@@ -46,9 +46,21 @@ pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) ->
     }
     // The slope of ln f near the root: every later step divides by it, so its own error only slows the convergence.
     let nudge = (start * 1e-5).max(1e-300);
-    let (near, far) = (rational::from_f64(start + nudge)?, rational::from_f64((start - nudge).max(0.0))?);
-    let rise = (f.ln_approx)(&near)? - (f.ln_approx)(&far)?;
-    let slope = (rise / Rational::from(&near - &far).to_f64()).min(-f64::MIN_POSITIVE);
+    let far = rational::from_f64((start - nudge).max(0.0))?;
+    let ln_far = (f.ln_approx)(&far)?;
+    let slope_from = |near: f64| -> Result<f64> {
+        let near = rational::from_f64(near)?;
+        Ok(((f.ln_approx)(&near)? - ln_far) / Rational::from(&near - &far).to_f64())
+    };
+    let mut slope = slope_from(start + nudge)?;
+    if !slope.is_finite() {
+        // f is zero just behind the root, as it is behind the largest of bounded losses.
+        slope = slope_from(start)?;
+    }
+    if !slope.is_finite() {
+        return bisect(f, target, ceiling, digits);
+    }
+    let slope = slope.min(-f64::MIN_POSITIVE);
 
     let mut middle = Float::with_val(bits, start);
     let mut half_width = Float::with_val(bits, start * 0.2) * Float::with_val(bits, -f64::from(digits)).exp10();
@@ -64,6 +76,9 @@ pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) ->
             let step = value.ln().sub(&ln_target).div(&Enclosure::double(-slope, bits));
             let step: Float = Float::with_val(bits, step.lower() + step.upper()) / 2;
             middle += &step;
+            if !middle.is_finite() {
+                break;
+            }
             refined = step.abs() < half_width.clone() / 4 || attempt + 4 > attempts;
             continue;
         }
@@ -257,6 +272,24 @@ mod tests {
         let parabola = |x: &Rational| Enclosure::rational(&(Rational::from(x - 70).square() + 3), 120);
         let minimum = convex_minimum(1.0, 2.0, parabola).unwrap();
         assert!(minimum.contains(&Rational::from(3)) && minimum.is_tight(10), "{minimum:?}");
+    }
+
+    /// 1 - exp(x - 4) up to 4, then zero: the root for a small target is next to the end, where no slope is found to the right.
+    #[test]
+    fn a_root_next_to_the_end_of_the_support() {
+        let falls = |x: &Rational, bits: u32| Enclosure::rational(&Rational::from(x - 4), bits).exp_m1().negate();
+        let f = Decreasing {
+            ln_approx: |x: &Rational| Ok(if *x < 4 { falls(x, 64).ln().approximate() } else { f64::NEG_INFINITY }),
+            enclose: |x: &Rational, digits: u32| {
+                Ok(if *x < 4 { falls(x, precision::bits(digits, 60)) } else { Enclosure::double(0.0, 64) })
+            },
+        };
+        for digits in [6, 12, 20, 40] {
+            let target = Rational::from((1, 10_000_000_000_u64));
+            let root = decreasing_root(&f, &target, 9.0, digits).unwrap();
+            let truth = Enclosure::rational(&Rational::from(1 - target), 300).ln().add(&Enclosure::double(4.0, 300));
+            assert!(root.met && root.value.is_tight(digits) && root.value.overlaps(&truth), "{digits}: {root:?}");
+        }
     }
 
     #[test]

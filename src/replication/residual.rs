@@ -12,7 +12,7 @@ use crate::{
     account::Epsilon,
     error::{Error, Result},
     loss::parameter::Sigma2,
-    numeric::{Enclosure, precision},
+    numeric::{Enclosure, precision, rational},
 };
 
 /// The residual of n copies of N_Z(0, sigma2).
@@ -91,6 +91,9 @@ fn supremum(sigma2: &Rational, copies: u64, digits: u32) -> Result<(Enclosure, i
     Ok((most, at))
 }
 
+/// No sum over images has more terms.
+const MOST_IMAGES: u32 = 10_000;
+
 /// The integrals of Appendix C.
 struct AppendixC {
     copies: u64,
@@ -109,6 +112,12 @@ impl AppendixC {
         let floor = end.lower().to_integer_round(Round::Down).and_then(|(floor, _)| floor.to_i64());
         let expected = "a variance of the sum within 2^100";
         let floor = floor.ok_or_else(|| Error::out_of_range("pi B", end.lower(), expected))?;
+        // The sums over images end where 2 k decay exceeds the bits, decay = 2 pi^2 sigma2 > 19 sigma2.
+        if f64::from(bits) / (38.0 * sigma2.to_f64()) > f64::from(MOST_IMAGES) {
+            let expected =
+                format!("a sigma2 whose sums over images end after {MOST_IMAGES} terms: about 0.001 or more");
+            return Err(Error::out_of_range("sigma2 of the residual", rational::display(sigma2), &expected));
+        }
         Ok(AppendixC { copies, sigma2: sigma2.clone(), end, floor, bits })
     }
 
@@ -125,15 +134,15 @@ impl AppendixC {
         let decay = pi.mul(&pi).mul(&Enclosure::rational(&Rational::from(&self.sigma2 * 2_u32), self.bits));
         let mut above = self.number(0.0);
         let mut below = self.number(0.0);
-        for k in 1..200_u32 {
+        for k in 1_u32.. {
             let power = decay.mul(&self.number(-f64::from(k) * f64::from(k)));
             let step = slope.mul(&self.number(f64::from(k)));
             // 2 q^(k^2) cosh(k u) as the two exponentials it is.
             let term = power.add(&step).exp().add(&power.sub(&step).exp());
             above = above.add(&term);
             below = below.add(&power.exp().mul(&self.number(2.0)));
-            // |u| <= decay, as t <= pi B; from k to k + 1 the term falls by exp(-decay (2 k + 1) + u) <= exp(-2 k decay)
-            // <= 1/2, so what follows is at most the last term times 2 exp(-2 k decay), decay >= 1.
+            // |u| <= decay, as t <= pi B; from k to k + 1 the term falls by r = exp(-decay (2 k + 1) + u) <= exp(-2 k decay).
+            // Where the loop ends r <= 1/2, so what follows is at most the last term times r / (1 - r) <= 2 exp(-2 k decay).
             if 2.0 * f64::from(k) * decay.lower().to_f64() > f64::from(self.bits) + 2.0 {
                 let rest = term.mul(&self.number(2.0 * (-2.0 * f64::from(k) * decay.lower().to_f64()).exp().next_up()));
                 above = above.add(&self.number(0.0).hull(&rest));
@@ -242,6 +251,22 @@ mod tests {
             assert_eq!(residual.at, 0);
             assert!((ratio - 1.0).abs() < if s > 4.0 { 1e-10 } else { 0.01 }, "{sigma2} {copies}: {ratio}");
         }
+    }
+
+    /// Where the images fall slowly the sums need hundreds of terms, and their tail is added whatever their number.
+    #[test]
+    fn little_noise_takes_many_images() {
+        let sigma2 = parse("0.012").unwrap();
+        let coarse = AppendixC::new(&sigma2, 40, 12).unwrap();
+        let fine = AppendixC::new(&sigma2, 40, 90).unwrap();
+        assert!(coarse.floor >= 2);
+        for t in 0..=coarse.floor {
+            let (coarse, fine) = (coarse.ratio(t), fine.ratio(t));
+            assert!(coarse.overlaps(&fine) && coarse.is_tight(12) && fine.is_tight(90), "{t}: {coarse} {fine}");
+        }
+        let residual = Residual::new(&sigma2, 40, 10).unwrap();
+        assert!(residual.supremum.upper() <= residual.bound().lower());
+        assert!(bound(&parse("1e-6").unwrap(), 40, 12).unwrap_err().to_string().contains("0.001"));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::{
     fs,
-    io::Write,
+    io::{ErrorKind, Write},
     path::{Path, PathBuf},
 };
 
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{file_error, write_whole},
+    files::{file_error, sync_folder, write_whole},
     numeric::rational,
     toml_reader::TomlReader,
 };
@@ -106,15 +106,19 @@ impl SavedSpine {
 }
 
 /// Writes `spine.toml`, `levels.csv`, `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a
-/// folder, which is made if it does not exist; each file whole or not at all. [`SavedSpine`] reads the first four. `entity_variances` are
-/// the variances of the entities' estimates, approximately, in the order of the entities.
+/// folder, which is made if it does not exist; each file whole or not at all. [`SavedSpine`] reads the first four. An older
+/// `spine.toml` is removed first and the new one is written last: a folder without it is refused, so the files of two spines are
+/// never read as one. `entity_variances` are the variances of the entities' estimates, approximately, in the order of the entities.
 pub fn write(built: &BuiltSpine, entity_variances: &[Vec<f64>], folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
+    match fs::remove_file(folder.join(ABOUT)) {
+        Err(why) if why.kind() != ErrorKind::NotFound => return Err(file_error(&folder.join(ABOUT), why)),
+        _ => sync_folder(folder),
+    }
     let about = match built.privacy {
         Privacy::Pure { cutoff } => format!("privacy = \"pure\"\nbypass_cutoff = {cutoff}"),
         Privacy::Concentrated => "privacy = \"zcdp\"".to_string(),
     };
-    put(folder, ABOUT, &about, |_| Ok(()))?;
     write_tree(built, folder)?;
     let paths = built.spine.paths()?;
     put(folder, "entities.csv", "kind,entity,blocks,osed_before,osed_after,variance_approx", |out| {
@@ -145,7 +149,8 @@ pub fn write(built: &BuiltSpine, entity_variances: &[Vec<f64>], folder: &Path) -
             }
         }
         Ok(())
-    })
+    })?;
+    put(folder, ABOUT, &about, |_| Ok(()))
 }
 
 /// The files from which a spine is read back.

@@ -9,8 +9,13 @@ use std::{
     env, fs,
     io::{BufRead, BufReader},
     panic,
+    path::PathBuf,
     process::{Child, Command, Stdio},
-    sync::mpsc::{self, RecvTimeoutError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -18,7 +23,7 @@ use std::{
 use super::{
     account,
     cases::{self, Numbers},
-    decisions, noise, program,
+    decisions, kills, noise, program,
     record::{Record, Row, say},
     risk,
 };
@@ -26,6 +31,10 @@ use super::{
 const CASES: &str = "ASSAY_ATTACK_CASES";
 const MULTIPLIER: &str = "ASSAY_ATTACK";
 const TABLE: &str = "ASSAY_ATTACK_TABLE";
+const PROGRAM: &str = "ASSAY_ATTACK_PROGRAM";
+const JOBS: &str = "ASSAY_ATTACK_JOBS";
+/// So many cases are run by one worker.
+const SHARD: u64 = 60;
 /// The processor seconds that a question may take.
 const MOST_SECONDS: f64 = 20.0;
 
@@ -45,24 +54,52 @@ fn multiplier() -> u64 {
     env::var(MULTIPLIER).ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
-/// Attacks with so many cases of each class, times the multiplier; fails if one statement is false or one question stays
-/// without an answer.
+/// The program that is attacked: that of this build, or another one that the surroundings name.
+pub fn program() -> PathBuf {
+    env::var_os(PROGRAM).map_or_else(|| assert_cmd::cargo::cargo_bin!("assay").to_path_buf(), PathBuf::from)
+}
+
+/// How many workers run at a time.
+fn jobs() -> u64 {
+    env::var(JOBS).ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
+/// Attacks with so many cases of each class, times the multiplier; fails if one statement is false, and in the test suite
+/// also if one question stays without an answer.
 pub fn attack(classes: &[(&str, u64)]) {
     let times = multiplier();
-    let mut failures = Vec::new();
-    for (class, cases) in classes {
-        let table = run(class, 0, cases * times);
-        if let Ok(path) = env::var(TABLE) {
-            table.append(class, &path);
+    let shard = |class, from: u64, to: u64| (class, from, to.min(from + SHARD));
+    let mut shards: Vec<(&str, u64, u64)> = classes
+        .iter()
+        .flat_map(|(class, cases)| {
+            (0..cases * times).step_by(SHARD as usize).map(move |from| shard(*class, from, cases * times))
+        })
+        .collect();
+    // All classes advance together.
+    shards.sort_by_key(|(_, from, _)| *from);
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..jobs() {
+            scope.spawn(|| {
+                while let Some((class, from, to)) = shards.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let table = run(class, *from, *to);
+                    let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
+                    if let Ok(path) = env::var(TABLE) {
+                        table.append(class, &path);
+                    }
+                    if times == 1 {
+                        let none = table.notes.iter().filter(|(what, _)| what.starts_with("unanswered"));
+                        failures.extend(none.map(|(_, note)| note.clone()));
+                        if table.rows.values().map(|row| row.checks).sum::<u64>() == 0 {
+                            failures.push(format!("{class}: nothing was checked"));
+                        }
+                    }
+                    failures.extend(table.failures);
+                }
+            });
         }
-        assert!(table.rows.values().map(|row| row.checks).sum::<u64>() > 0, "{class}: nothing was checked");
-        if times == 1 {
-            failures.extend(
-                table.notes.iter().filter(|(what, _)| what.starts_with("unanswered")).map(|(_, note)| note.clone()),
-            );
-        }
-        failures.extend(table.failures);
-    }
+    });
+    let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
@@ -240,6 +277,11 @@ fn one(class: &str, numbers: &mut Numbers, record: &mut Record) {
         "conversions" => decisions::converted(numbers, record),
         "crossings" => decisions::crossings(numbers, record),
         "program" => program::attack(numbers, record),
+        "kill noise" => kills::kill("noise", "kill noise", numbers, record),
+        "kill spine" => kills::kill("spine", "kill spine", numbers, record),
+        "kill measure" => kills::kill("measure", "kill measure", numbers, record),
+        "kill estimate" => kills::kill("estimate", "kill estimate", numbers, record),
+        "full disk" => kills::full_disk(numbers, record),
         class if cases::CLASSES.contains(&class) => account::attack(class, numbers, record),
         other => panic!("no class {other}"),
     };

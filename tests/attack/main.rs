@@ -7,12 +7,19 @@
 //! A case is a function of its class and number. `ASSAY_ATTACK` multiplies how many cases there are: `scripts/soak` runs for
 //! hours and writes `results/soak.csv`. `ASSAY_ATTACK_CASES=CLASS:FROM:TO` with the test `worker` runs these cases alone.
 
+#![cfg(unix)]
+
+use std::{fs, path::Path};
+
 mod account;
 mod cases;
 mod decisions;
 mod enumerated;
 mod fixed;
+#[path = "../../fuzz/src/formats.rs"]
+mod formats;
 mod harness;
+mod kills;
 mod noise;
 mod program;
 mod record;
@@ -53,6 +60,36 @@ fn risks_keep_their_enclosures() {
 #[test]
 fn the_program_prints_what_contains_the_truth() {
     harness::attack(&[("program", 6)]);
+}
+
+#[test]
+fn what_is_killed_or_finds_no_room_leaves_nothing_half() {
+    harness::attack(&[
+        ("kill noise", 9),
+        ("kill spine", 9),
+        ("kill measure", 9),
+        ("kill estimate", 9),
+        ("full disk", 9),
+    ]);
+}
+
+/// The seeds of the fuzzer, and what it found that is worth keeping.
+#[test]
+fn every_input_of_the_fuzzer_is_answered_or_refused() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut read = 0;
+    for (name, _) in formats::FORMATS {
+        let bench = formats::Bench::new(name, root).expect("a format");
+        for folder in ["seeds", "kept"] {
+            // Not every format has files of its own.
+            let Ok(entries) = fs::read_dir(root.join("fuzz").join(folder).join(name)) else { continue };
+            for entry in entries {
+                bench.read(&fs::read(entry.expect("an entry").path()).expect("a readable file"));
+                read += 1;
+            }
+        }
+    }
+    assert!(read > 20, "{read} inputs");
 }
 
 /// What the harness starts: the cases that the surroundings name.

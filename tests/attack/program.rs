@@ -10,6 +10,7 @@ use super::{
     cases::{Case, Numbers},
     enumerated::Enumerated,
     fixed::{Fixed, Span},
+    harness,
     record::Record,
 };
 
@@ -28,7 +29,7 @@ fn number(value: &Value) -> Option<Rational> {
 fn json(record: &mut Record, kind: &'static str, words: &[String]) -> Option<Value> {
     let text = || format!("assay {}", words.join(" "));
     let output = record.ask(kind, &text, || {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
+        let mut command = Command::new(harness::program());
         Ok(command.env_remove("ASSAY_FACTS").args(words).arg("--json").output().expect("the program starts"))
     })?;
     let answer = serde_json::from_slice(&output.stdout).ok();

@@ -1,0 +1,27 @@
+//! Every parser and file format under libFuzzer: no panic, no hang, and no more memory than the input deserves.
+//!
+//! `FORMAT` names the format, one of those in [`formats`].
+
+#![no_main]
+
+mod formats;
+
+use std::{env, path::Path, sync::OnceLock};
+
+use formats::{Bench, FORMATS};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    thread_local! {
+        static BENCH: OnceLock<Bench> = const { OnceLock::new() };
+    }
+    BENCH.with(|bench| {
+        let bench = bench.get_or_init(|| {
+            let name = env::var("FORMAT").unwrap_or_default();
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+            let names = || FORMATS.map(|(name, _)| name).join(", ");
+            Bench::new(&name, &root).unwrap_or_else(|| panic!("FORMAT is one of {}, not {name:?}", names()))
+        });
+        bench.read(data);
+    });
+});

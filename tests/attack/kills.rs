@@ -1,0 +1,267 @@
+//! Commands that write, killed at any moment and on a full disk: what stands under its final name is whole, a repetition
+//! writes the same bytes, and noise that was published is not drawn again.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::process::ExitStatusExt,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    sync::OnceLock,
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{cases::Numbers, harness, record::Record};
+
+/// A command that writes one file or folder, and what it writes when nothing disturbs it.
+struct Job {
+    name: &'static str,
+    words: Vec<String>,
+    /// Whether what is there may be written again.
+    replaces: bool,
+    /// The file without which a folder is not read: it is removed first and written last.
+    marker: Option<&'static str>,
+    whole: BTreeMap<PathBuf, Vec<u8>>,
+    seconds: f64,
+}
+
+/// Inputs in a folder of their own, with all jobs; made once.
+struct Bench {
+    jobs: Vec<Job>,
+    _folder: tempfile::TempDir,
+}
+
+fn bench() -> &'static Bench {
+    static BENCH: OnceLock<Bench> = OnceLock::new();
+    BENCH.get_or_init(Bench::new)
+}
+
+/// The program, with the folder for its output put in the place of OUT.
+fn assay(words: &[String], out: &Path) -> Command {
+    let mut command = Command::new(harness::program());
+    let put = |word: &String| if word == "OUT" { out.display().to_string() } else { word.clone() };
+    command.env_remove("ASSAY_FACTS").args(words.iter().map(put)).stdin(Stdio::null());
+    command
+}
+
+/// Every file below a path with its bytes, by its name from there; a file alone has an empty name.
+fn contents(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut open = vec![path.to_path_buf()];
+    while let Some(at) = open.pop() {
+        match fs::read_dir(&at) {
+            Ok(entries) => open.extend(entries.map(|entry| entry.expect("a readable entry").path())),
+            Err(_) => {
+                let name = at.strip_prefix(path).expect("below").to_path_buf();
+                all.insert(name, fs::read(&at).expect("a readable file"));
+            }
+        }
+    }
+    all
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        let (mut blocks, mut counts) = (String::from("block,place\n"), String::from("block,h1,count\n"));
+        for n in 0..480_u64 {
+            // Four counties of three tracts of four block groups of ten blocks.
+            let (county, tract, group, block) = (1 + 2 * (n / 120), n / 40 % 3, n / 10 % 4, n % 10);
+            let id = format!("44{county:03}{:06}{}00{block}", 100 * (tract + 1), group + 1);
+            blocks += &format!("{id},{}\n", n / 7 % 5);
+            counts += &format!("{id},occupied,{}\n{id},vacant,{}\n", n * 37 % 90, n % 7);
+        }
+        let column: String = (0..60_000_u64).map(|n| format!("{n},{}\n", n * 7919 % 1000)).collect();
+        fs::write(at("blocks.csv"), blocks).expect("written");
+        fs::write(at("counts.csv"), counts).expect("written");
+        fs::write(at("column.csv"), format!("id,count\n{column}")).expect("written");
+        fs::write(at("plan.toml"), "settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\n")
+            .expect("written");
+        let name = |name: &str| at(name).display().to_string();
+        let noise = [
+            "noise",
+            &name("column.csv"),
+            "--column",
+            "count",
+            "--discrete-gaussian",
+            "5",
+            "--out",
+            "OUT",
+            "--insecure-seed",
+            "7",
+        ];
+        let spine = ["spine", "--blocks", &name("blocks.csv"), "--plan", &name("plan.toml"), "--out", "OUT"];
+        let measure = [
+            "measure",
+            "--spine",
+            &name("spine"),
+            "--counts",
+            &name("counts.csv"),
+            "--release",
+            "pl94-units-us",
+            "--out",
+            "OUT",
+            "--insecure-seed",
+            "7",
+        ];
+        let estimate = [
+            "estimate",
+            "--spine",
+            &name("spine"),
+            "--measurements",
+            &name("measure"),
+            "--release",
+            "pl94-units-us",
+            "--out",
+            "OUT",
+        ];
+        let jobs: [(&'static str, &[&str], bool); 4] = [
+            ("noise", &noise, true),
+            ("spine", &spine, true),
+            ("measure", &measure, false),
+            ("estimate", &estimate, false),
+        ];
+        let jobs = jobs.map(|(job, words, replaces)| {
+            let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+            let out = at(job);
+            let start = Instant::now();
+            let output = assay(&words, &out).output().expect("the program starts");
+            assert!(output.status.success(), "{job}: {}", String::from_utf8_lossy(&output.stderr));
+            let marker = (job == "spine").then_some("spine.toml");
+            Job { name: job, words, replaces, marker, whole: contents(&out), seconds: start.elapsed().as_secs_f64() }
+        });
+        Bench { jobs: jobs.into(), _folder: folder }
+    }
+
+    fn job(&self, name: &str) -> &Job {
+        self.jobs.iter().find(|job| job.name == name).expect("a job")
+    }
+}
+
+/// What stood in the marker before.
+const OLD: &[u8] = b"of another spine";
+
+impl Job {
+    /// A fresh place for the output; where there is a marker, one of an older output stands in it.
+    fn place(&self, folder: &Path) -> PathBuf {
+        let out = folder.join("out");
+        if let Some(marker) = self.marker {
+            fs::create_dir(&out).expect("made");
+            fs::write(out.join(marker), OLD).expect("written");
+        }
+        out
+    }
+
+    /// Whether a reader would take what stands there for the output.
+    fn is_there(&self, out: &Path) -> bool {
+        self.marker.map_or(out.exists(), |marker| fs::read(out.join(marker)).is_ok_and(|text| text != OLD))
+    }
+
+    /// Whether it is the output, but for files that say that they are parts, and for pictures where there is a marker.
+    fn is_whole(&self, out: &Path) -> bool {
+        let is_extra = |name: &Path| {
+            let name = name.to_string_lossy();
+            is_part(&name) || (self.marker.is_some() && (name.ends_with(".svg") || self.is_of_picture(&name)))
+        };
+        let kept = |all: &BTreeMap<PathBuf, Vec<u8>>| -> BTreeMap<PathBuf, Vec<u8>> {
+            all.iter().filter(|(name, _)| !is_extra(name)).map(|(name, text)| (name.clone(), text.clone())).collect()
+        };
+        kept(&contents(out)) == kept(&self.whole)
+    }
+
+    /// The numbers beside a picture.
+    fn is_of_picture(&self, name: &str) -> bool {
+        name.strip_suffix(".csv").is_some_and(|stem| self.whole.contains_key(Path::new(&format!("{stem}.svg"))))
+    }
+}
+
+/// Whether a name says that the file is not whole.
+fn is_part(name: &str) -> bool {
+    name.starts_with(".assay-") && name.ends_with(".part")
+}
+
+/// The output is whole or not there, and beside it are only files that say that they are parts. Whether it is there.
+fn whole_or_nothing(record: &mut Record, kind: &'static str, job: &Job, out: &Path, parts: bool, what: &str) -> bool {
+    let there = job.is_there(out);
+    let same = there && job.is_whole(out);
+    record.check(kind, !there || same, &|| format!("{what}: what stands under the final name is not whole"));
+    let folder = out.parent().expect("a folder");
+    for entry in fs::read_dir(folder).expect("a readable folder") {
+        let name = entry.expect("a readable entry").file_name().to_string_lossy().into_owned();
+        let own = Some(name.as_str()) == out.file_name().and_then(|name| name.to_str());
+        record.check(kind, own || (parts && is_part(&name)), &|| format!("{what}: left {name}"));
+    }
+    if job.marker.is_some() && !there {
+        // An older marker stands only where nothing else was written yet.
+        let names: Vec<PathBuf> = contents(out).into_keys().filter(|name| !is_part(&name.to_string_lossy())).collect();
+        let old = job.marker.is_some_and(|marker| out.join(marker).exists());
+        record.check(kind, !old || names.len() == 1, &|| format!("{what}: {names:?} beside an older marker"));
+    }
+    there
+}
+
+/// Killed at a moment that is random over its run, then repeated.
+pub fn kill(name: &'static str, kind: &'static str, numbers: &mut Numbers, record: &mut Record) -> Option<()> {
+    let job = bench().job(name);
+    let folder = tempfile::tempdir().ok()?;
+    let out = job.place(folder.path());
+    let after = numbers.unit() * job.seconds * 1.1;
+    let what = format!("{name} killed after {:.1} ms", after * 1e3);
+    let running = record.ask(kind, &|| what.clone(), || {
+        let mut child =
+            assay(&job.words, &out).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
+        thread::sleep(Duration::from_secs_f64(after));
+        let _ = child.kill();
+        Ok(child.wait().expect("it ends").signal() == Some(9))
+    })?;
+    record.rows.entry(kind).or_default().sharp += u64::from(running);
+    let there = whole_or_nothing(record, kind, job, &out, true, &what);
+    let again = assay(&job.words, &out).output().expect("the program starts");
+    if there && !job.replaces {
+        // What was published is not drawn again.
+        record.check(kind, again.status.code() == Some(2), &|| {
+            format!("{what}: a repetition ended with {}", again.status)
+        });
+    } else {
+        record.check(kind, again.status.success(), &|| format!("{what}: the repetition failed: {}", said(&again)));
+    }
+    let same = job.is_there(&out) && job.is_whole(&out);
+    record.check(kind, same, &|| format!("{what}: the repetition wrote other bytes"));
+    Some(())
+}
+
+fn said(output: &Output) -> String {
+    format!("{} {}", output.status, String::from_utf8_lossy(&output.stderr))
+}
+
+/// No file may grow beyond a limit, at random over what the command writes: writing fails, or the system kills it.
+pub fn full_disk(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
+    const KIND: &str = "full disk";
+    let job = &bench().jobs[numbers.below(4) as usize];
+    let folder = tempfile::tempdir().ok()?;
+    let out = job.place(folder.path());
+    let largest = job.whole.values().map(Vec::len).max()? as u64 / 1024 + 1;
+    let (blocks, deaf) = (numbers.below(largest + 2), numbers.below(4) > 0);
+    let what = format!("{} with files of at most {blocks} KiB{}", job.name, if deaf { "" } else { ", by a signal" });
+    let trap = if deaf { "trap '' XFSZ; " } else { "" };
+    let program = assay(&job.words, &out);
+    let output = record.ask(KIND, &|| what.clone(), || {
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &format!("{trap}ulimit -c 0; ulimit -f {blocks}; exec \"$@\""), "bash"]);
+        shell.arg(program.get_program()).args(program.get_args()).env_remove("ASSAY_FACTS");
+        Ok(shell.stdin(Stdio::null()).output().expect("bash starts"))
+    })?;
+    // A process that the signal ends cannot clean up.
+    let there = whole_or_nothing(record, KIND, job, &out, !deaf, &what);
+    let failed = !output.status.success();
+    record.rows.entry(KIND).or_default().sharp += u64::from(failed);
+    record.check(KIND, failed != there, &|| format!("{what}: {}, and the output is {there}", output.status));
+    if failed && deaf {
+        let message = String::from_utf8_lossy(&output.stderr);
+        let plain = output.status.code() == Some(2) && !message.contains("panicked") && !message.trim().is_empty();
+        record.check(KIND, plain, &|| format!("{what}: {}", said(&output)));
+    }
+    Some(())
+}
