@@ -95,10 +95,12 @@ fn text(data: &[u8]) -> Option<&str> {
     std::str::from_utf8(data).ok()
 }
 
-/// What is shown reads as the same number.
+/// What is shown reads as the same number, unless it is longer than what is read.
 fn number(data: &[u8], _: &Bench) {
+    const LONGEST: usize = 100_000;
     if let Some(number) = text(data).and_then(|text| rational::parse(text).ok()) {
-        assert_eq!(rational::parse(&rational::display(&number)).expect("what is shown is a number"), number);
+        let shown = rational::display(&number);
+        assert!(shown.len() > LONGEST || rational::parse(&shown).expect("what is shown is a number") == number);
     }
 }
 

@@ -287,7 +287,7 @@ mod tests {
         for digits in [6, 12, 20, 40] {
             let target = Rational::from((1, 10_000_000_000_u64));
             let root = decreasing_root(&f, &target, 9.0, digits).unwrap();
-            let truth = Enclosure::rational(&Rational::from(1 - target), 300).ln().add(&Enclosure::double(4.0, 300));
+            let truth = Enclosure::rational(&(1 - target), 300).ln().add(&Enclosure::double(4.0, 300));
             assert!(root.met && root.value.is_tight(digits) && root.value.overlaps(&truth), "{digits}: {root:?}");
         }
     }
