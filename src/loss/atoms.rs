@@ -44,7 +44,6 @@
 //! Groups whose common lattice holds fewer losses than their product are convolved into one list first. Tilts lie on a
 //! grid, so that the questions of a curve share their tables; a table depends on the sum, its place on the grid and the
 //! digits alone, and so does every answer, whatever was asked before.
-
 //!
 //! # Limits
 //!
@@ -116,6 +115,8 @@ pub struct Atoms {
     outline: Outline,
     most_bytes: f64,
     tables: Mutex<Vec<(Place, Slot)>>,
+    /// What tables and one pass over them cost: the same few places are asked for again and again.
+    costs: Mutex<Vec<(Place, f64, Cost)>>,
 }
 
 /// Which table: the tilt, and the bits at which its masses are cut.
@@ -156,7 +157,7 @@ impl Atoms {
     /// Prepares a sum whose tables may take `most_bytes` of memory; questions that need more are refused.
     pub fn within(sum: &LossSum, most_bytes: f64) -> Result<Self> {
         let outline = Outline::new(sum.groups()).ok_or(Error::NoLattice)?;
-        Ok(Atoms { sum: sum.clone(), outline, most_bytes, tables: Mutex::default() })
+        Ok(Atoms { sum: sum.clone(), outline, most_bytes, tables: Mutex::default(), costs: Mutex::default() })
     }
 
     /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for any real epsilon.
@@ -212,8 +213,18 @@ impl Atoms {
     /// with finer masses costs more than this.
     pub fn cost(&self, query: &Query, digits: u32) -> Cost {
         let cut = first_cut(digits);
-        let words = table::mantissa_words(cut);
-        cost::of_lists(&self.sum, &self.outline, self.tilt(query), cut, words, query.passes())
+        self.cost_at(Place { tilt: self.tilt(query), cut, words: table::mantissa_words(cut) }, query.passes())
+    }
+
+    /// What a table costs and a question of so many passes over it, predicted once.
+    fn cost_at(&self, place: Place, passes: f64) -> Cost {
+        let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((.., cost)) = costs.iter().find(|(other, of, _)| *other == place && *of == passes) {
+            return *cost;
+        }
+        let cost = cost::of_lists(&self.sum, &self.outline, place.tilt, place.cut, place.words, passes);
+        costs.push((place, passes, cost));
+        cost
     }
 
     /// How many bytes the tables hold.
@@ -240,9 +251,11 @@ impl Atoms {
     fn hockey_plan(&self, epsilon: &Rational) -> Plan {
         let first = self.sum.above(epsilon).to_f64();
         let (epsilon, last) = (epsilon.to_f64(), self.sum.at_most(epsilon).to_f64());
-        let c = self.outline.complement(epsilon, last, first);
-        if epsilon < self.outline.at(0.0).mean && self.outline.ln_bound(c, last) < SMALLER {
-            return Plan::Complement(c);
+        if epsilon < self.outline.at(0.0).mean {
+            let c = self.outline.complement(epsilon, last, first);
+            if self.outline.ln_bound(c, last) < SMALLER {
+                return Plan::Complement(c);
+            }
         }
         Plan::Direct(self.outline.hockey_stick(epsilon, first))
     }
@@ -322,7 +335,7 @@ impl Atoms {
 
     /// The table of a place, made if need be. The oldest tables make room.
     fn table(&self, place: Place) -> Result<Arc<dyn Table>> {
-        let cost = cost::of_lists(&self.sum, &self.outline, place.tilt, place.cut, place.words, 1.0);
+        let cost = self.cost_at(place, 1.0);
         // Not a comparison the other way round, which would let a NaN pass.
         if !(cost.bytes <= self.most_bytes && cost.seconds <= MOST_SECONDS) {
             let value = format!("{:.1e} bytes and {:.1e} seconds", cost.bytes, cost.seconds);

@@ -11,6 +11,7 @@
 //! | `integrand`, `phase` | the summand at a node, with exact phases |
 //! | `bounds` | the error bounds: aliasing, truncation, rounding |
 //! | `sieve`, `factor_bound`, `survivors` | where on the contour the integrand is provably negligible |
+//! | `far_field` | what lies beyond the heights that a sieve can reach, on average |
 //! | `plan`, `search` | which nodes are summed, searched in doubles |
 //! | [`atoms`] | the second engine: lists of the atoms of the law, for few groups and bounded losses |
 //! | `gaussian` | the closed form for continuous noise alone |
@@ -26,6 +27,7 @@ mod contour;
 pub mod convolve;
 pub mod evaluator;
 mod factor_bound;
+mod far_field;
 pub mod family;
 pub(crate) mod gaussian;
 mod integrand;

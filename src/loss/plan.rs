@@ -166,6 +166,13 @@ impl SumSieve {
         Ok(plan)
     }
 
+    /// The height beyond which all adds no more than what the cut leaves out anyway.
+    fn enough(&self, start: f64, spacing: f64, cut: f64) -> f64 {
+        let height = |last: f64| start * cut.min(600.0).exp() * self.beyond(spacing, last);
+        // What is beyond, first as if it were very far up, then from where that would be.
+        height((height(1e18) / spacing).max(1.0))
+    }
+
     /// The ranges of nodes beyond the first lobe that this sum's sieve cannot rule out, up to where it came, which
     /// becomes the plan's `last`. At most about `most` of them on the line; more are refused on a lattice.
     pub(crate) fn survivors(&self, plan: &mut Plan, most: i64, budget: u64) -> Result<Vec<(i64, i64)>> {
@@ -174,8 +181,7 @@ impl SumSieve {
         let start = reach as f64 * spacing;
         let (end, top) = match plan.nodes {
             Some(nodes) => (nodes / 2, nodes as f64 / 2.0 * spacing * (1.0 + 1e-12)),
-            // Where all that is beyond adds no more than what the cut leaves out.
-            None => (1 << 61, (start * plan.cut.min(600.0).exp() * self.beyond(spacing, 1e18)).min(start * plan.far)),
+            None => (1 << 61, self.enough(start, spacing, plan.cut).min(start * plan.far)),
         };
         let target = Target { from: start, to: top, cut: plan.cut, resolution: 2.0 * spacing, budget };
         let swept = match plan.nodes {

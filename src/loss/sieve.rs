@@ -18,7 +18,7 @@
 //! answer: the start, the target and the resolution of a remembered sweep are rounded to a fixed grid, and a question
 //! uses exactly the octaves that it would have swept itself, however far another question went.
 //!
-//! Far up, a group need not be small everywhere to be small on average: see `SumSieve::beyond`.
+//! Far up, groups need not be small everywhere to be small on average: see [`far_field`](super::far_field).
 //!
 //! All of this runs in doubles. Each decision keeps a margin of 10^-6 relative, while the rounding errors of the few
 //! operations behind it are below 10^-12 relative; heights are uncertain by 2^-48 of themselves, which the windows are
@@ -29,8 +29,11 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
+use rug::Rational;
+
 use super::{
     factor_bound::FactorBound,
+    far_field::FarField,
     law::{Group, Law},
     sum::LossSum,
     survivors::{Survivor, Swept},
@@ -98,15 +101,17 @@ struct Remembered {
 #[derive(Debug)]
 pub(crate) struct SumSieve {
     bounds: Vec<FactorBound>,
-    /// The period and the mean of the factor of each group on the integers.
-    means: OnceLock<Vec<(f64, f64)>>,
+    /// The exact weights of the same groups.
+    weights: Vec<Rational>,
+    far: OnceLock<FarField>,
     remembered: Mutex<HashMap<GridPoint, Remembered>>,
 }
 
 impl SumSieve {
     /// The sieve of a sum, with no sweep made.
     pub(crate) fn new(sum: &LossSum) -> Self {
-        SumSieve { bounds: factor_bounds(sum), means: OnceLock::new(), remembered: Mutex::default() }
+        let (bounds, weights) = factor_bounds(sum);
+        SumSieve { bounds, weights, far: OnceLock::new(), remembered: Mutex::default() }
     }
 
     /// A sweep for exactly this target, which is not remembered.
@@ -123,9 +128,17 @@ impl SumSieve {
     pub(crate) fn remembered_sweep(&self, target: &Target, end: f64) -> Arc<Swept> {
         let point = GridPoint::of(target, end);
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = remembered
-            .entry(point)
-            .or_insert_with(|| Remembered { sweep: point.sweep(&self.bounds), of_octaves: HashMap::new() });
+        let inherit = |of: &HashMap<GridPoint, Remembered>| {
+            let mut sweep = point.sweep(&self.bounds);
+            let alike = of.iter().filter(|(other, _)| GridPoint { end: point.end, ..**other } == point);
+            if let Some((_, longest)) = alike.max_by_key(|(_, known)| known.sweep.octaves.len()) {
+                sweep.take_over(&longest.sweep.octaves, target.to);
+            }
+            Remembered { sweep, of_octaves: HashMap::new() }
+        };
+        let fresh = (!remembered.contains_key(&point)).then(|| inherit(&remembered));
+        remembered.extend(fresh.map(|fresh| (point, fresh)));
+        let known = remembered.entry(point).or_insert_with(|| inherit(&HashMap::new()));
         known.sweep.advance(target.to, target.budget);
         let octaves = known.sweep.octaves_for(target.to, target.budget);
         let Remembered { sweep, of_octaves } = known;
@@ -134,22 +147,8 @@ impl SumSieve {
 
     /// An upper bound for `last` times the sum over j > last of |product of the factors| / j^2 at heights j `spacing`,
     /// of which nothing is known one by one; at most one.
-    ///
-    /// One group suffices. |F| is at most g(d) with g decreasing on [0, pi]. Between two troughs lie n = 2 pi / (weight
-    /// spacing) nodes, more or less. Those left of the peak are at most the means of g over the cells to their right, those
-    /// right of it over the cells to their left, but for the two next to the peak: the smaller of them is at most the mean
-    /// over the cell between them, and the other at most one. So the sum over a period is at most n mean(g) + 1, and over
-    /// a part of one no more. After the first, partial period they follow each other,
-    ///
-    /// (n mean + 1) (1 / last^2 + sum over k >= 0 of 1 / (last + k n)^2) <= (mean + 1 / n) (1 / last) (1 + 2 n / last).
     pub(crate) fn beyond(&self, spacing: f64, last: f64) -> f64 {
-        let of_group = |&(period, mean): &(f64, f64)| {
-            let nodes = period / spacing;
-            (mean + 1.0 / nodes) * (1.0 + 2.0 * nodes / last) * (1.0 + 1e-6)
-        };
-        let periodic = || self.bounds.iter().filter(|bound| bound.periodic);
-        let means = self.means.get_or_init(|| periodic().map(|bound| (bound.period(), bound.mean())).collect());
-        means.iter().map(of_group).fold(1.0, f64::min)
+        self.far.get_or_init(|| FarField::new(self.bounds.iter().zip(&self.weights))).bound(spacing, last)
     }
 
     /// An upper bound for ln of the product of all factors at height t, whatever Re s is.
@@ -158,20 +157,20 @@ impl SumSieve {
     }
 }
 
-/// The groups as the sieve sees them.
-fn factor_bounds(sum: &LossSum) -> Vec<FactorBound> {
+/// The groups as the sieve sees them, and their exact weights.
+fn factor_bounds(sum: &LossSum) -> (Vec<FactorBound>, Vec<Rational>) {
     let of_group = |group: &Group| {
-        let (weight, copies) = (group.weight().to_f64(), group.copies as f64);
-        match &group.law {
-            Law::DiscreteGaussian { sigma2 } => {
-                Some(FactorBound { sigma2: sigma2.to_f64(), weight, copies, periodic: true })
-            }
-            Law::Gaussian { sigma2 } => Some(FactorBound { sigma2: sigma2.to_f64(), weight, copies, periodic: false }),
+        let (weight, copies) = (group.weight(), group.copies as f64);
+        let (sigma2, periodic) = match &group.law {
+            Law::DiscreteGaussian { sigma2 } => (sigma2, true),
+            Law::Gaussian { sigma2 } => (sigma2, false),
             // Bounded by one, as the prefactor carries its size on the axis.
-            Law::DiscreteLaplace { .. } => None,
-        }
+            Law::DiscreteLaplace { .. } => return None,
+        };
+        let bound = FactorBound { sigma2: sigma2.to_f64(), weight: weight.to_f64(), copies, periodic };
+        Some((bound, weight))
     };
-    sum.groups().iter().filter_map(of_group).collect()
+    sum.groups().iter().filter_map(of_group).unzip()
 }
 
 /// A part of a sweep, from the end of the one before it up to its own end.
@@ -194,7 +193,7 @@ struct Sweep {
     resolution: f64,
     /// It ends here at the latest.
     end: f64,
-    octaves: Vec<Octave>,
+    octaves: Vec<Arc<Octave>>,
     /// The largest budget that did not suffice for the next octave.
     refused: Option<u64>,
 }
@@ -207,6 +206,18 @@ impl Sweep {
     /// The height up to which it came.
     fn reached(&self) -> f64 {
         self.octaves.last().map_or(self.from, |octave| octave.end)
+    }
+
+    /// Takes the octaves of a sweep that differs in its end only, as far as they are whole before this one's end and needed
+    /// up to `to`: they are the same, because an octave knows of the end only where the end cuts it short.
+    fn take_over(&mut self, octaves: &[Arc<Octave>], to: f64) {
+        for octave in octaves {
+            let whole = self.reached() * 2.0;
+            if self.reached() >= to.min(self.end) || whole >= self.end || octave.end < whole {
+                break;
+            }
+            self.octaves.push(Arc::clone(octave));
+        }
     }
 
     /// How many octaves a question needs that goes up to `to` with a budget, as far as they are there.
@@ -228,7 +239,7 @@ impl Sweep {
         while self.reached() < to.min(self.end) && self.refused.is_none_or(|refused| budget > refused) {
             match self.octave(budget) {
                 Ok(octave) => {
-                    self.octaves.push(octave);
+                    self.octaves.push(Arc::new(octave));
                     self.refused = None;
                 }
                 Err(BudgetReached) => self.refused = Some(budget),
@@ -269,6 +280,16 @@ impl Sweep {
     }
 }
 
+/// The least integer >= 0 that is not below x, as a double. Below 2^63 a conversion truncates, and above 2^52 every double is
+/// whole: no call of the mathematical library, which older processors need for `ceil`.
+fn first_integer(x: f64) -> f64 {
+    if x >= 4_503_599_627_370_496.0 {
+        return x;
+    }
+    let whole = x.max(0.0) as i64 as f64;
+    if whole < x { whole + 1.0 } else { whole }
+}
+
 /// The intersection of the windows for one target.
 struct Sieve<'a> {
     bounds: &'a [FactorBound],
@@ -294,7 +315,7 @@ impl Sieve<'_> {
             return self.refine(from, to);
         };
         let half_width = half_width * (1.0 + 1e-9) + to * 2f64.powi(-48);
-        let mut k = ((from - half_width) / period).ceil().max(0.0);
+        let mut k = first_integer((from - half_width) / period);
         if (to - from) / period > self.budget as f64 {
             return Err(BudgetReached);
         }
@@ -429,6 +450,38 @@ mod tests {
         assert!(swept.reached > 1e4 && swept.reached < 1e12, "{}", swept.reached);
         // With a low target it is over when the target reaches one.
         assert_eq!(sweep(&bounds, 1.0, 1e18, 5.0, 0.1).reached, f64::INFINITY);
+    }
+
+    /// Sweeps that differ in their end share octaves, and find what each finds alone.
+    #[test]
+    fn an_end_changes_no_octave_below_it() {
+        let group = |sigma2: (u32, u32), copies| {
+            let law = Law::DiscreteGaussian { sigma2: rug::Rational::from(sigma2) };
+            super::super::law::Group { law, shift: 1, copies }
+        };
+        let sum = LossSum::new([group((500, 73), 10), group((2500, 137), 6)]).unwrap();
+        let target = |to| Target { from: 11.0, to, cut: 13.0, resolution: 0.5, budget: BUDGET };
+        let sieve = SumSieve::new(&sum);
+        let mut shared = 0;
+        for (to, end) in [(900.0, 1000.0), (5000.0, f64::INFINITY), (3000.0, 3000.0), (100.0, 200.0), (4000.0, 4096.0)] {
+            let swept = sieve.remembered_sweep(&target(to), end);
+            let alone = SumSieve::new(&sum).remembered_sweep(&target(to), end);
+            let shown = |swept: &Swept| format!("{:?} {}", swept.survivors, swept.reached);
+            assert_eq!(shown(&swept), shown(&alone), "{to} {end}");
+            let remembered = sieve.remembered.lock().unwrap();
+            shared = remembered.values().flat_map(|known| &known.sweep.octaves).filter(|o| Arc::strong_count(o) > 1).count();
+        }
+        assert!(shared >= 8, "{shared}");
+    }
+
+    #[test]
+    fn the_first_integer_is_the_ceiling() {
+        let halves = (-40..4000).map(|k| f64::from(k) / 7.0);
+        let large = [52, 53, 62, 63, 64, 1000].map(|k| 2f64.powi(k));
+        let around = |x: f64| [x.next_down(), x, x.next_up()];
+        for x in halves.chain(large).flat_map(around).chain([f64::MIN, f64::MAX, f64::INFINITY, 0.5, -0.5]) {
+            assert_eq!(first_integer(x), x.ceil().max(0.0), "{x}");
+        }
     }
 
     #[test]

@@ -93,6 +93,9 @@ fn gaussian(sigma2: f64, shift: f64, c: f64) -> Cumulants {
             let mut sums = [1.0, 0.0, 0.0];
             for k in 1..=3 {
                 let (size, turn) = (2.0 * (-2.0 * PI * PI * sigma2 * f64::from(k * k)).exp(), 2.0 * PI * f64::from(k));
+                if size == 0.0 {
+                    break;
+                }
                 sums[0] += size * (turn * m).cos();
                 sums[1] -= size * turn * (turn * m).sin();
                 sums[2] -= size * turn * turn * (turn * m).cos();
