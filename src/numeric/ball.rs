@@ -237,9 +237,14 @@ impl ComplexBall {
         hypot_up(magnitude_up(&self.re), magnitude_up(&self.im))
     }
 
-    /// The midpoint rounded to doubles, and a radius around the exact midpoint.
-    pub(crate) fn in_doubles(&self) -> (num_complex::Complex64, f64) {
-        (num_complex::Complex64::new(self.re.to_f64(), self.im.to_f64()), self.radius)
+    /// The real and the imaginary part of the midpoint.
+    pub(crate) fn middle(&self) -> (&Float, &Float) {
+        (&self.re, &self.im)
+    }
+
+    /// How far from the midpoint the number may be.
+    pub(crate) fn radius(&self) -> f64 {
+        self.radius
     }
 }
 

@@ -7,6 +7,7 @@
 //! | [`enclosure`] | intervals with directed ends: the form of every proven number |
 //! | `decimal` | enclosures as decimal text, rounded outward |
 //! | [`field`], [`ball`] | the complex field in which formulas are written once, in doubles and in balls |
+//! | `twofold` | numbers of 32 digits as sums of two doubles, for sums over many pairs |
 //! | [`root`] | certified roots of decreasing functions, and certified minima of convex ones |
 
 pub mod ball;
@@ -16,5 +17,6 @@ pub mod field;
 pub mod precision;
 pub mod rational;
 pub mod root;
+pub(crate) mod twofold;
 
 pub use enclosure::{Certainty, Enclosure};

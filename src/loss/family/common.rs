@@ -1,6 +1,6 @@
 //! The contour that all pairs of a family share: the largest of their hockey sticks, and which pairs may attain it.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use num_complex::Complex64;
 use rug::{Float, Rational};
@@ -8,14 +8,22 @@ use rug::{Float, Rational};
 use super::{
     Family,
     kinds::Kind,
-    sieved::{BITS, SievedFamily},
-    sums::{Near, PairSum, Sums},
+    near::{NearDouble, NearTwofold},
+    sieved::SievedFamily,
+    sums::{PairSum, Sums},
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     loss::answer::{ContourProof, Pair},
-    numeric::Enclosure,
+    numeric::{Enclosure, precision, twofold::Twofold},
 };
+
+/// How many digits sums of doubles give nearly always, and sums of sums of two doubles.
+const IN_DOUBLES: u32 = 9;
+const IN_TWOFOLDS: u32 = 22;
+
+/// The precision of the balls before they become doubles.
+const BITS: u32 = 64;
 
 /// The contour that the pairs of a family share.
 #[derive(Debug)]
@@ -42,24 +50,24 @@ impl CommonContour {
 
     /// Every unit's hockey stick by the common contour, to about the asked digits; `None` if no contour serves all.
     pub(crate) fn all_by_one_contour(&self, epsilon: &Rational, digits: u32) -> Result<Option<Vec<(Pair, Enclosure)>>> {
-        let Some((kinds, sums)) = self.sums(epsilon, digits, 0)? else { return Ok(None) };
+        let Some(summed) = self.summed(epsilon, digits, 0, None)? else { return Ok(None) };
         let of_kind = |(kind, of_kind): (&Kind, &Vec<PairSum>)| {
             let certify = |sum: &PairSum| {
-                let (value, _) = self.certify(kind, &sums.scale, sum.value - sum.error, sum.value + sum.error);
+                let (value, _) = self.certify(kind, &summed, (sum.lower(), sum.upper()));
                 (sum.pair, value.clamp(0.0, 1.0))
             };
             of_kind.iter().map(certify).collect::<Vec<_>>()
         };
-        Ok(Some(kinds.iter().zip(&sums.of_kind).flat_map(of_kind).collect()))
+        Ok(Some(summed.kinds.iter().zip(&summed.sums.of_kind).flat_map(of_kind).collect()))
     }
 
     /// ln of the largest of all units in doubles, an approximation without proof; `None` if no contour serves all.
     pub(crate) fn ln_largest_approx(&self, epsilon: &Rational) -> Result<Option<f64>> {
-        let Some(kinds) = self.sieved.kinds(epsilon, 1e-13_f64.ln(), false)? else { return Ok(None) };
-        let double = |value: &Complex64| Near { value: *value, error: 0.0 };
-        let sums = self.sieved.trapezoid::<Complex64>(&kinds, (), double);
+        let Some(kinds) = self.sieved.kinds(epsilon, 1e-13_f64.ln(), false, None)? else { return Ok(None) };
+        let double = |value: &Complex64| NearDouble { value: *value, error: 0.0 };
+        let sums = self.sieved.trapezoid::<Complex64, _>(&kinds, (), BITS, double);
         let ln_best = |(kind, of_kind): (&Kind, &Vec<PairSum>)| {
-            let best = of_kind.iter().fold(0.0, |best, sum| f64::max(best, sum.value));
+            let best = of_kind.iter().fold(0.0, |best, sum| f64::max(best, sum.value.hi()));
             let size = self.sieved.family.doubles[0]
                 .ln_size(&kind.question, &kind.plan.exact_c, kind.question.start())
                 .to_f64();
@@ -70,58 +78,97 @@ impl CommonContour {
     }
 
     /// The largest hockey stick by the common contour, and the units that may attain it; `None` if no contour serves all.
+    ///
+    /// First all units in doubles. Where these do not tell the largest sharply enough, those that may be it once more, in sums
+    /// of two doubles: what encloses their largest encloses that of all.
     pub(crate) fn by_one_contour(&self, epsilon: &Rational, digits: u32) -> Result<Option<(Largest, Vec<Pair>)>> {
         const ATTEMPTS: u32 = 3;
-        // More than doubles can give.
-        let asked = digits.min(12);
+        let Some(first) = self.summed(epsilon, digits.min(IN_DOUBLES), 0, None)? else { return Ok(None) };
+        let Some((mut largest, mut contenders)) = self.largest(&first) else { return Ok(None) };
+        drop(first);
         for attempt in 0..ATTEMPTS {
-            let Some((kinds, sums)) = self.sums(epsilon, asked, attempt)? else { return Ok(None) };
-            let of_kind =
-                kinds.iter().zip(&sums.of_kind).map(|(kind, of_kind)| self.largest_of_kind(kind, of_kind, &sums.scale));
-            let of_kind: Vec<OfKind> = of_kind.collect();
-            let lower = |of_kind: &OfKind| of_kind.largest.value.lower().clone();
-            let Some(best) = of_kind.iter().max_by(|a, b| lower(a).total_cmp(&lower(b))) else { return Ok(None) };
-            let value = of_kind.iter().fold(best.largest.value.clone(), |value, other| value.max(&other.largest.value));
-            let exhausted = kinds.iter().any(|kind| kind.plan.exhausted);
-            let met = value.is_tight(digits);
-            if met || attempt + 1 == ATTEMPTS || exhausted || value.is_tight(asked) {
-                let contenders: Vec<Pair> = of_kind.iter().flat_map(|of_kind| of_kind.above(value.lower())).collect();
-                return Ok(Some((Largest { value, ..best.largest.clone() }, contenders)));
+            if largest.value.is_tight(digits) {
+                break;
+            }
+            let among: BTreeSet<Pair> = contenders.iter().copied().collect();
+            let asked = digits.clamp(IN_DOUBLES + 1, IN_TWOFOLDS);
+            let Some(again) = self.summed(epsilon, asked, attempt, Some(&among))? else { break };
+            let Some((next, still)) = self.largest(&again) else { break };
+            let exhausted = again.kinds.iter().any(|kind| kind.plan.exhausted);
+            // Both enclose the largest of all, and each names all that may attain it.
+            let Some(value) = largest.value.meet(&next.value) else {
+                return Err(Error::Contradiction { what: "the largest of a family" });
+            };
+            contenders = still;
+            largest = Largest { value, ..next };
+            if exhausted || largest.value.is_tight(asked) {
+                break;
             }
         }
-        Ok(None)
+        Ok(Some((largest, contenders)))
     }
 
-    fn largest_of_kind<'a>(&self, kind: &Kind, sums: &'a [PairSum], scale: &Enclosure) -> OfKind<'a> {
-        let (mut low, mut high, mut pair) = (f64::NEG_INFINITY, f64::NEG_INFINITY, (0, 0));
-        for sum in sums {
-            if sum.value - sum.error > low {
-                (low, pair) = (sum.value - sum.error, sum.pair);
-            }
-            high = high.max(sum.value + sum.error);
+    /// The largest of the sums, and the units that may attain it; `None` where a sum is not finite.
+    fn largest(&self, summed: &Summed) -> Option<(Largest, Vec<Pair>)> {
+        let of_kind = summed.kinds.iter().zip(&summed.sums.of_kind);
+        let of_kind: Vec<OfKind> =
+            of_kind.map(|(kind, sums)| self.largest_of_kind(kind, summed, sums)).collect::<Option<_>>()?;
+        let lower = |of_kind: &&OfKind| of_kind.largest.value.lower().clone();
+        let best = of_kind.iter().max_by(|a, b| lower(a).total_cmp(&lower(b)))?;
+        let value = of_kind.iter().fold(best.largest.value.clone(), |value, other| value.max(&other.largest.value));
+        let contenders = of_kind.iter().flat_map(|of_kind| of_kind.above(value.lower())).collect();
+        Some((Largest { value, ..best.largest.clone() }, contenders))
+    }
+
+    /// The largest of one kind, which has at least one pair.
+    fn largest_of_kind<'a>(&self, kind: &Kind, summed: &Summed, sums: &'a [PairSum]) -> Option<OfKind<'a>> {
+        if !sums.iter().all(|sum| sum.value.hi().is_finite() && sum.error.is_finite()) {
+            return None;
         }
-        let (value, proof) = self.certify(kind, scale, low, high);
-        let unit = Float::with_val(64, value.upper() / Float::with_val(64, high));
-        OfKind { largest: Largest { value: value.clamp(0.0, 1.0), pair, proof }, sums, unit }
+        let ahead = |a: &(Twofold, Pair), b: &(Twofold, Pair)| a.0 >= b.0;
+        let lower = sums.iter().map(|sum| (sum.lower(), sum.pair));
+        let (low, pair) = lower.reduce(|best, next| if ahead(&best, &next) { best } else { next })?;
+        let high = sums.iter().map(PairSum::upper).reduce(|best, next| if best >= next { best } else { next })?;
+        let (value, proof) = self.certify(kind, summed, (low, high));
+        let unit = Float::with_val(64, value.upper() / high.float());
+        Some(OfKind { largest: Largest { value: value.clamp(0.0, 1.0), pair, proof }, sums, unit })
     }
 
-    fn sums(&self, epsilon: &Rational, digits: u32, attempt: u32) -> Result<Option<(Vec<Kind>, Sums)>> {
+    /// The sums of all units, or of some, for so many digits.
+    fn summed(
+        &self,
+        epsilon: &Rational,
+        digits: u32,
+        attempt: u32,
+        among: Option<&BTreeSet<Pair>>,
+    ) -> Result<Option<Summed>> {
         let guard = 2.3 + 9.0 * f64::from(attempt);
-        let kinds = self.sieved.kinds(epsilon, -(f64::from(digits) * std::f64::consts::LN_10 + guard), true)?;
-        Ok(kinds.map(|kinds| {
-            let sums = self.sieved.trapezoid(&kinds, BITS, Near::of);
-            (kinds, sums)
-        }))
+        let ln_share = -(f64::from(digits) * std::f64::consts::LN_10 + guard);
+        let Some(kinds) = self.sieved.kinds(epsilon, ln_share, true, among)? else { return Ok(None) };
+        let (bits, sums) = if digits <= IN_DOUBLES {
+            (BITS, self.sieved.trapezoid(&kinds, BITS, BITS, NearDouble::of))
+        } else {
+            let bits = precision::bits(digits, 40);
+            (bits, self.sieved.trapezoid(&kinds, bits, bits, NearTwofold::of))
+        };
+        Ok(Some(Summed { kinds, sums, bits }))
     }
 
     /// From an interval for a trapezoid sum to the answer: all pairs have the same rho and no bounded terms, so one
     /// speaks for all.
-    fn certify(&self, kind: &Kind, scale: &Enclosure, low: f64, high: f64) -> (Enclosure, ContourProof) {
+    fn certify(&self, kind: &Kind, summed: &Summed, (low, high): (Twofold, Twofold)) -> (Enclosure, ContourProof) {
         let sum = &self.sieved.family.doubles[0];
         let errors = sum.errors(&kind.question, &kind.plan);
-        let interval = Enclosure::new(Float::with_val(53, low), Float::with_val(53, high));
-        sum.certify(&kind.question, &kind.plan, interval, scale, BITS, &errors)
+        let interval = Enclosure::new(low.float(), high.float());
+        sum.certify(&kind.question, &kind.plan, interval, &summed.sums.scale, summed.bits, &errors)
     }
+}
+
+/// The contours of all kinds of pairs with the sums on them, from balls of so many bits.
+struct Summed {
+    kinds: Vec<Kind>,
+    sums: Sums,
+    bits: u32,
 }
 
 /// The largest of a kind.
@@ -139,7 +186,7 @@ impl OfKind<'_> {
         // What was left out for all may speak for either of two pairs, in units of the sums.
         let slack = (Float::with_val(64, value.upper() - value.lower()) / &self.unit).to_f64() * 2.0;
         let lower = Float::with_val(64, lower / &self.unit).to_f64();
-        let may_be = move |sum: &&PairSum| sum.value + sum.error + slack >= lower * (1.0 - 1e-15);
+        let may_be = move |sum: &&PairSum| sum.upper().hi() + slack >= lower * (1.0 - 1e-15);
         self.sums.iter().filter(may_be).map(|sum| sum.pair)
     }
 }

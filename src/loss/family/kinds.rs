@@ -22,6 +22,9 @@ use crate::{
 /// How many windows each sieve may look at on the line at least.
 const LEAST_BUDGET: u64 = 100_000;
 
+/// So few pairs have a sieve each.
+const FEW_PAIRS: usize = 8;
+
 /// So many pairs may have a sieve each.
 const MOST_SIEVED: usize = 5_000;
 
@@ -41,8 +44,17 @@ pub(super) struct Kind {
 }
 
 impl SievedFamily {
-    /// The contours of all pairs; `None` if they have none in common.
-    pub(super) fn kinds(&self, epsilon: &Rational, ln_share: f64, proven: bool) -> Result<Option<Vec<Kind>>> {
+    /// The contours of all pairs, or of those `among` which the answer is; `None` if they have none in common.
+    pub(super) fn kinds(
+        &self,
+        epsilon: &Rational,
+        ln_share: f64,
+        proven: bool,
+        among: Option<&BTreeSet<Pair>>,
+    ) -> Result<Option<Vec<Kind>>> {
+        let wanted = |pairs: &[Pair]| -> Vec<Pair> {
+            pairs.iter().filter(|pair| among.is_none_or(|among| among.contains(pair))).copied().collect()
+        };
         if !self.family.alike {
             return Ok(None);
         }
@@ -56,22 +68,25 @@ impl SievedFamily {
         let period = multiple.unwrap_or_else(|| plan.period.clone());
         let mut kinds = Vec::new();
         for (step, pairs) in &self.family.steps {
+            let pairs = wanted(pairs);
+            if pairs.is_empty() {
+                continue;
+            }
             // A lattice whose period the main lobe nearly fills is quickly answered, pair by pair.
             let Some(plan) = plan.on_lattice(&period, step, rho) else { return Ok(None) };
-            kinds.push(Kind { question: self.question(epsilon, Some(step)), plan, pairs: pairs.clone(), own: None });
+            kinds.push(Kind { question: self.question(epsilon, Some(step)), plan, pairs, own: None });
         }
         let on_line = plan.with_period(&period, rho);
-        if !self.family.on_line.is_empty() {
-            kinds.push(Kind {
-                question: question.clone(),
-                plan: on_line.clone(),
-                pairs: self.family.on_line.clone(),
-                own: None,
-            });
+        let pairs = wanted(&self.family.on_line);
+        if !pairs.is_empty() {
+            kinds.push(Kind { question: question.clone(), plan: on_line.clone(), pairs, own: None });
+        }
+        if kinds.is_empty() {
+            return Ok(None);
         }
         match self.with_side_lobes(kinds) {
             Err(Error::Unsweepable { .. }) => {
-                let all = Kind { question, plan: on_line, pairs: self.family.units(), own: None };
+                let all = Kind { question, plan: on_line, pairs: wanted(&self.family.units()), own: None };
                 self.with_side_lobes(vec![all]).map(Some)
             }
             other => other.map(Some),
@@ -176,12 +191,14 @@ impl SievedFamily {
         self.members.par_iter().zip(wanted).map(of_member).collect()
     }
 
-    /// The sieves for some pairs, and whether there is one for each pair: those of the doubles of their members, unless a
-    /// member repeats itself so soon that its double does though the pair does not.
+    /// The sieves for some pairs, and whether there is one for each pair: those of the doubles of their members, unless the
+    /// pairs are few, whose own sieves leave less over, or a member repeats itself so soon that its double does though the
+    /// pair does not.
     fn to_sieve(&self, pairs: &[Pair], lattice: bool) -> Result<(Vec<Arc<SumSieve>>, bool)> {
         let members: BTreeSet<usize> = pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
         let coarse = |member: &usize| self.family.members[*member].step().is_some_and(|step| step.to_f64() > FINE);
-        if (lattice || members.iter().any(coarse)) && pairs.len() <= MOST_SIEVED {
+        let few = pairs.len() <= members.len().max(FEW_PAIRS);
+        if few || (lattice || members.iter().any(coarse)) && pairs.len() <= MOST_SIEVED {
             return Ok((pairs.iter().map(|pair| self.unit(*pair)).collect::<Result<_>>()?, true));
         }
         Ok((members.into_iter().map(|member| Arc::clone(&self.doubles[member])).collect(), false))

@@ -11,9 +11,6 @@ use crate::{
     loss::{answer::Pair, sieve::SumSieve},
 };
 
-/// The precision of the balls before they become doubles.
-pub(super) const BITS: u32 = 64;
-
 /// A family with the sieves of its sums.
 #[derive(Debug)]
 pub(super) struct SievedFamily {

@@ -1,0 +1,208 @@
+//! Complex numbers near doubles, or near sums of two doubles, which carry how near they are.
+
+use num_complex::Complex64;
+use rug::Float;
+
+use crate::numeric::{ball::ComplexBall, enclosure::Enclosure, twofold::Twofold};
+
+/// A complex number with a bound for its error.
+pub(super) trait Near: Copy + Send + Sync {
+    /// Sums of the real parts of products.
+    type Sum: NearSum<Self>;
+
+    /// A real number.
+    fn real(value: &Enclosure) -> Self;
+    /// z w.
+    fn mul(self, other: Self) -> Self;
+}
+
+/// The sum of the real parts of products, with its error.
+pub(super) trait NearSum<N>: Default {
+    /// Adds Re(a b).
+    fn add(&mut self, a: N, b: N);
+    /// The sum, and how far it may be off.
+    fn total(&self) -> (Twofold, f64);
+}
+
+/// A ball of a complex number whose error is carried in doubles: |z| e for each product, in excess.
+fn error_of_product(a: (f64, f64), b: (f64, f64), rounding: f64) -> f64 {
+    // With |a'| <= |a| + e_a: |a' b' - a b| <= |a| e_b + |b| e_a + e_a e_b. The last term pays for underflow.
+    let error = a.0 * b.1 + b.0 * a.1 + a.1 * b.1 + a.0 * b.0 * rounding;
+    error * (1.0 + 1e-12) + f64::MIN_POSITIVE
+}
+
+/// Near a double: 15 digits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NearDouble {
+    pub(super) value: Complex64,
+    pub(super) error: f64,
+}
+
+impl NearDouble {
+    /// A ball in doubles: the midpoint rounded, each part by half a unit in its last place at most.
+    pub(super) fn of(ball: &ComplexBall) -> Self {
+        let (re, im) = ball.middle();
+        let value = Complex64::new(re.to_f64(), im.to_f64());
+        NearDouble { value, error: (ball.radius() + value.norm() * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE }
+    }
+}
+
+impl Near for NearDouble {
+    type Sum = SumOfDoubles;
+
+    fn real(value: &Enclosure) -> Self {
+        let middle = value.approximate();
+        let width = Float::with_val(53, value.upper() - value.lower()).to_f64();
+        NearDouble { value: Complex64::new(middle, 0.0), error: (width + middle.abs() * f64::EPSILON) * (1.0 + 1e-12) }
+    }
+
+    /// The product of the doubles errs by less than sqrt(5) 2^-53 |a||b| (Brent, Percival & Zimmermann 2007).
+    fn mul(self, other: Self) -> Self {
+        let (a, b) = ((self.value.norm(), self.error), (other.value.norm(), other.error));
+        NearDouble { value: self.value * other.value, error: error_of_product(a, b, 1.2 * f64::EPSILON) }
+    }
+}
+
+/// A sum in doubles.
+#[derive(Default)]
+pub(super) struct SumOfDoubles {
+    value: f64,
+    error: f64,
+    size: f64,
+    terms: f64,
+}
+
+impl NearSum<NearDouble> for SumOfDoubles {
+    fn add(&mut self, a: NearDouble, b: NearDouble) {
+        let (size_a, size_b) = (a.value.re.abs() + a.value.im.abs(), b.value.re.abs() + b.value.im.abs());
+        self.value += a.value.re * b.value.re - a.value.im * b.value.im;
+        self.error += (size_a + a.error) * b.error + a.error * size_b;
+        self.size += size_a * size_b;
+        self.terms += 1.0;
+    }
+
+    /// Each term errs by 2 units of 2^-53 of |a||b|, and each addition by one of what is summed so far.
+    fn total(&self) -> (Twofold, f64) {
+        let rounding = self.size * (self.terms + 4.0) * f64::EPSILON;
+        (Twofold::double(self.value), (self.error + rounding) * (1.0 + 1e-6) + f64::MIN_POSITIVE)
+    }
+}
+
+/// Near the sum of two doubles: 30 digits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NearTwofold {
+    re: Twofold,
+    im: Twofold,
+    error: f64,
+}
+
+impl NearTwofold {
+    /// A ball in sums of two doubles: each part of the midpoint is off by 2^-106 of itself at most.
+    pub(super) fn of(ball: &ComplexBall) -> Self {
+        let (re, im) = ball.middle();
+        let near = NearTwofold { re: Twofold::nearest(re), im: Twofold::nearest(im), error: 0.0 };
+        let error = (ball.radius() + near.size() * Twofold::ERROR) * (1.0 + 1e-12) + f64::MIN_POSITIVE;
+        NearTwofold { error, ..near }
+    }
+
+    /// At least the absolute value of the number of the two parts, by less than a relative 1e-12 too small.
+    fn size(&self) -> f64 {
+        Complex64::new(self.re.hi(), self.im.hi()).norm()
+    }
+
+    /// Re(a b), off by 5 |a||b| times the error of an operation at most: three operations, and |re re| + |im im| is at most
+    /// |a||b|.
+    fn re_of_product(self, other: Self) -> Twofold {
+        self.re.mul(other.re).add(self.im.mul(other.im).neg())
+    }
+}
+
+impl Near for NearTwofold {
+    type Sum = SumOfTwofolds;
+
+    fn real(value: &Enclosure) -> Self {
+        let bits = value.lower().prec().max(value.upper().prec()) + 2;
+        let middle = Float::with_val(bits, value.lower() + value.upper()) / 2;
+        let width = Float::with_val(53, value.upper() - value.lower()).to_f64();
+        let re = Twofold::nearest(&middle);
+        let error = (width + re.hi().abs() * Twofold::ERROR) * (1.0 + 1e-12) + f64::MIN_POSITIVE;
+        NearTwofold { re, im: Twofold::default(), error }
+    }
+
+    /// Each part errs as `re_of_product` says, so that the distance is at most sqrt(2) 5 < 8 times as large.
+    fn mul(self, other: Self) -> Self {
+        let (a, b) = ((self.size(), self.error), (other.size(), other.error));
+        NearTwofold {
+            re: self.re_of_product(other),
+            im: self.re.mul(other.im).add(self.im.mul(other.re)),
+            error: error_of_product(a, b, 8.0 * Twofold::ERROR),
+        }
+    }
+}
+
+/// A sum in sums of two doubles.
+#[derive(Default)]
+pub(super) struct SumOfTwofolds {
+    value: Twofold,
+    error: f64,
+    size: f64,
+    terms: f64,
+}
+
+impl NearSum<NearTwofold> for SumOfTwofolds {
+    fn add(&mut self, a: NearTwofold, b: NearTwofold) {
+        let (size_a, size_b) = (a.re.hi().abs() + a.im.hi().abs(), b.re.hi().abs() + b.im.hi().abs());
+        self.value = self.value.add(a.re_of_product(b));
+        self.error += (size_a + a.error) * b.error + a.error * size_b;
+        self.size += size_a * size_b;
+        self.terms += 1.0;
+    }
+
+    /// Each term errs by 5 units of |a||b|, and each addition by one of what is summed so far.
+    fn total(&self) -> (Twofold, f64) {
+        let rounding = self.size * (self.terms + 8.0) * Twofold::ERROR;
+        (self.value, (self.error + rounding) * (1.0 + 1e-6) + f64::MIN_POSITIVE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rug::Rational;
+
+    use super::*;
+    use crate::numeric::field::{Field, Real};
+
+    /// Products and sums of hundreds of numbers against exact arithmetic.
+    fn sums_are_as_near_as_they_say<N: Near>(of: impl Fn(&ComplexBall) -> N, bits: u32, near: f64) {
+        let number =
+            |k: i64| (Rational::from((k * 7919 % 1000 - 500, 997)), Rational::from((k * 104_729 % 1000 - 500, 991)));
+        let ball = |(re, im): &(Rational, Rational)| {
+            ComplexBall::new(Real::rational(re, bits), Real::rational(im, bits))
+        };
+        let third = Rational::from((1, 3));
+        let mut sum = N::Sum::default();
+        let mut exact = Rational::new();
+        for k in 1..500 {
+            let (a, b, c) = (number(k), number(3 * k + 1), number(k * k + 2));
+            // Re(a b c) / 3
+            let re = Rational::from(&a.0 * &b.0) - Rational::from(&a.1 * &b.1);
+            let im = Rational::from(&a.0 * &b.1) + Rational::from(&a.1 * &b.0);
+            exact += (re * &c.0 - im * &c.1) * &third;
+            let third = N::real(&Enclosure::rational(&third, bits));
+            sum.add(of(&ball(&a)).mul(of(&ball(&b))).mul(third), of(&ball(&c)));
+        }
+        let (value, error) = sum.total();
+        let off = (value.float().to_rational().unwrap() - exact).abs().to_f64();
+        assert!(off <= error && error < near, "{off} {error}");
+    }
+
+    #[test]
+    fn doubles_know_how_near_they_are() {
+        sums_are_as_near_as_they_say(NearDouble::of, 80, 1e-10);
+    }
+
+    #[test]
+    fn sums_of_two_doubles_know_how_near_they_are() {
+        sums_are_as_near_as_they_say(NearTwofold::of, 130, 1e-25);
+    }
+}
