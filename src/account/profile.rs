@@ -1,5 +1,7 @@
 //! The account of a mechanism: its privacy profile, delta as a function of epsilon and back, and its trade-off function.
 
+use std::cell::RefCell;
+
 use rayon::prelude::*;
 use rug::Rational;
 
@@ -135,13 +137,21 @@ pub struct Point {
 fn epsilon(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -> Result<Answer> {
     // The concentrated bound holds for every discrete Gaussian, so it is a ceiling.
     let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
-    let profile = Decreasing {
-        ln_approx: |epsilon: &Rational| evaluator.ln_hockey_stick_approx(epsilon),
-        enclose: |epsilon: &Rational, digits| Ok(evaluator.hockey_stick(epsilon, digits)?.value),
+    // The last answer is nearly always the proof at the upper end.
+    let last: RefCell<Option<(Rational, Answer)>> = RefCell::default();
+    let enclose = |epsilon: &Rational, digits| {
+        let answer = evaluator.hockey_stick(epsilon, digits)?;
+        let value = answer.value.clone();
+        last.replace(Some((epsilon.clone(), answer)));
+        Ok(value)
     };
+    let profile = Decreasing { ln_approx: |epsilon: &Rational| evaluator.ln_hockey_stick_approx(epsilon), enclose };
     let root = root::decreasing_root(&profile, delta, ceiling, digits)?;
     let upper = root.value.upper_rational().ok_or(Error::Unbounded { what: "epsilon" })?;
-    let proof = evaluator.hockey_stick(&upper, digits)?;
+    let proof = match last.take() {
+        Some((epsilon, proof)) if epsilon == upper => proof,
+        _ => evaluator.hockey_stick(&upper, digits)?,
+    };
     let only_one = matches!(evaluator, Evaluator::Sum(_));
     let method =
         if upper == 0 && only_one { Method::Immediate("delta(0) is below delta already") } else { proof.method };

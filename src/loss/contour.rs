@@ -88,16 +88,10 @@ impl Contours {
         (!plan.exhausted).then(|| plan.evaluated())
     }
 
-    /// The same for a hockey stick, by the kernel that takes the fewest.
-    pub(crate) fn hockey_stick_nodes(&self, epsilon: &Rational, digits: u32) -> Option<i64> {
-        self.nodes(&self.choose(epsilon, digits).ok()?.question, digits)
-    }
-
-    /// E[(1 - exp(epsilon - L))_+] for an epsilon that some loss exceeds.
+    /// E[(1 - exp(epsilon - L))_+] for an epsilon that some loss exceeds, by a choice made for as many digits.
     ///
     /// Where the answer is close to one and the lattice step is at most 50, one minus it is as accurate too.
-    pub(crate) fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        let choice = self.choose(epsilon, digits)?;
+    pub(crate) fn hockey_stick(&self, choice: Choice, digits: u32) -> Result<Answer> {
         let (value, proof) = self.certify(&choice.question, digits)?;
         let proof = ContourProof { lattice_refused: choice.lattice_refused, ..proof };
         if choice.question.kernel != Kernel::Complement {
@@ -126,7 +120,7 @@ impl Contours {
 
     /// The kernel for a hockey stick: on the lattice where its period can be swept at a bearable cost, else on the
     /// line; right of both poles, or between them where that takes fewer nodes.
-    fn choose(&self, epsilon: &Rational, digits: u32) -> Result<Choice> {
+    pub(crate) fn choose(&self, epsilon: &Rational, digits: u32) -> Result<Choice> {
         const AFFORDABLE: i64 = 200_000;
         let ln_share = ln_share(digits);
         let plan = |question: &Question| self.search(question).plan(ln_share, None);
@@ -211,8 +205,9 @@ impl Contours {
 }
 
 /// A question on the lattice or on the line, and why.
-struct Choice {
-    question: Question,
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    pub question: Question,
     lattice_refused: Option<String>,
 }
 

@@ -14,6 +14,7 @@
 //! sharply enough, the pairs that may attain it are answered one by one.
 
 use std::{
+    cell::OnceCell,
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -129,15 +130,21 @@ impl SumEvaluator {
             let met = value.is_tight(digits);
             return Ok(Answer { value, method: Method::ClosedForm, met });
         }
-        let by_contour = || self.contours.hockey_stick(epsilon, digits);
+        let question = Question::hockey_stick(self.sum(), epsilon);
+        let choice = OnceCell::new();
+        let choose = || choice.get_or_init(|| self.contours.choose(epsilon, digits));
+        let is_short = || self.contours.is_short(&question, digits);
+        let nodes = || self.contours.nodes(&choose().as_ref().ok()?.question, digits);
+        let engine = self.engine(&Query::HockeyStick(epsilon.clone()), digits, is_short, nodes);
+        let by_contour = || self.contours.hockey_stick(choose().clone()?, digits);
         let by_atoms = |atoms: &Atoms| Ok(atoms.hockey_stick(epsilon, digits)?.into());
-        self.by_either(self.hockey_stick_engine(epsilon, digits), by_contour, by_atoms, digits)
+        self.by_either(engine, by_contour, by_atoms, digits)
     }
 
     /// The same by a contour, whatever the lists would cost.
     #[cfg(test)]
     pub(crate) fn by_contour(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        self.contours.hockey_stick(epsilon, digits)
+        self.contours.hockey_stick(self.contours.choose(epsilon, digits)?, digits)
     }
 
     /// P[L >= l0] for the first lattice value l0 >= z; refused where a term is continuous.
@@ -172,10 +179,14 @@ impl SumEvaluator {
         self.by_either(engine, by_contour, by_atoms, digits)
     }
 
-    /// The trade-off function at the type I error alpha, from 0 to 1, from lists of atoms; `None` if a term is continuous or
-    /// the lists would be too long. `at_once`: also if tails by a contour do as well, because the whole period is short or
+    /// The trade-off function at the type I error alpha, between 0 and 1, in closed form where all noise is continuous, else from
+    /// lists of atoms; `None` if a term is continuous or the lists would be too long. `at_once`: also if tails by a contour do as well, because the whole period is short or
     /// the lists are not.
     pub fn tradeoff(&self, alpha: &Rational, digits: u32, at_once: bool) -> Result<Option<Answer>> {
+        if self.is_gaussian() {
+            let value = gaussian::tradeoff(self.sum().rho(), alpha, digits)?;
+            return Ok(Some(Answer { met: value.is_tight(digits), value, method: Method::ClosedForm }));
+        }
         let Some(atoms) = &self.atoms else { return Ok(None) };
         let question = Question::tail(Kernel::UpperTail, self.sum(), self.sum().rho())?;
         if at_once && self.contours.is_short(&question, digits) {
@@ -198,16 +209,22 @@ impl SumEvaluator {
         if self.is_gaussian() {
             return Ok(gaussian::ln_hockey_stick_approx(self.sum().rho(), epsilon));
         }
-        if let (Some(atoms), Engine::Atoms) = (&self.atoms, self.hockey_stick_engine(epsilon, DIGITS))
-            && let Ok(ln) = atoms.ln_hockey_stick_approx(epsilon)
-        {
+        let question = Question::hockey_stick(self.sum(), epsilon);
+        let cost = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), DIGITS).seconds;
+        let atoms = self.atoms.as_ref().filter(|_| !self.contours.is_short(&question, DIGITS));
+        let atoms = atoms.map(|atoms| (atoms, cost(atoms)));
+        let listed = |most: f64| {
+            let affordable = atoms.filter(|(_, seconds)| *seconds <= most);
+            affordable.and_then(|(atoms, _)| atoms.ln_hockey_stick_approx(epsilon).ok())
+        };
+        if let Some(ln) = listed(QUICK_SECONDS) {
             return Ok(ln);
         }
-        let lattice = Question::hockey_stick(self.sum(), epsilon);
-        match self.contours.ln_approx(&lattice) {
-            Err(Error::Unsweepable { .. }) if lattice.step.is_some() => self.contours.ln_approx(&lattice.on_line()),
+        let by_contour = match self.contours.ln_approx(&question) {
+            Err(Error::Unsweepable { .. }) if question.step.is_some() => self.contours.ln_approx(&question.on_line()),
             answer => answer,
-        }
+        };
+        by_contour.or_else(|error| listed(MOST_SECONDS).ok_or(error))
     }
 
     /// ln of E[exp(-L); L >= z], in doubles: an approximation without proof.
@@ -216,16 +233,6 @@ impl SumEvaluator {
             return Ok(f64::NEG_INFINITY);
         }
         self.contours.ln_approx(&Question::tail(Kernel::TiltedTail, self.sum(), z)?)
-    }
-
-    fn hockey_stick_engine(&self, epsilon: &Rational, digits: u32) -> Engine {
-        let question = Question::hockey_stick(self.sum(), epsilon);
-        self.engine(
-            &Query::HockeyStick(epsilon.clone()),
-            digits,
-            || self.contours.is_short(&question, digits),
-            || self.contours.hockey_stick_nodes(epsilon, digits),
-        )
     }
 
     /// The engine of a question: `is_short` tells of its contour whether the whole period may be summed, `nodes` how many
@@ -339,14 +346,12 @@ impl FamilyEvaluator {
         Ok(if refined.met || narrower { refined } else { by_common })
     }
 
-    /// The same for more digits than doubles carry: the common contour tells which units may be the largest, and each of
+    /// The same for many more digits: the common contour tells which units may be the largest, and each of
     /// them is answered by itself, however many they are.
     pub fn hockey_stick_one_by_one(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        // Few enough that the first attempt of the common contour gives them.
-        const ENOUGH_TO_TELL: u32 = 10;
         // Many units may need a sweep each, which would fill the memory.
         let forgotten = |pair: Pair| Ok(Arc::new(SumEvaluator::new(self.family.sum(pair)?)));
-        match self.common.by_one_contour(epsilon, digits.min(ENOUGH_TO_TELL))? {
+        match self.common.by_one_contour(epsilon, digits)? {
             Some((largest, contenders)) if largest.value.is_tight(digits) => {
                 let method = Box::new(Method::Contour(largest.proof));
                 let method = Method::Worst { pair: largest.pair, contenders: contenders.len(), method };

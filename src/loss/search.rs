@@ -172,7 +172,8 @@ impl<'a> ContourSearch<'a> {
         };
         // Bounded losses shorter than the period have no stationary point: the bound falls for ever, so far is enough.
         let far = c + 1000.0 / self.step.unwrap_or(1.0);
-        let above = stationary(1.0);
+        let endless = self.rho == 0.0 && self.at + period >= self.sum.offset().to_f64();
+        let above = if endless { far } else { stationary(1.0) };
         let above = if above > 1e200 { far } else { above };
         let below = stationary(-1.0).max(low).min(c - (1.0 / period).min((c - low) / 2.0));
         let above = above.min(high).max(c + (1.0 / period).min((high - c) / 2.0));
