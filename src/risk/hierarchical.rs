@@ -207,7 +207,9 @@ impl Hierarchy {
         let mut bits = bits(digits, 72);
         loop {
             let posterior = self.attempt(noisy, noisy_others, bits, digits)?;
-            if posterior.met || bits >= MOST_BITS {
+            // No precision helps against an underflow.
+            let underflows = *posterior.present.lower() == 0 && *posterior.present.upper() < f64::MIN_POSITIVE;
+            if posterior.met || underflows || bits >= MOST_BITS {
                 return Ok(posterior);
             }
             bits *= 2;
