@@ -67,8 +67,7 @@ impl FarField {
     pub(super) fn new<'a>(groups: impl Iterator<Item = (&'a FactorBound, &'a Rational)>) -> Self {
         let periodic = groups.filter(|(bound, _)| bound.periodic);
         let average = |bound: &FactorBound| Average { period: bound.period(), mean: bound.mean() };
-        let mut groups: Vec<(Average, &Rational)> =
-            periodic.map(|(bound, weight)| (average(bound), weight)).collect();
+        let mut groups: Vec<(Average, &Rational)> = periodic.map(|(bound, weight)| (average(bound), weight)).collect();
         groups.sort_by(|a, b| a.0.mean.total_cmp(&b.0.mean));
         let least = &groups[..groups.len().min(PAIRED)];
         let mut pairs = Vec::new();

@@ -29,7 +29,9 @@ pub(crate) fn hockey_stick(rho: &Rational, epsilon: &Rational, digits: u32) -> E
         // The squares of the arguments differ by epsilon, so that exp(epsilon) erfc(far) is exp(-near^2) times the scaled
         // function: far out neither factor of the first form is a floating-point number.
         let right = match scaled_erfc(&far, bits) {
-            Some(scaled) => real(&-(Rational::from(less.square_ref()) / Rational::from(rho * 4_u32))).exp().mul(&scaled),
+            Some(scaled) => {
+                real(&-(Rational::from(less.square_ref()) / Rational::from(rho * 4_u32))).exp().mul(&scaled)
+            }
             None => real(epsilon).exp().mul(&far.erfc()),
         };
         let delta = left.sub(&right).div(&Enclosure::double(2.0, bits)).clamp(0.0, 1.0);
@@ -76,7 +78,8 @@ pub(crate) fn tradeoff(rho: &Rational, alpha: &Rational, digits: u32) -> Result<
     let mut asked = digits + 3;
     loop {
         let bits = precision::bits(asked, 64);
-        let distance = if tail == 1 { Enclosure::rational(&Rational::new(), bits) } else { inverse_erfc(&tail, asked)? };
+        let distance =
+            if tail == 1 { Enclosure::rational(&Rational::new(), bits) } else { inverse_erfc(&tail, asked)? };
         let shift = Enclosure::rational(rho, bits).sqrt();
         let at = if mirrored { shift.add(&distance) } else { shift.sub(&distance) };
         let beta = at.erfc().div(&Enclosure::double(2.0, bits)).clamp(0.0, 1.0);

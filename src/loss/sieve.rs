@@ -463,13 +463,15 @@ mod tests {
         let target = |to| Target { from: 11.0, to, cut: 13.0, resolution: 0.5, budget: BUDGET };
         let sieve = SumSieve::new(&sum);
         let mut shared = 0;
-        for (to, end) in [(900.0, 1000.0), (5000.0, f64::INFINITY), (3000.0, 3000.0), (100.0, 200.0), (4000.0, 4096.0)] {
+        for (to, end) in [(900.0, 1000.0), (5000.0, f64::INFINITY), (3000.0, 3000.0), (100.0, 200.0), (4000.0, 4096.0)]
+        {
             let swept = sieve.remembered_sweep(&target(to), end);
             let alone = SumSieve::new(&sum).remembered_sweep(&target(to), end);
             let shown = |swept: &Swept| format!("{:?} {}", swept.survivors, swept.reached);
             assert_eq!(shown(&swept), shown(&alone), "{to} {end}");
             let remembered = sieve.remembered.lock().unwrap();
-            shared = remembered.values().flat_map(|known| &known.sweep.octaves).filter(|o| Arc::strong_count(o) > 1).count();
+            shared =
+                remembered.values().flat_map(|known| &known.sweep.octaves).filter(|o| Arc::strong_count(o) > 1).count();
         }
         assert!(shared >= 8, "{shared}");
     }

@@ -176,9 +176,8 @@ mod tests {
     fn sums_are_as_near_as_they_say<N: Near>(of: impl Fn(&ComplexBall) -> N, bits: u32, near: f64) {
         let number =
             |k: i64| (Rational::from((k * 7919 % 1000 - 500, 997)), Rational::from((k * 104_729 % 1000 - 500, 991)));
-        let ball = |(re, im): &(Rational, Rational)| {
-            ComplexBall::new(Real::rational(re, bits), Real::rational(im, bits))
-        };
+        let ball =
+            |(re, im): &(Rational, Rational)| ComplexBall::new(Real::rational(re, bits), Real::rational(im, bits));
         let third = Rational::from((1, 3));
         let mut sum = N::Sum::default();
         let mut exact = Rational::new();
