@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     nmf: Option<PathBuf>,
     #[command(flatten)]
-    survey: super::estimate_nmf::Args,
+    survey: super::estimate_nmf::SurveyArgs,
     /// One JSON object
     #[arg(long)]
     json: bool,

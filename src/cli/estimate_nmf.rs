@@ -44,7 +44,7 @@ enum Written {
 
 /// Options that go with --nmf.
 #[derive(clap::Args)]
-pub struct Args {
+pub struct SurveyArgs {
     /// With --nmf: which constraints are kept
     #[arg(long, value_enum, value_name = "WHICH")]
     constraints: Option<Kept>,
@@ -71,7 +71,7 @@ pub struct Args {
     format: Option<Written>,
 }
 
-impl Args {
+impl SurveyArgs {
     /// An option that was given, if any.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
@@ -88,7 +88,7 @@ impl Args {
     }
 }
 
-pub fn run(args: &Args, nmf: &Path, release: &str, out: &Path, json: bool) -> Result<Exit> {
+pub fn run(args: &SurveyArgs, nmf: &Path, release: &str, out: &Path, json: bool) -> Result<Exit> {
     let release = Release::find(release).context("--release")?;
     let constraints = match args.constraints.unwrap_or(Kept::All) {
         Kept::None => Constraints::None,
@@ -148,7 +148,7 @@ pub fn run(args: &Args, nmf: &Path, release: &str, out: &Path, json: bool) -> Re
     Ok(Exit::Done)
 }
 
-fn areas(args: &Args, form: Form) -> Result<AreaSource> {
+fn areas(args: &SurveyArgs, form: Form) -> Result<AreaSource> {
     if let Some(file) = &args.areas {
         return Ok(AreaSource::Given(Areas::read(file).context("--areas")?));
     }
@@ -169,7 +169,7 @@ fn areas(args: &Args, form: Form) -> Result<AreaSource> {
     Ok(if digits.is_empty() { AreaSource::None } else { AreaSource::Digits(digits) })
 }
 
-fn queries(args: &Args, release: &Release) -> Vec<String> {
+fn queries(args: &SurveyArgs, release: &Release) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let of_release = || release.levels.iter().flat_map(|level| &level.queries).map(|query| query.name.clone());
     let given = args.queries.iter().flat_map(|name| match name.as_str() {
@@ -184,7 +184,7 @@ fn queries(args: &Args, release: &Release) -> Vec<String> {
     if names.is_empty() { vec!["total".to_string()] } else { names }
 }
 
-fn levels(args: &Args, release: &Release) -> Result<Vec<usize>> {
+fn levels(args: &SurveyArgs, release: &Release) -> Result<Vec<usize>> {
     if args.level.is_empty() {
         return Ok((0..release.levels.len() - 1).collect());
     }
@@ -195,7 +195,7 @@ fn levels(args: &Args, release: &Release) -> Result<Vec<usize>> {
     args.level.iter().map(find).collect()
 }
 
-fn states(args: &Args) -> Result<Option<Vec<u32>>> {
+fn states(args: &SurveyArgs) -> Result<Option<Vec<u32>>> {
     let state = |text: &String| {
         let number = text.parse::<u32>().ok().filter(|number| *number < 100);
         number.with_context(|| format!("--states {text}: expected the two digits of a state, as 44"))
