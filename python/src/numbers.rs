@@ -56,8 +56,10 @@ impl<'py> FromPyObject<'_, 'py> for Numbers {
         if value.is_instance_of::<PyString>() {
             return Ok(Numbers(vec![number(&value)?]));
         }
-        let is_array = value.hasattr("ndim")?;
-        if !is_array && !value.hasattr("__iter__")? {
+        // numpy's scalars have dimensions too: none.
+        let dimensions = value.getattr_opt("ndim")?.map(|ndim| ndim.extract::<usize>()).transpose()?;
+        let is_array = dimensions.is_some();
+        if dimensions == Some(0) || !is_array && !value.hasattr("__iter__")? {
             return Ok(Numbers(vec![number(&value)?]));
         }
         one_dimensional(&value)?;

@@ -86,6 +86,21 @@ def test_curves_contain_single_answers_and_take_any_array() -> None:
     assert (account.profile(integers)[0] == lower).all() and (account.profile(list(range(11)))[1] == upper).all()
     assert (account.profile([Fraction(5), "5", 5.0])[0] == lower[5]).all()
     assert account.profile([])[0].shape == (0,) and account.profile(3)[0].shape == (1,)
+    assert account.profile(numpy.float64(5))[0] == account.profile(numpy.array(5))[0] == lower[5]
+    for wrong, error in (
+        (epsilons.reshape(1, 11), ValueError),
+        (numpy.array([1, numpy.nan]), ValueError),
+        (numpy.array([1, -1.0]), ValueError),
+        ([1, numpy.inf], ValueError),
+        (numpy.array([True]), TypeError),
+        (numpy.array([1j]), TypeError),
+        (numpy.array(["1"]), TypeError),
+        (numpy.array(["2020-04-01"], dtype="datetime64[D]"), TypeError),
+        ([[1]], TypeError),
+        ([None], TypeError),
+    ):
+        with pytest.raises(error):
+            account.profile(wrong)  # type: ignore[arg-type]
     alphas = numpy.linspace(0, 1, 5)
     low, high = account.tradeoff(alphas)
     assert (low[0], high[0]) == (1, 1) and high[-1] == 0 and (low <= high).all() and (numpy.diff(low) < 0).all()
