@@ -18,11 +18,10 @@ use dp_assay::{
         schema::{Geography, IterationCode, IterationLevel, Pass, RegionType, SafeTabConfig, ValidationReport},
         synthetic::{Population, write_geography},
         tabulate::{
-            Job, Outcome,
+            Job, Outcome, Records, UnfinishedDraw,
             coterminous::Coterminous,
             levels::{CountNoise, TabulatedLevel},
             output::ReleaseTables,
-            release_folder::UnfinishedDraw,
             two_stage::Tabulation,
         },
     },
@@ -90,7 +89,7 @@ fn from_persons_to_a_release(criterion: &mut Criterion) {
     let mut job = Job {
         config: production.join("config.json"),
         specification: production,
-        persons: PathBuf::new(),
+        records: Records::Persons(PathBuf::new()),
         geography: folder.path().join("GRF-C.txt"),
         out: folder.path().join("release"),
         delta: "1e-10".parse().expect("a delta"),
@@ -107,8 +106,9 @@ fn from_persons_to_a_release(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("from persons to a release");
     group.sample_size(10);
     for (name, count) in [("1 million", 1_000_000), ("10 million", 10_000_000)] {
-        job.persons = folder.path().join(name);
-        population.write(count, &job.persons, |_| {}).expect("persons");
+        let persons = folder.path().join(name);
+        population.write(count, &persons, |_| {}).expect("persons");
+        job.records = Records::Persons(persons);
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 let outcome = job.run(&mut |_| {}).expect("a release");

@@ -4,16 +4,20 @@
 //! cargo run --release --example make-examples -- data/examples/safetab
 //! ```
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::{Context, Result};
 use dp_assay::safetab::{
     groups::Specification,
-    schema::{Geography, RegionType, SafeTabConfig, ValidationReport},
+    schema::{
+        Combination, Geography, Granularity, HouseholdConfig, IterationCode, IterationLevel, RaceEthCode, RegionType,
+        SafeTabConfig, ValidationReport,
+    },
     synthetic::Population,
 };
 
 const PERSONS: u64 = 500;
+const HOUSEHOLDS: u64 = 300;
 const SEED: u64 = 2020;
 
 /// Codes and their names. Those of the coast are ethnicities.
@@ -183,8 +187,92 @@ pub fn write_examples(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The configuration of households: both tables have the same budgets and thresholds.
+fn household_config() -> String {
+    let mut text = "{\n  \"max_race_codes\": 8,\n".to_string();
+    for table in ["t3", "t4"] {
+        for region_type in RegionType::ALL {
+            let key = region_type.name().to_lowercase().replace('-', "_");
+            let (one, two) = match region_type {
+                RegionType::Aiannh => ("0", "0.5"),
+                RegionType::Usa | RegionType::State | RegionType::PrState => ("0.25", "2"),
+                _ => ("0.25", "0.5"),
+            };
+            for (level, budget) in [(1, one), (2, two)] {
+                text += &format!("  \"privacy_budget_h_{table}_level_{level}_{key}\": {budget},\n");
+            }
+        }
+    }
+    for (table, list) in [("t3", "[50, 150, 300]"), ("t4", "[50]")] {
+        let of_type = |kind: &RegionType| [1, 2].map(|level| format!("    \"({kind}, {level})\": {list}"));
+        let lines: Vec<String> = RegionType::ALL.iter().flat_map(of_type).collect();
+        text += &format!("  \"thresholds_h_{table}\": {{\n{}\n  }},\n", lines.join(",\n"));
+    }
+    text += "  \"allow_negative_counts\": true,\n  \"run_us\": true,\n  \"run_pr\": true,\n  \"reader\": \"csv\",\n  \
+             \"state_filter_us\": [\"01\", \"02\"],\n  \"privacy_defn\": \"zcdp\"\n}\n";
+    text
+}
+
+/// Invented totals T1: three persons for each household of a group, and none below the states where there are few.
+fn totals(records: &str, specification: &Specification, geography: &Geography) -> Result<String> {
+    let mut text = "REGION_ID|REGION_TYPE|ITERATION_CODE|COUNT\n".to_string();
+    let fields = |row: &str| -> Vec<String> { row.split('|').map(str::to_string).collect() };
+    let code = |field: &String| RaceEthCode::read(field.as_bytes());
+    let mut households = Vec::new();
+    for row in records.lines().skip(1).map(fields) {
+        let block = geography.find(row[..4].concat().parse()?).context("a block")?;
+        let races: Vec<RaceEthCode> = row[5..13].iter().filter_map(code).collect();
+        households.push((block, Combination::new(races, code(&row[13]).context("an ethnicity")?)));
+    }
+    for region_type in RegionType::ALL {
+        let granularity = region_type.granularity();
+        for level in IterationLevel::ALL {
+            let mut counts: BTreeMap<(u32, IterationCode), i64> = BTreeMap::new();
+            let never_suppressed = granularity == Granularity::Detailed;
+            for key in specification.key_set(granularity, level).iter().filter(|_| never_suppressed) {
+                (0..geography.entities(region_type).len() as u32).for_each(|region| {
+                    counts.insert((region, key.iteration), 0);
+                });
+            }
+            for (block, combination) in &households {
+                let Some(region) = geography.region(*block, region_type) else { continue };
+                for iteration in specification.iterations(combination, granularity, level)? {
+                    *counts.entry((region, iteration)).or_default() += 3;
+                }
+            }
+            for ((region, iteration), count) in counts {
+                if never_suppressed || count > 9 {
+                    let region = &geography.entities(region_type)[region as usize];
+                    text += &format!("{region}|{region_type}|{iteration}|{count}\n");
+                }
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// Writes the files of households into a folder; the others are those of the example of persons.
+pub fn write_household_examples(persons: &Path, folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let put = |name: &str, text: &str| fs::write(folder.join(name), text).with_context(|| name.to_string());
+    put("config.json", &household_config())?;
+    let mut report = ValidationReport::new();
+    let read = HouseholdConfig::read(&folder.join("config.json"), &mut report).and_then(|config| {
+        let specification = Specification::read(persons, &config, &mut report);
+        specification.zip(Geography::read(&persons.join("GRF-C.txt"), &config, &mut report))
+    });
+    report.into_result()?;
+    let (specification, geography) = read.context("the example is not read")?;
+    let records = folder.join("household-records.txt");
+    Population::new(&geography, &specification, SEED)?.write_households(HOUSEHOLDS, &records, |_| {})?;
+    let records = fs::read_to_string(&records)?;
+    put("pop-group-totals.txt", &totals(&records, &specification, &geography)?)
+}
+
 #[allow(dead_code)]
 fn main() -> Result<()> {
     let folder = std::env::args_os().nth(1).context("which folder? For example data/examples/safetab")?;
-    write_examples(Path::new(&folder))
+    let folder = Path::new(&folder);
+    write_examples(folder)?;
+    write_household_examples(folder, &folder.with_file_name("safetab-h"))
 }

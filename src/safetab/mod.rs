@@ -32,10 +32,10 @@
 
 pub mod cell_noise;
 pub mod groups;
+pub mod household_tables;
 pub mod schema;
 pub mod suppression;
 pub mod synthetic;
 pub mod tables;
-#[cfg(feature = "tabulate")]
 pub mod tabulate;
 pub mod tuning;

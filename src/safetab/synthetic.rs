@@ -1,4 +1,4 @@
-//! Invented persons in the bureau's format, to rehearse a run with: any number, the same for the same seed.
+//! Invented persons and households in the bureau's format, to rehearse a run with: any number, the same for the same seed.
 //!
 //! Nothing about them is taken from a census, but they are skewed like one: one block in four is empty and few are large;
 //! most persons report one code, mostly from the same part of the codes, and some report up to eight.
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::{
     groups::{IterationKind, Specification},
-    schema::{Geography, HEADINGS, RaceEthCode},
+    schema::{Geography, HEADINGS, HOUSEHOLD_HEADINGS, RaceEthCode},
 };
 use crate::{
     error::{Error, Result},
@@ -32,7 +32,11 @@ const PARTS: [u64; 9] = [60, 6, 12, 5, 6, 4, 3, 2, 2];
 /// The largest weight of a block; the smallest is 1.
 const LARGEST_BLOCK: u64 = 2000;
 
-/// A population that persons are drawn from.
+/// The weights of the types of household, 1 to 5, and of the tenures, 1 to 4.
+const HOUSEHOLD_TYPES: [u64; 5] = [47, 5, 13, 28, 7];
+const TENURES: [u64; 4] = [42, 22, 34, 2];
+
+/// A population that persons and households are drawn from.
 #[derive(Clone, Debug)]
 pub struct Population<'a> {
     geography: &'a Geography,
@@ -43,6 +47,8 @@ pub struct Population<'a> {
     race: WeightedDraw,
     ethnicities: Vec<RaceEthCode>,
     ethnicity: WeightedDraw,
+    household_type: WeightedDraw,
+    tenure: WeightedDraw,
     seed: u64,
 }
 
@@ -78,17 +84,46 @@ impl<'a> Population<'a> {
             races,
             ethnicities,
             ethnicity: WeightedDraw::new(ethnicity),
+            household_type: WeightedDraw::new(HOUSEHOLD_TYPES.to_vec()),
+            tenure: WeightedDraw::new(TENURES.to_vec()),
             seed,
         })
     }
 
     /// Writes a person-records.txt of `count` persons: whole, or not at all. `progress` is told how many were written.
     pub fn write(&self, count: u64, path: &Path, progress: impl FnMut(u64)) -> Result<()> {
-        write_whole(path, |out| self.write_rows(count, out, progress).map_err(|why| file_error(path, why)))
+        let row = |source: &mut Source, text: &mut Vec<u8>| self.person(source, text);
+        self.write_records(count, path, &HEADINGS.join("|"), row, progress)
     }
 
-    fn write_rows(&self, count: u64, out: &mut dyn Write, mut progress: impl FnMut(u64)) -> std::io::Result<()> {
-        writeln!(out, "{}", HEADINGS.join("|"))?;
+    /// Writes a household-records.txt of `count` households: whole, or not at all. `progress` is told how many were written.
+    pub fn write_households(&self, count: u64, path: &Path, progress: impl FnMut(u64)) -> Result<()> {
+        let row = |source: &mut Source, text: &mut Vec<u8>| self.household(source, text);
+        self.write_records(count, path, &HOUSEHOLD_HEADINGS.join("|"), row, progress)
+    }
+
+    fn write_records(
+        &self,
+        count: u64,
+        path: &Path,
+        headings: &str,
+        row: impl Fn(&mut Source, &mut Vec<u8>) + Sync,
+        progress: impl FnMut(u64),
+    ) -> Result<()> {
+        let write = |out: &mut dyn Write| {
+            writeln!(out, "{headings}")?;
+            self.write_rows(count, out, row, progress)
+        };
+        write_whole(path, |out| write(out).map_err(|why| file_error(path, why)))
+    }
+
+    fn write_rows(
+        &self,
+        count: u64,
+        out: &mut dyn Write,
+        row: impl Fn(&mut Source, &mut Vec<u8>) + Sync,
+        mut progress: impl FnMut(u64),
+    ) -> std::io::Result<()> {
         let mut streams = Streams::with_insecure_seed(self.seed);
         // The first stream was used for the blocks.
         streams.take();
@@ -100,7 +135,7 @@ impl<'a> Population<'a> {
                 .collect();
             let rows = |(mut source, persons): (Source, u64)| {
                 let mut text = Vec::with_capacity(100 * persons as usize);
-                (0..persons).for_each(|_| self.person(&mut source, &mut text));
+                (0..persons).for_each(|_| row(&mut source, &mut text));
                 (text, persons)
             };
             let parts: Vec<(Vec<u8>, u64)> = sources.into_par_iter().map(rows).collect();
@@ -120,34 +155,59 @@ impl<'a> Population<'a> {
         let sex = if below(source, 100) < male { b'1' } else { b'2' };
         let is_householder = age >= 18 && below(source, 100) < 49;
         let geoid = self.geography.geoids()[self.blocks.draw(source)];
+        let (races, ethnicity) = self.codes(source);
+        push_digits::<3>(text, age as u64);
+        text.extend([b'|', sex]);
+        text.extend(if is_householder { &b"|True|"[..] } else { &b"|False|"[..] });
+        push_block(text, geoid);
+        push_codes(text, races, ethnicity);
+        text.push(b'\n');
+    }
+
+    /// Adds a row.
+    fn household(&self, source: &mut Source, text: &mut Vec<u8>) {
+        let geoid = self.geography.geoids()[self.blocks.draw(source)];
+        let (races, ethnicity) = self.codes(source);
+        push_block(text, geoid);
+        push_codes(text, races, ethnicity);
+        text.extend([b'|', b'1' + self.household_type.draw(source) as u8]);
+        text.extend([b'|', b'1' + self.tenure.draw(source) as u8, b'\n']);
+    }
+
+    /// Race codes, 0 for none, and an ethnicity code.
+    fn codes(&self, source: &mut Source) -> ([u16; 8], u16) {
         let mut races = [0; 8];
         let count = self.counts.draw(source) + 1;
         for race in &mut races[..count] {
             *race = self.races[self.race.draw(source)].number();
         }
-        let ethnicity = self.ethnicities[self.ethnicity.draw(source)].number();
-        push_digits::<3>(text, age as u64);
-        text.extend([b'|', sex]);
-        text.extend(if is_householder { &b"|True|"[..] } else { &b"|False|"[..] });
-        push_digits::<2>(text, geoid / 10_u64.pow(13));
-        text.push(b'|');
-        push_digits::<3>(text, geoid / 10_u64.pow(10) % 1000);
-        text.push(b'|');
-        push_digits::<6>(text, geoid / 10_000 % 1_000_000);
-        text.push(b'|');
-        push_digits::<4>(text, geoid % 10_000);
-        text.push(b'|');
-        // The bureau has 63 combinations of six races; here the parts of the codes stand for the races.
-        let parts = races[..count].iter().fold(0_u64, |parts, race| parts | 1 << (race / 1000 % 6));
-        push_digits::<2>(text, parts);
-        for race in races {
-            text.push(b'|');
-            if race == 0 { text.extend(b"Null") } else { push_digits::<4>(text, race.into()) }
-        }
-        text.push(b'|');
-        push_digits::<4>(text, ethnicity.into());
-        text.push(b'\n');
+        (races, self.ethnicities[self.ethnicity.draw(source)].number())
     }
+}
+
+/// The four columns of a block, and the bar after them.
+fn push_block(text: &mut Vec<u8>, geoid: u64) {
+    push_digits::<2>(text, geoid / 10_u64.pow(13));
+    text.push(b'|');
+    push_digits::<3>(text, geoid / 10_u64.pow(10) % 1000);
+    text.push(b'|');
+    push_digits::<6>(text, geoid / 10_000 % 1_000_000);
+    text.push(b'|');
+    push_digits::<4>(text, geoid % 10_000);
+    text.push(b'|');
+}
+
+/// The combined race, and the codes.
+fn push_codes(text: &mut Vec<u8>, races: [u16; 8], ethnicity: u16) {
+    // The bureau has 63 combinations of six races; here the parts of the codes stand for the races.
+    let parts = races.iter().filter(|race| **race > 0).fold(0_u64, |parts, race| parts | 1 << (race / 1000 % 6));
+    push_digits::<2>(text, parts);
+    for race in races {
+        text.push(b'|');
+        if race == 0 { text.extend(b"Null") } else { push_digits::<4>(text, race.into()) }
+    }
+    text.push(b'|');
+    push_digits::<4>(text, ethnicity.into());
 }
 
 /// A block in four is empty; else P[weight > w] falls as 1 / w.

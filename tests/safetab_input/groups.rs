@@ -227,5 +227,5 @@ fn the_specification_of_the_production_is_read() {
         }
         assert!(release.levels.iter().map(|level| &level.name).eq(&levels));
     }
-    assert_eq!(config.state_filter_us().len(), 51);
+    assert_eq!(config.scope().state_filter_us().len(), 51);
 }

@@ -13,7 +13,7 @@ use dp_assay::{
     safetab::{
         groups::{FILES, Iteration, IterationKind, Specification},
         schema::{
-            CheckedPersons, Combination, Geography, Granularity, HEADINGS, IterationCode, IterationLevel, Pass,
+            CheckedRecords, Combination, Geography, Granularity, HEADINGS, IterationCode, IterationLevel, Pass,
             Privacy, RaceEthCode, RegionType, Rule, SafeTabConfig, ValidationReport, check_persons,
         },
         synthetic::{Population, write_geography},
@@ -30,10 +30,12 @@ mod numbers;
 mod make_examples;
 
 mod broken;
+mod check;
 mod groups;
 mod rehearsal;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples/safetab");
+const HOUSEHOLD_EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples/safetab-h");
 
 impl Numbers {
     fn shuffle<T>(&mut self, all: &mut [T]) {
@@ -91,7 +93,7 @@ fn read_all(folder: &Path) -> (SafeTabConfig, Specification, Geography) {
     (config, specification, geography)
 }
 
-fn check(path: &Path, all: &(SafeTabConfig, Specification, Geography)) -> (CheckedPersons, ValidationReport) {
+fn check(path: &Path, all: &(SafeTabConfig, Specification, Geography)) -> (CheckedRecords, ValidationReport) {
     let mut report = ValidationReport::new();
     let persons = check_persons(path, &all.0, &all.1, &all.2, &mut report, |_| {});
     (persons, report)
@@ -108,16 +110,17 @@ fn code(number: u16) -> RaceEthCode {
 #[test]
 fn the_example_is_what_its_script_writes() {
     let folder = tempfile::tempdir().unwrap();
-    make_examples::write_examples(folder.path()).unwrap();
+    let [persons, households] = ["safetab", "safetab-h"].map(|name| folder.path().join(name));
+    make_examples::write_examples(&persons).unwrap();
+    make_examples::write_household_examples(&persons, &households).unwrap();
     let names =
         |folder: &Path| -> BTreeSet<_> { fs::read_dir(folder).unwrap().map(|at| at.unwrap().file_name()).collect() };
-    assert_eq!(names(folder.path()), names(Path::new(EXAMPLE)));
-    for name in names(folder.path()) {
-        assert_eq!(
-            fs::read(folder.path().join(&name)).unwrap(),
-            fs::read(Path::new(EXAMPLE).join(&name)).unwrap(),
-            "{name:?}"
-        );
+    for (made, stored) in [(persons, EXAMPLE), (households, HOUSEHOLD_EXAMPLE)] {
+        let stored = Path::new(stored);
+        assert_eq!(names(&made), names(stored));
+        for name in names(&made) {
+            assert_eq!(fs::read(made.join(&name)).unwrap(), fs::read(stored.join(&name)).unwrap(), "{name:?}");
+        }
     }
 }
 
@@ -131,8 +134,8 @@ fn the_example_is_without_fault() {
     assert_eq!(persons.united_states + persons.puerto_rico, 500);
     assert!(persons.puerto_rico > 10 && persons.combinations.len() > 30);
     let (config, specification, geography) = all;
-    assert_eq!(config.privacy(), Privacy::ZeroConcentrated);
-    assert_eq!(config.state_filter_us(), [1, 2]);
+    assert_eq!(config.scope().privacy(), Privacy::ZeroConcentrated);
+    assert_eq!(config.scope().state_filter_us(), [1, 2]);
     assert_eq!(config.gamma(), &parse("1/10").unwrap());
     assert_eq!(config.budget(RegionType::PrTract, IterationLevel::One), &parse("1/4").unwrap());
     assert_eq!(config.thresholds(RegionType::Aiannh, IterationLevel::Two), [20, 60, 120]);
@@ -190,7 +193,7 @@ fn blocks_lie_in_their_regions() {
         assert_eq!(region_type.name().parse::<RegionType>().unwrap(), region_type);
     }
     assert!(geography.find(10_010_001_001_009).is_none() && geography.find(0).is_none());
-    assert!(config.runs(Pass::PuertoRico));
+    assert!(config.scope().runs(Pass::PuertoRico));
     // States that are not run have blocks and no regions.
     let folder = copy();
     let config = fs::read_to_string(folder.path().join("config.json")).unwrap();

@@ -7,7 +7,7 @@ use std::{
 
 use super::specification::{Iteration, IterationKind, Specification};
 use crate::safetab::schema::{
-    Granularity, IterationCode, IterationLevel, RaceEthCode, Rule, SafeTabConfig, ValidationReport,
+    Granularity, IterationCode, IterationLevel, RaceEthCode, Rule, RunScope, ValidationReport,
     rows::{OtherColumns, Row, name_of, read_rows},
     validation::Location,
 };
@@ -22,7 +22,11 @@ pub const FILES: [&str; 4] = [RACE_ITERATIONS, ETHNICITY_ITERATIONS, CODES, MAP]
 
 impl Specification {
     /// Reads and checks the four files of a folder: what their correct rows say, or `None` if a file cannot be read.
-    pub fn read(folder: &Path, config: &SafeTabConfig, report: &mut ValidationReport) -> Option<Specification> {
+    pub fn read(
+        folder: &Path,
+        scope: impl AsRef<RunScope>,
+        report: &mut ValidationReport,
+    ) -> Option<Specification> {
         let mut all = Iterations::default();
         let race = read_race_iterations(&folder.join(RACE_ITERATIONS), &mut all, report);
         let ethnicity = read_ethnicity_iterations(&folder.join(ETHNICITY_ITERATIONS), &mut all, report);
@@ -35,7 +39,7 @@ impl Specification {
             report.add(at, Rule::NoCode, code.to_string(), &format!("an iteration with a code in {MAP}"));
         }
         let iterations: Vec<Iteration> = all.iterations.into_values().collect();
-        let specification = Specification::new(config.max_race_codes(), codes, iterations, &pairs);
+        let specification = Specification::new(scope.as_ref().max_race_codes(), codes, iterations, &pairs);
         specification.check_hierarchy(&name_of(&folder.join(MAP)), report);
         Some(specification)
     }

@@ -41,6 +41,17 @@ impl IterationCode {
         rows::digits::<4>(field).map(|value| IterationCode(value as u16))
     }
 
+    /// The code in a field of 1 to 4 digits: published tables may leave leading zeros out.
+    pub fn read_padded(field: &[u8]) -> Option<IterationCode> {
+        let value = match field.len() {
+            1 => rows::digits::<1>(field),
+            2 => rows::digits::<2>(field),
+            3 => rows::digits::<3>(field),
+            _ => rows::digits::<4>(field),
+        };
+        value.map(|value| IterationCode(value as u16))
+    }
+
     /// Its number, 0 to 9999.
     pub fn number(self) -> u16 {
         self.0

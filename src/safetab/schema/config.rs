@@ -4,15 +4,10 @@ use rug::Rational;
 
 use super::regions::{IterationLevel, Pass, Privacy, RegionType};
 
-/// A configuration. Its decimals are read as exact numbers; the bureau's program rounds them to binary doubles.
+/// What configurations for persons and for households have in common: what is run, and under which guarantee.
 #[derive(Clone, Debug)]
-pub struct SafeTabConfig {
-    /// By region type and level.
-    pub(super) budgets: Vec<[Rational; 2]>,
-    pub(super) thresholds: Vec<[[i64; 3]; 2]>,
-    pub(super) gamma: Rational,
+pub struct RunScope {
     pub(super) max_race_codes: u32,
-    pub(super) zero_suppression_chance: Option<Rational>,
     pub(super) allow_negative_counts: bool,
     pub(super) run_us: bool,
     pub(super) run_pr: bool,
@@ -20,32 +15,16 @@ pub struct SafeTabConfig {
     pub(super) privacy: Privacy,
 }
 
-impl SafeTabConfig {
-    /// The budget of a region type and level: rho, or epsilon where the guarantee is [`Privacy::Pure`]. Zero if it is not
-    /// run.
-    pub fn budget(&self, region_type: RegionType, level: IterationLevel) -> &Rational {
-        &self.budgets[region_type.index()][level as usize]
+impl AsRef<RunScope> for RunScope {
+    fn as_ref(&self) -> &RunScope {
+        self
     }
+}
 
-    /// The noisy counts of stage 1 from which sex is crossed with 4, 9 and 23 ages; in ascending order. Never reached
-    /// (`i64::MAX`) if a pass that is not run has none.
-    pub fn thresholds(&self, region_type: RegionType, level: IterationLevel) -> [i64; 3] {
-        self.thresholds[region_type.index()][level as usize]
-    }
-
-    /// The share of stage 1 in a budget, between 0 and 1.
-    pub fn gamma(&self) -> &Rational {
-        &self.gamma
-    }
-
+impl RunScope {
     /// How many columns of race codes are taken of every record, the first 1 to 8.
     pub fn max_race_codes(&self) -> u32 {
         self.max_race_codes
-    }
-
-    /// The least probability with which an empty group is suppressed, in [0, 1); `None` if none is.
-    pub fn zero_suppression_chance(&self) -> Option<&Rational> {
-        self.zero_suppression_chance.as_ref()
     }
 
     /// Whether negative counts stay.
@@ -81,5 +60,90 @@ impl SafeTabConfig {
     /// The guarantee.
     pub fn privacy(&self) -> Privacy {
         self.privacy
+    }
+}
+
+/// A configuration of SafeTab-P. Its decimals are read as exact numbers; the bureau's program rounds them to binary doubles.
+#[derive(Clone, Debug)]
+pub struct SafeTabConfig {
+    pub(super) scope: RunScope,
+    /// By region type and level.
+    pub(super) budgets: Vec<[Rational; 2]>,
+    pub(super) thresholds: Vec<[[i64; 3]; 2]>,
+    pub(super) gamma: Rational,
+    pub(super) zero_suppression_chance: Option<Rational>,
+}
+
+impl AsRef<RunScope> for SafeTabConfig {
+    fn as_ref(&self) -> &RunScope {
+        &self.scope
+    }
+}
+
+impl SafeTabConfig {
+    /// What is run, and under which guarantee.
+    pub fn scope(&self) -> &RunScope {
+        &self.scope
+    }
+
+    /// The budget of a region type and level: rho, or epsilon where the guarantee is [`Privacy::Pure`]. Zero if it is not
+    /// run.
+    pub fn budget(&self, region_type: RegionType, level: IterationLevel) -> &Rational {
+        &self.budgets[region_type.index()][level as usize]
+    }
+
+    /// The noisy counts of stage 1 from which sex is crossed with 4, 9 and 23 ages; in ascending order. Never reached
+    /// (`i64::MAX`) if a pass that is not run has none.
+    pub fn thresholds(&self, region_type: RegionType, level: IterationLevel) -> [i64; 3] {
+        self.thresholds[region_type.index()][level as usize]
+    }
+
+    /// The share of stage 1 in a budget, between 0 and 1.
+    pub fn gamma(&self) -> &Rational {
+        &self.gamma
+    }
+
+    /// The least probability with which an empty group is suppressed, in [0, 1); `None` if none is.
+    pub fn zero_suppression_chance(&self) -> Option<&Rational> {
+        self.zero_suppression_chance.as_ref()
+    }
+}
+
+/// The noise of a configuration of households, by published table: T3 is the type of household, T4 the tenure.
+#[derive(Clone, Debug)]
+pub struct HouseholdConfig {
+    pub(super) scope: RunScope,
+    /// Of T3 and T4, by region type and level.
+    pub(super) budgets: [Vec<[Rational; 2]>; 2],
+    pub(super) thresholds_t3: Vec<[[i64; 3]; 2]>,
+    pub(super) thresholds_t4: Vec<[[i64; 1]; 2]>,
+}
+
+impl AsRef<RunScope> for HouseholdConfig {
+    fn as_ref(&self) -> &RunScope {
+        &self.scope
+    }
+}
+
+impl HouseholdConfig {
+    /// What is run, and under which guarantee.
+    pub fn scope(&self) -> &RunScope {
+        &self.scope
+    }
+
+    /// The budgets of T3 and T4 for a region type and level: rho, or epsilon where the guarantee is [`Privacy::Pure`]. Zero if
+    /// a table is not run.
+    pub fn budgets(&self, region_type: RegionType, level: IterationLevel) -> [&Rational; 2] {
+        self.budgets.each_ref().map(|table| &table[region_type.index()][level as usize])
+    }
+
+    /// The published totals from which T3 has 3, 7 and 9 rows; in ascending order.
+    pub fn thresholds_t3(&self, region_type: RegionType, level: IterationLevel) -> [i64; 3] {
+        self.thresholds_t3[region_type.index()][level as usize]
+    }
+
+    /// The published total from which T4 has 4 rows.
+    pub fn threshold_t4(&self, region_type: RegionType, level: IterationLevel) -> i64 {
+        self.thresholds_t4[region_type.index()][level as usize][0]
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, path::Path};
 use foldhash::fast::FixedState;
 
 use super::{
-    Pass, RegionType, SafeTabConfig,
+    Pass, RegionType, RunScope,
     rows::{self, OtherColumns, digits, name_of, read_rows},
     validation::{Location, Rule, ValidationReport},
 };
@@ -41,7 +41,7 @@ struct Block {
 
 impl Geography {
     /// Reads and checks a GRF-C. Broken rows are left out; `None` if the file cannot be read.
-    pub fn read(path: &Path, config: &SafeTabConfig, report: &mut ValidationReport) -> Option<Geography> {
+    pub fn read(path: &Path, scope: impl AsRef<RunScope>, report: &mut ValidationReport) -> Option<Geography> {
         let file = name_of(path);
         let mut blocks: Vec<Block> = Vec::new();
         read_rows(path, &HEADINGS, OtherColumns::Ignored, report, |row, report| {
@@ -74,7 +74,7 @@ impl Geography {
             report.add(whole, Rule::Value, blocks.len().to_string(), "at most 4 billion blocks");
             return None;
         }
-        let geography = Geography::of(&blocks, config);
+        let geography = Geography::of(&blocks, scope.as_ref());
         if geography.passes.iter().all(Option::is_none) {
             report.add(whole, Rule::Empty, "", "at least one block in a state of a pass that is run");
         }
@@ -82,10 +82,10 @@ impl Geography {
     }
 
     /// The regions of blocks that are sorted, each once.
-    fn of(blocks: &[Block], config: &SafeTabConfig) -> Geography {
+    fn of(blocks: &[Block], scope: &RunScope) -> Geography {
         let mut geography = Geography {
             geoids: blocks.iter().map(|block| block.geoid).collect(),
-            passes: blocks.iter().map(|block| config.pass_of(block.geoid / 10_u64.pow(13))).collect(),
+            passes: blocks.iter().map(|block| scope.pass_of(block.geoid / 10_u64.pow(13))).collect(),
             ..Geography::default()
         };
         for (row, block) in blocks.iter().enumerate() {

@@ -6,11 +6,14 @@
 //! | `codes` | [`RaceEthCode`] and [`IterationCode`] |
 //! | `regions` | [`Pass`], [`RegionType`], [`IterationLevel`], [`Granularity`], [`Privacy`] |
 //! | `rows` | rows of fields separated by `|`, read in bounded memory |
-//! | `config` | [`SafeTabConfig`]: what config.json asks for |
-//! | `config_file` | config.json read and checked key by key |
+//! | `config` | [`RunScope`], [`SafeTabConfig`], [`HouseholdConfig`]: what config.json asks for, of persons and of households |
+//! | `config_keys` | config.json read and checked key by key |
+//! | `config_file`, `household_config` | the keys of SafeTab-P and of SafeTab-H |
 //! | `geography` | GRF-C.txt: [`Geography`], the blocks and their regions |
-//! | `persons` | the rules of a row of person-records.txt: [`RowCheck`] |
-//! | `person_files` | whole files of persons, checked on all threads: [`check_persons`] |
+//! | `records` | [`Combination`], [`RecordRules`]: what all records have in common |
+//! | `persons`, `households` | the rules of a row of person-records.txt and household-records.txt: [`RowCheck`], [`HouseholdCheck`] |
+//! | `record_files` | whole files of records, checked on all threads: [`check_persons`], [`check_households`] |
+//! | `totals` | [`PublishedTotals`]: the T1 of SafeTab-P that chooses the detail of households |
 //!
 //! race-characteristic-iterations.txt, ethnicity-characteristic-iterations.txt, race-and-ethnicity-codes.txt and
 //! race-and-ethnicity-code-to-iteration.txt are read by [`Specification::read`](super::groups::Specification::read).
@@ -25,17 +28,25 @@
 mod codes;
 mod config;
 mod config_file;
+mod config_keys;
 mod geography;
-mod person_files;
+mod household_config;
+mod households;
 mod persons;
+mod record_files;
+mod records;
 mod regions;
 pub(super) mod rows;
+mod totals;
 pub(super) mod validation;
 
 pub use codes::{IterationCode, RaceEthCode};
-pub use config::SafeTabConfig;
+pub use config::{HouseholdConfig, RunScope, SafeTabConfig};
 pub use geography::Geography;
-pub use person_files::{CheckedPersons, check_persons, person_files};
-pub use persons::{Combination, HEADINGS, Person, RowCheck};
+pub use households::{HOUSEHOLD_HEADINGS, Household, HouseholdCheck};
+pub use persons::{HEADINGS, Person, RowCheck};
+pub use record_files::{CheckedRecords, check_households, check_persons, record_files};
+pub use records::{CheckedRecord, Combination, RecordRules};
 pub use regions::{Granularity, IterationLevel, Pass, Privacy, RegionType};
+pub use totals::{LeftOut, PublishedTotal, PublishedTotals, TOTALS_HEADINGS, TotalsCheck};
 pub use validation::{Rule, ValidationReport, Violation};

@@ -43,6 +43,8 @@ pub enum Rule {
     AfterNull,
     /// A block that is not in the geography.
     UnknownBlock,
+    /// A region that is not in the geography.
+    UnknownRegion,
     /// A row or key that is given twice.
     Duplicate,
     /// An iteration to which no code belongs.
@@ -70,6 +72,7 @@ impl Rule {
             Rule::UnknownCode => "unknown code",
             Rule::AfterNull => "code after a Null",
             Rule::UnknownBlock => "unknown block",
+            Rule::UnknownRegion => "unknown region",
             Rule::Duplicate => "given twice",
             Rule::NoCode => "iteration without a code",
             Rule::Hierarchy => "code in two iterations of one kind",

@@ -1,7 +1,7 @@
 //! The certificate of a run: its proven privacy guarantees, in JSON.
 //!
-//! It is as public as the release: it says nothing about the persons, not even how many there are. The hashes are those of
-//! the public inputs. A hash of the persons' files is not among them: whoever guesses a file could check the guess, down to
+//! It is as public as the release: it says nothing about the records, not even how many there are. The hashes are those of
+//! the public inputs. A hash of the records' files is not among them: whoever guesses a file could check the guess, down to
 //! its last record, and a hash of confidential data is a function of it without noise.
 
 use rug::Rational;
@@ -9,13 +9,16 @@ use serde_json::{Map, Value, json};
 
 use super::{
     guarantees::{Guarantee, Guarantees},
+    household_levels::HouseholdLevel,
     levels::{CountNoise, TabulatedLevel},
-    output::Written,
 };
 use crate::{
     loss::law::Law,
     numeric::{Enclosure, rational},
-    safetab::schema::{Pass, Privacy},
+    safetab::{
+        household_tables::HouseholdTopic,
+        schema::{Pass, Privacy},
+    },
 };
 
 /// All that a certificate says.
@@ -24,16 +27,18 @@ pub struct TabulationCertificate<'a> {
     pub privacy: Privacy,
     /// The delta of every epsilon.
     pub delta: &'a Rational,
-    /// The share of stage 1.
-    pub gamma: &'a Rational,
+    /// The share of stage 1; none for households.
+    pub gamma: Option<&'a Rational>,
     /// Whether negative counts are published.
     pub allow_negative_counts: bool,
     /// The seed of the noise, where it is not secret.
     pub insecure_seed: Option<u64>,
-    /// The number of the draw, and how many there were before it.
-    pub draw: (u64, u64),
+    /// The number of the draw, and how many there were before it; `None` if nothing was drawn.
+    pub draw: Option<(u64, u64)>,
     /// SHA-256 of the public inputs, by role.
     pub inputs: &'a [(String, String)],
+    /// What else is said of the inputs, by its key.
+    pub notes: Vec<(&'static str, Value)>,
     /// Every pass with its guarantees, its levels and theirs, and what was written.
     pub passes: Vec<CertifiedPass<'a>>,
     /// The guarantees of the whole run.
@@ -47,9 +52,27 @@ pub struct CertifiedPass<'a> {
     /// Its guarantees.
     pub guarantees: Guarantees,
     /// Its levels with their guarantees.
-    pub levels: Vec<(&'a TabulatedLevel, Guarantees)>,
-    /// What was written.
-    pub written: Written,
+    pub levels: Vec<(CertifiedLevel<'a>, Guarantees)>,
+    /// What was written; `None` if nothing was drawn.
+    pub written: Option<WrittenRows>,
+}
+
+/// A population group level of persons or of households.
+#[derive(Clone, Copy)]
+pub enum CertifiedLevel<'a> {
+    /// SafeTab-P.
+    Persons(&'a TabulatedLevel),
+    /// SafeTab-H.
+    Households(&'a HouseholdLevel),
+}
+
+/// How many rows were written of a pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenRows {
+    /// By table.
+    pub rows: Vec<(&'static str, u64)>,
+    /// Groups that publish the counts of a coterminous one; none for households.
+    pub coterminous: Option<u64>,
 }
 
 /// The name of a pass.
@@ -71,7 +94,75 @@ fn number(value: &Rational) -> Value {
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null)
 }
 
+impl CertifiedLevel<'_> {
+    /// The type of region, and the level of the iterations.
+    pub(super) fn name(self) -> (&'static str, u8) {
+        let (region_type, level) = match self {
+            CertifiedLevel::Persons(level) => (level.region_type, level.level),
+            CertifiedLevel::Households(level) => (level.region_type, level.level),
+        };
+        (region_type.name(), level.number())
+    }
+}
+
+/// What is said of a level of persons.
+fn person_level(level: &TabulatedLevel, object: &mut Map<String, Value>) {
+    object.insert("stability".to_string(), json!(level.stability));
+    object.insert("regions".to_string(), json!(level.regions.len()));
+    object.insert("iterations".to_string(), json!(level.iterations.len()));
+    object.insert("detailed_only_iterations".to_string(), json!(level.detailed_only()));
+    for (stage, noise) in stages(level) {
+        noise_of(stage, noise, object);
+    }
+    object.insert("thresholds".to_string(), json!(level.thresholds));
+    let suppression = level.suppression;
+    object.insert("suppression_threshold_total_only".to_string(), json!(suppression.map(|both| both[0])));
+    object.insert("suppression_threshold".to_string(), json!(suppression.map(|both| both[1])));
+}
+
+/// What is said of a level of households.
+fn household_level(level: &HouseholdLevel, object: &mut Map<String, Value>) {
+    object.insert("stability".to_string(), json!(level.stability));
+    object.insert("regions".to_string(), json!(level.regions.len()));
+    object.insert("iterations".to_string(), json!(level.iterations.len()));
+    object.insert("groups".to_string(), json!(level.groups.len()));
+    for (topic, table) in HouseholdTopic::ALL.into_iter().zip(&level.tables) {
+        let name = topic.name().to_lowercase();
+        let budget = table.as_ref().map_or_else(Rational::new, |table| table.budget.clone());
+        object.insert(format!("budget_{name}"), number(&budget));
+        if let Some(table) = table {
+            noise_of(&name, &table.noise, object);
+            let selected = topic.tables().iter().zip(level.selected(topic));
+            let selected = selected.map(|(table, count)| (table.name.to_string(), json!(count))).collect();
+            object.insert(format!("groups_{name}"), Value::Object(selected));
+        }
+    }
+    object.insert("thresholds_t3".to_string(), json!(level.thresholds_t3));
+    object.insert("threshold_t4".to_string(), json!(level.threshold_t4));
+}
+
+/// The parameter and the margin of error of a kind of count.
+fn noise_of(name: &str, noise: &CountNoise, object: &mut Map<String, Value>) {
+    let (parameter, value) = parameter(noise);
+    object.insert(format!("{parameter}_{name}"), number(value));
+    object.insert(format!("{parameter}_{name}_exact"), json!(value.to_string()));
+    object.insert(format!("moe_{name}"), json!(noise.margin));
+}
+
 impl TabulationCertificate<'_> {
+    /// The name of the algorithm.
+    pub(super) fn algorithm(&self) -> &'static str {
+        match self.gamma {
+            Some(_) => "SafeTab-P",
+            None => "SafeTab-H",
+        }
+    }
+
+    /// Whether it is about households.
+    pub(super) fn is_of_households(&self) -> bool {
+        self.gamma.is_none()
+    }
+
     /// The unit of the budget.
     pub(super) fn unit(&self) -> &'static str {
         match self.privacy {
@@ -107,25 +198,16 @@ impl TabulationCertificate<'_> {
         object
     }
 
-    fn level(&self, level: &TabulatedLevel, guarantees: &Guarantees) -> Value {
+    fn level(&self, level: CertifiedLevel, guarantees: &Guarantees) -> Value {
+        let (region_type, number) = level.name();
         let mut object = Map::new();
-        object.insert("region_type".to_string(), json!(level.region_type.name()));
-        object.insert("level".to_string(), json!(level.level.number()));
+        object.insert("region_type".to_string(), json!(region_type));
+        object.insert("level".to_string(), json!(number));
         object.extend(self.guarantees(guarantees));
-        object.insert("stability".to_string(), json!(level.stability));
-        object.insert("regions".to_string(), json!(level.regions.len()));
-        object.insert("iterations".to_string(), json!(level.iterations.len()));
-        object.insert("detailed_only_iterations".to_string(), json!(level.detailed_only()));
-        for (stage, noise) in stages(level) {
-            let (parameter, value) = parameter(noise);
-            object.insert(format!("{parameter}_{stage}"), number(value));
-            object.insert(format!("{parameter}_{stage}_exact"), json!(value.to_string()));
-            object.insert(format!("moe_{stage}"), json!(noise.margin));
+        match level {
+            CertifiedLevel::Persons(level) => person_level(level, &mut object),
+            CertifiedLevel::Households(level) => household_level(level, &mut object),
         }
-        object.insert("thresholds".to_string(), json!(level.thresholds));
-        let suppression = level.suppression;
-        object.insert("suppression_threshold_total_only".to_string(), json!(suppression.map(|both| both[0])));
-        object.insert("suppression_threshold".to_string(), json!(suppression.map(|both| both[1])));
         Value::Object(object)
     }
 
@@ -134,7 +216,7 @@ impl TabulationCertificate<'_> {
         let inputs: Map<String, Value> = self.inputs.iter().map(|(role, hash)| (role.clone(), json!(hash))).collect();
         let mut object = json!({
             "program": concat!("assay ", env!("CARGO_PKG_VERSION")),
-            "algorithm": "SafeTab-P",
+            "algorithm": self.algorithm(),
             "guarantee": match self.privacy {
                 Privacy::ZeroConcentrated => "zero-concentrated differential privacy",
                 Privacy::Pure => "pure differential privacy",
@@ -145,26 +227,32 @@ impl TabulationCertificate<'_> {
                 Some(seed) => json!(format!("INSECURE: the noise follows from seed {seed}")),
             },
             "insecure_seed": self.insecure_seed,
-            "draw": self.draw.0,
-            "earlier_draws": self.draw.1,
+            "draw": self.draw.map(|draw| draw.0),
+            "earlier_draws": self.draw.map(|draw| draw.1),
             "delta": number(self.delta),
             "neighbors": "unbounded: one record is added or removed; \"bounded\": one record is changed",
         });
         let Value::Object(fields) = &mut object else { return object };
         fields.extend(self.guarantees(&self.total));
-        fields.insert("stage_1_fraction".to_string(), number(self.gamma));
+        if let Some(gamma) = self.gamma {
+            fields.insert("stage_1_fraction".to_string(), number(gamma));
+        }
         fields.insert("allow_negative_counts".to_string(), json!(self.allow_negative_counts));
         fields.insert("sha256".to_string(), Value::Object(inputs));
+        fields.extend(self.notes.iter().map(|(key, value)| (key.to_string(), value.clone())));
         let passes = self.passes.iter().map(|pass| {
             let mut object = Map::new();
             object.insert("pass".to_string(), json!(name(pass.pass)));
             object.extend(self.guarantees(&pass.guarantees));
             let levels: Vec<Value> =
-                pass.levels.iter().map(|(level, guarantees)| self.level(level, guarantees)).collect();
+                pass.levels.iter().map(|(level, guarantees)| self.level(*level, guarantees)).collect();
             object.insert("levels".to_string(), json!(levels));
-            let written = &pass.written;
-            object.insert("rows".to_string(), json!({ "t1": written.totals, "t2": written.cells }));
-            object.insert("coterminous_groups_replaced".to_string(), json!(written.coterminous));
+            if let Some(written) = &pass.written {
+                let rows = written.rows.iter().map(|(table, rows)| (table.to_string(), json!(rows))).collect();
+                object.insert("rows".to_string(), Value::Object(rows));
+                let replaced = written.coterminous.map(|count| json!(count));
+                object.extend(replaced.map(|count| ("coterminous_groups_replaced".to_string(), count)));
+            }
             Value::Object(object)
         });
         fields.insert("passes".to_string(), passes.collect());

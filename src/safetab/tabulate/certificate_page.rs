@@ -3,13 +3,13 @@
 use std::fmt::{Result, Write};
 
 use super::{
-    certificate::{TabulationCertificate, name, parameter, stages},
+    certificate::{CertifiedLevel, TabulationCertificate, name, parameter, stages},
     guarantees::Guarantees,
-    output::Written,
+    levels::CountNoise,
 };
 use crate::{
     numeric::{Enclosure, rational},
-    safetab::schema::Privacy,
+    safetab::{household_tables::HouseholdTopic, schema::Privacy},
 };
 
 impl TabulationCertificate<'_> {
@@ -26,7 +26,11 @@ impl TabulationCertificate<'_> {
         self.write_guarantees(page)?;
         self.write_margins(page)?;
         self.write_files(page)?;
-        writeln!(page, "\nMade by assay {}, draw {}.", env!("CARGO_PKG_VERSION"), self.draw.0)
+        let version = env!("CARGO_PKG_VERSION");
+        match self.draw {
+            Some((draw, _)) => writeln!(page, "\nMade by assay {version}, draw {draw}."),
+            None => writeln!(page, "\nMade by assay {version}. Nothing was drawn, and nothing is spent."),
+        }
     }
 
     fn is_zcdp(&self) -> bool {
@@ -36,7 +40,11 @@ impl TabulationCertificate<'_> {
     /// What the numbers of the page mean.
     fn write_heading(&self, page: &mut String) -> Result {
         let (delta, unit) = (rational::display(self.delta), self.unit().replace('_', " "));
-        writeln!(page, "# Privacy certificate of a SafeTab-P release\n")?;
+        let algorithm = self.algorithm();
+        match self.draw {
+            Some(_) => writeln!(page, "# Privacy certificate of a {algorithm} release\n")?,
+            None => writeln!(page, "# What a {algorithm} release would spend\n")?,
+        }
         if let Some(seed) = self.insecure_seed {
             writeln!(page, "**INSECURE: the noise follows from seed {seed}. Nobody is protected by this release.**\n")?;
         }
@@ -57,15 +65,14 @@ impl TabulationCertificate<'_> {
                 "\"exact\" is the smallest epsilon at delta = {delta}, proven; at delta = 0 it is the budget."
             )?;
         }
-        writeln!(page, "Unbounded: one person's record is added or removed. Bounded: one record is changed.\n")?;
-        if self.draw.1 > 0 {
+        let whose = if self.is_of_households() { "household" } else { "person" };
+        writeln!(page, "Unbounded: one {whose}'s record is added or removed. Bounded: one record is changed.\n")?;
+        if let Some((draw, earlier)) = self.draw.filter(|(_, earlier)| *earlier > 0) {
             writeln!(
                 page,
-                "**This is draw {}. Each of the {} before it has spent its own budget too, if anybody saw it: the whole then is \
-                 up to {} times the budget.**\n",
-                self.draw.0,
-                self.draw.1,
-                self.draw.1 + 1
+                "**This is draw {draw}. Each of the {earlier} before it has spent its own budget too, if anybody saw it: the \
+                 whole then is up to {} times the budget.**\n",
+                earlier + 1
             )?;
         }
         Ok(())
@@ -90,7 +97,8 @@ impl TabulationCertificate<'_> {
         };
         for pass in &self.passes {
             for (level, guarantees) in &pass.levels {
-                line(&format!("{} level {}", level.region_type, level.level), guarantees)?;
+                let (region_type, level) = level.name();
+                line(&format!("{region_type} level {level}"), guarantees)?;
             }
             line(&format!("**{}**", name(pass.pass)), &pass.guarantees)?;
         }
@@ -101,27 +109,40 @@ impl TabulationCertificate<'_> {
     fn write_margins(&self, page: &mut String) -> Result {
         writeln!(
             page,
-            "\nMargins of error: the smallest m with P[|noise| <= m] >= 95 %, of one noisy count. T1 totals and sexes of"
+            "\nMargins of error: the smallest m with P[|noise| <= m] >= 95 %, of one noisy count. Totals and other sums of"
         )?;
-        writeln!(page, "groups with ages are sums of noisy cells, with wider margins.\n")?;
+        writeln!(page, "noisy cells have wider ones.\n")?;
         let parameter_name = if self.is_zcdp() { "sigma2" } else { "epsilon" };
-        writeln!(
-            page,
-            "| | s | groups | {parameter_name}: one total | stage 1 | stage 2 | margin: one total | stage 1 | stage 2 | suppressed up to |"
-        )?;
-        writeln!(page, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")?;
+        let kinds = match self.is_of_households() {
+            true => "T3 | T4 | margin: T3 | T4 | groups by T3 | by T4 |",
+            false => "one total | stage 1 | stage 2 | margin: one total | stage 1 | stage 2 | suppressed up to |",
+        };
+        writeln!(page, "| | s | groups | {parameter_name}: {kinds}")?;
+        writeln!(page, "| --- |{}", " ---: |".repeat(2 + kinds.matches('|').count()))?;
         for (level, _) in self.passes.iter().flat_map(|pass| &pass.levels) {
-            write!(page, "| {} level {} | {} | {} |", level.region_type, level.level, level.stability, level.groups())?;
-            for (_, noise) in stages(level) {
-                write!(page, " {} |", rational::display(parameter(noise).1))?;
-            }
-            for (_, noise) in stages(level) {
-                write!(page, " {} |", noise.margin)?;
-            }
-            match level.suppression {
-                None => writeln!(page, " none |")?,
-                Some([_, threshold]) => writeln!(page, " {threshold} |")?,
-            }
+            let (region_type, number) = level.name();
+            let (stability, groups, noise, rest) = match level {
+                CertifiedLevel::Persons(level) => {
+                    let suppressed = level.suppression.map_or("none".to_string(), |both| both[1].to_string());
+                    let noise = stages(level).map(|(_, noise)| Some(noise)).to_vec();
+                    (level.stability, level.groups(), noise, suppressed)
+                }
+                CertifiedLevel::Households(level) => {
+                    let noise = level.tables.each_ref().map(|table| table.as_ref().map(|table| &table.noise)).to_vec();
+                    let counts = HouseholdTopic::ALL.map(|topic| {
+                        let counts: Vec<String> = level.selected(topic).iter().map(u64::to_string).collect();
+                        counts.join(" + ")
+                    });
+                    (level.stability, level.groups.len() as u64, noise, counts.join(" | "))
+                }
+            };
+            write!(page, "| {region_type} level {number} | {stability} | {groups} |")?;
+            let shown = |show: fn(&CountNoise) -> String| {
+                noise.iter().map(move |noise| noise.map_or("not run".to_string(), show)).collect::<Vec<String>>()
+            };
+            let parameters = shown(|noise| rational::display(parameter(noise).1));
+            let margins = shown(|noise| noise.margin.to_string());
+            writeln!(page, " {} | {} | {rest} |", parameters.join(" | "), margins.join(" | "))?;
         }
         Ok(())
     }
@@ -132,17 +153,22 @@ impl TabulationCertificate<'_> {
         for (role, hash) in self.inputs {
             writeln!(page, "- {role}: `{hash}`")?;
         }
-        writeln!(
-            page,
-            "\nThe persons' files have no hash here: whoever guesses a file could check the guess by it.\n\nWritten:\n"
-        )?;
+        writeln!(page, "\nThe records' files have no hash here: whoever guesses a file could check the guess by it.")?;
+        for (key, value) in &self.notes {
+            writeln!(page, "\n{}: {}", key.replace('_', " "), value.to_string().trim_matches('"'))?;
+        }
+        if self.passes.iter().any(|pass| pass.written.is_some()) {
+            writeln!(page, "\nWritten:\n")?;
+        }
         for pass in &self.passes {
-            let Written { totals, cells, coterminous, .. } = pass.written;
-            writeln!(
-                page,
-                "- {}: {totals} rows of T1, {cells} of T2; {coterminous} groups have the counts of a coterminous one",
-                name(pass.pass)
-            )?;
+            let Some(written) = &pass.written else { continue };
+            let rows: Vec<String> =
+                written.rows.iter().map(|(table, rows)| format!("{rows} rows of {}", table.to_uppercase())).collect();
+            write!(page, "- {}: {}", name(pass.pass), rows.join(", "))?;
+            match written.coterminous {
+                Some(count) => writeln!(page, "; {count} groups have the counts of a coterminous one")?,
+                None => writeln!(page)?,
+            }
         }
         Ok(())
     }

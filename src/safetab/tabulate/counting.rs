@@ -1,4 +1,4 @@
-//! What the engine counts by: atoms of blocks, classes of codes, and cells of ages and sexes.
+//! What the engine counts by: atoms of blocks, classes of codes, and cells of ages and sexes or of types and tenures.
 
 use std::collections::HashMap;
 
@@ -6,9 +6,10 @@ use rayon::prelude::*;
 
 use super::{
     engine::Engine,
+    household_counts::HOUSEHOLD_CELLS,
     inputs::PublicInputs,
-    person_files::{PersonFiles, changed},
-    queries::{classify_codes, count_persons},
+    queries::{RecordKind, classify_codes, count_records},
+    record_files::{RecordFiles, changed},
     workload::{OLDEST, cell_of},
 };
 use crate::{
@@ -35,20 +36,38 @@ impl Lists {
     }
 }
 
-/// Makes the tables of the engine and counts all persons.
-pub(super) fn count(public: &PublicInputs, engine: &Engine, files: &PersonFiles, records: u64) -> Result<()> {
-    engine.read_persons(files)?;
+/// What is counted of some records.
+pub(super) struct CountedRecords<'a> {
+    /// Their files.
+    pub files: &'a RecordFiles,
+    /// What they are.
+    pub kind: RecordKind,
+    /// How many race codes are taken.
+    pub races: u32,
+    /// The states that are counted; all if `None`.
+    pub states: Option<&'a [u8]>,
+    /// How many records were checked that are counted.
+    pub expected: u64,
+}
+
+/// Makes the tables of the engine and counts all records.
+pub(super) fn count(public: &PublicInputs, engine: &Engine, records: &CountedRecords) -> Result<()> {
+    engine.read_records(records.files, records.kind.headings())?;
     register_geography(public, engine)?;
-    let races = public.config.max_race_codes();
-    register_classes(public, engine, races)?;
-    let people = (0..=OLDEST).flat_map(|age| [1, 2].map(|sex| (age, sex)));
-    let (keys, cells) =
-        people.map(|(age, sex)| (i32::from(age) * 2 + i32::from(sex), cell_of(sex, age) as i32)).unzip();
-    engine.register("ages", &[("key", keys), ("cell", cells)])?;
-    let counted = count_persons(engine, races)?;
-    match u64::try_from(counted) == Ok(records) {
+    register_classes(public, engine, records.races)?;
+    let (keys, cells) = match records.kind {
+        RecordKind::Persons => {
+            let people = (0..=OLDEST).flat_map(|age| [1, 2].map(|sex| (age, sex)));
+            people.map(|(age, sex)| (i32::from(age) * 2 + i32::from(sex), cell_of(sex, age) as i32)).unzip()
+        }
+        // The key is four times the type plus the tenure, and 5 the first.
+        RecordKind::Households => (0..HOUSEHOLD_CELLS as i32).map(|cell| (cell + 5, cell)).unzip(),
+    };
+    engine.register("cells", &[("key", keys), ("cell", cells)])?;
+    let counted = count_records(engine, records.kind, records.races, records.states)?;
+    match u64::try_from(counted) == Ok(records.expected) {
         true => Ok(()),
-        false => Err(changed(&format!("{records} records were checked and {counted} counted"))),
+        false => Err(changed(&format!("{} records were checked and {counted} counted", records.expected))),
     }
 }
 

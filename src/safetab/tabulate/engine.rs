@@ -1,4 +1,4 @@
-//! Tables in an embedded query engine (DataFusion): persons read from files, small tables made, questions asked in SQL.
+//! Tables in an embedded query engine (DataFusion): records read from files, small tables made, questions asked in SQL.
 //!
 //! In a join the small table is held in memory and the records stream past it. What grouping and sorting hold beyond the
 //! memory limit is spilled to disk.
@@ -31,11 +31,10 @@ use datafusion::{
 use futures::StreamExt;
 use tokio::runtime::{Builder, Runtime};
 
-use super::person_files::PersonFiles;
+use super::record_files::RecordFiles;
 use crate::{
     error::{Error, Result},
     files::file_error,
-    safetab::schema::HEADINGS,
 };
 
 /// Bytes that grouping and sorting may hold before they spill.
@@ -96,39 +95,40 @@ impl Engine {
         self.memory
     }
 
-    /// Makes the records of all files the table `persons`, every field as text.
-    pub fn read_persons(&self, files: &PersonFiles) -> Result<()> {
-        let schema = Schema::new(HEADINGS.map(|name| Field::new(name, DataType::Utf8, true)).to_vec());
+    /// Makes the records of all files the table `records` with the columns of the headings, every field as text.
+    pub fn read_records(&self, files: &RecordFiles, headings: &[&str]) -> Result<()> {
+        let fields = headings.iter().map(|name| Field::new(*name, DataType::Utf8, true));
+        let schema = Schema::new(fields.collect::<Vec<Field>>());
         let text = CsvReadOptions::new().schema(&schema).delimiter(b'|').quote(NO_QUOTE).file_extension("");
         let read = async {
-            let mut persons: Option<DataFrame> = None;
+            let mut records: Option<DataFrame> = None;
             if !files.text.is_empty() {
-                persons = Some(self.context.read_csv(addresses(&files.text)?, text).await.map_err(wrong)?);
+                records = Some(self.context.read_csv(addresses(&files.text)?, text).await.map_err(wrong)?);
             }
             for file in &files.parquet {
-                let table = self.read_parquet(file).await?;
-                persons = Some(match persons {
+                let table = self.read_parquet(file, headings).await?;
+                records = Some(match records {
                     None => table,
                     Some(others) => others.union(table).map_err(wrong)?,
                 });
             }
-            let persons = persons.ok_or_else(|| Error::Engine { why: "there is no file of persons".to_string() })?;
-            self.context.register_table("persons", persons.into_view()).map_err(wrong)?;
+            let records = records.ok_or_else(|| Error::Engine { why: "there is no file of records".to_string() })?;
+            self.context.register_table("records", records.into_view()).map_err(wrong)?;
             Ok(())
         };
         self.runtime.block_on(read)
     }
 
-    /// A file of persons as text, with the columns in their order.
-    async fn read_parquet(&self, file: &Path) -> Result<DataFrame> {
+    /// A file of records as text, with the columns in the order of the headings.
+    async fn read_parquet(&self, file: &Path, headings: &[&str]) -> Result<DataFrame> {
         let refused = |why: String| file_error(file, why);
         let options = ParquetReadOptions::default().file_extension("");
         let table = self.context.read_parquet(addresses(&[file.to_path_buf()])?, options).await;
         let table = table.map_err(|why| refused(why.strip_backtrace()))?;
-        for name in HEADINGS {
+        for &name in headings {
             let found = table.schema().fields().iter().find(|field| field.name() == name);
             let Some(field) = found else {
-                return Err(refused(format!("has no column {name}: needed are {}", HEADINGS.join(", "))));
+                return Err(refused(format!("has no column {name}: needed are {}", headings.join(", "))));
             };
             let text = [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View];
             let is_text = match field.data_type() {
@@ -144,13 +144,13 @@ impl Engine {
         let text = |name: &str| {
             table.parse_sql_expr(&format!("coalesce(CAST(\"{name}\" AS VARCHAR), 'Null') AS \"{name}\"")).map_err(wrong)
         };
-        let expressions = HEADINGS.iter().map(|name| text(name)).collect::<Result<Vec<_>>>()?;
+        let expressions = headings.iter().map(|name| text(name)).collect::<Result<Vec<_>>>()?;
         table.select(expressions).map_err(wrong)
     }
 
     /// Shows every record of a Parquet file to `see`, in order: its number from 1, and its fields.
-    pub fn each_record(&self, file: &Path, see: &mut dyn FnMut(u64, &[&[u8]])) -> Result<()> {
-        let table = self.runtime.block_on(self.read_parquet(file))?;
+    pub fn each_record(&self, file: &Path, headings: &[&str], see: &mut dyn FnMut(u64, &[&[u8]])) -> Result<()> {
+        let table = self.runtime.block_on(self.read_parquet(file, headings))?;
         let mut number = 0;
         self.each_batch(table, &mut |batch| {
             let columns: Vec<ArrayRef> = batch

@@ -15,6 +15,10 @@
 //! the iterations of a person are the same in all entities of a granularity. A person in fewer groups reveals less, and so do
 //! neighbors who share groups.
 //!
+//! A household enters at most s groups of a level, too, and of each group that has a total it is in one measured cell of T3
+//! and in one of T4. Which cells are measured follows from the published totals. So it changes s counts of each, and the
+//! losses of T3 and T4 add up: there is one mix.
+//!
 //! Unbounded neighbors: a record is added or removed; it is in one pass. Bounded: a record is changed into any other, so it
 //! leaves the groups of one mix and enters those of another, possibly in the other pass.
 
@@ -22,7 +26,7 @@ use std::collections::BTreeMap;
 
 use rug::Rational;
 
-use super::levels::TabulatedLevel;
+use super::{household_levels::HouseholdLevel, levels::TabulatedLevel};
 use crate::{
     account::{Account, Composition, Counts, Delta, Rho, conversions, paths::WorstPath},
     error::{Error, Result},
@@ -77,17 +81,48 @@ pub struct RunGuarantees {
 }
 
 impl RunGuarantees {
-    /// What a run of passes, each with its levels, reveals at delta, 0 < delta < 1.
+    /// What a run of passes, each with its levels, reveals about a person at delta, 0 < delta < 1.
     pub fn new(privacy: Privacy, delta: &Delta, passes: &[(Pass, Vec<TabulatedLevel>)]) -> Result<Self> {
-        let mut accountant = Accountant::new(privacy, delta);
-        let mut each = Vec::new();
-        for (_, levels) in passes {
-            let alone = levels.iter().map(|level| accountant.guarantees(&[vec![level]])).collect::<Result<Vec<_>>>()?;
-            each.push(PassGuarantees { levels: alone, pass: accountant.guarantees(&[levels.iter().collect()])? });
-        }
-        let all: Vec<Vec<&TabulatedLevel>> = passes.iter().map(|(_, levels)| levels.iter().collect()).collect();
-        Ok(RunGuarantees { passes: each, run: accountant.guarantees(&all)? })
+        let part = |levels: &[&TabulatedLevel]| Part {
+            budget: levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget),
+            mixes: mixes(levels, privacy),
+        };
+        RunGuarantees::of(privacy, delta, passes, part)
     }
+
+    /// What a run of passes, each with its levels, reveals about a household at delta, 0 < delta < 1.
+    pub fn of_households(privacy: Privacy, delta: &Delta, passes: &[(Pass, Vec<HouseholdLevel>)]) -> Result<Self> {
+        let part = |levels: &[&HouseholdLevel]| Part {
+            budget: levels.iter().fold(Rational::new(), |sum, level| sum + level.budget()),
+            mixes: vec![household_mix(levels)],
+        };
+        RunGuarantees::of(privacy, delta, passes, part)
+    }
+
+    /// What passes reveal, of which `part` says the budget and the mixes of some levels together.
+    fn of<L>(
+        privacy: Privacy,
+        delta: &Delta,
+        passes: &[(Pass, Vec<L>)],
+        part: impl Fn(&[&L]) -> Part,
+    ) -> Result<Self> {
+        let mut accountant = Accountant::new(privacy, delta);
+        let (mut each, mut whole) = (Vec::new(), Vec::new());
+        for (_, levels) in passes {
+            let alone = levels.iter().map(|level| accountant.guarantees(&[part(&[level])])).collect::<Result<Vec<_>>>()?;
+            let pass = part(&levels.iter().collect::<Vec<&L>>());
+            each.push(PassGuarantees { levels: alone, pass: accountant.guarantees(std::slice::from_ref(&pass))? });
+            whole.push(pass);
+        }
+        Ok(RunGuarantees { passes: each, run: accountant.guarantees(&whole)? })
+    }
+}
+
+/// Levels of one pass together: their budget, and every mix of counts that one record can change.
+#[derive(Clone)]
+struct Part {
+    budget: Rational,
+    mixes: Vec<Mix>,
 }
 
 /// An accountant at one delta. Parts with the same noise are accounted for once.
@@ -102,12 +137,10 @@ impl Accountant {
         Accountant { privacy, delta: delta.clone(), known: BTreeMap::new() }
     }
 
-    /// The guarantees of passes, each a list of levels: a level alone, a pass alone, or the whole run.
-    fn guarantees(&mut self, passes: &[Vec<&TabulatedLevel>]) -> Result<Guarantees> {
-        let budgets: Vec<Rational> =
-            passes.iter().map(|levels| levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget)).collect();
-        let budget = budgets.iter().max().cloned().unwrap_or_default();
-        let single: Vec<Mix> = passes.iter().flat_map(|levels| mixes(levels, self.privacy)).collect();
+    /// The guarantees of parts of different passes: a level alone, a pass alone, or the whole run.
+    fn guarantees(&mut self, parts: &[Part]) -> Result<Guarantees> {
+        let budget = parts.iter().map(|part| &part.budget).max().cloned().unwrap_or_default();
+        let single: Vec<Mix> = parts.iter().flat_map(|part| part.mixes.clone()).collect();
         let mut pairs = Vec::new();
         for (number, left) in single.iter().enumerate() {
             for right in &single[number..] {
@@ -181,6 +214,18 @@ fn mixes(levels: &[&TabulatedLevel], privacy: Privacy) -> Vec<Mix> {
         mix
     };
     choices.into_iter().map(mix).collect()
+}
+
+/// What a household changes: a count of T3 and one of T4 in each of its groups.
+fn household_mix(levels: &[&HouseholdLevel]) -> Mix {
+    let mut mix = Mix::new();
+    for level in levels {
+        let groups = u64::from(level.stability).min(level.iterations.len() as u64);
+        for table in level.tables.iter().flatten().filter(|_| groups > 0) {
+            *mix.entry(table.noise.law.clone()).or_default() += groups;
+        }
+    }
+    mix
 }
 
 /// The mixes that no other one contains: publishing fewer counts is post-processing of publishing more.
@@ -275,6 +320,32 @@ mod tests {
         Composition::new(counts).unwrap().epsilon(delta, 10).unwrap().value
     }
 
+    /// The account of passes together.
+    fn account_of(privacy: Privacy, delta: &Delta, passes: &[&[&TabulatedLevel]]) -> Guarantees {
+        let levels = |levels: &&[&TabulatedLevel]| levels.iter().map(|level| (*level).clone()).collect();
+        let passes: Vec<(Pass, Vec<TabulatedLevel>)> = Pass::ALL.into_iter().zip(passes.iter().map(levels)).collect();
+        RunGuarantees::new(privacy, delta, &passes).unwrap().run
+    }
+
+    #[test]
+    fn a_household_changes_a_count_of_each_table_in_each_of_its_groups() {
+        let delta: Delta = "1e-6".parse().unwrap();
+        let level = |region_type, level, budgets: [&str; 2], iterations: usize| {
+            HouseholdLevel::for_tests(Privacy::ZeroConcentrated, region_type, level, budgets, 3, iterations)
+        };
+        // T4 of the nation is not run, and the county has two iterations only.
+        let nation = level(RegionType::Usa, IterationLevel::One, ["2", "0"], 5);
+        let county = level(RegionType::County, IterationLevel::Two, ["1/2", "1"], 2);
+        let noise = |level: &HouseholdLevel, table: usize| level.tables[table].as_ref().unwrap().noise.clone();
+        let own = epsilon(&[(&noise(&nation, 0), 3), (&noise(&county, 0), 2), (&noise(&county, 1), 2)], &delta);
+        let passes = [(Pass::UnitedStates, vec![nation, county])];
+        let account = RunGuarantees::of_households(Privacy::ZeroConcentrated, &delta, &passes).unwrap().run;
+        assert_eq!((account.unbounded.budget, account.bounded.budget), (number("7/2"), number("7")));
+        let found = account.unbounded.epsilon.unwrap();
+        assert!(found.overlaps(&own) && found.is_tight(9), "{found:?} {own:?}");
+        assert!(account.bounded.epsilon.unwrap().lower() > found.upper());
+    }
+
     #[test]
     fn the_account_is_that_of_the_worst_mix() {
         let delta: Delta = "1e-6".parse().unwrap();
@@ -282,7 +353,7 @@ mod tests {
             let nation = plan(privacy, RegionType::Usa, IterationLevel::Two, "2", 2, 5);
             let state = plan(privacy, RegionType::State, IterationLevel::Two, "1", 2, 5);
             let county = plan(privacy, RegionType::County, IterationLevel::Two, "1/2", 0, 5);
-            let account = Accountant::new(privacy, &delta).guarantees(&[vec![&nation, &state, &county]]).unwrap();
+            let account = account_of(privacy, &delta, &[&[&nation, &state, &county]]);
             // So many detailed-only groups: the same in the nation and the state, none in the county.
             let of = |people: u64, only: u64| {
                 let others = 3 * people - only;
@@ -319,7 +390,7 @@ mod tests {
         let nation = plan(Privacy::ZeroConcentrated, RegionType::Usa, IterationLevel::One, "2", 0, 5);
         let island = plan(Privacy::ZeroConcentrated, RegionType::PrState, IterationLevel::One, "1/2", 0, 5);
         let account =
-            Accountant::new(Privacy::ZeroConcentrated, &delta).guarantees(&[vec![&nation], vec![&island]]).unwrap();
+            account_of(Privacy::ZeroConcentrated, &delta, &[&[&nation], &[&island]]);
         let alone = epsilon(&[(&nation.stage_1, 3), (&nation.stage_2, 3)], &delta);
         assert!(account.unbounded.epsilon.unwrap().overlaps(&alone));
         let twice = epsilon(&[(&nation.stage_1, 6), (&nation.stage_2, 6)], &delta);
@@ -327,7 +398,7 @@ mod tests {
         assert_eq!((account.unbounded.budget, account.bounded.budget), (number("2"), number("4")));
         // Fewer iterations than the stability: no more counts than there are.
         let few = plan(Privacy::ZeroConcentrated, RegionType::Usa, IterationLevel::One, "2", 0, 1);
-        let account = Accountant::new(Privacy::ZeroConcentrated, &delta).guarantees(&[vec![&few]]).unwrap();
+        let account = account_of(Privacy::ZeroConcentrated, &delta, &[&[&few]]);
         let one = epsilon(&[(&few.stage_1, 1), (&few.stage_2, 1)], &delta);
         assert!(account.unbounded.epsilon.unwrap().overlaps(&one));
     }

@@ -1,36 +1,49 @@
-//! A run from beginning to end: input checked, guarantees computed, persons counted, noise drawn, the release published.
+//! What is to be released, from what and where; and what can be said of it before anything is counted.
 
-use std::{
-    collections::HashMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-use sha2::{Digest, Sha256};
+use serde_json::{Value, json};
 
 use super::{
-    certificate::{self, CertifiedPass, TabulationCertificate},
-    coterminous::{Coterminous, Entity},
-    counting::{count, iterations_table, regions_table},
-    draw_log::DrawIntent,
-    engine::Engine,
+    certificate::{CertifiedLevel, CertifiedPass, TabulationCertificate},
     guarantees::RunGuarantees,
-    inputs::{InputPaths, PublicInputs},
+    household_levels::HouseholdLevel,
+    inputs::{Checked, HouseholdInputs, InputPaths, PersonInputs, ReadParquet},
     levels::TabulatedLevel,
-    output::{ReleaseTables, Written},
-    person_files::PersonFiles,
-    queries::each_count,
-    release_folder::{ReleaseFolder, Taken, UnfinishedDraw},
-    two_stage::{GroupBatch, Tabulation},
+    record_files::RecordFiles,
 };
 use crate::{
     account::Delta,
-    error::Result,
-    files::{file_error, write_whole},
-    noise::Streams,
-    safetab::schema::Pass,
+    error::{Error, Result},
+    safetab::schema::{LeftOut, Pass, TotalsCheck, ValidationReport},
 };
+
+/// What to do about a draw that was begun and not completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnfinishedDraw {
+    /// Nothing: the run is refused.
+    Refuse,
+    /// The same noise again, for the same inputs.
+    Resume,
+    /// Count its budget as spent and draw afresh.
+    Discard,
+}
+
+/// What is tabulated.
+#[derive(Clone, Debug)]
+pub enum Records {
+    /// Persons, by SafeTab-P: a file, or a folder of such: `*.txt` and `*.csv` as text, `*.parquet`.
+    Persons(PathBuf),
+    /// Households, by SafeTab-H.
+    Households {
+        /// A file, or a folder of such, as for persons.
+        records: PathBuf,
+        /// The published totals T1 of SafeTab-P: a file, or a folder of text files.
+        totals: PathBuf,
+        /// How far they must agree with the geography.
+        check: TotalsCheck,
+    },
+}
 
 /// What is to be released, from what, and where.
 #[derive(Clone, Debug)]
@@ -39,8 +52,8 @@ pub struct Job {
     pub config: PathBuf,
     /// The folder of the specification files.
     pub specification: PathBuf,
-    /// A file of persons, or a folder of such: `*.txt` and `*.csv` as text, `*.parquet`.
-    pub persons: PathBuf,
+    /// What is tabulated.
+    pub records: Records,
     /// GRF-C.txt.
     pub geography: PathBuf,
     /// The folder of the release, which must not exist yet.
@@ -64,152 +77,193 @@ pub struct Progress {
     pub of: u64,
 }
 
-/// The outcome of a job.
+/// What a run would spend: its certificate without a draw.
 #[derive(Clone, Debug)]
-pub enum Outcome {
-    /// The release is complete.
-    Released {
-        /// The certificate, as public as the release.
-        certificate: Value,
-        /// The same for a person to read.
-        page: String,
-        /// How many records were read: confidential.
-        records: u64,
-    },
-    /// The release was complete before; only the end of its log was missing.
-    WasComplete,
+pub struct DryRun {
+    /// In JSON, as public as the release would be.
+    pub account: Value,
+    /// The same for a person to read.
+    pub page: String,
+}
+
+/// The public inputs of a job.
+pub(super) enum Inputs {
+    Persons(PersonInputs),
+    Households(HouseholdInputs),
+}
+
+/// The passes that are run, with their levels.
+pub(super) enum Passes {
+    Persons(Vec<(Pass, Vec<TabulatedLevel>)>),
+    Households(Vec<(Pass, Vec<HouseholdLevel>)>),
+}
+
+impl Records {
+    /// Where the records are.
+    pub fn path(&self) -> &Path {
+        match self {
+            Records::Persons(path) | Records::Households { records: path, .. } => path,
+        }
+    }
 }
 
 impl Job {
-    /// Runs it. `progress` is told now and then how far it is.
-    pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
-        let folder = match ReleaseFolder::take(&self.out, self.unfinished)? {
-            Taken::Free(folder) => folder,
-            Taken::Complete => return Ok(Outcome::WasComplete),
+    pub(super) fn paths(&self) -> InputPaths<'_> {
+        let totals = match &self.records {
+            Records::Persons(_) => None,
+            Records::Households { totals, check, .. } => Some((totals.as_path(), *check)),
         };
-        let paths = InputPaths {
-            config: &self.config,
-            specification: &self.specification,
-            persons: &self.persons,
-            geography: &self.geography,
-        };
-        let files = PersonFiles::find(&self.persons)?;
-        let engine = Engine::new(folder.part())?;
-        let (public, records) =
-            paths.read(&files, &engine, &mut |done, of| progress(Progress { stage: "checking records", done, of }))?;
-        let hash = files.hash(&mut |done, of| progress(Progress { stage: "hashing records", done, of }))?;
-
-        progress(Progress { stage: "accounting", done: 0, of: 0 });
-        let passes = public.passes()?;
-        let guarantees = RunGuarantees::new(public.config.privacy(), &self.delta, &passes)?;
-        let inputs = paths.hashes()?;
-
-        progress(Progress { stage: "counting", done: 0, of: 0 });
-        count(&public, &engine, &files, records)?;
-
-        let (certificate, page) =
-            self.draw_and_publish(folder, &public, &engine, (&passes, guarantees), &inputs, &hash, progress)?;
-        Ok(Outcome::Released { certificate, page, records })
+        InputPaths { config: &self.config, specification: &self.specification, geography: &self.geography, totals }
     }
 
-    /// Writes down what is about to be drawn, adds noise to all levels, and publishes the tables with the certificate,
-    /// which is returned in JSON and as a page.
-    #[allow(clippy::too_many_arguments)] // Each is one result of the steps before.
-    fn draw_and_publish(
+    /// Reads the public inputs; `None` if what others are checked against is not there, and then the report says why.
+    pub(super) fn inputs(&self, report: &mut ValidationReport) -> Option<Inputs> {
+        match &self.records {
+            Records::Persons(_) => self.paths().persons(report).map(Inputs::Persons),
+            Records::Households { .. } => self.paths().households(report).map(Inputs::Households),
+        }
+    }
+
+    /// Checks all inputs to the last record and draws nothing. Returns how many records there are, which is confidential; an
+    /// error has the whole report. Where the query engine is not built in, records as Parquet are refused.
+    pub fn check(&self, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
+        let files = RecordFiles::find(self.records.path())?;
+        self.read_all(&files, &|file, headings, see| read_parquet(file, headings, see), progress)
+            .map(|(_, checked)| checked.records)
+    }
+
+    /// Reads and checks all inputs: what is public, and how many records there are.
+    pub(super) fn read_all(
         &self,
-        mut folder: ReleaseFolder,
-        public: &PublicInputs,
-        engine: &Engine,
-        (passes, guarantees): (&[(Pass, Vec<TabulatedLevel>)], RunGuarantees),
-        inputs: &[(String, String)],
-        persons: &[u8; 32],
+        files: &RecordFiles,
+        parquet: ReadParquet,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<(Value, String)> {
-        let budget = guarantees.passes.iter().zip(passes).map(|(guarantees, (pass, _))| {
-            (certificate::name(*pass).to_string(), guarantees.pass.unbounded.budget.to_string())
+    ) -> Result<(Inputs, Checked)> {
+        let mut report = ValidationReport::new();
+        let Some(inputs) = self.inputs(&mut report) else { return refuse(report) };
+        let path = self.records.path();
+        let tell = &mut |done, of| progress(Progress { stage: "checking records", done, of });
+        let checked = match &inputs {
+            Inputs::Persons(inputs) => inputs.check_records(path, files, parquet, &mut report, tell)?,
+            Inputs::Households(inputs) => inputs.check_records(path, files, parquet, &mut report, tell)?,
+        };
+        report.into_result()?;
+        Ok((inputs, checked))
+    }
+
+    /// What a run would spend, and on which groups: from the public inputs alone. No record is read, nothing is drawn.
+    pub fn dry_run(&self) -> Result<DryRun> {
+        let mut report = ValidationReport::new();
+        let Some(inputs) = self.inputs(&mut report) else { return refuse(report) };
+        report.into_result()?;
+        let passes = inputs.passes()?;
+        let guarantees = passes.guarantees(&inputs, &self.delta)?;
+        let hashes = self.paths().hashes()?;
+        let certificate = self.certificate(&inputs, &passes, guarantees, &hashes);
+        Ok(DryRun { account: certificate.json(), page: certificate.page() })
+    }
+
+    /// A certificate of nothing drawn yet.
+    pub(super) fn certificate<'a>(
+        &'a self,
+        inputs: &'a Inputs,
+        passes: &'a Passes,
+        guarantees: RunGuarantees,
+        hashes: &'a [(String, String)],
+    ) -> TabulationCertificate<'a> {
+        let certified = passes.certified().into_iter().zip(guarantees.passes);
+        let certified = certified.map(|((pass, levels), guarantees)| CertifiedPass {
+            pass,
+            guarantees: guarantees.pass,
+            levels: levels.into_iter().zip(guarantees.levels).collect(),
+            written: None,
         });
-        let intent = DrawIntent {
-            version: env!("CARGO_PKG_VERSION").to_string(),
-            inputs: inputs.to_vec(),
-            budget: budget.collect(),
-            insecure_seed: self.insecure_seed,
+        let (scope, gamma) = match inputs {
+            Inputs::Persons(inputs) => (inputs.config.scope(), Some(inputs.config.gamma())),
+            Inputs::Households(inputs) => (inputs.config.scope(), None),
         };
-        let mut draw = folder.draw(&intent, persons, self.unfinished)?;
-        let release = folder.release();
-        fs::create_dir(&release).map_err(|why| file_error(&release, why))?;
-
-        let groups = passes.iter().flat_map(|(_, levels)| levels).map(TabulatedLevel::groups).sum();
-        let mut tabulated = 0;
-        let mut certified = Vec::new();
-        for ((pass, levels), guarantees) in passes.iter().zip(guarantees.passes) {
-            let written = tabulate(public, (*pass, levels), engine, &release, &mut draw.streams, &mut |more| {
-                tabulated += more;
-                progress(Progress { stage: "adding noise", done: tabulated, of: groups });
-            })?;
-            let levels = levels.iter().zip(guarantees.levels).collect();
-            certified.push(CertifiedPass { pass: *pass, guarantees: guarantees.pass, levels, written });
-        }
-        let certificate = TabulationCertificate {
-            privacy: public.config.privacy(),
+        TabulationCertificate {
+            privacy: scope.privacy(),
             delta: &self.delta,
-            gamma: public.config.gamma(),
-            allow_negative_counts: public.config.allow_negative_counts(),
+            gamma,
+            allow_negative_counts: scope.allow_negative_counts(),
             insecure_seed: self.insecure_seed,
-            draw: (draw.number, draw.earlier),
-            inputs,
-            passes: certified,
+            draw: None,
+            inputs: hashes,
+            notes: inputs.notes(&self.records),
+            passes: certified.collect(),
             total: guarantees.run,
-        };
-        let (json, page) = (certificate.json(), certificate.page());
-        write_text(&release.join("certificate.json"), &format!("{json:#}\n"))?;
-        write_text(&release.join("certificate.md"), &page)?;
-        folder.publish()?;
-        Ok((json, page))
-    }
-}
-
-/// Adds noise to all levels of a pass and writes its tables.
-fn tabulate(
-    public: &PublicInputs,
-    (pass, levels): (Pass, &[TabulatedLevel]),
-    engine: &Engine,
-    release: &Path,
-    streams: &mut Streams,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Written> {
-    let mut tables = ReleaseTables::create(release, pass, coterminous(public, pass), streams.insecure_seed())?;
-    for level in levels {
-        let mut tabulation = Tabulation::new(level, public.config.allow_negative_counts())?;
-        let mut publish = |batch: GroupBatch| {
-            progress(batch.tables.len() as u64);
-            tables.write(level, &batch)
-        };
-        let iterations = iterations_table(level.region_type.granularity(), level.level);
-        each_count(engine, &regions_table(level.region_type), &iterations, &mut |region, iteration, cell, count| {
-            tabulation.count((region, iteration), cell, count, streams, &mut publish)
-        })?;
-        tabulation.finish(streams, &mut publish)?;
-    }
-    tables.finish()
-}
-
-/// The entities of a pass that are made of the same blocks.
-fn coterminous(public: &PublicInputs, pass: Pass) -> Coterminous {
-    let mut entities: HashMap<[u8; 32], Vec<Entity>> = HashMap::new();
-    for (place, &region_type) in pass.region_types().iter().enumerate() {
-        let mut blocks: Vec<Sha256> = vec![Sha256::new(); public.geography.entities(region_type).len()];
-        for block in 0..public.geography.len() as u32 {
-            if let Some(region) = public.geography.region(block, region_type) {
-                blocks[region as usize].update(block.to_le_bytes());
-            }
-        }
-        for (region, hash) in (0..).zip(blocks) {
-            entities.entry(hash.finalize().into()).or_default().push((place, region));
         }
     }
-    Coterminous::new(entities.into_values().filter(|set| set.len() > 1))
 }
 
-fn write_text(path: &Path, text: &str) -> Result<()> {
-    write_whole(path, |out| out.write_all(text.as_bytes()).map_err(|why| file_error(path, why)))
+impl Inputs {
+    /// The passes that are run, with their levels.
+    pub(super) fn passes(&self) -> Result<Passes> {
+        Ok(match self {
+            Inputs::Persons(inputs) => Passes::Persons(inputs.passes()?),
+            Inputs::Households(inputs) => Passes::Households(inputs.passes()?),
+        })
+    }
+
+    /// What a certificate says of the inputs beside their hashes.
+    fn notes(&self, records: &Records) -> Vec<(&'static str, Value)> {
+        let (Inputs::Households(inputs), Records::Households { check, .. }) = (self, records) else { return Vec::new() };
+        let LeftOut { other_states, other_areas, not_tabulated } = inputs.totals.left_out;
+        let given = match check {
+            TotalsCheck::SameVintage => "every region is one of the geography, and no nation or state is without totals",
+            TotalsCheck::AsGiven => "taken as given: groups of regions that the geography does not have are noise alone",
+        };
+        vec![
+            ("totals", json!(given)),
+            ("totals_of_other_states", json!(other_states)),
+            ("totals_of_other_areas", json!(other_areas)),
+            ("totals_not_tabulated", json!(not_tabulated)),
+        ]
+    }
+}
+
+impl Passes {
+    /// What the passes reveal.
+    pub(super) fn guarantees(&self, inputs: &Inputs, delta: &Delta) -> Result<RunGuarantees> {
+        let privacy = match inputs {
+            Inputs::Persons(inputs) => inputs.config.scope().privacy(),
+            Inputs::Households(inputs) => inputs.config.scope().privacy(),
+        };
+        match self {
+            Passes::Persons(passes) => RunGuarantees::new(privacy, delta, passes),
+            Passes::Households(passes) => RunGuarantees::of_households(privacy, delta, passes),
+        }
+    }
+
+    /// The passes with their levels, for a certificate.
+    fn certified(&self) -> Vec<(Pass, Vec<CertifiedLevel<'_>>)> {
+        match self {
+            Passes::Persons(passes) => passes
+                .iter()
+                .map(|(pass, levels)| (*pass, levels.iter().map(CertifiedLevel::Persons).collect()))
+                .collect(),
+            Passes::Households(passes) => passes
+                .iter()
+                .map(|(pass, levels)| (*pass, levels.iter().map(CertifiedLevel::Households).collect()))
+                .collect(),
+        }
+    }
+}
+
+fn refuse<T>(report: ValidationReport) -> Result<T> {
+    report.into_result()?;
+    Err(Error::Input { report: "an input could not be read".to_string() })
+}
+
+#[cfg(feature = "tabulate")]
+fn read_parquet(file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])) -> Result<()> {
+    let folder = tempfile::tempdir().map_err(|why| crate::files::file_error(file, why))?;
+    super::engine::Engine::new(folder.path())?.each_record(file, headings, see)
+}
+
+#[cfg(not(feature = "tabulate"))]
+fn read_parquet(file: &Path, _: &'static [&'static str], _: &mut dyn FnMut(u64, &[&[u8]])) -> Result<()> {
+    let why = "is Parquet, which needs the query engine (the feature tabulate): give text";
+    Err(crate::files::file_error(file, why))
 }

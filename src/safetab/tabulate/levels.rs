@@ -53,7 +53,15 @@ pub struct TabulatedLevel {
 }
 
 impl CountNoise {
-    fn new(noise: &CellNoise) -> Result<Self> {
+    /// The kind of noise that gives a guarantee.
+    pub(super) fn kind(privacy: Privacy) -> NoiseKind {
+        match privacy {
+            Privacy::ZeroConcentrated => NoiseKind::DiscreteGaussian,
+            Privacy::Pure => NoiseKind::Geometric,
+        }
+    }
+
+    pub(super) fn new(noise: &CellNoise) -> Result<Self> {
         let margin = noise.margin(1, &Rational::from((19, 20)))?;
         let parameter = noise.parameter().clone();
         let law = match noise.noise_kind() {
@@ -81,10 +89,7 @@ impl TabulatedLevel {
         let granularity = region_type.granularity();
         let stability = specification.stability(granularity, level);
         let gamma = config.gamma();
-        let noise_kind = match config.privacy() {
-            Privacy::ZeroConcentrated => NoiseKind::DiscreteGaussian,
-            Privacy::Pure => NoiseKind::Geometric,
-        };
+        let noise_kind = CountNoise::kind(config.scope().privacy());
         // Each of the groups that one person can be in has an equal share: sigma2 = s / (2 rho), or epsilon / s.
         let noise = |share: &Rational| CellNoise::new(noise_kind, &(Rational::from(&budget * share) / stability));
         let total_only = noise(&Rational::from(1))?;

@@ -1,44 +1,62 @@
-//! From persons to a release: SafeTab-P as a program (2024 paper, Algorithms 1 to 4).
+//! From records to a release: SafeTab-P for persons (2024 paper, Algorithms 1 to 4), SafeTab-H for households.
 //!
 //! A [`Job`] checks all input, computes the privacy guarantees of the run, counts, writes down what it is about to draw,
-//! adds noise, and publishes two tables with a certificate. Nothing appears under the name of the release until all of it
-//! is on the disk, and no budget is drawn twice unless the curator says so ([`release_folder`]).
+//! adds noise, and publishes tables with a certificate. Nothing appears under the name of the release until all of it
+//! is on the disk, and no budget is drawn twice unless the curator says so (`release_folder`).
+//!
+//! Checking and accounting need no query engine. Counting does, and so do the files marked * (feature `tabulate`).
 //!
 //! | file | what it is about |
 //! | --- | --- |
-//! | [`person_files`] | the files of persons, and their hash |
+//! | [`record_files`] | the files of records, and their hash |
 //! | `inputs` | all inputs read and checked: what is public, and how many records there are |
-//! | [`levels`] | the population group levels: their noise, thresholds and key sets |
+//! | [`levels`] | the population group levels of persons: their noise, thresholds and key sets |
+//! | [`household_levels`] | those of households: their noise, and the groups that the published totals select |
 //! | [`guarantees`] | what they reveal together, certified |
-//! | [`engine`] | tables in an embedded query engine |
-//! | [`queries`] | the counting, in SQL |
-//! | `counting` | what is counted by: atoms of blocks, classes of codes, cells of ages and sexes |
+//! | `engine` * | tables in an embedded query engine |
+//! | `queries` * | the counting, in SQL |
+//! | `counting` * | what is counted by: atoms of blocks, classes of codes, cells |
 //! | [`workload`] | the counts of each published table, as sums of the finest cells |
-//! | `draw_log` | what is written down of every draw of noise |
-//! | `noise_key` | the key that the noise follows from, until the release is complete |
-//! | [`release_folder`] | one draw for one budget: the folder of a release, whole or not there |
+//! | `draw_log` * | what is written down of every draw of noise |
+//! | `noise_key` * | the key that the noise follows from, until the release is complete |
+//! | `release_folder` * | one draw for one budget: the folder of a release, whole or not there |
 //! | [`two_stage`] | Algorithms 1 and 2: the noisy counts of all groups of a level |
+//! | [`household_counts`] | the noisy counts of all groups of a level of households |
 //! | [`coterminous`] | entities made of the same blocks publish the same counts |
-//! | [`output`] | the tables T1 and T2 |
+//! | [`output`], [`household_output`] | the tables T1 and T2, T3 and T4 |
 //! | [`certificate`], `certificate_page` | what the run spends, in JSON and on a page |
-//! | `job` | the run from beginning to end |
+//! | `job` | what is to be released; its check, and its account without a draw |
+//! | `run` * | the run from beginning to end |
 
 pub mod certificate;
 mod certificate_page;
 pub mod coterminous;
+#[cfg(feature = "tabulate")]
 mod counting;
+#[cfg(feature = "tabulate")]
 mod draw_log;
+#[cfg(feature = "tabulate")]
 pub mod engine;
 pub mod guarantees;
+pub mod household_counts;
+pub mod household_levels;
+pub mod household_output;
 mod inputs;
 mod job;
 pub mod levels;
+#[cfg(feature = "tabulate")]
 mod noise_key;
 pub mod output;
-pub mod person_files;
+#[cfg(feature = "tabulate")]
 pub mod queries;
+pub mod record_files;
+#[cfg(feature = "tabulate")]
 pub mod release_folder;
+#[cfg(feature = "tabulate")]
+mod run;
 pub mod two_stage;
 pub mod workload;
 
-pub use job::{Job, Outcome, Progress};
+pub use job::{DryRun, Job, Progress, Records, UnfinishedDraw};
+#[cfg(feature = "tabulate")]
+pub use run::Outcome;

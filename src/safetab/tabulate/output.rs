@@ -50,7 +50,8 @@ struct Rows {
     count: [u64; 2],
 }
 
-struct TableFile {
+/// A table while it is written.
+pub(super) struct TableFile {
     path: PathBuf,
     out: BufWriter<File>,
     rows: u64,
@@ -72,13 +73,7 @@ pub struct Written {
 impl ReleaseTables {
     /// Two empty tables with their headings, which show an insecure seed.
     pub fn create(folder: &Path, pass: Pass, coterminous: Coterminous, insecure_seed: Option<u64>) -> Result<Self> {
-        let file = match pass {
-            Pass::UnitedStates => "us.csv",
-            Pass::PuertoRico => "pr.csv",
-        };
-        let mark = insecure_seed.map_or_else(String::new, |seed| format!(" (INSECURE seed {seed})"));
-        let table =
-            |name: &str, columns: &str| TableFile::create(&folder.join(name), file, &format!("{columns}{mark}\n"));
+        let table = |name: &str, columns: &str| TableFile::create(&folder.join(name), pass, columns, insecure_seed);
         let types = pass.region_types();
         Ok(ReleaseTables {
             totals: table("t1", "REGION_ID|REGION_TYPE|ITERATION_CODE|COUNT")?,
@@ -157,7 +152,14 @@ impl ReleaseTables {
 }
 
 impl TableFile {
-    fn create(folder: &Path, file: &str, heading: &str) -> Result<Self> {
+    /// A table with its headings, whose mark shows an insecure seed.
+    pub(super) fn create(folder: &Path, pass: Pass, columns: &str, insecure_seed: Option<u64>) -> Result<Self> {
+        let file = match pass {
+            Pass::UnitedStates => "us.csv",
+            Pass::PuertoRico => "pr.csv",
+        };
+        let mark = insecure_seed.map_or_else(String::new, |seed| format!(" (INSECURE seed {seed})"));
+        let heading = format!("{columns}{mark}\n");
         let path = folder.join(file);
         std::fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
         let out = File::create(&path).map_err(|why| file_error(&path, why))?;
@@ -166,12 +168,14 @@ impl TableFile {
         Ok(table)
     }
 
-    fn write(&mut self, text: &[u8], rows: u64) -> Result<()> {
+    /// Adds rows.
+    pub(super) fn write(&mut self, text: &[u8], rows: u64) -> Result<()> {
         self.rows += rows;
         self.out.write_all(text).map_err(|why| file_error(&self.path, why))
     }
 
-    fn finish(self) -> Result<u64> {
+    /// Forces the table to the disk, and returns how many rows it has.
+    pub(super) fn finish(self) -> Result<u64> {
         let wrong = |why: std::io::Error| file_error(&self.path, why);
         let file = self.out.into_inner().map_err(|error| wrong(error.into_error()))?;
         file.sync_all().map_err(wrong)?;
@@ -223,7 +227,7 @@ impl Rows {
 }
 
 /// Appends a number in decimal, padded with zeros to `least` digits.
-fn number(out: &mut Vec<u8>, value: i128, least: usize) {
+pub(super) fn number(out: &mut Vec<u8>, value: i128, least: usize) {
     let mut digits = [b'0'; 40];
     let mut at = digits.len();
     let mut wide = value.unsigned_abs();

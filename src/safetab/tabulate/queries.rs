@@ -2,7 +2,7 @@
 //!
 //! 1. Every distinct text of race and ethnicity codes is mapped once to the iterations that it belongs to; texts with the
 //!    same iterations are of one class. Blocks with the same regions are of one atom.
-//! 2. Persons are joined with blocks, codes and ages and counted by (atom, class, cell). The counts are written to a
+//! 2. Records are joined with blocks, codes and cells and counted by (atom, class, cell). The counts are written to a
 //!    temporary file, far smaller than the records.
 //! 3. For each population group level these counts are joined with the regions of the atoms and the iterations of the
 //!    classes and added up by (region, iteration, cell), in ascending order.
@@ -19,13 +19,43 @@ use datafusion::arrow::{
     datatypes::{DataType, Int32Type, Int64Type},
 };
 
-use super::{engine::Engine, person_files::changed};
-use crate::error::Result;
+use super::{engine::Engine, record_files::changed};
+use crate::{
+    error::Result,
+    safetab::schema::{HEADINGS, HOUSEHOLD_HEADINGS},
+};
 
 /// Bytes that a hash table holds beside each text.
 const HASHED: usize = 64;
 
-/// Makes the table `classes` of the distinct texts of codes of all persons: the first `races` race codes, then the
+/// A kind of record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordKind {
+    /// Persons, whose cells are ages and sexes.
+    Persons,
+    /// Households, whose cells are types and tenures.
+    Households,
+}
+
+impl RecordKind {
+    /// The columns.
+    pub fn headings(self) -> &'static [&'static str] {
+        match self {
+            RecordKind::Persons => &HEADINGS,
+            RecordKind::Households => &HOUSEHOLD_HEADINGS,
+        }
+    }
+
+    /// The key of the cell of a record, in SQL.
+    fn key(self) -> &'static str {
+        match self {
+            RecordKind::Persons => "CAST(\"QAGE\" AS INT) * 2 + CAST(\"QSEX\" AS INT)",
+            RecordKind::Households => "CAST(\"HOUSEHOLD_TYPE\" AS INT) * 4 + CAST(\"TEN\" AS INT)",
+        }
+    }
+}
+
+/// Makes the table `classes` of the distinct texts of codes of all records: the first `races` race codes, then the
 /// ethnicity code. `class_of` says the classes of a batch of texts.
 pub fn classify_codes(
     engine: &Engine,
@@ -34,7 +64,7 @@ pub fn classify_codes(
 ) -> Result<()> {
     let columns = [("codes", DataType::Utf8), ("class", DataType::Int32)];
     let mut bytes = 0;
-    let sql = format!("SELECT DISTINCT {} AS codes FROM persons", codes(races));
+    let sql = format!("SELECT DISTINCT {} AS codes FROM records", codes(races));
     engine.save("classes", &columns, &sql, &mut |columns| {
         let texts: Vec<&str> = columns[0].as_string::<i32>().iter().flatten().collect();
         bytes += texts.iter().map(|text| text.len() + HASHED).sum::<usize>();
@@ -49,15 +79,15 @@ pub fn classify_codes(
     Ok(())
 }
 
-/// Counts persons by atom, class and cell, from the tables `persons`, `blocks`, `classes` and `ages` (`key` is twice
-/// the age and the sex), into the table `tallies`. Returns how many persons were counted.
-pub fn count_persons(engine: &Engine, races: u32) -> Result<i64> {
+/// Counts records by atom, class and cell, from the tables `records`, `blocks`, `classes` and `cells`, into the table
+/// `tallies`: those of the states only, if any are given. Returns how many records were counted.
+pub fn count_records(engine: &Engine, kind: RecordKind, races: u32, states: Option<&[u8]>) -> Result<i64> {
     let columns =
         [("atom", DataType::Int32), ("class", DataType::Int32), ("cell", DataType::Int32), ("n", DataType::Int64)];
     let mut counted = 0;
-    engine.save("tallies", &columns, &tally(races), &mut |columns| {
+    engine.save("tallies", &columns, &tally(kind, races, states), &mut |columns| {
         if columns.iter().any(|column| column.null_count() > 0) {
-            return Err(changed("a record has codes, a block or an age that none had"));
+            return Err(changed("a record has codes, a block or a cell that none had"));
         }
         counted += columns[3].as_primitive::<Int64Type>().iter().flatten().sum::<i64>();
         Ok(())
@@ -85,17 +115,22 @@ pub fn each_count(
     })
 }
 
-/// Persons by atom, class and cell; every record is kept, whether it has them or not. The left side of a join is the one
+/// Records by atom, class and cell; every record is kept, whether it has them or not. The left side of a join is the one
 /// that is held in memory, and the engine puts outer joins in no other order.
-fn tally(races: u32) -> String {
+fn tally(kind: RecordKind, races: u32, states: Option<&[u8]>) -> String {
+    let states = states.map_or_else(String::new, |states| {
+        let quoted: Vec<String> = states.iter().map(|state| format!("'{state:02}'")).collect();
+        format!(" WHERE \"TABBLKST\" IN ({})", quoted.join(", "))
+    });
     format!(
         "SELECT atom, class, cell, count(*) AS n FROM \
-         ages RIGHT JOIN (classes RIGHT JOIN (blocks RIGHT JOIN \
+         cells RIGHT JOIN (classes RIGHT JOIN (blocks RIGHT JOIN \
          (SELECT CAST(\"TABBLKST\" || \"TABBLKCOU\" || \"TABTRACTCE\" || \"TABBLK\" AS BIGINT) AS block, {} AS codes, \
-          CAST(\"QAGE\" AS INT) * 2 + CAST(\"QSEX\" AS INT) AS key FROM persons) AS record \
-         ON blocks.block = record.block) ON classes.codes = record.codes) ON ages.key = record.key \
+          {} AS key FROM records{states}) AS record \
+         ON blocks.block = record.block) ON classes.codes = record.codes) ON cells.key = record.key \
          GROUP BY atom, class, cell",
-        codes(races)
+        codes(races),
+        kind.key()
     )
 }
 
@@ -124,9 +159,8 @@ mod tests {
 
     use datafusion::arrow::util::pretty::pretty_format_batches;
 
-    use super::super::{engine::MEMORY, person_files::PersonFiles};
+    use super::super::{engine::MEMORY, record_files::RecordFiles};
     use super::*;
-    use crate::safetab::schema::HEADINGS;
 
     const RECORDS: u64 = 120_000;
 
@@ -156,13 +190,14 @@ mod tests {
 
     /// The counts of the level with every block its own region, and every class its own iteration and one in common.
     fn counts(engine: &Engine, persons: &Path) -> Vec<(u32, u32, usize, i64)> {
-        engine.read_persons(&PersonFiles { text: vec![persons.to_path_buf()], parquet: Vec::new() }).unwrap();
+        let files = RecordFiles { text: vec![persons.to_path_buf()], parquet: Vec::new() };
+        engine.read_records(&files, &HEADINGS).unwrap();
         let blocks: Vec<u64> = (0..7).map(|block| 440_010_001_001_000 + block).collect();
         engine.register_blocks(&blocks, (0..7).collect()).unwrap();
         let (keys, cells) = (0..=232).map(|key| (key, key / 10)).unzip();
-        engine.register("ages", &[("key", keys), ("cell", cells)]).unwrap();
+        engine.register("cells", &[("key", keys), ("cell", cells)]).unwrap();
         classify_codes(engine, 1, &mut |texts| Ok(texts.iter().map(|text| class_of(text)).collect())).unwrap();
-        assert_eq!(count_persons(engine, 1).unwrap(), RECORDS as i64);
+        assert_eq!(count_records(engine, RecordKind::Persons, 1, None).unwrap(), RECORDS as i64);
         engine.register("regions", &[("atom", (0..7).collect()), ("region", (10..17).collect())]).unwrap();
         let lists: Vec<[i32; 2]> = (0..10_007).map(|class| [class, 20_000]).collect();
         engine.register_lists("iterations", (0..).zip(lists.iter().map(|list| &list[..])).collect()).unwrap();
@@ -207,7 +242,7 @@ mod tests {
             write_persons(&persons, texts);
             let engine = Engine::with_limits(folder.path(), memory, 2).unwrap();
             assert!(counts(&engine, &persons) == expected(texts), "{texts} texts in {memory} bytes");
-            let plan = explanation(&engine, &tally(1));
+            let plan = explanation(&engine, &tally(RecordKind::Persons, 1, None));
             let spilled = plan.split("spill_count=").skip(1).any(|rest| !rest.starts_with('0'));
             assert_eq!((spilled, plan.contains("SortMergeJoin")), (spills, spills), "{plan}");
         }

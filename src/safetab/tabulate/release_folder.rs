@@ -15,6 +15,7 @@ use std::{
 
 use super::{
     draw_log::{DrawIntent, DrawLog},
+    job::UnfinishedDraw,
     noise_key::KeyFile,
 };
 use crate::{
@@ -22,17 +23,6 @@ use crate::{
     files::{file_error, sync_folder, sync_folder_of},
     noise::Streams,
 };
-
-/// What to do about a draw that was begun and not completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnfinishedDraw {
-    /// Nothing: the run is refused.
-    Refuse,
-    /// The same noise again, for the same inputs.
-    Resume,
-    /// Count its budget as spent and draw afresh.
-    Discard,
-}
 
 /// The folder of a release and the files beside it, taken by this run: no other run works on them.
 pub(super) struct ReleaseFolder {

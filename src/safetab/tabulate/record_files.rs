@@ -1,4 +1,4 @@
-//! The files of persons that a path names, and their hash.
+//! The files of records that a path names, and their hash.
 
 use std::{
     fs::{self, File},
@@ -9,32 +9,32 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    error::{Error, Result},
+    error::Result,
     files::file_error,
 };
 
-/// Files of persons: all are checked before any is counted.
+/// Files of records: all are checked before any is counted.
 #[derive(Clone, Debug, Default)]
-pub struct PersonFiles {
+pub struct RecordFiles {
     /// Rows of fields separated by `|` under a line of headings.
     pub text: Vec<PathBuf>,
     /// Parquet with the same columns, as text.
     pub parquet: Vec<PathBuf>,
 }
 
-impl PersonFiles {
+impl RecordFiles {
     /// A file, or all files `*.txt`, `*.csv` and `*.parquet` of a folder in the order of their names.
     pub fn find(path: &Path) -> Result<Self> {
         let is_parquet = |path: &Path| path.extension().is_some_and(|extension| extension == "parquet");
         if !path.is_dir() {
             let files = vec![path.to_path_buf()];
             return Ok(match is_parquet(path) {
-                true => PersonFiles { parquet: files, ..PersonFiles::default() },
-                false => PersonFiles { text: files, ..PersonFiles::default() },
+                true => RecordFiles { parquet: files, ..RecordFiles::default() },
+                false => RecordFiles { text: files, ..RecordFiles::default() },
             });
         }
         let wrong = |why: std::io::Error| file_error(path, why);
-        let mut files = PersonFiles::default();
+        let mut files = RecordFiles::default();
         for entry in fs::read_dir(path).map_err(wrong)? {
             let path = entry.map_err(wrong)?.path();
             let is_text = path.extension().is_some_and(|extension| extension == "txt" || extension == "csv");
@@ -47,7 +47,7 @@ impl PersonFiles {
         files.text.sort();
         files.parquet.sort();
         if files.text.is_empty() && files.parquet.is_empty() {
-            return Err(file_error(path, "has no file of persons: *.txt, *.csv or *.parquet"));
+            return Err(file_error(path, "has no file of records: *.txt, *.csv or *.parquet"));
         }
         Ok(files)
     }
@@ -71,11 +71,12 @@ impl PersonFiles {
 }
 
 /// The error of records that, read again, are not those that were checked.
-pub(super) fn changed(how: &str) -> Error {
+#[cfg(feature = "tabulate")]
+pub(super) fn changed(how: &str) -> crate::error::Error {
     let why = format!(
-        "{how}: the files of persons changed after they were checked; leave them as they are while they are tabulated"
+        "{how}: the files of records changed after they were checked; leave them as they are while they are tabulated"
     );
-    Error::Engine { why }
+    crate::error::Error::Engine { why }
 }
 
 /// Adds the bytes of a file to a hash, and returns how many there are.

@@ -1,4 +1,4 @@
-//! Files of persons, checked at the speed of the disk, in memory that the geography and the number of distinct combinations
+//! Files of records, checked at the speed of the disk, in memory that the geography and the number of distinct combinations
 //! of codes bound.
 
 use std::{
@@ -12,7 +12,8 @@ use foldhash::fast::FixedState;
 use rayon::prelude::*;
 
 use super::{
-    Combination, Geography, HEADINGS, Pass, RowCheck, SafeTabConfig,
+    Combination, Geography, HouseholdCheck, Pass, RowCheck, RunScope,
+    records::RecordRules,
     rows::{self, LONGEST, name_of},
     validation::{Location, Rule, ValidationReport},
 };
@@ -21,9 +22,12 @@ use crate::safetab::groups::Specification;
 /// Bytes that a worker checks at a time. Longer lines are not read to their end.
 const PART: usize = 1 << 22;
 
-/// The result of checking persons. It is confidential, except for the combinations that the specification allows.
+/// The most columns that a kind of record has.
+const MOST_COLUMNS: usize = 17;
+
+/// The result of checking records. It is confidential, except for the combinations that the specification allows.
 #[derive(Clone, Debug, Default)]
-pub struct CheckedPersons {
+pub struct CheckedRecords {
     /// The number of rows that break no rule.
     pub records: u64,
     /// How many of them the pass over the United States tabulates.
@@ -34,8 +38,8 @@ pub struct CheckedPersons {
     pub combinations: Vec<Combination>,
 }
 
-/// The files of persons that a path names: itself, or the files `*.txt` and `*.csv` of a folder in the order of their names.
-pub fn person_files(path: &Path, report: &mut ValidationReport) -> Vec<PathBuf> {
+/// The files of records that a path names: itself, or the files `*.txt` and `*.csv` of a folder in the order of their names.
+pub fn record_files(path: &Path, report: &mut ValidationReport) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_path_buf()];
     }
@@ -51,7 +55,7 @@ pub fn person_files(path: &Path, report: &mut ValidationReport) -> Vec<PathBuf> 
             let mut paths: Vec<PathBuf> = paths.into_iter().filter(is_rows).collect();
             paths.sort();
             if paths.is_empty() {
-                report.add(at, Rule::Empty, "", "a folder with files *.txt or *.csv of persons");
+                report.add(at, Rule::Empty, "", "a folder with files *.txt or *.csv of records");
             }
             paths
         }
@@ -66,39 +70,62 @@ pub fn person_files(path: &Path, report: &mut ValidationReport) -> Vec<PathBuf> 
 /// were checked so far.
 pub fn check_persons(
     path: &Path,
-    config: &SafeTabConfig,
+    scope: impl AsRef<RunScope>,
     specification: &Specification,
     geography: &Geography,
     report: &mut ValidationReport,
+    progress: impl FnMut(u64),
+) -> CheckedRecords {
+    let scope = scope.as_ref();
+    check_records(path, |file| RowCheck::new(file, scope, specification, geography), report, progress)
+}
+
+/// Checks a file of households, or all of a folder, as [`check_persons`] does.
+pub fn check_households(
+    path: &Path,
+    scope: impl AsRef<RunScope>,
+    specification: &Specification,
+    geography: &Geography,
+    report: &mut ValidationReport,
+    progress: impl FnMut(u64),
+) -> CheckedRecords {
+    let scope = scope.as_ref();
+    check_records(path, |file| HouseholdCheck::new(file, scope, specification, geography), report, progress)
+}
+
+/// Checks a file of records, or all of a folder, under the rules for the file of a name.
+fn check_records<R: RecordRules>(
+    path: &Path,
+    rules: impl Fn(&str) -> R,
+    report: &mut ValidationReport,
     mut progress: impl FnMut(u64),
-) -> CheckedPersons {
+) -> CheckedRecords {
     let mut workers: Vec<Worker> = (0..rayon::current_num_threads()).map(|_| Worker::default()).collect();
     let mut done = 0;
-    for path in person_files(path, report) {
-        let check = RowCheck::new(&name_of(&path), config, specification, geography);
-        check_file(&path, &check, &mut workers, report, &mut |bytes| {
+    for path in record_files(path, report) {
+        check_file(&path, &rules(&name_of(&path)), &mut workers, report, &mut |bytes| {
             done += bytes;
             progress(done);
         });
     }
-    let mut persons = CheckedPersons::default();
+    let mut records = CheckedRecords::default();
     let mut packed: Vec<u128> = Vec::new();
     for worker in workers {
-        persons.records += worker.records;
-        persons.united_states += worker.tabulated[0];
-        persons.puerto_rico += worker.tabulated[1];
+        records.records += worker.records;
+        records.united_states += worker.tabulated[0];
+        records.puerto_rico += worker.tabulated[1];
         packed.extend(worker.combinations);
     }
     packed.sort_unstable();
     packed.dedup();
-    persons.combinations = packed.into_iter().map(Combination::unpack).collect();
-    persons.combinations.sort_unstable();
-    if persons.united_states + persons.puerto_rico == 0 {
+    records.combinations = packed.into_iter().map(Combination::unpack).collect();
+    records.combinations.sort_unstable();
+    if records.united_states + records.puerto_rico == 0 {
         let file = name_of(path);
         let at = Location { file: &file, ..Location::default() };
         report.add(at, Rule::Empty, "", "at least one correct record in a state of a pass that is run");
     }
-    persons
+    records
 }
 
 /// What one thread has seen.
@@ -115,11 +142,11 @@ struct Worker {
 }
 
 impl Worker {
-    fn check(&mut self, check: &RowCheck) {
+    fn check<R: RecordRules>(&mut self, rules: &R) {
         let text = std::mem::take(&mut self.text);
         self.lines = 0;
-        let mut begin = 0;
-        let mut last = 0;
+        let (mut begin, mut last) = (0, 0);
+        let width = rules.headings().len();
         while begin < text.len() {
             let end = memchr::memchr(b'\n', &text[begin..]).map_or(text.len(), |length| begin + length + 1);
             self.lines += 1;
@@ -129,57 +156,59 @@ impl Worker {
                 continue;
             }
             if line.len() > LONGEST {
-                let at = Location { file: &check.file, line: self.lines, ..Location::default() };
+                let at = Location { file: rules.file(), line: self.lines, ..Location::default() };
                 self.report.add(at, Rule::LongLine, line, &format!("at most {LONGEST} bytes"));
                 continue;
             }
-            let mut fields = [&line[..0]; HEADINGS.len()];
-            let person = match split(line, &mut fields) {
-                true => check.check(self.lines, &fields, &mut self.report),
+            let mut fields = [&line[..0]; MOST_COLUMNS];
+            let fields = &mut fields[..width];
+            let record = match split(line, fields) {
+                true => rules.check_row(self.lines, fields, &mut self.report),
                 false => {
                     let fields: Vec<&[u8]> = line.split(|byte| *byte == b'|').collect();
-                    check.check(self.lines, &fields, &mut self.report)
+                    rules.check_row(self.lines, &fields, &mut self.report)
                 }
             };
-            let Some(person) = person else { continue };
+            let Some(record) = record else { continue };
             self.records += 1;
-            match check.geography.pass(person.block) {
+            match record.block.and_then(|block| rules.geography().pass(block)) {
                 Some(Pass::UnitedStates) => self.tabulated[0] += 1,
                 Some(Pass::PuertoRico) => self.tabulated[1] += 1,
                 None => {}
             }
-            if person.combination != last {
-                self.combinations.insert(person.combination);
-                last = person.combination;
+            if record.combination != last {
+                self.combinations.insert(record.combination);
+                last = record.combination;
             }
         }
         self.text = text;
     }
 }
 
-/// Splits a line at its bars. Whether it has as many fields as there are headings.
-fn split<'a>(line: &'a [u8], fields: &mut [&'a [u8]; HEADINGS.len()]) -> bool {
+/// Splits a line at its bars. Whether it has as many fields as are asked for.
+fn split<'a>(line: &'a [u8], fields: &mut [&'a [u8]]) -> bool {
     let (mut begin, mut column) = (0, 0);
     for end in memchr::memchr_iter(b'|', line) {
-        if column + 1 == HEADINGS.len() {
+        if column + 1 == fields.len() {
             return false;
         }
         fields[column] = &line[begin..end];
         (begin, column) = (end + 1, column + 1);
     }
     fields[column] = &line[begin..];
-    column + 1 == HEADINGS.len()
+    column + 1 == fields.len()
 }
 
 /// Checks a file, part by part on all threads; violations are reported in the order of the lines.
-fn check_file(
+fn check_file<R: RecordRules>(
     path: &Path,
-    check: &RowCheck,
+    rules: &R,
     workers: &mut [Worker],
     report: &mut ValidationReport,
     progress: &mut dyn FnMut(u64),
 ) {
-    let at = Location { file: &check.file, ..Location::default() };
+    let at = Location { file: rules.file(), ..Location::default() };
+    let headings = rules.headings().join("|");
     let opened = File::open(path);
     let mut input = match opened {
         Ok(file) => Parts { input: file, rest: Vec::new(), ended: false },
@@ -203,18 +232,18 @@ fn check_file(
         let workers = &mut workers[..used];
         match workers.first_mut() {
             Some(worker) if lines == 0 => {
-                if let Some(line) = take_headings(&mut worker.text) {
-                    return report.add(Location { line: 1, ..at }, Rule::Headings, line, &HEADINGS.join("|"));
+                if let Some(line) = take_headings(&mut worker.text, &headings) {
+                    return report.add(Location { line: 1, ..at }, Rule::Headings, line, &headings);
                 }
                 lines = 1;
             }
             None if lines == 0 && broken.is_none() => {
-                return report.add(at, Rule::Empty, "", &format!("the headings {}", HEADINGS.join("|")));
+                return report.add(at, Rule::Empty, "", &format!("the headings {headings}"));
             }
             _ => {}
         }
         let bytes = workers.iter().map(|worker| worker.text.len() as u64).sum();
-        workers.par_iter_mut().for_each(|worker| worker.check(check));
+        workers.par_iter_mut().for_each(|worker| worker.check(rules));
         for worker in workers.iter_mut() {
             let found = std::mem::replace(&mut worker.report, report.empty_copy());
             report.append(found, lines);
@@ -236,11 +265,11 @@ fn check_file(
 }
 
 /// Takes the first line off the text and returns it if it is not the headings.
-fn take_headings(text: &mut Vec<u8>) -> Option<Vec<u8>> {
+fn take_headings(text: &mut Vec<u8>, headings: &str) -> Option<Vec<u8>> {
     let end = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
     let line: Vec<u8> = text.drain(..end).collect();
     let line = rows::without_mark(rows::without_end(&line));
-    (line != HEADINGS.join("|").as_bytes()).then(|| line.to_vec())
+    (line != headings.as_bytes()).then(|| line.to_vec())
 }
 
 /// Why no further part can be read.

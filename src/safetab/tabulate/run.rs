@@ -1,0 +1,288 @@
+//! A run from beginning to end: input checked, guarantees computed, records counted, noise drawn, the release published.
+
+use std::{collections::HashMap, fs, path::Path};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::{
+    certificate::{self, WrittenRows},
+    coterminous::{Coterminous, Entity},
+    counting::{CountedRecords, count, iterations_table, regions_table},
+    draw_log::DrawIntent,
+    engine::Engine,
+    guarantees::RunGuarantees,
+    household_counts::{HouseholdBatch, HouseholdTabulation},
+    household_levels::HouseholdLevel,
+    household_output::HouseholdTables,
+    inputs::{Checked, PersonInputs, PublicInputs},
+    job::{Inputs, Job, Passes, Progress},
+    levels::TabulatedLevel,
+    output::ReleaseTables,
+    queries::{RecordKind, each_count},
+    record_files::RecordFiles,
+    release_folder::{ReleaseFolder, Taken},
+    two_stage::{GroupBatch, Tabulation},
+};
+use crate::{
+    error::Result,
+    files::{file_error, write_whole},
+    noise::Streams,
+    safetab::schema::{Pass, RunScope},
+};
+
+/// The outcome of a job.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The release is complete.
+    Released {
+        /// The certificate, as public as the release.
+        certificate: Value,
+        /// The same for a person to read.
+        page: String,
+        /// How many records were read: confidential.
+        records: u64,
+    },
+    /// The release was complete before; only the end of its log was missing.
+    WasComplete,
+}
+
+impl Job {
+    /// Runs it. `progress` is told now and then how far it is.
+    pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
+        let folder = match ReleaseFolder::take(&self.out, self.unfinished)? {
+            Taken::Free(folder) => folder,
+            Taken::Complete => return Ok(Outcome::WasComplete),
+        };
+        let files = RecordFiles::find(self.records.path())?;
+        let engine = Engine::new(folder.part())?;
+        let parquet =
+            |file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])| engine.each_record(file, headings, see);
+        let (inputs, checked) = self.read_all(&files, &parquet, progress)?;
+        let hash = files.hash(&mut |done, of| progress(Progress { stage: "hashing records", done, of }))?;
+
+        progress(Progress { stage: "accounting", done: 0, of: 0 });
+        let passes = inputs.passes()?;
+        let guarantees = passes.guarantees(&inputs, &self.delta)?;
+        let hashes = self.paths().hashes()?;
+
+        progress(Progress { stage: "counting", done: 0, of: 0 });
+        inputs.count(&engine, &files, checked)?;
+
+        let release = Release { inputs: &inputs, passes: &passes, hashes: &hashes, engine: &engine };
+        let (certificate, page) = self.draw_and_publish(folder, release, guarantees, &hash, progress)?;
+        Ok(Outcome::Released { certificate, page, records: checked.records })
+    }
+
+    /// Writes the tables without noise into a new folder: for records that anybody may know, such as invented ones. Of
+    /// households only.
+    pub fn write_exact_households(&self, out: &Path) -> Result<()> {
+        let folder = tempfile::tempdir().map_err(|why| file_error(out, why))?;
+        let engine = Engine::new(folder.path())?;
+        let files = RecordFiles::find(self.records.path())?;
+        let parquet =
+            |file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])| engine.each_record(file, headings, see);
+        let (inputs, checked) = self.read_all(&files, &parquet, &mut |_| {})?;
+        inputs.count(&engine, &files, checked)?;
+        crate::files::fill_folder(out, |out| {
+            if let Passes::Households(passes) = inputs.passes()? {
+                for (pass, levels) in &passes {
+                    let mut tables = HouseholdTables::create(out, *pass, None)?;
+                    for level in levels {
+                        count_households(HouseholdTabulation::exact(level), level, &engine, &mut |batch| {
+                            tables.write(level, &batch)
+                        })?;
+                    }
+                    tables.finish()?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes down what is about to be drawn, adds noise to all levels, and publishes the tables with the certificate,
+    /// which is returned in JSON and as a page.
+    fn draw_and_publish(
+        &self,
+        mut folder: ReleaseFolder,
+        run: Release,
+        guarantees: RunGuarantees,
+        records: &[u8; 32],
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(Value, String)> {
+        let names = run.passes.names();
+        let budget = guarantees.passes.iter().zip(&names).map(|(guarantees, pass)| {
+            (certificate::name(*pass).to_string(), guarantees.pass.unbounded.budget.to_string())
+        });
+        let intent = DrawIntent {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            inputs: run.hashes.to_vec(),
+            budget: budget.collect(),
+            insecure_seed: self.insecure_seed,
+        };
+        let mut draw = folder.draw(&intent, records, self.unfinished)?;
+        let release = folder.release();
+        fs::create_dir(&release).map_err(|why| file_error(&release, why))?;
+
+        let written = run.write(&release, &mut draw.streams, progress)?;
+        let mut certificate = self.certificate(run.inputs, run.passes, guarantees, run.hashes);
+        certificate.draw = Some((draw.number, draw.earlier));
+        for (pass, written) in certificate.passes.iter_mut().zip(written) {
+            pass.written = Some(written);
+        }
+        let (json, page) = (certificate.json(), certificate.page());
+        write_text(&release.join("certificate.json"), &format!("{json:#}\n"))?;
+        write_text(&release.join("certificate.md"), &page)?;
+        folder.publish()?;
+        Ok((json, page))
+    }
+}
+
+impl Inputs {
+    /// Counts all records into the tables of the engine.
+    fn count(&self, engine: &Engine, files: &RecordFiles, checked: Checked) -> Result<()> {
+        match self {
+            Inputs::Persons(inputs) => {
+                let races = inputs.config.scope().max_race_codes();
+                let kind = RecordKind::Persons;
+                let records = CountedRecords { files, kind, races, states: None, expected: checked.records };
+                count(&inputs.public, engine, &records)
+            }
+            Inputs::Households(inputs) => {
+                let scope = inputs.config.scope();
+                let (races, kind, states) = (scope.max_race_codes(), RecordKind::Households, states(scope));
+                let expected = checked.tabulated;
+                count(&inputs.public, engine, &CountedRecords { files, kind, races, states: Some(&states), expected })
+            }
+        }
+    }
+}
+
+/// The states that are run.
+fn states(scope: &RunScope) -> Vec<u8> {
+    (1..=99).filter(|state| scope.pass_of((*state).into()).is_some()).collect()
+}
+
+impl Passes {
+    fn names(&self) -> Vec<Pass> {
+        match self {
+            Passes::Persons(passes) => passes.iter().map(|(pass, _)| *pass).collect(),
+            Passes::Households(passes) => passes.iter().map(|(pass, _)| *pass).collect(),
+        }
+    }
+}
+
+/// What a release is made of.
+struct Release<'a> {
+    inputs: &'a Inputs,
+    passes: &'a Passes,
+    hashes: &'a [(String, String)],
+    engine: &'a Engine,
+}
+
+impl Release<'_> {
+    /// Adds noise to all levels and writes the tables; returns what was written of each pass.
+    fn write(
+        &self,
+        folder: &Path,
+        streams: &mut Streams,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Vec<WrittenRows>> {
+        let mut done = 0;
+        let mut tell = |more: u64, of: u64| {
+            done += more;
+            progress(Progress { stage: "adding noise", done, of });
+        };
+        match (self.inputs, self.passes) {
+            (Inputs::Persons(inputs), Passes::Persons(passes)) => {
+                let of = passes.iter().flat_map(|(_, levels)| levels).map(TabulatedLevel::groups).sum();
+                let write = |(pass, levels): &(Pass, Vec<TabulatedLevel>)| {
+                    write_persons(inputs, (*pass, levels), self.engine, folder, streams, &mut |more| tell(more, of))
+                };
+                passes.iter().map(write).collect()
+            }
+            (Inputs::Households(inputs), Passes::Households(passes)) => {
+                let groups = |level: &HouseholdLevel| level.groups.len() as u64;
+                let of = passes.iter().flat_map(|(_, levels)| levels).map(groups).sum();
+                let allow = inputs.config.scope().allow_negative_counts();
+                let mut write = |(pass, levels): &(Pass, Vec<HouseholdLevel>)| {
+                    let mut tables = HouseholdTables::create(folder, *pass, streams.insecure_seed())?;
+                    for level in levels {
+                        let tabulation = HouseholdTabulation::new(level, allow, streams)?;
+                        count_households(tabulation, level, self.engine, &mut |batch| {
+                            tell(batch.groups.len() as u64, of);
+                            tables.write(level, &batch)
+                        })?;
+                    }
+                    Ok(WrittenRows { rows: tables.finish()?, coterminous: None })
+                };
+                passes.iter().map(&mut write).collect()
+            }
+            // Passes are made from the inputs.
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Passes the counts of a level of households through a tabulation.
+fn count_households(
+    mut tabulation: HouseholdTabulation,
+    level: &HouseholdLevel,
+    engine: &Engine,
+    publish: &mut dyn FnMut(HouseholdBatch) -> Result<()>,
+) -> Result<()> {
+    let iterations = iterations_table(level.region_type.granularity(), level.level);
+    each_count(engine, &regions_table(level.region_type), &iterations, &mut |region, iteration, cell, count| {
+        tabulation.count((region, iteration), cell, count, publish)
+    })?;
+    tabulation.finish(publish)
+}
+
+/// Adds noise to all levels of a pass over persons and writes its tables.
+fn write_persons(
+    inputs: &PersonInputs,
+    (pass, levels): (Pass, &[TabulatedLevel]),
+    engine: &Engine,
+    folder: &Path,
+    streams: &mut Streams,
+    progress: &mut dyn FnMut(u64),
+) -> Result<WrittenRows> {
+    let coterminous = coterminous(&inputs.public, pass);
+    let mut tables = ReleaseTables::create(folder, pass, coterminous, streams.insecure_seed())?;
+    for level in levels {
+        let mut tabulation = Tabulation::new(level, inputs.config.scope().allow_negative_counts())?;
+        let mut publish = |batch: GroupBatch| {
+            progress(batch.tables.len() as u64);
+            tables.write(level, &batch)
+        };
+        let iterations = iterations_table(level.region_type.granularity(), level.level);
+        each_count(engine, &regions_table(level.region_type), &iterations, &mut |region, iteration, cell, count| {
+            tabulation.count((region, iteration), cell, count, streams, &mut publish)
+        })?;
+        tabulation.finish(streams, &mut publish)?;
+    }
+    let written = tables.finish()?;
+    let rows = vec![("t1", written.totals), ("t2", written.cells)];
+    Ok(WrittenRows { rows, coterminous: Some(written.coterminous) })
+}
+
+/// The entities of a pass that are made of the same blocks.
+fn coterminous(public: &PublicInputs, pass: Pass) -> Coterminous {
+    let mut entities: HashMap<[u8; 32], Vec<Entity>> = HashMap::new();
+    for (place, &region_type) in pass.region_types().iter().enumerate() {
+        let mut blocks: Vec<Sha256> = vec![Sha256::new(); public.geography.entities(region_type).len()];
+        for block in 0..public.geography.len() as u32 {
+            if let Some(region) = public.geography.region(block, region_type) {
+                blocks[region as usize].update(block.to_le_bytes());
+            }
+        }
+        for (region, hash) in (0..).zip(blocks) {
+            entities.entry(hash.finalize().into()).or_default().push((place, region));
+        }
+    }
+    Coterminous::new(entities.into_values().filter(|set| set.len() > 1))
+}
+
+fn write_text(path: &Path, text: &str) -> Result<()> {
+    write_whole(path, |out| out.write_all(text.as_bytes()).map_err(|why| file_error(path, why)))
+}
