@@ -156,15 +156,14 @@ fn the_bureaus_expected_tables_without_noise_are_reproduced() {
     ] {
         let folder = expected.join(name);
         let case = match states {
-            Some(states) => {
-                Case::new(&toy, &folder, &specification, &config(&toy, "zcdp", [1, 2, 3], 1, states))
-            }
+            Some(states) => Case::new(&toy, &folder, &specification, &config(&toy, "zcdp", [1, 2, 3], 1, states)),
             None => Case::new(&toy, &folder, &folder, &read_json(&folder.join("config.json"))),
         };
         let found = case.exact();
         let mut rows = 0;
         for (table, found) in found {
-            let text = fs::read_to_string(folder.join("out").join(&table[3..]).with_extension("csv")).unwrap_or_default();
+            let text =
+                fs::read_to_string(folder.join("out").join(&table[3..]).with_extension("csv")).unwrap_or_default();
             let mut expected: Vec<&str> = text.lines().skip(1).collect();
             expected.sort_unstable();
             assert_eq!(found, expected, "{name} {table}");
@@ -206,15 +205,18 @@ fn what_the_production_does_not_check_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let original = |name: &str| fs::read_to_string(toy.join(name)).unwrap();
     let spoilt = Case::new(&toy, folder.path(), &toy.join("input_dir_zcdp"), &settings);
-    let totals = original("pop-group-totals.txt").replace("7299999|PR-PLACE", "7299998|PR-PLACE");
+    let rows = original("pop-group-totals.txt");
+    let totals: String = rows.lines().filter(|row| !row.starts_with("7299999")).map(|row| format!("{row}\n")).collect();
     let last = totals.lines().last().unwrap().to_string();
-    let state = original("pop-group-totals.txt").lines().find(|row| row.starts_with("02|STATE")).unwrap().to_string();
     let without_state: String =
         totals.lines().filter(|row| !row.starts_with("02|STATE")).map(|row| format!("{row}\n")).collect();
-    let only_pr: String =
-        totals.lines().filter(|row| row.contains("PR-") || row.contains("COUNT")).map(|row| format!("{row}\n")).collect();
+    let only_pr: String = totals
+        .lines()
+        .filter(|row| row.contains("PR-") || row.contains("COUNT"))
+        .map(|row| format!("{row}\n"))
+        .collect();
     for (name, text, expected) in [
-        ("pop-group-totals.txt", format!("{}{last}\n", totals), "every group once"),
+        ("pop-group-totals.txt", format!("{totals}{last}\n"), "every group once"),
         ("pop-group-totals.txt", format!("{totals}1|USA|9999|4\n"), "unknown code"),
         ("pop-group-totals.txt", format!("{totals}1|USA|x|4\n"), "1 to 4 digits"),
         ("pop-group-totals.txt", format!("{totals}1|USA|3080|4.5\n"), "whole number"),
@@ -222,17 +224,25 @@ fn what_the_production_does_not_check_is_refused() {
         ("pop-group-totals.txt", format!("{totals}01999|COUNTY|3080|4\n"), "vintage"),
         ("pop-group-totals.txt", without_state, "never suppressed"),
         ("pop-group-totals.txt", only_pr, "totals of the pass that is run over USA"),
-        ("household-records.txt", original("household-records.txt").replace("01|001|000001|0002", "01|001|000001|0099"), "unknown block"),
-        ("household-records.txt", original("household-records.txt").replace("|1|4\n", "|6|4\n").replace("|1|2\n", "|1|0\n"), "1 to 5"),
+        (
+            "household-records.txt",
+            original("household-records.txt").replace("01|001|000001|0002", "01|001|000001|0099"),
+            "unknown block",
+        ),
+        (
+            "household-records.txt",
+            original("household-records.txt").replace("|1|4\n", "|6|4\n").replace("|1|2\n", "|1|0\n"),
+            "1 to 5",
+        ),
         ("household-records.txt", original("household-records.txt").replace("|63|", "|Null|"), "01 to 63"),
         ("GRF-C.txt", format!("{}01|001|000001|0001|22800|0001\n", original("GRF-C.txt")), "every block once"),
     ] {
+        fs::write(folder.path().join("pop-group-totals.txt"), &totals).unwrap();
         fs::write(folder.path().join(name), text).unwrap();
         let why = spoilt.refusal("", &["--check", "--json"]);
         assert!(why.contains(expected) && why.contains(name), "{expected}: {why}");
         fs::remove_file(folder.path().join(name)).unwrap();
     }
-    assert!(state.starts_with("02|STATE"));
 }
 
 #[test]
@@ -279,10 +289,9 @@ fn a_release_has_its_sums_its_noise_and_a_certificate() {
                     "T03001" | "T04001" => (&[0], &[]),
                     "T03002" => (&[0, 1, 6], &[(0, &[1, 6])]),
                     "T03003" => (&[0, 1, 2, 3, 6, 7, 8], &[(0, &[1, 6]), (1, &[2, 3]), (6, &[7, 8])]),
-                    "T03004" => (
-                        &[0, 1, 2, 3, 4, 5, 6, 7, 8],
-                        &[(0, &[1, 6]), (1, &[2, 3]), (3, &[4, 5]), (6, &[7, 8])],
-                    ),
+                    "T03004" => {
+                        (&[0, 1, 2, 3, 4, 5, 6, 7, 8], &[(0, &[1, 6]), (1, &[2, 3]), (3, &[4, 5]), (6, &[7, 8])])
+                    }
                     _ => (&[0, 1, 2, 3], &[(0, &[1, 2, 3])]),
                 };
                 assert!(cells.keys().eq(printed), "{name} {group}");
@@ -295,6 +304,9 @@ fn a_release_has_its_sums_its_noise_and_a_certificate() {
         assert!(!not_run.is_empty() && not_run.iter().all(|group| group.starts_with("1|USA|")));
         assert!(found.values().flatten().any(|row| count(row) < 0));
 
+        if noise == "puredp" {
+            continue;
+        }
         settings["allow_negative_counts"] = false.into();
         let case = Case::new(&toy, &toy, &toy.join(format!("input_dir_{noise}")), &settings);
         case.done("release", &more);

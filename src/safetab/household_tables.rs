@@ -29,8 +29,7 @@ pub struct DetailTable {
 
 /// Which of the finest cells each cell of T3 holds, a bit for each: married couples; other families with a male, with a
 /// female householder; nonfamilies living alone, not alone.
-const TYPE_CELLS: [u8; 9] =
-    [0b11111, 0b00111, 0b00001, 0b00110, 0b00010, 0b00100, 0b11000, 0b01000, 0b10000];
+const TYPE_CELLS: [u8; 9] = [0b11111, 0b00111, 0b00001, 0b00110, 0b00010, 0b00100, 0b11000, 0b01000, 0b10000];
 /// The same of T4: owned with a mortgage or loan, owned free and clear, rented.
 const TENURE_CELLS: [u8; 4] = [0b111, 0b001, 0b010, 0b100];
 
@@ -161,7 +160,8 @@ mod tests {
                 finest[HouseholdTopic::Type.cell(household_type, 1)] = 1;
                 let mut counts = Vec::new();
                 HouseholdTopic::Type.measured(table, &finest, &mut counts);
-                let cells: Vec<u8> = table.measured.iter().zip(&counts).filter(|(_, n)| **n == 1).map(|(c, _)| *c).collect();
+                let cells: Vec<u8> =
+                    table.measured.iter().zip(&counts).filter(|(_, n)| **n == 1).map(|(c, _)| *c).collect();
                 assert_eq!(cells, [expected[usize::from(household_type) - 1]]);
             }
         }

@@ -22,11 +22,7 @@ pub const FILES: [&str; 4] = [RACE_ITERATIONS, ETHNICITY_ITERATIONS, CODES, MAP]
 
 impl Specification {
     /// Reads and checks the four files of a folder: what their correct rows say, or `None` if a file cannot be read.
-    pub fn read(
-        folder: &Path,
-        scope: impl AsRef<RunScope>,
-        report: &mut ValidationReport,
-    ) -> Option<Specification> {
+    pub fn read(folder: &Path, scope: impl AsRef<RunScope>, report: &mut ValidationReport) -> Option<Specification> {
         let mut all = Iterations::default();
         let race = read_race_iterations(&folder.join(RACE_ITERATIONS), &mut all, report);
         let ethnicity = read_ethnicity_iterations(&folder.join(ETHNICITY_ITERATIONS), &mut all, report);

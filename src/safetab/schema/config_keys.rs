@@ -29,8 +29,7 @@ const STATES: &str = "state_filter_us";
 const MAX_RACES: &str = "max_race_codes";
 const RUNS: [&str; 2] = ["run_us", "run_pr"];
 /// The keys that both programs have.
-const COMMON: [&str; 7] =
-    [MAX_RACES, RUNS[0], RUNS[1], "allow_negative_counts", "reader", "privacy_defn", STATES];
+const COMMON: [&str; 7] = [MAX_RACES, RUNS[0], RUNS[1], "allow_negative_counts", "reader", "privacy_defn", STATES];
 
 /// The text of a configuration. `None`, with a finding, where there is none.
 pub(super) fn read_text(path: &Path, report: &mut ValidationReport) -> Option<String> {
@@ -248,7 +247,12 @@ impl<'a> Keys<'a> {
     fn check_keys(&mut self, given: &[String], known: &[String]) {
         for (place, key) in given.iter().enumerate() {
             if !known.contains(key) {
-                self.wrong(key, Rule::UnknownKey, key, &format!("the keys of the bureau's config.json for {}", self.program));
+                self.wrong(
+                    key,
+                    Rule::UnknownKey,
+                    key,
+                    &format!("the keys of the bureau's config.json for {}", self.program),
+                );
             } else if given[..place].contains(key) {
                 self.wrong(key, Rule::Duplicate, key, "every key once");
             }
@@ -259,7 +263,12 @@ impl<'a> Keys<'a> {
     fn value(&mut self, key: &str) -> Option<Value> {
         let found = self.get(key).cloned();
         if found.is_none() {
-            self.wrong(key, Rule::MissingKey, "", &format!("every key of the bureau's config.json for {}", self.program));
+            self.wrong(
+                key,
+                Rule::MissingKey,
+                "",
+                &format!("every key of the bureau's config.json for {}", self.program),
+            );
         }
         found
     }
@@ -348,7 +357,12 @@ impl<'a> Keys<'a> {
 
     /// The thresholds under their keys, `count` for each region type and level; never reached (`i64::MAX`) for a pass that is
     /// not run and has none.
-    pub(super) fn thresholds<const N: usize>(&mut self, key: &str, scope: &RunScope, example: &str) -> Vec<[[i64; N]; 2]> {
+    pub(super) fn thresholds<const N: usize>(
+        &mut self,
+        key: &str,
+        scope: &RunScope,
+        example: &str,
+    ) -> Vec<[[i64; N]; 2]> {
         let pairs = self.threshold_pairs(key, example);
         let given: Vec<String> = pairs.iter().map(|(key, _)| key.clone()).collect();
         let keys = |kind: RegionType| IterationLevel::ALL.map(|level| threshold_key(kind, level));
@@ -365,10 +379,9 @@ impl<'a> Keys<'a> {
         match self.value(key) {
             // A duplicate of this key is reported with the other keys.
             Some(Value::Object(map)) => match serde_json::from_str::<Inner>(self.text) {
-                Ok(Inner(objects)) => objects
-                    .into_iter()
-                    .find(|(name, _)| name == key)
-                    .map_or_else(Vec::new, |(_, Pairs(pairs))| pairs),
+                Ok(Inner(objects)) => {
+                    objects.into_iter().find(|(name, _)| name == key).map_or_else(Vec::new, |(_, Pairs(pairs))| pairs)
+                }
                 Err(_) => map.into_iter().collect(),
             },
             Some(other) => {

@@ -58,12 +58,7 @@ pub struct HouseholdCheck<'a> {
 
 impl<'a> HouseholdCheck<'a> {
     /// The rules under a configuration, a specification and a geography; violations will name the file.
-    pub fn new(
-        file: &str,
-        scope: &'a RunScope,
-        specification: &Specification,
-        geography: &'a Geography,
-    ) -> Self {
+    pub fn new(file: &str, scope: &'a RunScope, specification: &Specification, geography: &'a Geography) -> Self {
         HouseholdCheck { scope, common: CommonRules::new(file, &HOUSEHOLD_HEADINGS, scope, specification, geography) }
     }
 

@@ -204,8 +204,12 @@ impl Reader<'_> {
     }
 
     fn wrong(&self, row: &Row<4>, column: usize, rule: Rule, allowed: &str, report: &mut ValidationReport) {
-        let at =
-            Location { file: &self.file.0, line: row.line, column: row.columns[column], field: TOTALS_HEADINGS[column] };
+        let at = Location {
+            file: &self.file.0,
+            line: row.line,
+            column: row.columns[column],
+            field: TOTALS_HEADINGS[column],
+        };
         report.add(at, rule, row.fields[column], allowed);
     }
 

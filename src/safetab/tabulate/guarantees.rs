@@ -100,16 +100,12 @@ impl RunGuarantees {
     }
 
     /// What passes reveal, of which `part` says the budget and the mixes of some levels together.
-    fn of<L>(
-        privacy: Privacy,
-        delta: &Delta,
-        passes: &[(Pass, Vec<L>)],
-        part: impl Fn(&[&L]) -> Part,
-    ) -> Result<Self> {
+    fn of<L>(privacy: Privacy, delta: &Delta, passes: &[(Pass, Vec<L>)], part: impl Fn(&[&L]) -> Part) -> Result<Self> {
         let mut accountant = Accountant::new(privacy, delta);
         let (mut each, mut whole) = (Vec::new(), Vec::new());
         for (_, levels) in passes {
-            let alone = levels.iter().map(|level| accountant.guarantees(&[part(&[level])])).collect::<Result<Vec<_>>>()?;
+            let alone =
+                levels.iter().map(|level| accountant.guarantees(&[part(&[level])])).collect::<Result<Vec<_>>>()?;
             let pass = part(&levels.iter().collect::<Vec<&L>>());
             each.push(PassGuarantees { levels: alone, pass: accountant.guarantees(std::slice::from_ref(&pass))? });
             whole.push(pass);
@@ -389,8 +385,7 @@ mod tests {
         let delta: Delta = "1e-6".parse().unwrap();
         let nation = plan(Privacy::ZeroConcentrated, RegionType::Usa, IterationLevel::One, "2", 0, 5);
         let island = plan(Privacy::ZeroConcentrated, RegionType::PrState, IterationLevel::One, "1/2", 0, 5);
-        let account =
-            account_of(Privacy::ZeroConcentrated, &delta, &[&[&nation], &[&island]]);
+        let account = account_of(Privacy::ZeroConcentrated, &delta, &[&[&nation], &[&island]]);
         let alone = epsilon(&[(&nation.stage_1, 3), (&nation.stage_2, 3)], &delta);
         assert!(account.unbounded.epsilon.unwrap().overlaps(&alone));
         let twice = epsilon(&[(&nation.stage_1, 6), (&nation.stage_2, 6)], &delta);

@@ -206,7 +206,8 @@ mod tests {
         run(HouseholdTabulation::exact(&plan), 6000, |batch, group| {
             let selected = batch.groups[group];
             seen.push(selected);
-            let expected: &[i64] = [&[12][..], &[7, 5], &[0, 7, 5, 0], &[0, 0, 7, 5, 0]][usize::from(selected.detail[0])];
+            let expected: &[i64] =
+                [&[12][..], &[7, 5], &[0, 7, 5, 0], &[0, 0, 7, 5, 0]][usize::from(selected.detail[0])];
             assert_eq!(batch.measured(HouseholdTopic::Type, group).unwrap(), expected);
             let expected: &[i64] = [&[12][..], &[5, 0, 7]][usize::from(selected.detail[1])];
             assert_eq!(batch.measured(HouseholdTopic::Tenure, group).unwrap(), expected);
@@ -233,9 +234,8 @@ mod tests {
             let n = noise.len() as f64;
             assert!(n > 4000.0);
             let term = |seen: usize, p: f64| (seen as f64 - n * p).powi(2) / (n * p);
-            let middle: f64 = (-4..=4)
-                .map(|x| term(noise.iter().filter(|&&y| y == x).count(), law.mass(x, 10).approximate()))
-                .sum();
+            let middle: f64 =
+                (-4..=4).map(|x| term(noise.iter().filter(|&&y| y == x).count(), law.mass(x, 10).approximate())).sum();
             let tail = law.survival(5, 10).unwrap().approximate();
             let tails = term(noise.iter().filter(|&&x| x > 4).count(), tail)
                 + term(noise.iter().filter(|&&x| x < -4).count(), tail);

@@ -208,11 +208,17 @@ impl Inputs {
 
     /// What a certificate says of the inputs beside their hashes.
     fn notes(&self, records: &Records) -> Vec<(&'static str, Value)> {
-        let (Inputs::Households(inputs), Records::Households { check, .. }) = (self, records) else { return Vec::new() };
+        let (Inputs::Households(inputs), Records::Households { check, .. }) = (self, records) else {
+            return Vec::new();
+        };
         let LeftOut { other_states, other_areas, not_tabulated } = inputs.totals.left_out;
         let given = match check {
-            TotalsCheck::SameVintage => "every region is one of the geography, and no nation or state is without totals",
-            TotalsCheck::AsGiven => "taken as given: groups of regions that the geography does not have are noise alone",
+            TotalsCheck::SameVintage => {
+                "every region is one of the geography, and no nation or state is without totals"
+            }
+            TotalsCheck::AsGiven => {
+                "taken as given: groups of regions that the geography does not have are noise alone"
+            }
         };
         vec![
             ("totals", json!(given)),

@@ -8,10 +8,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use crate::{
-    error::Result,
-    files::file_error,
-};
+use crate::{error::Result, files::file_error};
 
 /// Files of records: all are checked before any is counted.
 #[derive(Clone, Debug, Default)]

@@ -56,8 +56,9 @@ impl Job {
         };
         let files = RecordFiles::find(self.records.path())?;
         let engine = Engine::new(folder.part())?;
-        let parquet =
-            |file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])| engine.each_record(file, headings, see);
+        let parquet = |file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])| {
+            engine.each_record(file, headings, see)
+        };
         let (inputs, checked) = self.read_all(&files, &parquet, progress)?;
         let hash = files.hash(&mut |done, of| progress(Progress { stage: "hashing records", done, of }))?;
 
@@ -80,8 +81,9 @@ impl Job {
         let folder = tempfile::tempdir().map_err(|why| file_error(out, why))?;
         let engine = Engine::new(folder.path())?;
         let files = RecordFiles::find(self.records.path())?;
-        let parquet =
-            |file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])| engine.each_record(file, headings, see);
+        let parquet = |file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])| {
+            engine.each_record(file, headings, see)
+        };
         let (inputs, checked) = self.read_all(&files, &parquet, &mut |_| {})?;
         inputs.count(&engine, &files, checked)?;
         crate::files::fill_folder(out, |out| {
