@@ -15,7 +15,9 @@ use dp_assay::{
     numeric::rational::parse,
     safetab::{
         groups::{Specification, TabulatedIteration},
-        schema::{Geography, IterationCode, IterationLevel, Pass, RegionType, SafeTabConfig, ValidationReport},
+        schema::{
+            Geography, IterationCode, IterationLevel, Pass, RegionType, SafeTabConfig, SummaryOrder, ValidationReport,
+        },
         synthetic::{Population, write_geography},
         tabulate::{
             Job, Outcome, Records, UnfinishedDraw,
@@ -53,8 +55,9 @@ fn plan(regions: usize, threshold: i64) -> TabulatedLevel {
 fn tabulate(plan: &TabulatedLevel) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut streams = Streams::from_system().expect("random numbers");
+    let pass = Pass::UnitedStates;
     let mut tables =
-        ReleaseTables::create(folder.path(), Pass::UnitedStates, Coterminous::default(), None).expect("tables");
+        ReleaseTables::create(folder.path(), pass, pass.region_types(), Coterminous::default(), None).expect("tables");
     let tabulation = Tabulation::new(plan, true).expect("a tabulation");
     tabulation.finish(&mut streams, &mut |piece| tables.write(plan, &piece)).expect("noise");
     black_box(tables.finish().expect("tables"));
@@ -91,6 +94,7 @@ fn from_persons_to_a_release(criterion: &mut Criterion) {
         specification: production,
         records: Records::Persons(PathBuf::new()),
         geography: folder.path().join("GRF-C.txt"),
+        order: SummaryOrder::default(),
         out: folder.path().join("release"),
         delta: "1e-10".parse().expect("a delta"),
         insecure_seed: None,

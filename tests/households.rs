@@ -9,7 +9,7 @@ use std::{
 };
 
 use dp_assay::safetab::{
-    schema::TotalsCheck,
+    schema::{SummaryOrder, TotalsCheck},
     tabulate::{Job, Records, UnfinishedDraw},
 };
 use serde_json::{Value, json};
@@ -70,6 +70,7 @@ impl Case {
             specification: self.specification.clone(),
             records,
             geography: self.file("GRF-C.txt"),
+            order: SummaryOrder::default(),
             out: self.path("release"),
             delta: "1e-10".parse().unwrap(),
             insecure_seed: None,
@@ -212,7 +213,7 @@ fn what_the_production_does_not_check_is_refused() {
         totals.lines().filter(|row| !row.starts_with("02|STATE")).map(|row| format!("{row}\n")).collect();
     let only_pr: String = totals
         .lines()
-        .filter(|row| row.contains("PR-") || row.contains("COUNT"))
+        .filter(|row| row.contains("PR-") || row.ends_with("COUNT"))
         .map(|row| format!("{row}\n"))
         .collect();
     for (name, text, expected) in [
@@ -342,4 +343,120 @@ fn one_budget_is_drawn_once() {
     let log = fs::read_to_string(case.path("c.log")).unwrap();
     assert!(log.contains("totals pop-group-totals.txt") && log.matches("released").count() == 2, "{log}");
     assert!(!case.path("c.key").exists());
+}
+
+/// A release of the examples in the repository, and the arguments of its inputs.
+fn released_example(folder: &Path, households: bool) -> Vec<String> {
+    let example = |name: &str| format!("{}/data/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+    let mut inputs: Vec<String> =
+        ["--spec", &example("safetab"), "--geography", &example("safetab/GRF-C.txt")].map(str::to_string).to_vec();
+    let kind = if households { "safetab-h" } else { "safetab" };
+    inputs.extend(["--config".to_string(), example(&format!("{kind}/config.json"))]);
+    let mut records = vec!["--persons".to_string(), example("safetab/person-records.txt")];
+    if households {
+        inputs.extend(["--totals".to_string(), example("safetab-h/pop-group-totals.txt")]);
+        records = vec!["--households".to_string(), example("safetab-h/household-records.txt")];
+    }
+    let status = Command::new(ASSAY)
+        .arg("tabulate")
+        .args(&inputs)
+        .args(&records)
+        .arg("--out")
+        .arg(folder)
+        .args(["--insecure-seed", "3", "--json"])
+        .output()
+        .unwrap();
+    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
+    inputs
+}
+
+/// What the check of a release says: its exit status and its answer.
+fn verify(folder: &Path, inputs: &[String]) -> (Option<i32>, Value) {
+    let output =
+        Command::new(ASSAY).args(["tabulate", "--json", "--verify-output"]).arg(folder).args(inputs).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    (output.status.code(), serde_json::from_str(&text).unwrap_or_default())
+}
+
+#[test]
+fn a_release_is_verified_with_and_without_its_inputs() {
+    for households in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let release = folder.path().join("release");
+        let inputs = released_example(&release, households);
+        for inputs in [&[][..], &inputs] {
+            let (status, found) = verify(&release, inputs);
+            assert_eq!((status, &found["violations"]), (Some(0), &json!(0)), "{households}: {found}");
+        }
+        // Each change of one file breaks a rule, some of them only against the inputs.
+        let [table, cell, alone] = match households {
+            false => ["t2/us.csv", "t1/us.csv", "t1/us.csv"],
+            true => ["t3/T03002/us.csv", "t3/T03001/us.csv", "t4/T04001/us.csv"],
+        };
+        let changes: [(&str, &dyn Fn(Vec<String>) -> Vec<String>, &str, bool); 7] = [
+            (table, &|rows| [rows.clone(), vec![rows[1].clone()]].concat(), "every row once", false),
+            (table, &|rows| [&rows[..1], &rows[2..]].concat(), "all of them", false),
+            (
+                table,
+                &|mut rows| {
+                    let (head, count) = rows[1].rsplit_once('|').unwrap();
+                    rows[1] = format!("{head}|{}", count.parse::<i64>().unwrap() + 1);
+                    rows
+                },
+                "the sum",
+                false,
+            ),
+            (
+                cell,
+                &|mut rows| {
+                    rows[1] = rows[1].replace("|USA|", "|NATION|");
+                    rows
+                },
+                "one of USA",
+                false,
+            ),
+            (cell, &|rows| rows[..rows.len() - 1].to_vec(), "rows", false),
+            (alone, &|rows| [&rows[..1], &rows[2..]].concat(), "every group of", true),
+            (
+                alone,
+                &|mut rows| {
+                    rows.push(rows[1].replacen("1|USA|", "01999|COUNTY|", 1));
+                    rows
+                },
+                "",
+                true,
+            ),
+        ];
+        // Without a certificate, which says how many rows there are.
+        let certificate = fs::read(release.join("certificate.json")).unwrap();
+        for (number, (file, change, expected, needs_inputs)) in changes.into_iter().enumerate() {
+            let path = release.join(file);
+            let before = fs::read_to_string(&path).unwrap();
+            let rows = change(before.lines().map(str::to_string).collect());
+            fs::write(&path, rows.join("\n") + "\n").unwrap();
+            if number != 4 {
+                fs::remove_file(release.join("certificate.json")).unwrap();
+            }
+            let (status, found) = verify(&release, &inputs);
+            assert_eq!(status, Some(1), "{households} {number}");
+            assert!(
+                found["violations"].as_u64() > Some(0) && found.to_string().contains(expected),
+                "{number}: {found}"
+            );
+            let (alone, _) = verify(&release, &[]);
+            // A total of a group with ages is missed without inputs, too.
+            assert!(alone == Some(1) || needs_inputs, "{households} {number}");
+            fs::write(&path, before).unwrap();
+            fs::write(release.join("certificate.json"), &certificate).unwrap();
+        }
+        fs::write(release.join("notes.txt"), "").unwrap();
+        assert_eq!(verify(&release, &[]).0, Some(1));
+        fs::remove_file(release.join("notes.txt")).unwrap();
+        // The inputs of another release.
+        let other = folder.path().join("other");
+        let others = released_example(&other, !households);
+        assert_ne!(verify(&release, &others).0, Some(0));
+    }
+    let nothing = tempfile::tempdir().unwrap();
+    assert_eq!(verify(nothing.path(), &[]).0, Some(2));
 }

@@ -495,6 +495,15 @@ fn without_noise_the_counts_are_exact_whatever_the_order_and_the_form_of_the_inp
     world.done("p.parquet", "parquet", seed);
     assert_eq!(files(&world.path("parquet")), plain);
 
+    // Another order of the summary levels: other groups give their counts to those of the same blocks.
+    let order = "AIANNH,PLACE,TRACT,COUNTY,STATE,USA";
+    world.done("persons.txt", "order", &["--insecure-seed", "7", "--summary-levels", order]);
+    let types: Vec<&str> = order.split(',').collect();
+    let (totals, _, _) = world.tables(&types);
+    assert_eq!(rows(world.path("order/t1/us.csv")), totals);
+    let why = world.refusal("persons.txt", "other", &["--summary-levels", "USA,STATE"]);
+    assert!(why.contains("each once, in any order"), "{why}");
+
     // Without a seed the heading is the bureau's own.
     world.done("persons.txt", "secret", &[]);
     let heading = fs::read_to_string(world.path("secret/t2/pr.csv")).unwrap();

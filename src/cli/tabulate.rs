@@ -1,6 +1,6 @@
 //! `assay tabulate`: SafeTab from records to a release with its certificate.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use dp_assay::{
@@ -8,9 +8,10 @@ use dp_assay::{
     safetab::{
         schema::TotalsCheck,
         tabulate::{DryRun, Job, Records, UnfinishedDraw},
+        verification::{VerifiedRelease, verify_release},
     },
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::{Exit, output, quantity};
 
@@ -20,14 +21,14 @@ use super::{Exit, output, quantity};
 /// or not at all. Beside it stays a log of every draw of noise; a draw that was not completed is repeated or discarded, never
 /// drawn again silently. --check and --dry-run draw nothing.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("records").required(true).args(["persons", "households"]))]
+#[command(group = clap::ArgGroup::new("records").args(["persons", "households"]))]
 pub struct Args {
     /// The configuration of SafeTab-P or SafeTab-H: budgets, thresholds, what is run
-    #[arg(long, value_name = "config.json")]
-    config: PathBuf,
+    #[arg(long, value_name = "config.json", required_unless_present = "verify_output", requires = "spec")]
+    config: Option<PathBuf>,
     /// The folder of the four files of races, ethnicities and iterations
-    #[arg(long, value_name = "DIR")]
-    spec: PathBuf,
+    #[arg(long, value_name = "DIR", requires = "geography")]
+    spec: Option<PathBuf>,
     /// A file of person records, or a folder of such: text (*.txt, *.csv) or Parquet (*.parquet)
     #[arg(long, value_name = "FILE|DIR")]
     persons: Option<PathBuf>,
@@ -42,10 +43,18 @@ pub struct Args {
     #[arg(long, requires = "totals")]
     totals_as_given: bool,
     /// The blocks and their regions
-    #[arg(long, value_name = "GRF-C.txt")]
-    geography: PathBuf,
+    #[arg(long, value_name = "GRF-C.txt", requires = "config")]
+    geography: Option<PathBuf>,
+    /// The order of summary levels: of regions made of the same blocks the highest that is not suppressed gives its counts
+    #[arg(
+        long,
+        value_name = "TYPE,...",
+        default_value = "USA,STATE,COUNTY,TRACT,PLACE,AIANNH",
+        conflicts_with = "totals"
+    )]
+    summary_levels: String,
     /// The folder of the release: a new one
-    #[arg(long, value_name = "DIR", required_unless_present_any = ["check", "dry_run"])]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["check", "dry_run", "verify_output"])]
     out: Option<PathBuf>,
     /// Only check all inputs, to the last record
     #[arg(long, conflicts_with_all = ["dry_run", "out", "resume", "discard", "insecure_seed"])]
@@ -53,6 +62,10 @@ pub struct Args {
     /// Only say what a run would spend and on which groups, from the public inputs
     #[arg(long, conflicts_with_all = ["out", "resume", "discard", "insecure_seed"])]
     dry_run: bool,
+    /// Only check the tables of a release: their rows, cells and sums; with --config, --spec and --geography (and --totals for
+    /// households) also against these
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["check", "dry_run", "persons", "households", "out", "resume", "discard", "insecure_seed"])]
+    verify_output: Option<PathBuf>,
     /// The delta of the certificate, 0 < delta < 1
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
@@ -72,20 +85,29 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let delta: Delta = quantity("--delta", &args.delta)?;
+    let order = quantity("--summary-levels", &args.summary_levels)?;
+    let check_totals = if args.totals_as_given { TotalsCheck::AsGiven } else { TotalsCheck::SameVintage };
     let records = match (&args.persons, &args.households, &args.totals) {
         (Some(persons), None, None) => Records::Persons(persons.clone()),
-        (None, Some(records), Some(totals)) => Records::Households {
-            records: records.clone(),
-            totals: totals.clone(),
-            check: if args.totals_as_given { TotalsCheck::AsGiven } else { TotalsCheck::SameVintage },
+        (None, Some(records), Some(totals)) => {
+            Records::Households { records: records.clone(), totals: totals.clone(), check: check_totals }
+        }
+        // The tables of a release are checked without the records.
+        (None, None, totals) if args.verify_output.is_some() => match totals {
+            None => Records::Persons(PathBuf::new()),
+            Some(totals) => {
+                Records::Households { records: PathBuf::new(), totals: totals.clone(), check: check_totals }
+            }
         },
         _ => bail!("give --persons, or --households with --totals"),
     };
+    let has_inputs = args.config.is_some();
     let job = Job {
-        config: args.config.clone(),
-        specification: args.spec.clone(),
+        config: args.config.clone().unwrap_or_default(),
+        specification: args.spec.clone().unwrap_or_default(),
         records,
-        geography: args.geography.clone(),
+        geography: args.geography.clone().unwrap_or_default(),
+        order,
         out: args.out.clone().unwrap_or_default(),
         delta,
         insecure_seed: args.insecure_seed,
@@ -95,6 +117,12 @@ pub fn run(args: &Args) -> Result<Exit> {
             _ => UnfinishedDraw::Refuse,
         },
     };
+    if let Some(folder) = &args.verify_output {
+        if args.totals.is_some() && !has_inputs {
+            bail!("--totals is checked with the other inputs: give --config, --spec and --geography, too");
+        }
+        return verify(folder, has_inputs.then_some(&job), args.json);
+    }
     match (args.check, args.dry_run) {
         (true, _) => check(&job, args.json)?,
         (_, true) => dry_run(&job, args.json)?,
@@ -110,6 +138,34 @@ fn check(job: &Job, json: bool) -> Result<()> {
         true => output::json(&json!({ "status": "no rule is broken", "records": records })),
         false => output::text(&format!("No rule is broken in {records} records (their number is confidential).\n")),
     }
+}
+
+/// Checks the tables of a release.
+fn verify(folder: &Path, job: Option<&Job>, json: bool) -> Result<Exit> {
+    let found = verify_release(folder, job)?;
+    let rows: Map<String, Value> = found.rows.iter().map(|(table, rows)| (table.to_string(), json!(rows))).collect();
+    let VerifiedRelease { report, algorithm, groups, .. } = &found;
+    let holds = report.is_empty();
+    if json {
+        let broken: Vec<Value> = report
+            .iter()
+            .map(|found| {
+                json!({ "file": found.file, "line": found.line, "field": found.field, "value": found.value,
+                        "allowed": found.allowed })
+            })
+            .collect();
+        output::json(&json!({ "algorithm": algorithm, "groups": groups, "rows": rows, "violations": report.count(),
+                              "shown": broken }))?;
+    } else {
+        let against = if job.is_some() { "and its inputs" } else { "alone" };
+        let counts: Vec<String> = found.rows.iter().map(|(table, rows)| format!("{table} {rows}")).collect();
+        let head = format!("{algorithm}, {groups} groups; rows: {}\n", counts.join(", "));
+        match holds {
+            true => output::text(&format!("{head}No rule is broken, by the release {against}.\n"))?,
+            false => output::text(&format!("{head}{} rules are broken.\n{report}", report.count()))?,
+        }
+    }
+    Ok(if holds { Exit::Done } else { Exit::No })
 }
 
 /// Says what a run would spend.

@@ -1,5 +1,6 @@
 //! `assay tune`: from a budget to errors and privacy, and back.
 
+mod config;
 mod data;
 mod text;
 
@@ -40,7 +41,7 @@ use super::{
 /// For one level of population groups, or for a plan of levels. Margins are at 95 % and exact: the smallest m that covers,
 /// beside the formulas of the papers and their true coverage.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("what").required(true).args(["rho", "epsilon", "moe", "plan"]))]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["rho", "epsilon", "moe", "plan", "config"]))]
 pub struct Args {
     /// The rho of the level, with discrete Gaussian noise
     #[arg(long, value_name = "RHO", allow_hyphen_values = true)]
@@ -54,6 +55,19 @@ pub struct Args {
     /// A TOML file of levels: see data/examples/safetab-plan.toml
     #[arg(long, value_name = "FILE", conflicts_with_all = ["gamma", "stability", "race_codes", "suppress", "target_error", "neighbors", "decimals", "mechanism"])]
     plan: Option<PathBuf>,
+    /// The bureau's config.json, of SafeTab-P or SafeTab-H: what it spends and how accurate it is
+    #[arg(long, value_name = "config.json", requires = "spec", conflicts_with_all = ["gamma", "stability", "race_codes", "suppress", "target_error", "neighbors", "decimals", "mechanism", "csv", "sizes", "digits"])]
+    config: Option<PathBuf>,
+    /// For --config: the folder of the four files of races, ethnicities and iterations
+    #[arg(long, value_name = "DIR", requires = "config")]
+    spec: Option<PathBuf>,
+    /// For --config: another budget, TYPE,LEVEL=BUDGET, or the least for a margin of error, TYPE,LEVEL=moe:M; for households T3: or
+    /// T4: may stand before it (repeatable)
+    #[arg(long, value_name = "CHANGE", requires = "config")]
+    set: Vec<String>,
+    /// For --config: where the changed configuration is written
+    #[arg(long, value_name = "FILE", requires = "config")]
+    out: Option<PathBuf>,
     /// The noise for --moe
     #[arg(long, value_enum)]
     mechanism: Option<Noise>,
@@ -115,9 +129,12 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.moe.is_none() && (args.decimals.is_some() || args.mechanism.is_some()) {
         bail!("--decimals and --mechanism are for --moe, which is not given");
     }
-    match &args.plan {
-        Some(path) => plan(args, path, delta.into()),
-        None => single(args, delta.into()),
+    match (&args.plan, &args.config, &args.spec) {
+        (Some(path), _, _) => plan(args, path, delta.into()),
+        (None, Some(path), Some(spec)) => {
+            config::run(path, spec, &args.set, args.out.as_deref(), &delta, args.format.json)
+        }
+        _ => single(args, delta.into()),
     }
 }
 
@@ -206,7 +223,7 @@ fn budget(args: &Args, gamma: &Rational, stability: u32) -> Result<(NoiseKind, R
             let formula = if moe > 0 { Some(formulas::budget(noise_kind, moe, gamma, stability)?) } else { None };
             (noise_kind, least.value.clone(), Some(Wanted { moe, least, formula }))
         }
-        _ => bail!("give --rho, --epsilon, --moe or --plan"),
+        _ => bail!("give --rho, --epsilon, --moe, --plan or --config"),
     })
 }
 

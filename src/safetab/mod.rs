@@ -1,5 +1,5 @@
-//! SafeTab-P: counts of detailed race and ethnicity groups, the Detailed DHC-A (Tumult Labs and the Census Bureau, 2021
-//! and 2024).
+//! SafeTab: counts of detailed race and ethnicity groups (Tumult Labs and the Census Bureau, 2021 and 2024). SafeTab-P counts
+//! persons, for the Detailed DHC-A, and SafeTab-H households, for the Detailed DHC-B.
 //!
 //! | file | what it is about |
 //! | --- | --- |
@@ -10,7 +10,9 @@
 //! | [`tables`] | the published tables, and their marginals as sums of noisy cells |
 //! | [`suppression`] | the suppression of small totals, and the bias of what is published |
 //! | [`tuning`] | from a budget to margins of error and back, for a level and for a plan of levels |
-//! | `tabulate` | a release from persons (feature `tabulate`) |
+//! | [`household_tables`] | the published tables of households, and their marginals |
+//! | [`tabulate`] | a release from persons or households; counting needs the feature `tabulate` |
+//! | [`verification`] | whether the tables of a release agree with themselves and with its inputs |
 //!
 //! ```
 //! use dp_assay::safetab::{
@@ -39,3 +41,4 @@ pub mod synthetic;
 pub mod tables;
 pub mod tabulate;
 pub mod tuning;
+pub mod verification;

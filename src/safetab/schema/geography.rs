@@ -12,11 +12,55 @@ use super::{
 
 /// The headings that are read; a GRF-C has more.
 const HEADINGS: [&str; 6] = ["TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK", "PLACEFP", "AIANNHCE"];
+/// Columns of the full GRF-C that tell land from water, the better one first: the area of land in square metres, and the type
+/// of block.
+const LAND: [(&str, LandColumn); 2] = [("AREALAND", LandColumn::Area), ("LWBLKTYP", LandColumn::BlockType)];
 /// Codes of blocks in no place and in no AIANNH area: neither is tabulated.
 const NO_PLACE: u32 = 99_999;
 const NO_AREA: u32 = 9999;
 /// A block in no region of a type.
 const NOWHERE: u32 = u32::MAX;
+
+/// Which column of a GRF-C tells land from water.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LandColumn {
+    /// AREALAND: a block has land if it is above 0.
+    Area,
+    /// LWBLKTYP: a block has land if it is not `W`.
+    BlockType,
+}
+
+impl LandColumn {
+    /// The heading.
+    pub fn name(self) -> &'static str {
+        match self {
+            LandColumn::Area => LAND[0].0,
+            LandColumn::BlockType => LAND[1].0,
+        }
+    }
+
+    /// Whether a block has land, by its field, and what the field may say.
+    fn has_land(self, field: &[u8]) -> Option<bool> {
+        match self {
+            LandColumn::Area => {
+                let is_number = !field.is_empty() && field.iter().all(u8::is_ascii_digit);
+                is_number.then(|| field.iter().any(|digit| *digit != b'0'))
+            }
+            LandColumn::BlockType => match field {
+                b"W" => Some(false),
+                b"L" | b"B" => Some(true),
+                _ => None,
+            },
+        }
+    }
+
+    fn allowed(self) -> &'static str {
+        match self {
+            LandColumn::Area => "an area in whole square metres",
+            LandColumn::BlockType => "L, W or B",
+        }
+    }
+}
 
 /// The blocks by ascending GEOID and the regions of each, in both passes.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +73,9 @@ pub struct Geography {
     /// By region type, the regions in ascending order.
     entities: [Vec<String>; 10],
     passes: Vec<Option<Pass>>,
+    land_column: Option<LandColumn>,
+    /// Whether each block has land; empty if no column tells.
+    land: Vec<bool>,
 }
 
 /// A row of a GRF-C.
@@ -37,31 +84,22 @@ struct Block {
     line: u64,
     place: u32,
     area: u32,
+    has_land: bool,
 }
 
 impl Geography {
     /// Reads and checks a GRF-C. Broken rows are left out; `None` if the file cannot be read.
     pub fn read(path: &Path, scope: impl AsRef<RunScope>, report: &mut ValidationReport) -> Option<Geography> {
         let file = name_of(path);
-        let mut blocks: Vec<Block> = Vec::new();
-        read_rows(path, &HEADINGS, OtherColumns::Ignored, report, |row, report| {
-            let numbers = [
-                digits::<2>(row.fields[0]),
-                digits::<3>(row.fields[1]),
-                digits::<6>(row.fields[2]),
-                digits::<4>(row.fields[3]),
-                digits::<5>(row.fields[4]),
-                digits::<4>(row.fields[5]),
-            ];
-            for (column, _) in numbers.iter().enumerate().filter(|(_, number)| number.is_none()) {
-                let at = Location { file: &file, line: row.line, column: row.columns[column], field: HEADINGS[column] };
-                report.add(at, Rule::Value, row.fields[column], &format!("{} digits", [2, 3, 6, 4, 5, 4][column]));
+        let given = rows::headings_of(path);
+        let land = LAND.into_iter().find(|(name, _)| given.iter().any(|heading| heading == name));
+        let mut blocks = match land {
+            None => read_blocks(path, &HEADINGS, None, report)?,
+            Some((name, column)) => {
+                let [a, b, c, d, e, f] = HEADINGS;
+                read_blocks(path, &[a, b, c, d, e, f, name], Some(column), report)?
             }
-            if let [Some(state), Some(county), Some(tract), Some(block), Some(place), Some(area)] = numbers {
-                let geoid = rows::geoid(state, county, tract, block);
-                blocks.push(Block { geoid, line: row.line, place: place as u32, area: area as u32 });
-            }
-        })?;
+        };
         blocks.sort_by_key(|block| (block.geoid, block.line));
         for pair in blocks.windows(2).filter(|pair| pair[0].geoid == pair[1].geoid) {
             let at = Location { file: &file, line: pair[1].line, column: 0, field: "block" };
@@ -74,13 +112,16 @@ impl Geography {
             report.add(whole, Rule::Value, blocks.len().to_string(), "at most 4 billion blocks");
             return None;
         }
-        let geography = Geography::of(&blocks, scope.as_ref());
+        let mut geography = Geography::of(&blocks, scope.as_ref());
+        if let Some((_, column)) = land {
+            geography.land_column = Some(column);
+            geography.land = blocks.iter().map(|block| block.has_land).collect();
+        }
         if geography.passes.iter().all(Option::is_none) {
             report.add(whole, Rule::Empty, "", "at least one block in a state of a pass that is run");
         }
         Some(geography)
     }
-
     /// The regions of blocks that are sorted, each once.
     fn of(blocks: &[Block], scope: &RunScope) -> Geography {
         let mut geography = Geography {
@@ -118,6 +159,16 @@ impl Geography {
             geography.entities[region_type.index()] = numbers.iter().map(|key| format!("{key:0width$}")).collect();
         }
         geography
+    }
+
+    /// Which column tells land from water; `None` if none does.
+    pub fn land_column(&self) -> Option<LandColumn> {
+        self.land_column
+    }
+
+    /// Whether a block has land; each has where no column tells.
+    pub fn has_land(&self, block: u32) -> bool {
+        self.land.get(block as usize).copied().unwrap_or(true)
     }
 
     /// The number of blocks, those of states that are not tabulated included.
@@ -161,6 +212,47 @@ impl Geography {
     pub fn entities(&self, region_type: RegionType) -> &[String] {
         &self.entities[region_type.index()]
     }
+}
+
+/// Reads the rows of a GRF-C: the six columns that the bureau's program reads, and perhaps one that tells land from water.
+fn read_blocks<const N: usize>(
+    path: &Path,
+    headings: &[&str; N],
+    land: Option<LandColumn>,
+    report: &mut ValidationReport,
+) -> Option<Vec<Block>> {
+    let file = name_of(path);
+    let mut blocks = Vec::new();
+    read_rows(path, headings, OtherColumns::Ignored, report, |row, report| {
+        let at = |column: usize| Location {
+            file: &file,
+            line: row.line,
+            column: row.columns[column],
+            field: headings[column],
+        };
+        let numbers = [
+            digits::<2>(row.fields[0]),
+            digits::<3>(row.fields[1]),
+            digits::<6>(row.fields[2]),
+            digits::<4>(row.fields[3]),
+            digits::<5>(row.fields[4]),
+            digits::<4>(row.fields[5]),
+        ];
+        for (column, _) in numbers.iter().enumerate().filter(|(_, number)| number.is_none()) {
+            report.add(at(column), Rule::Value, row.fields[column], &format!("{} digits", [2, 3, 6, 4, 5, 4][column]));
+        }
+        let has_land = land.map_or(Some(true), |column| column.has_land(row.fields[N - 1]));
+        if let (None, Some(column)) = (has_land, land) {
+            report.add(at(N - 1), Rule::Value, row.fields[N - 1], column.allowed());
+        }
+        if let ([Some(state), Some(county), Some(tract), Some(block), Some(place), Some(area)], Some(has_land)) =
+            (numbers, has_land)
+        {
+            let geoid = rows::geoid(state, county, tract, block);
+            blocks.push(Block { geoid, line: row.line, place: place as u32, area: area as u32, has_land });
+        }
+    })?;
+    Some(blocks)
 }
 
 /// The column of a region type, which the passes share; the nation needs none.

@@ -42,11 +42,11 @@ pub(super) mod validation;
 
 pub use codes::{IterationCode, RaceEthCode};
 pub use config::{HouseholdConfig, RunScope, SafeTabConfig};
-pub use geography::Geography;
+pub use geography::{Geography, LandColumn};
 pub use households::{HOUSEHOLD_HEADINGS, Household, HouseholdCheck};
 pub use persons::{HEADINGS, Person, RowCheck};
 pub use record_files::{CheckedRecords, check_households, check_persons, record_files};
 pub use records::{CheckedRecord, Combination, RecordRules};
-pub use regions::{Granularity, IterationLevel, Pass, Privacy, RegionType};
+pub use regions::{Granularity, IterationLevel, Pass, Privacy, RegionType, SummaryOrder};
 pub use totals::{LeftOut, PublishedTotal, PublishedTotals, TOTALS_HEADINGS, TotalsCheck};
 pub use validation::{Rule, ValidationReport, Violation};

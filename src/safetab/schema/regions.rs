@@ -102,6 +102,62 @@ impl RegionType {
     }
 }
 
+/// The order of the summary levels, highest first: of coterminous regions the highest that is not suppressed gives its counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SummaryOrder {
+    united_states: Vec<RegionType>,
+    puerto_rico: Vec<RegionType>,
+}
+
+impl Default for SummaryOrder {
+    /// Nation, state, county, tract, then place and area.
+    fn default() -> Self {
+        let [united_states, puerto_rico] = Pass::ALL.map(|pass| pass.region_types().to_vec());
+        SummaryOrder { united_states, puerto_rico }
+    }
+}
+
+impl SummaryOrder {
+    /// The types of region of a pass, highest first.
+    pub fn region_types(&self, pass: Pass) -> &[RegionType] {
+        match pass {
+            Pass::UnitedStates => &self.united_states,
+            Pass::PuertoRico => &self.puerto_rico,
+        }
+    }
+}
+
+impl fmt::Display for SummaryOrder {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "{}", self.united_states.iter().map(|kind| kind.name()).collect::<Vec<&str>>().join(","))
+    }
+}
+
+impl std::str::FromStr for SummaryOrder {
+    type Err = Error;
+
+    /// From the six types of the United States, each once, with commas between. Puerto Rico has four of them in the same
+    /// order.
+    fn from_str(text: &str) -> Result<SummaryOrder> {
+        let united_states: Vec<RegionType> = text.split(',').map(|name| name.trim().parse()).collect::<Result<_>>()?;
+        let mut sorted = united_states.clone();
+        sorted.sort_unstable();
+        if sorted != Pass::UnitedStates.region_types() {
+            let allowed = format!("{}, each once, in any order", SummaryOrder::default());
+            return Err(Error::out_of_range("the order of summary levels", text, &allowed));
+        }
+        let of_pr = |kind: &RegionType| match kind {
+            RegionType::State => Some(RegionType::PrState),
+            RegionType::County => Some(RegionType::PrCounty),
+            RegionType::Tract => Some(RegionType::PrTract),
+            RegionType::Place => Some(RegionType::PrPlace),
+            _ => None,
+        };
+        let puerto_rico = united_states.iter().filter_map(of_pr).collect();
+        Ok(SummaryOrder { united_states, puerto_rico })
+    }
+}
+
 impl fmt::Display for RegionType {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         out.pad(self.name())

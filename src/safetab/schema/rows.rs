@@ -106,6 +106,19 @@ fn open(path: &Path) -> std::io::Result<BufReader<File>> {
     }
 }
 
+/// The headings of a file, as far as they can be read; whether they can is for [`read_rows`] to say.
+pub(super) fn headings_of(path: &Path) -> Vec<String> {
+    let mut line = Vec::new();
+    let read = open(path).and_then(|input| input.take(LONGEST as u64).read_until(b'\n', &mut line));
+    match read {
+        Ok(_) => {
+            let line = String::from_utf8_lossy(without_mark(without_end(&line))).into_owned();
+            line.split('|').map(str::to_string).collect()
+        }
+        Err(_) => Vec::new(),
+    }
+}
+
 /// Where the fields of a line end.
 fn find_ends(line: &[u8], ends: &mut Vec<usize>) {
     ends.clear();

@@ -261,7 +261,11 @@ impl Reader<'_> {
             let file = name_of(&files[pair[1].file as usize]);
             let at = Location { file: &file, line: pair[1].line.into(), column: 0, field: "group" };
             let keys = &self.key_sets[pair[1].region_type.granularity() as usize][pair[1].level as usize];
-            let value = format!("{} {}", pair[1].region_type, keys[pair[1].group.iteration as usize].iteration);
+            let iteration = keys[pair[1].group.iteration as usize].iteration;
+            let mut regions =
+                self.geography.entities(pair[1].region_type).iter().chain(&self.others[pair[1].region_type.index()]);
+            let region = regions.nth(pair[1].group.region as usize).map_or("", String::as_str);
+            let value = format!("{region}|{}|{iteration}", pair[1].region_type);
             let allowed = format!("every group once; this one is in line {}, too", pair[0].line);
             report.add(at, Rule::Duplicate, value, &allowed);
         }

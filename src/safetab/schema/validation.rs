@@ -47,6 +47,14 @@ pub enum Rule {
     UnknownRegion,
     /// A row or key that is given twice.
     Duplicate,
+    /// Counts that are not the sum of others.
+    Sum,
+    /// Cells that are not those of a table.
+    Cells,
+    /// A group that should be there and is not.
+    MissingGroup,
+    /// A group that should not be there.
+    UnexpectedGroup,
     /// An iteration to which no code belongs.
     NoCode,
     /// A code with two iterations of one kind, level and granularity.
@@ -74,6 +82,10 @@ impl Rule {
             Rule::UnknownBlock => "unknown block",
             Rule::UnknownRegion => "unknown region",
             Rule::Duplicate => "given twice",
+            Rule::Sum => "not the sum of its parts",
+            Rule::Cells => "cells of no table",
+            Rule::MissingGroup => "group missing",
+            Rule::UnexpectedGroup => "group that should not be there",
             Rule::NoCode => "iteration without a code",
             Rule::Hierarchy => "code in two iterations of one kind",
         }

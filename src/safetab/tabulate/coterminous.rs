@@ -3,17 +3,47 @@
 //! The 2024 paper (Section 5.3.3, Algorithm 4) describes this step; the public code has none. Taken from the paper: in
 //! every set of coterminous population groups the one of the highest summary level that is not suppressed gives its
 //! counts, all of them, to the others, which lose their own. Chosen here, where the paper is silent: the order of the
-//! levels is that of [`Pass::region_types`](crate::safetab::schema::Pass::region_types), nation to tract, then place
-//! and area; two entities are coterminous where the blocks of the GRF-C are the same. (The bureau also counts entities
-//! as such that differ by water only. The GRF-C does not tell water, so they are not found.) It runs last and sees
-//! nothing but noisy counts and public geography, so it costs no privacy.
+//! levels is a setting; two entities are coterminous where their blocks with land are the same (AREALAND above 0, or LWBLKTYP
+//! not W), for the bureau too takes entities that differ by water only as one. Where the GRF-C has neither column, or an
+//! entity has no land, all its blocks must be the same. It runs last and sees nothing but noisy counts and public
+//! geography, so it costs no privacy.
 
 use std::collections::HashMap;
 
-use crate::safetab::tables::PublishedTable;
+use sha2::{Digest, Sha256};
+
+use crate::safetab::{
+    schema::{Geography, RegionType},
+    tables::PublishedTable,
+};
 
 /// An entity: the position of its type among those of the pass, and its position among the entities of the type.
 pub type Entity = (usize, u32);
+
+/// The sets of entities of some types that are made of the same blocks, each of two at least.
+pub fn sets(geography: &Geography, types: &[RegionType]) -> Vec<Vec<Entity>> {
+    let mut entities: HashMap<(bool, [u8; 32]), Vec<Entity>> = HashMap::new();
+    for (place, &region_type) in types.iter().enumerate() {
+        // Of all blocks, and of those with land.
+        let count = geography.entities(region_type).len();
+        let mut all: Vec<Sha256> = vec![Sha256::new(); count];
+        let mut land: Vec<Option<Sha256>> = vec![None; count];
+        for block in 0..geography.len() as u32 {
+            let Some(region) = geography.region(block, region_type) else { continue };
+            all[region as usize].update(block.to_le_bytes());
+            if geography.has_land(block) {
+                land[region as usize].get_or_insert_default().update(block.to_le_bytes());
+            }
+        }
+        for (region, (all, land)) in (0..).zip(all.into_iter().zip(land)) {
+            let key = (land.is_some(), land.unwrap_or(all).finalize().into());
+            entities.entry(key).or_default().push((place, region));
+        }
+    }
+    let mut sets: Vec<Vec<Entity>> = entities.into_values().filter(|set| set.len() > 1).collect();
+    sets.sort_unstable();
+    sets
+}
 
 /// What a group publishes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,6 +157,40 @@ mod tests {
             let given = found.iter().filter(|count| count.is_some()).count() as u64;
             assert_eq!(coterminous.replaced(), given.saturating_sub(1));
         }
+    }
+
+    #[test]
+    fn water_makes_no_difference_where_the_geography_tells_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join("config.json");
+        let example = concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples/safetab/config.json");
+        std::fs::copy(example, &config).unwrap();
+        let mut report = crate::safetab::schema::ValidationReport::new();
+        let config = crate::safetab::schema::SafeTabConfig::read(&config, &mut report).unwrap();
+        // County 001 has a tract of land and a tract of water, county 003 two of land, county 005 two of water.
+        let rows =
+            [("001", 100, 7), ("001", 200, 0), ("003", 100, 5), ("003", 200, 6), ("005", 100, 0), ("005", 200, 0)];
+        let read = |columns: &str, row: &dyn Fn(u32) -> String| {
+            let mut text = format!("TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE{columns}\n");
+            rows.iter().for_each(|(county, tract, land)| {
+                text += &format!("01|{county}|{tract:06}|1000|99999|9999{}\n", row(*land));
+            });
+            let path = folder.path().join("GRF-C.txt");
+            std::fs::write(&path, text).unwrap();
+            let mut report = crate::safetab::schema::ValidationReport::new();
+            let geography = Geography::read(&path, &config, &mut report).unwrap();
+            (geography, report)
+        };
+        let types = [RegionType::County, RegionType::Tract];
+        let area = |land: u32| format!("|{land}|9");
+        let kind = |land: u32| format!("|{}", if land > 0 { "L" } else { "W" });
+        // Tracts in the order 001: 0 and 1, 003: 2 and 3.
+        let by_land = vec![vec![(0, 0), (1, 0)]];
+        assert_eq!(sets(&read("|AREALAND|AREAWATER", &area).0, &types), by_land);
+        assert_eq!(sets(&read("|LWBLKTYP", &kind).0, &types), by_land);
+        assert_eq!(sets(&read("", &|_| String::new()).0, &types), Vec::<Vec<Entity>>::new());
+        assert!(read("|AREALAND|X", &|_| "|-1|x".to_string()).1.to_string().contains("square metres"));
+        assert!(read("|LWBLKTYP", &|_| "|X".to_string()).1.to_string().contains("L, W or B"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{
         cell_noise::CellNoise,
         groups::{Specification, TabulatedIteration},
         household_tables::HouseholdTopic,
-        schema::{HouseholdConfig, IterationLevel, Pass, PublishedTotals, RegionType},
+        schema::{HouseholdConfig, IterationLevel, Pass, PublishedTotal, PublishedTotals, RegionType},
     },
 };
 
@@ -57,17 +57,15 @@ pub struct HouseholdLevel {
 }
 
 impl HouseholdLevel {
-    /// `None` if the level has no budget or no group: then nothing is measured and nothing spent.
-    fn new(
+    /// The level without its groups; `None` if it has no budget.
+    pub(super) fn of_config(
         region_type: RegionType,
         level: IterationLevel,
         config: &HouseholdConfig,
         specification: &Specification,
-        totals: &PublishedTotals,
     ) -> Result<Option<Self>> {
         let budgets = config.budgets(region_type, level);
-        let published = totals.groups(region_type, level);
-        if published.is_empty() || budgets.iter().all(|budget| **budget == 0) {
+        if budgets.iter().all(|budget| **budget == 0) {
             return Ok(None);
         }
         let granularity = region_type.granularity();
@@ -79,24 +77,40 @@ impl HouseholdLevel {
             let noise = CellNoise::new(kind, &Rational::from(budget / stability))?;
             *table = Some(HouseholdNoise { budget: budget.clone(), noise: CountNoise::new(&noise)? });
         }
-        let (thresholds_t3, threshold_t4) =
-            (config.thresholds_t3(region_type, level), config.threshold_t4(region_type, level));
-        let groups = published.iter().map(|total| SelectedGroup {
-            region: total.region,
-            iteration: total.iteration,
-            detail: [reached(total.count, &thresholds_t3), reached(total.count, &[threshold_t4])],
-        });
         Ok(Some(HouseholdLevel {
             region_type,
             level,
             stability,
             tables,
-            thresholds_t3,
-            threshold_t4,
+            thresholds_t3: config.thresholds_t3(region_type, level),
+            threshold_t4: config.threshold_t4(region_type, level),
             iterations: specification.key_set(granularity, level),
-            regions: totals.regions(region_type).to_vec(),
-            groups: groups.collect(),
+            regions: Vec::new(),
+            groups: Vec::new(),
         }))
+    }
+
+    /// The level with the groups that have a total; `None` if it has no budget or no group: then nothing is measured and
+    /// nothing spent.
+    fn new(
+        region_type: RegionType,
+        level: IterationLevel,
+        config: &HouseholdConfig,
+        specification: &Specification,
+        totals: &PublishedTotals,
+    ) -> Result<Option<Self>> {
+        let published = totals.groups(region_type, level);
+        let without_groups = HouseholdLevel::of_config(region_type, level, config, specification)?;
+        let Some(mut own) = without_groups.filter(|_| !published.is_empty()) else { return Ok(None) };
+        let detail = |count| [reached(count, &own.thresholds_t3), reached(count, &[own.threshold_t4])];
+        let select = |total: &PublishedTotal| SelectedGroup {
+            region: total.region,
+            iteration: total.iteration,
+            detail: detail(total.count),
+        };
+        own.groups = published.iter().map(select).collect();
+        own.regions = totals.regions(region_type).to_vec();
+        Ok(Some(own))
     }
 
     /// The budget of both tables.

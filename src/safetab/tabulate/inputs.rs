@@ -18,7 +18,7 @@ use crate::{
         groups::{self, Specification},
         schema::{
             CheckedRecords, Geography, HouseholdCheck, HouseholdConfig, Pass, PublishedTotals, RecordRules, RowCheck,
-            RunScope, SafeTabConfig, TotalsCheck, ValidationReport, check_households, check_persons,
+            RunScope, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport, check_households, check_persons,
         },
     },
 };
@@ -36,7 +36,7 @@ pub(super) struct InputPaths<'a> {
 }
 
 /// What both programs are run on.
-pub(super) struct PublicInputs {
+pub(in crate::safetab) struct PublicInputs {
     /// The four files of races, ethnicities and iterations.
     pub specification: Specification,
     /// GRF-C.txt.
@@ -44,15 +44,17 @@ pub(super) struct PublicInputs {
 }
 
 /// The public inputs of SafeTab-P.
-pub(super) struct PersonInputs {
+pub(in crate::safetab) struct PersonInputs {
     /// config.json.
     pub config: SafeTabConfig,
+    /// The order of summary levels.
+    pub order: SummaryOrder,
     /// The rest.
     pub public: PublicInputs,
 }
 
 /// The public inputs of SafeTab-H.
-pub(super) struct HouseholdInputs {
+pub(in crate::safetab) struct HouseholdInputs {
     /// config.json.
     pub config: HouseholdConfig,
     /// T1.
@@ -82,10 +84,10 @@ impl InputPaths<'_> {
     }
 
     /// Reads the public inputs of SafeTab-P; `None` if what others are checked against is not there.
-    pub(super) fn persons(&self, report: &mut ValidationReport) -> Option<PersonInputs> {
+    pub(super) fn persons(&self, order: &SummaryOrder, report: &mut ValidationReport) -> Option<PersonInputs> {
         let config = SafeTabConfig::read(self.config, report)?;
         let public = self.public(config.scope(), report)?;
-        Some(PersonInputs { config, public })
+        Some(PersonInputs { config, order: order.clone(), public })
     }
 
     /// Reads the public inputs of SafeTab-H; `None` if what others are checked against is not there.
@@ -142,9 +144,10 @@ impl PersonInputs {
     }
 
     /// The passes that are run, with their levels.
-    pub(super) fn passes(&self) -> Result<Vec<(Pass, Vec<TabulatedLevel>)>> {
+    pub(in crate::safetab) fn passes(&self) -> Result<Vec<(Pass, Vec<TabulatedLevel>)>> {
         let PublicInputs { specification, geography } = &self.public;
-        passes(self.config.scope(), |pass| levels::levels(pass, &self.config, specification, geography))
+        let levels = |pass| levels::levels(self.order.region_types(pass), &self.config, specification, geography);
+        passes(self.config.scope(), levels)
     }
 }
 
@@ -168,7 +171,7 @@ impl HouseholdInputs {
     }
 
     /// The passes that are run, with their levels.
-    pub(super) fn passes(&self) -> Result<Vec<(Pass, Vec<HouseholdLevel>)>> {
+    pub(in crate::safetab) fn passes(&self) -> Result<Vec<(Pass, Vec<HouseholdLevel>)>> {
         let specification = &self.public.specification;
         passes(self.config.scope(), |pass| household_levels(pass, &self.config, specification, &self.totals))
     }

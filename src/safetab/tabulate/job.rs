@@ -15,7 +15,7 @@ use super::{
 use crate::{
     account::Delta,
     error::{Error, Result},
-    safetab::schema::{LeftOut, Pass, TotalsCheck, ValidationReport},
+    safetab::schema::{LandColumn, LeftOut, Pass, SummaryOrder, TotalsCheck, ValidationReport},
 };
 
 /// What to do about a draw that was begun and not completed.
@@ -56,6 +56,8 @@ pub struct Job {
     pub records: Records,
     /// GRF-C.txt.
     pub geography: PathBuf,
+    /// The order of summary levels, for persons.
+    pub order: SummaryOrder,
     /// The folder of the release, which must not exist yet.
     pub out: PathBuf,
     /// The delta of the certificate.
@@ -87,7 +89,7 @@ pub struct DryRun {
 }
 
 /// The public inputs of a job.
-pub(super) enum Inputs {
+pub(in crate::safetab) enum Inputs {
     Persons(PersonInputs),
     Households(HouseholdInputs),
 }
@@ -117,9 +119,9 @@ impl Job {
     }
 
     /// Reads the public inputs; `None` if what others are checked against is not there, and then the report says why.
-    pub(super) fn inputs(&self, report: &mut ValidationReport) -> Option<Inputs> {
+    pub(in crate::safetab) fn inputs(&self, report: &mut ValidationReport) -> Option<Inputs> {
         match &self.records {
-            Records::Persons(_) => self.paths().persons(report).map(Inputs::Persons),
+            Records::Persons(_) => self.paths().persons(&self.order, report).map(Inputs::Persons),
             Records::Households { .. } => self.paths().households(report).map(Inputs::Households),
         }
     }
@@ -208,8 +210,20 @@ impl Inputs {
 
     /// What a certificate says of the inputs beside their hashes.
     fn notes(&self, records: &Records) -> Vec<(&'static str, Value)> {
-        let (Inputs::Households(inputs), Records::Households { check, .. }) = (self, records) else {
-            return Vec::new();
+        let (inputs, check) = match (self, records) {
+            (Inputs::Persons(inputs), _) => {
+                let by = match inputs.public.geography.land_column() {
+                    Some(LandColumn::Area) => "blocks with land, by AREALAND",
+                    Some(LandColumn::BlockType) => "blocks with land, by LWBLKTYP",
+                    None => "all blocks: the geography does not tell water",
+                };
+                return vec![
+                    ("coterminous_regions_share", json!(by)),
+                    ("summary_levels", json!(inputs.order.to_string())),
+                ];
+            }
+            (Inputs::Households(inputs), Records::Households { check, .. }) => (inputs, check),
+            _ => return Vec::new(),
         };
         let LeftOut { other_states, other_areas, not_tabulated } = inputs.totals.left_out;
         let given = match check {

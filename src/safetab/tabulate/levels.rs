@@ -9,7 +9,7 @@ use crate::{
     safetab::{
         cell_noise::{CellNoise, NoiseKind},
         groups::{Specification, TabulatedIteration},
-        schema::{Geography, IterationLevel, Pass, Privacy, RegionType, SafeTabConfig},
+        schema::{Geography, IterationLevel, Privacy, RegionType, SafeTabConfig},
         suppression::Suppression,
     },
 };
@@ -128,16 +128,17 @@ impl TabulatedLevel {
     }
 }
 
-/// The levels of a run in the order in which they are tabulated: from large regions to small, first level first. A level
+/// The levels of a pass with these types of region, in the order in which they are tabulated: that of the types, first level
+/// first. A level
 /// without a budget is not run, as in a configuration of the bureau.
 pub fn levels(
-    pass: Pass,
+    types: &[RegionType],
     config: &SafeTabConfig,
     specification: &Specification,
     geography: &Geography,
 ) -> Result<Vec<TabulatedLevel>> {
     let mut levels = Vec::new();
-    for &region_type in pass.region_types() {
+    for &region_type in types {
         for level in IterationLevel::ALL {
             if *config.budget(region_type, level) > 0 {
                 levels.push(TabulatedLevel::new(region_type, level, config, specification, geography)?);

@@ -25,11 +25,13 @@
 //! | [`coterminous`] | entities made of the same blocks publish the same counts |
 //! | [`output`], [`household_output`] | the tables T1 and T2, T3 and T4 |
 //! | [`certificate`], `certificate_page` | what the run spends, in JSON and on a page |
+//! | [`config_account`] | what a configuration spends and how accurate it is; its budgets changed |
 //! | `job` | what is to be released; its check, and its account without a draw |
 //! | `run` * | the run from beginning to end |
 
 pub mod certificate;
 mod certificate_page;
+pub mod config_account;
 pub mod coterminous;
 #[cfg(feature = "tabulate")]
 mod counting;
@@ -57,6 +59,8 @@ mod run;
 pub mod two_stage;
 pub mod workload;
 
+pub(super) use inputs::{HouseholdInputs, PersonInputs};
+pub(super) use job::Inputs;
 pub use job::{DryRun, Job, Progress, Records, UnfinishedDraw};
 #[cfg(feature = "tabulate")]
 pub use run::Outcome;

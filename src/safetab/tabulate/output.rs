@@ -36,7 +36,7 @@ pub struct ReleaseTables {
     cells: TableFile,
     coterminous: Coterminous,
     /// The types of region, highest summary level first.
-    types: &'static [RegionType],
+    types: Vec<RegionType>,
     /// Their entities; none yet for a type that has not been begun.
     regions: Vec<Vec<String>>,
     suppressed: u64,
@@ -71,15 +71,21 @@ pub struct Written {
 }
 
 impl ReleaseTables {
-    /// Two empty tables with their headings, which show an insecure seed.
-    pub fn create(folder: &Path, pass: Pass, coterminous: Coterminous, insecure_seed: Option<u64>) -> Result<Self> {
+    /// Two empty tables with their headings, which show an insecure seed. The types of region come highest summary level
+    /// first.
+    pub fn create(
+        folder: &Path,
+        pass: Pass,
+        types: &[RegionType],
+        coterminous: Coterminous,
+        insecure_seed: Option<u64>,
+    ) -> Result<Self> {
         let table = |name: &str, columns: &str| TableFile::create(&folder.join(name), pass, columns, insecure_seed);
-        let types = pass.region_types();
         Ok(ReleaseTables {
             totals: table("t1", "REGION_ID|REGION_TYPE|ITERATION_CODE|COUNT")?,
             cells: table("t2", "REGION_ID|REGION_TYPE|ITERATION_CODE|AGESTART|AGEEND|SEX|COUNT")?,
             coterminous,
-            types,
+            types: types.to_vec(),
             regions: vec![Vec::new(); types.len()],
             suppressed: 0,
         })

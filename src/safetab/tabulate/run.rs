@@ -1,13 +1,12 @@
 //! A run from beginning to end: input checked, guarantees computed, records counted, noise drawn, the release published.
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{fs, path::Path};
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::{
     certificate::{self, WrittenRows},
-    coterminous::{Coterminous, Entity},
+    coterminous::{self, Coterminous},
     counting::{CountedRecords, count, iterations_table, regions_table},
     draw_log::DrawIntent,
     engine::Engine,
@@ -15,7 +14,7 @@ use super::{
     household_counts::{HouseholdBatch, HouseholdTabulation},
     household_levels::HouseholdLevel,
     household_output::HouseholdTables,
-    inputs::{Checked, PersonInputs, PublicInputs},
+    inputs::{Checked, PersonInputs},
     job::{Inputs, Job, Passes, Progress},
     levels::TabulatedLevel,
     output::ReleaseTables,
@@ -118,7 +117,7 @@ impl Job {
         });
         let intent = DrawIntent {
             version: env!("CARGO_PKG_VERSION").to_string(),
-            inputs: run.hashes.to_vec(),
+            inputs: [run.hashes, &[("order of summary levels".to_string(), self.order.to_string())]].concat(),
             budget: budget.collect(),
             insecure_seed: self.insecure_seed,
         };
@@ -249,8 +248,9 @@ fn write_persons(
     streams: &mut Streams,
     progress: &mut dyn FnMut(u64),
 ) -> Result<WrittenRows> {
-    let coterminous = coterminous(&inputs.public, pass);
-    let mut tables = ReleaseTables::create(folder, pass, coterminous, streams.insecure_seed())?;
+    let types = inputs.order.region_types(pass);
+    let coterminous = Coterminous::new(coterminous::sets(&inputs.public.geography, types));
+    let mut tables = ReleaseTables::create(folder, pass, types, coterminous, streams.insecure_seed())?;
     for level in levels {
         let mut tabulation = Tabulation::new(level, inputs.config.scope().allow_negative_counts())?;
         let mut publish = |batch: GroupBatch| {
@@ -266,23 +266,6 @@ fn write_persons(
     let written = tables.finish()?;
     let rows = vec![("t1", written.totals), ("t2", written.cells)];
     Ok(WrittenRows { rows, coterminous: Some(written.coterminous) })
-}
-
-/// The entities of a pass that are made of the same blocks.
-fn coterminous(public: &PublicInputs, pass: Pass) -> Coterminous {
-    let mut entities: HashMap<[u8; 32], Vec<Entity>> = HashMap::new();
-    for (place, &region_type) in pass.region_types().iter().enumerate() {
-        let mut blocks: Vec<Sha256> = vec![Sha256::new(); public.geography.entities(region_type).len()];
-        for block in 0..public.geography.len() as u32 {
-            if let Some(region) = public.geography.region(block, region_type) {
-                blocks[region as usize].update(block.to_le_bytes());
-            }
-        }
-        for (region, hash) in (0..).zip(blocks) {
-            entities.entry(hash.finalize().into()).or_default().push((place, region));
-        }
-    }
-    Coterminous::new(entities.into_values().filter(|set| set.len() > 1))
 }
 
 fn write_text(path: &Path, text: &str) -> Result<()> {

@@ -38,6 +38,28 @@ pub fn least_budget(
     decimals: u32,
 ) -> Result<LeastBudget> {
     check_shares(gamma, stability)?;
+    let guess = formulas::budget(noise_kind, margin.max(1), gamma, stability)?;
+    least(noise_kind, margin, Rational::from(1 - gamma) / stability, &guess, decimals)
+}
+
+/// The least budget of a level that is spent in one stage, as that of a table of households, with which the margin of a cell is
+/// at most `margin`; as [`least_budget`] otherwise.
+pub fn least_whole_budget(noise_kind: NoiseKind, margin: u32, stability: u32, decimals: u32) -> Result<LeastBudget> {
+    let half = Rational::from((1, 2));
+    check_shares(&half, stability)?;
+    // Twice what a stage with half of the budget would need: the search begins close enough.
+    let guess = formulas::budget(noise_kind, margin.max(1), &half, stability)?;
+    least(noise_kind, margin, Rational::from((1, stability)), &guess, decimals)
+}
+
+/// The least budget of which a cell has the share `cell_share`. The search begins at `guess`.
+fn least(
+    noise_kind: NoiseKind,
+    margin: u32,
+    cell_share: Rational,
+    guess: &Enclosure,
+    decimals: u32,
+) -> Result<LeastBudget> {
     if margin > MOST_MARGIN {
         return Err(Error::out_of_range("the margin of error", margin, "0 to 1e8 people"));
     }
@@ -45,14 +67,13 @@ pub fn least_budget(
         return Err(Error::out_of_range("decimals", decimals, "0 to 40"));
     }
     let step = Rational::from((1, Integer::from(10).pow(decimals)));
-    let cell_share = Rational::from(1 - gamma) / stability;
     let meets = |multiple: &Integer| -> Result<bool> {
         let noise = CellNoise::new(noise_kind, &(Rational::from(&step * multiple) * &cell_share))?;
         covers(&noise, i64::from(margin))
     };
     // The grid begins where the noise is within the accountant's range.
     let mut below = (least_cell_budget(noise_kind) / &cell_share / &step).ceil().into_numer_denom().0 - 1_u32;
-    let first = first_guess(&formulas::budget(noise_kind, margin.max(1), gamma, stability)?)?;
+    let first = first_guess(guess)?;
     let mut at = (first / &step).ceil().into_numer_denom().0.max(Integer::from(&below + 1_u32));
     while !meets(&at)? {
         below.clone_from(&at);

@@ -21,5 +21,5 @@ mod least_budget;
 mod level;
 pub mod plan;
 
-pub use least_budget::{LeastBudget, MOST_DECIMALS, least_budget};
+pub use least_budget::{LeastBudget, MOST_DECIMALS, least_budget, least_whole_budget};
 pub use level::{GroupLevel, Stage, TableMargins, margin_level, stability};

@@ -1,0 +1,177 @@
+//! `assay tune --config`: a config.json of the bureau, its account, and its budgets changed.
+
+use std::{fs, io::Write, path::Path};
+
+use anyhow::{Context, Result};
+use dp_assay::{
+    account::Delta,
+    numeric::Enclosure,
+    safetab::{
+        groups::Specification,
+        schema::{Pass, Privacy, ValidationReport},
+        tabulate::{
+            certificate,
+            config_account::{BudgetChange, ConfigAccount, Configuration, ConfiguredLevel},
+            guarantees::{Guarantee, Guarantees},
+        },
+    },
+};
+use serde_json::{Map, Value, json};
+
+use super::super::{
+    Exit,
+    output::{self, exact, exact_text},
+};
+
+pub fn run(
+    path: &Path,
+    spec: &Path,
+    changes: &[String],
+    out: Option<&Path>,
+    delta: &Delta,
+    json: bool,
+) -> Result<Exit> {
+    let changes: Vec<BudgetChange> = changes.iter().map(|text| text.parse().context("--set")).collect::<Result<_>>()?;
+    let config = Configuration::read(path)?;
+    let mut report = ValidationReport::new();
+    let specification = Specification::read(spec, config.scope(), &mut report);
+    report.into_result()?;
+    let specification = specification.context("--spec: the specification could not be read")?;
+    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let changed = config.with_budgets(&text, &changes, &specification)?;
+    // What is written is read again, under all rules.
+    let folder = match out.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => folder,
+        None => Path::new("."),
+    };
+    let config = match changes.is_empty() && out.is_none() {
+        true => config,
+        false => {
+            let mut file = match out {
+                Some(_) => tempfile::NamedTempFile::new_in(folder).context("--out")?,
+                None => tempfile::NamedTempFile::new()?,
+            };
+            file.write_all(changed.as_bytes())?;
+            file.flush()?;
+            let config = Configuration::read(file.path())?;
+            if let Some(out) = out {
+                file.as_file().sync_all().context("--out")?;
+                file.persist(out).with_context(|| format!("--out {}", out.display()))?;
+            }
+            config
+        }
+    };
+    let account = config.account(&specification, delta)?;
+    match json {
+        true => output::json(&account_json(&account, delta))?,
+        false => output::text(&account_text(&account, delta))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn unit(privacy: Privacy) -> &'static str {
+    match privacy {
+        Privacy::ZeroConcentrated => "rho",
+        Privacy::Pure => "pure_epsilon",
+    }
+}
+
+fn guarantee_json(guarantee: &Guarantee, privacy: Privacy) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert(unit(privacy).to_string(), exact(&guarantee.budget));
+    object.insert("epsilon".to_string(), output::enclosure(guarantee.epsilon.as_ref()));
+    if privacy == Privacy::ZeroConcentrated {
+        object.insert("zcdp_epsilon".to_string(), output::enclosure(guarantee.zcdp_epsilon.as_ref()));
+    }
+    object
+}
+
+fn guarantees_json(guarantees: &Guarantees, privacy: Privacy) -> Map<String, Value> {
+    let mut object = guarantee_json(&guarantees.unbounded, privacy);
+    object.insert("bounded".to_string(), Value::Object(guarantee_json(&guarantees.bounded, privacy)));
+    object
+}
+
+fn account_json(account: &ConfigAccount, delta: &Delta) -> Value {
+    let parameter = if account.privacy == Privacy::ZeroConcentrated { "sigma2" } else { "laplace_epsilon" };
+    let level = |level: &ConfiguredLevel| {
+        let mut object = Map::new();
+        object.insert("region_type".to_string(), json!(level.region_type.name()));
+        object.insert("level".to_string(), json!(level.level.number()));
+        object.insert("stability".to_string(), json!(level.stability));
+        object.extend(guarantees_json(&level.guarantees, account.privacy));
+        for (name, value, margin) in &level.counts {
+            let name = name.to_lowercase();
+            object.insert(format!("{parameter}_{name}"), exact(value));
+            object.insert(format!("moe_{name}"), json!(margin));
+        }
+        Value::Object(object)
+    };
+    let pass = |(pass, levels, guarantees): &(Pass, Vec<ConfiguredLevel>, Guarantees)| {
+        let mut object = Map::new();
+        object.insert("pass".to_string(), json!(certificate::name(*pass)));
+        object.extend(guarantees_json(guarantees, account.privacy));
+        object.insert("levels".to_string(), levels.iter().map(level).collect());
+        Value::Object(object)
+    };
+    let delta: &rug::Rational = delta;
+    let mut object = Map::new();
+    object.insert("algorithm".to_string(), json!(account.algorithm));
+    object.insert("delta".to_string(), exact(delta));
+    object.extend(guarantees_json(&account.total, account.privacy));
+    object.insert("passes".to_string(), account.passes.iter().map(pass).collect());
+    Value::Object(object)
+}
+
+fn account_text(account: &ConfigAccount, delta: &Delta) -> String {
+    let delta: &rug::Rational = delta;
+    let is_zcdp = account.privacy == Privacy::ZeroConcentrated;
+    let unit = unit(account.privacy).replace('_', " ");
+    let shown = |value: Option<&Enclosure>| value.map_or("-".to_string(), |value| value.shown(8));
+    let mut heading = vec![String::new(), unit, "s".to_string()];
+    let counts: Vec<&str> = account
+        .passes
+        .iter()
+        .flat_map(|(_, levels, _)| levels)
+        .map(|level| level.counts.iter().map(|(name, _, _)| *name).collect::<Vec<&str>>())
+        .max_by_key(Vec::len)
+        .unwrap_or_default();
+    heading.extend(counts.iter().map(|name| format!("margin {name}")));
+    heading.push("epsilon, unbounded".to_string());
+    heading.extend(is_zcdp.then(|| "by zCDP".to_string()));
+    heading.push("epsilon, bounded".to_string());
+    let mut rows = vec![heading];
+    let mut row = |name: String, level: Option<&ConfiguredLevel>, guarantees: &Guarantees| {
+        let mut cells = vec![name, exact_text(&guarantees.unbounded.budget)];
+        cells.push(level.map_or(String::new(), |level| level.stability.to_string()));
+        for name in &counts {
+            let count = level.and_then(|level| level.counts.iter().find(|(known, _, _)| known == name));
+            let missing = if level.is_some() { "not run" } else { "" };
+            cells.push(count.map_or(missing.to_string(), |(_, _, margin)| margin.to_string()));
+        }
+        cells.push(shown(guarantees.unbounded.epsilon.as_ref()));
+        if is_zcdp {
+            cells.push(shown(guarantees.unbounded.zcdp_epsilon.as_ref()));
+        }
+        cells.push(shown(guarantees.bounded.epsilon.as_ref()));
+        rows.push(cells);
+    };
+    for (pass, levels, guarantees) in &account.passes {
+        for level in levels {
+            row(format!("{} level {}", level.region_type, level.level), Some(level), &level.guarantees);
+        }
+        row(certificate::name(*pass).to_string(), None, guarantees);
+    }
+    row("whole run".to_string(), None, &account.total);
+    let widths: Vec<usize> =
+        (0..rows[0].len()).map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0)).collect();
+    let mut text =
+        format!("{}; epsilon at delta = {}, margins of error at 95 %\n\n", account.algorithm, exact_text(delta));
+    for row in rows {
+        let mut line = format!("{:<1$}", row[0], widths[0]);
+        row[1..].iter().zip(&widths[1..]).for_each(|(cell, width)| line += &format!("  {cell:>width$}"));
+        text += line.trim_end();
+        text += "\n";
+    }
+    text
+}

@@ -1,0 +1,330 @@
+//! What a config.json spends and how accurate it is, before there are a geography or records; and its budgets changed.
+
+use std::{path::Path, str::FromStr};
+
+use rug::Rational;
+use serde_json::Value;
+
+use super::{
+    certificate::{CertifiedLevel, parameter, stages},
+    guarantees::{Guarantees, RunGuarantees},
+    household_levels::HouseholdLevel,
+    levels::{self, CountNoise, TabulatedLevel},
+};
+use crate::{
+    account::Delta,
+    error::{Error, Result},
+    numeric::rational,
+    safetab::{
+        cell_noise::NoiseKind,
+        groups::Specification,
+        household_tables::HouseholdTopic,
+        schema::{
+            Geography, HouseholdConfig, IterationLevel, Pass, Privacy, RegionType, RunScope, SafeTabConfig,
+            ValidationReport,
+        },
+        tuning::{least_budget, least_whole_budget},
+    },
+};
+
+/// A config.json of either program.
+#[derive(Clone, Debug)]
+pub enum Configuration {
+    /// SafeTab-P.
+    Persons(SafeTabConfig),
+    /// SafeTab-H.
+    Households(HouseholdConfig),
+}
+
+/// A level of a configuration: what it spends, and its margins of error.
+#[derive(Clone, Debug)]
+pub struct ConfiguredLevel {
+    /// The type of region.
+    pub region_type: RegionType,
+    /// The level of the iterations.
+    pub level: IterationLevel,
+    /// The most groups of the level that one record can be in.
+    pub stability: u32,
+    /// The kinds of noisy counts, with the parameter of the noise (sigma2, or epsilon) and the margin of error.
+    pub counts: Vec<(&'static str, Rational, i64)>,
+    /// What it reveals.
+    pub guarantees: Guarantees,
+}
+
+/// What a configuration spends.
+#[derive(Clone, Debug)]
+pub struct ConfigAccount {
+    /// `SafeTab-P` or `SafeTab-H`.
+    pub algorithm: &'static str,
+    /// The guarantee.
+    pub privacy: Privacy,
+    /// The passes that are run, with their levels.
+    pub passes: Vec<(Pass, Vec<ConfiguredLevel>, Guarantees)>,
+    /// The whole run.
+    pub total: Guarantees,
+}
+
+/// A budget that is changed: of a region type and a level, for households of T3 or T4.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BudgetChange {
+    /// T3 or T4; `None` for persons, and for both tables of households.
+    pub topic: Option<HouseholdTopic>,
+    /// The type of region.
+    pub region_type: RegionType,
+    /// The level of the iterations.
+    pub level: IterationLevel,
+    /// What it becomes.
+    pub budget: NewBudget,
+}
+
+/// What a budget becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NewBudget {
+    /// This.
+    Given(Rational),
+    /// The least multiple of 10^-6 with which a published cell has at most this margin of error at 95 %.
+    Margin(u32),
+}
+
+/// Decimals of a budget that is found for a margin, as in the bureau's files.
+const DECIMALS: u32 = 6;
+
+impl FromStr for BudgetChange {
+    type Err = Error;
+
+    /// From `TYPE,LEVEL=BUDGET` or `TYPE,LEVEL=moe:M`; `T3:` or `T4:` may stand before it.
+    fn from_str(text: &str) -> Result<BudgetChange> {
+        let refused = || {
+            let expected = "TYPE,LEVEL=BUDGET or TYPE,LEVEL=moe:M, such as COUNTY,2=0.159 or T3:COUNTY,2=moe:11";
+            Error::out_of_range("the change of a budget", text, expected)
+        };
+        let (place, value) = text.split_once('=').ok_or_else(refused)?;
+        let (topic, place) = match place.split_once(':') {
+            Some(("T3", place)) => (Some(HouseholdTopic::Type), place),
+            Some(("T4", place)) => (Some(HouseholdTopic::Tenure), place),
+            Some(_) => return Err(refused()),
+            None => (None, place),
+        };
+        let (region_type, level) = place.split_once(',').ok_or_else(refused)?;
+        let level = match level.trim() {
+            "1" => IterationLevel::One,
+            "2" => IterationLevel::Two,
+            _ => return Err(refused()),
+        };
+        let budget = match value.trim().strip_prefix("moe:") {
+            Some(margin) => NewBudget::Margin(margin.parse().map_err(|_| refused())?),
+            None => NewBudget::Given(rational::parse(value.trim())?),
+        };
+        Ok(BudgetChange { topic, region_type: region_type.trim().parse()?, level, budget })
+    }
+}
+
+impl Configuration {
+    /// Reads and checks a config.json of either program: of households if it has one of their budgets.
+    pub fn read(path: &Path) -> Result<Configuration> {
+        let mut report = ValidationReport::new();
+        let is_of_households =
+            std::fs::read(path).is_ok_and(|bytes| memchr::memmem::find(&bytes, b"\"privacy_budget_h_").is_some());
+        let config = match is_of_households {
+            true => HouseholdConfig::read(path, &mut report).map(Configuration::Households),
+            false => SafeTabConfig::read(path, &mut report).map(Configuration::Persons),
+        };
+        report.into_result()?;
+        config.ok_or_else(|| crate::files::file_error(path, "is no configuration"))
+    }
+
+    /// What both programs have in common.
+    pub fn scope(&self) -> &RunScope {
+        match self {
+            Configuration::Persons(config) => config.scope(),
+            Configuration::Households(config) => config.scope(),
+        }
+    }
+
+    /// What it spends at delta, and its margins of error.
+    pub fn account(&self, specification: &Specification, delta: &Delta) -> Result<ConfigAccount> {
+        let privacy = self.scope().privacy();
+        let passes = Pass::ALL.into_iter().filter(|pass| self.scope().runs(*pass));
+        let (algorithm, guarantees, levels) = match self {
+            Configuration::Persons(config) => {
+                let levels =
+                    |pass: Pass| levels::levels(pass.region_types(), config, specification, &Geography::default());
+                let passes: Vec<(Pass, Vec<TabulatedLevel>)> =
+                    passes.map(|pass| Ok((pass, levels(pass)?))).collect::<Result<_>>()?;
+                let guarantees = RunGuarantees::new(privacy, delta, &passes)?;
+                ("SafeTab-P", guarantees, described(&passes, CertifiedLevel::Persons))
+            }
+            Configuration::Households(config) => {
+                let levels = |pass: Pass| -> Result<Vec<HouseholdLevel>> {
+                    let kinds =
+                        pass.region_types().iter().flat_map(|kind| IterationLevel::ALL.map(|level| (*kind, level)));
+                    let level = |(kind, level)| HouseholdLevel::of_config(kind, level, config, specification);
+                    kinds.filter_map(|kind| level(kind).transpose()).collect()
+                };
+                let passes: Vec<(Pass, Vec<HouseholdLevel>)> =
+                    passes.map(|pass| Ok((pass, levels(pass)?))).collect::<Result<_>>()?;
+                let guarantees = RunGuarantees::of_households(privacy, delta, &passes)?;
+                ("SafeTab-H", guarantees, described(&passes, CertifiedLevel::Households))
+            }
+        };
+        let of_pass = |((pass, levels), guarantees): ((Pass, Vec<Described>), super::guarantees::PassGuarantees)| {
+            let levels = levels.into_iter().zip(guarantees.levels);
+            let levels = levels.map(|((region_type, level, stability, counts), guarantees)| ConfiguredLevel {
+                region_type,
+                level,
+                stability,
+                counts,
+                guarantees,
+            });
+            (pass, levels.collect(), guarantees.pass)
+        };
+        let passes = levels.into_iter().zip(guarantees.passes).map(of_pass).collect();
+        Ok(ConfigAccount { algorithm, privacy, passes, total: guarantees.run })
+    }
+
+    /// The keys that a change sets, each with its new budget.
+    fn keys_of(&self, change: &BudgetChange, specification: &Specification) -> Result<Vec<(String, Rational)>> {
+        let (region_type, level) = (change.region_type, change.level);
+        let kind = CountNoise::kind(self.scope().privacy());
+        let stability = specification.stability(region_type.granularity(), level);
+        let budget = match (&change.budget, self) {
+            (NewBudget::Given(budget), _) => budget.clone(),
+            (NewBudget::Margin(margin), Configuration::Persons(config)) => {
+                least_budget(kind, *margin, config.gamma(), stability, DECIMALS)?.value
+            }
+            (NewBudget::Margin(margin), Configuration::Households(_)) => {
+                least_whole_budget(kind, *margin, stability, DECIMALS)?.value
+            }
+        };
+        let end = format!("level_{level}_{}", region_type.name().to_lowercase().replace('-', "_"));
+        let keys = match (self, change.topic) {
+            (Configuration::Persons(_), None) => vec![format!("privacy_budget_p_{end}")],
+            (Configuration::Persons(_), Some(topic)) => {
+                let expected = "a configuration of households: that of persons has one budget for each level";
+                return Err(Error::out_of_range("the table of a budget", topic.name(), expected));
+            }
+            (Configuration::Households(_), topic) => {
+                let topics = HouseholdTopic::ALL.into_iter().filter(|known| topic.is_none_or(|topic| topic == *known));
+                topics.map(|topic| format!("privacy_budget_h_{}_{end}", topic.name().to_lowercase())).collect()
+            }
+        };
+        Ok(keys.into_iter().map(|key| (key, budget.clone())).collect())
+    }
+
+    /// The text of a config.json with other budgets; all else stays as it is, in its order.
+    pub fn with_budgets(&self, text: &str, changes: &[BudgetChange], specification: &Specification) -> Result<String> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let wrong = |why: serde_json::Error| Error::Input { report: format!("the configuration is no JSON: {why}") };
+        let mut json: Value = serde_json::from_str(text).map_err(wrong)?;
+        for change in changes {
+            for (key, budget) in self.keys_of(change, specification)? {
+                let shown = rational::display(&budget);
+                let number = serde_json::from_str::<Value>(&shown).ok().filter(Value::is_number);
+                let Some(number) = number else {
+                    return Err(Error::out_of_range(&key, shown, "a number with finitely many decimals"));
+                };
+                json[key] = number;
+            }
+        }
+        Ok(format!("{json:#}\n"))
+    }
+}
+
+/// A level without its guarantees.
+type Described = (RegionType, IterationLevel, u32, Vec<(&'static str, Rational, i64)>);
+
+fn described<'a, L>(
+    passes: &'a [(Pass, Vec<L>)],
+    certified: impl Fn(&'a L) -> CertifiedLevel<'a>,
+) -> Vec<(Pass, Vec<Described>)> {
+    let count = |name: &'static str, noise: &CountNoise| (name, parameter(noise).1.clone(), noise.margin);
+    let level = |level: CertifiedLevel| match level {
+        CertifiedLevel::Persons(level) => {
+            let counts = stages(level).map(|(name, noise)| count(name, noise)).to_vec();
+            (level.region_type, level.level, level.stability, counts)
+        }
+        CertifiedLevel::Households(level) => {
+            let tables = HouseholdTopic::ALL.into_iter().zip(&level.tables);
+            let counts = tables.filter_map(|(topic, table)| Some(count(topic.name(), &table.as_ref()?.noise)));
+            (level.region_type, level.level, level.stability, counts.collect())
+        }
+    };
+    let levels = |levels: &'a [L]| levels.iter().map(|own| level(certified(own))).collect();
+    passes.iter().map(|(pass, of_pass)| (*pass, levels(of_pass))).collect()
+}
+
+/// The name of the noise of a guarantee.
+pub fn noise_name(privacy: Privacy) -> &'static str {
+    NoiseKind::name(CountNoise::kind(privacy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbers::number;
+
+    const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples");
+
+    fn example(kind: &str) -> (Configuration, Specification, String) {
+        let path = Path::new(FOLDER).join(kind).join("config.json");
+        let config = Configuration::read(&path).unwrap();
+        let mut report = ValidationReport::new();
+        let specification =
+            Specification::read(&Path::new(FOLDER).join("safetab"), config.scope(), &mut report).unwrap();
+        (config, specification, std::fs::read_to_string(path).unwrap())
+    }
+
+    /// The configuration of a text.
+    fn read(text: &str) -> Configuration {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.json");
+        std::fs::write(&path, text).unwrap();
+        Configuration::read(&path).unwrap()
+    }
+
+    #[test]
+    fn a_budget_for_a_margin_has_it_and_all_else_stays() {
+        let delta: Delta = "1e-10".parse().unwrap();
+        for (kind, count) in [("safetab", "stage2"), ("safetab-h", "T3")] {
+            let (config, specification, text) = example(kind);
+            let changes: Vec<BudgetChange> =
+                ["COUNTY,2=moe:11", "USA,1=0.5"].iter().map(|change| change.parse().unwrap()).collect();
+            let changed = read(&config.with_budgets(&text, &changes, &specification).unwrap());
+            let account = changed.account(&specification, &delta).unwrap();
+            let before = config.account(&specification, &delta).unwrap();
+            let mut differ = Vec::new();
+            for (new, old) in account.passes[0].1.iter().zip(&before.passes[0].1) {
+                let margin = new.counts.iter().find(|(name, _, _)| *name == count).unwrap().2;
+                if (new.region_type, new.level) == (RegionType::County, IterationLevel::Two) {
+                    assert_eq!(margin, 11, "{kind}");
+                }
+                if new.counts != old.counts {
+                    differ.push((new.region_type, new.level));
+                }
+            }
+            assert_eq!(differ, [(RegionType::Usa, IterationLevel::One), (RegionType::County, IterationLevel::Two)]);
+            let tables = if kind == "safetab" { 1_u32 } else { 2 };
+            let nation = &account.passes[0].1[0].guarantees.unbounded.budget;
+            assert_eq!(*nation, number("0.5") * tables);
+            // What is written without changes is what was read.
+            let same = read(&config.with_budgets(&text, &[], &specification).unwrap());
+            let same = same.account(&specification, &delta).unwrap();
+            assert_eq!(same.total.unbounded.budget, before.total.unbounded.budget);
+        }
+    }
+
+    #[test]
+    fn changes_are_read_and_refused() {
+        let change: BudgetChange = "T4:PR-STATE,1=moe:3".parse().unwrap();
+        assert_eq!(change.topic, Some(HouseholdTopic::Tenure));
+        assert_eq!((change.region_type, change.budget), (RegionType::PrState, NewBudget::Margin(3)));
+        for wrong in ["", "USA", "USA,1", "USA,3=1", "T5:USA,1=1", "NATION,1=1", "USA,1=moe:x", "USA,1=x", "USA=1"] {
+            assert!(wrong.parse::<BudgetChange>().is_err(), "{wrong}");
+        }
+        let (config, specification, text) = example("safetab");
+        let third = ["USA,1=1/3".parse().unwrap()];
+        assert!(config.with_budgets(&text, &third, &specification).is_err());
+        let table = ["T3:USA,1=1".parse().unwrap()];
+        assert!(config.with_budgets(&text, &table, &specification).is_err());
+    }
+}
