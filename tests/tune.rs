@@ -9,6 +9,7 @@ use dp_assay::{
         verdict::{self, Verdict},
         verify,
     },
+    rug::Rational,
 };
 use serde_json::Value;
 
@@ -179,4 +180,55 @@ fn the_total_is_more_than_any_level() {
         assert!(level["epsilon"]["lower"].as_f64().unwrap() < total);
     }
     assert!(parse(&plan["total"]["epsilon"]["lower"].to_string()).unwrap() > 0);
+}
+
+#[test]
+fn a_configuration_is_read_changed_and_written() {
+    let example = |name: &str| format!("{}/data/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("changed.json");
+    let spec = example("safetab");
+    for (kind, name, algorithm, count, rho) in [
+        ("safetab", "safetab/config.json", "SafeTab-P", "moe_stage2", "29/4"),
+        ("safetab-h", "safetab-h/config.json", "SafeTab-H", "moe_t3", "29/2"),
+    ] {
+        let config = example(name);
+        let tune =
+            |config: &str, more: &[&str]| answer(&[&["tune", "--config", config, "--spec", &spec], more].concat());
+        let before = tune(&config, &[]);
+        assert_eq!(before["algorithm"], algorithm);
+        assert_eq!(before["passes"][0]["rho"].to_string(), parse(rho).unwrap().to_f64().to_string());
+        // The least budget for a margin has it, and one step less does not.
+        let set = ["--set", "TRACT,2=moe:7", "--out", out.to_str().unwrap()];
+        let changed = tune(&config, &set);
+        assert_eq!(changed, tune(out.to_str().unwrap(), &[]), "{kind}");
+        let tract = |account: &Value| {
+            let levels = account["passes"][0]["levels"].as_array().unwrap();
+            levels.iter().find(|level| level["region_type"] == "TRACT" && level["level"] == 2).unwrap().clone()
+        };
+        assert_eq!(tract(&changed)[count], 7);
+        let tables: u32 = if kind == "safetab" { 1 } else { 2 };
+        let budget =
+            parse(&tract(&changed)["rho"].to_string()).unwrap() / Rational::from(tables) - parse("0.000001").unwrap();
+        let less = format!("TRACT,2={}", budget.to_f64());
+        assert!(tract(&tune(&config, &["--set", &less]))[count].as_i64() > Some(7), "{less}");
+        // Nothing but the budgets differs.
+        let [old, new] = [std::path::Path::new(&config), &out]
+            .map(|path| serde_json::from_slice::<Value>(&std::fs::read(path).unwrap()).unwrap());
+        let (old, new) = (old.as_object().unwrap(), new.as_object().unwrap());
+        assert!(old.keys().eq(new.keys()));
+        let differ: Vec<&String> = old.keys().filter(|key| old[*key] != new[*key]).collect();
+        assert!(
+            differ.len() == tables as usize && differ.iter().all(|key| key.ends_with("level_2_tract")),
+            "{differ:?}"
+        );
+        // A change that breaks a rule leaves what was there.
+        let written = std::fs::read(&out).unwrap();
+        for wrong in ["USA,1=-1", "USA,1=1/3", "USA=1", "T7:USA,1=1", "USA,1=1e12"] {
+            let more = ["tune", "--config", &config, "--spec", &spec, "--set", wrong, "--out", out.to_str().unwrap()];
+            assert!(!refused(&more).contains("panicked"), "{wrong}");
+        }
+        assert_eq!(std::fs::read(&out).unwrap(), written);
+    }
+    assert!(refused(&["tune", "--config", &example("safetab/config.json")]).contains("--spec"));
 }

@@ -1,6 +1,6 @@
 //! `assay tune --config`: a config.json of the bureau, its account, and its budgets changed.
 
-use std::{fs, io::Write, path::Path};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use dp_assay::{
@@ -32,35 +32,17 @@ pub fn run(
     json: bool,
 ) -> Result<Exit> {
     let changes: Vec<BudgetChange> = changes.iter().map(|text| text.parse().context("--set")).collect::<Result<_>>()?;
-    let config = Configuration::read(path)?;
+    let (config, text) = Configuration::read_with_text(path)?;
     let mut report = ValidationReport::new();
     let specification = Specification::read(spec, config.scope(), &mut report);
     report.into_result()?;
     let specification = specification.context("--spec: the specification could not be read")?;
-    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let changed = config.with_budgets(&text, &changes, &specification)?;
     // What is written is read again, under all rules.
-    let folder = match out.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty()) {
-        Some(folder) => folder,
-        None => Path::new("."),
-    };
-    let config = match changes.is_empty() && out.is_none() {
-        true => config,
-        false => {
-            let mut file = match out {
-                Some(_) => tempfile::NamedTempFile::new_in(folder).context("--out")?,
-                None => tempfile::NamedTempFile::new()?,
-            };
-            file.write_all(changed.as_bytes())?;
-            file.flush()?;
-            let config = Configuration::read(file.path())?;
-            if let Some(out) = out {
-                file.as_file().sync_all().context("--out")?;
-                file.persist(out).with_context(|| format!("--out {}", out.display()))?;
-            }
-            config
-        }
-    };
+    let config = Configuration::from_text(&changed, &format!("{}, changed", path.display()))?;
+    if let Some(out) = out {
+        Configuration::write(&changed, out).context("--out")?;
+    }
     let account = config.account(&specification, delta)?;
     match json {
         true => output::json(&account_json(&account, delta))?,

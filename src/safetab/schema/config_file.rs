@@ -19,8 +19,12 @@ impl SafeTabConfig {
     /// run, and how many race codes are taken. Other values that break a rule become 0, so look at the report first.
     pub fn read(path: &Path, report: &mut ValidationReport) -> Option<SafeTabConfig> {
         let text = read_text(path, report)?;
-        let file = name_of(path);
-        let mut keys = Keys::new(&file, &text, "SafeTab-P", report)?;
+        SafeTabConfig::from_text(&text, &name_of(path), report)
+    }
+
+    /// Checks the text of a config.json, as [`SafeTabConfig::read`] does; `file` names it in messages.
+    pub fn from_text(text: &str, file: &str, report: &mut ValidationReport) -> Option<SafeTabConfig> {
+        let mut keys = Keys::new(file, text, "SafeTab-P", report)?;
         let config = SafeTabConfig::from_keys(&mut keys);
         keys.is_complete().then_some(config)
     }

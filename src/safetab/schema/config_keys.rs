@@ -32,7 +32,7 @@ const RUNS: [&str; 2] = ["run_us", "run_pr"];
 const COMMON: [&str; 7] = [MAX_RACES, RUNS[0], RUNS[1], "allow_negative_counts", "reader", "privacy_defn", STATES];
 
 /// The text of a configuration. `None`, with a finding, where there is none.
-pub(super) fn read_text(path: &Path, report: &mut ValidationReport) -> Option<String> {
+pub(in crate::safetab) fn read_text(path: &Path, report: &mut ValidationReport) -> Option<String> {
     let file = name_of(path);
     let at = Location { file: &file, ..Location::default() };
     // The length that a device states is not its end.

@@ -18,8 +18,12 @@ impl HouseholdConfig {
     /// first.
     pub fn read(path: &Path, report: &mut ValidationReport) -> Option<HouseholdConfig> {
         let text = read_text(path, report)?;
-        let file = name_of(path);
-        let mut keys = Keys::new(&file, &text, "SafeTab-H", report)?;
+        HouseholdConfig::from_text(&text, &name_of(path), report)
+    }
+
+    /// Checks the text of a config.json, as [`HouseholdConfig::read`] does; `file` names it in messages.
+    pub fn from_text(text: &str, file: &str, report: &mut ValidationReport) -> Option<HouseholdConfig> {
+        let mut keys = Keys::new(file, text, "SafeTab-H", report)?;
         let config = HouseholdConfig::from_keys(&mut keys);
         keys.is_complete().then_some(config)
     }

@@ -28,7 +28,7 @@
 mod codes;
 mod config;
 mod config_file;
-mod config_keys;
+pub(super) mod config_keys;
 mod geography;
 mod household_config;
 mod households;

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     account::Delta,
     error::{Error, Result},
+    files::{file_error, write_text},
     numeric::rational,
     safetab::{
         cell_noise::NoiseKind,
@@ -21,7 +22,7 @@ use crate::{
         household_tables::HouseholdTopic,
         schema::{
             Geography, HouseholdConfig, IterationLevel, Pass, Privacy, RegionType, RunScope, SafeTabConfig,
-            ValidationReport,
+            ValidationReport, config_keys::read_text,
         },
         tuning::{least_budget, least_whole_budget},
     },
@@ -122,15 +123,32 @@ impl FromStr for BudgetChange {
 impl Configuration {
     /// Reads and checks a config.json of either program: of households if it has one of their budgets.
     pub fn read(path: &Path) -> Result<Configuration> {
+        Ok(Configuration::read_with_text(path)?.0)
+    }
+
+    /// Reads a config.json as [`Configuration::read`] does, and returns its text, too.
+    pub fn read_with_text(path: &Path) -> Result<(Configuration, String)> {
         let mut report = ValidationReport::new();
-        let is_of_households =
-            std::fs::read(path).is_ok_and(|bytes| memchr::memmem::find(&bytes, b"\"privacy_budget_h_").is_some());
-        let config = match is_of_households {
-            true => HouseholdConfig::read(path, &mut report).map(Configuration::Households),
-            false => SafeTabConfig::read(path, &mut report).map(Configuration::Persons),
+        let text = read_text(path, &mut report);
+        report.into_result()?;
+        let text = text.ok_or_else(|| file_error(path, "is no configuration"))?;
+        Ok((Configuration::from_text(&text, &path.display().to_string())?, text))
+    }
+
+    /// Checks the text of a config.json; `file` names it in messages.
+    pub fn from_text(text: &str, file: &str) -> Result<Configuration> {
+        let mut report = ValidationReport::new();
+        let config = match text.contains("\"privacy_budget_h_") {
+            true => HouseholdConfig::from_text(text, file, &mut report).map(Configuration::Households),
+            false => SafeTabConfig::from_text(text, file, &mut report).map(Configuration::Persons),
         };
         report.into_result()?;
-        config.ok_or_else(|| crate::files::file_error(path, "is no configuration"))
+        config.ok_or_else(|| Error::Input { report: format!("{file} is no configuration") })
+    }
+
+    /// Writes the text of a configuration, whole or not at all.
+    pub fn write(text: &str, path: &Path) -> Result<()> {
+        write_text(path, text)
     }
 
     /// What both programs have in common.
@@ -213,7 +231,6 @@ impl Configuration {
 
     /// The text of a config.json with other budgets; all else stays as it is, in its order.
     pub fn with_budgets(&self, text: &str, changes: &[BudgetChange], specification: &Specification) -> Result<String> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let wrong = |why: serde_json::Error| Error::Input { report: format!("the configuration is no JSON: {why}") };
         let mut json: Value = serde_json::from_str(text).map_err(wrong)?;
         for change in changes {
@@ -274,12 +291,8 @@ mod tests {
         (config, specification, std::fs::read_to_string(path).unwrap())
     }
 
-    /// The configuration of a text.
     fn read(text: &str) -> Configuration {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("config.json");
-        std::fs::write(&path, text).unwrap();
-        Configuration::read(&path).unwrap()
+        Configuration::from_text(text, "config.json").unwrap()
     }
 
     #[test]

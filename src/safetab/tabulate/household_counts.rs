@@ -41,18 +41,19 @@ impl HouseholdBatch<'_> {
     }
 }
 
-/// What becomes of the exact counts.
-enum Noise<'a> {
-    /// None: the truth, for data that are not confidential.
-    None,
-    /// Noise of these laws.
-    Drawn { samplers: [Option<Sampler>; 2], streams: &'a mut Streams, allow_negative_counts: bool },
+/// What is added to the exact counts.
+struct Noise<'a> {
+    /// Of T3 and T4.
+    samplers: [Option<Sampler>; 2],
+    streams: &'a mut Streams,
+    allow_negative_counts: bool,
 }
 
 /// The tabulation of one level: exact counts in, noisy counts out.
 pub struct HouseholdTabulation<'a> {
     plan: &'a HouseholdLevel,
-    noise: Noise<'a>,
+    /// `None` for the truth, of data that are not confidential.
+    noise: Option<Noise<'a>>,
     /// The first group of the current batch.
     first: usize,
     /// The finest cells of its groups, by topic.
@@ -66,15 +67,15 @@ impl<'a> HouseholdTabulation<'a> {
         for (sampler, table) in samplers.iter_mut().zip(&plan.tables) {
             *sampler = table.as_ref().map(|table| table.noise.sampler()).transpose()?;
         }
-        Ok(HouseholdTabulation::with(plan, Noise::Drawn { samplers, streams, allow_negative_counts }))
+        Ok(HouseholdTabulation::with(plan, Some(Noise { samplers, streams, allow_negative_counts })))
     }
 
     /// A tabulation without noise: for rehearsals and comparisons, never for confidential records.
     pub fn exact(plan: &'a HouseholdLevel) -> Self {
-        HouseholdTabulation::with(plan, Noise::None)
+        HouseholdTabulation::with(plan, None)
     }
 
-    fn with(plan: &'a HouseholdLevel, noise: Noise<'a>) -> Self {
+    fn with(plan: &'a HouseholdLevel, noise: Option<Noise<'a>>) -> Self {
         let mut tabulation = HouseholdTabulation { plan, noise, first: 0, finest: Vec::new() };
         tabulation.begin(0);
         tabulation
@@ -139,7 +140,7 @@ impl<'a> HouseholdTabulation<'a> {
             let table = &topic.tables()[usize::from(group.detail[topic as usize])];
             topic.measured(table, &finest[topic as usize][..topic.finest()], &mut cells);
         }
-        if let Noise::Drawn { samplers, streams, allow_negative_counts } = &mut self.noise {
+        if let Some(Noise { samplers, streams, allow_negative_counts }) = &mut self.noise {
             let refused = || Error::out_of_range("the noise of a table", topic.name(), "a table that is run");
             let sampler = samplers[topic as usize].as_ref().ok_or_else(refused)?;
             let mut noise = vec![0; cells.len()];
