@@ -378,6 +378,9 @@ fn verify(folder: &Path, inputs: &[String]) -> (Option<i32>, Value) {
     (output.status.code(), serde_json::from_str(&text).unwrap_or_default())
 }
 
+/// What becomes of the lines of a file.
+type Change<'a> = &'a dyn Fn(Vec<String>) -> Vec<String>;
+
 #[test]
 fn a_release_is_verified_with_and_without_its_inputs() {
     for households in [false, true] {
@@ -393,7 +396,7 @@ fn a_release_is_verified_with_and_without_its_inputs() {
             false => ["t2/us.csv", "t1/us.csv", "t1/us.csv"],
             true => ["t3/T03002/us.csv", "t3/T03001/us.csv", "t4/T04001/us.csv"],
         };
-        let changes: [(&str, &dyn Fn(Vec<String>) -> Vec<String>, &str, bool); 7] = [
+        let changes: [(&str, Change, &str, bool); 7] = [
             (table, &|rows| [rows.clone(), vec![rows[1].clone()]].concat(), "every row once", false),
             (table, &|rows| [&rows[..1], &rows[2..]].concat(), "all of them", false),
             (
@@ -452,10 +455,6 @@ fn a_release_is_verified_with_and_without_its_inputs() {
         fs::write(release.join("notes.txt"), "").unwrap();
         assert_eq!(verify(&release, &[]).0, Some(1));
         fs::remove_file(release.join("notes.txt")).unwrap();
-        // The inputs of another release.
-        let other = folder.path().join("other");
-        let others = released_example(&other, !households);
-        assert_ne!(verify(&release, &others).0, Some(0));
     }
     let nothing = tempfile::tempdir().unwrap();
     assert_eq!(verify(nothing.path(), &[]).0, Some(2));

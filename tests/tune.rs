@@ -188,30 +188,36 @@ fn a_configuration_is_read_changed_and_written() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("changed.json");
     let spec = example("safetab");
-    for (kind, name, algorithm, count, rho) in [
+    for (kind, name, algorithm, count, before) in [
         ("safetab", "safetab/config.json", "SafeTab-P", "moe_stage2", "29/4"),
         ("safetab-h", "safetab-h/config.json", "SafeTab-H", "moe_t3", "29/2"),
     ] {
         let config = example(name);
         let tune =
             |config: &str, more: &[&str]| answer(&[&["tune", "--config", config, "--spec", &spec], more].concat());
-        let before = tune(&config, &[]);
-        assert_eq!(before["algorithm"], algorithm);
-        assert_eq!(before["passes"][0]["rho"].to_string(), parse(rho).unwrap().to_f64().to_string());
         // The least budget for a margin has it, and one step less does not.
         let set = ["--set", "TRACT,2=moe:7", "--out", out.to_str().unwrap()];
         let changed = tune(&config, &set);
-        assert_eq!(changed, tune(out.to_str().unwrap(), &[]), "{kind}");
+        assert_eq!(changed["algorithm"], algorithm);
         let tract = |account: &Value| {
             let levels = account["passes"][0]["levels"].as_array().unwrap();
             levels.iter().find(|level| level["region_type"] == "TRACT" && level["level"] == 2).unwrap().clone()
         };
         assert_eq!(tract(&changed)[count], 7);
         let tables: u32 = if kind == "safetab" { 1 } else { 2 };
+        let rho = |account: &Value| parse(&account["passes"][0]["rho"].to_string()).unwrap();
+        let own = parse(&tract(&changed)["rho"].to_string()).unwrap();
+        assert_eq!(rho(&changed), parse(before).unwrap() + &own - Rational::from((1, 2)) * tables);
+        // The account of persons takes seconds, that of households is the same program.
+        if kind == "safetab-h" {
+            assert_eq!(changed, tune(out.to_str().unwrap(), &[]));
+        }
         let budget =
             parse(&tract(&changed)["rho"].to_string()).unwrap() / Rational::from(tables) - parse("0.000001").unwrap();
         let less = format!("TRACT,2={}", budget.to_f64());
-        assert!(tract(&tune(&config, &["--set", &less]))[count].as_i64() > Some(7), "{less}");
+        if kind == "safetab-h" {
+            assert!(tract(&tune(&config, &["--set", &less]))[count].as_i64() > Some(7), "{less}");
+        }
         // Nothing but the budgets differs.
         let [old, new] = [std::path::Path::new(&config), &out]
             .map(|path| serde_json::from_slice::<Value>(&std::fs::read(path).unwrap()).unwrap());
