@@ -114,7 +114,7 @@ mod tests {
             let float = Float::with_val(200, &value) * Float::with_val(200, 2).recip().sqrt();
             let scaled = float * 2f64.powi((k * 31 % 200) as i32 - 100);
             let near = Twofold::nearest(&scaled);
-            let off = Rational::from(&exact(near) - scaled.to_rational().unwrap()).abs();
+            let off = (exact(near) - scaled.to_rational().unwrap()).abs();
             assert!(off <= scaled.to_rational().unwrap().abs() * Rational::from_f64(2f64.powi(-106)).unwrap(), "{k}");
             assert_eq!(near.float().to_rational().unwrap(), exact(near));
             near
