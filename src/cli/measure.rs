@@ -13,6 +13,7 @@ use dp_assay::{
         histograms::Histograms,
         measure::MeasurementPlan,
         measurement_files::{self, Manifest, MeasurementFile},
+        nmf,
     },
 };
 use rug::Rational;
@@ -48,6 +49,9 @@ pub struct Args {
     /// The folder for the noisy counts; it must be empty or not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// How they are written: CSV, a file for each query, or the Parquet files of the Bureau's noisy measurements, zCDP only
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Csv)]
+    format: Form,
     /// The delta of the exact epsilon
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
@@ -62,6 +66,15 @@ pub struct Args {
     /// Ask for enclosures of relative width 10^-D
     #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=250))]
     digits: u32,
+}
+
+/// The form of the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// A CSV for each query of each level
+    Csv,
+    /// The layout of the Bureau's noisy measurement files: `assay estimate --nmf` reads it
+    Nmf,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -79,9 +92,15 @@ pub fn run(args: &Args) -> Result<Exit> {
     let histograms = Histograms::read(&args.counts, &saved, &schema, &args.column).context("--counts")?;
     let mut streams = args.randomness.resolve()?;
     let privacy = account.json(&release, &delta);
-    let said = (release.name.as_str(), Value::Object(privacy.clone()));
-    let manifest =
-        measurement_files::write(&plan, &saved.names, said, &histograms, &mut streams, &args.out).context("--out")?;
+    let said = Value::Object(privacy.clone());
+    let manifest = match args.format {
+        Form::Csv => {
+            let said = (release.name.as_str(), said);
+            measurement_files::write(&plan, &saved.names, said, &histograms, &mut streams, &args.out)
+        }
+        Form::Nmf => nmf::write::write(&plan, &saved, &release, said, &histograms, &mut streams, &args.out),
+    };
+    let manifest = manifest.context("--out")?;
     let rows = rows(&plan, &saved, &manifest);
     let parameter = if account.pure_epsilon.is_some() { "epsilon" } else { "sigma2" };
     if args.csv {

@@ -336,6 +336,34 @@ impl<'a> MeasurementPlan<'a> {
         Ok(())
     }
 
+    /// Draws the noisy counts of some units of a level, all queries of a unit together. `take` is handed some units at a time,
+    /// in order, with the counts of each query of all of them. Under an insecure seed the counts are the same for any number
+    /// of cores.
+    pub fn measure_units(
+        &self,
+        level: usize,
+        units: &[u32],
+        histograms: &Histograms,
+        streams: &mut Streams,
+        mut take: impl FnMut(&[u32], Vec<Vec<i64>>) -> Result<()>,
+    ) -> Result<()> {
+        let asked = &self.levels[level];
+        let each: usize = asked.iter().map(|asked| asked.group.counts()).sum();
+        let parts: Vec<&[u32]> = units.chunks((PART / each.max(1)).max(1)).collect();
+        for parts in parts.chunks(PARTS) {
+            let sources: Vec<Source> = parts.iter().map(|_| streams.take()).collect();
+            let drawn: Vec<Vec<Vec<i64>>> = (parts.par_iter().zip(sources))
+                .map(|(units, mut source)| {
+                    asked.iter().map(|asked| self.noisy(level, asked, units, histograms, &mut source)).collect()
+                })
+                .collect::<Result<_>>()?;
+            for (units, values) in parts.iter().zip(drawn) {
+                take(units, values)?;
+            }
+        }
+        Ok(())
+    }
+
     fn noisy(
         &self,
         level: usize,

@@ -111,6 +111,13 @@ pub fn write(
     Ok(manifest)
 }
 
+/// What is drawn, level by level and query by query.
+pub(super) fn described(plan: &MeasurementPlan, names: &[String]) -> Vec<MeasurementFile> {
+    let of_level = |level: usize| (0..plan.levels()[level].len()).map(move |query| (level, query));
+    let all = (0..names.len()).flat_map(of_level);
+    all.map(|(level, query)| describe(plan, names, level, query)).filter(|described| described.units > 0).collect()
+}
+
 fn describe(plan: &MeasurementPlan, names: &[String], level: usize, query: usize) -> MeasurementFile {
     let asked = &plan.levels()[level][query];
     let slug = |name: &str| -> String {

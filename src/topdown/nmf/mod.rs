@@ -16,6 +16,7 @@
 //! | [`check`] | whether all of it fits the release, and what was spent |
 //! | [`survey`] | least squares over a folder, state by state |
 //! | [`answers`] | which counts are asked for, and the answers |
+//! | [`write`] | the same layout, written |
 //! | [`totals`] | exact totals of states |
 //! | [`tables`] | files of estimates, written and compared |
 
@@ -30,3 +31,4 @@ pub mod survey;
 pub mod tables;
 pub mod totals;
 pub mod units;
+pub mod write;

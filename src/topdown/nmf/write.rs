@@ -1,0 +1,413 @@
+//! Noisy counts in the layout of the Bureau's noisy measurement files: what is drawn here, others can read.
+//!
+//! The folder is the product. Units are drawn some at a time, each with all its queries, so that the rows of a unit stand
+//! together. Geocodes are made as the Bureau's are: two parts of a state, the digits 10 and the county with a running digit,
+//! running numbers for what lies between, and 16 digits for a block, which have the digit of the block group twice.
+//!
+//! Constraints: the exact total of the root where neighbors have the same total, and for every unit the bound that no cell is
+//! below zero, which says nothing confidential and lists the bypassed units too.
+
+use std::{fs::File, path::Path, sync::Arc};
+
+use parquet::{
+    basic::Compression,
+    data_type::{ByteArray, ByteArrayType, DataType, FloatType, Int32Type},
+    errors::ParquetError,
+    file::{
+        properties::WriterProperties,
+        writer::{SerializedFileWriter, SerializedRowGroupWriter},
+    },
+    schema::parser::parse_message_type,
+};
+
+use crate::{
+    error::{Error, Result},
+    files::{self, file_error},
+    loss::law::Law,
+    noise::{DiscreteGaussian, Streams},
+    release::{Neighbors, Release, schema::Kept},
+    spine::{bypass::Privacy, hierarchy::Tree, spine_files::SavedSpine},
+    topdown::{
+        histograms::Histograms,
+        measure::MeasurementPlan,
+        measurement_files::{self, Manifest},
+    },
+};
+
+/// The file that says what was drawn.
+pub const MANIFEST: &str = "nmf.json";
+/// So many counts make a row group, about.
+const GROUP: usize = 1 << 20;
+
+/// Draws all noisy counts of a release under zCDP and writes them as a product, into a folder that is empty or not there.
+pub fn write(
+    plan: &MeasurementPlan,
+    saved: &SavedSpine,
+    release: &Release,
+    privacy: serde_json::Value,
+    histograms: &Histograms,
+    streams: &mut Streams,
+    folder: &Path,
+) -> Result<Manifest> {
+    if matches!(saved.privacy, Privacy::Pure { .. }) {
+        return Err(saved.refuse_privacy("the layout of noisy measurement files is for Gaussian noise"));
+    }
+    let mut manifest = Manifest {
+        written_by: format!("assay {}", env!("CARGO_PKG_VERSION")),
+        release: release.name.clone(),
+        privacy,
+        insecure_seed: streams.insecure_seed(),
+        files: measurement_files::described(plan, &saved.names),
+    };
+    for file in &mut manifest.files {
+        file.file = format!("{}.parquet/DPQuery", file.level_name);
+    }
+    let codes = codes(saved)?;
+    let product = Product { plan, release, names: &saved.names, tree: &saved.spine.tree, codes: &codes };
+    files::fill_folder(folder, |folder| {
+        product.write(histograms, streams, folder)?;
+        let path = folder.join(MANIFEST);
+        let text = serde_json::to_string_pretty(&manifest).map_err(|why| file_error(&path, why))?;
+        files::write_text(&path, &(text + "\n"))
+    })?;
+    Ok(manifest)
+}
+
+/// The geocodes of all units, level by level.
+fn codes(saved: &SavedSpine) -> Result<Vec<Vec<String>>> {
+    let tree = &saved.spine.tree;
+    let last = tree.levels() - 1;
+    let state = usize::from(saved.names[0] == "US");
+    let geoid = |level: usize, unit: usize| {
+        let place = if level == last { unit } else { tree.blocks(level, unit).start };
+        saved.geoids[place]
+    };
+    let mut codes: Vec<Vec<String>> = if state == 1 { vec![vec![String::new()]] } else { Vec::new() };
+    // The part outside of American Indian, Alaska Native and Native Hawaiian areas comes first.
+    let mut seen: Vec<u64> = Vec::new();
+    let mut parts = Vec::new();
+    for unit in 0..tree.units(state) {
+        let number = geoid(state, unit) / 10_u64.pow(13);
+        let part = seen.iter().filter(|known| **known == number).count();
+        if part > 1 {
+            let expected = "at most two units: a part outside of and one inside American Indian areas";
+            return Err(Error::out_of_range("the units of a state", format!("{number:02}"), expected));
+        }
+        seen.push(number);
+        parts.push(format!("{part}{number:02}"));
+    }
+    codes.push(parts);
+    for level in state + 1..=last {
+        let parents = tree.parents(level);
+        let mut own: Vec<String> = Vec::with_capacity(parents.len());
+        let is_county = saved.names[level] == "County";
+        let least = if saved.names[level] == "Tract" { 4 } else { 2 };
+        let width = tree.max_fanout(level - 1).to_string().len().max(least);
+        let (mut running, mut before) = (0, None);
+        for (unit, parent) in parents.iter().enumerate() {
+            let geoid = geoid(level, unit);
+            let county = geoid / 10_u64.pow(10) % 1000;
+            let key = (*parent, if is_county { county } else { 0 });
+            running = if before == Some(key) { running + 1 } else { 1 };
+            before = Some(key);
+            let above = &codes[level - 1][*parent as usize];
+            own.push(if level == last {
+                let (tract, block) = (geoid / 10_000, geoid % 10_000);
+                format!("{above}{tract:011}{}{block:04}", block / 1000)
+            } else if is_county {
+                if running > 9 {
+                    return Err(Error::out_of_range(
+                        "the units of a county",
+                        running,
+                        "at most 9 in a part of a state",
+                    ));
+                }
+                format!("{above}10{county:03}{running}")
+            } else {
+                format!("{above}{running:0width$}")
+            });
+        }
+        codes.push(own);
+    }
+    Ok(codes)
+}
+
+struct Product<'a> {
+    plan: &'a MeasurementPlan<'a>,
+    release: &'a Release,
+    names: &'a [String],
+    tree: &'a Tree,
+    codes: &'a [Vec<String>],
+}
+
+impl Product<'_> {
+    fn write(&self, histograms: &Histograms, streams: &mut Streams, folder: &Path) -> Result<()> {
+        let state = usize::from(self.codes[0][0].is_empty());
+        for level in 0..self.names.len() {
+            let place = folder.join(format!("{}.parquet", self.names[level]));
+            let file = |kind: &str, part: Option<&str>| {
+                let folder = place.join(kind);
+                let folder = part.map_or(folder.clone(), |part| folder.join(format!("State={part}")));
+                std::fs::create_dir_all(&folder).map_err(|why| file_error(&folder, why))?;
+                let name = format!("part-00000-{}.snappy.parquet", self.names[level].to_lowercase());
+                Ok::<_, Error>(folder.join(name))
+            };
+            if level < state {
+                self.queries(level, 0..self.tree.units(level), histograms, streams, || file("DPQuery", None))?;
+                self.constraints(level, 0..self.tree.units(level), histograms, &file("Constraint", None)?)?;
+                continue;
+            }
+            for (unit, part) in self.codes[state].iter().enumerate() {
+                let units = self.below(state, unit, level);
+                self.queries(level, units.clone(), histograms, streams, || file("DPQuery", Some(part)))?;
+                self.constraints(level, units, histograms, &file("Constraint", Some(part))?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The units of a level below a unit, or itself.
+    fn below(&self, from: usize, unit: usize, level: usize) -> std::ops::Range<usize> {
+        (from..level).fold(unit..unit + 1, |units, level| {
+            self.tree.children(level, units.start).start..self.tree.children(level, units.end - 1).end
+        })
+    }
+
+    /// The noisy counts of some units of a level; no file where none has any.
+    fn queries(
+        &self,
+        level: usize,
+        units: std::ops::Range<usize>,
+        histograms: &Histograms,
+        streams: &mut Streams,
+        path: impl Fn() -> Result<std::path::PathBuf>,
+    ) -> Result<()> {
+        let measured: Vec<u32> =
+            units.filter(|unit| self.plan.spine().carried(level, *unit) > 0).map(|unit| unit as u32).collect();
+        if measured.is_empty() {
+            return Ok(());
+        }
+        let asked = &self.plan.levels()[level];
+        let about = asked.iter().map(|asked| self.about(&asked.group.name)).collect::<Result<Vec<_>>>()?;
+        let variances = self.variances(level)?;
+        let path = path()?;
+        let mut file = Table::create(&path, self.axes(), false)?;
+        self.plan.measure_units(level, &measured, histograms, streams, |units, values| {
+            for (at, unit) in units.iter().enumerate() {
+                let code = ByteArray::from(self.codes[level][*unit as usize].as_str());
+                let carried = self.plan.spine().carried(level, *unit as usize);
+                for (query, values) in values.iter().enumerate() {
+                    let counts = asked[query].group.counts();
+                    let own = &values[at * counts..(at + 1) * counts];
+                    let row = RowOut { code: &code, about: &about[query], sign: None, values: own };
+                    file.put(&row, variances[carried][query])?;
+                }
+            }
+            Ok(())
+        })?;
+        file.close()
+    }
+
+    /// By how many levels' shares a unit carries: the variance of each query's noise, as a float.
+    fn variances(&self, level: usize) -> Result<Vec<Vec<f32>>> {
+        let most = self.names.len() - level;
+        let of = |law: Option<&Law>| match law {
+            Some(Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 }) => {
+                Ok(DiscreteGaussian::new(sigma2.clone())?.variance(12).approximate() as f32)
+            }
+            _ => Ok(f32::NAN),
+        };
+        let asked = &self.plan.levels()[level];
+        (0..=most).map(|carried| asked.iter().map(|asked| of(asked.law(carried))).collect()).collect()
+    }
+
+    fn axes(&self) -> Vec<&str> {
+        let schema = self.release.schema.iter().flat_map(|schema| &schema.attributes);
+        schema.map(|attribute| attribute.name.as_str()).collect()
+    }
+
+    /// How the rows of a query are described.
+    fn about(&self, name: &str) -> Result<About> {
+        let Some(schema) = &self.release.schema else {
+            return Ok(About {
+                name: ByteArray::from(format!("{name}_dpq").as_str()),
+                axes: Vec::new(),
+                shape: Vec::new(),
+            });
+        };
+        let kept = schema.keeps(name)?;
+        let each = kept.iter().zip(&schema.attributes).map(|(kept, attribute)| match kept {
+            None => ("*", 1),
+            Some(Kept::Whole) => ("detailed", attribute.values.len()),
+            Some(Kept::Recode(recode)) => {
+                let recode = &schema.recodes[*recode];
+                (recode.name.as_str(), recode.groups.len())
+            }
+        });
+        let (axes, shape) = each.map(|(text, groups)| (ByteArray::from(text), groups as i32)).unzip();
+        Ok(About { name: ByteArray::from(format!("{name}_dpq").as_str()), axes, shape })
+    }
+
+    fn constraints(
+        &self,
+        level: usize,
+        units: std::ops::Range<usize>,
+        histograms: &Histograms,
+        path: &Path,
+    ) -> Result<()> {
+        let mut file = Table::create(path, self.axes(), true)?;
+        let star = || ByteArray::from("*");
+        let schema = self.release.schema.as_ref();
+        let attributes = schema.map_or(&[][..], |schema| &schema.attributes[..]);
+        let name = attributes.first().map_or("total".to_string(), |attribute| format!("{}_total", attribute.name));
+        let size = attributes.first().map_or(1, |attribute| attribute.values.len());
+        let bound = About {
+            name: ByteArray::from(format!("{name}_lb_con").as_str()),
+            axes: (0..attributes.len()).map(|at| if at == 0 { ByteArray::from("detailed") } else { star() }).collect(),
+            shape: (0..attributes.len()).map(|at| if at == 0 { size as i32 } else { 1 }).collect(),
+        };
+        let total = About {
+            name: ByteArray::from("total_con"),
+            axes: attributes.iter().map(|_| star()).collect(),
+            shape: vec![1; attributes.len()],
+        };
+        for unit in units {
+            let code = ByteArray::from(self.codes[level][unit].as_str());
+            // A record more or less would change the total: then it is confidential.
+            if level == 0 && self.release.neighbors == Neighbors::Bounded {
+                let values = [histograms.total() as i64];
+                file.put(&RowOut { code: &code, about: &total, sign: Some("="), values: &values }, 0.0)?;
+            }
+            let zeros = vec![0; size];
+            file.put(&RowOut { code: &code, about: &bound, sign: Some(">="), values: &zeros }, 0.0)?;
+        }
+        file.close()
+    }
+}
+
+/// What the rows of a query have in common.
+struct About {
+    name: ByteArray,
+    axes: Vec<ByteArray>,
+    shape: Vec<i32>,
+}
+
+struct RowOut<'a> {
+    code: &'a ByteArray,
+    about: &'a About,
+    sign: Option<&'a str>,
+    values: &'a [i64],
+}
+
+/// A list column: elements, and the levels that say which list each belongs to.
+#[derive(Default)]
+struct Lists {
+    elements: Vec<i32>,
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+}
+
+impl Lists {
+    fn put(&mut self, elements: impl Iterator<Item = i32>) {
+        for (at, element) in elements.enumerate() {
+            self.elements.push(element);
+            self.definitions.push(3);
+            self.repetitions.push(i16::from(at > 0));
+        }
+    }
+}
+
+/// The rows of a row group.
+#[derive(Default)]
+struct RowGroup {
+    /// geocode, query_name, sign where there is one, axes.
+    texts: Vec<Vec<ByteArray>>,
+    shapes: Lists,
+    values: Lists,
+    variances: Vec<f32>,
+}
+
+/// A file that is being written.
+struct Table<'p> {
+    path: &'p Path,
+    writer: SerializedFileWriter<File>,
+    group: RowGroup,
+}
+
+impl<'p> Table<'p> {
+    fn create(path: &'p Path, axes: Vec<&str>, signed: bool) -> Result<Table<'p>> {
+        let wrong = |why: ParquetError| file_error(path, why);
+        let names = ["geocode", "query_name"].into_iter().chain(signed.then_some("sign")).chain(axes);
+        let texts: String = names.map(|name| format!("optional binary {name} (UTF8); ")).collect();
+        let list = |name: &str| {
+            format!("optional group {name} (LIST) {{ repeated group list {{ optional int32 element; }} }} ")
+        };
+        let (shape, value) = (list("query_shape"), list("value"));
+        let message = format!("message nmf {{ {texts}{shape}{value}optional float variance; }}");
+        let schema = Arc::new(parse_message_type(&message).map_err(wrong)?);
+        let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
+        let file = File::create_new(path).map_err(|why| file_error(path, why))?;
+        let writer = SerializedFileWriter::new(file, schema, properties).map_err(wrong)?;
+        Ok(Table { path, writer, group: RowGroup::default() })
+    }
+
+    fn put(&mut self, row: &RowOut, variance: f32) -> Result<()> {
+        let sign = row.sign.map(ByteArray::from);
+        let texts = [row.code, &row.about.name].into_iter().chain(&sign).chain(&row.about.axes);
+        for (at, text) in texts.enumerate() {
+            if self.group.texts.len() == at {
+                self.group.texts.push(Vec::new());
+            }
+            self.group.texts[at].push(text.clone());
+        }
+        self.group.shapes.put(row.about.shape.iter().copied());
+        if let Some(position) = row.values.iter().position(|value| i32::try_from(*value).is_err()) {
+            return Err(Error::Overflow { position, count: row.values[position] });
+        }
+        self.group.values.put(row.values.iter().map(|value| *value as i32));
+        self.group.variances.push(variance);
+        if self.group.values.elements.len() >= GROUP { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let group = std::mem::take(&mut self.group);
+        if group.variances.is_empty() {
+            return Ok(());
+        }
+        put_group(&mut self.writer, &group).map_err(|why| file_error(self.path, why))
+    }
+
+    fn close(mut self) -> Result<()> {
+        self.flush()?;
+        let path = self.path;
+        let file = self.writer.into_inner().map_err(|why| file_error(path, why))?;
+        file.sync_all().map_err(|why| file_error(path, why))
+    }
+}
+
+fn put_group(writer: &mut SerializedFileWriter<File>, group: &RowGroup) -> std::result::Result<(), ParquetError> {
+    let mut rows = writer.next_row_group()?;
+    let there = vec![1_i16; group.variances.len()];
+    for column in &group.texts {
+        put_column::<ByteArrayType>(&mut rows, column, &there, None)?;
+    }
+    for lists in [&group.shapes, &group.values] {
+        put_column::<Int32Type>(&mut rows, &lists.elements, &lists.definitions, Some(&lists.repetitions))?;
+    }
+    put_column::<FloatType>(&mut rows, &group.variances, &there, None)?;
+    rows.close()?;
+    Ok(())
+}
+
+fn put_column<T: DataType>(
+    rows: &mut SerializedRowGroupWriter<'_, File>,
+    values: &[T::T],
+    definitions: &[i16],
+    repetitions: Option<&[i16]>,
+) -> std::result::Result<(), ParquetError> {
+    if let Some(mut column) = rows.next_column()? {
+        column.typed::<T>().write_batch(values, Some(definitions), repetitions)?;
+        column.close()?;
+    }
+    Ok(())
+}
