@@ -13,10 +13,11 @@ use dp_assay::{
         survey::{AreaSource, Settings, Survey, Wanted, tabulation_digits},
         tables::{self, Form},
         totals,
+        truth::{ErrorTable, Errors, Truth},
         units::Constraints,
     },
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Exit, output};
 
@@ -66,6 +67,9 @@ pub struct SurveyArgs {
     /// With --nmf: tabulation units instead of units of the spine, State, County, Tract or Block: both parts of a state together
     #[arg(long, value_name = "LEVEL", num_args = 1.., conflicts_with = "level")]
     tabulation: Vec<String>,
+    /// With --nmf, in a rehearsal: the true counts, in the form that `assay measure` reads; prints the errors by level and query
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
     /// With --nmf: the form of the file (default: parquet where its name ends so, else csv)
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<Written>,
@@ -83,6 +87,7 @@ impl SurveyArgs {
             (self.areas.is_some(), "--areas"),
             (!self.tabulation.is_empty(), "--tabulation"),
             (self.format.is_some(), "--format"),
+            (self.truth.is_some(), "--truth"),
         ];
         given.into_iter().find_map(|(given, name)| given.then_some(name))
     }
@@ -120,20 +125,36 @@ pub fn run(args: &SurveyArgs, nmf: &Path, release: &str, out: &Path, json: bool)
         wanted,
         levels: if with_areas { Vec::new() } else { levels(args, &release)? },
         areas,
+        truth: truth(args, &release)?,
     };
     let survey = Survey::open(nmf, &release, settings).context("--nmf")?;
-    let rows = tables::write(&survey, form, with_areas, out)?;
+    let mut errors = ErrorTable::default();
+    let rehearsal = args.truth.is_some();
+    let rows = tables::write(&survey, form, with_areas, out, |subject, answers| {
+        if rehearsal {
+            errors.add(subject, answers);
+        }
+    })?;
     let states: Vec<String> = survey.states().iter().map(|state| format!("{state:02}")).collect();
     if json {
-        output::json(&json!({
+        let mut object = json!({
             "release": release.name,
             "states": states,
             "uses_nation": survey.uses_nation(),
             "unused_constraints": survey.root.unused,
             "rows": rows,
             "out": out.display().to_string(),
-        }))?;
+        });
+        if rehearsal {
+            object["errors"] = error_rows(&survey, &errors).into_iter().map(|row| row.json()).collect();
+        }
+        output::json(&object)?;
         return Ok(Exit::Done);
+    }
+    if rehearsal {
+        let rows: Vec<Vec<String>> = error_rows(&survey, &errors).iter().map(ErrorRow::cells).collect();
+        output::table(&["level", "query", "counts", "mean error", "relative", "bias", "std_dev", "in margin"], &rows)?;
+        output::text("\n")?;
     }
     let nation = if survey.uses_nation() { "with the counts of the nation" } else { "each state for itself" };
     let unused = match &survey.root.unused[..] {
@@ -146,6 +167,69 @@ pub fn run(args: &SurveyArgs, nmf: &Path, release: &str, out: &Path, json: bool)
         states.join(", "),
     ))?;
     Ok(Exit::Done)
+}
+
+/// The errors of a query at a level.
+struct ErrorRow {
+    level: String,
+    query: String,
+    errors: Errors,
+}
+
+impl ErrorRow {
+    fn mean(&self, sum: f64) -> f64 {
+        sum / self.errors.counts as f64
+    }
+
+    /// The mean absolute error over the mean true count; none where all are zero.
+    fn relative(&self) -> Option<f64> {
+        (self.errors.truth > 0.0).then(|| self.errors.absolute / self.errors.truth)
+    }
+
+    /// The share of margins that hold the truth; none where constraints fix everything.
+    fn coverage(&self) -> Option<f64> {
+        let (all, hold) = self.errors.with_margin;
+        (all > 0).then(|| hold as f64 / all as f64)
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let errors = &self.errors;
+        let percent = |share: Option<f64>| share.map_or("-".to_string(), |share| format!("{:.1} %", 100.0 * share));
+        let numbers = [self.mean(errors.absolute), self.mean(errors.signed), self.mean(errors.deviations)];
+        let [absolute, bias, deviation] = numbers.map(|number| format!("{number:.3}"));
+        let (relative, coverage) = (percent(self.relative()), percent(self.coverage()));
+        let counts = errors.counts.to_string();
+        vec![self.level.clone(), self.query.clone(), counts, absolute, relative, bias, deviation, coverage]
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "level": self.level,
+            "query": self.query,
+            "counts": self.errors.counts,
+            "mean_absolute_error": self.mean(self.errors.absolute),
+            "relative_error": self.relative(),
+            "bias": self.mean(self.errors.signed),
+            "mean_std_dev": self.mean(self.errors.deviations),
+            "coverage_95": self.coverage(),
+            "wrong_exact": self.errors.wrong_exact,
+        })
+    }
+}
+
+fn error_rows(survey: &Survey, table: &ErrorTable) -> Vec<ErrorRow> {
+    let names = survey.answers.names();
+    let row = |((level, query), errors): (&(Option<usize>, usize), &Errors)| ErrorRow {
+        level: level.map_or("area".to_string(), |level| survey.names.levels[level].clone()),
+        query: names[*query].to_string(),
+        errors: *errors,
+    };
+    table.rows.iter().map(row).collect()
+}
+
+fn truth(args: &SurveyArgs, release: &Release) -> Result<Option<Truth>> {
+    let schema = release.schema.clone().unwrap_or_default();
+    args.truth.as_deref().map(|file| Truth::read(file, &schema, "count")).transpose().context("--truth")
 }
 
 fn areas(args: &SurveyArgs, form: Form) -> Result<AreaSource> {

@@ -160,6 +160,7 @@ impl Basis {
 
 /// The reflection along one attribute, for `inner` tensors side by side.
 fn reflect_slab(axis: &Axis, slab: &mut [f64], inner: usize) {
+    let mut sums = Vec::new();
     for cell in axis.cells.iter().filter(|cell| cell.len() > 1) {
         let scale = (cell.len() as f64).sqrt().recip();
         // With v = 1 / sqrt(g) - e, v'v = 2 (1 - 1 / sqrt(g)): x - 2 v v'x / v'v.
@@ -172,11 +173,21 @@ fn reflect_slab(axis: &Axis, slab: &mut [f64], inner: usize) {
             slab[first] = sum * scale;
             continue;
         }
-        for offset in 0..inner {
-            let sum: f64 = cell.iter().map(|value| slab[*value as usize * inner + offset]).sum();
-            let step = beta * (sum * scale - slab[first + offset]) * scale;
-            cell[1..].iter().for_each(|value| slab[*value as usize * inner + offset] -= step);
-            slab[first + offset] = sum * scale;
+        // A row of tensors at a time: the inner loops have no strides.
+        sums.clear();
+        sums.resize(inner, 0.0);
+        for value in cell {
+            let start = *value as usize * inner;
+            sums.iter_mut().zip(&slab[start..start + inner]).for_each(|(sum, x): (&mut f64, _)| *sum += x);
+        }
+        for (sum, x) in sums.iter_mut().zip(&mut slab[first..first + inner]) {
+            let scaled = *sum * scale;
+            *sum = beta * (scaled - *x) * scale;
+            *x = scaled;
+        }
+        for value in &cell[1..] {
+            let start = *value as usize * inner;
+            slab[start..start + inner].iter_mut().zip(&sums).for_each(|(x, step)| *x -= step);
         }
     }
 }

@@ -25,4 +25,6 @@ pub mod problem;
 pub mod query;
 
 #[cfg(test)]
+mod coverage_tests;
+#[cfg(test)]
 mod exact_tests;

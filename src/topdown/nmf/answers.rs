@@ -35,8 +35,8 @@ struct Asked {
 
 #[derive(Debug)]
 enum Kind {
-    Query { query: Box<SectorQuery>, class_of: Vec<u32>, classes: Vec<CountClass> },
-    Line { margin: usize, cells: Vec<u32>, class: CountClass },
+    Query { query: Box<SectorQuery>, parts: Vec<Part>, class_of: Vec<u32>, classes: Vec<CountClass> },
+    Line { margin: usize, cells: Vec<u32>, selected: Vec<Vec<bool>>, class: CountClass },
 }
 
 /// A line of a table: a sum over cells.
@@ -59,6 +59,8 @@ pub struct Answer {
     pub estimates: Vec<f64>,
     /// Their variances; 0 where constraints fix a count.
     pub variances: Vec<f64>,
+    /// The true counts in a rehearsal, else nothing.
+    pub truth: Vec<f64>,
 }
 
 /// The parts of queries by name.
@@ -72,7 +74,7 @@ impl Answers {
         let asked = |(name, parts): (&String, &Vec<Part>)| {
             let query = SectorQuery::new(&problem.basis, parts);
             let (class_of, classes) = query.classes(&problem.basis);
-            let kind = Kind::Query { query: Box::new(query), class_of, classes };
+            let kind = Kind::Query { query: Box::new(query), parts: parts.clone(), class_of, classes };
             Asked { name: name.clone(), description: String::new(), kind }
         };
         Answers { asked: names.iter().zip(parts).map(asked).collect(), margins: Vec::new() }
@@ -101,7 +103,8 @@ impl Answers {
             let all =
                 |(selected, size): (&Option<Vec<bool>>, &usize)| selected.clone().unwrap_or_else(|| vec![true; *size]);
             let sets: Vec<Vec<bool>> = line.selected.iter().zip(sizes).map(all).collect();
-            let kind = Kind::Line { margin, cells, class: CountClass::of_sets(&problem.basis, &sets) };
+            let class = CountClass::of_sets(&problem.basis, &sets);
+            let kind = Kind::Line { margin, cells, selected: sets, class };
             asked.push(Asked { name: line.name.clone(), description: line.description.clone(), kind });
         }
         let margin = |kept: &Vec<bool>| {
@@ -121,20 +124,45 @@ impl Answers {
         &self.asked[query].description
     }
 
+    /// The true counts of each query, from a histogram over attributes of these sizes, added to its answer.
+    pub fn add_truth(&self, sizes: &[usize], histogram: &[f64], answers: &mut [Answer]) {
+        let filled: Vec<(usize, f64)> =
+            histogram.iter().copied().enumerate().filter(|(_, count)| *count > 0.0).collect();
+        let value = |cell: usize, axis: usize| cell / sizes[axis + 1..].iter().product::<usize>() % sizes[axis];
+        for answer in answers {
+            answer.truth = vec![0.0; answer.estimates.len()];
+            for (cell, count) in &filled {
+                let at = match &self.asked[answer.query].kind {
+                    Kind::Query { parts, query, .. } => {
+                        let axes = parts.iter().zip(&query.sizes).enumerate();
+                        Some(axes.fold(0, |at, (axis, (part, size))| at * size + part.group_of(value(*cell, axis))))
+                    }
+                    Kind::Line { selected, .. } => {
+                        let inside = selected.iter().enumerate().all(|(axis, own)| own[value(*cell, axis)]);
+                        inside.then_some(0)
+                    }
+                };
+                if let Some(at) = at {
+                    answer.truth[at] += count;
+                }
+            }
+        }
+    }
+
     /// What an estimate says of each query.
     pub fn of(&self, problem: &Problem, belief: &Belief) -> Vec<Answer> {
         let x = problem.expand(&belief.shape, &belief.x);
         let margins: Vec<Vec<f64>> = self.margins.iter().map(|margin| margin.answer(&problem.basis, &x)).collect();
         let variance = |class: &CountClass| problem.variance(class, &belief.shape, &belief.covariance);
         let answer = |(number, asked): (usize, &Asked)| match &asked.kind {
-            Kind::Query { query, class_of, classes } => {
+            Kind::Query { query, class_of, classes, .. } => {
                 let by_class: Vec<f64> = classes.iter().map(variance).collect();
                 let variances = class_of.iter().map(|class| by_class[*class as usize]).collect();
-                Answer { query: number, estimates: query.answer(&problem.basis, &x), variances }
+                Answer { query: number, estimates: query.answer(&problem.basis, &x), variances, truth: Vec::new() }
             }
-            Kind::Line { margin, cells, class } => {
+            Kind::Line { margin, cells, class, .. } => {
                 let sum = cells.iter().map(|cell| margins[*margin][*cell as usize]).sum();
-                Answer { query: number, estimates: vec![sum], variances: vec![variance(class)] }
+                Answer { query: number, estimates: vec![sum], variances: vec![variance(class)], truth: Vec::new() }
             }
         };
         self.asked.iter().enumerate().map(answer).collect()

@@ -77,6 +77,7 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     let mut paths: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
     let mut prefix = Vec::new();
     if root.is_nation {
+        check_nation(&folder, &names)?;
         prefix.push(nation(&folder, &names, &budgets, &mut levels[0])?);
     }
     let parts = folder.parts();
@@ -226,6 +227,41 @@ fn check_sums(folder: &NmfFolder, names: &Names, units: &PartUnits, first: usize
             }
         }
         below = Some(above);
+    }
+    Ok(())
+}
+
+/// The bounds of the nation are the sums of those of the parts of states: where they are not, states are missing in the
+/// folder, and the nation's counts would be those of others.
+pub fn check_nation(folder: &NmfFolder, names: &Names) -> Result<()> {
+    let sums = |level: usize| {
+        let mut sums: BTreeMap<(String, bool), Vec<i64>> = BTreeMap::new();
+        for file in &folder.levels[level].constraints {
+            let mut meanings = Meanings::default();
+            rows::read(&file.path, &names.axes, |row| {
+                let meaning = meanings.of(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
+                let constraint = &meanings.known[meaning].constraint;
+                if constraint.sign != Sign::Equal {
+                    let key = (constraint.name.clone(), constraint.sign == Sign::AtMost);
+                    let sum = sums.entry(key).or_insert_with(|| vec![0; row.values.len()]);
+                    sum.iter_mut().zip(row.values).for_each(|(sum, value)| *sum = sum.saturating_add(*value));
+                }
+                Ok(())
+            })?;
+        }
+        Ok::<_, Error>(sums)
+    };
+    let (nation, states) = (sums(0)?, sums(1)?);
+    for ((name, at_most), own) in &nation {
+        if let Some(sum) = states.get(&(name.clone(), *at_most)).filter(|sum| *sum != own) {
+            let what = format!("the bounds {name} of the nation");
+            let expected = format!(
+                "{sum:?}, the sums over the {} parts of states in the folder: states are missing, or have to be estimated each \
+                 for itself",
+                folder.parts().len()
+            );
+            return Err(Error::out_of_range(&what, format!("{own:?}"), &expected));
+        }
     }
     Ok(())
 }

@@ -16,6 +16,7 @@
 //! | [`check`] | whether all of it fits the release, and what was spent |
 //! | [`survey`] | least squares over a folder, state by state |
 //! | [`answers`] | which counts are asked for, and the answers |
+//! | [`truth`] | errors beside the truth, in a rehearsal |
 //! | [`write`] | the same layout, written |
 //! | [`totals`] | exact totals of states |
 //! | [`tables`] | files of estimates, written and compared |
@@ -30,5 +31,6 @@ pub mod rows;
 pub mod survey;
 pub mod tables;
 pub mod totals;
+pub mod truth;
 pub mod units;
 pub mod write;

@@ -13,9 +13,11 @@ use std::{
 use super::{
     answers::{Answer, Answers, Areas, geoid_of, named_parts, pl94_lines},
     budgets::Budgets,
+    check,
     counts::{NationCounts, PartCounts},
     folder::NmfFolder,
     names::Names,
+    truth::Truth,
     units::{Constraints, PartUnits, RootConstraints},
 };
 use crate::{
@@ -44,6 +46,8 @@ pub struct Settings {
     pub levels: Vec<usize>,
     /// The areas that are answered for.
     pub areas: AreaSource,
+    /// The true counts in a rehearsal.
+    pub truth: Option<Truth>,
 }
 
 /// What is answered.
@@ -111,7 +115,7 @@ struct StatePass {
     shapes: Vec<Vec<Vec<Arc<Shape>>>>,
     risen: Vec<Risen>,
     areas: BTreeMap<u32, AreaPart>,
-    area_names: Vec<String>,
+    area_sets: Areas,
     below: Below,
     /// The state's own estimate, its total kept.
     belief: Belief,
@@ -134,6 +138,9 @@ impl Survey {
             return Err(Error::out_of_range("the parts of states", "none", "folders such as State=044 in Constraint"));
         }
         let uses_nation = root.is_nation && settings.states.is_none();
+        if uses_nation {
+            check::check_nation(&folder, &names)?;
+        }
         if let Some(chosen) = &settings.states {
             let known: Vec<String> = states.keys().map(|state| format!("{state:02}")).collect();
             if let Some(unknown) = chosen.iter().find(|state| !states.contains_key(state)) {
@@ -199,11 +206,11 @@ impl Survey {
                 let last = pass.belief.clone();
                 self.answer_state(*state, &pass, &last, take)?;
                 for (area, part) in &pass.areas {
-                    let answers = self.answers.of(&self.problem, &part.estimate(&last));
+                    let answers = self.area_answers(&pass, *area, &part.estimate(&last));
                     if self.is_across(*area) {
                         add_answers(across.entry(*area).or_default(), answers);
                     } else {
-                        take(Subject::Area(pass.area_names[*area as usize].clone()), answers)?;
+                        take(Subject::Area(pass.area_sets.names[*area as usize].clone()), answers)?;
                     }
                 }
             }
@@ -224,7 +231,11 @@ impl Survey {
         let nation = self.nation(&below)?;
         if self.settings.levels.contains(&0) {
             let unit = Subject::Unit { level: 0, code: String::new(), geoid: String::new() };
-            take(unit, self.answers.of(&self.problem, &nation))?;
+            let mut answers = self.answers.of(&self.problem, &nation);
+            if let Some(truth) = &self.settings.truth {
+                self.answers.add_truth(&self.names.sizes, &truth.whole(), &mut answers);
+            }
+            take(unit, answers)?;
         }
         // Downwards: state by state.
         let descent = Descent::new(&nation, &below, false);
@@ -242,14 +253,15 @@ impl Survey {
                     let touched = across.entry(*area).or_insert_with(|| Touched::new(below.shape.clone()));
                     touched.add(part, belief);
                 } else {
-                    let answers = self.answers.of(&self.problem, &part.estimate(&last));
-                    take(Subject::Area(pass.area_names[*area as usize].clone()), answers)?;
+                    let answers = self.area_answers(&pass, *area, &part.estimate(&last));
+                    take(Subject::Area(pass.area_sets.names[*area as usize].clone()), answers)?;
                 }
             }
         }
         for (area, touched) in across {
             let part = touched.join(&below, beliefs.len(), false);
-            take(Subject::Area(self.area_name(area)), self.answers.of(&self.problem, &part.estimate(&nation)))?;
+            let answers = self.given_area_answers(area, &part.estimate(&nation));
+            take(Subject::Area(self.area_name(area)), answers)?;
         }
         self.check_areas(&seen)
     }
@@ -309,7 +321,7 @@ impl Survey {
             shapes: Vec::new(),
             risen: Vec::new(),
             areas: BTreeMap::new(),
-            area_names: areas.as_ref().map_or_else(Vec::new, |areas| areas.names.clone()),
+            area_sets: Areas::default(),
             below: Below::new(self.shape(&free)),
             belief: Belief { shape: self.shape(&free), x: Vec::new(), covariance: Arc::new(Vec::new()) },
             parts,
@@ -331,6 +343,7 @@ impl Survey {
             pass.risen.push(walked);
             pass.shapes.push(shapes);
         }
+        pass.area_sets = areas.unwrap_or_default();
         let children = pass.parts.len();
         let join = |(area, touched): (u32, Touched)| (area, touched.join(&pass.below, children, false));
         pass.areas = touched.into_iter().map(join).collect();
@@ -387,12 +400,46 @@ impl Survey {
                 deepest == leaf_level,
                 |level, unit, belief| {
                     let wanted = self.settings.levels.contains(&(level + self.first()));
-                    Ok(wanted.then(|| (self.subject(units, level, unit), self.answers.of(&self.problem, belief))))
+                    Ok(wanted
+                        .then(|| (self.subject(units, level, unit), self.unit_answers(units, level, unit, belief))))
                 },
                 |answered| answered.map_or(Ok(()), |(subject, answers)| take(subject, answers)),
             )?;
         }
         Ok(())
+    }
+
+    fn unit_answers(&self, units: &PartUnits, level: usize, unit: usize, belief: &Belief) -> Vec<Answer> {
+        let mut answers = self.answers.of(&self.problem, belief);
+        if let Some(truth) = &self.settings.truth {
+            let codes = &units.codes[units.codes.len() - 1];
+            let blocks = if level + 1 == units.codes.len() { unit..unit + 1 } else { units.tree.blocks(level, unit) };
+            let histogram = truth.histogram(blocks.filter_map(|block| geoid_of(codes.get(block))));
+            self.answers.add_truth(&self.names.sizes, &histogram, &mut answers);
+        }
+        answers
+    }
+
+    /// The answers for an area of a state.
+    fn area_answers(&self, pass: &StatePass, area: u32, belief: &Belief) -> Vec<Answer> {
+        let mut answers = self.answers.of(&self.problem, belief);
+        let Some(truth) = &self.settings.truth else { return answers };
+        // Of an area in several states only the blocks of this one.
+        let own = |geoid: &u64| pass.parts.iter().any(|units| units.has_state(*geoid));
+        let blocks = pass.area_sets.of_block.iter().filter(|(geoid, of)| of.contains(&area) && own(geoid));
+        let histogram = truth.histogram(blocks.map(|(geoid, _)| *geoid));
+        self.answers.add_truth(&self.names.sizes, &histogram, &mut answers);
+        answers
+    }
+
+    /// The answers for an area with blocks in several states.
+    fn given_area_answers(&self, area: u32, belief: &Belief) -> Vec<Answer> {
+        let mut answers = self.answers.of(&self.problem, belief);
+        if let (Some(truth), AreaSource::Given(areas)) = (&self.settings.truth, &self.settings.areas) {
+            let blocks = areas.of_block.iter().filter(|(_, of)| of.contains(&area)).map(|(geoid, _)| *geoid);
+            self.answers.add_truth(&self.names.sizes, &truth.histogram(blocks), &mut answers);
+        }
+        answers
     }
 
     fn subject(&self, units: &PartUnits, level: usize, unit: usize) -> Subject {
@@ -449,6 +496,7 @@ fn add_answers(to: &mut Vec<Answer>, from: Vec<Answer>) {
     for (to, from) in to.iter_mut().zip(from) {
         to.estimates.iter_mut().zip(&from.estimates).for_each(|(to, from)| *to += from);
         to.variances.iter_mut().zip(&from.variances).for_each(|(to, from)| *to += from);
+        to.truth.iter_mut().zip(&from.truth).for_each(|(to, from)| *to += from);
     }
 }
 

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// The standard normal quantile of 97.5 %: a margin is that many standard deviations to either side.
-const QUANTILE: f64 = 1.959_963_984_540_054;
+pub const QUANTILE: f64 = 1.959_963_984_540_054;
 
 /// How estimates are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,15 +38,30 @@ pub enum Form {
     Bureau,
 }
 
-/// Runs a survey and writes what it answers, whole or not at all; says how many rows there are.
-pub fn write(survey: &Survey, form: Form, with_areas: bool, path: &Path) -> Result<u64> {
+/// Runs a survey and writes what it answers, whole or not at all; says how many rows there are. `see` sees all answers too.
+pub fn write(
+    survey: &Survey,
+    form: Form,
+    with_areas: bool,
+    path: &Path,
+    mut see: impl FnMut(&Subject, &[Answer]),
+) -> Result<u64> {
     write_whole(path, |out| match form {
-        Form::Parquet => write_parquet(survey, with_areas, path, out),
-        Form::Csv | Form::Bureau => write_text(survey, form, with_areas, path, out),
+        Form::Parquet => write_parquet(survey, with_areas, path, out, &mut see),
+        Form::Csv | Form::Bureau => write_text(survey, form, with_areas, path, out, &mut see),
     })
 }
 
-fn write_text(survey: &Survey, form: Form, with_areas: bool, path: &Path, out: &mut dyn Write) -> Result<u64> {
+type See<'s> = dyn FnMut(&Subject, &[Answer]) + 's;
+
+fn write_text(
+    survey: &Survey,
+    form: Form,
+    with_areas: bool,
+    path: &Path,
+    out: &mut dyn Write,
+    see: &mut See,
+) -> Result<u64> {
     let wrong = |why: std::io::Error| file_error(path, why);
     let heading = match (form, with_areas) {
         (Form::Bureau, _) => "geocode|query|estimate|std_dev|query_description",
@@ -57,6 +72,7 @@ fn write_text(survey: &Survey, form: Form, with_areas: bool, path: &Path, out: &
     let names: Vec<String> = survey.answers.names().iter().map(|name| quoted(name)).collect();
     let mut rows = 0;
     survey.run(&mut |subject, answers| {
+        see(&subject, &answers);
         rows += answers.iter().map(|answer| answer.estimates.len() as u64).sum::<u64>();
         let text = match form {
             Form::Bureau => bureau_rows(&survey.answers, &subject, &answers),
@@ -113,7 +129,13 @@ struct Group {
     numbers: [Vec<f64>; 4],
 }
 
-fn write_parquet(survey: &Survey, with_areas: bool, path: &Path, out: &mut (dyn Write + Send)) -> Result<u64> {
+fn write_parquet(
+    survey: &Survey,
+    with_areas: bool,
+    path: &Path,
+    out: &mut (dyn Write + Send),
+    see: &mut See,
+) -> Result<u64> {
     let wrong = |why: parquet::errors::ParquetError| file_error(path, why);
     let subject = if with_areas { &["area"][..] } else { &["level", "geocode", "geoid"] };
     let texts: String =
@@ -127,6 +149,7 @@ fn write_parquet(survey: &Survey, with_areas: bool, path: &Path, out: &mut (dyn 
     let (mut group, mut rows) = (Group::default(), 0);
     let count = subject.len();
     survey.run(&mut |subject, answers| {
+        see(&subject, &answers);
         let about: Vec<ByteArray> = match &subject {
             Subject::Unit { level, code, geoid } => {
                 [&survey.names.levels[*level], code, geoid].map(|text| ByteArray::from(text.as_str())).to_vec()

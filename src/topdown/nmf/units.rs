@@ -144,6 +144,11 @@ impl PartUnits {
         Ok(PartUnits { part: part.to_string(), codes, tree, free, frees })
     }
 
+    /// Whether a block's GEOID is of the state of this part.
+    pub fn has_state(&self, geoid: u64) -> bool {
+        self.part[1..].parse() == Ok(geoid / 10_u64.pow(13))
+    }
+
     /// The code of a unit.
     pub fn code(&self, level: usize, unit: usize) -> String {
         String::from_utf8_lossy(self.codes[level].get(unit)).to_string()

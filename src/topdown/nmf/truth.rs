@@ -1,0 +1,125 @@
+//! Rehearsals: estimates beside the true counts that the noise was added to, and how large the errors are.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+};
+
+use super::{answers::Answer, survey::Subject};
+use crate::{
+    error::Result,
+    release::schema::Schema,
+    spine::csv_table::{BLOCK_NAMES, CsvTable},
+    topdown::histograms::MOST,
+};
+
+/// The true counts of blocks. Confidential, unless made up.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    /// By GEOID: cells with their counts.
+    of_block: HashMap<u64, Vec<(u32, u64)>>,
+    cells: usize,
+}
+
+impl Truth {
+    /// Reads a CSV in the form that `assay measure` reads: a column `block`, one for each attribute with its values' names,
+    /// and `column` with the count; a line for each cell of a block that is not zero.
+    pub fn read(path: &Path, schema: &Schema, column: &str) -> Result<Truth> {
+        let mut table = CsvTable::open(path)?;
+        let (block, count) = (table.column(&BLOCK_NAMES)?, table.column(&[column])?);
+        let attributes: Vec<usize> =
+            schema.attributes.iter().map(|attribute| table.column(&[&attribute.name])).collect::<Result<_>>()?;
+        let mut truth = Truth { of_block: HashMap::new(), cells: schema.cells() };
+        let mut total: u64 = 0;
+        while table.next()? {
+            let geoid = table.geoid(block)?;
+            let mut cell = Vec::with_capacity(attributes.len());
+            for (at, attribute) in attributes.iter().zip(&schema.attributes) {
+                let value = attribute.values.iter().position(|value| value.as_bytes() == table.cell(*at));
+                cell.push(value.ok_or_else(|| {
+                    table.refuse(at + 1, &format!("{:?} is no value of {:?}", table.shown(*at), attribute.name))
+                })? as u32);
+            }
+            let records = table.whole(count, MOST)?;
+            total += records;
+            if total > MOST {
+                return Err(table.refuse(count + 1, &format!("all counts together are more than {MOST}")));
+            }
+            let cells = truth.of_block.entry(geoid).or_default();
+            let cell = schema.cell(cell.into_iter());
+            if cells.iter().any(|(known, _)| *known == cell) {
+                return Err(table.refuse(0, &format!("this cell of the block {geoid:015} occurs twice")));
+            }
+            cells.push((cell, records));
+        }
+        Ok(truth)
+    }
+
+    /// The true histogram of some blocks.
+    pub fn histogram(&self, blocks: impl Iterator<Item = u64>) -> Vec<f64> {
+        let mut cells = vec![0.0; self.cells];
+        for (cell, count) in blocks.filter_map(|block| self.of_block.get(&block)).flatten() {
+            cells[*cell as usize] += *count as f64;
+        }
+        cells
+    }
+
+    /// That of all blocks.
+    pub fn whole(&self) -> Vec<f64> {
+        self.histogram(self.of_block.keys().copied())
+    }
+}
+
+/// The errors of the counts of one query at one level.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Errors {
+    /// How many counts.
+    pub counts: u64,
+    /// The sum of absolute errors.
+    pub absolute: f64,
+    /// The sum of errors.
+    pub signed: f64,
+    /// The sum of the true counts.
+    pub truth: f64,
+    /// The sum of the standard deviations that were said.
+    pub deviations: f64,
+    /// How many counts have a variance above 0, and of these how many margins hold the truth.
+    pub with_margin: (u64, u64),
+    /// How many counts that constraints fix are not the truth.
+    pub wrong_exact: u64,
+}
+
+/// The errors of estimates by level (`None` for areas) and query.
+#[derive(Clone, Debug, Default)]
+pub struct ErrorTable {
+    /// The rows.
+    pub rows: BTreeMap<(Option<usize>, usize), Errors>,
+}
+
+impl ErrorTable {
+    /// Takes in the answers of a unit or area with their true counts.
+    pub fn add(&mut self, subject: &Subject, answers: &[Answer]) {
+        let level = match subject {
+            Subject::Unit { level, .. } => Some(*level),
+            Subject::Area(_) => None,
+        };
+        for answer in answers {
+            let row = self.rows.entry((level, answer.query)).or_default();
+            let both = answer.estimates.iter().zip(&answer.variances).zip(&answer.truth);
+            for ((estimate, variance), truth) in both {
+                let (error, deviation) = (estimate - truth, variance.sqrt());
+                row.counts += 1;
+                row.absolute += error.abs();
+                row.signed += error;
+                row.truth += truth;
+                row.deviations += deviation;
+                if *variance > 0.0 {
+                    row.with_margin.0 += 1;
+                    row.with_margin.1 += u64::from(error.abs() <= deviation * super::tables::QUANTILE);
+                } else {
+                    row.wrong_exact += u64::from(error.abs() > 1e-5);
+                }
+            }
+        }
+    }
+}

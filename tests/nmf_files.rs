@@ -1,0 +1,323 @@
+//! `assay nmf`, `assay estimate --nmf` and `assay measure --format nmf` from outside, on the example that is bundled: what they
+//! answer, what they refuse, and that nothing half written is left.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+#[path = "common/program.rs"]
+mod program;
+
+use dp_assay::topdown::nmf::rows;
+use program::{assay, json, refusal};
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/examples/nmf")
+}
+
+fn product() -> String {
+    example().join("US_Person_PL_PROD").display().to_string()
+}
+
+const RELEASE: [&str; 2] = ["--release", "pl94-persons-us"];
+
+/// Runs an estimate into a file and reads it.
+fn estimated(folder: &Path, nmf: &str, name: &str, options: &[&str]) -> String {
+    let out = folder.join(name).display().to_string();
+    assay(&[&["estimate", "--nmf", nmf, "--out", &out][..], &RELEASE, options].concat()).assert().success();
+    fs::read_to_string(out).unwrap()
+}
+
+/// Rows by everything before the estimate, with estimate and variance.
+fn rows_of(text: &str, keys: usize) -> BTreeMap<String, (f64, f64)> {
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        (cells[..keys].join(","), (cells[keys].parse().unwrap(), cells[keys + 1].parse().unwrap()))
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+/// A copy of the example that may be damaged.
+fn copied(folder: &Path) -> PathBuf {
+    fn copy(from: &Path, to: &Path) {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+            let target = to.join(entry.file_name());
+            if entry.path().is_dir() {
+                copy(&entry.path(), &target)
+            } else {
+                drop(fs::copy(entry.path(), target).unwrap())
+            }
+        }
+    }
+    let to = folder.join("US_Person_PL_PROD");
+    copy(&example().join("US_Person_PL_PROD"), &to);
+    to
+}
+
+/// The only Parquet file in a folder of the product.
+fn file(product: &Path, folder: &str) -> PathBuf {
+    let entries = fs::read_dir(product.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    entries.into_iter().find(|path| path.extension().is_some_and(|end| end == "parquet")).unwrap()
+}
+
+#[test]
+fn a_folder_that_fits_is_certified() {
+    let report = json(&[&["nmf", "check", &product()][..], &RELEASE].concat());
+    let levels = report["levels"].as_array().unwrap();
+    assert_eq!(levels.iter().map(|level| level["name"].as_str().unwrap()).collect::<Vec<_>>()[..2], ["US", "State"]);
+    assert!(levels.iter().any(|level| level["measured"].as_u64() < level["units"].as_u64()), "bypassed units");
+    assert_eq!(report["parts"], serde_json::json!(["009", "044", "144"]));
+    let blocks: u64 = report["paths"].as_array().unwrap().iter().map(|path| path["blocks"].as_u64().unwrap()).sum();
+    assert_eq!(blocks, levels.last().unwrap()["units"].as_u64().unwrap());
+    // No pair of paths of the release spends more than its worst pair.
+    let all = json(&["epsilon", "--release", "pl94-persons-us", "--delta", "1e-10", "--digits", "8"]);
+    let (own, most) = (report["epsilon"]["upper"].as_f64().unwrap(), all["epsilon"]["upper"].as_f64().unwrap());
+    assert!(own > 10.0 && own <= most * 1.000_000_1, "{own} {most}");
+}
+
+#[test]
+fn estimates_add_up_and_keep_what_is_exact() {
+    let folder = tempfile::tempdir().unwrap();
+    let totals = example().join("state-totals.csv").display().to_string();
+    let levels = ["--level", "US", "State", "County", "Tract", "Block_Group", "Block"];
+    let queries = ["--queries", "all"];
+    let options = [&["--state-totals", &totals][..], &levels, &queries].concat();
+    let with = rows_of(&estimated(folder.path(), &product(), "with.csv", &options), 5);
+    let none = [&["--constraints", "none"][..], &levels, &queries].concat();
+    let without = rows_of(&estimated(folder.path(), &product(), "without.csv", &none), 5);
+    assert_eq!(with.len(), without.len());
+    // Exact totals tell something of everything, and take nothing away.
+    assert!(with.iter().all(|(key, (_, variance))| *variance <= without[key].1 * (1.0 + 1e-9)));
+    let sum = |rows: &BTreeMap<String, (f64, f64)>, start: &str, end: &str| {
+        let of = rows.iter().filter(|(key, _)| key.starts_with(start) && key.ends_with(end));
+        of.map(|(_, (estimate, _))| estimate).sum::<f64>()
+    };
+    for (state, total) in fs::read_to_string(&totals).unwrap().lines().skip(1).map(|line| line.split_once(',').unwrap())
+    {
+        let parts = ["State,0", "State,1"].map(|part| sum(&with, &format!("{part}{state}"), "total,0"));
+        assert!((parts[0] + parts[1] - total.parse::<f64>().unwrap()).abs() < 1e-6, "{state}: {parts:?}");
+    }
+    let nation = with["US,,,total,0"];
+    assert!(nation.1 == 0.0 && without["US,,,total,0"].1 > 0.0);
+    for rows in [&with, &without] {
+        let nation = rows["US,,,total,0"].0;
+        for level in ["State,", "County,", "Tract,", "Block_Group,", "Block,"] {
+            for end in ["total,0", "hhinstlevels,0"] {
+                let whole = rows[&format!("US,,,{end}")].0;
+                assert!((sum(rows, level, end) - whole).abs() < 1e-5, "{level} {end}");
+            }
+        }
+        let detailed: f64 = (0..2016).map(|cell| rows[&format!("US,,,detailed,{cell}")].0).sum();
+        assert!((detailed - nation).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn areas_are_units_where_they_are_units_and_both_parts_of_a_state_are_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, options: &[&str]| rows_of(&estimated(folder.path(), &product(), name, options), 3);
+    let counties = run("counties.csv", &["--tabulation", "County", "--queries", "hhinstlevels", "total"]);
+    let towns = example().join("towns.csv").display().to_string();
+    let towns = run("towns.csv", &["--areas", &towns, "--queries", "hhinstlevels", "total"]);
+    // Millbridge is the county 44003, which both parts of the state have.
+    for cell in ["hhinstlevels,0", "hhinstlevels,1", "hhinstlevels,2", "total,0"] {
+        let (town, county) = (towns[&format!("Millbridge,{cell}")], counties[&format!("44003,{cell}")]);
+        assert!((town.0 - county.0).abs() < 1e-9 && (town.1 - county.1).abs() < 1e-9 * county.1, "{cell}");
+    }
+    let truth: f64 = fs::read_to_string(example().join("counts.csv"))
+        .unwrap()
+        .lines()
+        .filter(|line| line.starts_with("44003"))
+        .map(|line| line.rsplit(',').next().unwrap().parse::<f64>().unwrap())
+        .sum();
+    let (estimate, variance) = towns["Millbridge,total,0"];
+    assert!((estimate - truth).abs() < 4.0 * variance.sqrt(), "{estimate} for {truth}, variance {variance}");
+}
+
+#[test]
+fn the_bureaus_form_and_parquet_say_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let bureau = estimated(folder.path(), &product(), "bureau.csv", &["--format", "bureau"]);
+    assert!(bureau.starts_with("geocode|query|estimate|std_dev|query_description\n"));
+    let lines: Vec<Vec<&str>> = bureau.lines().skip(1).map(|line| line.split('|').collect()).collect();
+    assert_eq!(lines.len() % 298, 0, "298 lines of five tables for each area");
+    let get = |geocode: &str, query: &str| -> f64 {
+        let line = lines.iter().find(|line| line[0] == geocode && line[1] == query).unwrap();
+        line[2].parse().unwrap()
+    };
+    for geocode in ["44", "09", "44003", "44001000200"] {
+        // One race and two or more; Hispanic or not; the seven types of group quarters.
+        assert!((get(geocode, "P0010002") + get(geocode, "P0010009") - get(geocode, "P0010001")).abs() < 1e-6);
+        assert!((get(geocode, "P0020002") + get(geocode, "P0020003") - get(geocode, "P0010001")).abs() < 1e-6);
+        let types: f64 = ["P0050003", "P0050004", "P0050005", "P0050006", "P0050008", "P0050009", "P0050010"]
+            .iter()
+            .map(|query| get(geocode, query))
+            .sum();
+        assert!((types - get(geocode, "P0050001")).abs() < 1e-6);
+        assert!(get(geocode, "P0030001") < get(geocode, "P0010001"));
+    }
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let same = json(&["nmf", "compare", &path("bureau.csv"), &path("bureau.csv")]);
+    assert_eq!((same["rows"].as_u64(), same["z_beyond_margin"].as_u64()), (Some(lines.len() as u64), Some(0)));
+    estimated(folder.path(), &product(), "none.csv", &["--format", "bureau", "--constraints", "none"]);
+    let other = json(&["nmf", "compare", &path("none.csv"), &path("bureau.csv")]);
+    assert!(other["z_mean_square"].as_f64().unwrap() < 1.0 && other["only_first"] == 0 && other["only_second"] == 0);
+    assay(
+        &[&["estimate", "--nmf", &product(), "--out", &path("t.parquet"), "--level", "Tract"][..], &RELEASE].concat(),
+    )
+    .assert()
+    .success();
+    let bytes = fs::read(path("t.parquet")).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    let message = refusal(&["nmf", "compare", &path("bureau.csv"), &example().join("towns.csv").display().to_string()]);
+    assert!(message.contains("no column"), "{message}");
+}
+
+#[test]
+fn what_is_drawn_again_is_the_bundled_example() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let own = |name: &str| example().join(name).display().to_string();
+    let (blocks, plan, counts, spine, out) =
+        (own("blocks.csv"), own("plan.toml"), own("counts.csv"), path("spine"), path("product"));
+    assay(&["spine", "--blocks", &blocks, "--plan", &plan, "--out", &spine]).assert().success();
+    let draw = ["measure", "--spine", &spine, "--counts", &counts, "--format", "nmf", "--out", &out];
+    let drawn = json(&[&draw[..], &RELEASE, &["--insecure-seed", "2020"]].concat());
+    let drawn_file = file(Path::new(&out), "Block.parquet/DPQuery/State=044");
+    let bundled = file(&example().join("US_Person_PL_PROD"), "Block.parquet/DPQuery/State=044");
+    assert!(fs::read(drawn_file).unwrap() == fs::read(bundled).unwrap());
+    // What was announced before the drawing is what the files certify.
+    let checked = json(&[&["nmf", "check", &out][..], &RELEASE].concat());
+    assert_eq!(drawn["epsilon"], checked["epsilon"]);
+    let counted: u64 = checked["levels"].as_array().unwrap().iter().map(|l| l["noisy_counts"].as_u64().unwrap()).sum();
+    assert_eq!(drawn["noisy_counts"].as_u64(), Some(counted));
+}
+
+#[test]
+fn damaged_folders_are_refused_with_their_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let nmf = copied(folder.path());
+    let shown = nmf.display().to_string();
+    let out = folder.path().join("out.csv");
+    let refused = |options: &[&str]| {
+        let out = out.display().to_string();
+        let message = refusal(&[&["estimate", "--nmf", &shown, "--out", &out][..], &RELEASE, options].concat());
+        assert!(
+            !Path::new(&out).exists() && fs::read_dir(folder.path()).unwrap().count() == 1,
+            "half written: {message}"
+        );
+        message
+    };
+    let says = |message: String, words: &[&str]| {
+        words.iter().for_each(|word| assert!(message.contains(word), "{word}: {message}"))
+    };
+    says(refused(&["--queries", "nosuch"]), &["nosuch", "hhgq"]);
+    says(refused(&["--level", "Moon"]), &["Moon", "Tract"]);
+    says(refused(&["--states", "45"]), &["45", "44"]);
+    says(refused(&["--tabulation", "Block_Group"]), &["--tabulation", "County"]);
+    let block = file(&nmf, "Block.parquet/DPQuery/State=044");
+    let whole = fs::read(&block).unwrap();
+    // Truncated, empty, and no Parquet at all.
+    for bytes in [&whole[..whole.len() / 2], &whole[..4], b"", b"geocode,value\n"] {
+        fs::write(&block, bytes).unwrap();
+        says(refused(&[]), &["part-00000-block"]);
+    }
+    fs::write(&block, &whole).unwrap();
+    // The same rows twice.
+    let again = block.with_file_name("part-00001-block.snappy.parquet");
+    fs::write(&again, &whole).unwrap();
+    says(refused(&[]), &["twice", "row group 0", "geocode 044"]);
+    fs::remove_file(&again).unwrap();
+    // The rows of another part of the state, and of another level.
+    let other = fs::read(file(&nmf, "Block.parquet/DPQuery/State=144")).unwrap();
+    fs::write(&block, other).unwrap();
+    says(refused(&[]), &["geocode 144", "another part"]);
+    fs::write(&block, fs::read(file(&nmf, "Tract.parquet/DPQuery/State=044")).unwrap()).unwrap();
+    says(refused(&[]), &["geocode 044", "Constraint"]);
+    // Units without counts cannot be told apart; a level without constraints has no units.
+    fs::remove_file(&block).unwrap();
+    says(refused(&[]), &["Block", "told apart"]);
+    fs::write(&block, &whole).unwrap();
+    let tracts = file(&nmf, "Tract.parquet/Constraint/State=044");
+    let kept = fs::read(&tracts).unwrap();
+    fs::remove_file(&tracts).unwrap();
+    says(refused(&[]), &["Tract", "044"]);
+    // Tracts of another part: blocks without parents.
+    fs::write(&tracts, fs::read(file(&nmf, "Tract.parquet/Constraint/State=009")).unwrap()).unwrap();
+    says(refused(&[]), &["geocode", "009"]);
+    fs::write(&tracts, kept).unwrap();
+    // Totals that contradict each other, and areas of blocks that are not there.
+    let table = folder.path().join("US_Person_PL_PROD/totals.csv");
+    fs::write(&table, "state,total\n44,1\n09,1\n").unwrap();
+    says(refused(&["--state-totals", table.to_str().unwrap()]), &["the exact total of the nation"]);
+    fs::write(&table, "area,block\nx,440010001001001\nx,440010001009999\n").unwrap();
+    says(refused(&["--areas", table.to_str().unwrap()]), &["440010001009999", "\"x\""]);
+    fs::write(&table, "area,block\nx,440010001001001\nx,440010001001001\n").unwrap();
+    says(refused(&["--areas", table.to_str().unwrap()]), &["twice"]);
+    fs::remove_file(&table).unwrap();
+    // Another release has other variances.
+    let release = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/releases/pl94-persons-us.toml");
+    let text = fs::read_to_string(release).unwrap().replace("rho = \"293764/114921\"", "rho = \"3\"");
+    let changed = nmf.join("release.toml");
+    fs::write(&changed, text).unwrap();
+    let out = out.display().to_string();
+    for command in [&["estimate", "--nmf", &shown, "--out", &out][..], &["nmf", "check", &shown]] {
+        says(refusal(&[command, &["--release", changed.to_str().unwrap()]].concat()), &["variance", "US", "one of"]);
+    }
+}
+
+/// Bytes changed by chance: refused, or read as other numbers, but never a panic.
+#[test]
+fn changed_bytes_are_no_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let axes = ["hhgq", "votingage", "hispanic", "cenrace"].map(String::from);
+    let whole = fs::read(file(&example().join("US_Person_PL_PROD"), "Tract.parquet/DPQuery/State=144")).unwrap();
+    let path = folder.path().join("changed.parquet");
+    let mut seed = 18_u64;
+    let mut refused = 0;
+    for _ in 0..300 {
+        let mut bytes = whole.clone();
+        for _ in 0..3 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let at = (seed >> 33) as usize % bytes.len();
+            bytes[at] ^= (seed >> 20) as u8 | 1;
+        }
+        fs::write(&path, bytes).unwrap();
+        refused += usize::from(rows::read(&path, &axes, |_| Ok(())).is_err());
+    }
+    assert!(refused > 10, "{refused} of 300 were refused");
+}
+
+#[test]
+fn a_rehearsal_says_how_large_the_errors_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, truth) = (folder.path().join("out.csv"), example().join("counts.csv"));
+    let (out, truth) = (out.display().to_string(), truth.display().to_string());
+    let options = ["estimate", "--nmf", &product(), "--out", &out, "--truth", &truth, "--queries", "all"];
+    let levels = ["--level", "US", "State", "County", "Tract", "Block_Group", "Block"];
+    let answer = json(&[&options[..], &RELEASE, &levels].concat());
+    let rows = answer["errors"].as_array().unwrap();
+    assert_eq!(rows.len(), 6 * 11);
+    let row = |level: &str, query: &str| {
+        rows.iter().find(|row| row["level"] == level && row["query"] == query).unwrap().clone()
+    };
+    // The exact total of the nation is the truth, and tens of thousands of margins hold it as often as they say.
+    let nation = row("US", "total");
+    assert!(nation["mean_absolute_error"].as_f64().unwrap() < 1e-6 && nation["coverage_95"].is_null(), "{nation}");
+    for level in ["Tract", "Block_Group", "Block"] {
+        let detailed = row(level, "detailed");
+        let coverage = detailed["coverage_95"].as_f64().unwrap();
+        assert!((coverage - 0.95).abs() < 0.015, "{level}: {coverage}");
+        let (error, deviation) = (&detailed["mean_absolute_error"], &detailed["mean_std_dev"]);
+        // For normal errors the mean absolute error is sqrt(2 / pi) = 0.798 standard deviations.
+        let ratio = error.as_f64().unwrap() / deviation.as_f64().unwrap();
+        assert!((ratio - 0.798).abs() < 0.03, "{level}: {ratio}");
+    }
+    assert!(rows.iter().all(|row| row["wrong_exact"] == 0));
+    let message =
+        refusal(&[&["measure", "--spine", "x", "--counts", "y", "--format", "z", "--out", "w"][..], &RELEASE].concat());
+    assert!(message.contains("nmf"), "{message}");
+}
