@@ -153,6 +153,7 @@ documents! {
     library: "docs/guide/library.md",
     noise: "docs/guide/noise.md",
     python: "docs/guide/python.md",
+    noisy_measurements: "docs/guide/noisy-measurements.md",
     releases_and_ledgers: "docs/guide/releases-and-ledgers.md",
     risk: "docs/guide/risk.md",
     safetab: "docs/guide/safetab.md",

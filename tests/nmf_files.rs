@@ -10,7 +10,6 @@ use std::{
 #[path = "common/program.rs"]
 mod program;
 
-use dp_assay::topdown::nmf::rows;
 use program::{assay, json, refusal};
 
 fn example() -> PathBuf {
@@ -48,7 +47,7 @@ fn copied(folder: &Path) -> PathBuf {
             if entry.path().is_dir() {
                 copy(&entry.path(), &target)
             } else {
-                drop(fs::copy(entry.path(), target).unwrap())
+                fs::copy(entry.path(), target).unwrap();
             }
         }
     }
@@ -231,10 +230,10 @@ fn damaged_folders_are_refused_with_their_place() {
     fs::write(&again, &whole).unwrap();
     says(refused(&[]), &["twice", "row group 0", "geocode 044"]);
     fs::remove_file(&again).unwrap();
-    // The rows of another part of the state, and of another level.
-    let other = fs::read(file(&nmf, "Block.parquet/DPQuery/State=144")).unwrap();
+    // The rows of another part, and of another level.
+    let other = fs::read(file(&nmf, "Block.parquet/DPQuery/State=009")).unwrap();
     fs::write(&block, other).unwrap();
-    says(refused(&[]), &["geocode 144", "another part"]);
+    says(refused(&[]), &["geocode 009", "another part"]);
     fs::write(&block, fs::read(file(&nmf, "Tract.parquet/DPQuery/State=044")).unwrap()).unwrap();
     says(refused(&[]), &["geocode 044", "Constraint"]);
     // Units without counts cannot be told apart; a level without constraints has no units.
@@ -265,30 +264,11 @@ fn damaged_folders_are_refused_with_their_place() {
     fs::write(&changed, text).unwrap();
     let out = out.display().to_string();
     for command in [&["estimate", "--nmf", &shown, "--out", &out][..], &["nmf", "check", &shown]] {
-        says(refusal(&[command, &["--release", changed.to_str().unwrap()]].concat()), &["variance", "US", "one of"]);
+        says(
+            refusal(&[command, &["--release", changed.to_str().unwrap()]].concat()),
+            &["variance", "of the release", "one of"],
+        );
     }
-}
-
-/// Bytes changed by chance: refused, or read as other numbers, but never a panic.
-#[test]
-fn changed_bytes_are_no_panic() {
-    let folder = tempfile::tempdir().unwrap();
-    let axes = ["hhgq", "votingage", "hispanic", "cenrace"].map(String::from);
-    let whole = fs::read(file(&example().join("US_Person_PL_PROD"), "Tract.parquet/DPQuery/State=144")).unwrap();
-    let path = folder.path().join("changed.parquet");
-    let mut seed = 18_u64;
-    let mut refused = 0;
-    for _ in 0..300 {
-        let mut bytes = whole.clone();
-        for _ in 0..3 {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let at = (seed >> 33) as usize % bytes.len();
-            bytes[at] ^= (seed >> 20) as u8 | 1;
-        }
-        fs::write(&path, bytes).unwrap();
-        refused += usize::from(rows::read(&path, &axes, |_| Ok(())).is_err());
-    }
-    assert!(refused > 10, "{refused} of 300 were refused");
 }
 
 #[test]

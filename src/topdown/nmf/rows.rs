@@ -191,6 +191,11 @@ impl Columns {
                 let expected = if list { "a list of whole numbers" } else { "one value a row" };
                 return Err(broken(path, None, format!("the column {name} is not {expected}")));
             }
+            let about = reader.metadata().row_group(group).column(at);
+            let start = about.dictionary_page_offset().unwrap_or(about.data_page_offset());
+            if start < 0 || about.compressed_size() < 0 {
+                return Err(broken(path, Some(group), format!("the column {name} has no place in the file")));
+            }
             let column = groups.get_column_reader(at).map_err(|why| broken(path, Some(group), why))?;
             Ok((column, descriptor))
         };
