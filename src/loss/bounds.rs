@@ -46,6 +46,13 @@ impl LossSum {
         self.groups().iter().map(|group| theta::ln_scale_approx(group, c)).sum()
     }
 
+    /// Encloses what the sum over the nodes is multiplied by; `scale` encloses ln of what the factors left out.
+    pub(crate) fn prefactor(&self, question: &Question, plan: &Plan, scale: &Enclosure, bits: u32) -> Enclosure {
+        let size = self.ln_size(question, &plan.exact_c, question.start());
+        let ln = Enclosure::rational(&size, bits + 64).add(scale);
+        ln.exp().div(&Enclosure::rational(&plan.divisor(), bits + 64))
+    }
+
     /// The bounds for aliasing and truncation.
     pub(crate) fn errors(&self, question: &Question, plan: &Plan) -> Errors {
         Errors { alias: self.alias_error(question, plan), truncation: self.truncation_error(question, plan) }

@@ -1,9 +1,9 @@
 //! The contour that all pairs of a family share: the largest of their hockey sticks, and which pairs may attain it.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{cmp::Ordering, collections::BTreeSet, sync::Arc};
 
 use num_complex::Complex64;
-use rug::{Float, Rational};
+use rug::{Float, Rational, float::Round};
 
 use super::{
     Family,
@@ -130,8 +130,10 @@ impl CommonContour {
         let (low, pair) = lower.reduce(|best, next| if ahead(&best, &next) { best } else { next })?;
         let high = sums.iter().map(PairSum::upper).reduce(|best, next| if best >= next { best } else { next })?;
         let (value, proof) = self.certify(kind, summed, (low, high));
-        let unit = Float::with_val(64, value.upper() / high.float());
-        Some(OfKind { largest: Largest { value: value.clamp(0.0, 1.0), pair, proof }, sums, unit })
+        let doubles = &self.sieved.family.doubles[0];
+        let unit = doubles.prefactor(&kind.question, &kind.plan, &summed.sums.scale, summed.bits);
+        let top = Top { sum: high, answer: value.upper().clone(), unit: unit.lower().clone() };
+        Some(OfKind { largest: Largest { value: value.clamp(0.0, 1.0), pair, proof }, sums, top })
     }
 
     /// The sums of all units, or of some, for so many digits.
@@ -175,18 +177,32 @@ struct Summed {
 struct OfKind<'a> {
     largest: Largest,
     sums: &'a [PairSum],
-    /// What a trapezoid sum of one stands for, about.
+    top: Top,
+}
+
+/// The largest sum of a kind.
+struct Top {
+    /// Its upper end.
+    sum: Twofold,
+    /// The upper end of the answer that it stands for.
+    answer: Float,
+    /// At most the answer that a unit of a sum stands for.
     unit: Float,
 }
 
 impl OfKind<'_> {
     /// The pairs that may be as large as `lower`.
+    ///
+    /// All share the bound for what is left out, so a sum that is at most s stands for an answer of at most
+    /// top.answer - (top.sum - s) unit, whatever the signs: below `lower` where top.sum - s > (top.answer - lower) / unit.
     fn above(&self, lower: &Float) -> impl Iterator<Item = Pair> {
-        let value = &self.largest.value;
-        // What was left out for all may speak for either of two pairs, in units of the sums.
-        let slack = (Float::with_val(64, value.upper() - value.lower()) / &self.unit).to_f64() * 2.0;
-        let lower = Float::with_val(64, lower / &self.unit).to_f64();
-        let may_be = move |sum: &&PairSum| sum.upper().hi() + slack >= lower * (1.0 - 1e-15);
+        let room = Float::with_val_round(64, &self.top.answer - lower, Round::Up).0;
+        let slack = Float::with_val_round(64, room / &self.top.unit, Round::Up).0.to_f64_round(Round::Up);
+        // Four roundings of doubles, each at most half a unit in the last place of the larger number.
+        let rounding = 4.0 * f64::EPSILON * (self.top.sum.hi().abs() + slack.abs());
+        let least = Twofold::double(self.top.sum.hi() - slack - rounding);
+        // What is not a number excludes nothing.
+        let may_be = move |sum: &&PairSum| sum.upper().partial_cmp(&least) != Some(Ordering::Less);
         self.sums.iter().filter(may_be).map(|sum| sum.pair)
     }
 }
