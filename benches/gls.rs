@@ -120,7 +120,7 @@ fn shapes(problem: &Problem, tree: &Tree, single: u32) -> Vec<Vec<Arc<Shape>>> {
     let leaf = |block: usize| {
         let mut free = problem.all_free();
         if single != 0 {
-            let quarters = if block % 7 == 0 { 1 + block / 7 % 7 } else { 0 };
+            let quarters = if block.is_multiple_of(7) { 1 + block / 7 % 7 } else { 0 };
             let zero = |hhgq: usize, age: usize| (hhgq != 0 && hhgq != quarters) || (hhgq == 3 && age == 0);
             for (hhgq, age) in (0..8).flat_map(|hhgq| (0..2).map(move |age| (hhgq, age))) {
                 if zero(hhgq, age) {

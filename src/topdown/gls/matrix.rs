@@ -113,7 +113,7 @@ pub struct Factor {
 }
 
 impl Factor {
-    /// The factorization, without exchanges of rows; pivots below [`CUT`] of their diagonal entry count as zero.
+    /// The factorization, without exchanges of rows; pivots below `CUT` of their diagonal entry count as zero.
     pub fn new(matrix: &Matrix) -> Factor {
         let size = matrix.rows;
         let mut lower = Matrix::zero(size, size);

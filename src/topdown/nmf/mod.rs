@@ -17,7 +17,7 @@
 //! | [`survey`] | least squares over a folder, state by state |
 //! | [`answers`] | which counts are asked for, and the answers |
 //! | [`truth`] | errors beside the truth, in a rehearsal |
-//! | [`write`] | the same layout, written |
+//! | [`mod@write`] | the same layout, written |
 //! | [`totals`] | exact totals of states |
 //! | [`tables`] | files of estimates, written and compared |
 
