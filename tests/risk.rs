@@ -187,19 +187,6 @@ fn the_posterior_of_two_levels_is_bayes_rule() {
     assert!(of(&a).overlaps(&of(&b)), "every output looked at and runs between equal ones");
 }
 
-/// A count of its own so far off that a posterior is no floating-point number: told at once, and as what it is.
-#[test]
-fn what_underflows_is_small_and_told_at_once() {
-    let attack = two_levels(["0.1", "0.2"], 5, "1/2", Upper::Uniform);
-    let of = |own: i64| attack.posterior(&[own, 2], &[1], 12).expect("a posterior").present;
-    let (absent, present) = (of(-1_000_000_000_000_000), of(1_000_000_000_000_000));
-    assert!(*absent.lower() == 0 && *absent.upper() < 1e-300, "{absent}");
-    assert!(*present.upper() == 1 && *present.lower() > 1.0 - 1e-15, "{present}");
-    // Where it is a floating-point number it is resolved.
-    let far = of(-100_000);
-    assert!(*far.lower() > 0 && far.is_tight(12), "{far}");
-}
-
 /// An output of a hierarchy by the definition of the joint posterior: every mass to some 290 bits, every sum over counts up
 /// to `most`, far beyond what carries any weight at the outputs that are tried.
 struct BruteForce<'a> {

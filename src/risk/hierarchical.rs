@@ -207,9 +207,7 @@ impl Hierarchy {
         let mut bits = bits(digits, 72);
         loop {
             let posterior = self.attempt(noisy, noisy_others, bits, digits)?;
-            // No precision helps against an underflow.
-            let underflows = *posterior.present.lower() == 0 && *posterior.present.upper() < f64::MIN_POSITIVE;
-            if posterior.met || underflows || bits >= MOST_BITS {
+            if posterior.met || bits >= MOST_BITS {
                 return Ok(posterior);
             }
             bits *= 2;
