@@ -88,6 +88,11 @@ impl Contours {
         (!plan.exhausted).then(|| plan.evaluated())
     }
 
+    /// The same for a choice that was made for as many digits: on a lattice it knows, for a sweep that stops early is refused.
+    pub(crate) fn nodes_of(&self, choice: &Choice, digits: u32) -> Option<i64> {
+        if choice.question.step.is_some() { Some(choice.nodes) } else { self.nodes(&choice.question, digits) }
+    }
+
     /// E[(1 - exp(epsilon - L))_+] for an epsilon that some loss exceeds, by a choice made for as many digits.
     ///
     /// Where the answer is close to one and the lattice step is at most 50, one minus it is as accurate too.
@@ -152,11 +157,11 @@ impl Contours {
         let coarse = right.step.as_ref().is_some_and(|step| *step > 50);
         if right.threshold < *self.sum.rho() && !coarse {
             let left = Question { kernel: Kernel::Complement, ..right.clone() };
-            if nodes(&left).is_ok_and(|nodes| nodes < cost) {
-                return Ok(Choice { question: left, lattice_refused });
+            if let Some(fewer) = nodes(&left).ok().filter(|nodes| *nodes < cost) {
+                return Ok(Choice { question: left, nodes: fewer, lattice_refused });
             }
         }
-        Ok(Choice { question: right, lattice_refused })
+        Ok(Choice { question: right, nodes: cost, lattice_refused })
     }
 
     /// ln of a question's answer in doubles: about 13 digits, an approximation without proof. The plan is made anew while
@@ -208,6 +213,7 @@ impl Contours {
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub question: Question,
+    nodes: i64,
     lattice_refused: Option<String>,
 }
 

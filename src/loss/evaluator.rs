@@ -134,7 +134,7 @@ impl SumEvaluator {
         let choice = OnceCell::new();
         let choose = || choice.get_or_init(|| self.contours.choose(epsilon, digits));
         let is_short = || self.contours.is_short(&question, digits);
-        let nodes = || self.contours.nodes(&choose().as_ref().ok()?.question, digits);
+        let nodes = || self.contours.nodes_of(choose().as_ref().ok()?, digits);
         let engine = self.engine(&Query::HockeyStick(epsilon.clone()), digits, is_short, nodes);
         let by_contour = || self.contours.hockey_stick(choose().clone()?, digits);
         let by_atoms = |atoms: &Atoms| Ok(atoms.hockey_stick(epsilon, digits)?.into());
