@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How many digits sums of doubles give nearly always, and sums of sums of two doubles.
-const IN_DOUBLES: u32 = 9;
+const IN_DOUBLES: u32 = 10;
 const IN_TWOFOLDS: u32 = 22;
 
 /// The precision of the balls before they become doubles.
