@@ -8,8 +8,8 @@ use std::{collections::BTreeMap, fs, path::Path};
 use dp_assay::{
     release::Release,
     topdown::nmf::{
-        answers::{Answer, Areas},
-        survey::{AreaSource, Settings, Subject, Survey, Wanted},
+        answers::{Answer, Areas, Subject},
+        survey::{AreaSource, Settings, Survey, Wanted},
         units::Constraints,
     },
 };

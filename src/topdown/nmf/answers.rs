@@ -18,6 +18,25 @@ use crate::{
     },
 };
 
+/// The standard normal quantile of 97.5 %: a margin is that many standard deviations to either side.
+pub const QUANTILE: f64 = 1.959_963_984_540_054;
+
+/// What is answered for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Subject {
+    /// A unit of a level.
+    Unit {
+        /// The number of the level in the release.
+        level: usize,
+        /// Its spine code.
+        code: String,
+        /// The GEOID of the tabulation unit that it lies in; empty where there is none.
+        geoid: String,
+    },
+    /// An area, by name.
+    Area(String),
+}
+
 /// What is answered: queries with all their counts, or lines of tables.
 #[derive(Debug)]
 pub struct Answers {

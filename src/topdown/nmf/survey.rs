@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    answers::{Answer, Answers, Areas, geoid_of, named_parts, pl94_lines},
+    answers::{Answer, Answers, Areas, Subject, geoid_of, named_parts, pl94_lines},
     budgets::Budgets,
     check,
     counts::{NationCounts, PartCounts},
@@ -68,22 +68,6 @@ pub enum AreaSource {
     Given(Areas),
     /// The tabulation units that have so many digits in common, for each of these numbers.
     Digits(Vec<u32>),
-}
-
-/// What is answered for.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Subject {
-    /// A unit of a level.
-    Unit {
-        /// The number of the level in the release.
-        level: usize,
-        /// Its spine code.
-        code: String,
-        /// The GEOID of the tabulation unit that it lies in; empty where there is none.
-        geoid: String,
-    },
-    /// An area, by name.
-    Area(String),
 }
 
 /// Where answers go, in a fixed order.

@@ -15,17 +15,14 @@ use parquet::{
 };
 
 use super::{
-    answers::{Answer, Answers},
-    survey::{Subject, Survey},
+    answers::{Answer, Answers, QUANTILE, Subject},
+    survey::Survey,
 };
 use crate::{
     error::{Error, Result},
     files::{file_error, write_whole},
     spine::csv_table::{CsvTable, quoted},
 };
-
-/// The standard normal quantile of 97.5 %: a margin is that many standard deviations to either side.
-pub const QUANTILE: f64 = 1.959_963_984_540_054;
 
 /// How estimates are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

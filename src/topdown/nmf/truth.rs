@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use super::{answers::Answer, survey::Subject};
+use super::answers::{Answer, QUANTILE, Subject};
 use crate::{
     error::Result,
     release::schema::Schema,
@@ -115,7 +115,7 @@ impl ErrorTable {
                 row.deviations += deviation;
                 if *variance > 0.0 {
                     row.with_margin.0 += 1;
-                    row.with_margin.1 += u64::from(error.abs() <= deviation * super::tables::QUANTILE);
+                    row.with_margin.1 += u64::from(error.abs() <= deviation * QUANTILE);
                 } else {
                     row.wrong_exact += u64::from(error.abs() > 1e-5);
                 }
