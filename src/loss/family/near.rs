@@ -24,7 +24,7 @@ pub(super) trait NearSum<N>: Default {
     fn total(&self) -> (Twofold, f64);
 }
 
-/// A ball of a complex number whose error is carried in doubles: |z| e for each product, in excess.
+/// The error of a product, of factors given by size and error; `rounding` is relative to the product of the sizes.
 fn error_of_product(a: (f64, f64), b: (f64, f64), rounding: f64) -> f64 {
     // With |a'| <= |a| + e_a: |a' b' - a b| <= |a| e_b + |b| e_a + e_a e_b. The last term pays for underflow.
     let error = a.0 * b.1 + b.0 * a.1 + a.1 * b.1 + a.0 * b.0 * rounding;
@@ -105,7 +105,7 @@ impl NearTwofold {
         NearTwofold { error, ..near }
     }
 
-    /// At least the absolute value of the number of the two parts, by less than a relative 1e-12 too small.
+    /// The absolute value, off by less than a relative 1e-12, which the bounds that use it pay for.
     fn size(&self) -> f64 {
         Complex64::new(self.re.hi(), self.im.hi()).norm()
     }
