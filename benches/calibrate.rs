@@ -34,7 +34,7 @@ fn levels(criterion: &mut Criterion) {
         for level in &release.levels {
             let composition = release.composition(&[&level.name], None).expect("a level");
             let (sigma2, target) = (
-                &level.queries[0].sigma2,
+                level.queries[0].sigma2().unwrap(),
                 conversions::zcdp_epsilon(&Rho::try_from(&level.rho).expect("a budget"), &delta, 40),
             );
             let start = guess(&composition, &target, &delta) * sigma2.to_f64();

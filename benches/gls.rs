@@ -103,7 +103,7 @@ fn draw(problem: &Problem, tree: &Tree, release: &Release) -> Drawn {
         ((seed >> 33) % 21) as f64 - 10.0
     };
     let levels = release.levels.iter().enumerate().map(|(at, level)| {
-        let variances: Arc<[f32]> = level.queries.iter().map(|query| query.sigma2.to_f64() as f32).collect();
+        let variances: Arc<[f32]> = level.queries.iter().map(|query| query.sigma2().unwrap().to_f64() as f32).collect();
         let unit = |unit| UnitCounts {
             unit,
             variances: variances.clone(),

@@ -1,13 +1,71 @@
 //! Reading a TOML file: every refusal names the file, the line and the column.
 
-use rug::Rational;
-use serde::de::DeserializeOwned;
+use std::fmt;
+
+use rug::{Integer, Rational};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Visitor},
+};
 use toml::Spanned;
 
 use crate::{
     error::{Error, Result},
     numeric::rational,
 };
+
+/// A number of a TOML file, exact: a decimal or a whole number as it stands, or a quoted decimal or fraction.
+///
+/// Only the text is kept. A plain number is read again from its digits in the file, so that 0.1 is one tenth and not the
+/// double next to it.
+#[derive(Debug)]
+pub(crate) enum Exact {
+    /// What stands in quotes.
+    Quoted(String),
+    /// A plain number, to be read from the file.
+    Plain,
+}
+
+impl<'de> Deserialize<'de> for Exact {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(ExactVisitor)
+    }
+}
+
+struct ExactVisitor;
+
+impl Visitor<'_> for ExactVisitor {
+    type Value = Exact;
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("a number, as 5, 0.25 or 1e-11, or a fraction in quotes, as \"104/4099\"")
+    }
+
+    fn visit_str<E>(self, text: &str) -> std::result::Result<Exact, E> {
+        Ok(Exact::Quoted(text.to_string()))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> std::result::Result<Exact, E> {
+        Ok(Exact::Plain)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> std::result::Result<Exact, E> {
+        Ok(Exact::Plain)
+    }
+
+    fn visit_i128<E>(self, _: i128) -> std::result::Result<Exact, E> {
+        Ok(Exact::Plain)
+    }
+
+    fn visit_u128<E>(self, _: u128) -> std::result::Result<Exact, E> {
+        Ok(Exact::Plain)
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> std::result::Result<Exact, E> {
+        // The double is only looked at for what has no digits: inf and nan.
+        if value.is_finite() { Ok(Exact::Plain) } else { Err(E::custom("the number must be finite")) }
+    }
+}
 
 /// A TOML file that is being read: its name, for messages, and its text.
 pub(crate) struct TomlReader<'a> {
@@ -46,17 +104,36 @@ impl<'a> TomlReader<'a> {
     }
 
     /// An exact number.
-    pub(crate) fn number(&self, text: &Spanned<String>) -> Result<Rational> {
-        rational::parse(text.get_ref()).map_err(|error| self.refuse(text.span().start, error.to_string()))
+    pub(crate) fn number(&self, field: &Spanned<Exact>) -> Result<Rational> {
+        let read = match field.get_ref() {
+            Exact::Quoted(text) => rational::parse(text),
+            Exact::Plain => plain(self.text.get(field.span()).unwrap_or_default()),
+        };
+        read.map_err(|error| self.refuse(field.span().start, error.to_string()))
     }
 
     /// An exact number above 0; `what` names it in messages.
-    pub(crate) fn positive(&self, text: &Spanned<String>, what: &str) -> Result<Rational> {
-        let value = self.number(text)?;
+    pub(crate) fn positive(&self, field: &Spanned<Exact>, what: &str) -> Result<Rational> {
+        let value = self.number(field)?;
         if value <= 0 {
-            return Err(self.refuse(text.span().start, format!("{what} must be above 0")));
+            return Err(self.refuse(field.span().start, format!("{what} must be above 0")));
         }
         Ok(value)
+    }
+
+    /// A whole number of at least `least`; `what` names it in messages.
+    pub(crate) fn whole(&self, field: &Spanned<Exact>, least: u64, what: &str) -> Result<u64> {
+        let value = self.number(field)?;
+        let whole = value.is_integer().then(|| value.numer().to_u64()).flatten().filter(|whole| *whole >= least);
+        whole.ok_or_else(|| {
+            let why = format!("{what} must be a whole number, at least {least}, and not {}", rational::display(&value));
+            self.refuse(field.span().start, why)
+        })
+    }
+
+    /// The same where a number that is not given is `default`.
+    pub(crate) fn whole_or(&self, field: Option<&Spanned<Exact>>, least: u64, default: u64, what: &str) -> Result<u64> {
+        field.map_or(Ok(default), |field| self.whole(field, least, what))
     }
 
     /// Refuses a name that occurs twice; `what` says what it names.
@@ -72,6 +149,17 @@ impl<'a> TomlReader<'a> {
     }
 }
 
+/// A plain number of TOML from its text: digits may be set apart by `_`, and whole numbers may have another base.
+fn plain(text: &str) -> Result<Rational> {
+    let digits = text.trim().replace('_', "");
+    for (prefix, base) in [("0x", 16), ("0o", 8), ("0b", 2)] {
+        if let Some(whole) = digits.strip_prefix(prefix).and_then(|whole| Integer::parse_radix(whole, base).ok()) {
+            return Ok(Rational::from(Integer::from(whole)));
+        }
+    }
+    rational::parse(&digits)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,7 +167,58 @@ mod tests {
     #[derive(serde::Deserialize)]
     struct Form {
         names: Vec<Spanned<String>>,
-        number: Spanned<String>,
+        number: Spanned<Exact>,
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Numbers {
+        numbers: Vec<Spanned<Exact>>,
+    }
+
+    #[test]
+    fn plain_numbers_are_read_from_their_digits() {
+        let text = "\u{feff}# é\nnumbers = [0.1, 1e-11, 100, -2.50, +3, 1_000.5, 0xff, 0b101, 12345678901234567890,                     '104/4099', \"0.30\", 0.1000000000000000055511151231257827]\n";
+        let reader = TomlReader::new("numbers.toml", text);
+        let form: Numbers = reader.toml().unwrap();
+        let read: Vec<String> = form.numbers.iter().map(|number| reader.number(number).unwrap().to_string()).collect();
+        let last = "1000000000000000055511151231257827/10000000000000000000000000000000000";
+        assert_eq!(
+            read,
+            [
+                "1/10",
+                "1/100000000000",
+                "100",
+                "-5/2",
+                "3",
+                "2001/2",
+                "255",
+                "5",
+                "12345678901234567890",
+                "104/4099",
+                "3/10",
+                last
+            ]
+        );
+        for wrong in ["inf", "nan", "true", "[1]", "'x'", "2020-01-01"] {
+            let text = format!("numbers = [1, {wrong}]\n");
+            let reader = TomlReader::new("numbers.toml", &text);
+            let read = reader.toml::<Numbers>().and_then(|form| reader.number(&form.numbers[1]));
+            let message = read.unwrap_err().to_string();
+            assert!(message.contains("line 1, column 15"), "{wrong}: {message}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_whole() {
+        let reader = TomlReader::new("f", "numbers = [3, '3', 3.0, 30e-1, 0, 0.5, -1, 1e30]");
+        let form: Numbers = reader.toml().unwrap();
+        let (right, wrong) = form.numbers.split_at(4);
+        assert!(right.iter().all(|number| reader.whole(number, 1, "count").unwrap() == 3));
+        for number in wrong {
+            let message = reader.whole(number, 1, "count").unwrap_err().to_string();
+            assert!(message.contains("count must be a whole number, at least 1, and not "), "{message}");
+        }
+        assert_eq!(reader.whole_or(None, 1, 7, "count").unwrap(), 7);
     }
 
     #[test]

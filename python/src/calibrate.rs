@@ -106,8 +106,8 @@ fn calibrated<'py, A>(py: Python<'py>, found: Resolved, least: &Calibrated<A>) -
 
 /// The noise per query that keeps epsilon at delta with the least weighted expected squared error.
 ///
-/// queries: the path of a TOML file, the text name of a bundled release, or a list of dicts with `name`, `count` (default 1), `weight`
-/// (1), `least_sigma2` (1) and `most_sigma2` (none). decimals: of every sigma2, 0 to 12. Returns a dict: `queries` (a list of dicts with
+/// queries: the path of a TOML file, the text name of a bundled release, or a list of dicts with `name`, `count` (default 1),
+/// `sensitivity` (1), `weight` (1), `least_sigma2` (1) and `most_sigma2` (none). decimals: of every sigma2, 0 to 12. Returns a dict: `queries` (a list of dicts with
 /// name and sigma2, a Fraction), `delta` and `weighted_squared_error` (Enclosures), `least_possible` (a Fraction: no allocation
 /// has less) and `zcdp` (the same for the allocation by zCDP, or None).
 #[pyfunction]
@@ -175,7 +175,7 @@ fn targets_of(queries: &Bound<PyAny>) -> PyResult<Vec<QueryTarget>> {
 }
 
 fn target_of(query: &Bound<PyAny>) -> PyResult<QueryTarget> {
-    const KEYS: [&str; 5] = ["name", "count", "weight", "least_sigma2", "most_sigma2"];
+    const KEYS: [&str; 6] = ["name", "count", "sensitivity", "weight", "least_sigma2", "most_sigma2"];
     let query = query.cast::<PyDict>()?;
     for key in query.keys() {
         let key: String = key.extract()?;
@@ -192,6 +192,7 @@ fn target_of(query: &Bound<PyAny>) -> PyResult<QueryTarget> {
     Ok(QueryTarget {
         name: name.extract()?,
         count: query.get_item("count")?.map_or(Ok(1), |count| count.extract())?,
+        shift: query.get_item("sensitivity")?.map_or(Ok(1), |shift| shift.extract())?,
         weight: exact("weight")?.unwrap_or_else(one),
         least: exact("least_sigma2")?.unwrap_or_else(one),
         most: exact("most_sigma2")?,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dp_assay::{
     account::ledger::Balance,
+    loss::law::Law,
     release::{
         Neighbors, Release as Published,
         ledger::{LedgerFile, Population as Records},
@@ -68,7 +69,8 @@ impl Release {
         &self.release.source
     }
 
-    /// Its queries: a list of dicts with level, query, rho and sigma2 (Fractions), times and cells.
+    /// Its queries: a list of dicts with level, query, rho and sigma2 (Fractions), times, cells, sensitivity and law; for discrete Laplace
+    /// noise sigma2 is None and epsilon its parameter (else None).
     #[getter]
     fn queries<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let mut rows = Vec::new();
@@ -78,9 +80,17 @@ impl Release {
                 row.set_item("level", &level.name)?;
                 row.set_item("query", &query.name)?;
                 row.set_item("rho", to_fraction(py, &query.rho)?)?;
-                row.set_item("sigma2", to_fraction(py, &query.sigma2)?)?;
+                let (law, sigma2, epsilon) = match &query.law {
+                    Law::DiscreteGaussian { sigma2 } => ("discrete-gaussian", Some(sigma2), None),
+                    Law::Gaussian { sigma2 } => ("gaussian", Some(sigma2), None),
+                    Law::DiscreteLaplace { epsilon } => ("discrete-laplace", None, Some(epsilon)),
+                };
+                row.set_item("sigma2", sigma2.map(|sigma2| to_fraction(py, sigma2)).transpose()?)?;
+                row.set_item("epsilon", epsilon.map(|epsilon| to_fraction(py, epsilon)).transpose()?)?;
+                row.set_item("law", law)?;
                 row.set_item("times", query.times)?;
                 row.set_item("cells", query.cells)?;
+                row.set_item("sensitivity", query.shift)?;
                 rows.push(row);
             }
         }

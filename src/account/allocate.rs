@@ -29,14 +29,23 @@ pub use least_possible::least_possible;
 pub struct QueryTarget {
     /// Its name.
     pub name: String,
-    /// How many of its counts one record moves, each by 1.
+    /// How many of its counts one record moves.
     pub count: u64,
+    /// By how much it moves each of them.
+    pub shift: u64,
     /// What a unit of expected squared error on one of its counts costs, above 0.
     pub weight: Rational,
     /// The least variance proxy that is allowed.
     pub least: Rational,
     /// The greatest, where there is one.
     pub most: Option<Rational>,
+}
+
+impl QueryTarget {
+    /// count shift^2: what the query spends of rho, times twice its sigma2.
+    fn moved(&self) -> Rational {
+        Rational::from(self.shift).square() * self.count
+    }
 }
 
 /// Noise for every target, in their order.
@@ -66,7 +75,7 @@ fn check(targets: &[QueryTarget]) -> Result<()> {
         if target.weight <= 0 {
             return Err(Error::out_of_range(&named("weight"), rational::display(&target.weight), "a weight above 0"));
         }
-        Counts::discrete_gaussian(target.least.clone(), target.count, 1)?;
+        Counts::discrete_gaussian(target.least.clone(), target.count, target.shift)?;
         if let Some(most) = target.most.as_ref().filter(|most| **most < target.least) {
             let expected = format!(
                 "at least its least sigma2 = {}: a wider accuracy target or a smaller least_sigma2",
@@ -83,9 +92,10 @@ fn most(target: &QueryTarget) -> Rational {
 }
 
 fn composition(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<Composition> {
-    let counts: Result<Vec<Counts>> =
-        targets.iter().zip(sigma2).map(|(target, s)| Counts::discrete_gaussian(s.clone(), target.count, 1)).collect();
-    Composition::new(counts?)
+    let counts = (targets.iter().zip(sigma2))
+        .map(|(target, s)| Counts::discrete_gaussian(s.clone(), target.count, target.shift))
+        .collect::<Result<Vec<Counts>>>()?;
+    Composition::new(counts)
 }
 
 /// clamp(scale shape) for every target.
@@ -114,7 +124,7 @@ pub fn weighted_error(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<En
 
 /// The allocation of least weighted error under the exact account, with sigma2 rounded up to `decimals`.
 ///
-/// A Gaussian account depends on the total rho alone, and then sigma2 in proportion to sqrt(count / weight) is optimal, cut
+/// A Gaussian account depends on the total rho alone, and then sigma2 in proportion to sqrt(count shift^2 / weight) is optimal, cut
 /// to its bounds; from there the exact account's own derivatives decide, in doubles. The result is proven to keep the promise.
 pub fn allocate(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, decimals: u32) -> Result<Allocation> {
     check(targets)?;
@@ -124,16 +134,7 @@ pub fn allocate(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, decim
     };
     let largest: Vec<Rational> = targets.iter().map(most).collect();
     if !keeps(&largest)? {
-        let reached = composition(targets, &largest)?.delta(epsilon, 6)?.value;
-        return Err(Error::out_of_range(
-            "the promised epsilon",
-            rational::display(epsilon),
-            &format!(
-                "one that the largest noise allowed keeps; with it delta({}) is {}",
-                rational::display(epsilon),
-                reached.shown(4)
-            ),
-        ));
+        return Err(not_kept(targets, &composition(targets, &largest)?, epsilon, delta)?);
     }
     let least: Vec<Rational> = targets.iter().map(|target| target.least.clone()).collect();
     if keeps(&least)? {
@@ -179,6 +180,29 @@ pub fn allocate(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, decim
     }
 }
 
+/// The refusal of targets whose largest noise does not keep the promise: which epsilon they need, and which of them stand in
+/// the way.
+fn not_kept(targets: &[QueryTarget], largest: &Composition, epsilon: &Epsilon, delta: &Delta) -> Result<Error> {
+    let reached = largest.delta(epsilon, 6)?.value;
+    let needed = largest.epsilon(delta, 8)?.value;
+    let limited: Vec<String> = (targets.iter())
+        .filter_map(|target| Some(format!("{:?} (at most {})", target.name, rational::display(target.most.as_ref()?))))
+        .collect();
+    let limited = match limited.len() {
+        0 => "sigma2 up to 1e12 everywhere".to_string(),
+        1..=6 => limited.join(", "),
+        many => format!("{} and {} more", limited[..5].join(", "), many - 5),
+    };
+    let (epsilon, delta) = (rational::display(epsilon), rational::display(delta));
+    let expected = format!(
+        "these targets need epsilon = {} at delta = {delta}, because even their largest noise has delta({epsilon}) = {}; the \
+         sigma2 that targets allow: {limited}",
+        needed.upper_text(8),
+        reached.shown(4)
+    );
+    Ok(Error::out_of_range("the promised epsilon", epsilon, &expected))
+}
+
 fn answer(targets: &[QueryTarget], sigma2: Vec<Rational>, epsilon: &Epsilon) -> Result<Allocation> {
     let composition = composition(targets, &sigma2)?;
     // Many unequal variances give fewer digits; what is asked within reach is sharper than what is not.
@@ -196,9 +220,9 @@ fn answer(targets: &[QueryTarget], sigma2: Vec<Rational>, epsilon: &Epsilon) -> 
     Ok(Allocation { sigma2, delta: delta.value, met: delta.met, error })
 }
 
-/// sqrt(count / weight).
+/// sqrt(count shift^2 / weight).
 fn ideal(target: &QueryTarget) -> f64 {
-    (target.count as f64 / target.weight.to_f64()).sqrt()
+    (target.moved().to_f64() / target.weight.to_f64()).sqrt()
 }
 
 /// The scale at which the zCDP conversion of epsilon is met, in doubles: a start.
@@ -207,7 +231,7 @@ fn gaussian_scale(targets: &[QueryTarget], shape: &[f64], epsilon: &Epsilon, del
     let spent = |scale: f64| -> f64 {
         let clamped =
             |target: &QueryTarget, shape: f64| (shape * scale).max(target.least.to_f64()).min(most(target).to_f64());
-        targets.iter().zip(shape).map(|(target, shape)| target.count as f64 / (2.0 * clamped(target, *shape))).sum()
+        targets.iter().zip(shape).map(|(target, shape)| target.moved().to_f64() / (2.0 * clamped(target, *shape))).sum()
     };
     let (mut low, mut high) = (-60.0, 60.0);
     for _ in 0..100 {
@@ -243,7 +267,7 @@ fn stationary_shape(targets: &[QueryTarget], at: &[Rational], epsilon: &Epsilon)
     Ok(shape.iter().all(|value| value.is_finite() && *value > 0.0).then_some(shape))
 }
 
-/// The allocation that zCDP gives: sigma2 in proportion to sqrt(count / weight), cut to the bounds, such that the published
+/// The allocation that zCDP gives: sigma2 in proportion to sqrt(count shift^2 / weight), cut to the bounds, such that the published
 /// conversion rho + 2 sqrt(rho ln(1/delta)) of the total rho is at most epsilon; `None` if no allowed noise achieves that.
 pub fn allocate_by_zcdp(
     targets: &[QueryTarget],
@@ -273,6 +297,7 @@ mod tests {
         QueryTarget {
             name: format!("{count} at {weight}"),
             count,
+            shift: 1,
             weight: number(weight),
             least: number(least),
             most: most.map(number),
@@ -317,7 +342,21 @@ mod tests {
         assert!(found.sigma2[0] <= 8 && found.sigma2[2] == 40, "{:?}", found.sigma2);
         assert!(least_possible(&targets, &epsilon, &delta).unwrap() <= found.error.upper().to_rational().unwrap());
         let tight = [target(4, "1", "1/2", Some("1/2"))];
-        assert!(allocate(&tight, &epsilon, &delta, 3).is_err());
+        let message = allocate(&tight, &epsilon, &delta, 3).unwrap_err().to_string();
+        // What it says is needed is enough, and a little less is not.
+        let needed = message.split("need epsilon = ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+        let enough: Epsilon = needed.parse().unwrap();
+        assert_eq!(allocate(&tight, &enough, &delta, 3).unwrap().sigma2, [number("1/2")]);
+        let less = Epsilon::new(number(needed) * number("0.9999")).unwrap();
+        assert!(allocate(&tight, &less, &delta, 3).is_err(), "{message}");
+        // A count that moves by 2 needs the noise of one that moves by 1 times 4.
+        let moved = [QueryTarget { shift: 2, ..target(10, "1", "1", None) }];
+        let far = allocate(&moved, &epsilon, &delta, 2).unwrap();
+        let near = allocate(&[target(10, "1", "1", None)], &epsilon, &delta, 2).unwrap();
+        let ratio = far.sigma2[0].to_f64() / near.sigma2[0].to_f64();
+        assert!((ratio / 4.0 - 1.0).abs() < 0.05, "{ratio}");
+        let bound = least_possible(&moved, &epsilon, &delta).unwrap();
+        assert!(bound > 0 && bound <= far.error.upper().to_rational().unwrap());
         for bad in [
             target(4, "0", "1", None),
             target(4, "-1", "1", None),

@@ -59,6 +59,11 @@ impl Counts {
         Counts { law: Law::DiscreteLaplace { epsilon }, count, shift }.checked()
     }
 
+    /// Counts with noise of a law, whose parameter, count and shift are in the ranges of that law.
+    pub fn new(law: Law, count: u64, shift: u64) -> Result<Self> {
+        Counts { law, count, shift }.checked()
+    }
+
     fn checked(self) -> Result<Self> {
         let most_shift = match &self.law {
             Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
@@ -109,6 +114,11 @@ impl Counts {
             Law::DiscreteLaplace { epsilon } => square * epsilon.clone().square(),
         };
         each * self.count / 2_u32
+    }
+
+    /// The same counts released `times` times, each time with noise of its own.
+    pub fn repeated(&self, times: u64) -> Result<Self> {
+        self.with(self.count.saturating_mul(times), self.shift)
     }
 
     /// What they spend of pure differential privacy; `None` for Gaussian noise, whose loss is unbounded.
@@ -232,6 +242,11 @@ impl Composition {
         Composition::new(counts?)
     }
 
+    /// The same released `times` times, each time with noise of its own: every count so many times.
+    pub fn repeated(&self, times: u64) -> Result<Self> {
+        Composition::new(self.counts.iter().map(|counts| counts.repeated(times)).collect::<Result<Vec<_>>>()?)
+    }
+
     /// The same when a record is changed rather than added or removed: it leaves one cell and enters another, so
     /// every count is there twice.
     pub fn for_changed_records(&self) -> Result<Self> {
@@ -276,6 +291,8 @@ mod tests {
         assert_eq!(*one.for_groups_of(3).unwrap().rho(), 9);
         assert_eq!(*one.for_changed_records().unwrap().rho(), 2);
         assert!(one.for_groups_of(u64::MAX).is_err());
+        assert_eq!(*one.repeated(4).unwrap().rho(), 4);
+        assert!(one.repeated(0).is_err() && one.repeated(u64::MAX).is_err());
         assert!(matches!(Composition::new([]), Err(Error::EmptyComposition)));
     }
 }

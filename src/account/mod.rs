@@ -30,4 +30,4 @@ pub use crate::loss::{
     parameter::{Delta, Epsilon, Rho, Sigma2},
 };
 pub use composition::{Composition, Counts};
-pub use profile::Account;
+pub use profile::{Account, Point};

@@ -26,6 +26,14 @@ pub struct Sheet {
 }
 
 #[cfg(feature = "charts")]
+impl Figure {
+    /// Writes the figure as an SVG file, whole or not at all; folders on the way are made.
+    pub fn write_svg(&self, path: &Path) -> Result<()> {
+        write_text(path, &self.svg()?)
+    }
+}
+
+#[cfg(feature = "charts")]
 impl Drawing {
     /// Writes `NAME.csv` and `NAME.svg` into a folder, which is made if it does not exist, and returns both paths.
     pub fn write(&self, folder: &Path, name: &str) -> Result<[PathBuf; 2]> {

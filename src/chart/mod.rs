@@ -6,10 +6,12 @@
 //! | `ticks` | where an axis has its ticks and what they say (feature `charts`) |
 //! | `svg` | the layout, and the figure as SVG (feature `charts`, which needs the plotting library) |
 //! | [`drawing`] | a table of numbers beside a figure, and both written as CSV and SVG |
+//! | [`curves`] | privacy profiles and trade-off functions as figures |
 //! | `spine` | a geographic spine drawn: distances, fan-out, variance of each level (feature `mechanisms`) |
 //!
 //! Without the feature `charts` figures are made but not rendered.
 
+pub mod curves;
 pub mod drawing;
 pub mod figure;
 #[cfg(feature = "mechanisms")]

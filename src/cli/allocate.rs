@@ -6,31 +6,43 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{
         Delta, Epsilon,
-        allocate::{self, QueryTarget},
+        allocate::{self, Allocation, QueryTarget},
     },
+    noise::DiscreteGaussian,
     numeric::Enclosure,
-    release::{Release, query_targets},
+    release::{Neighbors, Release, query_targets},
 };
+use rayon::prelude::*;
 use rug::{Rational, float::Round};
 use serde_json::{Value, json};
 
 use super::{
     Exit,
     output::{self, exact, exact_text},
+    page::{FormArgs, Page},
     quantity,
+    subject::Relation,
 };
 
 /// The noise per query that keeps a total promise with the least weighted error, by the exact account
 ///
-/// Minimizes the sum of weight times expected squared error, and says how far from optimal the answer can be at most.
+/// Minimizes the sum of weight times expected squared error, and says how far from optimal the answer can be at most. Targets that
+/// no noise meets are refused, with the epsilon that they need.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A TOML file of queries, each with name, count, weight, least_sigma2, most_sigma2, most_squared_error, most_margin
+    /// A TOML file of queries, each with name, count, sensitivity, weight, least_sigma2, most_sigma2, most_squared_error,
+    /// most_margin
     #[arg(value_name = "FILE", conflicts_with = "release")]
     file: Option<PathBuf>,
     /// All queries of a release, each of weight 1, in place of a file
     #[arg(long, value_name = "NAME|FILE")]
     release: Option<String>,
+    /// Only this geolevel of the release (repeatable)
+    #[arg(long, value_name = "NAME", requires = "release", conflicts_with = "file")]
+    level: Vec<String>,
+    /// Which data sets are neighbors, in place of the release's own relation; add-remove for a file of queries
+    #[arg(long, value_enum)]
+    neighbors: Option<Relation>,
     /// The epsilon to keep at delta
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: String,
@@ -40,78 +52,186 @@ pub struct Args {
     /// Decimals of every sigma2
     #[arg(long, value_name = "D", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=12))]
     decimals: u32,
-    /// One JSON object
-    #[arg(long)]
-    json: bool,
+    /// Write the answer as a release, which --release reads
+    #[arg(long, value_name = "FILE.toml")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    form: FormArgs,
+}
+
+/// Which queries share the budget.
+struct Question {
+    epsilon: Epsilon,
+    delta: Delta,
+    neighbors: Neighbors,
+    /// The queries of a file, for a record that is added or removed.
+    given: Vec<QueryTarget>,
+    /// The release, where its queries are meant.
+    release: Option<Release>,
+    /// The queries, each with the counts that change between neighbors.
+    targets: Vec<QueryTarget>,
+}
+
+/// What was found.
+struct Found {
+    best: Allocation,
+    zcdp: Option<Allocation>,
+    /// No allocation has less weighted error.
+    bound: Rational,
+    /// 100 (found / bound - 1), rounded up: at most so far from optimal.
+    above: Option<Enclosure>,
+    /// The margin at 95 % of each query.
+    margins: Vec<i64>,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let epsilon: Epsilon = quantity("--epsilon", &args.epsilon)?;
-    let delta: Delta = quantity("--delta", &args.delta)?;
-    let targets = args.targets()?;
-    let found = allocate::allocate(&targets, &epsilon, &delta, args.decimals)?;
-    let bound = allocate::least_possible(&targets, &epsilon, &delta)?;
-    let zcdp = allocate::allocate_by_zcdp(&targets, &epsilon, &delta, args.decimals)?;
-    // 100 (found / bound - 1), rounded up: at most so far from optimal.
-    let above = found.error.upper_rational().filter(|_| bound > 0).map(|most| {
-        let ratio = most / &bound;
-        Enclosure::rational(&((ratio - 1_u32) * 100_u32), 64)
-    });
-    if args.json {
-        let query = |(k, target): (usize, &QueryTarget)| {
-            json!({
-                "name": target.name,
-                "count": target.count,
-                "weight": exact(&target.weight),
-                "least_sigma2": exact(&target.least),
-                "most_sigma2": target.most.as_ref().map_or(Value::Null, exact),
-                "sigma2": exact(&found.sigma2[k]),
-                "zcdp_sigma2": zcdp.as_ref().map_or(Value::Null, |zcdp| exact(&zcdp.sigma2[k])),
-            })
-        };
-        output::json(&json!({
-            "epsilon": exact(&epsilon),
-            "delta": exact(&delta),
-            "delta_reached": found.delta.to_json(),
-            "status": output::status(found.met),
-            "weighted_squared_error": found.error.to_json(),
-            "least_possible_weighted_squared_error": lower_json(&bound),
-            "at_most_percent_above_optimum": above.as_ref().map_or(Value::Null, upper_json),
-            "zcdp_weighted_squared_error": zcdp.as_ref().map_or(Value::Null, |zcdp| zcdp.error.to_json()),
-            "queries": targets.iter().enumerate().map(query).collect::<Vec<Value>>(),
-        }))?;
-        return Ok(Exit::Done);
+    let question = args.question()?;
+    let found = args.find(&question)?;
+    if let Some(path) = &args.out {
+        let release = question.allocated(&found.best);
+        release.write(path).context("--out")?;
     }
-    output::text(&format!("epsilon <= {} at delta = {}\n\n", exact_text(&epsilon), exact_text(&delta)))?;
-    let row = |(k, target): (usize, &QueryTarget)| {
-        vec![
-            target.name.clone(),
-            target.count.to_string(),
-            exact_text(&target.weight),
-            exact_text(&found.sigma2[k]),
-            zcdp.as_ref().map_or_else(|| "none".to_string(), |zcdp| exact_text(&zcdp.sigma2[k])),
-        ]
-    };
-    let rows: Vec<Vec<String>> = targets.iter().enumerate().map(row).collect();
-    output::table(&["", "counts", "weight", "sigma2", "by zCDP"], &rows)?;
-    output::text(&format!("\nweighted squared error {}", found.error.shown(8)))?;
-    match &zcdp {
-        Some(zcdp) => {
-            let less = output::percent_below(&found.error, &zcdp.error);
-            output::text(&format!("; allocated by zCDP (Bun-Steinke) {}: {less} less\n", zcdp.error.shown(8)))?;
-        }
-        None => output::text("; by zCDP (Bun-Steinke) no noise allowed keeps the promise\n")?,
+    let mut page = args.form.page();
+    let records: Vec<Value> = (0..question.targets.len()).map(|k| query_json(&question, &found, k)).collect();
+    page.object(json!({
+        "epsilon": exact(&question.epsilon),
+        "delta": exact(&question.delta),
+        "neighbors": question.neighbors.name(),
+        "delta_reached": found.best.delta.to_json(),
+        "status": output::status(found.best.met),
+        "weighted_squared_error": found.best.error.to_json(),
+        "least_possible_weighted_squared_error": lower_json(&found.bound),
+        "at_most_percent_above_optimum": found.above.as_ref().map_or(Value::Null, upper_json),
+        "zcdp_weighted_squared_error": found.zcdp.as_ref().map_or(Value::Null, |zcdp| zcdp.error.to_json()),
+        "queries": records,
+    }));
+    page.records(records);
+    put_tables(&mut page, &question, &found);
+    if let Some(path) = &args.out {
+        page.text(format!("written as a release to {}\n", path.display()));
     }
-    output::text(&format!("delta({}) = {} is proven\n", exact_text(&epsilon), found.delta.shown(6)))?;
-    match above {
-        Some(above) => output::text(&format!(
-            "no allocation within these bounds has less than {}: at most {} % above the optimum\n",
-            Enclosure::rational(&bound, 64).lower_text(8),
-            above.upper_text(3)
-        ))?,
-        None => output::text("no useful bound on the optimum: it needs every least_sigma2 to be 1/2 or more\n")?,
-    }
+    page.print()?;
     Ok(Exit::Done)
+}
+
+impl Args {
+    fn question(&self) -> Result<Question> {
+        let epsilon = quantity("--epsilon", &self.epsilon)?;
+        let delta = quantity("--delta", &self.delta)?;
+        let relation = self.neighbors.map(Neighbors::from);
+        if let Some(name) = &self.release {
+            let release = Release::find(name).context("--release")?.only(&self.level).context("--level")?;
+            let neighbors = relation.unwrap_or(release.neighbors);
+            let targets = release.query_targets(Some(neighbors)).context("--release")?;
+            return Ok(Question { epsilon, delta, neighbors, given: Vec::new(), release: Some(release), targets });
+        }
+        let Some(path) = &self.file else { bail!("give a FILE of queries or --release NAME") };
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+        let given = query_targets::parse(&text, &name)?;
+        let neighbors = relation.unwrap_or(Neighbors::AddRemove);
+        let targets = query_targets::under(given.clone(), neighbors);
+        Ok(Question { epsilon, delta, neighbors, given, release: None, targets })
+    }
+
+    fn find(&self, question: &Question) -> Result<Found> {
+        let Question { targets, epsilon, delta, .. } = question;
+        let best = allocate::allocate(targets, epsilon, delta, self.decimals)?;
+        let bound = allocate::least_possible(targets, epsilon, delta)?;
+        let zcdp = allocate::allocate_by_zcdp(targets, epsilon, delta, self.decimals)?;
+        let above = best.error.upper_rational().filter(|_| bound > 0).map(|most| {
+            let ratio = most / &bound;
+            Enclosure::rational(&((ratio - 1_u32) * 100_u32), 64)
+        });
+        let margin = |sigma2: &Rational| {
+            // All but 2.5 % on each side.
+            Ok(DiscreteGaussian::new(sigma2.clone())?.quantile(&Rational::from((39, 40)))?)
+        };
+        let margins = best.sigma2.par_iter().map(margin).collect::<Result<_>>()?;
+        Ok(Found { best, zcdp, bound, above, margins })
+    }
+}
+
+impl Question {
+    /// The release with the noise that was found.
+    fn allocated(&self, found: &Allocation) -> Release {
+        let (epsilon, delta) = (exact_text(&self.epsilon), exact_text(&self.delta));
+        let of = |name: &str| format!("{name}, allocated for epsilon <= {epsilon} at delta = {delta}");
+        let source = format!(
+            "assay allocate {}: the least weighted squared error that was found under the exact account",
+            env!("CARGO_PKG_VERSION")
+        );
+        match &self.release {
+            Some(release) => {
+                let name = format!("{}-allocated", release.name);
+                release.with_sigma2(&found.sigma2, self.neighbors, [&name, &of(&release.title), &source])
+            }
+            None => {
+                let about = ["allocated", &of("Queries of a file"), &source];
+                query_targets::release_of(&self.given, &found.sigma2, self.neighbors, about)
+            }
+        }
+    }
+}
+
+fn query_json(question: &Question, found: &Found, k: usize) -> Value {
+    let target = &question.targets[k];
+    json!({
+        "name": target.name,
+        "count": target.count,
+        "sensitivity": target.shift,
+        "weight": exact(&target.weight),
+        "least_sigma2": exact(&target.least),
+        "most_sigma2": target.most.as_ref().map_or(Value::Null, exact),
+        "sigma2": exact(&found.best.sigma2[k]),
+        "margin_95": found.margins[k],
+        "zcdp_sigma2": found.zcdp.as_ref().map_or(Value::Null, |zcdp| exact(&zcdp.sigma2[k])),
+    })
+}
+
+fn put_tables(page: &mut Page, question: &Question, found: &Found) {
+    let (epsilon, delta) = (exact_text(&question.epsilon), exact_text(&question.delta));
+    page.text(format!("epsilon <= {epsilon} at delta = {delta}, {} neighbors\n\n", question.neighbors.name()));
+    let shifted = question.targets.iter().any(|target| target.shift != 1);
+    let row = |(k, target): (usize, &QueryTarget)| {
+        let mut cells = vec![target.name.clone(), target.count.to_string()];
+        cells.extend(shifted.then(|| target.shift.to_string()));
+        cells.extend([
+            exact_text(&target.weight),
+            exact_text(&found.best.sigma2[k]),
+            found.margins[k].to_string(),
+            found.zcdp.as_ref().map_or_else(|| "none".to_string(), |zcdp| exact_text(&zcdp.sigma2[k])),
+        ]);
+        cells
+    };
+    let mut heading = vec!["", "counts"];
+    heading.extend(shifted.then_some("shift"));
+    heading.extend(["weight", "sigma2", "95 % margin", "sigma2 by zCDP (Bun-Steinke)"]);
+    page.table(&heading, question.targets.iter().enumerate().map(row).collect());
+    let error = &found.best.error;
+    page.text(format!("\nweighted squared error {}", error.shown(8)));
+    page.text(match &found.zcdp {
+        Some(zcdp) => {
+            let less = output::percent_below(error, &zcdp.error);
+            format!("; allocated by zCDP (Bun-Steinke) {}: {less} less\n", zcdp.error.shown(8))
+        }
+        None => "; by zCDP (Bun-Steinke) no noise allowed keeps the promise\n".to_string(),
+    });
+    page.text(format!("delta({epsilon}) = {} is proven\n", found.best.delta.shown(6)));
+    page.text(match &found.above {
+        Some(above) => format!(
+            "no allocation within these bounds has less than {}: at most {} % above the optimum\n",
+            Enclosure::rational(&found.bound, 64).lower_text(8),
+            above.upper_text(3)
+        ),
+        None => "no useful bound on the optimum: it needs every least_sigma2 to be 1/2 or more\n".to_string(),
+    });
+    if question.release.as_ref().is_some_and(|release| release.paths.is_some()) {
+        page.text(
+            "All levels are composed, as on a block path that drops none; on other paths the rho of a dropped level moves, and is \
+             not part of this promise.\n",
+        );
+    }
 }
 
 /// An exact number rounded down to a JSON number.
@@ -122,16 +242,4 @@ fn lower_json(value: &Rational) -> Value {
 fn upper_json(value: &Enclosure) -> Value {
     let top = rug::Float::with_val_round(64, value.upper(), Round::Up).0;
     Enclosure::new(top.clone(), top).to_json()["upper"].clone()
-}
-
-impl Args {
-    fn targets(&self) -> Result<Vec<QueryTarget>> {
-        if let Some(name) = &self.release {
-            return Release::find(name).and_then(|release| release.query_targets(None)).context("--release");
-        }
-        let Some(path) = &self.file else { bail!("give a FILE of queries or --release NAME") };
-        let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-        Ok(query_targets::parse(&text, &name)?)
-    }
 }

@@ -10,6 +10,7 @@ use dp_assay::{
         Account, Composition, Delta, Epsilon, crossing,
         promise::{self, Calibrated, GridOf, Promise},
     },
+    release::subject::{QueryPart, SINGLES},
 };
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
@@ -17,6 +18,7 @@ use rug::{Integer, Rational, ops::Pow};
 use self::answer::Row;
 use super::{
     Exit, number, quantity,
+    queries::{self, CalibratedQuery},
     subject::{Format, Resolved, Subject},
 };
 
@@ -50,6 +52,9 @@ pub struct Args {
     /// One factor on all noise, for everything composed
     #[arg(long)]
     scale_all: bool,
+    /// Also a row for each query: its share of rho, its noise before and after, and its own epsilon
+    #[arg(long)]
+    queries: bool,
     /// Also say at which delta the calibrated noise is within the published zCDP curve, from 1e-40 to 1
     #[arg(long)]
     crossings: bool,
@@ -77,11 +82,16 @@ pub fn run(args: &Args) -> Result<Exit> {
             })
             .collect::<Result<Vec<Row>>>()?
     };
-    if args.format.json {
-        args.print_json(&subject, &promise, &rows)?;
-    } else {
-        args.print_table(&subject, &promise, &rows, decimals)?;
+    let queries = if args.queries { args.queries(&subject, &promise, &rows)? } else { Vec::new() };
+    let mut page = args.format.page();
+    args.put_data(&mut page, &subject, &promise, &rows, &queries)?;
+    args.put_tables(&mut page, &subject, &promise, &rows, decimals)?;
+    if !queries.is_empty() {
+        page.text("\n");
+        let rows = queries.iter().map(|query| query.cells(args.format.shown())).collect();
+        page.table_of_pairs(&CalibratedQuery::HEADING, rows);
     }
+    page.print()?;
     Ok(Exit::Done)
 }
 
@@ -128,6 +138,16 @@ impl Args {
     fn shown_delta(&self, promise: &Promise) -> Result<Delta> {
         let given: Option<Delta> = self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
         Ok(given.unwrap_or_else(|| promise.delta().clone()))
+    }
+
+    /// Every query with the factor of its level, or of everything.
+    fn queries(&self, subject: &Resolved, promise: &Promise, rows: &[Row]) -> Result<Vec<CalibratedQuery>> {
+        let factor = |query: &QueryPart| {
+            let level = query.level.as_deref().unwrap_or(SINGLES);
+            let row = rows.iter().find(|row| row.name == level).or(rows.first().filter(|_| rows.len() == 1));
+            row.map(|row| &row.factor)
+        };
+        queries::calibrated(subject, factor, &self.shown_delta(promise)?, self.format.digits)
     }
 
     /// The least noise of one part; `whole` is what its variances are read from.

@@ -1,23 +1,24 @@
-//! `assay compare`: every accountant side by side.
+//! `assay compare`: every accountant side by side, of one release or of several.
+
+mod accountants;
+mod side_by_side;
 
 use anyhow::Result;
-use dp_assay::{
-    account::{
-        Account, Delta,
-        conversions::{self, GaussianProfile},
-    },
-    numeric::Enclosure,
-};
+use dp_assay::account::Delta;
 use serde_json::json;
 
+use self::accountants::Accountants;
 use super::{
     Exit,
-    output::{self, enclosure, exact_text},
+    output::{self, exact_text},
     quantity,
     subject::{Format, Subject},
 };
 
-/// Every accountant side by side: exact, zCDP, RDP, GDP, pure DP
+/// Every accountant side by side: exact, RDP, zCDP by two conversions, GDP, pure DP; for one release or several
+///
+/// With --release given more than once, all releases side by side: every accountant, and what each level spends and has as its
+/// exact epsilon.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -29,84 +30,27 @@ pub struct Args {
     format: Format,
 }
 
-/// An accountant's answer; `None` if it is infinite.
-struct Row {
-    name: &'static str,
-    epsilon: Option<Enclosure>,
-    is_bound: bool,
-    note: String,
-}
-
 pub fn run(args: &Args) -> Result<Exit> {
     let delta: Delta = quantity("--delta", &args.delta)?;
-    let subject = args.subject.resolve()?;
-    let (total, digits) = (&subject.total, args.format.digits);
-    let row = |name, epsilon, is_bound, note: &str| Row { name, epsilon, is_bound, note: note.to_string() };
-    let exact = subject.whole.epsilon(&delta, digits)?;
-    let exact_epsilon = exact.value.clone();
-    let renyi = conversions::renyi_epsilon(total, &delta)?;
-    let optimal = conversions::zcdp_epsilon_optimal(total.rho(), &delta)?;
-    let order = |order: f64| format!("best order alpha = {order:.4}");
-    let rows = [
-        row("exact", Some(exact_epsilon.clone()), true, "the privacy profile itself"),
-        row("RDP", Some(renyi.epsilon), true, &order(renyi.order)),
-        row("zCDP (optimal order)", Some(optimal.epsilon), true, &order(optimal.order)),
-        row(
-            "zCDP (Bun-Steinke)",
-            Some(conversions::zcdp_epsilon(total.rho(), &delta, digits)),
-            true,
-            "rho + 2 sqrt(rho ln(1/delta)), as the bureau published",
-        ),
-        row(
-            "GDP",
-            Some(GaussianProfile::new(total.rho().clone()).epsilon(&delta, digits)?),
-            false,
-            "continuous noise of the same rho: an approximation for integers",
-        ),
-        match total.pure_epsilon() {
-            Some(epsilon) => {
-                row("pure DP", Some(Enclosure::rational(&epsilon, 100)), true, "the largest loss, at delta = 0")
-            }
-            None => row("pure DP", None, true, "the loss of Gaussian noise is unbounded"),
-        },
-    ];
-    if args.format.json {
-        let accountants: Vec<_> = (rows.iter())
-            .map(|row| {
-                json!({ "name": row.name, "epsilon": enclosure(row.epsilon.as_ref()), "is_bound": row.is_bound, "note": row.note })
-            })
-            .collect();
-        output::json(&json!({
-            "delta": output::exact(&delta),
-            "rho": output::exact(total.rho()),
-            "neighbors": subject.neighbors.name(),
-            "accountants": accountants,
-            "status": exact.status(),
-        }))?;
-        return Ok(Exit::Done);
-    }
-    output::text(&format!(
-        "{}\n{} neighbors, delta = {}\n\n",
-        subject.title,
-        subject.neighbors.name(),
-        exact_text(&delta)
-    ))?;
-    let rows: Vec<Vec<String>> = (rows.iter())
-        .map(|row| {
-            let over = row.epsilon.as_ref().map_or_else(String::new, |epsilon| {
-                let percent = 100.0 * (epsilon.approximate() / exact_epsilon.approximate() - 1.0);
-                format!("{percent:+.2} %")
-            });
-            vec![
-                row.name.to_string(),
-                row.epsilon.as_ref().map_or_else(|| "infinite".to_string(), |epsilon| epsilon.shown(10)),
-                over,
-                if row.is_bound { "yes" } else { "no" }.to_string(),
-                row.note.clone(),
-            ]
-        })
-        .collect();
-    output::table(&["accountant", "epsilon", "over exact", "a bound", "note"], &rows)?;
-    output::say_wider([("exact", &exact)])?;
+    let digits = args.format.digits;
+    let subjects = args.subject.resolve_each()?;
+    let [(_, subject)] = &subjects[..] else {
+        return side_by_side::run(&subjects, &delta, &args.format);
+    };
+    let accountants = Accountants::of(subject, &delta, digits)?;
+    let mut page = args.format.page();
+    page.object(json!({
+        "delta": output::exact(&delta),
+        "rho": output::exact(subject.total.rho()),
+        "neighbors": subject.neighbors.name(),
+        "accountants": accountants.json(),
+        "status": accountants.exact.status(),
+    }));
+    page.records(accountants.json());
+    let (title, relation) = (&subject.title, subject.neighbors.name());
+    page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n", exact_text(&delta)));
+    page.table(&["accountant", "epsilon", "over exact", "a bound", "note"], accountants.cells());
+    page.say_wider([("exact", &accountants.exact)]);
+    page.print()?;
     Ok(Exit::Done)
 }

@@ -1,14 +1,20 @@
 //! `assay curve`: the privacy profile over a range of epsilon.
 
-use anyhow::{Result, bail};
-use dp_assay::account::{Account, Epsilon};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use dp_assay::{
+    account::{Account, Epsilon, Point},
+    chart::{Figure, curves},
+    numeric::Enclosure,
+};
 use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
     Exit,
-    output::{self, ends, exact, exact_text, json_number},
-    quantity,
+    output::{ends, exact, exact_text, json_number},
+    page, quantity,
     subject::{Format, Subject},
 };
 
@@ -29,8 +35,11 @@ pub struct Args {
     #[command(flatten)]
     format: Format,
     /// Comma-separated values
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "format"])]
     csv: bool,
+    /// Also draw the curve, beside what zCDP implies, as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
 }
 
 /// `points` equidistant exact numbers from `from` to `to`.
@@ -54,25 +63,34 @@ pub fn run(args: &Args) -> Result<Exit> {
         })
         .collect();
     let status = || curve.iter().map(|point| point.delta.status());
-    const COLUMNS: [&str; 4] = ["epsilon", "delta_lower", "delta_upper", "zcdp_delta"];
-    if args.csv {
-        let with_status = |(row, status): ([String; 4], &str)| [&row[..], &[status.to_string()]].concat();
-        output::csv(&[&COLUMNS[..], &["status"]].concat(), rows.into_iter().zip(status()).map(with_status))?;
-    } else if args.format.json {
-        let mut object = json!({ "neighbors": subject.neighbors.name(), "rho": exact(subject.total.rho()) });
-        for (k, column) in COLUMNS.iter().enumerate() {
-            object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
-        }
-        object["status"] = status().collect::<Value>();
-        if subject.worst().is_some() {
-            let numbers = |pair: Option<(usize, usize)>| json!(pair.map(|(p, q)| (p + 1, q + 1)));
-            object["worst_pair"] = curve.iter().map(|point| numbers(point.delta.pair())).collect::<Value>();
-        }
-        output::json(&object)?;
-    } else {
-        output::text(&format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()))?;
-        output::table(&COLUMNS, &rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>())?;
-        output::say_wider(rows.iter().map(|row| row[0].as_str()).zip(curve.iter().map(|point| &point.delta)))?;
+    let mut page = args.format.page_or_csv(args.csv);
+    let mut object = json!({ "neighbors": subject.neighbors.name(), "rho": exact(subject.total.rho()) });
+    for (k, column) in COLUMNS.iter().enumerate() {
+        object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
     }
+    object["status"] = status().collect::<Value>();
+    if subject.worst().is_some() {
+        let numbers = |pair: Option<(usize, usize)>| json!(pair.map(|(p, q)| (p + 1, q + 1)));
+        object["worst_pair"] = curve.iter().map(|point| numbers(point.delta.pair())).collect::<Value>();
+    }
+    page.object(object);
+    page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
+    page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));
+    page.table(&COLUMNS, rows.iter().map(|row| row.to_vec()).collect());
+    page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(curve.iter().map(|point| &point.delta)));
+    if let Some(path) = &args.svg {
+        draw(&subject.title, &curve).write_svg(path).context("--svg")?;
+    }
+    page.print()?;
     Ok(Exit::Done)
+}
+
+const COLUMNS: [&str; 4] = ["epsilon", "delta_lower", "delta_upper", "zcdp_delta"];
+
+/// The curve as a figure. What is drawn are approximations; the answer itself is what is printed.
+fn draw(title: &str, curve: &[Point]) -> Figure {
+    let line = |delta: fn(&Point) -> &Enclosure| {
+        curve.iter().map(|point| (point.epsilon.to_f64(), delta(point).approximate())).collect()
+    };
+    curves::profile(title, line(|point| &point.delta.value), line(|point| &point.zcdp_delta))
 }

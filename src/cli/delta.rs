@@ -34,39 +34,40 @@ pub fn run(args: &Args) -> Result<Exit> {
     let pair = subject.deciding_pair(&exact_delta);
     let zcdp = conversions::zcdp_delta(total.rho(), &epsilon, digits);
     let gdp = GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits);
-    if args.format.json {
-        output::json(&json!({
-            "delta": exact_delta.value.to_json(),
-            "epsilon": exact(&epsilon),
-            "rho": exact(total.rho()),
-            "rho_exact": total.rho().to_string(),
-            "zcdp_delta": zcdp.to_json(),
-            "gdp_delta": gdp.to_json(),
-            "neighbors": subject.neighbors.name(),
-            "status": exact_delta.status(),
-            "worst_pair": pair,
-        }))?;
-        return Ok(Exit::Done);
-    }
+    let mut page = args.format.page();
+    let object = json!({
+        "delta": exact_delta.value.to_json(),
+        "epsilon": exact(&epsilon),
+        "rho": exact(total.rho()),
+        "rho_exact": total.rho().to_string(),
+        "zcdp_delta": zcdp.to_json(),
+        "gdp_delta": gdp.to_json(),
+        "neighbors": subject.neighbors.name(),
+        "status": exact_delta.status(),
+        "worst_pair": pair,
+    });
+    page.records([object.clone()]);
+    page.object(object);
     let (lower, upper) = output::ends(&exact_delta.value);
-    output::text(&format!(
+    page.text(format!(
         "{}\n{} neighbors, epsilon = {}\n\n",
         subject.title,
         subject.neighbors.name(),
         exact_text(&epsilon)
-    ))?;
-    output::table(
+    ));
+    page.table(
         &["", "delta", ""],
-        &[
+        vec![
             vec!["exact, at least".into(), lower, String::new()],
             vec!["exact, at most".into(), upper, String::new()],
             vec!["zCDP (Bun-Steinke)".into(), zcdp.shown(6), "a bound".into()],
             vec!["continuous Gaussian of the same rho".into(), gdp.shown(6), "an approximation".into()],
         ],
-    )?;
+    );
     if let Some(pair) = pair {
-        output::text(&format!("\nThe exact delta is that of {pair}.\n"))?;
+        page.text(format!("\nThe exact delta is that of {pair}.\n"));
     }
-    output::say_wider([("the exact delta", &exact_delta)])?;
+    page.say_wider([("the exact delta", &exact_delta)]);
+    page.print()?;
     Ok(Exit::Done)
 }

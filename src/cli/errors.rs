@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::{
     Exit, number,
     output::{self, exact, exact_text},
+    page::FormArgs,
 };
 
 /// Expected errors, bias and 95 % margin of published counts, with and without clamping at zero, exactly
@@ -35,9 +36,8 @@ pub struct Args {
     /// Enclosures of relative width at most 10^-D
     #[arg(long, value_name = "D", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100))]
     digits: u32,
-    /// One JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 const BITS: u32 = 200;
@@ -58,28 +58,24 @@ pub fn run(args: &Args) -> Result<Exit> {
     let counts = args.counts()?;
     let rows: Vec<Row> = noises.iter().map(|noise| args.row(noise, &counts)).collect::<Result<_>>()?;
     let total: u64 = counts.values().sum();
-    if args.json {
-        let first = &rows[0];
-        output::json(&json!({
-            "counts": total,
-            "noise": rows.iter().map(|row| row.json(first)).collect::<Vec<Value>>(),
-        }))?;
-        return Ok(Exit::Done);
-    }
+    let mut page = args.form.page();
+    let noise: Vec<Value> = rows.iter().map(|row| row.json(&rows[0])).collect();
+    page.object(json!({ "counts": total, "noise": noise }));
+    page.records(noise);
     let what = match (args.count, &args.column) {
         (Some(count), _) => format!("a true count of {count}"),
         (_, column) => {
             format!("the mean over {total} true counts of column {:?}", column.as_deref().unwrap_or_default())
         }
     };
-    output::text(&format!("published y + X, or max(0, y + X), for {what}\n\n"))?;
+    page.text(format!("published y + X, or max(0, y + X), for {what}\n\n"));
     let digits = args.digits.min(12) as usize;
     let cells: Vec<Vec<String>> = rows.iter().map(|row| row.cells(digits)).collect();
-    output::table(&["sigma2", "MSE", "MAE", "MSE cut", "MAE cut", "bias cut", "95 % margin", "cut"], &cells)?;
+    page.table(&["sigma2", "MSE", "MAE", "MSE cut", "MAE cut", "bias cut", "95 % margin", "cut"], cells);
     for row in &rows[1..] {
         let lower = |own: &Enclosure, first: &Enclosure| format!("{} %", reduction(own, first).shown(6));
         let first = &rows[0];
-        output::text(&format!(
+        page.text(format!(
             "\nsigma2 {} instead of {}: MSE lower by {}, MAE by {}; cut at zero, MSE by {}, MAE by {}\n",
             exact_text(&row.sigma2),
             exact_text(&first.sigma2),
@@ -87,8 +83,9 @@ pub fn run(args: &Args) -> Result<Exit> {
             lower(&row.errors.plain.absolute, &first.errors.plain.absolute),
             lower(&row.errors.clamped.squared, &first.errors.clamped.squared),
             lower(&row.errors.clamped.absolute, &first.errors.clamped.absolute),
-        ))?;
+        ));
     }
+    page.print()?;
     Ok(Exit::Done)
 }
 

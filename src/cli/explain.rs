@@ -43,9 +43,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let proof = subject.whole.delta(&at, digits)?;
     let how = proof.method.contour();
     let step = loss.step();
-    if args.format.json {
-        let upper = |error: fn(&ContourProof) -> &Float| how.map(|how| output::json_number(&bound(error(how))));
-        output::json(&json!({
+    let mut page = args.format.page();
+    let upper_of = |error: fn(&ContourProof) -> &Float| how.map(|how| output::json_number(&bound(error(how))));
+    let object = json!({
             "epsilon": epsilon.value.to_json(),
             "delta": exact(&delta),
             "rho": exact(total.rho()),
@@ -63,14 +63,14 @@ pub fn run(args: &Args) -> Result<Exit> {
             "evaluated_nodes": how.map(|how| how.evaluated_nodes),
             "side_lobes": how.map(|how| how.side_lobes),
             "bits": how.map(|how| how.bits),
-            "alias_error_upper": upper(|how| &how.alias_error),
-            "truncation_error_upper": upper(|how| &how.truncation_error),
-            "rounding_error_upper": upper(|how| &how.rounding_error),
+            "alias_error_upper": upper_of(|how| &how.alias_error),
+            "truncation_error_upper": upper_of(|how| &how.truncation_error),
+            "rounding_error_upper": upper_of(|how| &how.rounding_error),
             "status": epsilon.status(),
             "worst_pair": pair,
-        }))?;
-        return Ok(Exit::Done);
-    }
+    });
+    page.records([object.clone()]);
+    page.object(object);
     let lattice = step.map_or_else(
         || "The privacy loss has a density: some noise is continuous.".to_string(),
         |step| format!("The privacy loss lies on a lattice of step h = {} nats.", short(step)),
@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let lattice =
         pair.map_or(lattice.clone(), |pair| format!("{lattice}\n  The worst of all block paths at once: {pair}."));
     let (delta_lower, delta_upper) = ends(&proof.value);
-    output::text(&format!(
+    page.text(format!(
         "{title}
 {neighbors} neighbors, delta = {delta}
 
@@ -99,8 +99,9 @@ The proof at the upper end
         delta = exact_text(&delta),
         rho = short(total.rho()),
         proof = how.map_or_else(|| format!("  {}\n", proof.method), by_contour),
-    ))?;
-    output::say_wider([("epsilon", &epsilon)])?;
+    ));
+    page.say_wider([("epsilon", &epsilon)]);
+    page.print()?;
     Ok(Exit::Done)
 }
 

@@ -10,7 +10,10 @@ use dp_assay::{
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Exit, output};
+use super::{
+    Exit,
+    page::{FormArgs, Page},
+};
 
 /// Draw published tables and figures again: CSV and SVG
 ///
@@ -29,9 +32,8 @@ pub struct Args {
     /// List the figures and write nothing
     #[arg(long)]
     list: bool,
-    /// One JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -60,21 +62,22 @@ pub fn run(args: &Args) -> Result<Exit> {
         };
         rows.push((name, item, outcome));
     }
-    if args.json {
-        let objects = rows.iter().map(|(name, item, outcome)| match outcome {
-            Outcome::Written(files) => json!({ "name": name, "about": item.about, "files": files }),
-            Outcome::NeedsData(needed) => json!({ "name": name, "about": item.about, "needs_data": needed }),
-        });
-        output::json(&json!({ "figures": objects.collect::<Value>() }))?;
-    } else if args.names.is_empty() {
-        print_summary(args, &rows)?;
+    let objects = rows.iter().map(|(name, item, outcome)| match outcome {
+        Outcome::Written(files) => json!({ "name": name, "about": item.about, "files": files }),
+        Outcome::NeedsData(needed) => json!({ "name": name, "about": item.about, "needs_data": needed }),
+    });
+    let mut page = args.form.page();
+    page.object(json!({ "figures": objects.collect::<Value>() }));
+    if args.names.is_empty() {
+        put_summary(&mut page, args, &rows);
     } else {
         let cells = rows.into_iter().map(|(name, item, outcome)| match outcome {
             Outcome::Written([csv, _]) => vec![name, csv, item.about.to_string()],
             Outcome::NeedsData(needed) => vec![name, "needs-data".to_string(), needed],
         });
-        output::columns(&["name", "written (an SVG beside it)", "what it shows"], &cells.collect::<Vec<_>>())?;
+        page.columns(&["name", "written (an SVG beside it)", "what it shows"], cells.collect());
     }
+    page.print()?;
     Ok(Exit::Done)
 }
 
@@ -87,34 +90,32 @@ enum Outcome {
 }
 
 /// A line for each paper, and one for each figure that could not be drawn.
-fn print_summary(args: &Args, rows: &[(String, &Item, Outcome)]) -> Result<()> {
+fn put_summary(page: &mut Page, args: &Args, rows: &[(String, &Item, Outcome)]) {
     let cells: Vec<Vec<String>> = (rows.chunk_by(|one, next| one.1.paper == next.1.paper))
         .map(|paper| {
             let written = paper.iter().filter(|row| matches!(row.2, Outcome::Written(_))).count();
             vec![paper[0].1.paper.to_string(), written.to_string(), (paper.len() - written).to_string()]
         })
         .collect();
-    output::table(&["paper", "drawn", "need data"], &cells)?;
+    page.table(&["paper", "drawn", "need data"], cells);
     for (name, _, outcome) in rows {
         if let Outcome::NeedsData(needed) = outcome {
-            output::text(&format!("\n{name} needs {needed}\n"))?;
+            page.text(format!("\n{name} needs {needed}\n"));
         }
     }
-    output::text(&format!(
+    page.text(format!(
         "\nin {}, each as CSV with an SVG beside it; `assay figures --list` says what they show\n",
         args.out.display()
-    ))
+    ));
 }
 
 fn list(args: &Args, items: &[Item]) -> Result<Exit> {
-    if args.json {
-        let list: Value =
-            items.iter().map(|i| json!({ "name": format!("{}/{}", i.paper, i.name), "about": i.about })).collect();
-        output::json(&json!({ "figures": list }))?;
-    } else {
-        let rows: Vec<Vec<String>> =
-            items.iter().map(|item| vec![format!("{}/{}", item.paper, item.name), item.about.to_string()]).collect();
-        output::columns(&["name", "what it shows"], &rows)?;
-    }
+    let list: Value =
+        items.iter().map(|i| json!({ "name": format!("{}/{}", i.paper, i.name), "about": i.about })).collect();
+    let rows = items.iter().map(|item| vec![format!("{}/{}", item.paper, item.name), item.about.to_string()]);
+    let mut page = args.form.page();
+    page.object(json!({ "figures": list }));
+    page.columns(&["name", "what it shows"], rows.collect());
+    page.print()?;
     Ok(Exit::Done)
 }

@@ -60,7 +60,8 @@ pub const GROUPS: &[Group] = &[
         title: "Releases and mechanisms",
         shown: "spine",
         entries: &[
-            entry("releases", "assay releases"),
+            entry("releases", "assay releases --new"),
+            entry("schema", "assay schema pl94-persons-us"),
             entry("spine", "assay spine --blocks blocks.csv --plan plan.toml --out spine --delta 1e-10"),
             entry(
                 "measure",

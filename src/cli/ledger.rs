@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::{
     Exit,
     output::{self, exact, exact_text},
+    page::Page,
     quantity,
     subject::Format,
 };
@@ -79,8 +80,8 @@ impl Account<'_> {
         })
     }
 
-    fn print(&self, digits: usize) -> Result<()> {
-        output::text(&format!("{}, {} neighbors\n", self.population.name, self.population.neighbors.name()))?;
+    fn put(&self, page: &mut Page, digits: usize) {
+        page.text(format!("{}, {} neighbors\n", self.population.name, self.population.neighbors.name()));
         let row = |name: String, balance: &Balance| {
             let epsilon = balance.epsilon.as_ref().map(|epsilon| &epsilon.value);
             vec![
@@ -106,16 +107,29 @@ impl Account<'_> {
             bound[2] = "-".to_string();
             rows.push(bound);
         }
-        output::table(&["  release", "rho", "epsilon", "zCDP (best order)", "lower by"], &rows)?;
+        page.table(&["  release", "rho", "epsilon", "zCDP (best order)", "lower by"], rows);
         let converted = self.converted();
         if !converted.is_empty() {
-            output::text(&format!(
+            page.text(format!(
                 "  Counted twice, for the record that leaves and the one that enters: {}, whose own guarantee is about a \
                  record more or less.\n",
                 converted.join(", ")
-            ))?;
+            ));
         }
-        output::text("\n")
+        page.text("\n");
+    }
+
+    /// A record for each release, and one for all of them composed.
+    fn records(&self) -> Vec<Value> {
+        let object = self.json();
+        let releases = object["releases"].as_array().into_iter().flatten().cloned();
+        let all = [("all composed", &object["composed"]), ("all, by zCDP alone", &object["zcdp_total"])]
+            .map(|(name, balance)| output::named(name, balance.clone()));
+        let population = |mut record: Value| {
+            record["population"] = json!(self.population.name);
+            record
+        };
+        releases.chain(all).map(population).collect()
     }
 }
 
@@ -144,20 +158,19 @@ pub fn run(args: &Args) -> Result<Exit> {
         file.populations.iter().map(|population| Account::of(population, &delta, digits)).collect::<Result<_>>()?;
     let both = accounts.iter().fold(Rational::new(), |sum, account| sum + &*account.total.rho);
     let everything = dp_assay::account::conversions::zcdp_epsilon_optimal(&Rho::new(both.clone())?, &delta)?.epsilon;
-    if args.format.json {
-        output::json(&json!({
-            "ledger": file.name,
-            "title": file.title,
-            "rule": file.rule,
-            "delta": exact(&delta),
-            "populations": accounts.iter().map(Account::json).collect::<Vec<_>>(),
-            "all_populations": { "rho": exact(&both), "zcdp_epsilon": everything.to_json() },
-        }))?;
-        return Ok(Exit::Done);
-    }
-    output::text(&format!("{}: {}\ndelta = {}\n\n", file.name, file.title, exact_text(&delta)))?;
+    let mut page = args.format.page();
+    page.object(json!({
+        "ledger": file.name,
+        "title": file.title,
+        "rule": file.rule,
+        "delta": exact(&delta),
+        "populations": accounts.iter().map(Account::json).collect::<Vec<_>>(),
+        "all_populations": { "rho": exact(&both), "zcdp_epsilon": everything.to_json() },
+    }));
+    page.records(accounts.iter().flat_map(Account::records));
+    page.text(format!("{}: {}\ndelta = {}\n\n", file.name, file.title, exact_text(&delta)));
     for account in &accounts {
-        account.print(digits.min(40) as usize)?;
+        account.put(&mut page, args.format.shown());
     }
     if accounts.len() > 1 {
         let rho = Enclosure::rational(&both, 64).shown(6);
@@ -165,16 +178,17 @@ pub fn run(args: &Args) -> Result<Exit> {
             "All populations together, by zCDP (best order): rho = {rho}, epsilon <= {}.\n\n",
             everything.shown(6)
         );
-        output::text(&line)?;
+        page.text(line);
     }
-    output::text(&format!(
+    page.text(format!(
         "{}\n\nepsilon is certified, the worst over all combinations of block paths; zCDP (best order): the \
          smallest epsilon over all Renyi orders, from rho alone.\n",
         file.rule.trim()
-    ))?;
+    ));
     let met = accounts.iter().flat_map(|account| account.each.iter().chain([&account.composed]));
     if met.filter_map(|balance| balance.epsilon.as_ref()).any(|epsilon| !epsilon.met) {
-        output::text("Some enclosures are wider than asked; --json gives both ends.\n")?;
+        page.text("Some enclosures are wider than asked; --json gives both ends.\n");
     }
+    page.print()?;
     Ok(Exit::Done)
 }

@@ -20,9 +20,12 @@ mod mechanism;
 mod nmf;
 mod noise;
 mod output;
+mod page;
+mod queries;
 mod releases;
 mod risk;
 mod sample;
+mod schema;
 mod simulate;
 mod spine;
 mod subject;
@@ -62,6 +65,7 @@ enum Command {
     Errors(errors::Args),
     Simulate(simulate::Args),
     Releases(releases::Args),
+    Schema(schema::Args),
     Spine(spine::Args),
     Measure(measure::Args),
     Estimate(estimate::Args),
@@ -105,6 +109,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Errors(args) => errors::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Releases(args) => releases::run(&args),
+        Command::Schema(args) => schema::run(&args),
         Command::Spine(args) => spine::run(&args),
         Command::Measure(args) => measure::run(&args),
         Command::Estimate(args) => estimate::run(&args),

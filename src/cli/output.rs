@@ -3,10 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use dp_assay::{
-    account::Answer,
-    numeric::{Enclosure, rational},
-};
+use dp_assay::numeric::{Enclosure, rational};
 use rug::{Float, Rational, float::Round};
 use serde_json::{Value, json};
 
@@ -28,12 +25,8 @@ pub fn table(heading: &[&str], rows: &[Vec<String>]) -> Result<()> {
     aligned(heading, rows, |column| column > 0)
 }
 
-/// The same for words: every column is set left.
-pub fn columns(heading: &[&str], rows: &[Vec<String>]) -> Result<()> {
-    aligned(heading, rows, |_| false)
-}
-
-fn aligned(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> Result<()> {
+/// The same where `right` says which columns are set right.
+pub fn aligned(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> Result<()> {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
         cells.chain([heading[column].chars().count()]).max().unwrap_or(0)
@@ -117,16 +110,18 @@ pub fn enclosure(value: Option<&Enclosure>) -> Value {
     value.map_or(Value::Null, Enclosure::to_json)
 }
 
+/// An object with a name before its own keys.
+pub fn named(name: &str, keys: Value) -> Value {
+    let mut named = json!({ "name": name });
+    if let (Some(named), Value::Object(keys)) = (named.as_object_mut(), keys) {
+        named.extend(keys);
+    }
+    named
+}
+
 /// Gives an answer its levels: each with a name before its own keys; none where there are no levels.
 pub fn add_levels<'a>(answer: &mut Value, levels: impl Iterator<Item = (&'a str, Value)>) {
-    let named = levels.map(|(name, keys)| {
-        let mut level = json!({ "name": name });
-        if let (Some(level), Value::Object(keys)) = (level.as_object_mut(), keys) {
-            level.extend(keys);
-        }
-        level
-    });
-    let named: Vec<Value> = named.collect();
+    let named: Vec<Value> = levels.map(|(name, keys)| named(name, keys)).collect();
     if !named.is_empty() {
         answer["levels"] = named.into();
     }
@@ -140,14 +135,4 @@ pub fn percent_below(value: &Enclosure, whole: &Enclosure) -> String {
 /// A word for whether the asked width was met.
 pub fn status(met: bool) -> &'static str {
     if met { "met" } else { "wider than asked" }
-}
-
-/// Says below a table which answers are wider than asked, if any are.
-pub fn say_wider<'a>(answers: impl IntoIterator<Item = (&'a str, &'a Answer)>) -> Result<()> {
-    let wider: Vec<&str> = answers.into_iter().filter(|(_, answer)| !answer.met).map(|(name, _)| name).collect();
-    match wider.len() {
-        0 => Ok(()),
-        1..=5 => text(&format!("\nWider than asked: {}. --json gives both ends.\n", wider.join(", "))),
-        many => text(&format!("\nWider than asked: {many} of the rows above. --json gives both ends.\n")),
-    }
 }

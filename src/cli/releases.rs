@@ -1,44 +1,48 @@
-//! `assay releases`: the bundled releases.
+//! `assay releases`: the bundled releases, and files to start one's own from.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use dp_assay::{numeric::Enclosure, release::Release};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     Exit,
     output::{self, exact},
+    page::FormArgs,
 };
 
-/// The bundled releases
+/// The bundled releases, or a file to start your own from
 #[derive(clap::Args)]
 pub struct Args {
-    /// One JSON object
-    #[arg(long)]
-    json: bool,
+    /// Print a bundled release as its TOML file, with all comments
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["new", "json", "format"])]
+    show: Option<String>,
+    /// Print a commented file to start a release of your own from
+    #[arg(long, conflicts_with_all = ["json", "format"])]
+    new: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let releases = Release::bundled()?;
-    if args.json {
-        let list: Vec<_> = (releases.iter())
-            .map(|release| {
-                let levels: Vec<_> = (release.levels.iter())
-                    .map(|level| json!({ "name": level.name, "rho": exact(&level.rho), "rho_exact": level.rho.to_string() }))
-                    .collect();
-                json!({
-                    "name": release.name,
-                    "title": release.title,
-                    "source": release.source,
-                    "neighbors": release.neighbors.name(),
-                    "rho": exact(&release.rho),
-                    "rho_exact": release.rho.to_string(),
-                    "levels": levels,
-                })
-            })
-            .collect();
-        output::json(&json!({ "releases": list }))?;
+    if args.new {
+        output::text(Release::template())?;
         return Ok(Exit::Done);
     }
+    if let Some(name) = &args.show {
+        let text = Release::text(name).context("--show")?;
+        // A file of one's own is shown only if it is a release.
+        Release::parse(&text, name).context("--show")?;
+        output::text(&text)?;
+        return Ok(Exit::Done);
+    }
+    let releases = Release::bundled()?;
+    let mut page = args.form.page();
+    page.object(json!({ "releases": releases.iter().map(object).collect::<Vec<_>>() }));
+    page.records(releases.iter().map(|release| {
+        let mut record = object(release);
+        record["levels"] = json!(release.levels.len());
+        record
+    }));
     let rows: Vec<Vec<String>> = (releases.iter())
         .map(|release| {
             vec![
@@ -50,10 +54,26 @@ pub fn run(args: &Args) -> Result<Exit> {
             ]
         })
         .collect();
-    output::table(&["name", "rho", "neighbors", "levels", "title"], &rows)?;
+    page.table(&["name", "rho", "neighbors", "levels", "title"], rows);
     for release in &releases {
         let levels: Vec<&str> = release.levels.iter().map(|level| level.name.as_str()).collect();
-        output::text(&format!("\n{}\n  levels: {}\n  source: {}\n", release.name, levels.join(", "), release.source))?;
+        page.text(format!("\n{}\n  levels: {}\n  source: {}\n", release.name, levels.join(", "), release.source));
     }
+    page.print()?;
     Ok(Exit::Done)
+}
+
+fn object(release: &Release) -> Value {
+    let levels: Vec<_> = (release.levels.iter())
+        .map(|level| json!({ "name": level.name, "rho": exact(&level.rho), "rho_exact": level.rho.to_string() }))
+        .collect();
+    json!({
+        "name": release.name,
+        "title": release.title,
+        "source": release.source,
+        "neighbors": release.neighbors.name(),
+        "rho": exact(&release.rho),
+        "rho_exact": release.rho.to_string(),
+        "levels": levels,
+    })
 }

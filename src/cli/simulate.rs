@@ -10,7 +10,8 @@ use super::{
     Exit,
     mechanism::Randomness,
     number,
-    output::{self, exact, exact_text},
+    output::{exact, exact_text},
+    page::FormArgs,
 };
 
 /// How far noise moves the slope of y on the share of a category, by trials with the exact sampler
@@ -39,9 +40,8 @@ pub struct Args {
     trials: u64,
     #[command(flatten)]
     randomness: Randomness,
-    /// One JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -59,36 +59,35 @@ pub fn run(args: &Args) -> Result<Exit> {
         .with_context(|| args.input.display().to_string())?;
     let errors: Vec<f64> = found.iter().map(|found| found.mean_absolute_error()).collect();
     let sigma2 = |k: usize| number("--discrete-gaussian", &args.discrete_gaussian[k]);
-    if args.json {
-        let noise = (0..found.len())
-            .map(|k| {
-                Ok(json!({
-                    "sigma2": exact(&sigma2(k)?),
-                    "mean_absolute_error_approximate": errors[k],
-                    "slopes_approximate": found[k].slopes,
-                    "reduction_percent_approximate": 100.0 * (1.0 - errors[k] / errors[0]),
-                    "rows_left_out": found[k].left_out,
-                }))
-            })
-            .collect::<Result<Vec<Value>>>()?;
-        output::json(&json!({
-            "rows": shares.y.len(),
-            "trials": args.trials,
-            "slope_approximate": found[0].slope,
-            "insecure_seed": streams.insecure_seed(),
-            "noise": noise,
-        }))?;
-        return Ok(Exit::Done);
-    }
+    let noise = (0..found.len())
+        .map(|k| {
+            Ok(json!({
+                "sigma2": exact(&sigma2(k)?),
+                "mean_absolute_error_approximate": errors[k],
+                "slopes_approximate": found[k].slopes,
+                "reduction_percent_approximate": 100.0 * (1.0 - errors[k] / errors[0]),
+                "rows_left_out": found[k].left_out,
+            }))
+        })
+        .collect::<Result<Vec<Value>>>()?;
+    let mut page = args.form.page();
+    page.object(json!({
+        "rows": shares.y.len(),
+        "trials": args.trials,
+        "slope_approximate": found[0].slope,
+        "insecure_seed": streams.insecure_seed(),
+        "noise": noise,
+    }));
+    page.records(noise);
     let seed = streams.insecure_seed().map_or_else(String::new, |seed| format!(", insecure seed {seed}"));
-    output::text(&format!(
+    page.text(format!(
         "{} rows, {} trials{seed}; slope of {:?} on the share of {:?} without noise: {:.6e}\n\n",
         shares.y.len(),
         args.trials,
         args.y,
         args.categories[shares.category],
         found[0].slope
-    ))?;
+    ));
     let rows = (0..found.len())
         .map(|k| {
             Ok(vec![
@@ -99,8 +98,9 @@ pub fn run(args: &Args) -> Result<Exit> {
             ])
         })
         .collect::<Result<Vec<_>>>()?;
-    output::table(&["sigma2", "mean |slope - without noise|", "lower by", "rows left out"], &rows)?;
-    output::text("\nSimulated, in doubles. A row is left out of a trial where all its published counts are 0.\n")?;
+    page.table(&["sigma2", "mean |slope - without noise|", "lower by", "rows left out"], rows);
+    page.text("\nSimulated, in doubles. A row is left out of a trial where all its published counts are 0.\n");
+    page.print()?;
     Ok(Exit::Done)
 }
 

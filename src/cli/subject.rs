@@ -10,12 +10,14 @@ use dp_assay::{
 
 pub use dp_assay::release::subject::Resolved;
 
+use super::page::{FormArgs, Page};
+
 /// What to account for; several are composed.
 #[derive(Args)]
 pub struct Subject {
     /// A bundled release (`assay releases` lists them) or a TOML file of the same form
     #[arg(long, value_name = "NAME|FILE")]
-    release: Option<String>,
+    release: Vec<String>,
     /// Only this geolevel of the release (repeatable); all levels composed where none is named
     #[arg(long, value_name = "NAME", requires = "release")]
     level: Vec<String>,
@@ -34,6 +36,9 @@ pub struct Subject {
     /// Groups of K people who leave or enter together: every shift times K
     #[arg(long, value_name = "K", default_value_t = 1)]
     group: u64,
+    /// Released K times, each time with noise of its own: every count K times
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    repeat: u64,
 }
 
 /// How exact numbers are asked for and answers are written.
@@ -42,13 +47,30 @@ pub struct Format {
     /// Enclosures of relative width at most 10^-D
     #[arg(long, value_name = "D", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=250))]
     pub digits: u32,
-    /// One JSON object
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
+impl Format {
+    /// An empty page of the form that was asked for.
+    pub fn page(&self) -> Page {
+        self.form.page()
+    }
+
+    /// The same where a command has `--csv` as well.
+    pub fn page_or_csv(&self, csv: bool) -> Page {
+        Page::new(self.form.form_or_csv(csv))
+    }
+
+    /// How many digits of an answer a table shows.
+    pub fn shown(&self) -> usize {
+        self.digits.min(40) as usize
+    }
+}
+
+/// The neighbor relations by their names.
 #[derive(Clone, Copy, ValueEnum)]
-enum Relation {
+pub enum Relation {
     AddRemove,
     Bounded,
 }
@@ -65,15 +87,34 @@ impl From<Relation> for Neighbors {
 impl Subject {
     /// Reads the release and the counts and composes them.
     pub fn resolve(&self) -> Result<Resolved> {
+        if let [first, second, ..] = &self.release[..] {
+            bail!(
+                "--release {second}: one release is accounted for at a time, and {first} was given before; `assay compare` shows \
+                 several side by side, and `assay ledger` composes those about the same people"
+            );
+        }
+        self.resolve_with(self.release.first().map(String::as_str))
+    }
+
+    /// The same for each release that is given, under its name; with counts alone, these under no name.
+    pub fn resolve_each(&self) -> Result<Vec<(String, Resolved)>> {
+        if self.release.is_empty() {
+            return Ok(vec![(String::new(), self.resolve_with(None)?)]);
+        }
+        self.release.iter().map(|name| Ok((name.clone(), self.resolve_with(Some(name))?))).collect()
+    }
+
+    fn resolve_with(&self, release: Option<&str>) -> Result<Resolved> {
         let singles = self.singles()?;
-        let release = self.release.as_deref().map(Release::find).transpose().context("--release")?;
+        let release = release.map(Release::find).transpose().context("--release")?;
         if release.is_none() && singles.is_empty() {
             bail!(
                 "nothing to account for: give --release NAME, or counts as in --discrete-gaussian SIGMA2[xCOUNT][@SHIFT]"
             );
         }
         let (levels, neighbors) = (self.level.clone(), self.neighbors.map(Neighbors::from));
-        let subject = subject::Subject { release, levels, singles, neighbors, group: self.group };
+        let (group, repeat) = (self.group, self.repeat);
+        let subject = subject::Subject { release, levels, singles, neighbors, group, repeat };
         subject.resolve().map_err(|error| self.flagged(error))
     }
 
@@ -83,6 +124,7 @@ impl Subject {
             Error::UnknownLevel { .. } | Error::BudgetOnly { .. } => Some("--level"),
             Error::OutOfRange { what, .. } if what == "level" => Some("--level"),
             Error::OutOfRange { what, .. } if what == "shift" && self.group != 1 => Some("--group"),
+            Error::OutOfRange { what, .. } if what == "count" && self.repeat != 1 => Some("--repeat"),
             _ => None,
         };
         match flag {

@@ -1,7 +1,9 @@
 //! `assay tradeoff`: the smallest type II error of any test at given type I errors.
 
-use anyhow::Result;
-use dp_assay::{Error, account::Account};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use dp_assay::{Error, account::Account, chart::curves};
 use rug::Rational;
 use serde_json::{Value, json};
 
@@ -9,7 +11,8 @@ use super::{
     Exit,
     curve::grid,
     number,
-    output::{self, ends, exact_text, json_number},
+    output::{ends, exact_text, json_number},
+    page,
     subject::{Format, Subject},
 };
 
@@ -27,8 +30,11 @@ pub struct Args {
     #[command(flatten)]
     format: Format,
     /// Comma-separated values
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "format"])]
     csv: bool,
+    /// Also draw the trade-off function as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -49,21 +55,25 @@ pub fn run(args: &Args) -> Result<Exit> {
         })
         .collect();
     let status = || betas.iter().map(|beta| beta.status());
-    const COLUMNS: [&str; 3] = ["alpha", "beta_lower", "beta_upper"];
-    if args.csv {
-        let with_status = |(row, status): ([String; 3], &str)| [&row[..], &[status.to_string()]].concat();
-        output::csv(&[&COLUMNS[..], &["status"]].concat(), rows.into_iter().zip(status()).map(with_status))?;
-    } else if args.format.json {
-        let mut object = json!({ "neighbors": subject.neighbors.name() });
-        for (k, column) in COLUMNS.iter().enumerate() {
-            object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
-        }
-        object["status"] = status().collect::<Value>();
-        output::json(&object)?;
-    } else {
-        output::text(&format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()))?;
-        output::table(&COLUMNS, &rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>())?;
-        output::say_wider(rows.iter().map(|row| row[0].as_str()).zip(&betas))?;
+    let mut page = args.format.page_or_csv(args.csv);
+    let mut object = json!({ "neighbors": subject.neighbors.name() });
+    for (k, column) in COLUMNS.iter().enumerate() {
+        object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
     }
+    object["status"] = status().collect::<Value>();
+    page.object(object);
+    page.records(rows.iter().zip(status()).map(|(row, status)| page::record(&COLUMNS, row, status)));
+    page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));
+    page.table(&COLUMNS, rows.iter().map(|row| row.to_vec()).collect());
+    page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(&betas));
+    if let Some(path) = &args.svg {
+        let mut points: Vec<(f64, f64)> =
+            alphas.iter().zip(&betas).map(|(alpha, beta)| (alpha.to_f64(), beta.value.approximate())).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        curves::tradeoff(&subject.title, points).write_svg(path).context("--svg")?;
+    }
+    page.print()?;
     Ok(Exit::Done)
 }
+
+const COLUMNS: [&str; 3] = ["alpha", "beta_lower", "beta_upper"];

@@ -26,7 +26,7 @@ use rug::Rational;
 use serde_json::{Map, Value, json};
 
 use self::{
-    data::{budget_key, csv, epsilons_json, level_json, question_json},
+    data::{budget_key, epsilons_json, level_json, question_json, records},
     text::{level_text, plan_text},
 };
 use super::{
@@ -101,7 +101,7 @@ pub struct Args {
     #[command(flatten)]
     format: Format,
     /// Comma-separated values, a line for each level
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "format"])]
     csv: bool,
 }
 
@@ -132,7 +132,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     match (&args.plan, &args.config, &args.spec) {
         (Some(path), _, _) => plan(args, path, delta.into()),
         (None, Some(path), Some(spec)) => {
-            config::run(path, spec, &args.set, args.out.as_deref(), &delta, args.format.json)
+            config::run(path, spec, &args.set, args.out.as_deref(), &delta, args.format.page())
         }
         _ => single(args, delta.into()),
     }
@@ -183,25 +183,20 @@ fn single(args: &Args, delta: Rational) -> Result<Exit> {
         groups: Vec::new(),
     };
     let tuned = planned.tuned(&question)?;
-    if args.csv {
-        return csv(&[(&planned, &tuned)]);
-    }
-    if args.format.json {
-        let mut object = level_json(&planned, &tuned);
-        if let Some(wanted) = &wanted {
-            let name = budget_key(noise_kind);
-            object.insert("moe_target".to_string(), json!(wanted.moe));
-            object.insert(format!("{name}_before"), wanted.least.before.as_ref().map_or(Value::Null, exact));
-            object.insert(format!("{name}_formula"), output::enclosure(wanted.formula.as_ref()));
-        }
-        question_json(&mut object, &question);
-        output::json(&Value::Object(object))?;
-        return Ok(Exit::Done);
-    }
+    let mut page = args.format.page_or_csv(args.csv);
+    page.records(records(&[(&planned, &tuned)]));
+    let mut object = level_json(&planned, &tuned);
     if let Some(wanted) = &wanted {
-        wanted.text(noise_kind)?;
+        let name = budget_key(noise_kind);
+        object.insert("moe_target".to_string(), json!(wanted.moe));
+        object.insert(format!("{name}_before"), wanted.least.before.as_ref().map_or(Value::Null, exact));
+        object.insert(format!("{name}_formula"), output::enclosure(wanted.formula.as_ref()));
+        page.text(wanted.text(noise_kind));
     }
-    level_text(&planned, &tuned, &question)?;
+    question_json(&mut object, &question);
+    page.object(Value::Object(object));
+    level_text(&planned, &tuned, &question, &mut page);
+    page.print()?;
     Ok(Exit::Done)
 }
 
@@ -228,17 +223,17 @@ fn budget(args: &Args, gamma: &Rational, stability: u32) -> Result<(NoiseKind, R
 }
 
 impl Wanted {
-    fn text(&self, noise_kind: NoiseKind) -> Result<()> {
+    fn text(&self, noise_kind: NoiseKind) -> String {
         let name = noise_kind.budget_name();
         let least = exact_text(&self.least.value);
-        output::text(&format!("the least {name} with a margin of {}: {least}", self.moe))?;
+        let mut text = format!("the least {name} with a margin of {}: {least}", self.moe);
         if let Some(before) = &self.least.before {
-            output::text(&format!("; with {} the margin is larger", exact_text(before)))?;
+            text += &format!("; with {} the margin is larger", exact_text(before));
         }
-        match &self.formula {
-            Some(formula) => output::text(&format!("; by formula {}\n", formula.shown(8))),
-            None => output::text("\n"),
+        if let Some(formula) = &self.formula {
+            text += &format!("; by formula {}", formula.shown(8));
         }
+        text + "\n"
     }
 }
 
@@ -261,23 +256,20 @@ fn plan(args: &Args, path: &PathBuf, delta: Rational) -> Result<Exit> {
         .collect::<Result<_>>()?;
     let total = plan.epsilons(&question)?;
     let rows: Vec<(&PlannedLevel, &TunedLevel)> = plan.levels.iter().zip(&tuned).collect();
-    if args.csv {
-        return csv(&rows);
-    }
-    if args.format.json {
-        let mut object = Map::new();
-        object.insert("title".to_string(), json!(plan.title));
-        object.insert("mechanism".to_string(), json!(plan.noise_kind.name()));
-        question_json(&mut object, &question);
-        let levels = rows.iter().map(|(planned, tuned)| Value::Object(level_json(planned, tuned)));
-        object.insert("levels".to_string(), levels.collect());
-        let mut all = Map::new();
-        all.insert(budget_key(plan.noise_kind).to_string(), exact(&total.budget));
-        epsilons_json(&mut all, &total);
-        object.insert("total".to_string(), Value::Object(all));
-        output::json(&Value::Object(object))?;
-        return Ok(Exit::Done);
-    }
-    plan_text(&plan, &rows, &total, &question)?;
+    let mut page = args.format.page_or_csv(args.csv);
+    page.records(records(&rows));
+    let mut object = Map::new();
+    object.insert("title".to_string(), json!(plan.title));
+    object.insert("mechanism".to_string(), json!(plan.noise_kind.name()));
+    question_json(&mut object, &question);
+    let levels = rows.iter().map(|(planned, tuned)| Value::Object(level_json(planned, tuned)));
+    object.insert("levels".to_string(), levels.collect());
+    let mut all = Map::new();
+    all.insert(budget_key(plan.noise_kind).to_string(), exact(&total.budget));
+    epsilons_json(&mut all, &total);
+    object.insert("total".to_string(), Value::Object(all));
+    page.object(Value::Object(object));
+    plan_text(&plan, &rows, &total, &question, &mut page);
+    page.print()?;
     Ok(Exit::Done)
 }

@@ -20,7 +20,10 @@ use dp_assay::{
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Exit, output};
+use super::{
+    Exit, output,
+    page::{FormArgs, Page},
+};
 
 /// Recompute every published value: agrees, differs, disproved, undecided or needs-data
 ///
@@ -44,9 +47,8 @@ pub struct Args {
     /// Write REPORT.md into this folder as well
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// One JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 /// The paper that has a method of its own, and the id of the epsilon at which it is run.
@@ -70,13 +72,15 @@ pub fn run(args: &Args) -> Result<Exit> {
         };
         sections.push(Section { paper, rows, pipeline: own });
     }
-    if args.json {
-        output::json(&json!({ "papers": sections.iter().map(section_json).collect::<Value>() }))?;
-    } else if args.papers.is_empty() {
-        print_summary(&sections)?;
+    let mut page = args.form.page();
+    page.object(json!({ "papers": sections.iter().map(section_json).collect::<Value>() }));
+    if args.papers.is_empty() {
+        put_summary(&mut page, &sections);
     } else {
-        sections.iter().try_for_each(print)?;
+        page.records(sections.iter().flat_map(records));
+        sections.iter().for_each(|section| put(&mut page, section));
     }
+    page.print()?;
     if let Some(folder) = &args.out {
         report::write(folder, &sections)?;
     }
@@ -145,16 +149,25 @@ fn pipeline_json(own: &Pipeline) -> Value {
     })
 }
 
-fn print_pipeline(own: &Pipeline) -> Result<()> {
+fn put_pipeline(page: &mut Page, own: &Pipeline) {
     let (epsilon, nodes) = (output::exact_text(&own.epsilon), own.panels + 1);
-    output::text(&format!("\nSection A.6 by its own rule, at epsilon = {epsilon} with {nodes} nodes:\n\n"))?;
+    page.text(format!("\nSection A.6 by its own rule, at epsilon = {epsilon} with {nodes} nodes:\n\n"));
     let rows: Vec<Vec<String>> = report::pipeline_rows(own).into_iter().map(Vec::from).collect();
-    output::columns(&["what", "value"], &rows)?;
+    page.columns(&["what", "value"], rows);
     let (rule, contour) = (own.times.0.as_secs_f64(), own.times.1.as_secs_f64());
-    output::text(&format!(
-        "\nthe rule took {rule:.1} s for two sums, the contour {:.1} ms for all three\n",
-        contour * 1e3
-    ))
+    page.text(format!("\nthe rule took {rule:.1} s for two sums, the contour {:.1} ms for all three\n", contour * 1e3));
+}
+
+/// A record for each value of a paper.
+fn records(section: &Section) -> impl Iterator<Item = Value> {
+    let paper = &section.paper.paper;
+    section.rows.iter().map(move |row| {
+        let mut record = json!({ "paper": paper });
+        if let (Some(record), Value::Object(row)) = (record.as_object_mut(), row_json(row)) {
+            record.extend(row);
+        }
+        record
+    })
 }
 
 fn row_json(row: &Row) -> Value {
@@ -176,15 +189,15 @@ fn row_json(row: &Row) -> Value {
 }
 
 /// A line for each paper, and every value whose difference is not explained.
-fn print_summary(sections: &[Section]) -> Result<()> {
-    let [head, rows @ ..] = &report::summary_table(sections)[..] else { return Ok(()) };
-    output::table(&head.each_ref().map(String::as_str), &rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>())?;
+fn put_summary(page: &mut Page, sections: &[Section]) {
+    let [head, rows @ ..] = &report::summary_table(sections)[..] else { return };
+    page.table(head, rows.iter().map(|row| row.to_vec()).collect());
     let unexplained: Vec<(&Section, &Row)> = (sections.iter())
         .flat_map(|section| section.rows.iter().map(move |row| (section, row)))
         .filter(|(_, row)| row.is_unexplained())
         .collect();
     for (section, row) in &unexplained {
-        output::text(&format!(
+        page.text(format!(
             "\n{}, {} ({}): printed {}, computed {}: {}, without an explanation\n",
             section.paper.paper,
             row.published.id,
@@ -192,18 +205,18 @@ fn print_summary(sections: &[Section]) -> Result<()> {
             row.published.printed,
             row.computed.shown(8),
             row.verdict.word(),
-        ))?;
+        ));
     }
     if unexplained.is_empty() {
-        output::text(
+        page.text(
             "\nEvery value that differs or is disproved has its reason recorded, with the number that proves it.\n",
-        )?;
+        );
     }
-    output::text("`assay verify PAPER` shows it value by value; `--out results` writes REPORT.md.\n")
+    page.text("`assay verify PAPER` shows it value by value; `--out results` writes REPORT.md.\n");
 }
 
-fn print(section: &Section) -> Result<()> {
-    output::text(&format!("{}\n\n", section.paper.title))?;
+fn put(page: &mut Page, section: &Section) {
+    page.text(format!("{}\n\n", section.paper.title));
     let rows = &section.rows;
     let cells: Vec<Vec<String>> = (rows.iter())
         .map(|row| {
@@ -216,7 +229,7 @@ fn print(section: &Section) -> Result<()> {
             ]
         })
         .collect();
-    output::table(&["value", "published", "computed", "verdict"], &cells)?;
+    page.table(&["value", "published", "computed", "verdict"], cells);
     for row in rows {
         let needed = match &row.computed {
             Computed::NeedsData(needed) => Some(needed.clone()),
@@ -225,16 +238,18 @@ fn print(section: &Section) -> Result<()> {
         let remarks = [("note", &row.published.note), ("needed", &needed), ("erratum", &row.published.erratum)];
         for (kind, remark) in remarks {
             if let Some(remark) = remark {
-                output::text(&format!("\n{kind} on {} ({}): {remark}\n", row.published.id, row.published.place))?;
+                page.text(format!("\n{kind} on {} ({}): {remark}\n", row.published.id, row.published.place));
             }
         }
         if let Some(printed_by) = &row.printed_by {
-            output::text(&format!("That computation gives {}.\n", printed_by.shown(8)))?;
+            page.text(format!("That computation gives {}.\n", printed_by.shown(8)));
         }
     }
     let counts: Vec<String> =
         verify::tally(rows).iter().map(|(verdict, count)| format!("{count} {}", verdict.word())).collect();
     let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
-    output::text(&format!("\n{} values: {}; {unexplained} without an explanation\n", rows.len(), counts.join(", ")))?;
-    section.pipeline.as_ref().map_or(Ok(()), print_pipeline)
+    page.text(format!("\n{} values: {}; {unexplained} without an explanation\n", rows.len(), counts.join(", ")));
+    if let Some(own) = &section.pipeline {
+        put_pipeline(page, own);
+    }
 }

@@ -8,7 +8,13 @@ use super::{
     GeoLevel, Neighbors, Paths, Query, Release,
     schema_file::{self, AttributeFile, RecodeFile, SelectionFile},
 };
-use crate::{error::Result, numeric::rational, toml_reader::TomlReader};
+use crate::{
+    account::Counts,
+    error::Result,
+    loss::law::Law,
+    numeric::rational,
+    toml_reader::{Exact, TomlReader},
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,8 +23,8 @@ struct ReleaseFile {
     title: String,
     source: Spanned<String>,
     neighbors: Spanned<String>,
-    rho: Spanned<String>,
-    sigma2_times_rho: Spanned<String>,
+    rho: Option<Spanned<Exact>>,
+    sigma2_times_rho: Option<Spanned<Exact>>,
     #[serde(default)]
     budget_only: bool,
     #[serde(rename = "level")]
@@ -44,8 +50,8 @@ struct PathsFile {
 #[serde(deny_unknown_fields)]
 struct LevelFile {
     name: Spanned<String>,
-    proportion: Option<Spanned<String>>,
-    rho: Option<Spanned<String>>,
+    proportion: Option<Spanned<Exact>>,
+    rho: Option<Spanned<Exact>>,
     #[serde(rename = "query")]
     queries: Vec<Spanned<QueryFile>>,
 }
@@ -54,16 +60,15 @@ struct LevelFile {
 #[serde(deny_unknown_fields)]
 struct QueryFile {
     name: Spanned<String>,
-    proportion: Option<Spanned<String>>,
-    rho: Option<Spanned<String>>,
-    #[serde(default = "one")]
-    times: u64,
-    #[serde(default = "one")]
-    cells: u64,
-}
-
-fn one() -> u64 {
-    1
+    proportion: Option<Spanned<Exact>>,
+    rho: Option<Spanned<Exact>>,
+    law: Option<Spanned<String>>,
+    sigma2: Option<Spanned<Exact>>,
+    epsilon: Option<Spanned<Exact>>,
+    times: Option<Spanned<Exact>>,
+    cells: Option<Spanned<Exact>>,
+    #[serde(alias = "shift")]
+    sensitivity: Option<Spanned<Exact>>,
 }
 
 pub(super) fn parse(text: &str, file: &str) -> Result<Release> {
@@ -75,20 +80,44 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Release> {
 /// Reads the parts of a release and checks its rules.
 struct ReleaseReader<'a>(&'a TomlReader<'a>);
 
+/// What the queries of a file have in common.
+struct Common {
+    neighbors: Neighbors,
+    /// sigma2 times rho of a query, where the file says it.
+    factor: Option<Rational>,
+}
+
+/// A part of a budget: what it is called, where it stands, and the whole that proportions are of.
+struct Part<'p> {
+    at: usize,
+    what: String,
+    whole: Option<&'p Rational>,
+    of_whole: &'static str,
+}
+
 impl ReleaseReader<'_> {
-    /// The rho of a part: a proportion of the whole, or given absolutely; exactly one of the two.
+    /// The rho of a part: a proportion of the whole, or given absolutely; `None` where neither is given.
     fn share(
         &self,
-        at: usize,
-        what: &str,
-        whole: &Rational,
-        proportion: Option<&Spanned<String>>,
-        rho: Option<&Spanned<String>>,
-    ) -> Result<Rational> {
+        part: &Part,
+        proportion: Option<&Spanned<Exact>>,
+        rho: Option<&Spanned<Exact>>,
+    ) -> Result<Option<Rational>> {
+        let what = &part.what;
         match (proportion, rho) {
-            (Some(proportion), None) => Ok(self.0.positive(proportion, &format!("the proportion of {what}"))? * whole),
-            (None, Some(rho)) => self.0.positive(rho, &format!("the rho of {what}")),
-            _ => Err(self.0.refuse(at, format!("{what} needs either a proportion or a rho"))),
+            (Some(proportion), None) => {
+                let share = self.0.positive(proportion, &format!("the proportion of {what}"))?;
+                let Some(whole) = part.whole else {
+                    let why = format!("the proportion of {what} is one of what? give the rho of {}", part.of_whole);
+                    return Err(self.0.refuse(proportion.span().start, why));
+                };
+                Ok(Some(share * whole))
+            }
+            (None, Some(rho)) => self.0.positive(rho, &format!("the rho of {what}")).map(Some),
+            (None, None) => Ok(None),
+            (Some(_), Some(_)) => {
+                Err(self.0.refuse(part.at, format!("{what} has either a proportion or a rho, not both")))
+            }
         }
     }
 
@@ -107,17 +136,24 @@ impl ReleaseReader<'_> {
                 return Err(self.0.refuse(text.span().start, "a release needs a name and the source of its figures"));
             }
         }
-        let neighbors = Neighbors::read(self.0, &raw.neighbors)?;
-        let rho = self.0.positive(&raw.rho, "rho")?;
-        let factor = self.0.positive(&raw.sigma2_times_rho, "sigma2_times_rho")?;
+        let given = |field: &Option<Spanned<Exact>>, what: &str| {
+            field.as_ref().map(|field| self.0.positive(field, what)).transpose()
+        };
+        let whole = given(&raw.rho, "rho")?;
+        let common = Common {
+            neighbors: Neighbors::read(self.0, &raw.neighbors)?,
+            factor: given(&raw.sigma2_times_rho, "sigma2_times_rho")?,
+        };
         self.0.no_duplicates(raw.levels.iter().map(|level| &level.get_ref().name), "level")?;
         let levels: Vec<GeoLevel> =
-            (raw.levels.iter()).map(|level| self.level(level, &rho, &factor, neighbors)).collect::<Result<_>>()?;
+            raw.levels.iter().map(|level| self.level(level, whole.as_ref(), &common)).collect::<Result<_>>()?;
         if levels.is_empty() {
             return Err(self.0.refuse(0, "a release needs at least one [[level]]"));
         }
         let sum = levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
-        self.adds_up(raw.rho.span().start, &sum, &rho, "the shares of the levels")?;
+        if let (Some(whole), Some(field)) = (&whole, &raw.rho) {
+            self.adds_up(field.span().start, &sum, whole, "the shares of the levels")?;
+        }
         let paths = raw.paths.as_ref().map(|paths| self.paths(paths, &levels)).transpose()?;
         let schema = schema_file::schema(self.0, &raw.attributes, &raw.recodes, &raw.selections)?;
         Ok(Release {
@@ -127,8 +163,8 @@ impl ReleaseReader<'_> {
             name: raw.name.into_inner(),
             title: raw.title,
             source: raw.source.into_inner(),
-            neighbors,
-            rho,
+            neighbors: common.neighbors,
+            rho: sum,
             levels,
         })
     }
@@ -137,6 +173,15 @@ impl ReleaseReader<'_> {
         /// All subsets of more levels would be too many pairs.
         const MOST_DROPPABLE: usize = 7;
         let (at, paths) = (raw.span().start, raw.get_ref());
+        let mut queries = levels.iter().flat_map(|level| &level.queries);
+        if let Some(laplace) = queries.find(|query| matches!(query.law, Law::DiscreteLaplace { .. })) {
+            let why = format!(
+                "a bypassed level's rho moves to the level above, where it buys less noise in proportion: not so for the \
+                 discrete Laplace noise of the query {:?}",
+                laplace.name
+            );
+            return Err(self.0.refuse(at, why));
+        }
         let index = |name: &str, at: usize| {
             let found = levels.iter().position(|level| level.name == name).filter(|&index| index > 0);
             found.ok_or_else(|| {
@@ -173,51 +218,108 @@ impl ReleaseReader<'_> {
         Ok(Paths { note: paths.note.clone(), dropped })
     }
 
-    fn level(
-        &self,
-        raw: &Spanned<LevelFile>,
-        whole: &Rational,
-        factor: &Rational,
-        neighbors: Neighbors,
-    ) -> Result<GeoLevel> {
-        let (at, level) = (raw.get_ref().name.span().start, raw.get_ref());
-        let what = format!("the level {:?}", level.name.get_ref());
-        let rho = self.share(at, &what, whole, level.proportion.as_ref(), level.rho.as_ref())?;
+    fn level(&self, raw: &Spanned<LevelFile>, whole: Option<&Rational>, common: &Common) -> Result<GeoLevel> {
+        let (name, level) = (&raw.get_ref().name, raw.get_ref());
+        let (at, what) = (name.span().start, format!("the level {:?}", name.get_ref()));
+        let part = Part { at, what: what.clone(), whole, of_whole: "the release, or of the level" };
+        let rho = self.share(&part, level.proportion.as_ref(), level.rho.as_ref())?;
         self.0.no_duplicates(level.queries.iter().map(|query| &query.get_ref().name), "query")?;
         let queries: Vec<Query> =
-            (level.queries.iter()).map(|query| self.query(query, &rho, factor, neighbors)).collect::<Result<_>>()?;
+            level.queries.iter().map(|query| self.query(query, rho.as_ref(), common)).collect::<Result<_>>()?;
+        if queries.is_empty() {
+            return Err(self.0.refuse(at, format!("{what} needs at least one [[level.query]]")));
+        }
         let sum = queries.iter().fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times));
-        self.adds_up(at, &sum, &rho, &format!("the shares of the queries of {what}"))?;
-        Ok(GeoLevel { name: level.name.get_ref().clone(), rho, queries })
+        if let Some(rho) = &rho {
+            self.adds_up(at, &sum, rho, &format!("the shares of the queries of {what}"))?;
+        }
+        Ok(GeoLevel { name: name.get_ref().clone(), rho: sum, queries })
     }
 
-    fn query(
-        &self,
-        raw: &Spanned<QueryFile>,
-        whole: &Rational,
-        factor: &Rational,
-        neighbors: Neighbors,
-    ) -> Result<Query> {
+    fn query(&self, raw: &Spanned<QueryFile>, whole: Option<&Rational>, common: &Common) -> Result<Query> {
         let (at, query) = (raw.get_ref().name.span().start, raw.get_ref());
         let what = format!("the query {:?}", query.name.get_ref());
-        if query.times == 0 || query.cells == 0 {
-            return Err(self.0.refuse(at, format!("{what}: times and cells must be at least 1")));
-        }
-        let rho = self.share(at, &what, whole, query.proportion.as_ref(), query.rho.as_ref())?;
-        // `cells` counts that change by 1 each spend cells / (2 sigma2), under bounded neighbors twice that.
-        let needed = Rational::from((query.cells, 2_u32)) * neighbors.cells();
-        if *factor != needed {
+        let whole_number = |field: &Option<Spanned<Exact>>, name: &str| {
+            self.0.whole_or(field.as_ref(), 1, 1, &format!("{what}: {name}"))
+        };
+        let (times, cells) = (whole_number(&query.times, "times")?, whole_number(&query.cells, "cells")?);
+        let shift = whole_number(&query.sensitivity, "sensitivity")?;
+        // `cells` counts that change by `shift` each spend cells shift^2 / (2 sigma2), under bounded neighbors twice that.
+        let needed = Rational::from(cells) * Rational::from(shift).square() * common.neighbors.cells() / 2_u32;
+        let part = Part { at, what: what.clone(), whole, of_whole: "its level, or of the query" };
+        let declared = self.share(&part, query.proportion.as_ref(), query.rho.as_ref())?;
+        let law = self.law(query, declared.as_ref(), &needed)?;
+        if let Some(factor) = common.factor.as_ref().filter(|factor| **factor != needed && is_gaussian(&law)) {
+            let moved = if shift == 1 { String::new() } else { format!(", each changed by {shift},") };
             let why = format!(
-                "{what}: with {} cells a record and {} neighbors, sigma2_times_rho must be {needed} for the noise to spend the declared rho; it is {factor}",
-                query.cells,
-                neighbors.name(),
+                "{what}: with {cells} cells a record{moved} and {} neighbors, sigma2_times_rho must be {needed} for the noise to spend the declared rho; it is {factor}",
+                common.neighbors.name(),
             );
             return Err(self.0.refuse(at, why));
         }
-        let sigma2 = Rational::from(factor / &rho);
-        Ok(Query { name: query.name.get_ref().clone(), rho, sigma2, times: query.times, cells: query.cells })
+        let counts = Counts::new(law.clone(), cells.saturating_mul(common.neighbors.cells()), shift)
+            .map_err(|why| self.0.refuse(at, format!("{what}: {why}")))?;
+        let rho = counts.rho();
+        if let Some(declared) = declared.filter(|declared| *declared != rho) {
+            let (spent, declared) = (rational::display(&rho), rational::display(&declared));
+            let why = format!("{what}: its noise spends rho = {spent}, and not {declared}: give one of them");
+            return Err(self.0.refuse(at, why));
+        }
+        Ok(Query { name: query.name.get_ref().clone(), rho, law, times, cells, shift })
+    }
+
+    /// The law of the noise: with the parameter that is given, or with the sigma2 that spends the declared rho, which is
+    /// `needed` / rho.
+    fn law(&self, query: &QueryFile, declared: Option<&Rational>, needed: &Rational) -> Result<Law> {
+        let (at, what) = (query.name.span().start, format!("the query {:?}", query.name.get_ref()));
+        let given = |field: &Option<Spanned<Exact>>, name: &str| {
+            field.as_ref().map(|field| self.0.positive(field, &format!("{name} of {what}"))).transpose()
+        };
+        let misplaced = |field: &Option<Spanned<Exact>>, why: &str| match field {
+            Some(field) => Err(self.0.refuse(field.span().start, format!("{what}: {why}"))),
+            None => Ok(()),
+        };
+        let (name, name_at) =
+            query.law.as_ref().map_or((GAUSSIAN, at), |law| (law.get_ref().as_str(), law.span().start));
+        match name {
+            GAUSSIAN | CONTINUOUS => {
+                misplaced(&query.epsilon, "epsilon is for law = \"discrete-laplace\"; Gaussian noise has a sigma2")?;
+                let bought = || declared.map(|rho| Rational::from(needed / rho));
+                let sigma2 = given(&query.sigma2, "sigma2")?.or_else(bought).ok_or_else(|| {
+                    self.0.refuse(at, format!("{what} needs a sigma2, or else either a proportion or a rho"))
+                })?;
+                let discrete = name == GAUSSIAN;
+                Ok(if discrete { Law::DiscreteGaussian { sigma2 } } else { Law::Gaussian { sigma2 } })
+            }
+            LAPLACE => {
+                misplaced(&query.sigma2, "discrete Laplace noise has no sigma2: give its epsilon")?;
+                let epsilon = given(&query.epsilon, "epsilon")?.ok_or_else(|| {
+                    self.0.refuse(
+                        at,
+                        format!("{what}: discrete Laplace noise needs its epsilon, the loss of a change by 1"),
+                    )
+                })?;
+                Ok(Law::DiscreteLaplace { epsilon })
+            }
+            other => {
+                let why = format!("law = {other:?}: expected \"{GAUSSIAN}\", \"{LAPLACE}\" or \"{CONTINUOUS}\"");
+                Err(self.0.refuse(name_at, why))
+            }
+        }
     }
 }
+
+fn is_gaussian(law: &Law) -> bool {
+    match law {
+        Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => true,
+        Law::DiscreteLaplace { .. } => false,
+    }
+}
+
+/// The laws by their names in files.
+pub(super) const GAUSSIAN: &str = "discrete-gaussian";
+pub(super) const LAPLACE: &str = "discrete-laplace";
+pub(super) const CONTINUOUS: &str = "gaussian";
 
 #[cfg(test)]
 mod tests {
@@ -253,8 +355,56 @@ times = 4
     #[test]
     fn a_good_file_is_read_exactly() {
         let release = parse(GOOD, "two.toml").unwrap();
-        assert_eq!(release.levels[1].queries[0].sigma2, 3);
+        assert_eq!(*release.levels[1].queries[0].sigma2().unwrap(), 3);
         assert_eq!(*release.composition(&[] as &[&str], None).unwrap().rho(), 1);
+    }
+
+    /// Noise that is given instead of bought: no budget is declared, and every number is plain.
+    const OWN: &str = r#"name = "own"
+title = "A mechanism of one's own"
+source = "made up for a test"
+neighbors = "bounded"
+
+[[level]]
+name = "State"
+[[level.query]]
+name = "total"
+sigma2 = 2.5
+times = 3
+sensitivity = 2
+[[level.query]]
+name = "by age"
+law = "discrete-laplace"
+epsilon = 0.1
+cells = 2
+
+[[level]]
+name = "County"
+rho = 0.5
+[[level.query]]
+name = "total"
+law = "gaussian"
+proportion = 1
+"#;
+
+    #[test]
+    fn noise_may_be_given_in_place_of_a_budget() {
+        let release = parse(OWN, "own.toml").unwrap();
+        let [state, county] = &release.levels[..] else { panic!("{release:?}") };
+        // Two cells that change by 2: 2 * 4 / (2 * 2.5), and 2 * 2 cells of loss 0.1: 4 * 0.1^2 / 2.
+        assert_eq!((&state.queries[0].rho, &state.queries[1].rho), (&Rational::from((8, 5)), &Rational::from((1, 50))));
+        assert_eq!(state.rho, Rational::from((24, 5)) + Rational::from((1, 50)));
+        assert_eq!(county.queries[0].law, Law::Gaussian { sigma2: Rational::from(2) });
+        assert_eq!(release.rho, Rational::from(&state.rho + &county.rho));
+        let composition = release.composition(&[] as &[&str], None).unwrap();
+        assert_eq!(*composition.rho(), release.rho);
+        assert_eq!(composition.counts()[0].to_string(), "discrete Gaussian 2.5x6@2");
+        assert!(state.queries[0].sigma2().is_ok() && state.queries[1].sigma2().is_err());
+        // The same noise with its rho beside it.
+        let both = OWN.replace("sigma2 = 2.5", "sigma2 = 2.5\nrho = 1.6").replace("sensitivity", "shift");
+        assert_eq!(parse(&both, "own.toml").unwrap().rho, release.rho);
+        let paths = parse(&(OWN.to_string() + "[paths]\nnote = \"n\"\ndroppable = [\"County\"]\n"), "own.toml");
+        assert!(paths.unwrap_err().to_string().contains("line 26"));
     }
 
     #[test]
@@ -268,7 +418,23 @@ times = 4
             ("made up for a test", " ", "source"),
             ("\"1/3\"", "\"1/0\"", "line 10, column 14"),
             ("\"1/3\"", "\"-1/3\"", "above 0"),
-            ("\"1/3\"", "0.333", "line 10"),
+            ("\"1/3\"", "0.333", "line 5, column 7: the shares of the levels add up to"),
+            ("\"1/3\"", "[0.333]", "line 10, column 14"),
+            ("rho = \"1\"\n", "", "line 9, column 14: the proportion of the level \"A\" is one of what? give the rho"),
+            ("rho = \"2/3\"\n", "", "line 19, column 14: the proportion of the query \"q\""),
+            ("times = 4", "times = 4\nsigma2 = 3.5", "its noise spends rho = 1/7, and not 1/6"),
+            ("times = 4", "times = 4\nepsilon = 1", "line 22, column 11"),
+            (
+                "times = 4",
+                "times = 4\nsensitivity = 2",
+                "each changed by 2, and add-remove neighbors, sigma2_times_rho must be 2",
+            ),
+            ("times = 4", "times = 4\nsensitivity = 1.5", "a whole number, at least 1"),
+            ("times = 4", "times = 4\nlaw = \"laplace\"", "line 22, column 7: law = \"laplace\": expected"),
+            ("times = 4", "times = 4\nlaw = \"discrete-laplace\"", "needs its epsilon"),
+            ("times = 4", "times = 4\nlaw = \"discrete-laplace\"\nsigma2 = 3", "line 23, column 10"),
+            ("proportion = \"1/4\"\ntimes = 4", "times = 4", "needs a sigma2"),
+            ("proportion = \"1/4\"\ntimes = 4", "sigma2 = 1e-9", "line 19, column 8: the query \"q\": sigma2 = 1e-9"),
             ("times = 4", "times = 0", "at least 1"),
             ("times = 4", "times = 4\ncells = 9", "sigma2_times_rho must be 9/2"),
             ("add-remove", "swap", "line 4, column 13"),

@@ -1,16 +1,23 @@
 //! Releases: levels of geography, queries, budgets and a neighbor relation, and the composition they amount to.
 //!
-//! A release is a TOML file of exact fractions (`data/releases/*.toml` are bundled):
+//! A release is a TOML file of exact numbers (`data/releases/*.toml` are bundled), plain as `0.1` and `1e-3` or fractions in
+//! quotes as `"104/4099"`:
 //!
 //! | field | meaning |
 //! | --- | --- |
 //! | `name`, `title`, `source` | what it is called, and where each figure comes from |
 //! | `neighbors` | `add-remove` (one record more or less) or `bounded` (one record changed) |
-//! | `rho` | the zCDP budget of the whole release |
-//! | `sigma2_times_rho` | sigma2 = this / rho of the query: 1/2 for add-remove, 1 for bounded, 1/2 times the cells |
-//! | `[[level]]` `name`, `proportion` or `rho` | a geolevel and its share of the budget, relative or absolute |
-//! | `[[level.query]]` `name`, `proportion` or `rho`, `times`, `cells` | a query and its share of the level; so many like it (default 1); so many cells that one record touches in it (default 1) |
-//!
+//! | `rho` | the zCDP budget of the whole release; the sum of its levels where it is not given |
+//! | `sigma2_times_rho` | a check, where it is given: sigma2 = this / rho of the query, 1/2 for add-remove, 1 for bounded, times the cells and the square of the sensitivity |
+//! | `[[level]]` `name`, `proportion` or `rho` | a geolevel and its share of the budget, relative or absolute; the sum of its queries where neither is given |
+//! | `[[level.query]]` `name` | a query, with its share of the level, its noise, or both: |
+//! | `proportion` or `rho` | its share, relative or absolute |
+//! | `law` | `discrete-gaussian` (default), `discrete-laplace`, or `gaussian` for comparison |
+//! | `sigma2` | the variance proxy of Gaussian noise; what its rho buys where it is not given |
+//! | `epsilon` | the parameter of discrete Laplace noise, of mass proportional to exp(-epsilon abs(x)) |
+//! | `times` | so many queries like it (default 1) |
+//! | `cells` | so many cells that one record touches in it (default 1) |
+//! | `sensitivity` | the shift: by how much one record changes each of these cells (default 1) |
 //! | `budget_only` | true if it is not known how a record changes the counts: the release then has no exact account |
 //! | `[[attribute]]`, `[[recode]]` | the histogram that the queries are asked of, for drawing them: see [`schema`] |
 //! | `[paths]` `note`, `droppable`, `dropped` | the levels that an optimized spine may bypass, and the sets of them that occur (all subsets if absent) |
@@ -22,6 +29,7 @@
 //! | --- | --- |
 //! | `mod.rs` | a release, its levels and queries, and the composition of what one record enters |
 //! | `file`, `schema_file` | the TOML form and its rules |
+//! | `written` | a release as such a file |
 //! | [`schema`] | the histogram, and the query groups that are asked of it |
 //! | [`ledger`] | which releases are about the same records |
 //! | [`subject`] | a release, or counts given one by one, as what is accounted for |
@@ -33,6 +41,7 @@ pub mod query_targets;
 pub mod schema;
 mod schema_file;
 pub mod subject;
+mod written;
 
 use std::path::Path;
 
@@ -42,6 +51,7 @@ use toml::Spanned;
 use crate::{
     account::{Composition, Counts},
     error::{Error, Result},
+    loss::law::Law,
     toml_reader::TomlReader,
 };
 
@@ -121,12 +131,33 @@ pub struct Query {
     pub name: String,
     /// The zCDP rho of each.
     pub rho: Rational,
-    /// The variance proxy of the noise on each of its counts.
-    pub sigma2: Rational,
+    /// The law of the noise on each of its counts.
+    pub law: Law,
     /// How many queries alike there are.
     pub times: u64,
     /// How many cells of it one record is in.
     pub cells: u64,
+    /// By how much one record changes each of these cells.
+    pub shift: u64,
+}
+
+impl Query {
+    /// The variance proxy of its discrete Gaussian noise; noise of another law is refused.
+    pub fn sigma2(&self) -> Result<&Rational> {
+        let other = match &self.law {
+            Law::DiscreteGaussian { sigma2 } => return Ok(sigma2),
+            Law::Gaussian { .. } => "continuous Gaussian",
+            Law::DiscreteLaplace { .. } => "discrete Laplace",
+        };
+        let what = format!("the noise of the query {:?}", self.name);
+        Err(Error::out_of_range(&what, other, "discrete Gaussian noise, which has a variance proxy sigma2"))
+    }
+
+    /// What a change of one record reveals by all queries alike.
+    pub fn counts(&self, neighbors: Neighbors) -> Result<Counts> {
+        let count = self.times.saturating_mul(self.cells).saturating_mul(neighbors.cells());
+        Counts::new(self.law.clone(), count, self.shift)
+    }
 }
 
 /// A geolevel.
@@ -143,12 +174,7 @@ pub struct GeoLevel {
 impl GeoLevel {
     /// What a change of one record reveals at this level.
     pub fn counts(&self, neighbors: Neighbors) -> Result<Vec<Counts>> {
-        (self.queries.iter())
-            .map(|query| {
-                let count = query.times.saturating_mul(query.cells).saturating_mul(neighbors.cells());
-                Counts::discrete_gaussian(query.sigma2.clone(), count, 1)
-            })
-            .collect()
+        self.queries.iter().map(|query| query.counts(neighbors)).collect()
     }
 }
 
@@ -205,6 +231,30 @@ impl Release {
         Release::parse(&find_text(name_or_path, BUNDLED, "release")?, name_or_path)
     }
 
+    /// The text of the bundled release of this name, with its comments, or of the file of this path.
+    pub fn text(name_or_path: &str) -> Result<String> {
+        find_text(name_or_path, BUNDLED, "release")
+    }
+
+    /// A file to start a release of one's own from: every field with a comment. It is a release itself.
+    pub fn template() -> &'static str {
+        include_str!("../../data/templates/release.toml")
+    }
+
+    /// The same with only the named levels, in the order of the release; with all of them where none is named. Without some of
+    /// its levels a release has no paths.
+    pub fn only(&self, levels: &[impl AsRef<str>]) -> Result<Release> {
+        if levels.is_empty() {
+            return Ok(self.clone());
+        }
+        levels.iter().try_for_each(|name| self.level(name.as_ref()).map(|_| ()))?;
+        let named = |level: &&GeoLevel| levels.iter().any(|name| name.as_ref() == level.name);
+        let kept: Vec<GeoLevel> = self.levels.iter().filter(named).cloned().collect();
+        let paths = self.paths.clone().filter(|_| kept.len() == self.levels.len());
+        let rho = kept.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
+        Ok(Release { levels: kept, paths, rho, ..self.clone() })
+    }
+
     /// Reads a release from the text of a TOML file; `file` names it in messages.
     pub fn parse(text: &str, file: &str) -> Result<Release> {
         file::parse(text, file)
@@ -229,6 +279,10 @@ impl Release {
     }
 
     fn path_counts(&self, dropped: &[usize]) -> Result<Vec<Counts>> {
+        if !dropped.is_empty() {
+            // The noise of a level that carries another's rho is known for discrete Gaussian noise alone.
+            self.levels.iter().flat_map(|level| &level.queries).try_for_each(|query| query.sigma2().map(|_| ()))?;
+        }
         let mut counts = Vec::new();
         for (index, level) in self.levels.iter().enumerate() {
             if dropped.contains(&index) {
@@ -300,6 +354,13 @@ mod tests {
     }
 
     #[test]
+    fn the_template_is_a_release() {
+        let release = Release::parse(Release::template(), "template").unwrap();
+        assert!(release.schema.is_some() && release.levels.len() > 1);
+        assert!(release.composition(&[] as &[&str], None).is_ok());
+    }
+
+    #[test]
     fn the_paths_of_dhc_persons_are_the_published_ones() {
         let release = Release::find("dhc-persons-us").unwrap();
         let paths = release.path_compositions().unwrap();
@@ -314,9 +375,13 @@ mod tests {
         let release = Release::find("su-su-wang-2025").unwrap();
         assert_eq!(release.levels.len(), 8);
         let state = release.level("State").unwrap();
-        assert_eq!(state.queries[0].sigma2, crate::numeric::rational::parse("10/2.0002").unwrap());
+        assert_eq!(*state.queries[0].sigma2().unwrap(), crate::numeric::rational::parse("10/2.0002").unwrap());
         let bounded = release.composition(&["State"], Some(Neighbors::Bounded)).unwrap();
         assert_eq!(*bounded.rho(), state.rho.clone() * 2_u32);
+        let two = release.only(&["Block", "State"]).unwrap();
+        assert_eq!(two.levels.iter().map(|level| level.name.as_str()).collect::<Vec<_>>(), ["State", "Block"]);
+        assert_eq!(two.rho, Rational::from(&state.rho + &release.level("Block").unwrap().rho));
+        assert!(matches!(release.only(&["Moon"]), Err(Error::UnknownLevel { .. })));
         assert!(matches!(release.level("Moon"), Err(Error::UnknownLevel { .. })));
         assert!(matches!(Release::find("nosuch"), Err(Error::UnknownName { .. })));
     }

@@ -2,7 +2,9 @@
 //!
 //! | field | meaning |
 //! | --- | --- |
-//! | `[[query]]` `name`, `count` | a query, and how many of its counts one record moves by 1 (default 1) |
+//! | `[[query]]` `name` | a query; in `LEVEL / QUERY` what stands before the first ` / ` is its level |
+//! | `count` | how many of its counts one record moves when it is added or removed (default 1) |
+//! | `sensitivity` | by how much it moves each of them (default 1) |
 //! | `weight` | what a unit of expected squared error costs, above 0 (default 1) |
 //! | `least_sigma2` | the least variance proxy allowed (default 1) |
 //! | `most_sigma2` | the greatest |
@@ -13,13 +15,14 @@ use rug::Rational;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Neighbors, Release};
+use super::{GeoLevel, Neighbors, Query, Release};
 use crate::{
     account::allocate::QueryTarget,
     error::{Error, Result},
+    loss::law::Law,
     noise::DiscreteGaussian,
     numeric::rational,
-    toml_reader::TomlReader,
+    toml_reader::{Exact, TomlReader},
 };
 
 #[derive(Deserialize)]
@@ -33,20 +36,17 @@ struct TargetsFile {
 #[serde(deny_unknown_fields)]
 struct QueryFile {
     name: Spanned<String>,
-    #[serde(default = "one")]
-    count: u64,
-    weight: Option<Spanned<String>>,
-    least_sigma2: Option<Spanned<String>>,
-    most_sigma2: Option<Spanned<String>>,
-    most_squared_error: Option<Spanned<String>>,
-    most_margin: Option<Spanned<u64>>,
+    count: Option<Spanned<Exact>>,
+    #[serde(alias = "shift")]
+    sensitivity: Option<Spanned<Exact>>,
+    weight: Option<Spanned<Exact>>,
+    least_sigma2: Option<Spanned<Exact>>,
+    most_sigma2: Option<Spanned<Exact>>,
+    most_squared_error: Option<Spanned<Exact>>,
+    most_margin: Option<Spanned<Exact>>,
 }
 
-fn one() -> u64 {
-    1
-}
-
-/// Reads query targets from the text of a TOML file; `file` names it in messages.
+/// Reads query targets from the text of a TOML file, for a record that is added or removed; `file` names it in messages.
 pub fn parse(text: &str, file: &str) -> Result<Vec<QueryTarget>> {
     let reader = TomlReader::new(file, text);
     let raw: TargetsFile = reader.toml()?;
@@ -59,12 +59,12 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<QueryTarget>> {
 
 fn target(reader: &TomlReader, query: &QueryFile) -> Result<QueryTarget> {
     let (name, at) = (query.name.get_ref(), query.name.span().start);
-    if query.count == 0 {
-        return Err(reader.refuse(at, format!("the query {name:?}: count must be at least 1")));
-    }
-    let positive = |field: &Option<Spanned<String>>, what: &str| {
-        field.as_ref().map(|text| reader.positive(text, what)).transpose()
+    let whole = |field: &Option<Spanned<Exact>>, what: &str| {
+        reader.whole_or(field.as_ref(), 1, 1, &format!("the query {name:?}: {what}"))
     };
+    let (count, shift) = (whole(&query.count, "count")?, whole(&query.sensitivity, "sensitivity")?);
+    let positive =
+        |field: &Option<Spanned<Exact>>, what: &str| field.as_ref().map(|text| reader.positive(text, what)).transpose();
     let one = || Rational::from(1);
     let weight = positive(&query.weight, "weight")?.unwrap_or_else(one);
     let least = positive(&query.least_sigma2, "least_sigma2")?.unwrap_or_else(one);
@@ -73,7 +73,7 @@ fn target(reader: &TomlReader, query: &QueryFile) -> Result<QueryTarget> {
     let margin = match &query.most_margin {
         None => None,
         Some(margin) => {
-            let widest = most_sigma2_of_margin(*margin.get_ref(), &least)?;
+            let widest = most_sigma2_of_margin(reader.whole(margin, 0, "most_margin")?, &least)?;
             Some(widest.ok_or_else(|| {
                 let least = rational::display(&least);
                 let why = format!("even the least sigma2, {least}, has a wider margin");
@@ -87,7 +87,7 @@ fn target(reader: &TomlReader, query: &QueryFile) -> Result<QueryTarget> {
             format!("the query {name:?}: its accuracy target or most_sigma2 asks for less noise than least_sigma2");
         return Err(reader.refuse(at, why));
     }
-    Ok(QueryTarget { name: name.clone(), count: query.count, weight, least, most })
+    Ok(QueryTarget { name: name.clone(), count, shift, weight, least, most })
 }
 
 /// The largest multiple of 1/1000 from `least` on whose 95 % margin is at most `margin`, by halving: that it is, is proven.
@@ -111,23 +111,101 @@ fn most_sigma2_of_margin(margin: u64, least: &Rational) -> Result<Option<Rationa
     Ok(Some(low))
 }
 
+/// What stands between the level and the query in the name of a target.
+const OF_LEVEL: &str = " / ";
+/// The level of queries that name none.
+const NO_LEVEL: &str = "all";
+
+/// The same targets where a record is changed instead of added or removed: it leaves one cell and enters another.
+pub fn under(targets: Vec<QueryTarget>, neighbors: Neighbors) -> Vec<QueryTarget> {
+    let counted = |target: QueryTarget| QueryTarget { count: target.count.saturating_mul(neighbors.cells()), ..target };
+    targets.into_iter().map(counted).collect()
+}
+
+/// A release of queries read from a file, for add-remove neighbors, with a sigma2 for each of them; its title and source say
+/// how the noise was found.
+pub fn release_of(targets: &[QueryTarget], sigma2: &[Rational], neighbors: Neighbors, about: [&str; 3]) -> Release {
+    let [name, title, source] = about.map(String::from);
+    let mut levels: Vec<GeoLevel> = Vec::new();
+    for (target, sigma2) in targets.iter().zip(sigma2) {
+        let (level, query) = target.name.split_once(OF_LEVEL).unwrap_or((NO_LEVEL, &target.name));
+        let query = Query {
+            name: query.to_string(),
+            rho: Rational::new(),
+            law: Law::DiscreteGaussian { sigma2: sigma2.clone() },
+            times: 1,
+            cells: target.count,
+            shift: target.shift,
+        };
+        match levels.iter_mut().find(|known| known.name == level) {
+            Some(known) => known.queries.push(query),
+            None => levels.push(GeoLevel { name: level.to_string(), rho: Rational::new(), queries: vec![query] }),
+        }
+    }
+    let release = Release {
+        name,
+        title,
+        source,
+        neighbors,
+        rho: Rational::new(),
+        levels,
+        budget_only: false,
+        paths: None,
+        schema: None,
+    };
+    release.spending()
+}
+
 impl Release {
+    /// The same queries with other noise, a sigma2 for each in the order of [`Release::query_targets`], under a neighbor
+    /// relation. It has no paths: what a bypassed level would add to another is not part of it.
+    pub fn with_sigma2(&self, sigma2: &[Rational], neighbors: Neighbors, about: [&str; 3]) -> Release {
+        let [name, title, source] = about.map(String::from);
+        let mut release = Release { name, title, source, neighbors, paths: None, ..self.clone() };
+        let queries = release.levels.iter_mut().flat_map(|level| &mut level.queries);
+        for (query, sigma2) in queries.zip(sigma2) {
+            query.law = Law::DiscreteGaussian { sigma2: sigma2.clone() };
+        }
+        release.spending()
+    }
+
+    /// The same with every rho that of its discrete Gaussian noise.
+    fn spending(mut self) -> Release {
+        for level in &mut self.levels {
+            for query in &mut level.queries {
+                let moved = Rational::from(query.shift).square() * query.cells * self.neighbors.cells();
+                if let Law::DiscreteGaussian { sigma2 } = &query.law {
+                    query.rho = moved / Rational::from(sigma2 * 2_u32);
+                }
+            }
+            level.rho =
+                level.queries.iter().fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times));
+        }
+        self.rho = self.levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
+        self
+    }
+
     /// A target for every query of every level, each of weight 1 per query, under the release's own relation or another.
     pub fn query_targets(&self, neighbors: Option<Neighbors>) -> Result<Vec<QueryTarget>> {
         if self.budget_only {
             return Err(Error::BudgetOnly { release: self.name.clone() });
         }
         let neighbors = neighbors.unwrap_or(self.neighbors);
-        let target = |level: &str, query: &super::Query| QueryTarget {
-            name: format!("{level} / {}", query.name),
-            count: query.times.saturating_mul(query.cells).saturating_mul(neighbors.cells()),
-            weight: Rational::from(query.times),
-            least: Rational::from(1),
-            most: None,
+        let target = |level: &str, query: &Query| {
+            // Noise of another law has no sigma2 to choose.
+            query.sigma2()?;
+            Ok(QueryTarget {
+                name: format!("{level}{OF_LEVEL}{}", query.name),
+                count: query.times.saturating_mul(query.cells).saturating_mul(neighbors.cells()),
+                shift: query.shift,
+                weight: Rational::from(query.times),
+                least: Rational::from(1),
+                most: None,
+            })
         };
         let all =
             self.levels.iter().flat_map(|level| level.queries.iter().map(move |query| target(&level.name, query)));
-        Ok(all.collect())
+        all.collect()
     }
 }
 
@@ -176,5 +254,41 @@ most_squared_error = "60"
             assert!(message.contains(says) && message.contains("targets.toml"), "{from} -> {to}: {message}");
         }
         assert!(parse("", "targets.toml").is_err());
+    }
+
+    #[test]
+    fn plain_and_quoted_numbers_are_the_same() {
+        let plain = GOOD.replace("\"3/2\"", "1.5").replace("\"5\"", "5").replace("\"60\"", "6e1");
+        let quoted = GOOD.replace("count = 2", "count = \"2\"").replace("= 10", "= \"10\"");
+        let (own, plain, quoted) =
+            (parse(GOOD, "f").unwrap(), parse(&plain, "f").unwrap(), parse(&quoted, "f").unwrap());
+        for (k, target) in own.iter().enumerate() {
+            for other in [&plain[k], &quoted[k]] {
+                assert_eq!((&target.weight, &target.least, &target.most), (&other.weight, &other.least, &other.most));
+                assert_eq!((target.count, target.shift), (other.count, 1));
+            }
+        }
+    }
+
+    #[test]
+    fn chosen_noise_becomes_a_release() {
+        let text = "[[query]]\nname = 'State / a / b'\ncount = 3\nsensitivity = 2\n[[query]]\nname = 'alone'\n\
+                    [[query]]\nname = 'State / c'\n";
+        let targets = parse(text, "f").unwrap();
+        let sigma2: Vec<Rational> = [6, 5, 4].map(Rational::from).to_vec();
+        let release = release_of(&targets, &sigma2, Neighbors::Bounded, ["n", "t", "s"]);
+        let again = Release::parse(&release.to_toml(), "f").unwrap();
+        assert_eq!(again.levels.iter().map(|level| level.name.as_str()).collect::<Vec<_>>(), ["State", "all"]);
+        assert_eq!((again.levels[0].queries[0].name.as_str(), again.levels[0].queries.len()), ("a / b", 2));
+        // Both sides of a changed record: 2 * 3 * 4 / (2 * 6), 2 / (2 * 4) and 2 / (2 * 5).
+        assert_eq!(again.rho, Rational::from(2) + Rational::from((1, 4)) + Rational::from((1, 5)));
+        assert_eq!(again.rho, release.rho);
+        let doubled = under(targets, Neighbors::Bounded);
+        assert_eq!(doubled[0].count, 6);
+        let own = Release::find("su-su-wang-2025").unwrap();
+        let all: Vec<Rational> = own.levels.iter().map(|_| Rational::from(7)).collect();
+        let other = own.with_sigma2(&all, Neighbors::AddRemove, ["n", "t", "s"]);
+        assert_eq!(other.rho, Rational::from((80, 14)));
+        assert_eq!(Release::parse(&other.to_toml(), "f").unwrap().rho, other.rho);
     }
 }

@@ -41,12 +41,14 @@ pub struct Subject {
     pub neighbors: Option<Neighbors>,
     /// So many people leave or enter together: every shift times this.
     pub group: u64,
+    /// So many times all of it is released, each time with noise of its own.
+    pub repeat: u64,
 }
 
 impl Default for Subject {
-    /// Nothing yet, for one person.
+    /// Nothing yet, for one person, once.
     fn default() -> Self {
-        Subject { release: None, levels: Vec::new(), singles: Vec::new(), neighbors: None, group: 1 }
+        Subject { release: None, levels: Vec::new(), singles: Vec::new(), neighbors: None, group: 1, repeat: 1 }
     }
 }
 
@@ -60,6 +62,8 @@ pub struct Resolved {
     /// The levels of the release that were asked for, each alone, and then the counts given one by one; empty where there
     /// is only one part.
     pub levels: Vec<(String, Composition)>,
+    /// The queries of these levels, and the counts given one by one, each alone.
+    pub queries: Vec<QueryPart>,
     /// Everything composed; for a release with paths, on the path that drops nothing.
     pub total: Composition,
     /// What is accounted for as a whole: everything composed, or the worst of all block paths.
@@ -67,6 +71,24 @@ pub struct Resolved {
     /// The release, if the whole is the worst of its block paths.
     paths_of: Option<Release>,
 }
+
+/// A query, with all that are like it, or counts given one by one: what it reveals alone.
+#[derive(Clone, Debug)]
+pub struct QueryPart {
+    /// Its level; `None` for counts given one by one.
+    pub level: Option<String>,
+    /// Its name, or the counts as they are written.
+    pub name: String,
+    /// How many queries are like it, this one included.
+    pub times: u64,
+    /// Its counts that one record, or the group, changes: of all queries like it, in all repetitions.
+    pub counts: Counts,
+    /// These counts as a mechanism of their own.
+    pub composition: Composition,
+}
+
+/// The part of counts given one by one.
+pub const SINGLES: &str = "counts given";
 
 impl Resolved {
     /// All block paths, if the whole is the worst of them.
@@ -83,6 +105,12 @@ impl Resolved {
             title: format!("{}, {name}", self.title),
             neighbors: self.neighbors,
             levels: Vec::new(),
+            queries: self
+                .queries
+                .iter()
+                .filter(|query| query.level.as_deref().unwrap_or(SINGLES) == name)
+                .cloned()
+                .collect(),
             total: part.clone(),
             whole: Whole::Composition(part.clone()),
             paths_of: None,
@@ -98,6 +126,7 @@ impl Resolved {
             title: format!("{}, all noise times {}", self.title, rational::display(factor)),
             neighbors: self.neighbors,
             levels: self.levels.iter().map(scaled).collect::<Result<_>>()?,
+            queries: self.queries.iter().map(|query| query.with_noise_times(factor)).collect::<Result<_>>()?,
             total: self.total.with_noise_times(factor)?,
             whole: self.whole.with_noise_times(factor)?,
             paths_of: self.paths_of.clone(),
@@ -123,6 +152,19 @@ fn in_words(release: &Release, (p, q): (usize, usize), worst: &WorstPath) -> Str
     }
 }
 
+impl QueryPart {
+    /// Its name, and how many are like it.
+    pub fn shown(&self) -> String {
+        if self.times == 1 { self.name.clone() } else { format!("{} ({} of them)", self.name, self.times) }
+    }
+
+    /// The same with all noise multiplied by `factor`.
+    pub fn with_noise_times(&self, factor: &Rational) -> Result<QueryPart> {
+        let (counts, composition) = (self.counts.with_noise_times(factor)?, self.composition.with_noise_times(factor)?);
+        Ok(QueryPart { counts, composition, ..self.clone() })
+    }
+}
+
 impl Subject {
     /// Composes it. Refused are a subject of nothing, and levels that the release does not have or that are named twice.
     pub fn resolve(self) -> Result<Resolved> {
@@ -142,11 +184,12 @@ impl Subject {
                 Neighbors::AddRemove => composition,
                 Neighbors::Bounded => composition.for_changed_records()?,
             };
-            parts.push(("counts given".to_string(), composition));
+            parts.push((SINGLES.to_string(), composition));
         }
-        for (_, part) in parts.iter_mut().filter(|_| self.group != 1) {
-            *part = part.for_groups_of(self.group)?;
+        for (_, part) in &mut parts {
+            *part = self.multiplied(part)?;
         }
+        let queries = self.queries(neighbors)?;
         let total = Composition::new(parts.iter().flat_map(|(_, part)| part.counts().iter().cloned()))?;
         let paths_of = self.release.as_ref().filter(|release| release.paths.is_some() && self.levels.is_empty());
         let whole = match paths_of {
@@ -156,7 +199,39 @@ impl Subject {
         let paths_of = paths_of.cloned();
         let levels = if parts.len() > 1 { parts } else { Vec::new() };
         let group = if self.group == 1 { String::new() } else { format!(", groups of {}", self.group) };
-        Ok(Resolved { title: titles.join(" + ") + &group, neighbors, levels, total, whole, paths_of })
+        let repeat = if self.repeat == 1 { String::new() } else { format!(", released {} times", self.repeat) };
+        let title = titles.join(" + ") + &group + &repeat;
+        Ok(Resolved { title, neighbors, levels, queries, total, whole, paths_of })
+    }
+
+    /// The same for the whole group and all repetitions.
+    fn multiplied(&self, part: &Composition) -> Result<Composition> {
+        let part = if self.group == 1 { part.clone() } else { part.for_groups_of(self.group)? };
+        if self.repeat == 1 { Ok(part) } else { part.repeated(self.repeat) }
+    }
+
+    /// The queries that were asked for, each alone, and the counts given one by one.
+    fn queries(&self, neighbors: Neighbors) -> Result<Vec<QueryPart>> {
+        let part = |level: Option<&str>, name: String, times: u64, counts: Counts| -> Result<QueryPart> {
+            let composition = self.multiplied(&Composition::new([counts])?)?;
+            let counts = composition.counts()[0].clone();
+            Ok(QueryPart { level: level.map(String::from), name, times, counts, composition })
+        };
+        let mut queries = Vec::new();
+        for level in self.release.iter().flat_map(|release| &release.levels) {
+            if self.levels.is_empty() || self.levels.contains(&level.name) {
+                for query in &level.queries {
+                    let counts = query.counts(neighbors)?;
+                    queries.push(part(Some(&level.name), query.name.clone(), query.times, counts)?);
+                }
+            }
+        }
+        for single in &self.singles {
+            let changed =
+                Counts::new(single.law.clone(), single.count.saturating_mul(neighbors.cells()), single.shift)?;
+            queries.push(part(None, single.to_string(), 1, changed)?);
+        }
+        Ok(queries)
     }
 
     /// The levels of the release that were asked for, each alone.
@@ -176,7 +251,7 @@ impl Subject {
     fn worst_path(&self, release: &Release, neighbors: Neighbors) -> Result<WorstPath> {
         let with_singles = |path: Composition| {
             let all = path.counts().iter().chain(&self.singles).cloned();
-            Composition::new(all)?.for_groups_of(self.group)
+            self.multiplied(&Composition::new(all)?)
         };
         let paths = release.path_compositions()?.into_iter().map(with_singles);
         let units = if neighbors == Neighbors::Bounded { Units::Pairs } else { Units::Single };
@@ -225,5 +300,30 @@ mod tests {
         assert_eq!(Account::rho(&noisier.whole), Rational::from(&*Account::rho(&add.whole) / 2_u32));
         let answer = bounded.whole.delta("5", 6).unwrap();
         assert!(bounded.deciding_pair(&answer).unwrap().contains("the worst of 136 pairs"));
+    }
+
+    #[test]
+    fn queries_add_up_to_their_levels_and_repetitions_multiply() {
+        let singles: Vec<Counts> = vec!["5x10@2".parse().unwrap(), Counts::parse_discrete_laplace("0.1x3").unwrap()];
+        let of = |release: &str, repeat, group, neighbors| {
+            Subject { singles: singles.clone(), repeat, group, neighbors, ..of(release) }.resolve().unwrap()
+        };
+        let once = of("dhc-units-us", 1, 1, None);
+        for (release, neighbors) in [("dhc-units-us", None), ("pl94-persons-us", Some(Neighbors::AddRemove))] {
+            let all = of(release, 3, 2, neighbors);
+            let sum = all.queries.iter().fold(Rational::new(), |sum, query| sum + &**query.composition.rho());
+            assert_eq!(sum, **all.total.rho(), "{release}");
+            for part in all.parts() {
+                let own = part.queries.iter().fold(Rational::new(), |sum, query| sum + &**query.composition.rho());
+                assert_eq!(own, **part.total.rho(), "{}", part.title);
+            }
+            assert!(all.title.ends_with(", groups of 2, released 3 times"), "{}", all.title);
+        }
+        let thrice = of("dhc-units-us", 3, 1, None);
+        assert_eq!(**thrice.total.rho(), Rational::from(&**once.total.rho() * 3_u32));
+        assert_eq!(Account::rho(&thrice.whole), Rational::from(&*Account::rho(&once.whole) * 3_u32));
+        assert!(Subject { repeat: 0, ..self::of("dhc-units-us") }.resolve().is_err());
+        let noisier = once.with_noise_times(&Rational::from(2)).unwrap();
+        assert_eq!(noisier.queries[0].composition.counts()[0], noisier.queries[0].counts);
     }
 }

@@ -90,7 +90,7 @@ pub(super) fn noise_reduction(release: &Release, level: &str, delta: &Delta) -> 
 
 /// The variance proxy of a level whose queries all have the same noise.
 pub(super) fn sigma2_of(release: &Release, level: &str) -> Result<Rational> {
-    Ok(release.level(level)?.queries[0].sigma2.clone())
+    Ok(release.level(level)?.queries[0].sigma2()?.clone())
 }
 
 /// The variance proxy at which the exact epsilon of a level meets the zCDP epsilon of its own noise.

@@ -30,7 +30,7 @@ use crate::{
     error::{Error, Result},
     files::file_error,
     release::Release,
-    toml_reader::TomlReader,
+    toml_reader::{Exact, TomlReader},
 };
 
 #[derive(Deserialize)]
@@ -52,7 +52,7 @@ struct PlanFile {
 #[serde(deny_unknown_fields)]
 struct LevelFile {
     name: String,
-    proportion: Spanned<String>,
+    proportion: Spanned<Exact>,
 }
 
 #[derive(Deserialize)]

@@ -75,9 +75,9 @@ fn checked_schema(spine: &Spine, release: &Release) -> Result<Schema> {
         return Err(Error::BudgetOnly { release: release.name.clone() });
     }
     let queries = release.levels.iter().flat_map(|level| &level.queries);
-    if let Some(query) = queries.clone().find(|query| query.times != 1 || query.cells != 1) {
-        let given = format!("{} times, {} cells", query.times, query.cells);
-        let expected = "one query in which a record has one cell, for noise to be drawn";
+    if let Some(query) = queries.clone().find(|query| query.times != 1 || query.cells != 1 || query.shift != 1) {
+        let given = format!("{} times, {} cells, sensitivity {}", query.times, query.cells, query.shift);
+        let expected = "one query in which a record has one cell and changes it by 1, for noise to be drawn";
         return Err(Error::out_of_range(&query_of(release, &query.name), given, expected));
     }
     Ok(release.schema.clone().unwrap_or_default())
@@ -128,7 +128,7 @@ impl<'a> MeasurementPlan<'a> {
         for level in &release.levels {
             let asked = level.queries.iter().map(|query| {
                 // The level's own rho bought sigma2; the rho of a run of levels buys less noise in proportion.
-                let sigma2 = Rational::from(&query.sigma2 * &level.rho) / &release.rho;
+                let sigma2 = Rational::from(query.sigma2()? * &level.rho) / &release.rho;
                 let law = move |share: &Rational| Law::DiscreteGaussian { sigma2: Rational::from(&sigma2 / share) };
                 Ok((query_group(release, &schema, &query.name)?, law))
             });

@@ -20,11 +20,12 @@ use crate::{
 /// s + t = s^2 / (s - v). With N counts in all, lo and hi these ends to the power N, every set of outcomes has probability
 /// at least lo times, or at most hi times, the Gaussian one, so
 ///
-/// delta(epsilon) >= lo delta_G(epsilon + ln(hi / lo); rho_v),  rho_v = sum_i n_i (s_i - v) / (2 s_i^2),
+/// delta(epsilon) >= lo delta_G(epsilon + ln(hi / lo); rho_v),  rho_v = sum_i m_i (s_i - v) / (2 s_i^2),
 ///
-/// with delta_G the profile of Gaussian noise, increasing in rho. An R with lo delta_G(..; R) > delta thus bounds rho_v of every
+/// with m_i = n_i mu_i^2 for n_i counts that each move by the integer mu_i, which moves the cosines' argument and not their
+/// bounds, and delta_G the profile of Gaussian noise, increasing in rho. An R with lo delta_G(..; R) > delta thus bounds rho_v of every
 /// allocation that keeps the promise. For every lambda >= 0 the weighted error is then at least
-/// sum_i min over s of (w_i s + lambda n_i (s - v) / (2 s^2)) - lambda R, less what `E[X^2]` is below sigma2.
+/// sum_i min over s of (w_i s + lambda m_i (s - v) / (2 s^2)) - lambda R, less what `E[X^2]` is below sigma2.
 pub fn least_possible(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta) -> Result<Rational> {
     check(targets)?;
     let least = targets.iter().map(|target| &target.least).min().cloned().unwrap_or_default();
@@ -97,9 +98,9 @@ fn bound_with(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, v: &Rat
     Ok(sum)
 }
 
-/// The root s >= 3 v of w = lambda n (s - 2 v) / (2 s^3), in doubles; 3 v where the left side is larger everywhere.
-fn root(weight: f64, lambda_n: f64, v: f64) -> f64 {
-    let falls = |s: f64| weight * 2.0 * s * s * s < lambda_n * (s - 2.0 * v);
+/// The root s >= 3 v of w = lambda m (s - 2 v) / (2 s^3), in doubles; 3 v where the left side is larger everywhere.
+fn root(weight: f64, lambda_m: f64, v: f64) -> f64 {
+    let falls = |s: f64| weight * 2.0 * s * s * s < lambda_m * (s - 2.0 * v);
     let (mut low, mut high) = ((3.0 * v).ln(), 70.0);
     for _ in 0..120 {
         let middle = (low + high) / 2.0;
@@ -112,9 +113,9 @@ fn root(weight: f64, lambda_n: f64, v: f64) -> f64 {
 fn multiplier(targets: &[QueryTarget], v: f64, rho: f64) -> f64 {
     let spent = |lambda: f64| -> f64 {
         let term = |target: &QueryTarget| {
-            let (n, least) = (target.count as f64, target.least.to_f64());
-            let s = root(target.weight.to_f64(), lambda * n, v).max(least).min(most(target).to_f64());
-            n * (s - v) / (2.0 * s * s)
+            let (m, least) = (target.moved().to_f64(), target.least.to_f64());
+            let s = root(target.weight.to_f64(), lambda * m, v).max(least).min(most(target).to_f64());
+            m * (s - v) / (2.0 * s * s)
         };
         targets.iter().map(term).sum()
     };
@@ -126,18 +127,18 @@ fn multiplier(targets: &[QueryTarget], v: f64, rho: f64) -> f64 {
     low.exp()
 }
 
-/// A lower bound, exact but for the bracket, of w s + lambda n (s - v) / (2 s^2) over least <= s <= most, for 2 v <= least.
+/// A lower bound, exact but for the bracket, of w s + lambda m (s - v) / (2 s^2) over least <= s <= most, for 2 v <= least.
 ///
 /// The second term falls from 2 v on; it is concave up to 3 v, so that part has its minimum at an end, and convex beyond.
 /// There the minimum is at an end or in every bracket of the derivative's sign, and at least the sum of the ends' smaller
 /// terms.
 fn least_term(target: &QueryTarget, v: &Rational, lambda: &Rational) -> Result<Rational> {
-    let lambda_n = Rational::from(lambda * target.count);
-    let second = |s: &Rational| (&lambda_n * Rational::from(s - v)) / (Rational::from(s * s) * 2_u32);
+    let lambda_m = Rational::from(lambda * target.moved());
+    let second = |s: &Rational| (&lambda_m * Rational::from(s - v)) / (Rational::from(s * s) * 2_u32);
     let term = |s: &Rational| Rational::from(&target.weight * s) + second(s);
     let slope = |s: &Rational| {
         let cube = Rational::from(s * s) * s * 2_u32;
-        &target.weight - (&lambda_n * (s - Rational::from(v * 2_u32))) / cube
+        &target.weight - (&lambda_m * (s - Rational::from(v * 2_u32))) / cube
     };
     let turn = Rational::from(v * 3_u32);
     let (first, last) = (target.least.clone().max(turn.clone()), most(target));
@@ -149,7 +150,7 @@ fn least_term(target: &QueryTarget, v: &Rational, lambda: &Rational) -> Result<R
     } else if target.most.is_some() && slope(&last) <= 0 {
         term(&last)
     } else {
-        let at = root(target.weight.to_f64(), lambda_n.to_f64(), v.to_f64());
+        let at = root(target.weight.to_f64(), lambda_m.to_f64(), v.to_f64());
         let mut bound = Rational::new();
         for width in [1e-12, 1e-9, 1e-6, 1e-3] {
             let a = rational::from_f64(at * (1.0 - width))?.max(first.clone());

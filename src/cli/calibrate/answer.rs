@@ -9,7 +9,9 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::super::{
-    output::{self, exact, exact_text},
+    output::{exact, exact_text},
+    page::Page,
+    queries::CalibratedQuery,
     subject::Resolved,
 };
 use super::{Args, Promise, parts};
@@ -29,7 +31,15 @@ pub(super) struct Row {
 }
 
 impl Args {
-    pub(super) fn print_json(&self, subject: &Resolved, promise: &Promise, rows: &[Row]) -> Result<()> {
+    /// The answer as an object and as records.
+    pub(super) fn put_data(
+        &self,
+        page: &mut Page,
+        subject: &Resolved,
+        promise: &Promise,
+        rows: &[Row],
+        queries: &[CalibratedQuery],
+    ) -> Result<()> {
         let shown_delta = self.shown_delta(promise)?;
         let mut object = json!({
             "mode": if self.scale_all { "scale-all" } else { "per-level" },
@@ -39,7 +49,7 @@ impl Args {
         if let Promise::ZcdpCurve { from, to } = promise {
             object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
         }
-        object["levels"] = if self.scale_all {
+        let levels: Vec<Value> = if self.scale_all {
             let whole = &rows[0];
             object["factor"] = exact(&whole.factor);
             object["factor_before"] = whole.before.as_ref().map_or(Value::Null, exact);
@@ -53,75 +63,82 @@ impl Args {
             (parts(subject).into_iter())
                 .map(|(name, part)| Ok(whole.of_level(name, variances(&part).unwrap_or_default()).json()))
                 .collect::<Result<Vec<Value>>>()?
-                .into()
         } else {
-            rows.iter().map(Row::json).collect::<Vec<Value>>().into()
+            rows.iter().map(Row::json).collect()
         };
-        output::json(&object)
+        page.records(levels.iter().cloned());
+        object["levels"] = levels.into();
+        if !queries.is_empty() {
+            object["queries"] = queries.iter().map(CalibratedQuery::json).collect();
+            page.records(queries.iter().map(CalibratedQuery::json));
+        }
+        page.object(object);
+        Ok(())
     }
 
-    pub(super) fn print_table(&self, subject: &Resolved, promise: &Promise, rows: &[Row], decimals: u32) -> Result<()> {
+    /// The answer to be read.
+    pub(super) fn put_tables(
+        &self,
+        page: &mut Page,
+        subject: &Resolved,
+        promise: &Promise,
+        rows: &[Row],
+        decimals: u32,
+    ) -> Result<()> {
         let mode = match (self.scale_all, self.per_level) {
             (true, _) => format!("one factor on all noise (--scale-all), to {decimals} decimals"),
             (_, true) => format!("each level alone, sigma2 to {decimals} decimals"),
             _ => format!("each level alone (--per-level; --scale-all for one factor), sigma2 to {decimals} decimals"),
         };
         let (title, relation, what) = (&subject.title, subject.neighbors.name(), in_words(promise));
-        output::text(&format!("{title}\n{relation} neighbors; {what}\n{mode}\n\n"))?;
+        page.text(format!("{title}\n{relation} neighbors; {what}\n{mode}\n\n"));
         if self.scale_all {
-            self.print_factor(subject, &rows[0])?;
+            self.put_factor(page, subject, &rows[0]);
         } else {
-            self.print_levels(rows)?;
+            self.put_levels(page, rows);
         }
-        output::say_wider(rows.iter().map(|row| (row.name.as_str(), &row.epsilon)))?;
-        rows.iter().try_for_each(Row::print_stretches)
-    }
-
-    fn shown_digits(&self) -> usize {
-        self.format.digits.min(40) as usize
+        page.say_wider(rows.iter().map(|row| (row.name.as_str(), &row.epsilon)));
+        rows.iter().for_each(|row| row.put_stretches(page));
+        Ok(())
     }
 
     /// The factor on all noise, and what becomes of each level.
-    fn print_factor(&self, subject: &Resolved, whole: &Row) -> Result<()> {
-        let digits = self.shown_digits();
+    fn put_factor(&self, page: &mut Page, subject: &Resolved, whole: &Row) {
+        let digits = self.format.shown();
         let lines: Vec<Vec<String>> = (parts(subject).into_iter())
             .filter_map(|(name, part)| Some(whole.of_level(name, variances(&part).ok()?)))
             .map(|row| row.cells(digits)[..4].to_vec())
             .collect();
-        output::table(&HEADING[..4], &lines)?;
+        page.table(&HEADING[..4], lines);
         let before = whole.before.as_ref().map_or_else(
             || "and there is no smaller point on the grid".to_string(),
             |before| format!("and {} is proven not to be enough", exact_text(before)),
         );
-        output::text(&format!(
+        page.text(format!(
             "\nfactor {} ({} % less noise) is proven to be enough, {before}.\nepsilon {}, target {}\n",
             exact_text(&whole.factor),
             Enclosure::rational(&whole.reduction(), 64).shown(8),
             whole.epsilon.value.shown(digits),
             whole.target.shown(digits),
-        ))?;
+        ));
         if let Some(worst) = subject.worst() {
             let unit = if worst.in_pairs() { "pairs of block paths" } else { "block paths" };
-            output::text(&format!("The worst of {} {unit} decides.\n", worst.count()))?;
+            page.text(format!("The worst of {} {unit} decides.\n", worst.count()));
         }
-        Ok(())
     }
 
     /// Each level calibrated by itself.
-    fn print_levels(&self, rows: &[Row]) -> Result<()> {
-        output::table(&HEADING, &rows.iter().map(|row| row.cells(self.shown_digits())).collect::<Vec<_>>())?;
-        output::text(
+    fn put_levels(&self, page: &mut Page, rows: &[Row]) {
+        page.table(&HEADING, rows.iter().map(|row| row.cells(self.format.shown())).collect());
+        page.text(
             "\nEach calibrated sigma2 is proven to be enough, and the next smaller of the grid is proven not to be.\n",
-        )?;
+        );
         if rows.iter().any(|row| row.before.is_none()) {
-            output::text("Where the smallest sigma2 that is accounted for is enough, there is no next smaller.\n")?;
+            page.text("Where the smallest sigma2 that is accounted for is enough, there is no next smaller.\n");
         }
         if rows.iter().any(|row| row.variances.len() > 1) {
-            output::text(
-                "A level with several sigma2 shows the smallest; the others are scaled by the same factor.\n",
-            )?;
+            page.text("A level with several sigma2 shows the smallest; the others are scaled by the same factor.\n");
         }
-        Ok(())
     }
 }
 
@@ -205,9 +222,9 @@ impl Row {
         row
     }
 
-    fn print_stretches(&self) -> Result<()> {
-        let Some(stretches) = &self.stretches else { return Ok(()) };
-        output::text(&format!("\n{}: the calibrated noise beside the zCDP curve of the noise as it was\n", self.name))?;
+    fn put_stretches(&self, page: &mut Page) {
+        let Some(stretches) = &self.stretches else { return };
+        page.text(format!("\n{}: the calibrated noise beside the zCDP curve of the noise as it was\n", self.name));
         for stretch in stretches {
             let answer = match stretch.within {
                 Certainty::Yes => "at least as private at every delta",
@@ -215,15 +232,14 @@ impl Row {
                 Certainty::Undecided => "they cross at a delta",
             };
             let (low, high) = &stretch.deltas;
-            output::text(&format!(
+            page.text(format!(
                 "  {answer} from {} to {} (epsilon {} to {})\n",
                 low.shown(8),
                 high.shown(8),
                 Enclosure::rational(&stretch.epsilons.1, 64).shown(10),
                 Enclosure::rational(&stretch.epsilons.0, 64).shown(10),
-            ))?;
+            ));
         }
-        Ok(())
     }
 }
 

@@ -99,38 +99,38 @@ pub fn run(args: &Args) -> Result<Exit> {
     let (levels, total) = rayon::join(|| subject.levels.par_iter().map(level).collect::<Result<Vec<Line>>>(), whole);
     let (levels, total) = (levels?, total?);
     let pair = subject.deciding_pair(&total.bound.correct);
-    if args.format.json {
-        let mut object = total.json();
-        object["prior"] = exact(&prior);
-        object["delta"] = exact(&delta);
-        object["neighbors"] = json!(subject.neighbors.name());
-        if let Some(pair) = &pair {
-            object["worst_pair"] = json!(pair);
-        }
-        output::add_levels(&mut object, levels.iter().map(|line| (line.name.as_str(), line.json())));
-        output::json(&object)?;
-        return Ok(Exit::Done);
+    let mut page = args.format.page();
+    let mut object = total.json();
+    object["prior"] = exact(&prior);
+    object["delta"] = exact(&delta);
+    object["neighbors"] = json!(subject.neighbors.name());
+    if let Some(pair) = &pair {
+        object["worst_pair"] = json!(pair);
     }
-    output::text(&format!(
+    output::add_levels(&mut object, levels.iter().map(|line| (line.name.as_str(), line.json())));
+    page.object(object);
+    page.records(levels.iter().chain([&total]).map(|line| output::named(&line.name, line.json())));
+    page.text(format!(
         "{}\n{} neighbors, prior = {}, delta = {}\n\n",
         subject.title,
         subject.neighbors.name(),
         rational::display(&prior),
         exact_text(&delta)
-    ))?;
+    ));
     let rows: Vec<Vec<String>> = levels.iter().chain([&total]).map(table_row).collect();
-    output::table(&["", "correct", "by zCDP", "advantage", "by zCDP", "posterior", "by zCDP", "exceeded"], &rows)?;
+    page.table(&["", "correct", "by zCDP", "advantage", "by zCDP", "posterior", "by zCDP", "exceeded"], rows);
     if let Some(pair) = &pair {
-        output::text(&format!("\nThe whole is that of the worst pair of block paths: {pair}.\n"))?;
+        page.text(format!("\nThe whole is that of the worst pair of block paths: {pair}.\n"));
     }
-    output::text(
+    page.text(
         "\ncorrect: the largest probability with which any adversary decides rightly, exactly.\n\
          advantage: the total variation distance of the outputs with and without.\n\
          posterior: the largest posterior probability but for outputs of mass delta, from epsilon at delta.\n\
          exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n\
          by zCDP: the same from zCDP (Bun-Steinke), rho + 2 sqrt(rho ln(1/delta)), in place of the exact epsilon.\n",
-    )?;
-    output::say_wider(levels.iter().chain([&total]).map(|line| (line.name.as_str(), &line.bound.correct)))?;
+    );
+    page.say_wider(levels.iter().chain([&total]).map(|line| (line.name.as_str(), &line.bound.correct)));
+    page.print()?;
     Ok(Exit::Done)
 }
 

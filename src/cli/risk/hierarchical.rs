@@ -54,7 +54,7 @@ pub struct Args {
     #[command(flatten)]
     format: Format,
     /// Comma-separated values of the posterior of X2
-    #[arg(long, conflicts_with = "json", conflicts_with = "truth")]
+    #[arg(long, conflicts_with_all = ["json", "format", "truth"])]
     csv: bool,
 }
 
@@ -125,37 +125,32 @@ fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, 
     let digits = args.format.digits;
     let (own, others) = levels("--noisy", noisy, attack.levels())?;
     let posterior = attack.posterior(&own, &others, digits).context("--noisy")?;
-    if args.csv {
-        let rows = posterior.upper.iter().map(|(value, probability)| {
-            let (lower, upper) = ends(probability);
-            vec![value.to_string(), lower, upper]
-        });
-        output::csv(&["x2", "probability_lower", "probability_upper"], rows)?;
-        return Ok(Exit::Done);
-    }
-    if args.format.json {
-        object["noisy"] = json!(noisy);
-        object["posterior"] = posterior.present.to_json();
-        object["x2"] = (posterior.upper.iter())
-            .map(|(value, probability)| json!({ "value": value, "probability": probability.to_json() }))
-            .collect();
-        object["joint"] = (posterior.joint.iter())
-            .map(|(x1, x2, probability)| json!({ "x1": x1, "x2": x2, "probability": probability.to_json() }))
-            .collect();
-        object["status"] = json!(output::status(posterior.met));
-        output::json(&object)?;
-        return Ok(Exit::Done);
-    }
-    output::text(title)?;
+    let mut page = args.format.page_or_csv(args.csv);
+    object["noisy"] = json!(noisy);
+    object["posterior"] = posterior.present.to_json();
+    object["x2"] = (posterior.upper.iter())
+        .map(|(value, probability)| json!({ "value": value, "probability": probability.to_json() }))
+        .collect();
+    object["joint"] = (posterior.joint.iter())
+        .map(|(x1, x2, probability)| json!({ "x1": x1, "x2": x2, "probability": probability.to_json() }))
+        .collect();
+    object["status"] = json!(output::status(posterior.met));
+    page.object(object);
+    page.records((posterior.upper.iter()).map(|(value, probability)| {
+        let (lower, upper) = ends(probability);
+        json!({ "x2": value, "probability_lower": lower, "probability_upper": upper })
+    }));
+    page.text(title);
     let mut rows = vec![row("posterior probability that the target counts", &posterior.present, digits)];
     let visible = posterior.upper.iter().filter(|(_, probability)| *probability.upper() > 1e-6);
     rows.extend(visible.map(|(value, probability)| {
         row(&format!("posterior probability of X2 = {value}"), probability, digits.min(8))
     }));
-    output::table(&["", "probability"], &rows)?;
+    page.table(&["", "probability"], rows);
     if !posterior.met {
-        output::text("\nThe enclosures are wider than asked: the output is too improbable.\n")?;
+        page.text("\nThe enclosures are wider than asked: the output is too improbable.\n");
     }
+    page.print()?;
     Ok(Exit::Done)
 }
 
@@ -182,18 +177,17 @@ fn decision(
     let alone = if present { alone.correct_decision(digits)? } else { alone.correct_if_absent(digits)? };
     // Where it is too large a table to make, the answer stands without it.
     let error = error_of_one_gaussian(&rhos[0], others[0].max(1), 3).ok();
-    if args.format.json {
-        object["truth"] = json!(truth);
-        object["correct_decision"] = decision.correct.to_json();
-        object["gained"] = decision.gained.to_json();
-        object["lost"] = decision.lost.to_json();
-        object["correct_decision_alone"] = alone.to_json();
-        object["one_gaussian_error"] = output::enclosure(error.as_ref());
-        object["status"] = json!(output::status(decision.met));
-        output::json(&object)?;
-        return Ok(Exit::Done);
-    }
-    output::text(title)?;
+    let mut page = args.format.page();
+    object["truth"] = json!(truth);
+    object["correct_decision"] = decision.correct.to_json();
+    object["gained"] = decision.gained.to_json();
+    object["lost"] = decision.lost.to_json();
+    object["correct_decision_alone"] = alone.to_json();
+    object["one_gaussian_error"] = output::enclosure(error.as_ref());
+    object["status"] = json!(output::status(decision.met));
+    page.records([object.clone()]);
+    page.object(object);
+    page.text(title);
     let mut rows = vec![
         row("probability of a correct decision", &decision.correct, digits),
         row("with the lowest level alone", &alone, digits),
@@ -201,9 +195,10 @@ fn decision(
         row("right decisions put wrong by them", &decision.lost, 6),
     ];
     rows.extend(error.map(|error| row("total variation of (3.7), one Gaussian for the sum", &error, 3)));
-    output::table(&["", "probability"], &rows)?;
+    page.table(&["", "probability"], rows);
     if !decision.met {
-        output::text("\nThe enclosure is wider than asked; --json gives both ends.\n")?;
+        page.text("\nThe enclosure is wider than asked; --json gives both ends.\n");
     }
+    page.print()?;
     Ok(Exit::Done)
 }

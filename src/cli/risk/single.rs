@@ -44,7 +44,7 @@ pub struct Args {
     #[command(flatten)]
     format: Format,
     /// Comma-separated values, for a range of X
-    #[arg(long, conflicts_with = "json", requires = "noisy")]
+    #[arg(long, conflicts_with_all = ["json", "format"], requires = "noisy")]
     csv: bool,
 }
 
@@ -89,8 +89,10 @@ fn of_release(args: &Args, name: &str) -> Result<(Rational, Origin)> {
         bail!("--query: the level {} has no query {asked:?}: it has {}", level.name, known.join(", "));
     };
     let title = format!("{}: {}, {}", release.name, level.name, query.name);
-    let origin = Origin { title, sigma2: query.sigma2.clone(), query_rho: query.rho.clone() };
-    Ok((Rational::from(1) / Rational::from(&query.sigma2 * 2_u32), origin))
+    let sigma2 = query.sigma2().context("--query")?;
+    let rho = Rational::from(query.shift).square() / Rational::from(sigma2 * 2_u32);
+    let origin = Origin { title, sigma2: sigma2.clone(), query_rho: query.rho.clone() };
+    Ok((rho, origin))
 }
 
 fn describe(attack: &Attack, origin: Option<&Origin>) -> String {
@@ -148,26 +150,25 @@ fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Exit
             Ok([marginal.clone(), other.per_prior(&marginal), other.correct_decision(digits)?])
         })
         .transpose()?;
-    if args.format.json {
-        let mut object = base(attack, origin);
-        object["marginal_posterior"] = marginal.to_json();
-        object["marginal_posterior_if_absent"] = absent.to_json();
-        object["risk"] = risk.to_json();
-        object["correct_decision"] = correct.to_json();
-        object["correct_decision_if_absent"] = correct_absent.to_json();
-        object["threshold"] = json!(threshold);
-        object["status"] = json!(output::status([&marginal, &correct].iter().all(|value| value.is_tight(digits))));
-        if let Some([marginal, risk, correct]) = &other {
-            object["at_query_rho"] = json!({
-                "marginal_posterior": marginal.to_json(),
-                "risk": risk.to_json(),
-                "correct_decision": correct.to_json(),
-            });
-        }
-        output::json(&object)?;
-        return Ok(Exit::Done);
+    let mut page = args.format.page();
+    let mut object = base(attack, origin);
+    object["marginal_posterior"] = marginal.to_json();
+    object["marginal_posterior_if_absent"] = absent.to_json();
+    object["risk"] = risk.to_json();
+    object["correct_decision"] = correct.to_json();
+    object["correct_decision_if_absent"] = correct_absent.to_json();
+    object["threshold"] = json!(threshold);
+    object["status"] = json!(output::status([&marginal, &correct].iter().all(|value| value.is_tight(digits))));
+    if let Some([marginal, risk, correct]) = &other {
+        object["at_query_rho"] = json!({
+            "marginal_posterior": marginal.to_json(),
+            "risk": risk.to_json(),
+            "correct_decision": correct.to_json(),
+        });
     }
-    output::text(&describe(attack, origin))?;
+    page.records([object.clone()]);
+    page.object(object);
+    page.text(describe(attack, origin));
     let cell = |value: &Enclosure| shown(value, digits);
     let mut rows = vec![
         vec!["posterior probability, averaged over outputs".into(), cell(&marginal), cell(&absent)],
@@ -179,12 +180,13 @@ fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Exit
         heading.push("counts, at the query's rho");
         rows.iter_mut().zip(other).for_each(|(row, value)| row.push(cell(value)));
     }
-    output::table(&heading, &rows)?;
+    page.table(&heading, rows);
     if let Some(threshold) = threshold {
-        output::text(&format!(
+        page.text(format!(
             "\nThe adversary decides for the target where the released count exceeds the known one by {threshold} or more.\n"
-        ))?;
+        ));
     }
+    page.print()?;
     Ok(Exit::Done)
 }
 
@@ -197,21 +199,20 @@ fn output_of(args: &Args, attack: &Attack, noisy: &[i64], origin: Option<&Origin
     let [present, absent] = probability;
     let (present, absent) = (present?, absent?);
     let sequence = attack.sequence(noisy, digits)?;
-    if args.format.json {
-        let mut object = base(attack, origin);
-        object["noisy"] = if noisy.len() == 1 { json!(noisy[0]) } else { json!(noisy) };
-        object["posterior"] = posterior.to_json();
-        object["risk"] = risk.to_json();
-        object["probability"] = present.to_json();
-        object["probability_if_absent"] = absent.to_json();
-        object["status"] = json!(output::status(posterior.is_tight(digits)));
-        if noisy.len() > 1 {
-            object["risk_steps"] = sequence.steps.iter().map(Enclosure::to_json).collect();
-        }
-        output::json(&object)?;
-        return Ok(Exit::Done);
+    let mut page = args.format.page();
+    let mut object = base(attack, origin);
+    object["noisy"] = if noisy.len() == 1 { json!(noisy[0]) } else { json!(noisy) };
+    object["posterior"] = posterior.to_json();
+    object["risk"] = risk.to_json();
+    object["probability"] = present.to_json();
+    object["probability_if_absent"] = absent.to_json();
+    object["status"] = json!(output::status(posterior.is_tight(digits)));
+    if noisy.len() > 1 {
+        object["risk_steps"] = sequence.steps.iter().map(Enclosure::to_json).collect();
     }
-    output::text(&describe(attack, origin))?;
+    page.records([object.clone()]);
+    page.object(object);
+    page.text(describe(attack, origin));
     let mut rows = vec![
         row("posterior probability that the target counts", &posterior, digits),
         row("risk: that over the prior", &risk, digits),
@@ -222,7 +223,8 @@ fn output_of(args: &Args, attack: &Attack, noisy: &[i64], origin: Option<&Origin
         let steps = sequence.steps.iter().enumerate();
         rows.extend(steps.map(|(k, step)| row(&format!("risk of count {} after those before", k + 1), step, digits)));
     }
-    output::table(&["", "value"], &rows)?;
+    page.table(&["", "value"], rows);
+    page.print()?;
     Ok(Exit::Done)
 }
 
@@ -251,19 +253,12 @@ fn range(args: &Args, attack: &Attack, from: i64, to: i64) -> Result<Exit> {
         })
         .collect::<dp_assay::Result<_>>()
         .context("--noisy")?;
-    if args.csv {
-        output::csv(&columns, rows)?;
-    } else if args.format.json {
-        let mut object = base(attack, None);
-        arrays(&mut object, &columns, &rows);
-        output::json(&object)?;
-    } else {
-        output::text(&format!(
-            "rho = {}, prior = {}\n\n",
-            exact_text(&attack.rhos()[0]),
-            rational::display(attack.prior())
-        ))?;
-        output::table(&columns, &rows)?;
-    }
+    let mut page = args.format.page_or_csv(args.csv);
+    let mut object = base(attack, None);
+    arrays(&mut object, &columns, &rows);
+    page.object(object);
+    page.text(format!("rho = {}, prior = {}\n\n", exact_text(&attack.rhos()[0]), rational::display(attack.prior())));
+    page.table(&columns, rows);
+    page.print()?;
     Ok(Exit::Done)
 }

@@ -21,6 +21,7 @@ use serde_json::{Map, Value, json};
 use super::super::{
     Exit,
     output::{self, exact, exact_text},
+    page::Page,
 };
 
 pub fn run(
@@ -29,7 +30,7 @@ pub fn run(
     changes: &[String],
     out: Option<&Path>,
     delta: &Delta,
-    json: bool,
+    mut page: Page,
 ) -> Result<Exit> {
     let changes: Vec<BudgetChange> = changes.iter().map(|text| text.parse().context("--set")).collect::<Result<_>>()?;
     let (config, text) = Configuration::read_with_text(path)?;
@@ -44,10 +45,9 @@ pub fn run(
         Configuration::write(&changed, out).context("--out")?;
     }
     let account = config.account(&specification, delta)?;
-    match json {
-        true => output::json(&account_json(&account, delta))?,
-        false => output::text(&account_text(&account, delta))?,
-    }
+    page.object(account_json(&account, delta));
+    put_account(&mut page, &account, delta);
+    page.print()?;
     Ok(Exit::Done)
 }
 
@@ -105,7 +105,7 @@ fn account_json(account: &ConfigAccount, delta: &Delta) -> Value {
     Value::Object(object)
 }
 
-fn account_text(account: &ConfigAccount, delta: &Delta) -> String {
+fn put_account(page: &mut Page, account: &ConfigAccount, delta: &Delta) {
     let delta: &rug::Rational = delta;
     let is_zcdp = account.privacy == Privacy::ZeroConcentrated;
     let unit = unit(account.privacy).replace('_', " ");
@@ -120,9 +120,9 @@ fn account_text(account: &ConfigAccount, delta: &Delta) -> String {
         .unwrap_or_default();
     heading.extend(counts.iter().map(|name| format!("margin {name}")));
     heading.push("epsilon, unbounded".to_string());
-    heading.extend(is_zcdp.then(|| "by zCDP".to_string()));
+    heading.extend(is_zcdp.then(|| "zCDP (Bun-Steinke)".to_string()));
     heading.push("epsilon, bounded".to_string());
-    let mut rows = vec![heading];
+    let mut rows = Vec::new();
     let mut row = |name: String, level: Option<&ConfiguredLevel>, guarantees: &Guarantees| {
         let mut cells = vec![name, exact_text(&guarantees.unbounded.budget)];
         cells.push(level.map_or(String::new(), |level| level.stability.to_string()));
@@ -145,15 +145,6 @@ fn account_text(account: &ConfigAccount, delta: &Delta) -> String {
         row(certificate::name(*pass).to_string(), None, guarantees);
     }
     row("whole run".to_string(), None, &account.total);
-    let widths: Vec<usize> =
-        (0..rows[0].len()).map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0)).collect();
-    let mut text =
-        format!("{}; epsilon at delta = {}, margins of error at 95 %\n\n", account.algorithm, exact_text(delta));
-    for row in rows {
-        let mut line = format!("{:<1$}", row[0], widths[0]);
-        row[1..].iter().zip(&widths[1..]).for_each(|(cell, width)| line += &format!("  {cell:>width$}"));
-        text += line.trim_end();
-        text += "\n";
-    }
-    text
+    page.text(format!("{}; epsilon at delta = {}, margins of error at 95 %\n\n", account.algorithm, exact_text(delta)));
+    page.table(&heading, rows);
 }

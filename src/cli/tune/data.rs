@@ -1,6 +1,5 @@
 //! The answers of `assay tune` as JSON and CSV.
 
-use anyhow::Result;
 use dp_assay::{
     numeric::rational,
     safetab::{
@@ -17,8 +16,8 @@ use dp_assay::{
 use serde_json::{Map, Value, json};
 
 use super::super::{
-    Exit,
     output::{self, exact, json_number},
+    page,
 };
 
 pub(super) fn budget_key(noise_kind: NoiseKind) -> &'static str {
@@ -113,7 +112,8 @@ pub(super) fn stages(tuned: &TunedLevel) -> [(&'static str, &Stage); 3] {
     [("total_only", &tuned.total_only), ("stage1", &tuned.stage_1), ("stage2", &tuned.stage_2)]
 }
 
-pub(super) fn csv(rows: &[(&PlannedLevel, &TunedLevel)]) -> Result<Exit> {
+/// A record for each level, for CSV.
+pub(super) fn records(rows: &[(&PlannedLevel, &TunedLevel)]) -> Vec<Value> {
     const HEADER: [&str; 23] = [
         "level",
         "mechanism",
@@ -167,6 +167,5 @@ pub(super) fn csv(rows: &[(&PlannedLevel, &TunedLevel)]) -> Result<Exit> {
         }
         cells
     };
-    output::csv(&HEADER, rows.iter().map(line))?;
-    Ok(Exit::Done)
+    rows.iter().map(|row| page::words(&HEADER, &line(row))).collect()
 }

@@ -1,6 +1,5 @@
 //! The answers of `assay tune` as tables.
 
-use anyhow::Result;
 use dp_assay::{
     numeric::{Enclosure, rational},
     safetab::{
@@ -16,7 +15,7 @@ use dp_assay::{
 };
 use rug::Rational;
 
-use super::super::output::{self, exact_text};
+use super::super::{output::exact_text, page::Page};
 use super::data::stages;
 
 fn percent(value: &Enclosure) -> String {
@@ -32,16 +31,16 @@ fn dash<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(|| "-".to_string(), |value| value.to_string())
 }
 
-pub(super) fn level_text(planned: &PlannedLevel, tuned: &TunedLevel, question: &TuningQuestion) -> Result<()> {
+pub(super) fn level_text(planned: &PlannedLevel, tuned: &TunedLevel, question: &TuningQuestion, page: &mut Page) {
     let level = &planned.level;
-    output::text(&format!(
+    page.text(format!(
         "{} = {}, gamma = {}, stability {}\n\nmargins of error at {} %\n",
         level.noise_kind().budget_name(),
         exact_text(level.budget()),
         rational::display(level.gamma()),
         level.stability(),
         rational::display(&(margin_level() * 100_u32)),
-    ))?;
+    ));
     let names = ["total only", "stage 1, a total", "stage 2, a cell"];
     let rows: Vec<Vec<String>> = (names.iter().zip(stages(tuned)))
         .map(|(name, (_, stage))| {
@@ -59,11 +58,9 @@ pub(super) fn level_text(planned: &PlannedLevel, tuned: &TunedLevel, question: &
         NoiseKind::DiscreteGaussian => "sigma2",
         NoiseKind::Geometric => "epsilon",
     };
-    output::table(&["", parameter, "margin", "covers", "by formula", "covers"], &rows)?;
+    page.table(&["", parameter, "margin", "covers", "by formula", "covers"], rows);
     let target = percent(&Enclosure::rational(&question.target_error, 64));
-    output::text(&format!(
-        "\ntables of stage 2; size: the smallest group whose average cell has a margin of {target}\n"
-    ))?;
+    page.text(format!("\ntables of stage 2; size: the smallest group whose average cell has a margin of {target}\n"));
     let rows: Vec<Vec<String>> = (tuned.tables.iter())
         .map(|row| {
             vec![
@@ -76,35 +73,35 @@ pub(super) fn level_text(planned: &PlannedLevel, tuned: &TunedLevel, question: &
             ]
         })
         .collect();
-    output::table(&["table", "cells", "margin of a cell", "of a sex", "of the total", "size"], &rows)?;
+    page.table(&["table", "cells", "margin of a cell", "of a sex", "of the total", "size"], rows);
     if let Some(suppressed) = &tuned.suppressed {
-        suppression_text(suppressed, question.digits)?;
+        suppression_text(suppressed, question.digits, page);
     }
-    output::text(&format!(
+    page.text(format!(
         "\nepsilon at delta = {}, {} neighbors\n",
         exact_text(&question.delta),
         question.neighbors.name()
-    ))?;
-    epsilons_text(&tuned.epsilons, question.digits)
+    ));
+    epsilons_text(&tuned.epsilons, question.digits, page);
 }
 
-fn suppression_text(suppressed: &SuppressionEffect, digits: u32) -> Result<()> {
+fn suppression_text(suppressed: &SuppressionEffect, digits: u32, page: &mut Page) {
     let digits = digits.min(8) as usize;
-    output::text(&format!(
+    page.text(format!(
         "\ntotals up to {} are suppressed: an empty group with probability {}\n({} if only those below {0} were)\n",
         suppressed.rule.threshold(),
         suppressed.of_zero.shown(digits),
         suppressed.of_zero_below.shown(digits),
-    ))?;
-    output::text(&format!("groups of {} or more are published with 95 %\n", suppressed.published_from))?;
+    ));
+    page.text(format!("groups of {} or more are published with 95 %\n", suppressed.published_from));
     let shown = |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
     let rows: Vec<Vec<String>> = (suppressed.sizes.iter())
         .map(|row| vec![row.size.to_string(), row.probability.shown(digits), shown(&row.bias), shown(&row.formula)])
         .collect();
-    output::table(&["size", "suppressed with", "bias if published", "by formula (13)"], &rows)
+    page.table(&["size", "suppressed with", "bias if published", "by formula (13)"], rows)
 }
 
-fn epsilons_text(epsilons: &PersonEpsilons, digits: u32) -> Result<()> {
+fn epsilons_text(epsilons: &PersonEpsilons, digits: u32, page: &mut Page) {
     let shown = |value: &Enclosure| value.shown(digits.min(12) as usize);
     let cell = |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "not computed".to_string(), shown);
     let mut rows = vec![vec!["exact, all groups in two stages".to_string(), cell(&epsilons.two_stage)]];
@@ -118,7 +115,7 @@ fn epsilons_text(epsilons: &PersonEpsilons, digits: u32) -> Result<()> {
     } else {
         rows.push(vec!["pure, at delta = 0".to_string(), exact_text(&epsilons.budget)]);
     }
-    output::table(&["", "epsilon"], &rows)
+    page.table(&["", "epsilon"], rows)
 }
 
 pub(super) fn plan_text(
@@ -126,15 +123,16 @@ pub(super) fn plan_text(
     rows: &[(&PlannedLevel, &TunedLevel)],
     total: &PersonEpsilons,
     question: &TuningQuestion,
-) -> Result<()> {
-    output::text(&format!(
+    page: &mut Page,
+) {
+    page.text(format!(
         "{}\n{} noise, {} neighbors, delta = {}\n\nmargins of error at {} %, by the papers' formula in brackets\n",
         plan.title,
         plan.noise_kind.name(),
         question.neighbors.name(),
         exact_text(&question.delta),
         rational::display(&(margin_level() * 100_u32)),
-    ))?;
+    ));
     let digits = question.digits.min(8) as usize;
     let epsilon = |epsilons: &PersonEpsilons| {
         epsilons.largest.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits))
@@ -162,27 +160,27 @@ pub(super) fn plan_text(
     last.extend([epsilon(total), zcdp(total)]);
     lines.push(last);
     let budget = plan.noise_kind.budget_name();
-    let heading = ["level", budget, "stability", "total only", "stage 1", "stage 2", "exact epsilon", "zCDP epsilon"];
-    output::table(&heading, &lines)?;
-    sizes_text(rows, question)?;
+    let heading =
+        ["level", budget, "stability", "total only", "stage 1", "stage 2", "exact epsilon", "zCDP (Bun-Steinke)"];
+    page.table(&heading, lines);
+    sizes_text(rows, question, page);
     if total.largest.is_none() {
         let cell =
             |value: &Option<Enclosure>| value.as_ref().map_or_else(|| "-".to_string(), |value| value.shown(digits));
-        output::text(&format!(
+        page.text(format!(
             "\nThe largest epsilon over {} mixes of groups was not computed; in two stages {}, by totals only {}.\n",
             total.mixes,
             cell(&total.two_stage),
             cell(&total.total_only),
-        ))?;
+        ));
     }
-    Ok(())
 }
 
 /// Sizes and suppression of every level of a plan.
-fn sizes_text(rows: &[(&PlannedLevel, &TunedLevel)], question: &TuningQuestion) -> Result<()> {
+fn sizes_text(rows: &[(&PlannedLevel, &TunedLevel)], question: &TuningQuestion, page: &mut Page) {
     let digits = question.digits.min(8) as usize;
     let target = percent(&Enclosure::rational(&question.target_error, 64));
-    output::text(&format!("\nsmallest groups whose average cell has a margin of {target}, by table; suppression\n"))?;
+    page.text(format!("\nsmallest groups whose average cell has a margin of {target}, by table; suppression\n"));
     let lines: Vec<Vec<String>> = (rows.iter())
         .map(|(planned, tuned)| {
             let mut line = vec![planned.level.name().to_string()];
@@ -210,5 +208,5 @@ fn sizes_text(rows: &[(&PlannedLevel, &TunedLevel)], question: &TuningQuestion) 
         "published from",
         "expected suppressed",
     ];
-    output::table(&heading, &lines)
+    page.table(&heading, lines)
 }

@@ -91,7 +91,7 @@ pub(super) fn sieved_by(
     to: &Rational,
     level: &Rational,
 ) -> Result<Computed> {
-    let sigma2 = release.level(name)?.queries[0].sigma2.clone();
+    let sigma2 = release.level(name)?.queries[0].sigma2()?.clone();
     let own: Vec<Term> = terms(release)?.into_iter().filter(|term| term.sigma2 == sigma2).collect();
     // Only the rule needs a reach within [0, 3 / weight], not the sieve.
     let boole = Boole::new(own, (0, 1), Rational::from((1, 100_000)), 4)?;

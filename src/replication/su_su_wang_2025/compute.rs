@@ -111,7 +111,7 @@ fn grows(values: impl Iterator<Item = Result<Enclosure>>) -> Result<Computed> {
 
 /// The noise of a level, and the reduced one.
 fn both(release: &Release, level: &str, reduced: &str) -> Result<(DiscreteGaussian, DiscreteGaussian)> {
-    let own = release.level(level)?.queries[0].sigma2.clone();
+    let own = release.level(level)?.queries[0].sigma2()?.clone();
     Ok((DiscreteGaussian::new(own)?, DiscreteGaussian::new(parse(reduced)?)?))
 }
 
@@ -139,7 +139,7 @@ fn approximation_holds(release: &Release, delta: &Rational, as_printed: bool) ->
         .map(|level| {
             let composition = release.composition(&[&level.name], None)?;
             let (sigma2, copies) =
-                (level.queries[0].sigma2.clone(), composition.counts().iter().map(|c| c.count).sum());
+                (level.queries[0].sigma2()?.clone(), composition.counts().iter().map(|c| c.count).sum());
             let near = composition.epsilon(delta, DIGITS)?.value.approximate();
             let epsilon = Rational::from_f64(near)
                 .ok_or_else(|| Error::out_of_range("epsilon", near, "a level with a finite epsilon at this delta"))?;

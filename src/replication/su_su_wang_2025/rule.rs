@@ -24,7 +24,7 @@ pub(super) fn groups(release: &Release) -> Result<Vec<(Rational, u64, Rational)>
     let mut groups: Vec<(Rational, u64, Rational)> = Vec::new();
     for level in &release.levels {
         let count: u64 = level.queries.iter().map(|query| query.times * query.cells).sum();
-        let sigma2 = level.queries[0].sigma2.clone();
+        let sigma2 = level.queries[0].sigma2()?.clone();
         match groups.iter_mut().find(|group| group.0 == sigma2) {
             Some(group) => group.1 += count,
             None => groups.push((sigma2, count, Rational::from(&level.rho / &total))),

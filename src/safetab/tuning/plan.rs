@@ -28,7 +28,7 @@ use crate::{
     error::{Error, Result},
     release::Neighbors,
     safetab::cell_noise::NoiseKind,
-    toml_reader::TomlReader,
+    toml_reader::{Exact, TomlReader},
 };
 
 /// The greatest number of levels.
@@ -73,11 +73,11 @@ pub struct PlannedLevel {
 struct PlanFile {
     title: String,
     mechanism: Option<Spanned<String>>,
-    gamma: Option<Spanned<String>>,
+    gamma: Option<Spanned<Exact>>,
     race_codes: Option<Spanned<u32>>,
     neighbors: Option<Spanned<String>>,
-    suppress: Option<Spanned<String>>,
-    target_error: Option<Spanned<String>>,
+    suppress: Option<Spanned<Exact>>,
+    target_error: Option<Spanned<Exact>>,
     decimals: Option<Spanned<u32>>,
     #[serde(rename = "level")]
     levels: Vec<Spanned<LevelFile>>,
@@ -87,8 +87,8 @@ struct PlanFile {
 #[serde(deny_unknown_fields)]
 struct LevelFile {
     name: Spanned<String>,
-    rho: Option<Spanned<String>>,
-    epsilon: Option<Spanned<String>>,
+    rho: Option<Spanned<Exact>>,
+    epsilon: Option<Spanned<Exact>>,
     moe: Option<Spanned<u32>>,
     stability: Option<Spanned<u32>>,
     #[serde(default)]
@@ -109,7 +109,7 @@ impl TuningPlan {
     pub fn parse(text: &str, file: &str) -> Result<TuningPlan> {
         let reader = TomlReader::new(file, text);
         let raw: PlanFile = reader.toml()?;
-        let share = |field: &Option<Spanned<String>>, what: &str, default: (u32, u32)| -> Result<Rational> {
+        let share = |field: &Option<Spanned<Exact>>, what: &str, default: (u32, u32)| -> Result<Rational> {
             let Some(text) = field else { return Ok(Rational::from(default)) };
             let value = reader.positive(text, what)?;
             if value >= 1 {

@@ -32,7 +32,7 @@ impl Budgets {
                 let share: Rational = shares[at..at + run].iter().sum();
                 let factor = Rational::from(&shares[at] / &share);
                 let ends = level.queries.iter().map(|query| {
-                    let sigma2 = Rational::from(&query.sigma2 * &factor);
+                    let sigma2 = Rational::from(query.sigma2()? * &factor);
                     let (lower, upper) = DiscreteGaussian::new(sigma2)?.variance(12).doubles();
                     Ok(((lower * (1.0 - ROUNDING)) as f32, (upper * (1.0 + ROUNDING)) as f32))
                 });

@@ -29,7 +29,7 @@ pub(super) fn whole(release: &Release) -> Result<Composition> {
 pub(super) fn noise(release: &Release, level: &str) -> Result<(Rational, u64)> {
     let composition = release.composition(&[level], None)?;
     let count = composition.counts().iter().map(|counts| counts.count).sum();
-    Ok((release.level(level)?.queries[0].sigma2.clone(), count))
+    Ok((release.level(level)?.queries[0].sigma2()?.clone(), count))
 }
 
 /// Counts that all have the same noise.

@@ -1,0 +1,68 @@
+//! The curves of an account as figures: a privacy profile, and a trade-off function.
+//!
+//! What is drawn are doubles, approximations of the certified numbers; a point that cannot be shown on its axis is left out.
+
+use super::figure::{Axis, Figure, Ink, Panel, Series};
+
+/// The least delta that is drawn.
+const LEAST: f64 = 1e-40;
+
+/// delta over epsilon: the exact one and that of zCDP, as points (epsilon, delta) from left to right.
+pub fn profile(title: &str, exact: Vec<(f64, f64)>, zcdp: Vec<(f64, f64)>) -> Figure {
+    let shown = |points: Vec<(f64, f64)>| -> Vec<(f64, f64)> {
+        points.into_iter().filter(|(_, delta)| *delta >= LEAST && *delta <= 1.0).collect()
+    };
+    let (exact, zcdp) = (shown(exact), shown(zcdp));
+    let all = || exact.iter().chain(&zcdp);
+    let (from, to) = range(all().map(|point| point.0));
+    let least = all().map(|point| point.1).fold(1.0, f64::min);
+    // Whole powers of ten, so that the least point lies within the panel.
+    let bottom = 10_f64.powf(least.log10().floor().min(-1.0));
+    let series =
+        vec![Series::line("zCDP (Bun-Steinke)", Ink::Vermillion, zcdp), Series::line("exact", Ink::Blue, exact)];
+    lone(title, Axis::linear("epsilon", from, to), Axis::log("delta", bottom, 1.0), series)
+}
+
+/// The smallest type II error over the type I error, as points (alpha, beta) from left to right, beside that of guessing.
+pub fn tradeoff(title: &str, points: Vec<(f64, f64)>) -> Figure {
+    let series = vec![
+        Series::line("no privacy loss: 1 - alpha", Ink::Black, vec![(0.0, 1.0), (1.0, 0.0)]),
+        match points.len() {
+            1 => Series::dots("exact", Ink::Blue, points),
+            _ => Series::line("exact", Ink::Blue, points),
+        },
+    ];
+    let axis = |label| Axis::linear(label, 0.0, 1.0);
+    lone(title, axis("type I error, alpha"), axis("type II error, beta"), series)
+}
+
+fn lone(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Figure {
+    let panel = Panel { title: String::new(), x, y, series };
+    Figure { title: title.to_string(), panels: vec![panel], columns: 1 }
+}
+
+/// The least and the greatest of some numbers; a range around a single one, and from 0 to 1 without any.
+fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (from, to) = numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(from, to), x| (from.min(x), to.max(x)));
+    match () {
+        () if from > to => (0.0, 1.0),
+        () if from == to => (from - 0.5, to + 0.5),
+        () => (from, to),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_place_on_the_axes_is_left_out() {
+        let figure = profile("t", vec![(0.0, 0.5), (5.0, 1e-7), (9.0, 0.0)], vec![(0.0, 1.0), (9.0, 3e-60)]);
+        let panel = &figure.panels[0];
+        assert_eq!((panel.x.from, panel.x.to, panel.y.from, panel.y.to), (0.0, 5.0, 1e-7, 1.0));
+        assert_eq!((panel.series[0].points.len(), panel.series[1].points.len()), (1, 2));
+        assert_eq!(range([].into_iter()), (0.0, 1.0));
+        assert_eq!(range([3.0].into_iter()), (2.5, 3.5));
+        assert!(!tradeoff("t", vec![(0.1, 0.5)]).panels[0].series[1].joined);
+    }
+}

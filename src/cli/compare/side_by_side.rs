@@ -1,0 +1,162 @@
+//! Several releases side by side: every accountant, and every level by its name.
+
+use anyhow::Result;
+use dp_assay::{
+    account::{Account, Answer, Composition, Delta},
+    numeric::Enclosure,
+};
+use rayon::prelude::*;
+use rug::Rational;
+use serde_json::{Value, json};
+
+use super::super::{
+    Exit,
+    output::{exact, exact_text},
+    page::Page,
+    subject::{Format, Resolved},
+};
+use super::accountants::Accountants;
+
+/// A release with its answers.
+struct Column<'s> {
+    name: &'s str,
+    subject: &'s Resolved,
+    accountants: Accountants,
+    /// Name, rho and epsilon of each level.
+    levels: Vec<(String, Rational, Answer)>,
+}
+
+impl Column<'_> {
+    fn of<'s>(name: &'s str, subject: &'s Resolved, delta: &Delta, digits: u32) -> Result<Column<'s>> {
+        let level = |(name, part): &(String, Composition)| {
+            Ok((name.clone(), part.rho().clone().into(), part.epsilon(delta, digits)?))
+        };
+        let accountants = Accountants::of(subject, delta, digits)?;
+        let levels = subject.levels.par_iter().map(level).collect::<Result<Vec<_>>>()?;
+        Ok(Column { name, subject, accountants, levels })
+    }
+
+    fn json(&self) -> Value {
+        let level = |(name, rho, epsilon): &(String, Rational, Answer)| {
+            json!({
+                "name": name,
+                "rho": exact(rho),
+                "rho_exact": rho.to_string(),
+                "epsilon": epsilon.value.to_json(),
+                "status": epsilon.status(),
+            })
+        };
+        let total = self.subject.total.rho();
+        json!({
+            "release": self.name,
+            "neighbors": self.subject.neighbors.name(),
+            "rho": exact(total),
+            "rho_exact": total.to_string(),
+            "accountants": self.accountants.json(),
+            "levels": self.levels.iter().map(level).collect::<Vec<_>>(),
+            "status": self.accountants.exact.status(),
+        })
+    }
+
+    /// A record for each accountant and each level.
+    fn records(&self) -> Vec<Value> {
+        let object = self.json();
+        let of = |key: &'static str, kind: &'static str| {
+            let rows = object[key].as_array().cloned().unwrap_or_default();
+            rows.into_iter().map(move |row| {
+                let kind = json!({ "release": self.name, "kind": kind });
+                let mut kind = kind.as_object().cloned().unwrap_or_default();
+                kind.extend(row.as_object().cloned().unwrap_or_default());
+                Value::Object(kind)
+            })
+        };
+        of("accountants", "accountant").chain(of("levels", "level")).collect()
+    }
+}
+
+pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, format: &Format) -> Result<Exit> {
+    let columns: Vec<Column> = (subjects.iter())
+        .map(|(name, subject)| Column::of(name, subject, delta, format.digits))
+        .collect::<Result<_>>()?;
+    let mut page = format.page();
+    page.object(json!({
+        "delta": exact(delta),
+        "releases": columns.iter().map(Column::json).collect::<Vec<_>>(),
+    }));
+    page.records(columns.iter().flat_map(Column::records));
+    for column in &columns {
+        page.text(format!("{}; {} neighbors\n", column.subject.title, column.subject.neighbors.name()));
+    }
+    page.text(format!("delta = {}\n\n", exact_text(delta)));
+    put_accountants(&mut page, &columns);
+    put_levels(&mut page, &columns);
+    let relations = |column: &Column| column.subject.neighbors;
+    if columns.iter().any(|column| relations(column) != relations(&columns[0])) {
+        page.text("\nThe neighbor relations differ, so these epsilons are about different promises; --neighbors sets one for all.\n");
+    }
+    page.say_wider(columns.iter().map(|column| (column.name, &column.accountants.exact)));
+    page.print()?;
+    Ok(Exit::Done)
+}
+
+/// How much less or more than the first column, in percent.
+fn beside(first: Option<&Enclosure>, value: Option<&Enclosure>) -> String {
+    let (Some(first), Some(value)) = (first, value) else { return String::new() };
+    format!("{:+.2} %", 100.0 * (value.approximate() / first.approximate() - 1.0))
+}
+
+fn put_accountants(page: &mut Page, columns: &[Column]) {
+    let mut heading = vec!["epsilon".to_string()];
+    for (k, column) in columns.iter().enumerate() {
+        heading.push(column.name.to_string());
+        heading.extend((k > 0).then(|| "to the first".to_string()));
+    }
+    let row = |at: usize| {
+        let mut cells = vec![columns[0].accountants.rows[at].name.to_string()];
+        for (k, column) in columns.iter().enumerate() {
+            let row = &column.accountants.rows[at];
+            cells.push(row.shown());
+            let first = columns[0].accountants.rows[at].epsilon.as_ref();
+            cells.extend((k > 0).then(|| beside(first, row.epsilon.as_ref())));
+        }
+        cells
+    };
+    let rows = (0..columns[0].accountants.rows.len()).map(row).collect();
+    page.table(&heading, rows);
+}
+
+/// The levels that any release has, in the order in which they come first; a release without one has empty cells.
+fn put_levels(page: &mut Page, columns: &[Column]) {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _, _) in columns.iter().flat_map(|column| &column.levels) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return;
+    }
+    let mut heading = vec!["level".to_string()];
+    for column in columns {
+        heading.extend([format!("rho, {}", column.name), "epsilon".to_string()]);
+    }
+    let real = |rho: &Rational| Enclosure::rational(rho, 64).shown(6);
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for name in names {
+        let mut cells = vec![name.to_string()];
+        for column in columns {
+            match column.levels.iter().find(|level| level.0 == name) {
+                Some((_, rho, epsilon)) => cells.extend([real(rho), epsilon.value.shown(8)]),
+                None => cells.extend(["-".to_string(), "-".to_string()]),
+            }
+        }
+        rows.push(cells);
+    }
+    let mut last = vec!["all composed".to_string()];
+    for column in columns {
+        last.extend([real(column.subject.total.rho()), column.accountants.exact.value.shown(8)]);
+    }
+    rows.push(last);
+    page.text("\n");
+    page.table(&heading, rows);
+}

@@ -1,0 +1,269 @@
+//! `--format`: an answer as aligned text, CSV, JSON, Markdown or LaTeX.
+//!
+//! A command fills a [`Page`] from top to bottom, as its text is read, and gives it the JSON object and the records of the same
+//! answer. Which of them is printed is decided once, in [`Page::print`].
+
+mod latex;
+mod markdown;
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use dp_assay::account::Answer;
+use serde_json::{Map, Value};
+
+use super::output;
+
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// Aligned text, to be read
+    #[default]
+    Table,
+    /// Comma-separated values with all digits, a line for each row
+    Csv,
+    /// One JSON object with all digits
+    Json,
+    /// Tables in Markdown
+    Md,
+    /// Tables in LaTeX, for \input
+    Latex,
+}
+
+/// The arguments of a command whose answer has a form.
+#[derive(clap::Args)]
+pub struct FormArgs {
+    /// One JSON object, as --format json
+    #[arg(long)]
+    json: bool,
+    /// How the answer is written [default: table]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "table|csv|json|md|latex",
+        hide_possible_values = true,
+        conflicts_with = "json"
+    )]
+    format: Option<Form>,
+}
+
+impl FormArgs {
+    /// The form that was asked for.
+    pub fn form(&self) -> Form {
+        match (self.json, self.format) {
+            (true, _) => Form::Json,
+            (false, format) => format.unwrap_or_default(),
+        }
+    }
+
+    /// The same where a command has `--csv` as well.
+    pub fn form_or_csv(&self, csv: bool) -> Form {
+        if csv { Form::Csv } else { self.form() }
+    }
+
+    /// An empty page of that form.
+    pub fn page(&self) -> Page {
+        Page::new(self.form())
+    }
+}
+
+/// A table, and which of its columns are set right.
+struct Table {
+    heading: Vec<String>,
+    rows: Vec<Vec<String>>,
+    right: fn(usize) -> bool,
+}
+
+/// What stands on a page, from top to bottom.
+enum Piece {
+    Text(String),
+    Table(Table),
+}
+
+/// An answer in all its forms.
+pub struct Page {
+    form: Form,
+    pieces: Vec<Piece>,
+    object: Value,
+    records: Vec<Value>,
+}
+
+impl Page {
+    /// An empty page.
+    pub fn new(form: Form) -> Page {
+        Page { form, pieces: Vec::new(), object: Value::Null, records: Vec::new() }
+    }
+
+    /// Words. CSV leaves them out; LaTeX has them as comments.
+    pub fn text(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        match self.pieces.last_mut() {
+            Some(Piece::Text(before)) => *before += &text,
+            _ => self.pieces.push(Piece::Text(text)),
+        }
+    }
+
+    /// A table of numbers: all but its first column are set right.
+    pub fn table<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
+        self.push(heading, rows, |column| column > 0);
+    }
+
+    /// The same where the first two columns name what a row is about.
+    pub fn table_of_pairs<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
+        self.push(heading, rows, |column| column > 1);
+    }
+
+    /// A table of words: every column is set left.
+    pub fn columns<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>) {
+        self.push(heading, rows, |_| false);
+    }
+
+    fn push<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>, right: fn(usize) -> bool) {
+        let heading = heading.iter().map(ToString::to_string).collect();
+        self.pieces.push(Piece::Table(Table { heading, rows, right }));
+    }
+
+    /// The answer as one JSON object.
+    pub fn object(&mut self, object: Value) {
+        self.object = object;
+    }
+
+    /// The rows of the answer with all digits, for CSV: objects, whose inner objects become columns of their own, as
+    /// `epsilon_lower` and `epsilon_upper`. A page without records has its tables as they are read in CSV.
+    pub fn records(&mut self, records: impl IntoIterator<Item = Value>) {
+        self.records.extend(records);
+    }
+
+    /// Says which answers are wider than asked, if any are.
+    pub fn say_wider<'a>(&mut self, answers: impl IntoIterator<Item = (&'a str, &'a Answer)>) {
+        let wider: Vec<&str> = answers.into_iter().filter(|(_, answer)| !answer.met).map(|(name, _)| name).collect();
+        match wider.len() {
+            0 => {}
+            1..=5 => self.text(format!("\nWider than asked: {}. --json gives both ends.\n", wider.join(", "))),
+            many => self.text(format!("\nWider than asked: {many} of the rows above. --json gives both ends.\n")),
+        }
+    }
+
+    /// Writes the page to standard output in its form.
+    pub fn print(self) -> Result<()> {
+        match self.form {
+            Form::Json => output::json(&self.object),
+            Form::Csv => self.print_csv(),
+            Form::Md => output::text(&markdown::page(&self.pieces)),
+            Form::Latex => output::text(&latex::page(&self.pieces)),
+            Form::Table => self.pieces.iter().try_for_each(|piece| match piece {
+                Piece::Text(text) => output::text(text),
+                Piece::Table(Table { heading, rows, right }) => {
+                    let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+                    output::aligned(&heading, rows, right)
+                }
+            }),
+        }
+    }
+
+    fn print_csv(self) -> Result<()> {
+        if !self.records.is_empty() {
+            let (header, rows) = flat(&self.records);
+            return output::csv(&header.iter().map(String::as_str).collect::<Vec<_>>(), rows);
+        }
+        let tables = self.pieces.into_iter().filter_map(|piece| match piece {
+            Piece::Table(table) => Some(table),
+            Piece::Text(_) => None,
+        });
+        for (position, table) in tables.enumerate() {
+            if position > 0 {
+                output::text("\n")?;
+            }
+            output::csv(&table.heading.iter().map(String::as_str).collect::<Vec<_>>(), table.rows)?;
+        }
+        Ok(())
+    }
+}
+
+/// A record of cells in columns, as they are.
+pub fn words(columns: &[&str], row: &[String]) -> Value {
+    let words = columns.iter().zip(row).map(|(column, cell)| (column.to_string(), Value::from(cell.as_str())));
+    words.collect::<Map<String, Value>>().into()
+}
+
+/// The same with the status of the row last.
+pub fn record(columns: &[&str], row: &[String], status: &str) -> Value {
+    let mut record = words(columns, row);
+    record["status"] = status.into();
+    record
+}
+
+/// Records as a header and rows: a column for each key that occurs, in the order in which they occur first; what a record
+/// does not have is empty.
+fn flat(records: &[Value]) -> (Vec<String>, Vec<Vec<String>>) {
+    let records: Vec<Map<String, Value>> = records.iter().map(|record| flat_record(record, "")).collect();
+    let mut header: Vec<String> = Vec::new();
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    for key in records.iter().flat_map(Map::keys) {
+        if known.insert(key) {
+            header.push(key.clone());
+        }
+    }
+    let cell = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    };
+    let rows = records.iter().map(|record| header.iter().map(|key| cell(record.get(key))).collect()).collect();
+    (header, rows)
+}
+
+/// Inner objects become keys of the outer one, joined by `_`; lists stay JSON.
+fn flat_record(record: &Value, before: &str) -> Map<String, Value> {
+    let mut flat = Map::new();
+    for (key, value) in record.as_object().into_iter().flatten() {
+        let key = if before.is_empty() { key.clone() } else { format!("{before}_{key}") };
+        match value {
+            Value::Object(_) => flat.extend(flat_record(value, &key)),
+            _ => {
+                flat.insert(key, value.clone());
+            }
+        }
+    }
+    flat
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A page with words, numbers that need care, and names that markup would read.
+    pub(super) fn pieces() -> Vec<Piece> {
+        let mut page = Page::new(Form::Table);
+        page.text("a * b_c: 5 %\n2nd line\n\n");
+        let row = |cells: [&str; 3]| cells.map(String::from).to_vec();
+        page.table(&["", "delta", "lower by"], vec![row(["x | y", "1.5e-11", "8.50 %"]), row(["R&D", "<= 2", "-"])]);
+        page.text("\nThe end");
+        page.text(".\n");
+        page.pieces
+    }
+
+    #[test]
+    fn records_are_flattened_under_all_their_keys() {
+        let records = [
+            json!({ "name": "a, b", "epsilon": { "lower": 1.5, "upper": 2 }, "met": true }),
+            json!({ "name": "c", "level": null, "more": { "inner": { "deep": "x" } }, "list": [1, 2] }),
+        ];
+        let (header, rows) = flat(&records);
+        assert_eq!(header, ["name", "epsilon_lower", "epsilon_upper", "met", "level", "more_inner_deep", "list"]);
+        assert_eq!(rows[0], ["a, b", "1.5", "2", "true", "", "", ""]);
+        assert_eq!(rows[1], ["c", "", "", "", "", "x", "[1,2]"]);
+    }
+
+    #[test]
+    fn the_form_is_the_one_asked_for() {
+        let form = |json, format, csv| FormArgs { json, format }.form_or_csv(csv);
+        assert_eq!(form(false, None, false), Form::Table);
+        assert_eq!(form(true, None, false), Form::Json);
+        assert_eq!(form(false, Some(Form::Md), false), Form::Md);
+        assert_eq!(form(false, None, true), Form::Csv);
+    }
+}

@@ -1,0 +1,195 @@
+//! A row for each query of what is accounted for: its noise, its share of rho, and its own epsilon.
+
+use anyhow::Result;
+use dp_assay::{
+    account::{Account, Answer, Delta},
+    loss::law::Law,
+    numeric::Enclosure,
+    release::subject::QueryPart,
+};
+use rayon::prelude::*;
+use rug::Rational;
+use serde_json::{Value, json};
+
+use super::{
+    output::{exact, exact_text},
+    subject::Resolved,
+};
+
+/// A query and what it reveals alone.
+pub struct QueryRow {
+    /// Its level, or nothing for counts given one by one.
+    pub level: String,
+    /// Its name, and how many are like it.
+    pub name: String,
+    /// The law of its noise.
+    pub law: Law,
+    /// How many of its counts one record changes.
+    pub count: u64,
+    /// By how much each.
+    pub shift: u64,
+    /// What it spends.
+    pub rho: Rational,
+    /// That over what all of it spends.
+    pub share: Rational,
+    /// Its own epsilon.
+    pub epsilon: Answer,
+}
+
+/// The rows of all queries.
+pub fn rows(subject: &Resolved, delta: &Delta, digits: u32) -> Result<Vec<QueryRow>> {
+    subject.queries.par_iter().map(|query| QueryRow::of(query, subject.total.rho(), delta, digits)).collect()
+}
+
+impl QueryRow {
+    /// The row of a query of which all together spend `total`.
+    fn of(query: &QueryPart, total: &Rational, delta: &Delta, digits: u32) -> Result<QueryRow> {
+        let rho: Rational = query.composition.rho().clone().into();
+        Ok(QueryRow {
+            level: query.level.clone().unwrap_or_default(),
+            name: query.shown(),
+            law: query.counts.law.clone(),
+            count: query.counts.count,
+            shift: query.counts.shift,
+            share: Rational::from(&rho / total),
+            rho,
+            epsilon: query.composition.epsilon(delta, digits)?,
+        })
+    }
+
+    /// What stands above the cells.
+    pub const HEADING: [&str; 8] = ["level", "query", "counts", "shift", "sigma2", "rho", "share of rho", "epsilon"];
+
+    /// A line of the table.
+    pub fn cells(&self, digits: usize) -> Vec<String> {
+        vec![
+            self.level.clone(),
+            self.name.clone(),
+            self.count.to_string(),
+            self.shift.to_string(),
+            noise(&self.law),
+            Enclosure::rational(&self.rho, 64).shown(6),
+            percent(&self.share),
+            self.epsilon.value.shown(digits),
+        ]
+    }
+
+    /// The row as an object.
+    pub fn json(&self) -> Value {
+        let (law, _, parameter) = law_of(&self.law);
+        let laplace = matches!(self.law, Law::DiscreteLaplace { .. });
+        json!({
+            "level": self.level,
+            "query": self.name,
+            "counts": self.count,
+            "shift": self.shift,
+            "law": law,
+            "sigma2": if laplace { Value::Null } else { exact(parameter) },
+            "laplace_epsilon": if laplace { exact(parameter) } else { Value::Null },
+            "rho": exact(&self.rho),
+            "rho_exact": self.rho.to_string(),
+            "share_of_rho": exact(&self.share),
+            "epsilon": self.epsilon.value.to_json(),
+            "status": self.epsilon.status(),
+        })
+    }
+}
+
+/// A query before and after its noise was calibrated.
+pub struct CalibratedQuery {
+    before: Law,
+    after: QueryRow,
+    /// Its share of rho before.
+    share: Rational,
+}
+
+/// The rows of all queries, each with the factor on its noise that `factor` gives for its level.
+pub fn calibrated<'f>(
+    subject: &Resolved,
+    factor: impl Fn(&QueryPart) -> Option<&'f Rational> + Sync,
+    delta: &Delta,
+    digits: u32,
+) -> Result<Vec<CalibratedQuery>> {
+    let one = Rational::from(1);
+    let row = |query: &QueryPart| {
+        let total = subject.total.rho();
+        let after = query.with_noise_times(factor(query).unwrap_or(&one))?;
+        Ok(CalibratedQuery {
+            before: query.counts.law.clone(),
+            share: Rational::from(&**query.composition.rho() / &**total),
+            after: QueryRow::of(&after, total, delta, digits)?,
+        })
+    };
+    subject.queries.par_iter().map(row).collect()
+}
+
+impl CalibratedQuery {
+    /// What stands above the cells.
+    pub const HEADING: [&str; 6] = ["level", "query", "share of rho", "sigma2", "calibrated", "epsilon"];
+
+    /// A line of the table.
+    pub fn cells(&self, digits: usize) -> Vec<String> {
+        vec![
+            self.after.level.clone(),
+            self.after.name.clone(),
+            percent(&self.share),
+            noise(&self.before),
+            noise(&self.after.law),
+            self.after.epsilon.value.shown(digits),
+        ]
+    }
+
+    /// The row as an object.
+    pub fn json(&self) -> Value {
+        let ((law, _, before), (_, _, after)) = (law_of(&self.before), law_of(&self.after.law));
+        let laplace = matches!(self.before, Law::DiscreteLaplace { .. });
+        let sigma2 = |value: &Rational| if laplace { Value::Null } else { exact(value) };
+        let epsilon = |value: &Rational| if laplace { exact(value) } else { Value::Null };
+        json!({
+            "level": self.after.level,
+            "query": self.after.name,
+            "counts": self.after.count,
+            "shift": self.after.shift,
+            "law": law,
+            "share_of_rho": exact(&self.share),
+            "sigma2": sigma2(before),
+            "calibrated_sigma2": sigma2(after),
+            "laplace_epsilon": epsilon(before),
+            "calibrated_laplace_epsilon": epsilon(after),
+            "calibrated_exact": after.to_string(),
+            "epsilon": self.after.epsilon.value.to_json(),
+            "status": self.after.epsilon.status(),
+        })
+    }
+}
+
+/// A law by its name, its parameter by its name, and the parameter.
+pub fn law_of(law: &Law) -> (&'static str, &'static str, &Rational) {
+    match law {
+        Law::DiscreteGaussian { sigma2 } => ("discrete-gaussian", "sigma2", sigma2),
+        Law::Gaussian { sigma2 } => ("gaussian", "sigma2", sigma2),
+        Law::DiscreteLaplace { epsilon } => ("discrete-laplace", "epsilon", epsilon),
+    }
+}
+
+/// The noise in a cell: sigma2, with the law where it is not the discrete Gaussian.
+pub fn noise(law: &Law) -> String {
+    let (_, key, parameter) = law_of(law);
+    let shown = short(parameter);
+    match law {
+        Law::DiscreteGaussian { .. } => shown,
+        Law::Gaussian { .. } => format!("{shown}, continuous"),
+        Law::DiscreteLaplace { .. } => format!("Laplace, {key} {shown}"),
+    }
+}
+
+/// An exact number where it is short, else its first digits.
+pub fn short(value: &Rational) -> String {
+    let text = exact_text(value);
+    if text.len() <= 10 { text } else { Enclosure::rational(value, 64).shown(7) }
+}
+
+/// A share in percent.
+pub fn percent(share: &Rational) -> String {
+    format!("{} %", Enclosure::rational(&Rational::from(share * 100_u32), 64).shown(4))
+}

@@ -1,0 +1,179 @@
+//! A release as a TOML file, which is read again as the same release.
+
+use std::fmt::Write;
+
+use rug::Rational;
+
+use super::{
+    GeoLevel, Query, Release,
+    file::{CONTINUOUS, GAUSSIAN, LAPLACE},
+    schema::Schema,
+};
+use crate::{loss::law::Law, numeric::rational};
+
+impl Release {
+    /// The TOML file of this release: every query with its noise, so that no budget has to add up. Read again, it has the same
+    /// queries, noise, budget, paths and histogram.
+    pub fn to_toml(&self) -> String {
+        let mut out = String::new();
+        for (key, value) in [("name", &self.name), ("title", &self.title), ("source", &self.source)] {
+            line(&mut out, key, &quoted(value));
+        }
+        line(&mut out, "neighbors", &quoted(self.neighbors.name()));
+        if self.budget_only {
+            line(&mut out, "budget_only", "true");
+        }
+        line(&mut out, "# spent in all: rho", &number(&self.rho));
+        self.schema.iter().for_each(|schema| put_schema(&mut out, schema));
+        self.levels.iter().for_each(|level| put_level(&mut out, level));
+        if let Some(paths) = &self.paths {
+            let names = |levels: &[usize]| list(levels.iter().map(|level| &self.levels[*level].name));
+            let mut droppable: Vec<usize> = paths.dropped.iter().flatten().copied().collect();
+            droppable.sort_unstable();
+            droppable.dedup();
+            out += "\n[paths]\n";
+            line(&mut out, "note", &quoted(&paths.note));
+            line(&mut out, "droppable", &names(&droppable));
+            let sets: Vec<String> = paths.dropped.iter().map(|dropped| format!("  {},\n", names(dropped))).collect();
+            line(&mut out, "dropped", &format!("[\n{}]", sets.concat()));
+        }
+        out
+    }
+}
+
+#[cfg(feature = "mechanisms")]
+impl Release {
+    /// Writes [`Release::to_toml`] to a file, whole or not at all; folders on the way are made.
+    pub fn write(&self, path: &std::path::Path) -> crate::error::Result<()> {
+        crate::files::write_text(path, &self.to_toml())
+    }
+}
+
+fn line(out: &mut String, key: &str, value: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{key} = {value}");
+}
+
+/// A string with everything in it that TOML would read set aside.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_string()).to_string()
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    format!("[{}]", names.map(|name| quoted(name)).collect::<Vec<_>>().join(", "))
+}
+
+/// A number as it is where its decimal ends, else as a fraction in quotes.
+fn number(value: &Rational) -> String {
+    let text = rational::display(value);
+    if text.contains('/') { quoted(&text) } else { text }
+}
+
+fn put_level(out: &mut String, level: &GeoLevel) {
+    *out += "\n[[level]]\n";
+    line(out, "name", &quoted(&level.name));
+    level.queries.iter().for_each(|query| put_query(out, query));
+}
+
+fn put_query(out: &mut String, query: &Query) {
+    *out += "[[level.query]]\n";
+    line(out, "name", &quoted(&query.name));
+    let (law, key, parameter) = match &query.law {
+        Law::DiscreteGaussian { sigma2 } => (GAUSSIAN, "sigma2", sigma2),
+        Law::Gaussian { sigma2 } => (CONTINUOUS, "sigma2", sigma2),
+        Law::DiscreteLaplace { epsilon } => (LAPLACE, "epsilon", epsilon),
+    };
+    if law != GAUSSIAN {
+        line(out, "law", &quoted(law));
+    }
+    line(out, key, &number(parameter));
+    for (key, value) in [("times", query.times), ("cells", query.cells), ("sensitivity", query.shift)] {
+        if value != 1 {
+            line(out, key, &value.to_string());
+        }
+    }
+}
+
+fn put_schema(out: &mut String, schema: &Schema) {
+    for attribute in &schema.attributes {
+        *out += "\n[[attribute]]\n";
+        line(out, "name", &quoted(&attribute.name));
+        let numbered = attribute.values.iter().enumerate().all(|(position, value)| *value == position.to_string());
+        match numbered {
+            true => line(out, "size", &attribute.values.len().to_string()),
+            false => line(out, "values", &list(attribute.values.iter())),
+        }
+    }
+    for recode in &schema.recodes {
+        let attribute = &schema.attributes[recode.attribute];
+        let members = |group: usize| {
+            let of_group = attribute.values.iter().zip(&recode.group_of).filter(move |(_, of)| **of as usize == group);
+            list(of_group.map(|(value, _)| value))
+        };
+        *out += "\n[[recode]]\n";
+        line(out, "name", &quoted(&recode.name));
+        line(out, "attribute", &quoted(&attribute.name));
+        let groups: Vec<String> = (0..recode.groups.len()).map(members).collect();
+        line(out, "groups", &format!("[{}]", groups.join(", ")));
+    }
+    for selection in &schema.selections {
+        let attribute = &schema.attributes[selection.attribute];
+        let selected = attribute.values.iter().zip(&selection.selected).filter(|(_, selected)| **selected);
+        *out += "\n[[selection]]\n";
+        line(out, "name", &quoted(&selection.name));
+        line(out, "attribute", &quoted(&attribute.name));
+        line(out, "values", &list(selected.map(|(value, _)| value)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bundled_release_is_read_again_as_it_was() {
+        for release in Release::bundled().unwrap() {
+            let again = Release::parse(&release.to_toml(), "written").unwrap();
+            assert_eq!((&again.name, &again.title, &again.source), (&release.name, &release.title, &release.source));
+            assert_eq!((&again.rho, again.neighbors), (&release.rho, release.neighbors));
+            assert_eq!(again.budget_only, release.budget_only);
+            assert_eq!(
+                again.paths.map(|paths| (paths.note, paths.dropped)),
+                release.paths.map(|paths| (paths.note, paths.dropped)),
+                "{}",
+                release.name
+            );
+            for (level, own) in again.levels.iter().zip(&release.levels) {
+                assert_eq!((&level.name, &level.rho), (&own.name, &own.rho));
+                for (query, own) in level.queries.iter().zip(&own.queries) {
+                    assert_eq!((&query.name, &query.law, query.times), (&own.name, &own.law, own.times));
+                    assert_eq!((query.cells, query.shift), (own.cells, own.shift));
+                }
+            }
+            assert_eq!(again.levels.len(), release.levels.len());
+            let (schema, own) = (again.schema.unwrap_or_default(), release.schema.unwrap_or_default());
+            assert_eq!((&schema.attributes, &schema.selections), (&own.attributes, &own.selections));
+            for (recode, own) in schema.recodes.iter().zip(&own.recodes) {
+                // A group is named by its values, here in the order of the attribute.
+                assert_eq!(
+                    (&recode.name, recode.attribute, &recode.group_of),
+                    (&own.name, own.attribute, &own.group_of)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn names_and_numbers_that_need_care_survive() {
+        let text = "name = 'a \"b\" \\ c'\ntitle = 'é'\nsource = '''two\nlines'''\nneighbors = 'add-remove'\n\
+                    [[level]]\nname = '[x]'\n[[level.query]]\nname = 'q = \"1\"'\nlaw = 'discrete-laplace'\n\
+                    epsilon = '1/3'\nsensitivity = 2\n[[level.query]]\nname = 'g'\nlaw = 'gaussian'\nsigma2 = 1e-5\n\
+                    times = 7\ncells = 3\n";
+        let release = Release::parse(text, "f").unwrap();
+        let again = Release::parse(&release.to_toml(), "written").unwrap();
+        assert_eq!((&again.name, &again.source), (&release.name, &release.source));
+        assert_eq!(again.levels[0].name, "[x]");
+        let parts = |release: &Release| release.composition(&[] as &[&str], None).unwrap().counts().to_vec();
+        assert_eq!(parts(&again), parts(&release));
+    }
+}

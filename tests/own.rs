@@ -1,0 +1,329 @@
+//! A mechanism of one's own, from a file to a table in a paper: what a new user does, as processes.
+
+#[path = "common/program.rs"]
+mod program;
+
+use std::{fs, path::Path};
+
+use dp_assay::{
+    account::{Account, Composition, Counts},
+    numeric::rational::parse,
+};
+use program::{assay, json, refusal};
+use rug::Rational;
+use serde_json::Value;
+
+fn text(args: &[&str]) -> String {
+    String::from_utf8(assay(args).assert().success().get_output().stdout.clone()).expect("UTF-8")
+}
+
+fn exact(value: &Value) -> Rational {
+    parse(&value.to_string()).unwrap_or_else(|error| panic!("{value}: {error}"))
+}
+
+fn put(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    fs::write(&path, text).expect("written");
+    path.to_str().expect("UTF-8").to_string()
+}
+
+/// Three laws, two shifts, plain numbers, and no budget.
+const OWN: &str = "name = 'own'\ntitle = 't'\nsource = 's'\nneighbors = 'add-remove'\n\
+                   [[level]]\nname = 'State'\n[[level.query]]\nname = 'total'\nsigma2 = 2.5\ntimes = 3\nsensitivity = 2\n\
+                   [[level.query]]\nname = 'age'\nlaw = 'discrete-laplace'\nepsilon = 0.1\ncells = 4\n\
+                   [[level]]\nname = 'County'\n[[level.query]]\nname = 'total'\nlaw = 'gaussian'\nsigma2 = 7\n";
+
+#[test]
+fn noise_in_a_file_is_the_noise_of_the_command_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let own = put(folder.path(), "own.toml", OWN);
+    let by_file = json(&["epsilon", "--release", &own, "--delta", "1e-8"]);
+    let given = ["--discrete-gaussian", "2.5x3@2", "--discrete-laplace", "0.1x4", "--gaussian", "7"];
+    let by_hand = json(&[&["epsilon"], &given[..], &["--delta", "1e-8"]].concat());
+    assert_eq!(by_file["rho_exact"], by_hand["rho_exact"]);
+    assert_eq!(by_file["epsilon"], by_hand["epsilon"]);
+    for (from, to, says) in [
+        ("sigma2 = 2.5", "sigma2 = inf", "line 9, column 10"),
+        ("sigma2 = 2.5", "sigma2 = -1", "line 9, column 10: sigma2 of the query \"total\" must be above 0"),
+        ("sigma2 = 2.5", "sigma = 2.5", "line 9"),
+        ("sensitivity = 2", "sensitivity = 0", "line 11, column 15"),
+        ("'discrete-laplace'", "'laplace'", "\"discrete-laplace\""),
+        ("epsilon = 0.1", "epsilon = 0.1\nproportion = 1", "line 16, column 14"),
+    ] {
+        let broken = put(folder.path(), "broken.toml", &OWN.replacen(from, to, 1));
+        let message = refusal(&["epsilon", "--release", &broken, "--delta", "1e-8"]);
+        assert!(message.contains(says) && message.contains("broken.toml"), "{to}: {message}");
+    }
+}
+
+#[test]
+fn a_bundled_release_and_a_template_are_files_to_start_from() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shown = text(&["releases", "--show", "dhc-units-us"]);
+    let copy = put(folder.path(), "copy.toml", &shown);
+    let level = ["--level", "State", "--delta", "1e-9"];
+    let of = |release: &str| json(&[&["epsilon", "--release", release], &level[..]].concat());
+    assert_eq!(of(&copy)["epsilon"], of("dhc-units-us")["epsilon"]);
+    let template = put(folder.path(), "new.toml", &text(&["releases", "--new"]));
+    let answer = json(&["epsilon", "--release", &template, "--delta", "1e-9", "--queries"]);
+    assert_eq!(answer["queries"].as_array().expect("queries").len(), 4);
+    // Every field that a query may have is named in it.
+    let text = fs::read_to_string(&template).expect("text");
+    for field in ["proportion", "rho", "law", "sigma2", "epsilon", "times", "cells", "sensitivity", "[[recode]]"] {
+        assert!(text.contains(field), "{field}");
+    }
+    assert!(refusal(&["releases", "--show", "nosuch"]).contains("bundled are"));
+}
+
+#[test]
+fn the_schema_of_a_release_has_all_values() {
+    let answer = json(&["schema", "pl94-persons-us"]);
+    let parts = answer["schema"].as_array().expect("parts");
+    let sizes: Vec<usize> = (parts.iter())
+        .filter(|part| part["kind"] == "attribute")
+        .map(|part| part["values"].as_array().expect("values").len())
+        .collect();
+    assert_eq!(sizes.iter().product::<usize>() as u64, answer["cells"].as_u64().expect("cells"));
+    let detailed = answer["queries"].as_array().expect("queries").iter().find(|query| query["name"] == "detailed");
+    assert_eq!(detailed.expect("a query of all attributes")["counts"], answer["cells"]);
+    assert!(text(&["schema", "pl94-persons-us"]).lines().all(|line| line.chars().count() <= 160));
+    assert!(text(&["schema", "ddhca-us"]).contains("names no attributes"));
+    assert!(refusal(&["schema", "nosuch"]).contains("nosuch"));
+}
+
+#[test]
+fn each_query_has_its_share_and_its_own_epsilon() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let own = put(folder.path(), "own.toml", OWN);
+    let answer = json(&["epsilon", "--release", &own, "--discrete-gaussian", "5x2", "--delta", "1e-8", "--queries"]);
+    let rows = answer["queries"].as_array().expect("queries");
+    assert_eq!(rows.len(), 4);
+    let fraction = |value: &Value| parse(value.as_str().expect("a text")).expect("a fraction");
+    let sum = rows.iter().map(|row| fraction(&row["rho_exact"])).fold(Rational::new(), |sum, rho| sum + rho);
+    assert_eq!(sum, fraction(&answer["rho_exact"]));
+    for (row, counts) in rows.iter().zip([
+        "2.5x3@2".parse::<Counts>().expect("counts"),
+        Counts::parse_discrete_laplace("0.1x4").expect("counts"),
+        Counts::parse_gaussian("7").expect("counts"),
+        "5x2".parse().expect("counts"),
+    ]) {
+        let alone = Composition::new([counts]).expect("counts").epsilon("1e-8", 12).expect("epsilon").value;
+        assert_eq!(row["epsilon"], serde_json::from_str::<Value>(&alone.to_json().to_string()).expect("JSON"), "{row}");
+    }
+    let calibrated = json(&["calibrate", "--release", &own, "--delta", "1e-8", "--match", "zcdp", "--queries"]);
+    let rows = calibrated["queries"].as_array().expect("queries");
+    let factor = |row: &Value| exact(&row["calibrated_sigma2"]) / exact(&row["sigma2"]);
+    let levels = calibrated["levels"].as_array().expect("levels");
+    assert_eq!(factor(&rows[0]), Rational::from(exact(&levels[0]["calibrated_sigma2"]) / exact(&levels[0]["sigma2"])));
+    // The parameter of discrete Laplace noise is divided by what sigma2 is multiplied by.
+    let laplace = parse(rows[1]["calibrated_exact"].as_str().expect("text")).expect("a fraction");
+    assert_eq!(laplace * factor(&rows[0]), parse("0.1").expect("a number"));
+}
+
+#[test]
+fn what_is_released_several_times_is_composed() {
+    let twice = json(&["epsilon", "--discrete-gaussian", "5x10", "--repeat", "3", "--delta", "1e-8"]);
+    let thirty = json(&["epsilon", "--discrete-gaussian", "5x30", "--delta", "1e-8"]);
+    assert_eq!(twice["epsilon"], thirty["epsilon"]);
+    assert!(
+        text(&["epsilon", "--discrete-gaussian", "5", "--repeat", "3", "--delta", "1e-8"]).contains("released 3 times")
+    );
+    for k in ["0", "18446744073709551615"] {
+        assert!(
+            refusal(&["delta", "--discrete-gaussian", "5x2", "--repeat", k, "--epsilon", "1"]).contains("--repeat")
+        );
+    }
+}
+
+#[test]
+fn releases_stand_side_by_side() {
+    let names = ["su-su-wang-2025", "pl94-units-us"];
+    let both = ["compare", "--release", names[0], "--release", names[1], "--delta", "1e-9", "--digits", "8"];
+    let answer = json(&both);
+    for (column, name) in answer["releases"].as_array().expect("releases").iter().zip(names) {
+        let alone = json(&["compare", "--release", name, "--delta", "1e-9", "--digits", "8"]);
+        assert_eq!(column["release"], name);
+        assert_eq!(column["accountants"], alone["accountants"]);
+        let levels = if name == names[0] { 8 } else { 6 };
+        assert_eq!(column["levels"].as_array().expect("levels").len(), levels);
+    }
+    let printed = text(&both);
+    // The levels of both, each once, and a word on the relations that differ.
+    assert_eq!(printed.lines().filter(|line| line.starts_with("State ")).count(), 1);
+    assert!(printed.contains("Block_Group") && printed.contains("neighbor relations differ"), "{printed}");
+    let message = refusal(&["epsilon", "--release", names[0], "--release", names[1], "--delta", "1e-9"]);
+    assert!(message.contains("compare") && message.contains(names[1]), "{message}");
+}
+
+#[test]
+fn an_answer_has_every_form() {
+    let subject = ["--release", "su-su-wang-2025", "--level", "State", "--delta", "1e-9"];
+    let formed = |command: &[&str], form: &str| text(&[command, &subject[..], &["--format", form]].concat());
+    let plain = text(&[&["epsilon"], &subject[..]].concat());
+    assert_eq!(formed(&["epsilon"], "table"), plain);
+    let value: Value = serde_json::from_str(&formed(&["epsilon"], "json")).expect("JSON");
+    assert_eq!(value["epsilon"], json(&[&["epsilon"], &subject[..]].concat())["epsilon"]);
+    let csv = formed(&["epsilon"], "csv");
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let at = |name: &str| header.iter().position(|known| known == name).unwrap_or_else(|| panic!("{name}: {csv}"));
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0][at("epsilon_upper")], value["epsilon"]["upper"].to_string());
+    for command in [
+        &["epsilon", "--queries"][..],
+        &["compare"],
+        &["calibrate", "--match", "zcdp", "--queries"],
+        &["explain"],
+        &["risk", "bound", "--prior", "1/2"],
+    ] {
+        let md = formed(command, "md");
+        let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+        let table: Vec<&str> = md.lines().filter(|line| line.starts_with('|')).collect();
+        assert!(command[0] == "explain" || table.len() > 2, "{md}");
+        assert!(table.iter().zip(table.iter().skip(1)).take(2).all(|(a, b)| bars(a) == bars(b)), "{md}");
+        let latex = formed(command, "latex");
+        let begun = latex.matches("\\begin{tabular}").count();
+        assert_eq!(begun, latex.matches("\\end{tabular}").count());
+        assert!(command[0] == "explain" || begun > 0, "{latex}");
+        let cells = latex.lines().filter(|line| line.ends_with(" \\\\"));
+        assert!(cells.clone().all(|line| !line.replace("\\%", "").contains('%')), "{latex}");
+        assert!(formed(command, "csv").lines().count() > 1);
+    }
+    assert!(refusal(&[&["epsilon"], &subject[..], &["--format", "xml"]].concat()).contains("latex"));
+    assert!(refusal(&[&["epsilon", "--json"], &subject[..], &["--format", "md"]].concat()).contains("--json"));
+}
+
+/// Commands without a release, or with a list: their tables have the other forms too.
+#[test]
+fn every_table_has_every_form() {
+    let counts = "town,y,a,b\n1,2.5,10,20\n2,3.5,30,20\n3,4,10,15\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let counts = put(folder.path(), "counts.csv", counts);
+    let out = folder.path().join("figures");
+    let out = out.to_str().expect("UTF-8");
+    let simulate = ["simulate", &counts, "--y", "y", "--categories", "a,b", "--discrete-gaussian", "5"];
+    for command in [
+        &["releases"][..],
+        &["schema", "dhc-units-us"],
+        &["errors", "--discrete-gaussian", "5", "--count", "3"],
+        &["delta", "--discrete-gaussian", "5", "--epsilon", "1"],
+        &["curve", "--discrete-gaussian", "5", "--points", "3"],
+        &["tradeoff", "--discrete-gaussian", "5", "--points", "3"],
+        &["tune", "--rho", "0.159"],
+        &["risk", "single", "--rho", "0.099", "--prior", "1/2"],
+        &["risk", "hierarchical", "--rho", "0.099,0.246", "--others", "2", "--prior", "1/2", "--truth", "1,1,0"],
+        &["verify", "spines-2024"],
+        &["figures", "spines-2024", "--list", "--out", out],
+        &[&simulate[..], &["--insecure-seed", "1"]].concat(),
+    ] {
+        let formed = |form: &str| text(&[command, &["--format", form]].concat());
+        assert!(formed("latex").contains("\\begin{tabular}"), "{command:?}");
+        assert!(formed("md").lines().any(|line| line.starts_with("| ---")), "{command:?}");
+        let csv = formed("csv");
+        let rows: Vec<csv::StringRecord> = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_reader(csv.as_bytes())
+            .into_records()
+            .map(|row| row.expect("as wide as the header"))
+            .collect();
+        assert!(rows.len() > 1, "{command:?}: {csv}");
+        assert!(serde_json::from_str::<Value>(&formed("json")).expect("JSON").is_object(), "{command:?}");
+    }
+}
+
+#[test]
+fn curves_are_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for command in [
+        &["curve", "--discrete-gaussian", "5x10", "--to", "12", "--points", "7"][..],
+        &["curve", "--discrete-gaussian", "5", "--from", "3", "--to", "3", "--points", "1"],
+        &["tradeoff", "--discrete-gaussian", "5x10", "--points", "5"],
+        &["tradeoff", "--discrete-gaussian", "5x10", "--alpha", "0.05"],
+    ] {
+        let path = folder.path().join("deep/curve.svg");
+        let svg = path.to_str().expect("UTF-8");
+        let printed = text(command);
+        assert_eq!(text(&[command, &["--svg", svg]].concat()), printed);
+        let drawn = fs::read_to_string(&path).expect("an SVG");
+        assert!(
+            drawn.contains("<svg") && drawn.trim_end().ends_with("</svg>") && drawn.contains("exact"),
+            "{command:?}"
+        );
+        fs::remove_file(&path).expect("removed");
+        let taken = folder.path().to_str().expect("UTF-8");
+        assert!(refusal(&[command, &["--svg", taken]].concat()).contains("--svg"));
+    }
+}
+
+const TARGETS: &str = "[[query]]\nname = 'State / total'\nweight = 100\n[[query]]\nname = 'County / total'\nweight = 10\n\
+                       most_margin = 5\n[[query]]\nname = 'County / age'\ncount = 3\nsensitivity = 2\n";
+
+#[test]
+fn an_allocation_is_a_release_that_keeps_the_promise() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let targets = put(folder.path(), "targets.toml", TARGETS);
+    let path = folder.path().join("allocated.toml");
+    let out = path.to_str().expect("UTF-8");
+    for (subject, relation, levels) in [
+        (&[targets.as_str()][..], "add-remove", 2),
+        (&[&targets, "--neighbors", "bounded"], "bounded", 2),
+        (&["--release", "su-su-wang-2025", "--level", "State", "--level", "Block"], "add-remove", 2),
+        (&["--release", "su-su-wang-2025", "--level", "US", "--neighbors", "bounded"], "bounded", 1),
+    ] {
+        let promise = ["--epsilon", "6", "--delta", "1e-9", "--out", out];
+        let answer = json(&[&["allocate"], subject, &promise[..]].concat());
+        assert_eq!(answer["neighbors"], relation);
+        let read = json(&["epsilon", "--release", out, "--delta", "1e-9", "--queries", "--digits", "8"]);
+        assert_eq!(read["neighbors"], relation);
+        let upper = exact(&read["epsilon"]["upper"]);
+        assert!(upper <= 6 + Rational::from((1, 1_000_000)) && upper > Rational::from((59, 10)), "{read}");
+        let found = answer["queries"].as_array().expect("queries");
+        for (query, read) in found.iter().zip(read["queries"].as_array().expect("queries")) {
+            assert_eq!((&query["sigma2"], &query["count"]), (&read["sigma2"], &read["counts"]), "{query} {read}");
+            let margin = query["margin_95"].as_u64().expect("a margin");
+            let errors = json(&["errors", "--discrete-gaussian", &query["sigma2"].to_string(), "--count", "1000"]);
+            assert_eq!(errors["noise"][0]["margin_95"].as_u64(), Some(margin));
+        }
+        let release = fs::read_to_string(&path).expect("a release");
+        assert_eq!(release.matches("[[level]]").count(), levels);
+    }
+}
+
+#[test]
+fn targets_that_cannot_be_met_are_told_what_they_need() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let targets = put(folder.path(), "tight.toml", "[[query]]\nname = 'q'\ncount = 10\nmost_sigma2 = 5\n");
+    let message = refusal(&["allocate", &targets, "--epsilon", "2", "--delta", "1e-11"]);
+    let needed = message.split("need epsilon = ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a number");
+    // Ten counts of sigma2 = 5: the epsilon of the first listing of the guide, rounded up.
+    assert_eq!(needed, "10.124831");
+    let enough = json(&["allocate", &targets, "--epsilon", needed, "--delta", "1e-11"]);
+    assert_eq!(enough["queries"][0]["sigma2"].to_string(), "5");
+    refusal(&["allocate", &targets, "--epsilon", "10.12", "--delta", "1e-11"]);
+    assert!(
+        refusal(&["allocate", &targets, "--level", "State", "--epsilon", "2", "--delta", "1e-9"]).contains("--level")
+    );
+    let unknown = ["allocate", "--release", "su-su-wang-2025", "--level", "Moon", "--epsilon", "2", "--delta", "1e-9"];
+    assert!(refusal(&unknown).contains("--level"));
+}
+
+/// Plain and quoted numbers are the same in every file that the program reads.
+#[test]
+fn plain_numbers_are_read_everywhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = |quote: &str| {
+        format!(
+            "title = 't'\ngamma = {quote}0.1{quote}\nsuppress = {quote}0.999{quote}\n[[level]]\nname = 'a'\nrho = {quote}0.159{quote}\nstability = 9\n"
+        )
+    };
+    let answers = ["", "'"].map(|quote| {
+        let path = put(folder.path(), "plan.toml", &plan(quote));
+        let mut answer = json(&["tune", "--plan", &path]);
+        // What was typed is part of the answer, and the same here.
+        answer.as_object_mut().expect("an object").retain(|key, _| key != "provenance");
+        answer
+    });
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0]["levels"][0]["rho"].to_string(), "0.159");
+}
