@@ -114,7 +114,7 @@ fn each_query_has_its_share_and_its_own_epsilon() {
     let rows = calibrated["queries"].as_array().expect("queries");
     let factor = |row: &Value| exact(&row["calibrated_sigma2"]) / exact(&row["sigma2"]);
     let levels = calibrated["levels"].as_array().expect("levels");
-    assert_eq!(factor(&rows[0]), Rational::from(exact(&levels[0]["calibrated_sigma2"]) / exact(&levels[0]["sigma2"])));
+    assert_eq!(factor(&rows[0]), exact(&levels[0]["calibrated_sigma2"]) / exact(&levels[0]["sigma2"]));
     // The parameter of discrete Laplace noise is divided by what sigma2 is multiplied by.
     let laplace = parse(rows[1]["calibrated_exact"].as_str().expect("text")).expect("a fraction");
     assert_eq!(laplace * factor(&rows[0]), parse("0.1").expect("a number"));

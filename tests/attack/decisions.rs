@@ -75,13 +75,15 @@ pub fn allocated(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
         .map(|at| QueryTarget {
             name: format!("q{at}"),
             count: numbers.between(1, 4),
+            shift: 1 + at % 2,
             weight: Rational::from(numbers.between(1, 9)),
             least: Rational::from((1, 2)),
             most: None,
         })
         .collect();
     let text = || {
-        let all: Vec<String> = targets.iter().map(|target| format!("{}*{}", target.weight, target.count)).collect();
+        let shown = |target: &QueryTarget| format!("{}*{}@{}", target.weight, target.count, target.shift);
+        let all: Vec<String> = targets.iter().map(shown).collect();
         format!("allocate {} for epsilon {epsilon} at {delta}", all.join(" "))
     };
     let promised = Epsilon::new(epsilon.clone()).ok()?;
@@ -91,7 +93,7 @@ pub fn allocated(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
             noise: Noise::DiscreteGaussian,
             parameter: sigma2.clone(),
             count: target.count,
-            shift: 1,
+            shift: target.shift,
         })
         .collect();
     if let Some((fixed, kept)) = delta_of(&parts, &epsilon) {

@@ -133,7 +133,7 @@ fn multiplier(targets: &[QueryTarget], v: f64, rho: f64) -> f64 {
 /// There the minimum is at an end or in every bracket of the derivative's sign, and at least the sum of the ends' smaller
 /// terms.
 fn least_term(target: &QueryTarget, v: &Rational, lambda: &Rational) -> Result<Rational> {
-    let lambda_m = Rational::from(lambda * target.moved());
+    let lambda_m = lambda * target.moved();
     let second = |s: &Rational| (&lambda_m * Rational::from(s - v)) / (Rational::from(s * s) * 2_u32);
     let term = |s: &Rational| Rational::from(&target.weight * s) + second(s);
     let slope = |s: &Rational| {
