@@ -67,12 +67,12 @@ fn any_allocation(criterion: &mut Criterion) {
     group.sample_size(10);
     let pl94 = release("pl94-persons-us");
     let fresh = || pl94.composition(&[] as &[&str], None).expect("its composition");
-    let known = fresh();
+    let (known, evaluator) = (fresh(), fresh().evaluator());
     group.bench_function("P.L. 94-171, no level dropped: epsilon, 8 digits, sieve included", |b| {
         b.iter(|| fresh().epsilon(black_box(&delta), 8));
     });
     group.bench_function("P.L. 94-171, no level dropped: a further epsilon", |b| {
-        b.iter(|| known.epsilon(black_box(&delta), 8));
+        b.iter(|| known.epsilon_by(&evaluator, black_box(&delta), 8));
     });
     let worst = |release: &Release| {
         WorstPath::new(release.path_compositions().expect("its paths"), Units::Pairs).expect("paths")
@@ -80,9 +80,9 @@ fn any_allocation(criterion: &mut Criterion) {
     group.bench_function("P.L. 94-171, 136 pairs: epsilon, 8 digits, sieve included", |b| {
         b.iter(|| worst(&pl94).epsilon(black_box(&delta), 8));
     });
-    let pairs = worst(&pl94);
+    let (pairs, evaluator) = (worst(&pl94), worst(&pl94).evaluator());
     group.bench_function("P.L. 94-171, 136 pairs: a further epsilon", |b| {
-        b.iter(|| pairs.epsilon(black_box(&delta), 8))
+        b.iter(|| pairs.epsilon_by(&evaluator, black_box(&delta), 8))
     });
     let dhc = worst(&release("dhc-persons-us"));
     let epsilons: Vec<Rational> = (0..200).map(|k| Rational::from((k * 40, 199))).collect();

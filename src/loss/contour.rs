@@ -37,6 +37,7 @@ use rug::{Float, Rational};
 use super::{
     answer::{Answer, ContourProof, Method},
     integrand::Integrand,
+    plan::Plan,
     question::{Kernel, Question},
     search::ContourSearch,
     sieve::SumSieve,
@@ -49,6 +50,12 @@ use crate::{
 
 /// So many nodes are summed without looking for fewer.
 const BEARABLE: i64 = 5_000;
+
+/// A period of more nodes than this is swept only where the line does not do: its sweep would nearly always stop at its budget.
+const LONG: f64 = 1e10;
+
+/// Why the line answers.
+const TOO_LONG: &str = "its period is too long to sweep";
 
 /// ln of 10^-digits.
 fn ln_share(digits: u32) -> f64 {
@@ -82,9 +89,14 @@ impl Contours {
         self.search(question).period_nodes(ln_share(digits)) <= BEARABLE as f64
     }
 
+    /// Whether a lattice has so long a period that the line is looked at first.
+    pub(crate) fn is_long(&self, question: &Question, digits: u32) -> bool {
+        question.step.is_some() && self.search(question).period_nodes(ln_share(digits)) > LONG
+    }
+
     /// How many nodes a question takes; `None` if the sieve does not settle that all digits will be proven.
     pub(crate) fn nodes(&self, question: &Question, digits: u32) -> Option<i64> {
-        let plan = self.search(question).plan(ln_share(digits), None).ok()?;
+        let plan = self.plan(question, digits).ok()?;
         (!plan.exhausted).then(|| plan.evaluated())
     }
 
@@ -126,42 +138,58 @@ impl Contours {
     /// The kernel for a hockey stick: on the lattice where its period can be swept at a bearable cost, else on the
     /// line; right of both poles, or between them where that takes fewer nodes.
     pub(crate) fn choose(&self, epsilon: &Rational, digits: u32) -> Result<Choice> {
-        const AFFORDABLE: i64 = 200_000;
-        let ln_share = ln_share(digits);
-        let plan = |question: &Question| self.search(question).plan(ln_share, None);
-        let nodes = |question: &Question| -> Result<i64> { Ok(plan(question)?.evaluated()) };
-        let lattice = Question::hockey_stick(&self.sum, epsilon);
-        let line = lattice.clone().on_line();
-        let (right, cost, lattice_refused) = match nodes(&lattice) {
-            _ if lattice.step.is_none() => (line.clone(), nodes(&line).unwrap_or(i64::MAX), None),
-            // A step that doubles cannot hold misleads the plan, and no sweep ends on it.
-            _ if lattice.step.as_ref().is_some_and(|step| step.to_f64() < 1e-200) => {
-                (line.clone(), nodes(&line)?, Some("its period is too long to sweep".to_string()))
+        let right = self.lattice_or_line(Question::hockey_stick(&self.sum, epsilon), digits)?;
+        // Between the poles one minus the answer is computed. Below rho that is the smaller half; exp(-c h) must stay
+        // within a double.
+        let question = &right.question;
+        let coarse = question.step.as_ref().is_some_and(|step| *step > 50);
+        if question.threshold < *self.sum.rho() && !coarse {
+            let left = Question { kernel: Kernel::Complement, ..question.clone() };
+            if let Some(fewer) = self.plan(&left, digits).ok().map(|plan| plan.evaluated())
+                && fewer < right.nodes
+            {
+                return Ok(Choice { question: left, nodes: fewer, ..right });
             }
-            Ok(cost) if cost <= BEARABLE => (lattice, cost, None),
-            Ok(cost) => match plan(&line) {
+        }
+        Ok(right)
+    }
+
+    /// A question on its lattice, or on the line where the lattice has no end that is worth reaching.
+    fn lattice_or_line(&self, lattice: Question, digits: u32) -> Result<Choice> {
+        const AFFORDABLE: i64 = 200_000;
+        let line = lattice.clone().on_line();
+        let nodes = |question: &Question| -> Result<i64> { Ok(self.plan(question, digits)?.evaluated()) };
+        let on_line =
+            |nodes, refused: Option<String>| Choice { question: line.clone(), nodes, lattice_refused: refused };
+        let Some(step) = &lattice.step else { return Ok(on_line(nodes(&line).unwrap_or(i64::MAX), None)) };
+        // A step that doubles cannot hold misleads the plan, and no sweep ends on it.
+        if step.to_f64() < 1e-200 {
+            return Ok(on_line(nodes(&line)?, Some(TOO_LONG.to_string())));
+        }
+        if self.is_long(&lattice, digits)
+            && let Ok(plan) = self.plan(&line, digits)
+            && !plan.exhausted
+            && plan.evaluated() <= BEARABLE
+        {
+            return Ok(on_line(plan.evaluated(), Some(TOO_LONG.to_string())));
+        }
+        match nodes(&lattice) {
+            Ok(cost) if cost > BEARABLE => match self.plan(&line, digits) {
                 // A sieve that stopped at its budget may not prove all the digits; the lattice does, where that takes
                 // seconds at most.
                 Ok(shorter) if shorter.evaluated() < cost / 2 && (!shorter.exhausted || cost > AFFORDABLE) => {
-                    (line, shorter.evaluated(), Some(format!("its period holds {cost} nodes that matter")))
+                    Ok(on_line(shorter.evaluated(), Some(format!("its period holds {cost} nodes that matter"))))
                 }
-                _ => (lattice, cost, None),
+                _ => Ok(Choice { question: lattice, nodes: cost, lattice_refused: None }),
             },
-            Err(error) => {
-                let cost = nodes(&line).map_err(|_| error.clone())?;
-                (line, cost, Some("its period is too long to sweep".to_string()))
-            }
-        };
-        // Between the poles one minus the answer is computed. Below rho that is the smaller half; exp(-c h) must stay
-        // within a double.
-        let coarse = right.step.as_ref().is_some_and(|step| *step > 50);
-        if right.threshold < *self.sum.rho() && !coarse {
-            let left = Question { kernel: Kernel::Complement, ..right.clone() };
-            if let Some(fewer) = nodes(&left).ok().filter(|nodes| *nodes < cost) {
-                return Ok(Choice { question: left, nodes: fewer, lattice_refused });
-            }
+            Ok(cost) => Ok(Choice { question: lattice, nodes: cost, lattice_refused: None }),
+            Err(error) => Ok(on_line(nodes(&line).map_err(|_| error)?, Some(TOO_LONG.to_string()))),
         }
-        Ok(Choice { question: right, nodes: cost, lattice_refused })
+    }
+
+    /// The plan of a question for so many digits.
+    fn plan(&self, question: &Question, digits: u32) -> Result<Plan> {
+        self.search(question).plan(ln_share(digits), None)
     }
 
     /// ln of a question's answer in doubles: about 13 digits, an approximation without proof. The plan is made anew while

@@ -209,7 +209,7 @@ impl SumEvaluator {
         if self.is_gaussian() {
             return Ok(gaussian::ln_hockey_stick_approx(self.sum().rho(), epsilon));
         }
-        let question = Question::hockey_stick(self.sum(), epsilon);
+        let mut question = Question::hockey_stick(self.sum(), epsilon);
         let cost = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), DIGITS).seconds;
         let atoms = self.atoms.as_ref().filter(|_| !self.contours.is_short(&question, DIGITS));
         let atoms = atoms.map(|atoms| (atoms, cost(atoms)));
@@ -219,6 +219,9 @@ impl SumEvaluator {
         };
         if let Some(ln) = listed(QUICK_SECONDS) {
             return Ok(ln);
+        }
+        if self.contours.is_long(&question, DIGITS) {
+            question = question.on_line();
         }
         let by_contour = match self.contours.ln_approx(&question) {
             Err(Error::Unsweepable { .. }) if question.step.is_some() => self.contours.ln_approx(&question.on_line()),

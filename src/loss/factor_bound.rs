@@ -52,6 +52,11 @@ impl FactorBound {
         if self.ln_factor(PI) > -cut {
             return None;
         }
+        // Where the other terms of psi do not matter the distance is known, and only has to be looked at.
+        let alone = (2.0 * (cut / self.copies + 2e-15) / self.sigma2).sqrt() * (1.0 + 1e-12);
+        if 2.0 * PI * self.sigma2 * (PI - alone) > 40.0 && self.ln_factor(alone) <= -cut {
+            return Some(alone);
+        }
         let (mut inside, mut outside) = (0.0, PI);
         for _ in 0..40 {
             let middle = (inside + outside) / 2.0;

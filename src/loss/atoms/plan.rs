@@ -36,28 +36,26 @@ impl Plan {
     /// together shorter, and splits what is left into halves.
     pub(super) fn new(mut parts: Vec<Part>) -> Self {
         let mut merged = 0.0;
-        let mut best = split(&parts);
+        let mut best = split(&lengths(&parts));
         loop {
             let cost = best.lengths[0] + best.lengths[1] + merged;
-            let mut found: Option<(f64, Vec<Part>, Split, f64)> = None;
+            let mut found: Option<(f64, [usize; 2], Part)> = None;
             for i in 0..parts.len() {
                 for j in i + 1..parts.len() {
-                    let Some(joined) = join(&parts[i], &parts[j]) else { continue };
-                    let length = merged + joined.length;
-                    let mut others: Vec<Part> = Vec::with_capacity(parts.len() - 1);
-                    others.extend(
-                        parts.iter().enumerate().filter(|&(k, _)| k != i && k != j).map(|(_, part)| part.clone()),
-                    );
-                    others.push(joined);
-                    let halves = split(&others);
-                    let total = halves.lengths[0] + halves.lengths[1] + length;
+                    let Some((step, length)) = common(&parts[i], &parts[j]) else { continue };
+                    let halves =
+                        split(&lengths(without(&parts, [i, j])).into_iter().chain([length]).collect::<Vec<_>>());
+                    let total = halves.lengths[0] + halves.lengths[1] + (merged + length);
                     if total < found.as_ref().map_or(0.8 * cost, |found| found.0) {
-                        found = Some((total, others, halves, length));
+                        let groups = [&parts[i].groups[..], &parts[j].groups].concat();
+                        found = Some((total, [i, j], Part { groups, step, length }));
                     }
                 }
             }
-            let Some((_, others, halves, length)) = found else { break };
-            (parts, best, merged) = (others, halves, length);
+            let Some((_, pair, joined)) = found else { break };
+            merged += joined.length;
+            parts = without(&parts, pair).cloned().chain([joined]).collect();
+            best = split(&lengths(&parts));
         }
         let halves = best.sides.each_ref().map(|side| columns(&parts, side));
         let length = |column: &Vec<usize>| column.iter().map(|&part| parts[part].length).product::<f64>();
@@ -66,12 +64,21 @@ impl Plan {
     }
 }
 
-/// The sum of two parts on their common lattice; `None` where that is too long.
-fn join(a: &Part, b: &Part) -> Option<Part> {
+fn lengths<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<f64> {
+    parts.into_iter().map(|part| part.length).collect()
+}
+
+/// All parts but two.
+fn without(parts: &[Part], pair: [usize; 2]) -> impl Iterator<Item = &Part> {
+    parts.iter().enumerate().filter(move |(k, _)| !pair.contains(k)).map(|(_, part)| part)
+}
+
+/// The step and the length of the sum of two parts on their common lattice; `None` where that is too long.
+fn common(a: &Part, b: &Part) -> Option<(Rational, f64)> {
     let step = rational::gcd(&a.step, &b.step);
     let span = |part: &Part| part.length * Rational::from(&part.step / &step).to_f64();
     let length = span(a) + span(b);
-    (length <= LONGEST_MERGED).then(|| Part { groups: [&a.groups[..], &b.groups].concat(), step, length })
+    (length <= LONGEST_MERGED).then_some((step, length))
 }
 
 /// The parts of both sides, and how many sums each side has.
@@ -81,37 +88,49 @@ struct Split {
     lengths: [f64; 2],
 }
 
-/// The split with the shortest lists: among all for a few parts, else each part, from the longest, to the shorter side.
-fn split(parts: &[Part]) -> Split {
-    let measured = |sides: [Vec<usize>; 2]| {
-        let lengths = sides.each_ref().map(|side| side.iter().map(|&k| parts[k].length).product());
-        Split { sides, lengths }
+/// The split of parts of these lengths with the shortest lists: among all for a few parts, else each part, from the longest,
+/// to the shorter side.
+fn split(lengths: &[f64]) -> Split {
+    let product = |side: &Vec<usize>| side.iter().map(|&k| lengths[k]).product::<f64>();
+    let indexes = 0..lengths.len();
+    let sides = if lengths.len() <= TRIED {
+        let chosen = shortest(lengths);
+        [0, 1].map(|value| indexes.clone().filter(|k| chosen >> k & 1 == value).collect())
+    } else {
+        balanced(lengths, &indexes.collect::<Vec<_>>())
     };
-    if parts.len() <= TRIED {
-        let side = |chosen: u32, value: u32| (0..parts.len()).filter(move |k| chosen >> k & 1 == value).collect();
-        let all =
-            (0..1_u32 << parts.len().saturating_sub(1)).map(|chosen| measured([side(chosen, 0), side(chosen, 1)]));
-        let sum = |split: &Split| split.lengths[0] + split.lengths[1];
-        return all.min_by(|a, b| sum(a).total_cmp(&sum(b))).unwrap_or_else(|| measured([vec![], vec![]]));
+    Split { lengths: sides.each_ref().map(product), sides }
+}
+
+/// The second side, as bits, of the split of a few parts with the shortest lists; the last part stands on the first side.
+fn shortest(lengths: &[f64]) -> usize {
+    let mut products = [1.0; 1 << TRIED];
+    for (k, length) in lengths.iter().enumerate() {
+        for chosen in 0..1 << k {
+            products[1 << k | chosen] = products[chosen] * length;
+        }
     }
-    let indexes: Vec<usize> = (0..parts.len()).collect();
-    measured(balanced(parts, &indexes))
+    let all = (1 << lengths.len()) - 1;
+    let total = |chosen: usize| products[all & !chosen] + products[chosen];
+    // The first of the shortest.
+    let better = |best: usize, next: usize| if total(next) < total(best) { next } else { best };
+    (1..1 << lengths.len().saturating_sub(1)).fold(0, better)
 }
 
 /// The two columns of a half.
 fn columns(parts: &[Part], side: &[usize]) -> [Vec<usize>; 2] {
-    balanced(parts, side)
+    balanced(&lengths(parts), side)
 }
 
 /// Each part, from the longest, to the side with the smaller product.
-fn balanced(parts: &[Part], chosen: &[usize]) -> [Vec<usize>; 2] {
+fn balanced(lengths: &[f64], chosen: &[usize]) -> [Vec<usize>; 2] {
     let mut order = chosen.to_vec();
-    order.sort_by(|&a, &b| parts[b].length.total_cmp(&parts[a].length).then(a.cmp(&b)));
+    order.sort_by(|&a, &b| lengths[b].total_cmp(&lengths[a]).then(a.cmp(&b)));
     let mut sides = [vec![], vec![]];
     let mut sizes = [1.0, 1.0];
     for part in order {
         let shorter = usize::from(sizes[1] < sizes[0]);
-        sizes[shorter] *= parts[part].length;
+        sizes[shorter] *= lengths[part];
         sides[shorter].push(part);
     }
     sides

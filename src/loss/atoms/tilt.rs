@@ -27,9 +27,12 @@ pub(super) struct Outline {
 
 #[derive(Clone, Copy, Debug)]
 enum GroupOutline {
-    Gaussian { sigma2: f64, shift: f64, copies: f64 },
+    Gaussian { sigma2: f64, shift: f64, copies: f64, sizes: Sizes },
     Laplace { epsilon: f64, shift: u64, copies: f64 },
 }
+
+/// 2 exp(-2 pi^2 sigma2 k^2) for k = 1, 2, 3, zero where that is below 1e-30: the coefficients of theta.
+type Sizes = [f64; 3];
 
 /// ln M, its first and its second derivative: of all copies of a group, or of the sum.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,7 +47,10 @@ impl GroupOutline {
         let copies = group.copies as f64;
         match &group.law {
             Law::DiscreteGaussian { sigma2 } => {
-                Some(GroupOutline::Gaussian { sigma2: sigma2.to_f64(), shift: group.shift as f64, copies })
+                let (sigma2, shift) = (sigma2.to_f64(), group.shift as f64);
+                let size = |k: f64| Some(2.0 * (-2.0 * PI * PI * sigma2 * k * k).exp()).filter(|size| *size > 1e-30);
+                let sizes = [1.0, 2.0, 3.0].map(|k| size(k).unwrap_or(0.0));
+                Some(GroupOutline::Gaussian { sigma2, shift, copies, sizes })
             }
             Law::DiscreteLaplace { epsilon } => {
                 Some(GroupOutline::Laplace { epsilon: epsilon.to_f64(), shift: group.shift, copies })
@@ -55,7 +61,7 @@ impl GroupOutline {
 
     fn at(&self, c: f64) -> Cumulants {
         match *self {
-            GroupOutline::Gaussian { sigma2, shift, copies } => gaussian(sigma2, shift, c).times(copies),
+            GroupOutline::Gaussian { sigma2, shift, copies, sizes } => gaussian(sigma2, shift, &sizes, c).times(copies),
             GroupOutline::Laplace { epsilon, shift, copies } => laplace(epsilon, shift, c).times(copies),
         }
     }
@@ -64,7 +70,9 @@ impl GroupOutline {
     fn largest_variance(&self) -> f64 {
         match *self {
             // Halfway between two integers a small Gaussian is a fair coin.
-            GroupOutline::Gaussian { sigma2, shift, copies } => copies * (shift / sigma2).powi(2) * sigma2.max(0.25),
+            GroupOutline::Gaussian { sigma2, shift, copies, .. } => {
+                copies * (shift / sigma2).powi(2) * sigma2.max(0.25)
+            }
             GroupOutline::Laplace { epsilon, shift, copies } => copies * (epsilon * shift as f64).powi(2),
         }
     }
@@ -86,16 +94,13 @@ impl Cumulants {
 
 /// One discrete Gaussian term: rho (c + c^2) + ln theta(c shift) - ln theta(0), by the side of Jacobi's identity that
 /// is short.
-fn gaussian(sigma2: f64, shift: f64, c: f64) -> Cumulants {
+fn gaussian(sigma2: f64, shift: f64, sizes: &Sizes, c: f64) -> Cumulants {
     let (rho, weight, m) = (shift * shift / (2.0 * sigma2), shift / sigma2, c * shift);
     if sigma2 >= 0.4 {
         let theta = |m: f64| {
             let mut sums = [1.0, 0.0, 0.0];
-            for k in 1..=3 {
-                let (size, turn) = (2.0 * (-2.0 * PI * PI * sigma2 * f64::from(k * k)).exp(), 2.0 * PI * f64::from(k));
-                if size == 0.0 {
-                    break;
-                }
+            for (k, &size) in [1.0, 2.0, 3.0].iter().zip(sizes).filter(|(_, size)| **size > 0.0) {
+                let turn = 2.0 * PI * k;
                 sums[0] += size * (turn * m).cos();
                 sums[1] -= size * turn * (turn * m).sin();
                 sums[2] -= size * turn * turn * (turn * m).cos();
