@@ -32,7 +32,7 @@
 //! beyond `last` are bounded by the kernel and the mean of the factors.
 
 use num_complex::Complex64;
-use rug::{Float, Rational};
+use rug::Float;
 
 use super::{
     answer::{Answer, ContourProof, Method},
@@ -80,18 +80,18 @@ impl Contours {
         &self.sum
     }
 
-    fn search(&self, question: &Question) -> ContourSearch<'_> {
+    /// The search for a contour of a question.
+    pub(crate) fn search(&self, question: &Question) -> ContourSearch<'_> {
         ContourSearch::new(&self.sum, &self.sieve, question)
     }
 
-    /// Whether the whole period of a question's contour is so short that all of its nodes may be summed.
-    pub(crate) fn is_short(&self, question: &Question, digits: u32) -> bool {
-        self.search(question).period_nodes(ln_share(digits)) <= BEARABLE as f64
-    }
-
-    /// Whether a lattice has so long a period that the line is looked at first.
-    pub(crate) fn is_long(&self, question: &Question, digits: u32) -> bool {
-        question.step.is_some() && self.search(question).period_nodes(ln_share(digits)) > LONG
+    /// How long the period of a contour is.
+    pub(crate) fn period(search: &ContourSearch, digits: u32) -> Period {
+        match search.period_nodes(ln_share(digits)) {
+            nodes if nodes <= BEARABLE as f64 => Period::Short,
+            nodes if nodes.is_finite() && nodes > LONG => Period::Long,
+            _ => Period::Sieved,
+        }
     }
 
     /// How many nodes a question takes; `None` if the sieve does not settle that all digits will be proven.
@@ -137,8 +137,8 @@ impl Contours {
 
     /// The kernel for a hockey stick: on the lattice where its period can be swept at a bearable cost, else on the
     /// line; right of both poles, or between them where that takes fewer nodes.
-    pub(crate) fn choose(&self, epsilon: &Rational, digits: u32) -> Result<Choice> {
-        let right = self.lattice_or_line(Question::hockey_stick(&self.sum, epsilon), digits)?;
+    pub(crate) fn choose(&self, question: Question, search: &ContourSearch, digits: u32) -> Result<Choice> {
+        let right = self.lattice_or_line(question, search, digits)?;
         // Between the poles one minus the answer is computed. Below rho that is the smaller half; exp(-c h) must stay
         // within a double.
         let question = &right.question;
@@ -155,7 +155,7 @@ impl Contours {
     }
 
     /// A question on its lattice, or on the line where the lattice has no end that is worth reaching.
-    fn lattice_or_line(&self, lattice: Question, digits: u32) -> Result<Choice> {
+    fn lattice_or_line(&self, lattice: Question, search: &ContourSearch, digits: u32) -> Result<Choice> {
         const AFFORDABLE: i64 = 200_000;
         let line = lattice.clone().on_line();
         let nodes = |question: &Question| -> Result<i64> { Ok(self.plan(question, digits)?.evaluated()) };
@@ -166,14 +166,14 @@ impl Contours {
         if step.to_f64() < 1e-200 {
             return Ok(on_line(nodes(&line)?, Some(TOO_LONG.to_string())));
         }
-        if self.is_long(&lattice, digits)
+        if Self::period(search, digits) == Period::Long
             && let Ok(plan) = self.plan(&line, digits)
             && !plan.exhausted
             && plan.evaluated() <= BEARABLE
         {
             return Ok(on_line(plan.evaluated(), Some(TOO_LONG.to_string())));
         }
-        match nodes(&lattice) {
+        match search.plan(ln_share(digits), None).map(|plan| plan.evaluated()) {
             Ok(cost) if cost > BEARABLE => match self.plan(&line, digits) {
                 // A sieve that stopped at its budget may not prove all the digits; the lattice does, where that takes
                 // seconds at most.
@@ -194,9 +194,9 @@ impl Contours {
 
     /// ln of a question's answer in doubles: about 13 digits, an approximation without proof. The plan is made anew while
     /// the answer turns out far from what it was made for: first the saddle point estimate, then the last answer.
-    pub(crate) fn ln_approx(&self, question: &Question) -> Result<f64> {
+    pub(crate) fn ln_approx(&self, question: &Question, search: ContourSearch) -> Result<f64> {
         const ATTEMPTS: usize = 8;
-        let search = self.search(question).unproven();
+        let search = search.unproven();
         let mut expected = search.ln_estimate();
         for _ in 0..ATTEMPTS {
             let plan = search.plan(1e-15_f64.ln(), Some(expected))?;
@@ -235,6 +235,17 @@ impl Contours {
             known = (upper.is_finite()).then_some(upper);
         }
     }
+}
+
+/// The period of a contour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Period {
+    /// All of its nodes may be summed.
+    Short,
+    /// The sieve says which nodes are summed.
+    Sieved,
+    /// The line is looked at first.
+    Long,
 }
 
 /// A question on the lattice or on the line, and why.

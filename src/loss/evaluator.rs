@@ -25,7 +25,7 @@ use rug::{Float, Rational};
 use super::{
     answer::{Answer, Method, Pair},
     atoms::{Atoms, Query},
-    contour::Contours,
+    contour::{Contours, Period},
     family::{CommonContour, Family},
     gaussian,
     integrand::Product,
@@ -131,11 +131,12 @@ impl SumEvaluator {
             return Ok(Answer { value, method: Method::ClosedForm, met });
         }
         let question = Question::hockey_stick(self.sum(), epsilon);
+        let search = self.contours.search(&question);
+        let period = Contours::period(&search, digits);
         let choice = OnceCell::new();
-        let choose = || choice.get_or_init(|| self.contours.choose(epsilon, digits));
-        let is_short = || self.contours.is_short(&question, digits);
+        let choose = || choice.get_or_init(|| self.contours.choose(question.clone(), &search, digits));
         let nodes = || self.contours.nodes_of(choose().as_ref().ok()?, digits);
-        let engine = self.engine(&Query::HockeyStick(epsilon.clone()), digits, is_short, nodes);
+        let engine = self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, nodes);
         let by_contour = || self.contours.hockey_stick(choose().clone()?, digits);
         let by_atoms = |atoms: &Atoms| Ok(atoms.hockey_stick(epsilon, digits)?.into());
         self.by_either(engine, by_contour, by_atoms, digits)
@@ -144,7 +145,9 @@ impl SumEvaluator {
     /// The same by a contour, whatever the lists would cost.
     #[cfg(test)]
     pub(crate) fn by_contour(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        self.contours.hockey_stick(self.contours.choose(epsilon, digits)?, digits)
+        let question = Question::hockey_stick(self.sum(), epsilon);
+        let search = self.contours.search(&question);
+        self.contours.hockey_stick(self.contours.choose(question, &search, digits)?, digits)
     }
 
     /// P[L >= l0] for the first lattice value l0 >= z; refused where a term is continuous.
@@ -165,9 +168,8 @@ impl SumEvaluator {
         let question = Question::tail(kernel, self.sum(), z)?;
         let query =
             if kernel == Kernel::UpperTail { Query::UpperTail(z.clone()) } else { Query::TiltedTail(z.clone()) };
-        let (is_short, nodes) =
-            (|| self.contours.is_short(&question, digits), || self.contours.nodes(&question, digits));
-        let engine = self.engine(&query, digits, is_short, nodes);
+        let period = Contours::period(&self.contours.search(&question), digits);
+        let engine = self.engine(&query, digits, period, || self.contours.nodes(&question, digits));
         let by_contour = || Ok(self.contours.by_question(&question, digits)?.clamp(0.0, 1.0));
         let by_atoms = |atoms: &Atoms| {
             let listed = match kernel {
@@ -189,7 +191,7 @@ impl SumEvaluator {
         }
         let Some(atoms) = &self.atoms else { return Ok(None) };
         let question = Question::tail(Kernel::UpperTail, self.sum(), self.sum().rho())?;
-        if at_once && self.contours.is_short(&question, digits) {
+        if at_once && Contours::period(&self.contours.search(&question), digits) == Period::Short {
             return Ok(None);
         }
         let most = if at_once { QUICK_SECONDS } else { MOST_SECONDS };
@@ -211,7 +213,9 @@ impl SumEvaluator {
         }
         let mut question = Question::hockey_stick(self.sum(), epsilon);
         let cost = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), DIGITS).seconds;
-        let atoms = self.atoms.as_ref().filter(|_| !self.contours.is_short(&question, DIGITS));
+        let mut search = self.contours.search(&question);
+        let period = Contours::period(&search, DIGITS);
+        let atoms = self.atoms.as_ref().filter(|_| period != Period::Short);
         let atoms = atoms.map(|atoms| (atoms, cost(atoms)));
         let listed = |most: f64| {
             let affordable = atoms.filter(|(_, seconds)| *seconds <= most);
@@ -220,11 +224,15 @@ impl SumEvaluator {
         if let Some(ln) = listed(QUICK_SECONDS) {
             return Ok(ln);
         }
-        if self.contours.is_long(&question, DIGITS) {
+        if period == Period::Long {
             question = question.on_line();
+            search = self.contours.search(&question);
         }
-        let by_contour = match self.contours.ln_approx(&question) {
-            Err(Error::Unsweepable { .. }) if question.step.is_some() => self.contours.ln_approx(&question.on_line()),
+        let by_contour = match self.contours.ln_approx(&question, search) {
+            Err(Error::Unsweepable { .. }) if question.step.is_some() => {
+                let line = question.on_line();
+                self.contours.ln_approx(&line, self.contours.search(&line))
+            }
             answer => answer,
         };
         by_contour.or_else(|error| listed(MOST_SECONDS).ok_or(error))
@@ -235,19 +243,13 @@ impl SumEvaluator {
         if self.is_beyond(z) {
             return Ok(f64::NEG_INFINITY);
         }
-        self.contours.ln_approx(&Question::tail(Kernel::TiltedTail, self.sum(), z)?)
+        let question = Question::tail(Kernel::TiltedTail, self.sum(), z)?;
+        self.contours.ln_approx(&question, self.contours.search(&question))
     }
 
-    /// The engine of a question: `is_short` tells of its contour whether the whole period may be summed, `nodes` how many
-    /// nodes it takes, where that is known.
-    fn engine(
-        &self,
-        query: &Query,
-        digits: u32,
-        is_short: impl Fn() -> bool,
-        nodes: impl Fn() -> Option<i64>,
-    ) -> Engine {
-        let Some(atoms) = self.atoms.as_ref().filter(|_| !is_short()) else { return Engine::Contour };
+    /// The engine of a question whose contour has this period; `nodes` tells how many nodes it takes, where that is known.
+    fn engine(&self, query: &Query, digits: u32, period: Period, nodes: impl Fn() -> Option<i64>) -> Engine {
+        let Some(atoms) = self.atoms.as_ref().filter(|_| period != Period::Short) else { return Engine::Contour };
         let seconds = atoms.cost(query, digits).seconds;
         if seconds > MOST_SECONDS {
             return Engine::Contour;

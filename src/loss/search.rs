@@ -39,11 +39,13 @@ pub(crate) struct ContourSearch<'a> {
     gap: f64,
     /// See [`Plan::far`].
     far: f64,
+    /// The real part of every contour.
+    saddle: f64,
 }
 
 impl<'a> ContourSearch<'a> {
     pub(crate) fn new(sum: &'a LossSum, sieve: &'a SumSieve, question: &Question) -> Self {
-        ContourSearch {
+        let search = ContourSearch {
             sum,
             sieve,
             kernel: question.kernel,
@@ -55,7 +57,9 @@ impl<'a> ContourSearch<'a> {
             first: question.first.to_f64(),
             gap: question.gap.to_f64(),
             far: f64::INFINITY,
-        }
+            saddle: f64::NAN,
+        };
+        ContourSearch { saddle: search.saddle(), ..search }
     }
 
     /// For an approximation: on the line only the nearest side lobes are looked for.
@@ -83,7 +87,7 @@ impl<'a> ContourSearch<'a> {
 
     /// The saddle point of M(s) kappa(s) on the real axis, thetas neglected: the root of an increasing function in
     /// the strip in which the kernel converges.
-    pub(crate) fn saddle(&self) -> f64 {
+    fn saddle(&self) -> f64 {
         let (low, high) = self.kernel.strip();
         let slope = |c: f64| self.slope(c) + self.kernel_slope(c);
         let c = few_bits(increasing_root(slope, low, high, 48));
@@ -134,7 +138,7 @@ impl<'a> ContourSearch<'a> {
 
     /// ln of the answer by the saddle point method.
     pub(crate) fn ln_estimate(&self) -> f64 {
-        self.ln_answer(self.saddle())
+        self.ln_answer(self.saddle)
     }
 
     /// ln of the answer by the saddle point method at c, thetas included in the size of M but not in its curvature.
@@ -210,7 +214,7 @@ impl<'a> ContourSearch<'a> {
 
     /// The real part, the period and the cut for errors of about exp(ln_share) of the answer.
     fn measures(&self, ln_share: f64, ln_answer: Option<f64>) -> (f64, f64, f64) {
-        let c = self.saddle();
+        let c = self.saddle;
         let target = ln_answer.unwrap_or_else(|| self.ln_answer(c)) + ln_share;
         // The shortest period whose aliases are below the target.
         let mut long = self.step.unwrap_or(1e-3);

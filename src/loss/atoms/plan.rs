@@ -42,12 +42,13 @@ impl Plan {
             let mut found: Option<(f64, [usize; 2], Part)> = None;
             for i in 0..parts.len() {
                 for j in i + 1..parts.len() {
-                    let Some((step, length)) = common(&parts[i], &parts[j]) else { continue };
+                    let Some(length) = common(&parts[i], &parts[j]) else { continue };
                     let halves =
                         split(&lengths(without(&parts, [i, j])).into_iter().chain([length]).collect::<Vec<_>>());
                     let total = halves.lengths[0] + halves.lengths[1] + (merged + length);
                     if total < found.as_ref().map_or(0.8 * cost, |found| found.0) {
                         let groups = [&parts[i].groups[..], &parts[j].groups].concat();
+                        let step = rational::gcd(&parts[i].step, &parts[j].step);
                         found = Some((total, [i, j], Part { groups, step, length }));
                     }
                 }
@@ -73,12 +74,25 @@ fn without(parts: &[Part], pair: [usize; 2]) -> impl Iterator<Item = &Part> {
     parts.iter().enumerate().filter(move |(k, _)| !pair.contains(k)).map(|(_, part)| part)
 }
 
-/// The step and the length of the sum of two parts on their common lattice; `None` where that is too long.
-fn common(a: &Part, b: &Part) -> Option<(Rational, f64)> {
-    let step = rational::gcd(&a.step, &b.step);
-    let span = |part: &Part| part.length * Rational::from(&part.step / &step).to_f64();
-    let length = span(a) + span(b);
-    (length <= LONGEST_MERGED).then_some((step, length))
+/// The length of the sum of two parts on their common lattice; `None` where that is too long.
+fn common(a: &Part, b: &Part) -> Option<f64> {
+    let (of_a, of_b) = multiples(&a.step, &b.step);
+    let length = a.length * of_a + b.length * of_b;
+    (length <= LONGEST_MERGED).then_some(length)
+}
+
+/// What multiples of their greatest common divisor two steps are.
+fn multiples(a: &Rational, b: &Rational) -> (f64, f64) {
+    let crosswise = |x: &Rational, y: &Rational| x.numer().to_u64()?.checked_mul(y.denom().to_u64()?);
+    if let (Some(of_a), Some(of_b)) = (crosswise(a, b), crosswise(b, a)) {
+        let (mut gcd, mut rest) = (of_a, of_b);
+        while rest > 0 {
+            (gcd, rest) = (rest, gcd % rest);
+        }
+        return ((of_a / gcd) as f64, (of_b / gcd) as f64);
+    }
+    let gcd = rational::gcd(a, b);
+    (Rational::from(a / &gcd).to_f64(), Rational::from(b / &gcd).to_f64())
 }
 
 /// The parts of both sides, and how many sums each side has.

@@ -96,6 +96,9 @@ impl Cumulants {
 /// is short.
 fn gaussian(sigma2: f64, shift: f64, sizes: &Sizes, c: f64) -> Cumulants {
     let (rho, weight, m) = (shift * shift / (2.0 * sigma2), shift / sigma2, c * shift);
+    if sigma2 >= 0.4 && sizes[0] == 0.0 {
+        return Cumulants { ln_mgf: rho * (c + c * c), mean: rho * (1.0 + 2.0 * c), variance: 2.0 * rho };
+    }
     if sigma2 >= 0.4 {
         let theta = |m: f64| {
             let mut sums = [1.0, 0.0, 0.0];
