@@ -75,6 +75,12 @@ pub enum Error {
         /// What it may use.
         budget: String,
     },
+    /// An answer without a certificate, so far.
+    #[error("no certificate proves this yet: {why}")]
+    Unprovable {
+        /// What is in the way.
+        why: String,
+    },
     /// A tail or a knot of a sum with continuous noise.
     #[error(
         "the losses lie on no lattice, because some noise is continuous; ask for delta, epsilon or the trade-off function instead"

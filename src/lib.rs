@@ -34,6 +34,7 @@
 //! - [`topdown`]: noisy measurements on a spine, and estimates from them.
 //! - [`safetab`]: SafeTab-P, the two-stage counts of the Detailed DHC-A: its files and population groups, noise, suppression,
 //!   tuning from budget to error, and, with the feature `tabulate`, a release from persons.
+//! - [`certificate`]: an epsilon or a delta with all that another program needs to prove it again.
 //! - [`chart`]: drawings as SVG.
 //! - [`replication`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //!
@@ -41,6 +42,8 @@
 //! ARCHITECTURE.md, and docs/guide has a chapter for each task.
 
 pub mod account;
+#[cfg(feature = "mechanisms")]
+pub mod certificate;
 pub mod chart;
 pub mod error;
 #[cfg(feature = "mechanisms")]

@@ -30,4 +30,5 @@ pub use crate::loss::{
     parameter::{Delta, Epsilon, Rho, Sigma2},
 };
 pub use composition::{Composition, Counts};
+pub use paths::Whole;
 pub use profile::{Account, Point};

@@ -96,6 +96,11 @@ impl WorstPath {
         if self.units == Units::Pairs { n * (n + 1) / 2 } else { n }
     }
 
+    /// What one record enters on each path.
+    pub fn paths(&self) -> &[Composition] {
+        &self.paths
+    }
+
     /// Whether paths come in pairs.
     pub fn in_pairs(&self) -> bool {
         self.units == Units::Pairs

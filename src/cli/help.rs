@@ -38,6 +38,7 @@ pub const GROUPS: &[Group] = &[
             entry("tradeoff", "assay tradeoff --discrete-gaussian 5x10 --alpha 0.05"),
             entry("compare", "assay compare --release su-su-wang-2025 --delta 1e-10"),
             entry("explain", "assay explain --release su-su-wang-2025 --delta 1e-10"),
+            entry("prove", "assay prove --release su-su-wang-2025 --delta 1e-10 --out certificate.json"),
             entry("ledger", "assay ledger us-2020-persons --delta 1e-10 --digits 8"),
             entry("calibrate", "assay calibrate --release su-su-wang-2025 --delta 1e-11 --match zcdp"),
             entry("allocate", "assay allocate queries.toml --epsilon 4 --delta 1e-9"),

@@ -22,6 +22,7 @@ mod noise;
 mod output;
 mod page;
 mod queries;
+mod prove;
 mod releases;
 mod risk;
 mod sample;
@@ -57,6 +58,7 @@ enum Command {
     Tradeoff(tradeoff::Args),
     Compare(compare::Args),
     Explain(explain::Args),
+    Prove(prove::Args),
     Ledger(ledger::Args),
     Calibrate(calibrate::Args),
     Allocate(allocate::Args),
@@ -101,6 +103,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Tradeoff(args) => tradeoff::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Prove(args) => prove::run(&args),
         Command::Ledger(args) => ledger::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Allocate(args) => allocate::run(&args),

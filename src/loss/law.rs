@@ -53,7 +53,7 @@ impl Group {
     }
 
     /// copies shift^2 / (2 sigma2) for Gaussian laws, else zero.
-    pub(super) fn rho(&self) -> Rational {
+    pub(crate) fn rho(&self) -> Rational {
         match &self.law {
             Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => self.weight() * self.shift * self.copies / 2_u32,
             Law::DiscreteLaplace { .. } => Rational::new(),
@@ -61,7 +61,7 @@ impl Group {
     }
 
     /// The largest loss of all copies of a bounded law, else zero.
-    pub(super) fn largest(&self) -> Rational {
+    pub(crate) fn largest(&self) -> Rational {
         match &self.law {
             Law::DiscreteLaplace { epsilon } => Rational::from(epsilon * self.shift) * self.copies,
             _ => Rational::new(),

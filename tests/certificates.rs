@@ -1,0 +1,124 @@
+//! A certificate says what the program says, and another program proves it: proofs/check.py, where there is a Python to run it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+#[path = "common/program.rs"]
+mod program;
+
+use program::{assay, json, refusal};
+
+fn proofs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs")
+}
+
+/// The output of a Python program of the folder proofs; `None` where there is no Python, which is said.
+fn python(program: &str, args: &[&str]) -> Option<Output> {
+    let known = Command::new("python3").args(["-c", "import math; math.lcm(1, 2)"]).output();
+    if !known.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: there is no python3 of version 3.9 or newer");
+        return None;
+    }
+    // No folder of compiled modules beside the source.
+    let output = Command::new("python3").arg("-B").arg(proofs().join(program)).args(args).output();
+    Some(output.expect("python3 runs"))
+}
+
+/// What is accounted for: compositions that take every way through the checker, quick ones.
+const SUBJECTS: &[(&str, &[&str])] = &[
+    ("ten-counts", &["--discrete-gaussian", "5x10", "--delta", "1e-11"]),
+    ("whole-release", &["--release", "su-su-wang-2025", "--delta", "1e-10", "--digits", "12"]),
+    ("laplace", &["--discrete-laplace", "0.3x10@2", "--epsilon", "2"]),
+    ("both-laws", &["--discrete-laplace", "1/3x4@3", "--discrete-gaussian", "5x3@2", "--delta", "1e-6"]),
+    ("little-noise", &["--discrete-gaussian", "0.05x3", "--discrete-gaussian", "1/8", "--epsilon", "1"]),
+    ("side-lobes", &["--discrete-gaussian", "500/73x10", "--discrete-gaussian", "2500/137x6", "--delta", "1e-10"]),
+    (
+        "line",
+        &[
+            "--discrete-gaussian",
+            "5.00001x10",
+            "--discrete-gaussian",
+            "37.123457x60",
+            "--delta",
+            "1e-8",
+            "--digits",
+            "6",
+        ],
+    ),
+    ("bounded", &["--discrete-gaussian", "5x10", "--neighbors", "bounded", "--group", "2", "--delta", "1e-5"]),
+    ("small-delta", &["--discrete-gaussian", "5x10", "--epsilon", "40"]),
+    ("no-epsilon", &["--discrete-gaussian", "5000000", "--delta", "1/100"]),
+];
+
+fn prove(args: &[&str], out: &Path) -> serde_json::Value {
+    let mut all = vec!["prove", "--out", out.to_str().unwrap()];
+    all.extend(args);
+    json(&all)
+}
+
+#[test]
+fn what_is_certified_is_proven_again() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, args) in SUBJECTS {
+        let file = folder.path().join(format!("{name}.json"));
+        let answer = prove(args, &file);
+        // The ends hold what the other commands say.
+        let about = if args.contains(&"--delta") { "epsilon" } else { "delta" };
+        let plain: Vec<&str> = args.iter().copied().take_while(|arg| *arg != "--digits").collect();
+        let said = json(&[&[about, "--digits", "15"], &plain[..]].concat());
+        let number = |value: &serde_json::Value, end: &str| value[about][end].to_string().parse::<f64>().unwrap();
+        let (lower, upper) = (number(&answer, "lower"), number(&answer, "upper"));
+        assert!(lower <= number(&said, "lower") && number(&said, "upper") <= upper, "{name}: {answer} {said}");
+        assert!(upper == 0.0 || upper - lower <= 1e-6 * upper, "{name}: {answer}");
+        // The same bytes again.
+        let text = fs::read(&file).unwrap();
+        prove(args, &file);
+        assert_eq!(fs::read(&file).unwrap(), text, "{name}");
+        let Some(output) = python("check.py", &[file.to_str().unwrap()]) else { continue };
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success() && said.contains("proven"),
+            "{name}: {said}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_proven_yet_is_refused_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("certificate.json");
+    let out = out.to_str().unwrap();
+    for (args, said) in [
+        (&["--gaussian", "5", "--delta", "1e-5"][..], "continuous"),
+        (&["--discrete-laplace", "0.1", "--epsilon", "3"], "delta is zero"),
+        (&["--discrete-gaussian", "5", "--epsilon", "200"], "fractions of more than"),
+        (&["--discrete-gaussian", "5.0000001", "--delta", "1e-5", "--digits", "40"], "checker"),
+        (&["--discrete-gaussian", "5", "--delta", "2"], "--delta"),
+        (&["--discrete-gaussian", "5"], "--delta"),
+        (&["--discrete-gaussian", "5", "--delta", "1e-5", "--epsilon", "1"], "--epsilon"),
+        (&["--release", "sdhc-us", "--delta", "1e-5"], "budget"),
+    ] {
+        let message = refusal(&[&["prove", "--out", out], args].concat());
+        assert!(message.contains(said), "{args:?}: {message}");
+        assert!(!Path::new(out).exists());
+    }
+    let folder = folder.path().to_str().unwrap();
+    let message = refusal(&["prove", "--discrete-gaussian", "5x10", "--delta", "1e-5", "--out", folder]);
+    assert!(message.contains("folder"), "{message}");
+}
+
+#[test]
+fn the_table_says_what_is_claimed_and_how_to_check_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("certificate.json");
+    let args = ["prove", "--discrete-gaussian", "5x10", "--delta", "1e-11", "--out", out.to_str().unwrap()];
+    let output = assay(&args).assert().success().get_output().stdout.clone();
+    let said = String::from_utf8(output).unwrap();
+    for part in ["epsilon >= 10.1248309", "epsilon <= 10.1248309", "nodes to evaluate", "python3 proofs/check.py"] {
+        assert!(said.contains(part), "{said}");
+    }
+}
