@@ -487,7 +487,7 @@ def main(paths):
             with open(path, "rb") as file:
                 proven = check(file.read(MOST_BYTES + 1))
             print("\n  ".join([f"{path}: proven", *proven]), flush=True)
-        except (Refused, OSError) as error:
+        except (Refused, FileNotFoundError, IsADirectoryError, PermissionError) as error:
             failed = True
             print(f"{path}: REFUSED\n  does not hold: {error}", flush=True)
     return int(failed)

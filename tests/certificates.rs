@@ -72,7 +72,8 @@ fn what_is_certified_is_proven_again() {
         let number = |value: &serde_json::Value, end: &str| value[about][end].to_string().parse::<f64>().unwrap();
         let (lower, upper) = (number(&answer, "lower"), number(&answer, "upper"));
         assert!(lower <= number(&said, "lower") && number(&said, "upper") <= upper, "{name}: {answer} {said}");
-        assert!(upper == 0.0 || upper - lower <= 1e-6 * upper, "{name}: {answer}");
+        let digits = args.iter().position(|arg| *arg == "--digits").map_or(9, |at| args[at + 1].parse().unwrap());
+        assert!(upper == 0.0 || upper - lower <= 10_f64.powi(-digits) * upper, "{name}: {answer}");
         // The same bytes again.
         let text = fs::read(&file).unwrap();
         prove(args, &file);
@@ -87,6 +88,50 @@ fn what_is_certified_is_proven_again() {
     }
 }
 
+/// The checker's own tests, which change certificates in more than ten thousand ways.
+#[test]
+fn changed_certificates_are_refused() {
+    let Some(output) = python("test_check.py", &[]) else { return };
+    let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{said}{wrong}");
+    let many = said.lines().find_map(|line| line.strip_suffix(" changed certificates, sealed again"));
+    println!("{said}");
+    assert!(many.and_then(|many| many.parse::<u32>().ok()) >= Some(10_000), "{said}");
+}
+
+/// The certificates of proofs/examples, which those tests change, are what the program writes.
+#[test]
+fn examples_are_written_again_byte_by_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let two_paths = proofs().join("examples/two-paths.toml");
+    let release = fs::read_to_string(&two_paths).unwrap();
+    assert!(release.contains("droppable"));
+    for (name, args) in [
+        ("ten-counts", &["--discrete-gaussian", "5x10", "--delta", "1e-11"][..]),
+        ("laplace", &["--discrete-laplace", "0.3x10@2", "--epsilon", "2", "--digits", "6"]),
+        ("whole-release", &["--release", "su-su-wang-2025", "--delta", "1e-10"]),
+        (
+            "line",
+            &[
+                "--discrete-gaussian",
+                "5.00001x10",
+                "--discrete-gaussian",
+                "37.123457x60",
+                "--delta",
+                "1e-8",
+                "--digits",
+                "4",
+            ],
+        ),
+        ("two-paths", &["--release", two_paths.to_str().unwrap(), "--delta", "1e-6", "--digits", "5"]),
+    ] {
+        let file = folder.path().join(format!("{name}.json"));
+        prove(args, &file);
+        let kept = proofs().join(format!("examples/{name}.json"));
+        assert!(fs::read(&file).unwrap() == fs::read(&kept).unwrap(), "{} is not what is written", kept.display());
+    }
+}
+
 #[test]
 fn what_cannot_be_proven_yet_is_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +141,19 @@ fn what_cannot_be_proven_yet_is_refused_and_nothing_is_written() {
         (&["--gaussian", "5", "--delta", "1e-5"][..], "continuous"),
         (&["--discrete-laplace", "0.1", "--epsilon", "3"], "delta is zero"),
         (&["--discrete-gaussian", "5", "--epsilon", "200"], "fractions of more than"),
-        (&["--discrete-gaussian", "5.0000001", "--delta", "1e-5", "--digits", "40"], "checker"),
+        (
+            &[
+                "--discrete-gaussian",
+                "5.00001x10",
+                "--discrete-gaussian",
+                "37.123457x60",
+                "--delta",
+                "1e-8",
+                "--digits",
+                "15",
+            ],
+            "checker",
+        ),
         (&["--discrete-gaussian", "5", "--delta", "2"], "--delta"),
         (&["--discrete-gaussian", "5"], "--delta"),
         (&["--discrete-gaussian", "5", "--delta", "1e-5", "--epsilon", "1"], "--epsilon"),
