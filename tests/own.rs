@@ -202,6 +202,7 @@ fn every_table_has_every_form() {
     let counts = put(folder.path(), "counts.csv", counts);
     let out = folder.path().join("figures");
     let out = out.to_str().expect("UTF-8");
+    let product = concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples/nmf/US_Person_PL_PROD");
     let simulate = ["simulate", &counts, "--y", "y", "--categories", "a,b", "--discrete-gaussian", "5"];
     for command in [
         &["releases"][..],
@@ -213,6 +214,7 @@ fn every_table_has_every_form() {
         &["tune", "--rho", "0.159"],
         &["risk", "single", "--rho", "0.099", "--prior", "1/2"],
         &["risk", "hierarchical", "--rho", "0.099,0.246", "--others", "2", "--prior", "1/2", "--truth", "1,1,0"],
+        &["nmf", "check", product, "--release", "pl94-persons-us", "--digits", "4"],
         &["verify", "spines-2024"],
         &["figures", "spines-2024", "--list", "--out", out],
         &[&simulate[..], &["--insecure-seed", "1"]].concat(),

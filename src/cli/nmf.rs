@@ -14,7 +14,7 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::{Exit, output, quantity};
+use super::{Exit, output, page::FormArgs, quantity};
 
 /// The Bureau's noisy measurement files: checked against their release, and estimates compared
 #[derive(clap::Args)]
@@ -44,9 +44,8 @@ struct CheckArgs {
     /// The delta of the exact epsilon
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
-    /// One JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
     /// Ask for an enclosure of relative width 10^-D
     #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=250))]
     digits: u32,
@@ -63,9 +62,8 @@ struct CompareArgs {
     /// The second file, whose standard deviations the differences are measured in
     #[arg(value_name = "FILE")]
     second: PathBuf,
-    /// One JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -84,14 +82,13 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
     let (p, q) = epsilon.pair().unwrap_or_default();
     let pair = if worst.in_pairs() { vec![p, q] } else { vec![p] };
     let worst_paths: Vec<String> = pair.iter().map(|path| report.release.dropped_names(*path).join(" ")).collect();
-    if args.json {
-        let mut object = object(&report);
-        object["delta"] = output::exact(&delta);
-        object["epsilon"] = epsilon.value.to_json();
-        object["worst_paths"] = json!(worst_paths);
-        output::json(&object)?;
-        return Ok(Exit::Done);
-    }
+    let mut page = args.form.page();
+    let mut object = object(&report);
+    object["delta"] = output::exact(&delta);
+    object["epsilon"] = epsilon.value.to_json();
+    object["worst_paths"] = json!(worst_paths);
+    page.records(object["levels"].as_array().into_iter().flatten().cloned());
+    page.object(object);
     let rows = report.levels.iter().map(|level| {
         let run = |(run, units): (&usize, &u64)| if *run == 1 { units.to_string() } else { format!("{units} x{run}") };
         let carried: Vec<String> = level.carried.iter().map(run).collect();
@@ -99,7 +96,7 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
         [vec![level.name.clone()], numbers.to_vec(), vec![carried.join(", ")]].concat()
     });
     let rows: Vec<Vec<String>> = rows.collect();
-    output::table(&["level", "units", "with counts", "noisy counts", "digits", "levels carried"], &rows)?;
+    page.table(&["level", "units", "with counts", "noisy counts", "digits", "levels carried"], rows);
     let shown = epsilon.value.shown(args.digits.min(40) as usize);
     let named: Vec<String> = worst_paths.iter().map(|names| format!("the path that drops [{names}]")).collect();
     let unused = match &report.unused[..] {
@@ -107,7 +104,7 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
         names => format!("published after the noise, and not used in estimates: {}\n", names.join(", ")),
     };
     let (files, bytes) = report.files;
-    output::text(&format!(
+    page.text(format!(
         "\n{}: {files} files, {:.1} MB, parts {}\n\
          every variance is one of {}; {} different block paths, each summing to exactly one\n{unused}\
          epsilon {shown} at delta {}, of {}\n",
@@ -118,7 +115,8 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
         report.paths.len(),
         output::exact_text(&delta),
         named.join(" and "),
-    ))?;
+    ));
+    page.print()?;
     Ok(Exit::Done)
 }
 
@@ -158,33 +156,34 @@ fn run_compare(args: &CompareArgs) -> Result<Exit> {
     let (n, scores) = (found.scores.len(), &found.scores);
     let mean_square = (n > 0).then(|| scores.iter().map(|z| z * z).sum::<f64>() / n as f64);
     let beyond = scores.iter().filter(|z| z.abs() > 1.959_963_984_540_054).count();
-    if args.json {
-        let quantiles = |numbers: &[f64]| {
-            LEVELS.iter().map(|level| json!({ "level": level, "value": quantile(numbers, *level) })).collect::<Vec<_>>()
-        };
-        output::json(&json!({
-            "rows": found.rows,
-            "only_first": found.alone.0,
-            "only_second": found.alone.1,
-            "different_exact": found.different_exact,
-            "z": quantiles(scores),
-            "z_mean_square": mean_square,
-            "z_beyond_margin": beyond,
-            "std_dev_ratio": quantiles(&found.ratios),
-            "largest": found.largest.as_ref().map(|(key, a, b)| json!({ "row": key, "first": a, "second": b })),
-        }))?;
-        return Ok(Exit::Done);
-    }
+    let mut page = args.form.page();
+    let quantiles = |numbers: &[f64]| {
+        LEVELS.iter().map(|level| json!({ "level": level, "value": quantile(numbers, *level) })).collect::<Vec<_>>()
+    };
+    page.object(json!({
+        "rows": found.rows,
+        "only_first": found.alone.0,
+        "only_second": found.alone.1,
+        "different_exact": found.different_exact,
+        "z": quantiles(scores),
+        "z_mean_square": mean_square,
+        "z_beyond_margin": beyond,
+        "std_dev_ratio": quantiles(&found.ratios),
+        "largest": found.largest.as_ref().map(|(key, a, b)| json!({ "row": key, "first": a, "second": b })),
+    }));
+    page.records(LEVELS.iter().map(|level| {
+        json!({ "level": level, "z": quantile(scores, *level), "std_dev_ratio": quantile(&found.ratios, *level) })
+    }));
     let shown = |number: Option<f64>| number.map_or("-".to_string(), |number| format!("{number:.6}"));
     let row = |level: &f64| {
         let name = format!("{} %", 100.0 * level);
         vec![name, shown(quantile(scores, *level)), shown(quantile(&found.ratios, *level))]
     };
-    output::table(&["quantile", "z", "ratio of std_dev"], &LEVELS.iter().map(row).collect::<Vec<_>>())?;
+    page.table(&["quantile", "z", "ratio of std_dev"], LEVELS.iter().map(row).collect());
     let largest = found.largest.as_ref().map_or_else(String::new, |(key, first, second)| {
         format!("largest difference: {key}, {first:.3} and {second:.3}\n")
     });
-    output::text(&format!(
+    page.text(format!(
         "\n{} rows in both, {} only in the first, {} only in the second; {} exact in the second but different\n\
          z = (first - second) / std_dev of the second: mean square {}, {beyond} beyond the 95 % margin\n{largest}",
         found.rows,
@@ -192,6 +191,7 @@ fn run_compare(args: &CompareArgs) -> Result<Exit> {
         found.alone.1,
         found.different_exact,
         shown(mean_square),
-    ))?;
+    ));
+    page.print()?;
     Ok(Exit::Done)
 }
