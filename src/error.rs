@@ -87,7 +87,10 @@ pub enum Error {
     )]
     NoLattice,
     /// A release or ledger that is neither bundled nor a file.
-    #[error("no {kind} named {name:?}: bundled are {known}; or give the path of a TOML file of the same form")]
+    #[error(
+        "no {kind} named {name:?}{near}: bundled are {known}; or give the path of a TOML file of the same form",
+        near = did_you_mean(name, known.split(", "))
+    )]
     UnknownName {
         /// What was looked for.
         kind: &'static str,
@@ -97,7 +100,10 @@ pub enum Error {
         known: String,
     },
     /// A paper whose published values are not bundled.
-    #[error("no paper named {name:?}: the published values of {known} are bundled")]
+    #[error(
+        "no paper named {name:?}{near}: the published values of {known} are bundled",
+        near = did_you_mean(name, known.split(", "))
+    )]
     UnknownPaper {
         /// The name as it was given.
         name: String,
@@ -105,7 +111,7 @@ pub enum Error {
         known: String,
     },
     /// A figure that is not drawn.
-    #[error("no figure named {name:?}: there are {known}")]
+    #[error("no figure named {name:?}{near}: there are {known}", near = did_you_mean(name, known.split(", ")))]
     UnknownFigure {
         /// The name as it was given.
         name: String,
@@ -130,7 +136,10 @@ pub enum Error {
         release: String,
     },
     /// A geolevel that the release does not have.
-    #[error("the release {release} has no level {level:?}: it has {known}")]
+    #[error(
+        "the release {release} has no level {level:?}{near}: it has {known}",
+        near = did_you_mean(level, known.split(", "))
+    )]
     UnknownLevel {
         /// The level as it was given.
         level: String,
@@ -188,6 +197,12 @@ pub enum Error {
         /// What the query engine said.
         why: String,
     },
+    /// A file that is there and must not be: it is not overwritten.
+    #[error("{path}: is there already, and is not overwritten")]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file that could not be read or written.
     #[error("{path}: {why}")]
     File {
@@ -211,10 +226,39 @@ impl From<std::convert::Infallible> for Error {
     }
 }
 
+/// A question after a name that is not known, where a known one is close: empty, or ` (did you mean "..."?)`.
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    // As close as the parser of command lines asks of options, and no less in capitals.
+    const CLOSE: f64 = 0.8;
+    let lower = name.to_lowercase();
+    let scored = known.into_iter().map(|known| (strsim::jaro_winkler(&lower, &known.to_lowercase()), known));
+    let best = scored.filter(|(score, _)| *score > CLOSE).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or_else(String::new, |(_, known)| format!(" (did you mean {known:?}?)"))
+}
+
 fn place(line: usize, column: usize) -> String {
     match (line, column) {
         (0, _) => String::new(),
         (line, 0) => format!(", line {line}"),
         (line, column) => format!(", line {line}, column {column}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_name_is_offered_and_a_far_one_is_not() {
+        let known = ["pl94-persons-us", "pl94-units-us", "dhc-persons-us"];
+        let offered = |name: &str| did_you_mean(name, known);
+        assert_eq!(offered("pl94-person-us"), " (did you mean \"pl94-persons-us\"?)");
+        assert_eq!(offered("DHC-persons-us"), " (did you mean \"dhc-persons-us\"?)");
+        assert_eq!((offered("nosuch"), offered("")), (String::new(), String::new()));
+        let error = Error::UnknownLevel { level: "Sate".into(), release: "r".into(), known: "US, State".into() };
+        assert_eq!(
+            error.to_string(),
+            "the release r has no level \"Sate\" (did you mean \"State\"?): it has US, State"
+        );
     }
 }

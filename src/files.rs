@@ -1,12 +1,65 @@
 //! Files and folders that are written whole or not at all.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     io::{BufWriter, Write},
     path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use crate::error::{Error, Result};
+
+/// The temporary files and folders of this process. A signal reaches the process and no value in it, so whoever handles one can find
+/// them only here; no answer depends on it.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all files and folders that are being written, for a program that is told to end. While what is returned is held, none is
+/// begun and none is finished: end the program before dropping it.
+pub fn remove_unfinished() -> impl Sized {
+    let held = unfinished();
+    for path in held.iter() {
+        // What cannot be removed stays, under a name that says that it is no result.
+        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    }
+    held
+}
+
+/// A temporary file or folder in the list; what becomes of it is decided under its lock.
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    /// Makes it and notes it, both or neither.
+    fn make<T>(
+        make: impl FnOnce() -> std::io::Result<T>,
+        path: impl FnOnce(&T) -> &Path,
+    ) -> std::io::Result<(Self, T)> {
+        let mut all = unfinished();
+        let made = make()?;
+        let path = path(&made).to_path_buf();
+        all.insert(path.clone());
+        Ok((Unfinished(path), made))
+    }
+
+    /// Gives it its name, and takes it from the list.
+    fn finish<T>(self, rename: impl FnOnce() -> Result<T>) -> Result<T> {
+        let mut all = unfinished();
+        let renamed = rename()?;
+        all.remove(&self.0);
+        drop(all);
+        Ok(renamed)
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        unfinished().remove(&self.0);
+    }
+}
 
 /// The error of a file that cannot be used.
 pub(crate) fn file_error(path: &Path, why: impl ToString) -> Error {
@@ -16,6 +69,34 @@ pub(crate) fn file_error(path: &Path, why: impl ToString) -> Error {
 /// Writes a file beside `path`, forces it to the disk and renames it to `path`: readers see the old file or the whole new
 /// one. If `write` fails, the disk is full, or the program is killed, `path` is as it was.
 pub(crate) fn write_whole<T>(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T>) -> Result<T> {
+    write_over(path, Over::Replace, write)
+}
+
+/// What to do where a file is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// The new file takes its place.
+    Replace,
+    /// It stays: that it is there is an error.
+    Refuse,
+}
+
+/// The error of a file that is there and must not be.
+fn exists(path: &Path) -> Error {
+    Error::Exists { path: path.to_path_buf() }
+}
+
+/// Refuses a path at which there is a file already.
+pub(crate) fn check_new(path: &Path) -> Result<()> {
+    if path.is_file() { Err(exists(path)) } else { Ok(()) }
+}
+
+/// Writes a file as [`write_whole`] does, in place of one that is there or only where there is none.
+pub(crate) fn write_over<T>(
+    path: &Path,
+    over: Over,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T>,
+) -> Result<T> {
     let wrong = |why: std::io::Error| file_error(path, why);
     // A link is followed, so that it stays a link.
     let (target, existing) = match fs::metadata(path) {
@@ -36,7 +117,8 @@ pub(crate) fn write_whole<T>(path: &Path, write: impl FnOnce(&mut (dyn Write + S
         // As for any new file, the user's mask applies.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let file = builder.tempfile_in(&folder).map_err(wrong)?;
+    let (mark, file) =
+        Unfinished::make(|| builder.tempfile_in(&folder), tempfile::NamedTempFile::path).map_err(wrong)?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
     let answer = write(&mut out)?;
     let file = out.into_inner().map_err(|error| wrong(error.into_error()))?;
@@ -44,7 +126,13 @@ pub(crate) fn write_whole<T>(path: &Path, write: impl FnOnce(&mut (dyn Write + S
         file.as_file().set_permissions(existing.permissions()).map_err(wrong)?;
     }
     file.as_file().sync_all().map_err(wrong)?;
-    file.persist(&target).map_err(|error| wrong(error.error))?;
+    mark.finish(|| match over {
+        Over::Replace => file.persist(&target).map_err(|error| wrong(error.error)),
+        Over::Refuse => file.persist_noclobber(&target).map_err(|error| match error.error.kind() {
+            std::io::ErrorKind::AlreadyExists => exists(path),
+            _ => wrong(error.error),
+        }),
+    })?;
     sync_folder(&folder);
     Ok(answer)
 }
@@ -60,8 +148,45 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<()> {
 /// Fills a folder beside `path` and renames it to `path`: readers see no folder, an empty one, or the whole new one. A
 /// folder that holds anything is refused: its files are neither mixed with the new ones nor replaced.
 pub(crate) fn fill_folder<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
-    let wrong = |why: std::io::Error| file_error(path, why);
     check_free(path)?;
+    fill_beside(path, fill, |filled| rename_folder(filled, path))
+}
+
+/// Fills a folder beside `path`, and moves its files into `path` when all are written: a full disk leaves `path` as it was. Other
+/// files in `path` stay. The file `last` is taken away first and comes last: while it is not there, the folder is not whole.
+pub(crate) fn replace_in_folder<T>(path: &Path, last: &str, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    if check_free(path).is_ok() {
+        return fill_folder(path, fill);
+    }
+    let wrong = |why: std::io::Error| file_error(path, why);
+    if !path.is_dir() {
+        return Err(file_error(path, "is not a folder: give one, or one that does not exist"));
+    }
+    fill_beside(path, fill, |filled| {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(filled).map_err(wrong)? {
+            names.push(entry.map_err(wrong)?.file_name());
+        }
+        names.sort_by_key(|name| name == last);
+        match fs::remove_file(path.join(last)) {
+            Err(why) if why.kind() != std::io::ErrorKind::NotFound => return Err(file_error(&path.join(last), why)),
+            _ => sync_folder(path),
+        }
+        for name in names {
+            fs::rename(filled.join(&name), path.join(&name)).map_err(|why| file_error(&path.join(&name), why))?;
+        }
+        sync_folder(path);
+        Ok(())
+    })
+}
+
+/// Fills a new folder beside `path`, and hands it to `place`; if either fails, it is removed with all that is in it.
+fn fill_beside<T>(
+    path: &Path,
+    fill: impl FnOnce(&Path) -> Result<T>,
+    place: impl FnOnce(&Path) -> Result<()>,
+) -> Result<T> {
+    let wrong = |why: std::io::Error| file_error(path, why);
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => PathBuf::from("."),
@@ -74,15 +199,17 @@ pub(crate) fn fill_folder<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>)
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o777));
     }
-    let folder = builder.tempdir_in(&parent).map_err(wrong)?;
+    let (mark, folder) = Unfinished::make(|| builder.tempdir_in(&parent), tempfile::TempDir::path).map_err(wrong)?;
     let answer = fill(folder.path())?;
-    // An empty folder in the way would stop the renaming on some systems.
-    let _ = fs::remove_dir(path);
-    fs::rename(folder.path(), path).map_err(wrong)?;
-    // Its temporary name is gone, so there is nothing to remove.
-    let _ = folder.keep();
+    mark.finish(|| place(folder.path()))?;
     sync_folder(&parent);
     Ok(answer)
+}
+
+fn rename_folder(filled: &Path, path: &Path) -> Result<()> {
+    // An empty folder in the way would stop the renaming on some systems.
+    let _ = fs::remove_dir(path);
+    fs::rename(filled, path).map_err(|why| file_error(path, why))
 }
 
 /// Forces the names in a folder to the disk; not every system supports it.
@@ -163,6 +290,45 @@ mod tests {
         let there = |path: &Path| fs::read_dir(path).unwrap().count();
         assert_eq!((there(&path), there(path.parent().unwrap())), (1, 1));
         assert!(fill_folder(&path.join("whole"), |_| Ok(())).unwrap_err().to_string().contains("not a folder"));
+    }
+
+    #[test]
+    fn files_in_a_folder_are_replaced_together_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("spine");
+        let put = |text: &'static str, fail: bool| {
+            replace_in_folder(&path, "about", |inner| {
+                for name in ["about", "rows"] {
+                    fs::write(inner.join(name), text).unwrap();
+                }
+                if fail { Err(file_error(inner, "on purpose")) } else { Ok(()) }
+            })
+        };
+        let read = |name: &str| fs::read_to_string(path.join(name)).unwrap();
+        assert!(put("half", true).is_err() && !path.exists());
+        put("first", false).unwrap();
+        fs::write(path.join("own"), "mine").unwrap();
+        assert!(put("half", true).is_err());
+        assert_eq!((read("about"), read("rows")), ("first".to_string(), "first".to_string()));
+        put("second", false).unwrap();
+        assert_eq!((read("about"), read("rows"), read("own")), ("second".into(), "second".into(), "mine".into()));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_must_be_new_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let put = |over, text: &'static str| {
+            write_over(&path, over, |out| out.write_all(text.as_bytes()).map_err(|why| file_error(&path, why)))
+        };
+        put(Over::Refuse, "one").unwrap();
+        assert!(check_new(&path).is_err());
+        assert!(put(Over::Refuse, "two").unwrap_err().to_string().contains("is there already"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one");
+        put(Over::Replace, "two").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[cfg(unix)]

@@ -36,6 +36,7 @@
 //!   tuning from budget to error, and, with the feature `tabulate`, a release from persons.
 //! - [`certificate`]: an epsilon or a delta with all that another program needs to prove it again.
 //! - [`chart`]: drawings as SVG.
+//! - [`provenance`]: which program, command line and inputs an answer or a file comes from.
 //! - [`replication`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
 //!
 //! What is proven, why, and what is assumed is a chapter of its own: [`proofs`]. How the rooms work together is in
@@ -52,6 +53,8 @@ pub mod loss;
 pub mod noise;
 pub mod numeric;
 pub mod proofs;
+#[cfg(feature = "mechanisms")]
+pub mod provenance;
 pub mod release;
 #[cfg(feature = "mechanisms")]
 pub mod replication;
@@ -65,6 +68,8 @@ mod toml_reader;
 pub mod topdown;
 
 pub use error::{Error, Result};
+#[cfg(feature = "mechanisms")]
+pub use files::remove_unfinished;
 /// The exact numbers and floats of this library's arguments and results, in the version that it uses.
 pub use rug;
 

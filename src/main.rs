@@ -5,5 +5,5 @@ use std::process::ExitCode;
 mod cli;
 
 fn main() -> ExitCode {
-    cli::run(cli::Cli::from_command_line())
+    cli::main()
 }

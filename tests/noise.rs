@@ -110,6 +110,7 @@ fn seeded_output_does_not_depend_on_the_number_of_threads() {
     let mut seen = Vec::new();
     for threads in ["1", "2", "5"] {
         let args = ["noise", &input, "--column", "count", FIVE[0], FIVE[1], "--out", &output, "--insecure-seed", "3"];
+        let args = [&args[..], &["--force"]].concat();
         assert!(Command::new(ASSAY).args(args).env("RAYON_NUM_THREADS", threads).output().unwrap().status.success());
         seen.push(fs::read(&output).unwrap());
     }
@@ -125,7 +126,12 @@ fn noise_is_added_to_one_column_and_nothing_else() {
     assert!(outcome.stdout.contains("2 counts") && outcome.stdout.contains("rho = 800"), "{}", outcome.stdout);
     // P[X != 0] is below 10^-16 a row.
     assert_eq!(fs::read_to_string(&output).unwrap(), text);
-    assert_eq!(names(folder.path()), ["in.csv", "out.csv"]);
+    assert_eq!(names(folder.path()), ["in.csv", "out.csv", "out.csv.provenance.json"]);
+    // To draw again is to spend again.
+    let message = refusal(&args);
+    assert!(message.contains("is there already") && message.contains("--force"), "{message}");
+    assert_eq!(fs::read_to_string(&output).unwrap(), text);
+    let args = [&args[..], &["--force"]].concat();
     let json = done(&[&args[..], &["--json", "--insecure-seed", "9"]].concat());
     let object: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((&object["rows"], &object["insecure_seed"]), (&Value::from(2), &Value::from(9)));
@@ -226,6 +232,7 @@ fn a_full_disk_is_said_and_leaves_no_file() {
     let script = r#"trap "" XFSZ; ulimit -f 8; exec "$@""#;
     let outcome = Command::new("sh")
         .args(["-c", script, "sh", ASSAY, "noise", &input, "--column", "count", FIVE[0], FIVE[1], "--out", &output])
+        .arg("--force")
         .output()
         .unwrap();
     assert_eq!(outcome.status.code(), Some(2), "{}", String::from_utf8_lossy(&outcome.stderr));
@@ -249,7 +256,7 @@ fn a_kill_in_the_middle_leaves_no_half_file() {
     let mut killed_in_the_middle = false;
     for _ in 0..20 {
         let mut child = Command::new(ASSAY)
-            .args(["noise", &input, "--column", "count", FIVE[0], FIVE[1], "--out", &output])
+            .args(["noise", &input, "--column", "count", FIVE[0], FIVE[1], "--out", &output, "--force"])
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
@@ -269,4 +276,61 @@ fn a_kill_in_the_middle_leaves_no_half_file() {
         fs::write(&output, "as it was").unwrap();
     }
     assert!(killed_in_the_middle);
+}
+
+#[test]
+fn several_columns_have_noise_of_their_own() {
+    let rows: String = (0..50_000).map(|row| format!("{row},1000,x,1000\n")).collect();
+    let (_folder, input, output) = table(&format!("id,b,name,a\n{rows}"));
+    let seed = ["--insecure-seed", "1", "--json"];
+    let args = ["noise", &input, "--column", "a", "--column", "b", FIVE[0], FIVE[1], "--out", &output];
+    let json: Value = serde_json::from_str(&done(&[&args[..], &seed].concat()).stdout).unwrap();
+    assert_eq!(json["columns"], serde_json::json!(["a", "b"]));
+    assert_eq!(json["rows"], 50_000);
+    let text = fs::read_to_string(&output).unwrap();
+    assert_eq!(text.lines().next(), Some("id,b (insecure seed 1),name,a (insecure seed 1)"));
+    let noise: Vec<(f64, f64)> = (text.lines().skip(1).enumerate())
+        .map(|(row, line)| {
+            let cells: Vec<&str> = line.split(',').collect();
+            assert_eq!((cells[0], cells[2]), (row.to_string().as_str(), "x"));
+            (cells[1].parse::<f64>().unwrap() - 1000.0, cells[3].parse::<f64>().unwrap() - 1000.0)
+        })
+        .collect();
+    let mean = |value: &dyn Fn(&(f64, f64)) -> f64| noise.iter().map(value).sum::<f64>() / 50_000.0;
+    // 4.9 standard errors: two variances of 5, and no covariance.
+    let variance_error = 4.9 * 5.0 * (2.0_f64 / 50_000.0).sqrt();
+    assert!(
+        (mean(&|(b, _)| b * b) - 5.0).abs() < variance_error && (mean(&|(_, a)| a * a) - 5.0).abs() < variance_error
+    );
+    assert!(mean(&|(b, a)| a * b).abs() < 4.9 * 5.0 / 50_000.0_f64.sqrt());
+    let message = refusal(&["noise", &input, "--column", "nam", FIVE[0], FIVE[1], "--out", "other.csv"]);
+    assert!(message.contains("did you mean \"name\""), "{message}");
+    let twice = refusal(&["noise", &input, "--column", "a", "--column", "a", FIVE[0], FIVE[1], "--out", "other.csv"]);
+    assert!(twice.contains("twice"), "{twice}");
+}
+
+#[test]
+fn a_pipe_gets_the_table_whole_or_not_at_all() {
+    let through = |text: &str| {
+        let mut child = Command::new(ASSAY)
+            .args(["noise", "-", "--column", "count", "--discrete-laplace", "40", "--out", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let text = "id,count\n1,120\n2,-3\n";
+    assert_eq!(through(text), (Some(0), text.to_string(), String::new()));
+    let (status, out, message) = through("id,count\n1,120\n2,x\n");
+    assert_eq!((status, out.as_str()), (Some(2), ""));
+    assert!(message.contains("standard input, line 3, column 2"), "{message}");
+    let message = refusal(&["noise", "-", "--column", "c", FIVE[0], FIVE[1], "--out", "-", "--json"]);
+    assert!(message.contains("--json"), "{message}");
+    let message = refusal(&["noise", "in.parquet", "--column", "c", FIVE[0], FIVE[1], "--out", "-"]);
+    assert!(message.contains(".parquet"), "{message}");
 }

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
+    error::did_you_mean,
     noise::{DiscreteGaussian, published_error::ErrorsOfCounts},
     numeric::Enclosure,
 };
@@ -105,7 +106,8 @@ impl Args {
         let header = reader.headers().with_context(|| file.to_string())?.clone();
         let Some(index) = header.iter().position(|name| name == column) else {
             let known = header.iter().collect::<Vec<_>>().join(", ");
-            bail!("{file}: no column {column:?} in the header: it has {known}");
+            let near = did_you_mean(column, &header);
+            bail!("{file}: no column {column:?}{near} in the header: it has {known}");
         };
         let mut counts = BTreeMap::new();
         for record in reader.records() {

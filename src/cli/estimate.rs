@@ -6,16 +6,17 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     numeric::Enclosure,
     release::Release,
-    spine::{bypass::Privacy, spine_files::SavedSpine},
+    spine::spine_files::SavedSpine,
     topdown::{
         estimates_file::{self, Estimates},
+        level_variances::{LevelVariances, margin_95_approx},
         measure::MeasurementPlan,
         measurement_files,
     },
 };
 use serde_json::{Value, json};
 
-use super::{Exit, number, output};
+use super::{Exit, invocation, number, output};
 
 /// Least squares over noisy counts: estimates with their variances, and whole counts that add up
 ///
@@ -62,16 +63,17 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path) -> Result<Ex
         bail!("{option} goes with --nmf");
     }
     measurement_files::check_free(&args.out).context("--out")?;
+    let provenance = invocation::provenance()?;
     let release = Release::find(&args.release).context("--release")?;
     let saved = SavedSpine::read(spine).context("--spine")?;
     let epsilon = args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?;
-    let is_pure = matches!(saved.privacy, Privacy::Pure { .. });
-    let context = if is_pure || epsilon.is_some() { "--release, --epsilon" } else { "--release" };
+    let context = super::measure::epsilon_context(epsilon.is_some());
     let plan = MeasurementPlan::on_saved(&saved, &release, epsilon.as_ref()).context(context)?;
     let schema = release.schema.clone().unwrap_or_default();
     let estimated = Estimates::read(&plan, &schema, measurements).context("--measurements")?;
-    estimates_file::write(&estimated, &saved, &schema, &args.out).context("--out")?;
+    estimates_file::write(&estimated, &saved, &schema, &args.out, &provenance).context("--out")?;
     let shown = |value: &Enclosure| value.shown(6);
+    let margin = |variance: &LevelVariances| margin_95_approx(variance.mean.approximate());
     let tree = &saved.spine.tree;
     if args.json {
         let levels: Vec<Value> = (saved.names.iter().zip(&estimated.level_variances).enumerate())
@@ -82,33 +84,41 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path) -> Result<Ex
                     "variance_of_total": variance.mean.to_json(),
                     "variance_least": variance.least.to_json(),
                     "variance_most": variance.most.to_json(),
+                    "margin_95_approx": margin(variance),
                 })
             })
             .collect();
-        output::json(&json!({
+        let mut object = json!({
             "release": release.name,
             "levels": levels,
             "left_out": estimated.left_out,
             "records": estimated.records(),
             "out": args.out.display().to_string(),
-        }))?;
+        });
+        if let Some(seed) = estimated.insecure_seed {
+            object["insecure_seed"] = json!(seed);
+        }
+        output::json_of(&object, &provenance)?;
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = (saved.names.iter().zip(&estimated.level_variances).enumerate())
         .map(|(level, (name, variance))| {
             let variances = [&variance.least, &variance.mean, &variance.most].map(shown);
-            [vec![name.clone(), tree.units(level).to_string()], variances.to_vec()].concat()
+            let counts = format!("{:.1}", margin(variance));
+            [vec![name.clone(), tree.units(level).to_string()], variances.to_vec(), vec![counts]].concat()
         })
         .collect();
-    output::table(&["level", "units", "least variance", "mean", "largest"], &rows)?;
+    output::table(&["level", "units", "least variance", "mean", "largest", "95 % margin"], &rows)?;
     let left = match &estimated.left_out[..] {
         [] => String::new(),
         names => format!("Not used, because recodes do not fit the Kronecker structure: {}\n", names.join(", ")),
     };
     output::text(&format!(
-        "\nvariances of units' totals by least squares\n{left}{} records after rounding; totals.csv and counts.csv in {}\n",
+        "\nvariances of units' totals by least squares; the margin is 1.96 standard deviations of the mean variance, in counts\n\
+         {left}{} records after rounding; totals.csv and counts.csv in {}\n{}",
         estimated.records(),
-        args.out.display()
+        args.out.display(),
+        output::insecure(estimated.insecure_seed),
     ))?;
     Ok(Exit::Done)
 }

@@ -19,7 +19,7 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::{Exit, output};
+use super::{Exit, invocation, output, progress};
 
 /// What is kept exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -127,7 +127,9 @@ pub fn run(args: &SurveyArgs, nmf: &Path, release: &str, out: &Path, json: bool)
         areas,
         truth: truth(args, &release)?,
     };
+    let provenance = invocation::provenance()?;
     let survey = Survey::open(nmf, &release, settings).context("--nmf")?;
+    progress::stage("estimating");
     let mut errors = ErrorTable::default();
     let rehearsal = args.truth.is_some();
     let rows = tables::write(&survey, form, with_areas, out, |subject, answers| {
@@ -135,6 +137,7 @@ pub fn run(args: &SurveyArgs, nmf: &Path, release: &str, out: &Path, json: bool)
             errors.add(subject, answers);
         }
     })?;
+    provenance.write_beside(out)?;
     let states: Vec<String> = survey.states().iter().map(|state| format!("{state:02}")).collect();
     if json {
         let mut object = json!({
@@ -148,7 +151,10 @@ pub fn run(args: &SurveyArgs, nmf: &Path, release: &str, out: &Path, json: bool)
         if rehearsal {
             object["errors"] = error_rows(&survey, &errors).into_iter().map(|row| row.json()).collect();
         }
-        output::json(&object)?;
+        if let Some(seed) = survey.insecure_seed {
+            object["insecure_seed"] = json!(seed);
+        }
+        output::json_of(&object, &provenance)?;
         return Ok(Exit::Done);
     }
     if rehearsal {
@@ -162,9 +168,10 @@ pub fn run(args: &SurveyArgs, nmf: &Path, release: &str, out: &Path, json: bool)
         names => format!("Not used, because they were published after the noise: {}\n", names.join(", ")),
     };
     output::text(&format!(
-        "{rows} estimates in {}: states {}, {nation}\n{unused}Least squares in doubles; a margin is 1.96 standard deviations.\n",
+        "{rows} estimates in {}: states {}, {nation}\n{unused}Least squares in doubles; a margin is 1.96 standard deviations.\n{}",
         out.display(),
         states.join(", "),
+        output::insecure(survey.insecure_seed),
     ))?;
     Ok(Exit::Done)
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::{
     Exit,
     page::{FormArgs, Page},
+    progress,
 };
 
 /// Draw published tables and figures again: CSV and SVG
@@ -44,7 +45,14 @@ pub fn run(args: &Args) -> Result<Exit> {
     let facts =
         args.facts.clone().or_else(|| env::var_os("ASSAY_FACTS").filter(|path| !path.is_empty()).map(Into::into));
     let sources = Sources { facts };
-    let outcomes: Vec<_> = items.par_iter().map(|item| item.write(&sources, &args.out)).collect();
+    progress::stage("drawing");
+    let steps = progress::Steps::new(items.len() as u64);
+    let draw = |item: &Item| {
+        let files = item.write(&sources, &args.out);
+        steps.step();
+        files
+    };
+    let outcomes: Vec<_> = items.par_iter().map(draw).collect();
     let mut rows = Vec::new();
     for (item, outcome) in items.iter().zip(outcomes) {
         let name = format!("{}/{}", item.paper, item.name);

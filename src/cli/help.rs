@@ -1,8 +1,21 @@
 //! The groups of `assay --help`, and an example for every command: one table, from which help and manual pages are made.
 
-use clap::{Command, CommandFactory, builder::styling::Styles};
+use clap::{
+    Arg, ArgAction, Command, CommandFactory,
+    builder::{ArgPredicate, styling::Styles},
+};
 
-use super::Cli;
+use super::{Cli, output::wrapped};
+
+/// Help is no wider, on the widest terminal.
+pub const WIDEST: usize = 110;
+
+/// The width of help: that of the terminal, or of `COLUMNS`, or 100.
+fn width() -> usize {
+    let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let named = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    terminal.or_else(named).filter(|width| *width > 0).unwrap_or(100).clamp(40, WIDEST)
+}
 
 /// Commands that belong together.
 pub struct Group {
@@ -128,7 +141,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
 
 /// The command line of the program, its help in groups and an example under the help of every command.
 pub fn command() -> Command {
-    let mut program = Cli::command();
+    let mut program = with_json_strings(Cli::command());
     let groups = groups(&program);
     // clap makes `help` itself, at the end.
     for entry in entries().filter(|entry| entry.path != "help") {
@@ -141,17 +154,40 @@ pub fn command() -> Command {
     ))
 }
 
+/// Gives every command that has `--json` the form in which its numbers are strings, which implies it.
+fn with_json_strings(command: Command) -> Command {
+    let command = command.mut_subcommands(with_json_strings);
+    let has = |id: &str| command.get_arguments().any(|argument| argument.get_id() == id);
+    if !has("json") {
+        return command;
+    }
+    let strings = Arg::new("json_strings")
+        .long("json-strings")
+        .help("The same, with every number as a string of its digits")
+        .action(ArgAction::SetTrue);
+    let strings = if has("csv") { strings.conflicts_with("csv") } else { strings };
+    let implied = |json: Arg| json.default_value_if("json_strings", ArgPredicate::IsPresent, Some("true"));
+    command.mut_arg("json", implied).arg(strings)
+}
+
 fn with_example(command: Command, path: &str, example: &str) -> Command {
     match path.split_once(' ') {
         Some((first, rest)) => command.mut_subcommand(first, |sub| with_example(sub, rest, example)),
         None => command.mut_subcommand(path, |sub| {
+            let example = broken(example, 2);
             sub.after_help(format!("{header}Example:{header:#}\n  {example}", header = Styles::styled().get_header()))
         }),
     }
 }
 
+/// A command line that is as wide as the terminal at most: what follows a `\` at the end of a line belongs to it.
+fn broken(example: &str, indent: usize) -> String {
+    wrapped(example, width() - indent - 6).join(&format!(" \\\n{}", " ".repeat(6)))
+}
+
 /// A heading for each group, a line for each of its commands, and one example.
 fn groups(program: &Command) -> String {
+    const NAME: usize = 13;
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let about = |name: &str| {
@@ -162,9 +198,11 @@ fn groups(program: &Command) -> String {
     for group in GROUPS {
         text += &format!("\n{header}{}:{header:#}\n", group.title);
         for entry in group.entries.iter().filter(|entry| !entry.path.contains(' ')) {
-            text += &format!("  {literal}{:<13}{literal:#}{}\n", entry.path, about(entry.path));
+            let about = wrapped(&about(entry.path), width() - NAME - 2);
+            let about = about.join(&format!("\n{}", " ".repeat(NAME + 2)));
+            text += &format!("  {literal}{:<NAME$}{literal:#}{about}\n", entry.path);
         }
-        text += &format!("  Example: {}\n", group.example());
+        text += &format!("  Example: {}\n", broken(group.example(), 11));
     }
     text
 }
@@ -176,8 +214,6 @@ mod listing;
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-
-    use clap::Parser;
 
     use super::*;
 
@@ -210,7 +246,7 @@ mod tests {
         for entry in entries().filter(|entry| entry.path != "help") {
             let words: Vec<&str> = entry.example.split_whitespace().take_while(|word| *word != ">").collect();
             assert!(words[1..].join(" ").starts_with(entry.path), "{}", entry.example);
-            if let Err(error) = Cli::try_parse_from(&words) {
+            if let Err(error) = command().try_get_matches_from(&words) {
                 panic!("{}: {error}", entry.example);
             }
         }
@@ -233,7 +269,7 @@ mod tests {
                     if words[0] != "assay" {
                         continue;
                     }
-                    if let Err(error) = Cli::try_parse_from(&words) {
+                    if let Err(error) = command().try_get_matches_from(&words) {
                         panic!("{}, line {}: {error}", file.display(), command.line);
                     }
                     understood += 1;

@@ -6,13 +6,14 @@ use anyhow::{Context, Result};
 use dp_assay::{
     account::{Account, Delta},
     loss::law::Law,
+    noise::{DiscreteGaussian, DiscreteLaplace},
     numeric::{Enclosure, rational},
     release::Release,
-    spine::{bypass::Privacy, spine_files::SavedSpine},
+    spine::spine_files::SavedSpine,
     topdown::{
         histograms::Histograms,
         measure::MeasurementPlan,
-        measurement_files::{self, Manifest, MeasurementFile},
+        measurement_files::{self, Manifest, MeasurementFile, Said},
         nmf,
     },
 };
@@ -20,11 +21,11 @@ use rug::Rational;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Exit,
+    Exit, invocation,
     mechanism::Randomness,
     number,
     output::{self, exact, exact_text},
-    quantity,
+    progress, quantity,
 };
 
 /// Exact noise on every query of every unit of a spine, and the exact epsilon of it all
@@ -80,11 +81,11 @@ enum Form {
 pub fn run(args: &Args) -> Result<Exit> {
     let delta: Delta = quantity("--delta", &args.delta)?;
     measurement_files::check_free(&args.out).context("--out")?;
+    let provenance = invocation::provenance()?;
     let release = Release::find(&args.release).context("--release")?;
     let saved = SavedSpine::read(&args.spine).context("--spine")?;
     let pure_epsilon = args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?;
-    let is_pure = matches!(saved.privacy, Privacy::Pure { .. });
-    let context = if is_pure || pure_epsilon.is_some() { "--release, --epsilon" } else { "--release" };
+    let context = epsilon_context(pure_epsilon.is_some());
     let plan = MeasurementPlan::on_saved(&saved, &release, pure_epsilon.as_ref()).context(context)?;
     // What it spends is known before anything is drawn.
     let account = Spending::of(&plan, &saved, &delta, args.digits)?;
@@ -92,20 +93,25 @@ pub fn run(args: &Args) -> Result<Exit> {
     let histograms = Histograms::read(&args.counts, &saved, &schema, &args.column).context("--counts")?;
     let mut streams = args.randomness.resolve()?;
     let privacy = account.json(&release, &delta);
-    let said = Value::Object(privacy.clone());
-    let manifest = match args.format {
-        Form::Csv => {
-            let said = (release.name.as_str(), said);
-            measurement_files::write(&plan, &saved.names, said, &histograms, &mut streams, &args.out)
-        }
-        Form::Nmf => nmf::write::write(&plan, &saved, &release, said, &histograms, &mut streams, &args.out),
+    let said = Said {
+        release: release.name.clone(),
+        privacy: Value::Object(privacy.clone()),
+        provenance: provenance.to_json(),
     };
+    progress::stage("drawing noise");
+    let (out, at) = (&args.out, &mut progress::at);
+    let manifest = match args.format {
+        Form::Csv => measurement_files::write(&plan, &saved, said, &histograms, &mut streams, out, at),
+        Form::Nmf => nmf::write::write(&plan, &saved, &release, said, &histograms, &mut streams, out, at),
+    };
+    progress::stage("finishing");
     let manifest = manifest.context("--out")?;
-    let rows = rows(&plan, &saved, &manifest);
+    let margins = margins(&plan, &saved, &manifest)?;
+    let rows = rows(&plan, &saved, &manifest, &margins);
     let parameter = if account.pure_epsilon.is_some() { "epsilon" } else { "sigma2" };
     if args.csv {
         let last = if account.pure_epsilon.is_some() { "least_epsilon_approx" } else { "largest_sigma2_approx" };
-        output::csv(&["level", "query", "counts", "units", last], rows)?;
+        output::csv(&["level", "query", "counts", "units", last, "margin_95"], rows)?;
         return Ok(Exit::Done);
     }
     let without = histograms.blocks_without(saved.geoids.len());
@@ -114,19 +120,24 @@ pub fn run(args: &Args) -> Result<Exit> {
         object.insert("release".into(), json!(release.name));
         object.extend(privacy);
         object.insert("noisy_counts".into(), json!(plan.counts()));
-        object.insert("files".into(), manifest.files.iter().map(|file| json!(file)).collect());
+        let file = |(file, margin): (&MeasurementFile, &Option<i64>)| {
+            let mut file = json!(file);
+            file["margin_95"] = json!(margin);
+            file
+        };
+        object.insert("files".into(), manifest.files.iter().zip(&margins).map(file).collect());
         let confidential = json!({ "records": histograms.total(), "blocks_without_counts": without });
         object.insert("confidential".into(), confidential);
         object.insert("out".into(), json!(args.out.display().to_string()));
         if let Some(seed) = streams.insecure_seed() {
             object.insert("insecure_seed".into(), json!(seed));
         }
-        output::json(&Value::Object(object))?;
+        output::json_of(&Value::Object(object), &provenance)?;
         return Ok(Exit::Done);
     }
-    output::table(&["level", "query", "counts", "units", parameter], &rows)?;
+    output::table(&["level", "query", "counts", "units", parameter, "95 % margin"], &rows)?;
     output::text(&format!(
-        "\n{} noisy counts in {}; {parameter} is that of the units that carry least\n\
+        "\n{} noisy counts in {}; {parameter} and the margin of a count are those of the units that carry least\n\
          {}\n\
          Confidential: {} records; {without} of {} blocks have no line and count as empty.\n",
         plan.counts(),
@@ -135,10 +146,13 @@ pub fn run(args: &Args) -> Result<Exit> {
         histograms.total(),
         saved.geoids.len(),
     ))?;
-    if let Some(seed) = streams.insecure_seed() {
-        output::text(&format!("INSECURE: the noise follows from seed {seed}\n"))?;
-    }
+    output::text(&output::insecure(streams.insecure_seed()))?;
     Ok(Exit::Done)
+}
+
+/// The options that an error of a plan is about: only those that were given.
+pub fn epsilon_context(is_given: bool) -> &'static str {
+    if is_given { "--release, --epsilon" } else { "--release" }
 }
 
 /// What all noisy counts together spend.
@@ -195,17 +209,38 @@ impl Spending {
     }
 }
 
-/// A row for each file: the level, the query, how many counts and units it has, and the parameter of the noise of the units
-/// that carry least.
-fn rows(plan: &MeasurementPlan, saved: &SavedSpine, manifest: &Manifest) -> Vec<Vec<String>> {
-    let row = |file: &MeasurementFile| {
-        let asked = plan.levels()[file.level].iter().find(|asked| asked.group.name == file.query);
-        let law = asked.and_then(|asked| (1..=saved.names.len()).find_map(|carried| asked.law(carried)));
+/// The law of the noise of a file's units that carry least.
+fn least_law<'p>(plan: &'p MeasurementPlan, saved: &SavedSpine, file: &MeasurementFile) -> Option<&'p Law> {
+    let asked = plan.levels()[file.level].iter().find(|asked| asked.group.name == file.query)?;
+    (1..=saved.names.len()).find_map(|carried| asked.law(carried))
+}
+
+/// The margins of single noisy counts, file by file: the least m with P[|X| <= m] of at least 95 %.
+fn margins(plan: &MeasurementPlan, saved: &SavedSpine, manifest: &Manifest) -> Result<Vec<Option<i64>>> {
+    let probability = Rational::from((39, 40));
+    let margin = |file: &MeasurementFile| {
+        let margin = |law: &Law| match law {
+            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
+                DiscreteGaussian::new(sigma2.clone())?.quantile(&probability)
+            }
+            Law::DiscreteLaplace { epsilon } => DiscreteLaplace::new(epsilon.clone())?.quantile(&probability),
+        };
+        Ok(least_law(plan, saved, file).map(margin).transpose()?)
+    };
+    manifest.files.iter().map(margin).collect()
+}
+
+/// A row for each file: the level, the query, how many counts and units it has, and the parameter and the margin of the noise of the
+/// units that carry least.
+fn rows(plan: &MeasurementPlan, saved: &SavedSpine, manifest: &Manifest, margins: &[Option<i64>]) -> Vec<Vec<String>> {
+    let row = |(file, margin): (&MeasurementFile, &Option<i64>)| {
+        let law = least_law(plan, saved, file);
         let parameter = law.map(|law| Enclosure::rational(parameter(law), 64).shown(6)).unwrap_or_default();
         let numbers = [file.counts, file.units].map(|number| number.to_string());
-        [vec![file.level_name.clone(), file.query.clone()], numbers.to_vec(), vec![parameter]].concat()
+        let margin = margin.map_or_else(String::new, |margin| margin.to_string());
+        [vec![file.level_name.clone(), file.query.clone()], numbers.to_vec(), vec![parameter, margin]].concat()
     };
-    manifest.files.iter().map(row).collect()
+    manifest.files.iter().zip(margins).map(row).collect()
 }
 
 fn parameter(law: &Law) -> &Rational {

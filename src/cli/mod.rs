@@ -13,6 +13,8 @@ mod estimate_nmf;
 mod explain;
 mod figures;
 mod help;
+mod interrupt;
+mod invocation;
 mod ledger;
 mod man;
 mod measure;
@@ -21,6 +23,7 @@ mod nmf;
 mod noise;
 mod output;
 mod page;
+mod progress;
 mod prove;
 mod queries;
 mod releases;
@@ -35,16 +38,20 @@ mod tradeoff;
 mod tune;
 mod verify;
 
-use std::{io, process::ExitCode};
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{FromArgMatches, Parser, Subcommand};
+use serde_json::json;
 
 /// How private is this release really? A certified privacy accountant for counts published with lattice noise.
 ///
 /// Every number is proven: lower <= truth <= upper. Exit status: 0 done, 1 the answer is no, 2 bad input.
 #[derive(Parser)]
-#[command(name = "assay", version, max_term_width = 110)]
+#[command(name = "assay", version = VERSION, propagate_version = true, max_term_width = help::WIDEST)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -81,10 +88,13 @@ enum Command {
     Man(man::Args),
 }
 
+/// The version, and the commit that it was built from.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("ASSAY_COMMIT"), ")");
+
 impl Cli {
-    /// Reads the command line; prints help, or what is wrong with it, and ends the program where there is no command to run.
-    pub fn from_command_line() -> Cli {
-        Cli::from_arg_matches(&help::command().get_matches()).unwrap_or_else(|error| error.exit())
+    /// Reads the command line.
+    fn from_command_line() -> std::result::Result<Cli, clap::Error> {
+        Cli::from_arg_matches(&help::command().try_get_matches()?)
     }
 }
 
@@ -94,9 +104,51 @@ enum Exit {
     No,
 }
 
-/// Runs the program and turns its outcome into an exit status.
-pub fn run(cli: Cli) -> ExitCode {
-    let outcome = match cli.command {
+/// Reads the command line, does what it says, and turns the outcome into an exit status.
+pub fn main() -> ExitCode {
+    let outcome = match Cli::from_command_line() {
+        Ok(cli) => {
+            interrupt::watch();
+            progress::begin("working");
+            run(cli)
+        }
+        // Help and the version are asked for; all else is wrong.
+        Err(error) if !error.use_stderr() => error.print().map(|()| Exit::Done).map_err(Into::into),
+        Err(error) if invocation::wants_json() => {
+            Err(anyhow::Error::msg(error.render().to_string().trim_end().trim_start_matches("error: ").to_string()))
+        }
+        Err(error) => {
+            // Standard error may be closed; there is nobody left to tell then.
+            let _ = error.print();
+            return ExitCode::from(2);
+        }
+    };
+    progress::end();
+    // What is still held back is written now, while there is somebody to tell that it cannot be.
+    let outcome = outcome.and_then(|exit| io::stdout().flush().context("standard output").map(|()| exit));
+    match outcome {
+        Ok(Exit::Done) => ExitCode::SUCCESS,
+        Ok(Exit::No) => ExitCode::from(1),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            tell(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Says on standard error what was wrong, as JSON where the answer was to be JSON.
+fn tell(error: &anyhow::Error) {
+    let message = match invocation::wants_json() {
+        true => format!("{:#}\n", json!({ "error": format!("{error:#}"), "exit_status": 2 })),
+        false => format!("assay: {error:#}\n"),
+    };
+    // Standard error may be closed as well; there is nobody left to tell then.
+    let _ = io::stderr().write_all(message.as_bytes());
+}
+
+fn run(cli: Cli) -> Result<Exit> {
+    match cli.command {
         Command::Epsilon(args) => epsilon::run(&args),
         Command::Delta(args) => delta::run(&args),
         Command::Curve(args) => curve::run(&args),
@@ -124,32 +176,24 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Figures(args) => figures::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
-    };
-    match outcome {
-        Ok(Exit::Done) => ExitCode::SUCCESS,
-        Ok(Exit::No) => ExitCode::from(1),
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            // Standard error may be closed as well; there is nobody left to tell then.
-            let _ = io::Write::write_all(&mut io::stderr(), format!("assay: {error:#}\n").as_bytes());
-            ExitCode::from(2)
-        }
     }
 }
 
 /// A reader that has seen enough, such as `head`, is no error.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).any(|io| io.kind() == io::ErrorKind::BrokenPipe)
+    let is_broken = |io: &io::Error| io.kind() == io::ErrorKind::BrokenPipe;
+    let in_csv = |cause: &csv::Error| matches!(cause.kind(), csv::ErrorKind::Io(io) if is_broken(io));
+    error.chain().any(|cause| {
+        cause.downcast_ref().is_some_and(is_broken) || cause.downcast_ref::<csv::Error>().is_some_and(in_csv)
+    })
 }
 
 /// A quantity on the command line, such as a delta: exact, and in its range.
 fn quantity<Q: std::str::FromStr<Err = dp_assay::Error>>(name: &str, text: &str) -> Result<Q> {
-    use anyhow::Context;
     text.parse().with_context(|| name.to_string())
 }
 
 /// An exact number on the command line.
 fn number(name: &str, text: &str) -> Result<rug::Rational> {
-    use anyhow::Context;
     dp_assay::numeric::rational::parse(text).with_context(|| name.to_string())
 }

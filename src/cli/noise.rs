@@ -1,30 +1,45 @@
-//! `assay noise`: noise on one column of a table.
+//! `assay noise`: noise on columns of a table.
 
-use std::path::PathBuf;
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow, bail};
+use dp_assay::{
+    Error,
+    account::Counts,
+    noise::{TableSink, TableSource},
+};
+use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    Exit, invocation,
     mechanism::{self, Noise, Randomness},
     output::{self, exact, exact_text},
+    progress,
 };
 
-/// Adds exact noise to one column of a CSV file
+/// Adds exact noise to columns of a CSV or Parquet file
+///
+/// All else in the table stays as it is. To draw again is to spend again: a file that is there is not replaced without --force.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A CSV file with a header line
-    #[arg(value_name = "IN.csv")]
+    /// A table: Parquet if its name ends so, else CSV with a header line; - for CSV from standard input
+    #[arg(value_name = "IN")]
     input: PathBuf,
-    /// The column of counts, by its name in the header
-    #[arg(long, value_name = "NAME")]
-    column: String,
+    /// A column of counts, by its name in the header (repeatable: each count has noise of its own)
+    #[arg(long, value_name = "NAME", required = true)]
+    column: Vec<String>,
     #[command(flatten)]
     noise: Noise,
-    /// Where the table with noise is written: whole, or not at all
-    #[arg(long, value_name = "OUT.csv")]
+    /// Where the table with noise is written, whole or not at all, in the form of the input; - for standard output
+    #[arg(long, value_name = "OUT")]
     out: PathBuf,
+    /// Replace OUT if it is there: the noisy counts that it held were drawn, and their budget is spent
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     randomness: Randomness,
     /// One JSON object
@@ -32,34 +47,95 @@ pub struct Args {
     json: bool,
 }
 
+const STREAM: &str = "-";
+
 pub fn run(args: &Args) -> Result<Exit> {
+    let to_stdout = args.out == Path::new(STREAM);
+    if to_stdout && args.json {
+        bail!("--json: the table is written to standard output; give it a file by --out");
+    }
+    check_forms(args)?;
     let mechanism = args.noise.resolve()?;
     let mut streams = args.randomness.resolve()?;
-    let rows = streams.add_noise_to_column(mechanism.sampler(), &args.input, &args.column, &args.out)?;
+    let provenance = invocation::provenance()?;
+    let (mut stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
+    let source = match args.input == Path::new(STREAM) {
+        true => TableSource::Stream(&mut stdin, Path::new("standard input")),
+        false => TableSource::File(&args.input),
+    };
+    let sink = match (to_stdout, args.force) {
+        (true, _) => TableSink::Stream(&mut stdout, Path::new("standard output")),
+        (_, true) => TableSink::Replace(&args.out),
+        _ => TableSink::New(&args.out),
+    };
+    progress::stage("adding noise");
+    let drawn = streams.add_noise_to_columns(mechanism.sampler(), source, &args.column, sink, &mut progress::at);
+    drop(stdout);
+    progress::end();
+    let rows = drawn.map_err(|error| match error {
+        Error::Exists { path } => {
+            anyhow!("--out {}: is there already; to draw again is to spend again: --force replaces it", path.display())
+        }
+        other => other.into(),
+    })?;
+    if !to_stdout {
+        provenance.write_beside(&args.out)?;
+    }
     // What one count spends that differs by one between neighbors, where the accountant's range holds the parameter.
-    let spent = mechanism.counts(1, 1).ok();
-    let (rho, pure) = (spent.as_ref().map(|counts| counts.rho()), spent.and_then(|counts| counts.pure_epsilon()));
+    let spent = Spent::of(mechanism.counts(1, 1).ok().as_ref());
     if args.json {
         let mut object = Value::Object(mechanism::keys(mechanism.law(), &streams));
-        object["column"] = json!(args.column);
+        object["column"] = json!(args.column[0]);
+        object["columns"] = json!(args.column);
         object["rows"] = json!(rows);
-        object["rho"] = rho.as_ref().map_or(Value::Null, exact);
-        object["pure_epsilon"] = pure.as_ref().map_or(Value::Null, exact);
+        object["rho"] = spent.rho.as_ref().map_or(Value::Null, exact);
+        object["pure_epsilon"] = spent.pure_epsilon.as_ref().map_or(Value::Null, exact);
         object["out"] = json!(args.out.display().to_string());
-        output::json(&object)?;
-        return Ok(Exit::Done);
+        output::json_of(&object, &provenance)?;
+    } else if !to_stdout {
+        said(args, rows, mechanism::title(mechanism.law()), &spent, streams.insecure_seed())?;
     }
-    let insecure = match streams.insecure_seed() {
-        Some(seed) => format!("INSECURE: the noise follows from seed {seed}\n"),
-        None => String::new(),
-    };
-    let mut spends = String::new();
-    if let Some(rho) = rho {
-        spends += &format!("a count that differs by one spends rho = {}", exact_text(&rho));
-        spends += &pure.map_or_else(String::new, |epsilon| format!(" and epsilon = {}", exact_text(&epsilon)));
-        spends += "\n";
-    }
-    let (column, law, out) = (&args.column, mechanism::title(mechanism.law()), args.out.display());
-    output::text(&format!("{rows} counts of column {column:?} with noise ({law}) in {out}\n{spends}{insecure}"))?;
     Ok(Exit::Done)
+}
+
+/// The form of the output is that of the input.
+fn check_forms(args: &Args) -> Result<()> {
+    let is_parquet = |path: &Path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"));
+    match (is_parquet(&args.input), is_parquet(&args.out)) {
+        (true, false) => {
+            bail!("--out {}: the input is Parquet, and so is the output: give a name in .parquet", args.out.display())
+        }
+        (false, true) => {
+            bail!("--out {}: the input is CSV, and so is the output: give a name in .csv", args.out.display())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a count spends.
+struct Spent {
+    rho: Option<Rational>,
+    pure_epsilon: Option<Rational>,
+}
+
+impl Spent {
+    fn of(counts: Option<&Counts>) -> Spent {
+        Spent { rho: counts.map(|counts| counts.rho().into()), pure_epsilon: counts.and_then(Counts::pure_epsilon) }
+    }
+}
+
+/// A few lines for people.
+fn said(args: &Args, rows: u64, law: String, spent: &Spent, insecure_seed: Option<u64>) -> Result<()> {
+    let out = args.out.display();
+    let names: Vec<String> = args.column.iter().map(|name| format!("{name:?}")).collect();
+    let columns = if names.len() == 1 { "column" } else { "each of the columns" };
+    let mut text = format!("{rows} counts of {columns} {} with noise ({law}) in {out}\n", names.join(", "));
+    if let Some(rho) = &spent.rho {
+        text += &format!("a count that differs by one spends rho = {}", exact_text(rho));
+        let pure = spent.pure_epsilon.as_ref();
+        text += &pure.map_or_else(String::new, |epsilon| format!(" and epsilon = {}", exact_text(epsilon)));
+        text += if names.len() == 1 { "\n" } else { "; one record may be in a count of every column\n" };
+    }
+    text += &output::insecure(insecure_seed);
+    output::text(&text)
 }

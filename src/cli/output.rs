@@ -3,21 +3,95 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use dp_assay::numeric::{Enclosure, rational};
+use dp_assay::{
+    numeric::{Enclosure, rational},
+    provenance::Provenance,
+};
 use rug::{Float, Rational, float::Round};
 use serde_json::{Value, json};
 
-/// Writes a JSON object and ends the line.
+use super::{invocation, progress};
+
+/// Tables and text are at most so wide where they can be broken.
+const WIDTH: usize = 100;
+
+/// Standard output, with nothing else on the terminal's line.
+pub fn out() -> io::StdoutLock<'static> {
+    progress::end();
+    io::stdout().lock()
+}
+
+/// Writes a JSON object with its provenance, and ends the line.
 pub fn json(value: &Value) -> Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{value:#}")?;
+    json_of(value, &invocation::provenance()?)
+}
+
+/// The same with a provenance that is known already.
+pub fn json_of(value: &Value, provenance: &Provenance) -> Result<()> {
+    let value = with_provenance(value, provenance);
+    writeln!(out(), "{value:#}")?;
     Ok(())
 }
 
-/// Writes text as it is.
+/// An object with its provenance, in the form that was asked for.
+pub fn with_provenance(value: &Value, provenance: &Provenance) -> Value {
+    let mut value = value.clone();
+    if let Some(object) = value.as_object_mut() {
+        object.insert("provenance".to_string(), provenance.to_json());
+    }
+    if invocation::wants_strings() { numbers_as_strings(value) } else { value }
+}
+
+/// Every number as the string of its digits: for readers whose numbers are doubles.
+fn numbers_as_strings(value: Value) -> Value {
+    match value {
+        Value::Number(number) => Value::String(number.to_string()),
+        Value::Array(values) => values.into_iter().map(numbers_as_strings).collect(),
+        Value::Object(keys) => keys.into_iter().map(|(key, value)| (key, numbers_as_strings(value))).collect(),
+        other => other,
+    }
+}
+
+/// Writes text; a line that is too wide is broken between words, and what follows is set in by two more blanks.
 pub fn text(text: &str) -> Result<()> {
-    io::stdout().lock().write_all(text.as_bytes())?;
+    let broken: String = text.split_inclusive('\n').map(broken).collect();
+    as_it_is(&broken)
+}
+
+/// Writes text as it is.
+pub fn as_it_is(text: &str) -> Result<()> {
+    out().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// A line, or as many as it takes.
+fn broken(line: &str) -> String {
+    let words = line.trim_end_matches('\n');
+    if words.chars().count() <= WIDTH {
+        return line.to_string();
+    }
+    let indent = words.chars().take_while(|c| *c == ' ').count();
+    let end = &line[words.len()..];
+    let after = format!("\n{}", " ".repeat(indent + 2));
+    format!("{}{}{end}", " ".repeat(indent), wrapped(words, WIDTH - indent - 2).join(&after))
+}
+
+/// Words in lines of at most `width` characters; a longer word has a line of its own.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split_whitespace() {
+        let at = lines.len() - 1;
+        let long = lines[at].chars().count() + 1 + word.chars().count() > width;
+        match lines[at].as_str() {
+            "" => lines[at].push_str(word),
+            _ if long => lines.push(word.to_string()),
+            _ => {
+                lines[at].push(' ');
+                lines[at].push_str(word);
+            }
+        }
+    }
+    lines
 }
 
 /// Writes rows under a heading, each column as wide as its widest cell; all but the first column are set right.
@@ -27,29 +101,41 @@ pub fn table(heading: &[&str], rows: &[Vec<String>]) -> Result<()> {
 
 /// The same where `right` says which columns are set right.
 pub fn aligned(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> Result<()> {
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.chain([heading[column].chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+    as_it_is(&aligned_text(heading, rows, right))
+}
+
+/// The lines of a table. Where it is too wide, the words of its last column are broken, and set left.
+fn aligned_text(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> String {
+    let heading: Vec<String> = heading.iter().map(ToString::to_string).collect();
+    let all = || std::iter::once(&heading).chain(rows);
+    let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..heading.len()).map(|column| width(column).unwrap_or(0)).collect();
+    let last = heading.len() - 1;
+    let before: usize = widths[..last].iter().map(|width| width + 2).sum();
+    let has_words = rows.iter().filter_map(|row| row.get(last)).any(|cell| cell.contains(' '));
+    let room = WIDTH.saturating_sub(before).max(24);
+    let is_broken = has_words && widths[last] > room;
     let mut out = String::new();
-    let heading = heading.iter().map(ToString::to_string).collect();
-    for row in std::iter::once(&heading).chain(rows) {
+    for row in all() {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let padding = " ".repeat(width - cell.chars().count());
             line += if column == 0 { "" } else { "  " };
+            if column == last && is_broken {
+                line += &wrapped(cell, room).join(&format!("\n{}", " ".repeat(before)));
+                continue;
+            }
+            let padding = " ".repeat(width - cell.chars().count());
             line += &if right(column) { format!("{padding}{cell}") } else { format!("{cell}{padding}") };
         }
         out += line.trim_end();
         out.push('\n');
     }
-    text(&out)
+    out
 }
 
 /// Writes rows as CSV under a header line.
 pub fn csv(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Result<()> {
-    let mut writer = csv::Writer::from_writer(io::stdout().lock());
+    let mut writer = csv::Writer::from_writer(out());
     writer.write_record(header)?;
     for row in rows {
         writer.write_record(row)?;
@@ -58,7 +144,7 @@ pub fn csv(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Resu
     Ok(())
 }
 
-/// An exact rational as a JSON number: itself where its decimal ends, else its upper decimal to 25 digits.
+/// An exact rational as a JSON number: itself where its decimal ends, else to 25 digits, rounded up.
 pub fn exact(value: &Rational) -> Value {
     serde_json::from_str(&exact_text(value)).unwrap_or(Value::Null)
 }
@@ -69,8 +155,8 @@ pub fn exact_text(value: &Rational) -> String {
     if !text.contains('/') {
         return text;
     }
-    let (_, upper) = Enclosure::rational(value, 84).decimals();
-    upper.unwrap_or(text)
+    // Far more bits than the digits take, so that the last of these is the only one that is rounded.
+    Enclosure::rational(value, 400).upper_text(25)
 }
 
 /// An end of an enclosure as a JSON number or text.
@@ -127,12 +213,84 @@ pub fn add_levels<'a>(answer: &mut Value, levels: impl Iterator<Item = (&'a str,
     }
 }
 
-/// The relative difference of two numbers in percent with two decimals, for tables.
+/// By how much a number is below another, in percent with two decimals, for tables; a dash where that says nothing.
 pub fn percent_below(value: &Enclosure, whole: &Enclosure) -> String {
-    format!("{:.2} %", 100.0 * (1.0 - value.approximate() / whole.approximate()))
+    percent(1.0 - value.approximate() / whole.approximate())
+        .map_or("-".to_string(), |percent| format!("{percent:.2} %"))
+}
+
+/// By how much a number is above another, with its sign.
+pub fn percent_above(value: &Enclosure, whole: &Enclosure) -> String {
+    let share = value.approximate() / whole.approximate() - 1.0;
+    match percent(share) {
+        Some(percent) => format!("{percent:+.2} %"),
+        // More than a hundred times as much.
+        None if share.is_finite() && share > 0.0 => format!("x {}", Enclosure::double(share + 1.0, 53).shown(4)),
+        None => "-".to_string(),
+    }
+}
+
+/// A share in percent, if that is finite and of a size that people read.
+fn percent(share: f64) -> Option<f64> {
+    (share.is_finite() && share.abs() < 100.0).then_some(100.0 * share)
+}
+
+/// A line that says that noise can be subtracted, where it can.
+pub fn insecure(seed: Option<u64>) -> String {
+    seed.map_or_else(String::new, |seed| format!("INSECURE: the noise follows from seed {seed}\n"))
 }
 
 /// A word for whether the asked width was met.
 pub fn status(met: bool) -> &'static str {
     if met { "met" } else { "wider than asked" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_numbers_have_no_digit_that_is_wrong() {
+        for (top, bottom) in [(30, 199), (1, 3), (-2, 3), (12_500, 10_001), (1, 999_983)] {
+            let value = Rational::from((top, bottom));
+            let shown = rational::parse(&exact_text(&value)).unwrap();
+            let above = Rational::from(&shown - &value) / value.clone().abs();
+            // Rounded up, by less than one unit in the 25th digit.
+            assert!(above > 0 && above < rational::parse("1e-24").unwrap(), "{}", exact_text(&value));
+        }
+        assert_eq!(exact_text(&Rational::from((30, 199))), "0.1507537688442211055276382");
+        assert_eq!(exact_text(&Rational::from((1, 8))), "0.125");
+    }
+
+    #[test]
+    fn a_wide_table_breaks_the_words_of_its_last_column() {
+        let long = ["word"; 40].join(" ");
+        let rows = [vec!["a".to_string(), long.clone()], vec!["bb".to_string(), "short".to_string()]];
+        let table = aligned_text(&["name", "what"], &rows, |column| column > 0);
+        assert!(table.lines().all(|line| line.chars().count() <= WIDTH), "{table}");
+        assert!(table.lines().count() > 3 && table.contains("\n      word"), "{table}");
+        let narrow = aligned_text(&["name", "what"], &rows[1..], |column| column > 0);
+        assert_eq!(narrow, "name   what\nbb    short\n");
+        let text: String = format!("  source: {long}\nnext\n").split_inclusive('\n').map(broken).collect();
+        assert!(text.starts_with("  source: word") && text.contains("\n    word") && text.ends_with("word\nnext\n"));
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+    }
+
+    #[test]
+    fn percents_are_of_a_size_that_people_read() {
+        let number = |value: f64| Enclosure::double(value, 53);
+        assert_eq!(percent_below(&number(0.75), &number(1.0)), "25.00 %");
+        assert_eq!(percent_below(&number(3.1831e10), &number(1.0)), "-");
+        assert_eq!(percent_above(&number(1.5), &number(1.0)), "+50.00 %");
+        assert_eq!(percent_above(&number(500.0), &number(1.0)), "x 500");
+        assert_eq!(percent_above(&number(1.0), &number(0.0)), "-");
+        assert_eq!(percent_above(&number(0.0), &number(0.0)), "-");
+    }
+
+    #[test]
+    fn all_numbers_are_strings_where_that_is_asked() {
+        let value = json!({ "epsilon": { "lower": 1.5, "upper": 2 }, "counts": [1, null, "x"], "met": true });
+        let shown = json!({ "epsilon": { "lower": "1.5", "upper": "2" }, "counts": ["1", null, "x"], "met": true });
+        assert_eq!(numbers_as_strings(value), shown);
+    }
 }

@@ -2,15 +2,16 @@
 
 use std::{
     fmt::Write as _,
-    io::{self, Write},
+    io::{IsTerminal, Write},
 };
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    Exit, invocation,
     mechanism::{self, Noise, Randomness},
+    output, progress,
 };
 
 /// Samples that are drawn and written together.
@@ -38,10 +39,16 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     let mechanism = args.noise.resolve()?;
     let mut streams = args.randomness.resolve()?;
-    let mut out = io::stdout().lock();
+    // Samples on a terminal are progress enough; into a file, there is a bar.
+    let mut out = std::io::stdout().lock();
+    if out.is_terminal() {
+        progress::end();
+    }
+    progress::stage("drawing");
     let (mut text, end, between) = if args.json {
         let mut object = Value::Object(mechanism::keys(mechanism.law(), &streams));
         object["count"] = json!(args.count);
+        let object = output::with_provenance(&object, &invocation::provenance()?);
         // The values follow as they are drawn, as the last key of the object.
         let head = format!("{object:#}");
         (format!("{},\n  \"values\": [", head.trim_end_matches(['}', '\n'])), "\n  ]\n}\n", ",")
@@ -51,6 +58,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     } else {
         (String::new(), "", "")
     };
+    let strings = invocation::wants_strings();
     let mut left = args.count;
     let mut samples = vec![0; left.min(BATCH) as usize];
     while left > 0 {
@@ -60,12 +68,14 @@ pub fn run(args: &Args) -> Result<Exit> {
             // Writing to a String cannot fail.
             let _ = if args.json {
                 let between = if i == 0 && left == args.count { "" } else { between };
-                write!(text, "{between}\n    {sample}")
+                let quote = if strings { "\"" } else { "" };
+                write!(text, "{between}\n    {quote}{sample}{quote}")
             } else {
                 writeln!(text, "{sample}")
             };
         }
         left -= samples.len() as u64;
+        progress::at(args.count - left, args.count);
         out.write_all(text.as_bytes()).context(STDOUT)?;
         text.clear();
     }

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use dp_assay::noise::{Sampler, regression::ShareRegression};
+use dp_assay::{
+    error::did_you_mean,
+    noise::{Sampler, regression::ShareRegression},
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -12,6 +15,7 @@ use super::{
     number,
     output::{exact, exact_text},
     page::FormArgs,
+    progress,
 };
 
 /// How far noise moves the slope of y on the share of a category, by trials with the exact sampler
@@ -53,8 +57,11 @@ pub fn run(args: &Args) -> Result<Exit> {
         .collect::<Result<_>>()?;
     let shares = args.read()?;
     let mut streams = args.randomness.resolve()?;
+    progress::stage("simulating");
+    let steps = progress::Steps::new(args.trials * samplers.len() as u64);
+    let mut simulate = |sampler| shares.simulate_with(sampler, args.trials, &mut streams, &mut || steps.step());
     let found = (samplers.iter())
-        .map(|sampler| Ok(shares.simulate(sampler, args.trials, &mut streams)?))
+        .map(|sampler| Ok(simulate(sampler)?))
         .collect::<Result<Vec<_>>>()
         .with_context(|| args.input.display().to_string())?;
     let errors: Vec<f64> = found.iter().map(|found| found.mean_absolute_error()).collect();
@@ -123,7 +130,8 @@ impl Args {
         let column = |name: &String| {
             let known = || {
                 format!(
-                    "{file}: no column {name:?} in the header: it has {}",
+                    "{file}: no column {name:?}{} in the header: it has {}",
+                    did_you_mean(name, &header),
                     header.iter().collect::<Vec<_>>().join(", ")
                 )
             };

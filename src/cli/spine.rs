@@ -13,11 +13,11 @@ use dp_assay::{
         plan::{BuiltSpine, SpinePlan},
         spine_files,
     },
-    topdown::level_variances::{self, LevelVariances},
+    topdown::level_variances::{self, LevelVariances, margin_95_approx},
 };
 use serde_json::{Value, json};
 
-use super::{Exit, output, quantity};
+use super::{Exit, invocation, output, progress, quantity};
 
 /// A geographic spine: optimized block groups, bypassed units, block paths and their exact epsilon
 #[derive(clap::Args)]
@@ -47,7 +47,9 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let delta: Option<Delta> = args.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
+    let provenance = invocation::provenance()?;
     let plan = SpinePlan::read(&args.plan).context("--plan")?;
+    progress::stage("building the spine");
     let built = plan.build(Blocks::read(&args.blocks).context("--blocks")?)?;
     let epsilon = match (&delta, &built.release) {
         (None, _) => None,
@@ -60,15 +62,22 @@ pub fn run(args: &Args) -> Result<Exit> {
             Some((epsilon.value, pair.iter().map(|path| release.dropped_names(*path).join(" ")).collect::<Vec<_>>()))
         }
     };
-    spine_files::write(&built, &level_variances::of_entities_approx(&built)?, &args.out).context("--out")?;
+    progress::stage("variances");
     let on_spine = level_variances::on_spine(&built.spine, built.privacy)?;
     let census = level_variances::on_census_spine(&built)?;
-    for (name, drawing) in spine_drawings(&built, &on_spine, census.as_deref()) {
-        drawing.write(&args.out, name).context("--out")?;
-    }
+    let of_entities = level_variances::of_entities_approx(&built)?;
+    progress::stage("writing");
+    let written = spine_files::write_with(&built, &of_entities, &args.out, |folder| {
+        for (name, drawing) in spine_drawings(&built, &on_spine, census.as_deref()) {
+            drawing.write(folder, name)?;
+        }
+        provenance.write_into(folder)
+    });
+    written.context("--out")?;
+    let margins = Margins::of(&built);
     if args.csv {
         let both = |(lower, upper)| vec![lower, upper];
-        let rows = rows(&built, &on_spine, |value| both(value.map_or_else(Default::default, output::ends)));
+        let rows = rows(&built, &on_spine, |value| both(value.map_or_else(Default::default, output::ends)), &margins);
         let heading = [
             "level",
             "units",
@@ -78,16 +87,17 @@ pub fn run(args: &Args) -> Result<Exit> {
             "alone_upper",
             "variance_lower",
             "variance_upper",
+            "margin_95_approx",
         ];
         output::csv(&heading, rows)?;
         return Ok(Exit::Done);
     }
-    let object = object(&built, &on_spine, delta.as_deref(), epsilon.as_ref())?;
+    let object = object(&built, &on_spine, &margins, delta.as_deref(), epsilon.as_ref())?;
     if args.json {
-        output::json(&object)?;
+        output::json_of(&object, &provenance)?;
         return Ok(Exit::Done);
     }
-    table(&built, &on_spine, &object, args)?;
+    table(&built, &on_spine, &margins, &object, args)?;
     if let (Some((epsilon, worst)), Some(delta)) = (&epsilon, &delta) {
         let shown = epsilon.shown(args.digits.min(40) as usize);
         let named: Vec<String> = worst.iter().map(|names| format!("the path that drops [{names}]")).collect();
@@ -99,11 +109,12 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 type Worst = (Enclosure, Vec<String>);
 
-/// A row for each level: its numbers, and the mean variance of own answers and of estimates as `shown` writes them.
+/// A row for each level: its numbers, the mean variance of own answers and of estimates as `shown` writes them, and the margin of these.
 fn rows(
     built: &BuiltSpine,
     variances: &[LevelVariances],
     shown: impl Fn(Option<&Enclosure>) -> Vec<String>,
+    margins: &Margins,
 ) -> Vec<Vec<String>> {
     let spine = &built.spine;
     (built.names.iter().zip(variances).enumerate())
@@ -113,6 +124,7 @@ fn rows(
             row.extend(numbers.map(|number| number.to_string()));
             row.extend(shown(variance.alone.as_ref()));
             row.extend(shown(Some(&variance.mean)));
+            row.push(Enclosure::double(margins.approx(variance), 53).shown(6));
             row
         })
         .collect()
@@ -123,9 +135,34 @@ fn unit(built: &BuiltSpine) -> &'static str {
     if built.privacy == Privacy::Concentrated { "1 / rho" } else { "8 / epsilon^2" }
 }
 
+/// The margins at 95 % of the estimates of units' totals, where one query has the whole budget.
+struct Margins {
+    /// What a margin in the units of the variances is multiplied by.
+    scale: f64,
+    unit: &'static str,
+}
+
+impl Margins {
+    /// In counts where the plan's release says how large rho is, else in the root of the units of the variances.
+    fn of(built: &BuiltSpine) -> Margins {
+        match (&built.release, built.privacy) {
+            (Some(release), Privacy::Concentrated) => {
+                Margins { scale: release.rho.to_f64().sqrt().recip(), unit: "counts" }
+            }
+            (None, Privacy::Concentrated) => Margins { scale: 1.0, unit: "1 / sqrt(rho)" },
+            (_, Privacy::Pure { .. }) => Margins { scale: 1.0, unit: "sqrt(8) / epsilon" },
+        }
+    }
+
+    fn approx(&self, variance: &LevelVariances) -> f64 {
+        self.scale * margin_95_approx(variance.mean.approximate())
+    }
+}
+
 fn object(
     built: &BuiltSpine,
     variances: &[LevelVariances],
+    margins: &Margins,
     delta: Option<&rug::Rational>,
     epsilon: Option<&Worst>,
 ) -> Result<Value> {
@@ -142,6 +179,7 @@ fn object(
                 "variance": variance.mean.to_json(),
                 "variance_least": variance.least.to_json(),
                 "variance_most": variance.most.to_json(),
+                "margin_95_approx": margins.approx(variance),
             })
         })
         .collect();
@@ -170,6 +208,7 @@ fn object(
         "blocks": built.blocks.geoids().len(),
         "levels": levels,
         "variance_unit": unit(built),
+        "margin_unit": margins.unit,
         "osed": {
             "entities": distances.len(),
             "mean_before": mean(|pair| pair.0),
@@ -179,6 +218,7 @@ fn object(
         },
         "paths": paths,
         "mismatches": mismatches,
+        "unused_entities": built.unused.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
     });
     if let (Some(delta), Some((epsilon, worst))) = (delta, epsilon) {
         object["delta"] = output::exact(delta);
@@ -188,14 +228,31 @@ fn object(
     Ok(object)
 }
 
-fn table(built: &BuiltSpine, variances: &[LevelVariances], object: &Value, args: &Args) -> Result<()> {
+fn table(
+    built: &BuiltSpine,
+    variances: &[LevelVariances],
+    margins: &Margins,
+    object: &Value,
+    args: &Args,
+) -> Result<()> {
     let spine = &built.spine;
-    let rows = rows(built, variances, |value| vec![value.map_or("-".to_string(), |value| value.shown(6))]);
-    output::table(&["level", "units", "max fan-out", "bypassed", "own variance", "estimated"], &rows)?;
+    let shown = |value: Option<&Enclosure>| vec![value.map_or("-".to_string(), |value| value.shown(6))];
+    let rows = rows(built, variances, shown, margins);
+    let heading = ["level", "units", "max fan-out", "bypassed", "own variance", "estimated", "95 % margin"];
+    output::table(&heading, &rows)?;
     output::text(&format!(
         "\nvariance of a unit's total, means of its own answer and of least squares over the spine, in units of {}\n",
         unit(built)
     ))?;
+    let budget = built.release.as_ref().filter(|_| margins.unit == "counts").map_or_else(
+        || format!("in units of {}", margins.unit),
+        |release| format!("in counts, if one query has the whole rho of {}", output::exact_text(&release.rho)),
+    );
+    output::text(&format!("margin of the estimate, 1.96 standard deviations of the mean variance, {budget}\n"))?;
+    if !built.unused.is_empty() {
+        let kinds: Vec<&str> = built.unused.iter().map(|kind| kind.name()).collect();
+        output::text(&format!("the plan names entities that its settings do not use: {}\n", kinds.join(", ")))?;
+    }
     let osed = &object["osed"];
     if osed["entities"] != 0 {
         let mean = |key: &str| osed[key].as_f64().unwrap_or(f64::NAN);

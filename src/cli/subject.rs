@@ -121,7 +121,8 @@ impl Subject {
     /// Which argument an error of the library is about.
     fn flagged(&self, error: Error) -> anyhow::Error {
         let flag = match &error {
-            Error::UnknownLevel { .. } | Error::BudgetOnly { .. } => Some("--level"),
+            Error::UnknownLevel { .. } => Some("--level"),
+            Error::BudgetOnly { .. } => Some(if self.level.is_empty() { "--release" } else { "--level" }),
             Error::OutOfRange { what, .. } if what == "level" => Some("--level"),
             Error::OutOfRange { what, .. } if what == "shift" && self.group != 1 => Some("--group"),
             Error::OutOfRange { what, .. } if what == "count" && self.repeat != 1 => Some("--repeat"),

@@ -13,6 +13,8 @@ use dp_assay::{
 };
 use serde_json::{Map, Value, json};
 
+#[cfg(feature = "tabulate")]
+use super::progress;
 use super::{Exit, output, quantity};
 
 /// Tabulates persons or households by detailed race and ethnicity with SafeTab, and certifies what the release spends
@@ -189,9 +191,15 @@ fn release(_: &Job, _: bool) -> Result<()> {
 fn release(job: &Job, json: bool) -> Result<()> {
     use dp_assay::safetab::tabulate::Outcome;
 
-    let mut bar = bar::Bar::new();
-    let outcome = job.run(&mut |progress| bar.show(progress));
-    bar.clear();
+    let mut stage = "";
+    let outcome = job.run(&mut |at| {
+        if at.stage != stage {
+            stage = at.stage;
+            progress::stage(stage);
+        }
+        progress::at(at.done, at.of);
+    });
+    progress::end();
     let out = job.out.display();
     let outcome = match outcome {
         Err(error @ dp_assay::Error::Draw { .. }) => bail!(
@@ -204,59 +212,13 @@ fn release(job: &Job, json: bool) -> Result<()> {
         Outcome::Released { certificate, .. } if json => output::json(&certificate)?,
         Outcome::Released { page, records, .. } => {
             output::text(&format!("{page}\nThe release is in {out}.\n"))?;
-            bar.tell(&format!("{records} records were tabulated (confidential: not in the release)"));
+            // For whoever sits at the terminal, and not in what is kept of the output.
+            if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+                eprintln!("{records} records were tabulated (confidential: not in the release)");
+            }
         }
         Outcome::WasComplete if json => output::json(&json!({ "out": out.to_string(), "status": "was complete" }))?,
         Outcome::WasComplete => output::text(&format!("The release in {out} was complete; now its log is as well.\n"))?,
     }
     Ok(())
-}
-
-#[cfg(feature = "tabulate")]
-mod bar {
-    //! How far a run is, on standard error where that is a terminal.
-
-    use std::io::{IsTerminal, Write};
-
-    use dp_assay::safetab::tabulate::Progress;
-    use indicatif::{ProgressBar, ProgressStyle};
-
-    pub struct Bar {
-        bar: ProgressBar,
-        stage: &'static str,
-    }
-
-    impl Bar {
-        pub fn new() -> Self {
-            let bar = if std::io::stderr().is_terminal() { ProgressBar::new(0) } else { ProgressBar::hidden() };
-            Bar { bar, stage: "" }
-        }
-
-        pub fn show(&mut self, progress: Progress) {
-            if progress.stage != self.stage {
-                self.stage = progress.stage;
-                let form = match progress.of {
-                    0 => "{spinner} {msg} {elapsed}",
-                    _ => "{spinner} {msg:18} {wide_bar} {percent:>3} % {elapsed}",
-                };
-                self.bar.set_style(ProgressStyle::with_template(form).unwrap_or_else(|_| ProgressStyle::default_bar()));
-                self.bar.reset();
-                self.bar.set_message(progress.stage);
-                self.bar.enable_steady_tick(std::time::Duration::from_millis(200));
-            }
-            self.bar.set_length(progress.of);
-            self.bar.set_position(progress.done);
-        }
-
-        pub fn clear(&self) {
-            self.bar.finish_and_clear();
-        }
-
-        /// A line for whoever sits at the terminal.
-        pub fn tell(&self, text: &str) {
-            if std::io::stderr().is_terminal() {
-                let _ = writeln!(std::io::stderr(), "{text}");
-            }
-        }
-    }
 }

@@ -127,7 +127,8 @@ struct Wanted {
 pub fn run(args: &Args) -> Result<Exit> {
     let delta: Delta = quantity("--delta", &args.delta)?;
     if args.moe.is_none() && (args.decimals.is_some() || args.mechanism.is_some()) {
-        bail!("--decimals and --mechanism are for --moe, which is not given");
+        let given = if args.decimals.is_some() { "--decimals" } else { "--mechanism" };
+        bail!("{given} goes with --moe, the margin of error for which the least budget is looked for");
     }
     match (&args.plan, &args.config, &args.spec) {
         (Some(path), _, _) => plan(args, path, delta.into()),

@@ -1,9 +1,6 @@
 //! `assay verify`: every published value recomputed, a row each.
 
-use std::{
-    io::{self, IsTerminal, Write},
-    path::PathBuf,
-};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
@@ -23,6 +20,7 @@ use serde_json::{Value, json};
 use super::{
     Exit, output,
     page::{FormArgs, Page},
+    progress,
 };
 
 /// Recompute every published value: agrees, differs, disproved, undecided or needs-data
@@ -61,12 +59,17 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     let papers = published::papers(&args.papers)?;
     let mut sections: Vec<Section> = Vec::new();
-    for (paper, rows) in papers.iter().zip(papers.par_iter().map(verify::verify).collect::<Vec<_>>()) {
+    let values = papers.iter().map(|paper| paper.values.len() as u64).sum();
+    progress::stage("recomputing published values");
+    let steps = progress::Steps::new(values);
+    let verified: Vec<_> = papers.par_iter().map(|paper| verify::verify_with(paper, &|| steps.step())).collect();
+    progress::stage("the papers' own methods");
+    for (paper, rows) in papers.iter().zip(verified) {
         let rows = rows?;
         let own = match paper.values.iter().find(|value| value.id == OWN_METHOD.1) {
             Some(value) if paper.paper == OWN_METHOD.0 => {
                 let release = Release::find(&paper.paper)?;
-                Some(pipeline::run(&release, &parse(&value.printed)?, &options, &progress)?)
+                Some(pipeline::run(&release, &parse(&value.printed)?, &options, &progress::at)?)
             }
             _ => None,
         };
@@ -100,18 +103,6 @@ fn options(args: &Args) -> Result<RuleOptions> {
         std::fs::create_dir_all(folder).with_context(|| format!("--state {}", folder.display()))?;
     }
     Ok(RuleOptions { panels, state })
-}
-
-/// A progress bar on standard error, if that is a terminal.
-fn progress(done: u64, all: u64) {
-    let mut out = io::stderr();
-    if !out.is_terminal() {
-        return;
-    }
-    let filled = (done * 40 / all.max(1)) as usize;
-    let bar = format!("\r[{}{}] {:>3} %", "#".repeat(filled), " ".repeat(40 - filled), done * 100 / all.max(1));
-    // If standard error is closed, nobody sees the bar.
-    let _ = out.write_all(if done == all { format!("\r{}\r", " ".repeat(50)) } else { bar }.as_bytes());
 }
 
 fn section_json(section: &Section) -> Value {

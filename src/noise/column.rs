@@ -1,9 +1,8 @@
-//! Noise on one column of a CSV file; every other byte of the file stays as it is.
+//! Noise on columns of a CSV file; every other byte of the file stays as it is.
 
 use std::{
     borrow::Cow,
-    fs::{self, File},
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     mem,
     path::Path,
 };
@@ -12,86 +11,102 @@ use csv_core::ReadFieldResult;
 
 use super::{Sampler, Streams};
 use crate::{
-    error::{Error, Result},
-    files::{file_error, write_whole},
+    error::{Error, Result, did_you_mean},
+    files::file_error,
 };
 
-/// Rows, and bytes of text, that are held in memory at a time.
-const MOST_ROWS: usize = 1 << 19;
+/// Counts, and bytes of text, that are held in memory at a time.
+const MOST_COUNTS: usize = 1 << 19;
 const MOST_TEXT: usize = 1 << 24;
 
-impl Streams {
-    /// Adds independent noise to every count of a column of a CSV file with a header and writes the table to another
-    /// file: whole, or not at all. Returns the number of rows.
+/// A CSV file that noise is added to.
+pub(super) struct CsvNoise<'a> {
+    /// Its name, for messages.
+    pub(super) name: &'a Path,
+    /// The columns of counts, by their headings.
+    pub(super) columns: &'a [String],
+    /// How many bytes it has; 0 where that is not known.
+    pub(super) bytes: u64,
+}
+
+impl CsvNoise<'_> {
+    /// Adds independent noise to every count of the columns of a CSV with a header, and writes the table to `out`. Returns the
+    /// number of rows. `progress` is told how many bytes are done, and of how many.
     ///
-    /// All bytes but those of the column's cells are copied as they are, quotes and line ends included. Under an insecure
-    /// seed the column's heading says so. A cell that is no integer, a row with missing or surplus cells, and a sum
+    /// All bytes but those of the columns' cells are copied as they are, quotes and line ends included. Under an insecure
+    /// seed the columns' headings say so. A cell that is no integer, a row with missing or surplus cells, and a sum
     /// beyond 64 bits are errors that name the line and the column.
-    pub fn add_noise_to_column(&mut self, sampler: &Sampler, input: &Path, column: &str, output: &Path) -> Result<u64> {
-        let file = File::open(input).map_err(|why| file_error(input, why))?;
-        if let (Ok(from), Ok(to)) = (fs::canonicalize(input), fs::canonicalize(output))
-            && from == to
-        {
-            return Err(file_error(output, "is the input itself, which is not overwritten: give another output"));
-        }
-        let mut table = Table::open(BufReader::with_capacity(1 << 16, file), input, column)?;
-        write_whole(output, |out| {
-            let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(|why| file_error(output, why));
-            put(&table.heading(self.insecure_seed()))?;
-            let mut rows = 0;
-            while let Some(mut rest) = table.read_rows()? {
-                rows += rest.counts.len() as u64;
-                self.add_noise(sampler, &mut rest.counts).map_err(|error| match error {
+    pub(super) fn run(
+        &self,
+        streams: &mut Streams,
+        sampler: &Sampler,
+        input: &mut dyn Read,
+        out: &mut dyn FnMut(&[u8]) -> Result<()>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<u64> {
+        let mut table = Table::open(BufReader::with_capacity(1 << 16, input), self.name, self.columns)?;
+        out(&table.heading(streams.insecure_seed()))?;
+        let mut rows = 0;
+        while let Some(mut part) = table.read_rows()? {
+            rows += part.counts[0].len() as u64;
+            for (column, counts) in part.counts.iter_mut().enumerate() {
+                streams.add_noise(sampler, counts).map_err(|error| match error {
                     Error::Overflow { position, count } => {
                         let why = format!("{count} with noise added leaves the range of 64-bit integers");
-                        table.wrong(rest.lines[position], why)
+                        table.wrong(column, part.lines[position], why)
                     }
                     other => other,
                 })?;
-                let mut from = 0;
-                for (&place, count) in rest.places.iter().zip(&rest.counts) {
-                    put(&rest.text[from..place])?;
-                    put(count.to_string().as_bytes())?;
-                    from = place;
-                }
-                put(&rest.text[from..])?;
             }
-            Ok(rows)
-        })
+            let mut from = 0;
+            for (cell, &place) in part.places.iter().enumerate() {
+                let (row, column) = (cell / table.in_order.len(), table.in_order[cell % table.in_order.len()]);
+                out(&part.text[from..place])?;
+                out(part.counts[column][row].to_string().as_bytes())?;
+                from = place;
+            }
+            out(&part.text[from..])?;
+            progress(table.cells.bytes, self.bytes);
+        }
+        Ok(rows)
     }
 }
 
 /// A CSV file whose heading was read.
-struct Table<'a> {
-    cells: Cells<BufReader<File>>,
+struct Table<'a, R> {
+    cells: Cells<R>,
     name: &'a Path,
-    column: &'a str,
-    /// The index of the column and the number of columns.
-    index: usize,
+    columns: &'a [String],
+    /// The index of each column, and the columns in the order of the file.
+    indices: Vec<usize>,
+    in_order: Vec<usize>,
+    /// The number of columns of the file.
     width: usize,
     heading: Rows,
 }
 
-/// Rows of text without the cells of the column.
+/// Rows of text without the cells of the columns.
 #[derive(Default)]
 struct Rows {
     text: Vec<u8>,
-    /// Where in the text each count belongs.
+    /// Where in the text each count belongs, row by row in the order of the file.
     places: Vec<usize>,
-    counts: Vec<i64>,
+    /// The counts, column by column.
+    counts: Vec<Vec<i64>>,
+    /// The line of each row's first count.
     lines: Vec<usize>,
 }
 
-impl<'a> Table<'a> {
-    fn open(input: BufReader<File>, name: &'a Path, column: &'a str) -> Result<Self> {
+impl<'a, R: BufRead> Table<'a, R> {
+    fn open(input: R, name: &'a Path, columns: &'a [String]) -> Result<Self> {
         let mut cells = Cells::new(input);
         let mut heading = Rows::default();
         let mut names: Vec<String> = Vec::new();
         while let Some(cell) = cells.next().map_err(|why| file_error(name, why))? {
             let found = String::from_utf8_lossy(&cells.text).into_owned();
-            if found == column {
-                if !heading.places.is_empty() {
-                    return Err(wrong(name, cell.line, names.len() + 1, format!("a second column named {column:?}")));
+            if columns.contains(&found) {
+                if names.contains(&found) {
+                    return Err(wrong(name, cell.line, names.len() + 1, format!("a second column named {found:?}")));
                 }
                 cells.raw_around(&cell, &mut heading);
             } else {
@@ -110,40 +125,49 @@ impl<'a> Table<'a> {
                 "is empty: a header line with the names of the columns is needed".to_string(),
             ));
         }
-        let width = names.len();
-        let Some(index) = names.iter().position(|name| name == column) else {
-            let known: Vec<String> = names.iter().take(20).map(|name| format!("{name:?}")).collect();
-            let rest = if width > 20 { ", ..." } else { "" };
-            return Err(wrong(name, 1, 0, format!("no column named {column:?}: there are {}{rest}", known.join(", "))));
+        let index = |column: &String| {
+            let at = names.iter().position(|name| name == column);
+            at.ok_or_else(|| wrong(name, 1, 0, no_column(column, names.iter().map(String::as_str))))
         };
-        Ok(Table { cells, name, column, index, width, heading })
+        let indices: Vec<usize> = columns.iter().map(index).collect::<Result<_>>()?;
+        let mut in_order: Vec<usize> = (0..columns.len()).collect();
+        in_order.sort_unstable_by_key(|column| indices[*column]);
+        Ok(Table { cells, name, columns, indices, in_order, width: names.len(), heading })
     }
 
     /// The bytes of the header line.
     fn heading(&self, insecure_seed: Option<u64>) -> Vec<u8> {
-        let name = match insecure_seed {
-            Some(seed) => Cow::from(format!("{} (insecure seed {seed})", self.column)),
-            None => Cow::from(self.column),
-        };
-        let (before, after) = self.heading.text.split_at(self.heading.places.first().copied().unwrap_or(0));
-        [before, quoted(&name).as_bytes(), after].concat()
+        let mut line = Vec::new();
+        let mut from = 0;
+        for (&place, &column) in self.heading.places.iter().zip(&self.in_order) {
+            line.extend(&self.heading.text[from..place]);
+            line.extend(quoted(&marked(&self.columns[column], insecure_seed)).as_bytes());
+            from = place;
+        }
+        line.extend(&self.heading.text[from..]);
+        line
     }
 
-    fn wrong(&self, line: usize, why: String) -> Error {
-        wrong(self.name, line, self.index + 1, why)
+    fn wrong(&self, column: usize, line: usize, why: String) -> Error {
+        wrong(self.name, line, self.indices[column] + 1, why)
     }
 
     /// The next rows, as many as are held in memory at a time.
     fn read_rows(&mut self) -> Result<Option<Rows>> {
-        let mut rows = Rows::default();
-        let mut at = 0;
+        let mut rows = Rows { counts: vec![Vec::new(); self.columns.len()], ..Rows::default() };
+        let (mut at, mut next) = (0, 0);
         while let Some(cell) = self.cells.next().map_err(|why| file_error(self.name, why))? {
-            if at == self.index {
+            let column = self.in_order.get(next).copied().filter(|column| self.indices[*column] == at);
+            if let Some(column) = column {
                 let text = String::from_utf8_lossy(&self.cells.text);
-                let count = text.trim().parse().map_err(|_| self.wrong(cell.line, self.no_integer(&text)))?;
-                rows.counts.push(count);
-                rows.lines.push(cell.line);
+                let parsed = text.trim().parse();
+                let count = parsed.map_err(|_| self.wrong(column, cell.line, self.no_integer(column, &text)))?;
+                rows.counts[column].push(count);
+                if next == 0 {
+                    rows.lines.push(cell.line);
+                }
                 self.cells.raw_around(&cell, &mut rows);
+                next += 1;
             } else {
                 rows.text.extend(&self.cells.raw);
             }
@@ -153,24 +177,40 @@ impl<'a> Table<'a> {
                 return Err(wrong(self.name, cell.line, at, why));
             }
             if cell.ends_record {
-                at = 0;
-                if rows.counts.len() >= MOST_ROWS || rows.text.len() >= MOST_TEXT {
+                (at, next) = (0, 0);
+                if rows.places.len() >= MOST_COUNTS || rows.text.len() >= MOST_TEXT {
                     return Ok(Some(rows));
                 }
             }
         }
         // What follows the last row is blank, but it is copied.
         rows.text.extend(mem::take(&mut self.cells.raw));
-        Ok(if rows.text.is_empty() && rows.counts.is_empty() { None } else { Some(rows) })
+        Ok(if rows.text.is_empty() && rows.places.is_empty() { None } else { Some(rows) })
     }
 
-    fn no_integer(&self, text: &str) -> String {
-        let column = self.column;
+    fn no_integer(&self, column: usize, text: &str) -> String {
+        let column = &self.columns[column];
         if text.trim().is_empty() {
             return format!("the cell of column {column:?} is empty: a count such as 120 is needed in every row");
         }
         let shown: String = text.chars().take(40).collect();
         format!("{shown:?} in column {column:?} is no integer of 64 bits: a count such as 120 is needed")
+    }
+}
+
+/// What to say of a column that is not there.
+pub(super) fn no_column<'a>(column: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    const SHOWN: usize = 20;
+    let known: Vec<String> = names.clone().take(SHOWN).map(|name| format!("{name:?}")).collect();
+    let rest = if names.clone().count() > SHOWN { ", ..." } else { "" };
+    format!("no column named {column:?}{}: there are {}{rest}", did_you_mean(column, names), known.join(", "))
+}
+
+/// The heading of a column, which says where the noise can be subtracted.
+pub(super) fn marked(column: &str, insecure_seed: Option<u64>) -> Cow<'_, str> {
+    match insecure_seed {
+        Some(seed) => Cow::from(format!("{column} (insecure seed {seed})")),
+        None => Cow::from(column),
     }
 }
 
@@ -207,12 +247,14 @@ struct Cells<R> {
     begins_record: bool,
     /// Line ends before the next cell.
     lines: usize,
+    /// Bytes that were read.
+    bytes: u64,
 }
 
 impl<R: BufRead> Cells<R> {
     fn new(input: R) -> Self {
         let (raw, text) = (Vec::new(), Vec::new());
-        Cells { input, reader: csv_core::Reader::new(), raw, text, begins_record: true, lines: 0 }
+        Cells { input, reader: csv_core::Reader::new(), raw, text, begins_record: true, lines: 0, bytes: 0 }
     }
 
     /// Reads the next cell. After the last one `raw` holds what followed it.
@@ -226,6 +268,7 @@ impl<R: BufRead> Cells<R> {
             self.raw.extend(&bytes[..read]);
             self.text.extend(&piece[..written]);
             self.input.consume(read);
+            self.bytes += read as u64;
             match result {
                 ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
                 ReadFieldResult::End => return Ok(None),
@@ -268,14 +311,21 @@ mod tests {
     use crate::numeric::rational::parse;
 
     /// Runs the file through noise that is zero for all practical purposes: P[X != 0] < 10^-40.
-    fn through(text: &[u8], column: &str) -> Result<Vec<u8>> {
+    fn through(text: &[u8], columns: &str) -> Result<Vec<u8>> {
         let sampler = Sampler::discrete_laplace(parse("100").unwrap()).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let (input, output) = (folder.path().join("in.csv"), folder.path().join("out.csv"));
-        fs::write(&input, text).unwrap();
-        let outcome = Streams::from_system().unwrap().add_noise_to_column(&sampler, &input, column, &output);
-        assert_eq!(output.exists(), outcome.is_ok());
-        outcome.map(|_| fs::read(&output).unwrap())
+        let columns: Vec<String> = columns.split('+').map(String::from).collect();
+        let table = CsvNoise { name: Path::new("in.csv"), columns: &columns, bytes: text.len() as u64 };
+        let (mut out, mut read) = (Vec::new(), 0);
+        let mut put = |bytes: &[u8]| {
+            out.extend(bytes);
+            Ok(())
+        };
+        let mut streams = Streams::from_system().unwrap();
+        table.run(&mut streams, &sampler, &mut &*text, &mut put, &mut |done, of| {
+            assert!(done > read && of == text.len() as u64);
+            read = done;
+        })?;
+        Ok(out)
     }
 
     #[test]
@@ -296,6 +346,10 @@ mod tests {
         }
         assert_eq!(through(b"a,count\n\xff\xfe, 5 \n", "count").unwrap(), b"a,count\n\xff\xfe,5\n");
         assert_eq!(through(b"\"a,b\",c\n\"7\",1\n", "a,b").unwrap(), b"\"a,b\",c\n7,1\n");
+        for columns in ["a+c", "c+a"] {
+            let text = b"a,b,c\n1,x,2\n3,\"y\",4\n";
+            assert_eq!(through(text, columns).unwrap(), text);
+        }
     }
 
     #[test]
@@ -305,6 +359,7 @@ mod tests {
             ("a,b\n1,2\n", "line 1", "\"a\", \"b\""),
             ("count,count\n1,2\n", "line 1, column 2", "second"),
             ("a,count\n1,2\n3,x\n", "line 3, column 2", "\"x\""),
+            ("a,counts\n1,2\n", "line 1", "did you mean \"counts\""),
             ("a,count\r\n1,2\r\n3,\r\n", "line 3, column 2", "empty"),
             ("a,count\n\"1\n\n\",2\n3,2.5\n", "line 5, column 2", "2.5"),
             ("a,count,b\n1,2,3\n1,2\n", "line 3", "2 cells"),
@@ -319,16 +374,14 @@ mod tests {
 
     #[test]
     fn overflow_names_the_line() {
-        let rows: String = (0..100).map(|_| format!("a,{}\n", i64::MAX)).collect();
+        let rows: String = (0..100).map(|_| format!("a,{},1\n", i64::MAX)).collect();
         let sampler = Sampler::discrete_gaussian(parse("5").unwrap()).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let (input, output) = (folder.path().join("in.csv"), folder.path().join("out.csv"));
-        fs::write(&input, format!("x,count\n{rows}")).unwrap();
+        let columns = ["more", "count"].map(String::from);
+        let table = CsvNoise { name: Path::new("in.csv"), columns: &columns, bytes: 0 };
+        let text = format!("x,count,more\n{rows}");
         let mut streams = Streams::with_insecure_seed(1);
-        let error = streams.add_noise_to_column(&sampler, &input, "count", &output).unwrap_err();
+        let error = table.run(&mut streams, &sampler, &mut text.as_bytes(), &mut |_| Ok(()), &mut |_, _| {});
+        let error = error.unwrap_err();
         assert!(matches!(&error, Error::DataFile { line: 2..=101, column: 2, .. }), "{error}");
-        assert!(!output.exists());
-        let error = streams.add_noise_to_column(&sampler, &input, "count", &input).unwrap_err().to_string();
-        assert!(error.contains("input itself"), "{error}");
     }
 }

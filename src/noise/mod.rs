@@ -18,7 +18,8 @@
 //! | `sampler` | [`Sampler`]: the method that suits the law |
 //! | `bulk` | noise for whole slices, on all cores |
 //! | `vector` | [`VectorMechanism`]: noise on every coordinate of a vector of counts |
-//! | `column` | noise on one column of a CSV file (feature `mechanisms`) |
+//! | `table` | noise on columns of a table: [`TableSource`], [`TableSink`] (feature `mechanisms`) |
+//! | `column`, `parquet_columns` | the same in CSV and in Parquet |
 //! | [`regression`] | what noise does to a regression on shares of counts |
 //!
 //! What is not covered: the time that a sample takes depends slightly on its value, as with every table look-up. Whoever
@@ -32,6 +33,8 @@ mod discrete_gaussian;
 mod discrete_laplace;
 mod folded;
 pub mod inversion;
+#[cfg(feature = "mechanisms")]
+mod parquet_columns;
 pub mod published_error;
 mod quantile;
 pub mod regression;
@@ -39,6 +42,8 @@ pub mod rejection;
 mod sampler;
 pub mod shifted_gaussian;
 mod streams;
+#[cfg(feature = "mechanisms")]
+mod table;
 mod vector;
 
 pub use discrete_gaussian::DiscreteGaussian;
@@ -48,4 +53,6 @@ pub(crate) use discrete_laplace::check_epsilon;
 pub(crate) use quantile::{depth_approx, quantile};
 pub use sampler::Sampler;
 pub use streams::{Source, Streams};
+#[cfg(feature = "mechanisms")]
+pub use table::{TableSink, TableSource};
 pub use vector::VectorMechanism;

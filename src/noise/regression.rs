@@ -58,6 +58,17 @@ impl ShareRegression {
 
     /// Publishes all counts `trials` times with noise, clamped at zero, and fits the slope each time.
     pub fn simulate(&self, sampler: &Sampler, trials: u64, streams: &mut Streams) -> Result<SlopeTrials> {
+        self.simulate_with(sampler, trials, streams, &mut || {})
+    }
+
+    /// The same; `done` is told of each trial.
+    pub fn simulate_with(
+        &self,
+        sampler: &Sampler,
+        trials: u64,
+        streams: &mut Streams,
+        done: &mut dyn FnMut(),
+    ) -> Result<SlopeTrials> {
         let refuse =
             |what: &str| Error::out_of_range("the shares", what, "at least two rows with counts and different shares");
         let (slope, _) = self.slope(self.counts.iter().map(|row| row.iter().map(|count| *count as f64).collect()));
@@ -73,6 +84,7 @@ impl ShareRegression {
             let (fit, out) = self.slope(self.counts.iter().zip(noise.chunks(width)).map(published));
             slopes.push(fit.ok_or_else(|| refuse("all equal once noise is added"))?);
             left_out += out;
+            done();
         }
         Ok(SlopeTrials { slope, slopes, left_out })
     }

@@ -22,7 +22,8 @@ use crate::{
 };
 
 /// The bundled ledgers, as they stand in data/ledgers.
-const BUNDLED: &[(&str, &str)] = &[("us-2020-persons", include_str!("../../data/ledgers/us-2020-persons.toml"))];
+pub(super) const BUNDLED: &[(&str, &str)] =
+    &[("us-2020-persons", include_str!("../../data/ledgers/us-2020-persons.toml"))];
 
 /// A ledger file, read.
 #[derive(Clone, Debug)]

@@ -322,12 +322,21 @@ impl Release {
     }
 }
 
+/// The text of the bundled release or ledger of this name.
+pub fn bundled_text(name: &str) -> Option<&'static str> {
+    BUNDLED.iter().chain(ledger::BUNDLED).find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
 /// The text of a bundled file, or of the one at a path.
 fn find_text(name_or_path: &str, bundled: &[(&str, &str)], kind: &'static str) -> Result<String> {
     if let Some((_, text)) = bundled.iter().find(|(name, _)| *name == name_or_path) {
         return Ok(text.to_string());
     }
     let path = Path::new(name_or_path);
+    let is_path = name_or_path.contains(['/', '\\']) || path.extension().is_some_and(|end| end == "toml");
+    if !path.exists() && is_path {
+        return Err(Error::File { path: path.to_path_buf(), why: "no such file".to_string() });
+    }
     if !path.exists() {
         let known = bundled.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         return Err(Error::UnknownName { kind, name: name_or_path.to_string(), known });

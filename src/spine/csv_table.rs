@@ -9,7 +9,7 @@ use std::{
 use csv::ByteRecord;
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, did_you_mean},
     files::file_error,
 };
 
@@ -52,8 +52,15 @@ impl CsvTable {
         self.header.iter().position(|heading| names.iter().any(|name| name.as_bytes() == heading.trim_ascii()))
     }
 
+    /// The column whose heading begins so.
+    pub(crate) fn find_start(&self, start: &str) -> Option<usize> {
+        self.header.iter().position(|heading| heading.trim_ascii().starts_with(start.as_bytes()))
+    }
+
     pub(crate) fn column(&self, names: &[&str]) -> Result<usize> {
-        let why = || format!("no column {}: the header has to name it", names.join(" or "));
+        let headings: Vec<_> = self.header.iter().map(String::from_utf8_lossy).collect();
+        let near = did_you_mean(names[0], headings.iter().map(|heading| heading.trim()));
+        let why = || format!("no column {}{near}: the header has to name it", names.join(" or "));
         self.find(names).ok_or_else(|| Error::DataFile { file: self.file.clone(), line: 1, column: 0, why: why() })
     }
 

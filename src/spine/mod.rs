@@ -11,6 +11,7 @@
 //! | [`optimize`] | block groups that follow the entities, and the levels above them |
 //! | `tract_groups` | tract groups that follow the entities |
 //! | [`bypass`] | budget moved away from the units that do not pay for themselves, and the paths to blocks that remain |
+//! | [`geoids`] | the GEOIDs of the units of a tree |
 //! | [`spine_files`] | the files of a spine, written and read back |
 //!
 //! Nothing here draws noise: [`topdown`](crate::topdown) measures and estimates on a spine.
@@ -30,6 +31,7 @@
 pub mod blocks;
 pub mod bypass;
 pub(crate) mod csv_table;
+pub mod geoids;
 pub mod hierarchy;
 pub mod optimize;
 pub mod osed;

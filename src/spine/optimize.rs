@@ -95,6 +95,18 @@ impl SpineSettings {
         &self.entities
     }
 
+    /// Whether entities of a kind shape the spine or are measured on it.
+    pub fn uses(&self, kind: EntityKind) -> bool {
+        let bounds = |name: &str| self.entities.iter().any(|known| known == name);
+        match kind {
+            // Every spine is measured on these areas.
+            EntityKind::Aian | EntityKind::Mcd | EntityKind::Place => true,
+            EntityKind::Gq => bounds("gq"),
+            EntityKind::Unified | EntityKind::Secondary | EntityKind::Elementary => bounds("school"),
+            EntityKind::Prim => self.prims,
+        }
+    }
+
     /// At most so many children: int(sqrt(n) + fanout_cutoff).
     pub fn most(&self, n: usize) -> usize {
         n.isqrt() + self.fanout_cutoff as usize

@@ -27,7 +27,7 @@ use super::{
     osed,
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, did_you_mean},
     files::file_error,
     release::Release,
     toml_reader::{Exact, TomlReader},
@@ -94,6 +94,8 @@ pub struct BuiltSpine {
     pub mismatches: Vec<Mismatch>,
     /// The release with the paths of this spine, where the plan names one.
     pub release: Option<Release>,
+    /// The kinds of entities that the plan names and its settings do not use.
+    pub unused: Vec<EntityKind>,
 }
 
 impl SpinePlan {
@@ -154,8 +156,9 @@ impl SpinePlan {
         let mut entities = Vec::new();
         for file in raw.entities {
             let kind = EntityKind::ALL.iter().find(|kind| kind.name() == file.kind.get_ref()).ok_or_else(|| {
-                let names = EntityKind::ALL.map(EntityKind::name).join(", ");
-                let why = format!("kind = {:?}: expected one of {names}", file.kind.get_ref());
+                let names = EntityKind::ALL.map(EntityKind::name);
+                let near = did_you_mean(file.kind.get_ref(), names);
+                let why = format!("kind = {:?}{near}: expected one of {}", file.kind.get_ref(), names.join(", "));
                 reader.refuse(file.kind.span().start, why)
             })?;
             entities.push((*kind, folder.join(&file.file), file));
@@ -177,7 +180,10 @@ impl SpinePlan {
         let (names, proportions) = self.levels.iter().cloned().unzip();
         let spine = Spine::new(tree, proportions, self.privacy)?;
         let release = self.release.as_ref().map(|release| spine.release(release)).transpose()?;
-        Ok(BuiltSpine { blocks, names, privacy: self.privacy, spine, entities, before, after, mismatches, release })
+        let kinds = self.entities.iter().map(|(kind, ..)| *kind);
+        let unused = kinds.filter(|kind| !self.settings.uses(*kind)).collect();
+        let privacy = self.privacy;
+        Ok(BuiltSpine { blocks, names, privacy, spine, entities, before, after, mismatches, release, unused })
     }
 }
 

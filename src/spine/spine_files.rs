@@ -6,7 +6,7 @@
 
 use std::{
     fs,
-    io::{ErrorKind, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -17,13 +17,14 @@ use toml::Spanned;
 use super::{
     bypass::{self, Privacy, Spine},
     csv_table::{CsvTable, quoted},
+    geoids::Geoids,
     hierarchy::Tree,
     osed,
     plan::BuiltSpine,
 };
 use crate::{
     error::{Error, Result},
-    files::{file_error, sync_folder, write_whole},
+    files::{file_error, replace_in_folder, write_whole},
     numeric::rational,
     toml_reader::TomlReader,
 };
@@ -97,6 +98,11 @@ impl SavedSpine {
         Ok(SavedSpine { names, spine, geoids, privacy, folder: folder.to_path_buf() })
     }
 
+    /// The GEOIDs of its units.
+    pub fn unit_geoids(&self) -> Geoids {
+        Geoids::of(&self.spine.tree, &self.names, self.geoids.clone())
+    }
+
     /// An error about the privacy that the spine was built for.
     pub(crate) fn refuse_privacy(&self, why: &str) -> Error {
         let file = self.folder.join(ABOUT).display().to_string();
@@ -106,27 +112,42 @@ impl SavedSpine {
 }
 
 /// Writes `spine.toml`, `levels.csv`, `units.csv`, `blocks.csv`, `entities.csv`, `paths.csv` and `mismatches.csv` into a
-/// folder, which is made if it does not exist; each file whole or not at all. [`SavedSpine`] reads the first four. An older
-/// `spine.toml` is removed first and the new one is written last: a folder without it is refused, so the files of two spines are
-/// never read as one. `entity_variances` are the variances of the entities' estimates, approximately, in the order of the entities.
+/// folder, which is made if it does not exist. [`SavedSpine`] reads the first four. All are written beside the folder first, so a full
+/// disk leaves what was there. An older `spine.toml` is removed before the others are replaced, and the new one comes last: a folder
+/// without it is refused, so the files of two spines are never read as one. `entity_variances` are the variances of the entities'
+/// estimates, approximately, in the order of the entities.
 pub fn write(built: &BuiltSpine, entity_variances: &[Vec<f64>], folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
-    match fs::remove_file(folder.join(ABOUT)) {
-        Err(why) if why.kind() != ErrorKind::NotFound => return Err(file_error(&folder.join(ABOUT), why)),
-        _ => sync_folder(folder),
-    }
+    write_with(built, entity_variances, folder, |_| Ok(()))
+}
+
+/// The same with more files: `more` is handed the folder that is being filled.
+pub fn write_with(
+    built: &BuiltSpine,
+    entity_variances: &[Vec<f64>],
+    folder: &Path,
+    more: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
+    replace_in_folder(folder, ABOUT, |filled| {
+        write_files(built, entity_variances, filled)?;
+        more(filled)
+    })
+}
+
+fn write_files(built: &BuiltSpine, entity_variances: &[Vec<f64>], folder: &Path) -> Result<()> {
     let about = match built.privacy {
         Privacy::Pure { cutoff } => format!("privacy = \"pure\"\nbypass_cutoff = {cutoff}"),
         Privacy::Concentrated => "privacy = \"zcdp\"".to_string(),
     };
     write_tree(built, folder)?;
     let paths = built.spine.paths()?;
-    put(folder, "entities.csv", "kind,entity,blocks,osed_before,osed_after,variance_approx", |out| {
+    let heading = "kind,entity,geoid,blocks,osed_before,osed_after,variance_approx";
+    put(folder, "entities.csv", heading, |out| {
         let distances = built.before.iter().zip(&built.after).zip(entity_variances);
         for ((kind, column), ((before, after), variances)) in built.entities.columns.iter().zip(distances) {
             for (entity, blocks) in osed::sizes(column).iter().enumerate().filter(|(_, blocks)| **blocks > 0) {
                 let (name, variance) = (&column.names[entity], variances[entity]);
-                writeln!(out, "{kind},{name},{blocks},{},{},{variance:.6e}", before[entity], after[entity])?;
+                let geoid = entity_geoid(kind, name);
+                writeln!(out, "{kind},{name},{geoid},{blocks},{},{},{variance:.6e}", before[entity], after[entity])?;
             }
         }
         Ok(())
@@ -153,6 +174,11 @@ pub fn write(built: &BuiltSpine, entity_variances: &[Vec<f64>], folder: &Path) -
     put(folder, ABOUT, &about, |_| Ok(()))
 }
 
+/// The census GEOID of an entity; empty for kinds that the census does not publish by one.
+fn entity_geoid(kind: &str, name: &str) -> String {
+    if kind == "gq" || kind == "prim" { String::new() } else { name.replace(':', "") }
+}
+
 /// The files from which a spine is read back.
 fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
     let (spine, tree) = (&built.spine, &built.spine.tree);
@@ -165,7 +191,9 @@ fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
         }
         Ok(())
     })?;
-    put(folder, "units.csv", "level,unit,first_child,children,blocks,levels_carried,share", |out| {
+    let rows = tree.order().iter();
+    let geoids = Geoids::of(tree, &built.names, rows.map(|row| built.blocks.geoids()[*row as usize]).collect());
+    put(folder, "units.csv", "level,unit,geoid,first_child,children,blocks,levels_carried,share", |out| {
         for level in 0..last {
             // A share is one of few: those of runs of levels.
             let shares: Vec<String> =
@@ -174,7 +202,8 @@ fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
                 let (children, carried) = (tree.children(level, unit), spine.carried(level, unit));
                 let (name, blocks) = (quoted(&built.names[level]), tree.blocks(level, unit).len());
                 let (first, count, share) = (children.start, children.len(), &shares[carried]);
-                writeln!(out, "{name},{unit},{first},{count},{blocks},{carried},{share}")?;
+                let geoid = geoids.unit(level, unit);
+                writeln!(out, "{name},{unit},{geoid},{first},{count},{blocks},{carried},{share}")?;
             }
         }
         Ok(())

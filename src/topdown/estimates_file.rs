@@ -7,7 +7,7 @@ use rug::Rational;
 use super::{
     estimate::top_down,
     kronecker::Kronecker,
-    level_variances::{self, LevelVariances},
+    level_variances::{self, LevelVariances, margin_95_approx},
     measure::MeasurementPlan,
     measurement_files,
     variance::Variances,
@@ -16,6 +16,7 @@ use crate::{
     error::{Error, Result},
     files::{self, file_error},
     numeric::Enclosure,
+    provenance::Provenance,
     release::schema::Schema,
     spine::{csv_table::quoted, spine_files::SavedSpine},
 };
@@ -36,6 +37,8 @@ pub struct Estimates {
     pub level_variances: Vec<LevelVariances>,
     /// The query groups that are not used.
     pub left_out: Vec<String>,
+    /// The seed of the noise, where whoever knows it can subtract it.
+    pub insecure_seed: Option<u64>,
 }
 
 impl Estimates {
@@ -52,7 +55,7 @@ impl Estimates {
         let mut noisy: Vec<Vec<Vec<f64>>> = (0..tree.levels()).map(numbers).collect();
         let refuse = |why: String| Error::DataFile { file: folder.display().to_string(), line: 0, column: 0, why };
         let mut rows = 0;
-        measurement_files::read(folder, |described, unit, parameter, counts| {
+        let manifest = measurement_files::read(folder, |described, unit, parameter, counts| {
             let of_level = plan.levels().get(described.level).map_or(&[][..], Vec::as_slice);
             let query = of_level.iter().position(|asked| asked.group.name == described.query);
             let asked =
@@ -91,7 +94,8 @@ impl Estimates {
         };
         let level_variances = (0..tree.levels()).map(of_level).collect();
         let left_out = kronecker.left_out().into_iter().map(String::from).collect();
-        Ok(Estimates { histograms_approx, counts, cells: plan.cells(), variances, level_variances, left_out })
+        let (cells, insecure_seed) = (plan.cells(), manifest.insecure_seed);
+        Ok(Estimates { histograms_approx, counts, cells, variances, level_variances, left_out, insecure_seed })
     }
 
     /// How many records the whole counts have.
@@ -108,32 +112,42 @@ fn law_parameter(law: &crate::loss::law::Law) -> &Rational {
     }
 }
 
-/// Writes `totals.csv`, a line for each unit with its estimated total (approximate), the variance of it (an upper end) and
-/// its whole count, and `counts.csv`, the whole counts of blocks in the form that `assay measure` reads, into a folder
-/// that is empty or not there.
-pub fn write(estimated: &Estimates, saved: &SavedSpine, schema: &Schema, folder: &Path) -> Result<()> {
+/// Writes `totals.csv`, a line for each unit with its GEOID, its estimated total (approximate), the variance of it (an upper end), the
+/// margin at 95 % (approximate) and its whole count; `counts.csv`, the whole counts of blocks in the form that `assay measure` reads;
+/// and `provenance.json`, into a folder that is empty or not there. Under an insecure seed the headings say so.
+pub fn write(
+    estimated: &Estimates,
+    saved: &SavedSpine,
+    schema: &Schema,
+    folder: &Path,
+    provenance: &Provenance,
+) -> Result<()> {
     let (tree, cells) = (&saved.spine.tree, estimated.cells);
+    let geoids = saved.unit_geoids();
+    let mark = estimated.insecure_seed.map_or_else(String::new, |seed| format!(" (insecure seed {seed})"));
     files::fill_folder(folder, |folder| {
         let put = |name: &str, rows: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| {
             let path = folder.join(name);
             files::write_whole(&path, |out| rows(out).map_err(|why| file_error(&path, why)))
         };
+        provenance.write_into(folder)?;
         put("totals.csv", &|out| {
-            writeln!(out, "level,unit,estimate_approx,variance_upper,count")?;
+            writeln!(out, "level,unit{mark},geoid,estimate_approx,variance_upper,margin_95_approx,count")?;
             for (level, name) in saved.names.iter().enumerate() {
                 for unit in 0..tree.units(level) {
                     let own = unit * cells..(unit + 1) * cells;
                     let total: f64 = estimated.histograms_approx[level][own.clone()].iter().sum();
                     let count: i64 = estimated.counts[level][own].iter().sum();
                     let (_, variance) = estimated.variances.unit(level, unit).doubles();
-                    writeln!(out, "{},{unit},{total:.3},{variance:e},{count}", quoted(name))?;
+                    let (name, geoid, margin) = (quoted(name), geoids.unit(level, unit), margin_95_approx(variance));
+                    writeln!(out, "{name},{unit},{geoid},{total:.3},{variance:e},{margin:.1},{count}")?;
                 }
             }
             Ok(())
         })?;
         put("counts.csv", &|out| {
             let names = schema.attributes.iter().map(|attribute| quoted(&attribute.name) + ",");
-            writeln!(out, "block,{}count", names.collect::<String>())?;
+            writeln!(out, "block,{}count{mark}", names.collect::<String>())?;
             let labels: Vec<String> = (0..cells).map(|cell| label(schema, cell)).collect();
             let blocks = &estimated.counts[tree.levels() - 1];
             for (geoid, counts) in saved.geoids.iter().zip(blocks.chunks(cells)) {

@@ -24,6 +24,14 @@ use crate::{
 
 const BITS: u32 = 128;
 
+/// What a standard deviation is multiplied by for a margin at 95 %: the normal quantile.
+pub const QUANTILE: f64 = 1.959_963_984_540_054;
+
+/// The margin at 95 % of an estimate with this variance, as of a normal error: an approximation.
+pub fn margin_95_approx(variance: f64) -> f64 {
+    QUANTILE * variance.sqrt()
+}
+
 /// The variances of a level.
 #[derive(Clone, Debug)]
 pub struct LevelVariances {

@@ -20,7 +20,11 @@ use crate::{
     noise::Streams,
     numeric::rational,
     release::schema::MOST_CELLS,
-    spine::csv_table::{CsvTable, quoted},
+    spine::{
+        csv_table::{CsvTable, quoted},
+        geoids::Geoids,
+        spine_files::SavedSpine,
+    },
 };
 
 /// The file that describes the others.
@@ -41,10 +45,38 @@ pub struct Manifest {
     pub insecure_seed: Option<u64>,
     /// The files, level by level.
     pub files: Vec<MeasurementFile>,
+    /// Which program, command line and inputs they come from.
+    #[serde(default)]
+    pub provenance: serde_json::Value,
 }
 
-/// One file: a row for each unit of the level that carries a share, with the number of the unit, the parameter of the noise
-/// on each of its counts (sigma2 or epsilon) and the counts.
+/// What is said of a drawing besides its counts.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// The release.
+    pub release: String,
+    /// What all noisy counts together spend.
+    pub privacy: serde_json::Value,
+    /// Which program, command line and inputs it comes from.
+    pub provenance: serde_json::Value,
+}
+
+impl Said {
+    /// The description of files that are not there yet.
+    pub(super) fn manifest(self, streams: &Streams) -> Manifest {
+        Manifest {
+            written_by: format!("assay {}", env!("CARGO_PKG_VERSION")),
+            release: self.release,
+            privacy: self.privacy,
+            insecure_seed: streams.insecure_seed(),
+            files: Vec::new(),
+            provenance: self.provenance,
+        }
+    }
+}
+
+/// One file: a row for each unit of the level that carries a share, with the number of the unit, its GEOID, the parameter of the noise
+/// on each of its counts (sigma2 or epsilon) and the counts. Files of earlier versions have no GEOID.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasurementFile {
@@ -69,36 +101,35 @@ pub fn check_free(folder: &Path) -> Result<()> {
     files::check_free(folder)
 }
 
-/// Draws all noisy counts and writes them into a folder that is empty or not there, with what the caller says of the release
-/// and of what it spends.
+/// Draws all noisy counts and writes them into a folder that is empty or not there, with what the caller says of them. `progress` is
+/// told how many counts are drawn, and of how many.
 pub fn write(
     plan: &MeasurementPlan,
-    names: &[String],
-    (release, privacy): (&str, serde_json::Value),
+    saved: &SavedSpine,
+    said: Said,
     histograms: &Histograms,
     streams: &mut Streams,
     folder: &Path,
+    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Manifest> {
-    let insecure_seed = streams.insecure_seed();
-    let mut manifest = Manifest {
-        written_by: format!("assay {}", env!("CARGO_PKG_VERSION")),
-        release: release.to_string(),
-        privacy,
-        insecure_seed,
-        files: Vec::new(),
-    };
+    let mut manifest = said.manifest(streams);
+    let insecure_seed = manifest.insecure_seed;
+    let geoids = saved.unit_geoids();
     files::fill_folder(folder, |folder| {
         let mut open: Option<(usize, usize, OpenFile)> = None;
-        let format = |measured: NoisyCounts| Ok(rows(plan, &measured));
-        plan.measure(histograms, streams, format, |level, query, text| {
+        let format = |measured: NoisyCounts| Ok((rows(plan, &geoids, &measured), measured.values.len()));
+        let mut done = 0;
+        plan.measure(histograms, streams, format, |level, query, (text, counts)| {
             if open.as_ref().is_none_or(|(l, q, _)| (*l, *q) != (level, query)) {
                 if let Some((_, _, done)) = open.take() {
                     done.close()?;
                 }
-                let described = describe(plan, names, level, query);
+                let described = describe(plan, &saved.names, level, query);
                 open = Some((level, query, OpenFile::create(folder, &described, plan, insecure_seed)?));
                 manifest.files.push(described);
             }
+            done += counts as u64;
+            progress(done, plan.counts());
             open.as_mut().map_or(Ok(()), |(_, _, file)| file.put(&text))
         })?;
         if let Some((_, _, done)) = open.take() {
@@ -139,7 +170,7 @@ fn describe(plan: &MeasurementPlan, names: &[String], level: usize, query: usize
     }
 }
 
-fn rows(plan: &MeasurementPlan, measured: &NoisyCounts) -> Vec<u8> {
+fn rows(plan: &MeasurementPlan, geoids: &Geoids, measured: &NoisyCounts) -> Vec<u8> {
     let asked = &plan.levels()[measured.level][measured.query];
     let parameter = |carried: usize| match asked.law(carried) {
         Some(Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 }) => sigma2.to_string(),
@@ -152,7 +183,8 @@ fn rows(plan: &MeasurementPlan, measured: &NoisyCounts) -> Vec<u8> {
     for (unit, values) in measured.units.iter().zip(measured.values.chunks(asked.group.counts())) {
         let carried = plan.spine().carried(measured.level, *unit as usize);
         // Writing to a vector cannot fail.
-        let _ = write!(text, "{unit},{}", parameters[carried]);
+        let geoid = geoids.unit(measured.level, *unit as usize);
+        let _ = write!(text, "{unit},{geoid},{}", parameters[carried]);
         for value in values {
             let _ = write!(text, ",{value}");
         }
@@ -174,8 +206,10 @@ impl OpenFile {
         insecure_seed: Option<u64>,
     ) -> Result<OpenFile> {
         let path = folder.join(&described.file);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(|why| file_error(parent, why))?;
+        // Not the folder above: if that was taken away, the program is told to end.
+        match path.parent().map(std::fs::create_dir) {
+            Some(Err(why)) if why.kind() != std::io::ErrorKind::AlreadyExists => return Err(file_error(&path, why)),
+            _ => {}
         }
         let file = File::create_new(&path).map_err(|why| file_error(&path, why))?;
         let mut output = OpenFile { path, out: BufWriter::with_capacity(1 << 20, file) };
@@ -183,7 +217,8 @@ impl OpenFile {
         let labels = asked.map_or(&[][..], |asked| &asked.group.labels[..]);
         let parameter = if described.law == "discrete Laplace" { "epsilon" } else { "sigma2" };
         let unit = insecure_seed.map_or_else(|| "unit".to_string(), |seed| format!("unit (insecure seed {seed})"));
-        let cells = [unit.as_str(), parameter].into_iter().chain(labels.iter().map(String::as_str)).map(quoted);
+        let cells =
+            [unit.as_str(), "geoid", parameter].into_iter().chain(labels.iter().map(String::as_str)).map(quoted);
         let header = cells.collect::<Vec<_>>().join(",") + "\n";
         output.put(header.as_bytes())?;
         Ok(output)
@@ -220,27 +255,29 @@ pub fn read(
             return Err(Error::DataFile { file: path.display().to_string(), line: 0, column: 0, why });
         }
         let mut table = CsvTable::open(&folder.join(&described.file))?;
+        let at_parameter = if table.find(&["geoid"]) == Some(1) { 2 } else { 1 };
         let (mut values, mut rows) = (vec![0; described.counts], 0);
         let mut last: (String, rug::Rational) = Default::default();
         while table.next()? {
-            if table.width() != described.counts + 2 {
+            if table.width() != at_parameter + 1 + described.counts {
                 return Err(table.refuse(0, &format!("a unit, its noise and {} counts are expected", described.counts)));
             }
             let unit = table.whole(0, u64::from(u32::MAX))? as usize;
-            let parameter = table.shown(1);
+            let parameter = table.shown(at_parameter);
             if last.0 != parameter {
-                let number = String::from_utf8_lossy(table.cell(1));
-                let number = rational::parse(&number).map_err(|why| table.refuse(2, &why.to_string()))?;
+                let refuse = |why: &str| table.refuse(at_parameter + 1, why);
+                let number = String::from_utf8_lossy(table.cell(at_parameter));
+                let number = rational::parse(&number).map_err(|why| refuse(&why.to_string()))?;
                 if number <= 0 {
-                    return Err(table.refuse(2, "the parameter of the noise must be above 0"));
+                    return Err(refuse("the parameter of the noise must be above 0"));
                 }
                 last = (parameter, number);
             }
-            for (at, value) in values.iter_mut().enumerate() {
-                let text = std::str::from_utf8(table.cell(at + 2)).ok();
+            for (at, value) in (at_parameter + 1..).zip(values.iter_mut()) {
+                let text = std::str::from_utf8(table.cell(at)).ok();
                 *value = text
                     .and_then(|text| text.parse().ok())
-                    .ok_or_else(|| table.refuse(at + 3, &format!("{:?} is no count", table.shown(at + 2))))?;
+                    .ok_or_else(|| table.refuse(at + 1, &format!("{:?} is no count", table.shown(at))))?;
             }
             row(described, unit, &last.1, &values)?;
             rows += 1;

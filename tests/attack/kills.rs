@@ -37,11 +37,13 @@ fn bench() -> &'static Bench {
     BENCH.get_or_init(Bench::new)
 }
 
-/// The program, with the folder for its output put in the place of OUT.
+/// The name of all output: files say by which command line they were written.
+const OUT: &str = "out";
+
+/// The program in the folder for its output.
 fn assay(words: &[String], out: &Path) -> Command {
     let mut command = Command::new(harness::program());
-    let put = |word: &String| if word == "OUT" { out.display().to_string() } else { word.clone() };
-    command.env_remove("ASSAY_FACTS").args(words.iter().map(put)).stdin(Stdio::null());
+    command.env_remove("ASSAY_FACTS").args(words).current_dir(out.parent().expect("a folder")).stdin(Stdio::null());
     command
 }
 
@@ -88,44 +90,45 @@ impl Bench {
             "--discrete-gaussian",
             "5",
             "--out",
-            "OUT",
+            OUT,
             "--insecure-seed",
             "7",
         ];
-        let spine = ["spine", "--blocks", &name("blocks.csv"), "--plan", &name("plan.toml"), "--out", "OUT"];
+        let spine = ["spine", "--blocks", &name("blocks.csv"), "--plan", &name("plan.toml"), "--out", OUT];
         let measure = [
             "measure",
             "--spine",
-            &name("spine"),
+            &name("spine/out"),
             "--counts",
             &name("counts.csv"),
             "--release",
             "pl94-units-us",
             "--out",
-            "OUT",
+            OUT,
             "--insecure-seed",
             "7",
         ];
         let estimate = [
             "estimate",
             "--spine",
-            &name("spine"),
+            &name("spine/out"),
             "--measurements",
-            &name("measure"),
+            &name("measure/out"),
             "--release",
             "pl94-units-us",
             "--out",
-            "OUT",
+            OUT,
         ];
         let jobs: [(&'static str, &[&str], bool); 4] = [
-            ("noise", &noise, true),
+            ("noise", &noise, false),
             ("spine", &spine, true),
             ("measure", &measure, false),
             ("estimate", &estimate, false),
         ];
         let jobs = jobs.map(|(job, words, replaces)| {
             let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
-            let out = at(job);
+            fs::create_dir(at(job)).expect("made");
+            let out = at(job).join(OUT);
             let start = Instant::now();
             let output = assay(&words, &out).output().expect("the program starts");
             assert!(output.status.success(), "{job}: {}", String::from_utf8_lossy(&output.stderr));
@@ -146,7 +149,7 @@ const OLD: &[u8] = b"of another spine";
 impl Job {
     /// A fresh place for the output; where there is a marker, one of an older output stands in it.
     fn place(&self, folder: &Path) -> PathBuf {
-        let out = folder.join("out");
+        let out = folder.join(OUT);
         if let Some(marker) = self.marker {
             fs::create_dir(&out).expect("made");
             fs::write(out.join(marker), OLD).expect("written");
@@ -190,7 +193,7 @@ fn whole_or_nothing(record: &mut Record, kind: &'static str, job: &Job, out: &Pa
     let folder = out.parent().expect("a folder");
     for entry in fs::read_dir(folder).expect("a readable folder") {
         let name = entry.expect("a readable entry").file_name().to_string_lossy().into_owned();
-        let own = Some(name.as_str()) == out.file_name().and_then(|name| name.to_str());
+        let own = name == OUT || name == format!("{OUT}.provenance.json");
         record.check(kind, own || (parts && is_part(&name)), &|| format!("{what}: left {name}"));
     }
     if job.marker.is_some() && !there {

@@ -10,7 +10,10 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::super::{output::enclosure, subject::Resolved};
+use super::super::{
+    output::{enclosure, percent_above},
+    subject::Resolved,
+};
 
 /// An accountant's answer; `None` if it is infinite.
 pub(super) struct Row {
@@ -31,13 +34,15 @@ impl Accountants {
         let total = &subject.total;
         let row = |name, epsilon, is_bound, note: &str| Row { name, epsilon, is_bound, note: note.to_string() };
         let exact = subject.whole.epsilon(delta, digits)?;
+        // These bounds may be below 0 at a large delta, where they say no more than that epsilon is 0.
+        let least_zero = |epsilon: Enclosure| epsilon.clamp(0.0, f64::INFINITY);
         let renyi = conversions::renyi_epsilon(total, delta)?;
         let optimal = conversions::zcdp_epsilon_optimal(total.rho(), delta)?;
         let order = |order: f64| format!("best order alpha = {order:.4}");
         let rows = vec![
             row("exact", Some(exact.value.clone()), true, "the privacy profile itself"),
-            row("RDP", Some(renyi.epsilon), true, &order(renyi.order)),
-            row("zCDP (optimal order)", Some(optimal.epsilon), true, &order(optimal.order)),
+            row("RDP", Some(least_zero(renyi.epsilon)), true, &order(renyi.order)),
+            row("zCDP (optimal order)", Some(least_zero(optimal.epsilon)), true, &order(optimal.order)),
             row(
                 "zCDP (Bun-Steinke)",
                 Some(conversions::zcdp_epsilon(total.rho(), delta, digits)),
@@ -68,10 +73,8 @@ impl Accountants {
     /// The lines of the table.
     pub fn cells(&self) -> Vec<Vec<String>> {
         let cells = |row: &Row| {
-            let over = row.epsilon.as_ref().map_or_else(String::new, |epsilon| {
-                let percent = 100.0 * (epsilon.approximate() / self.exact.value.approximate() - 1.0);
-                format!("{percent:+.2} %")
-            });
+            let above = |epsilon: &Enclosure| percent_above(epsilon, &self.exact.value);
+            let over = row.epsilon.as_ref().map_or_else(String::new, above);
             vec![
                 row.name.to_string(),
                 row.shown(),

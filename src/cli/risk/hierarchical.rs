@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(long, value_name = "X1,X2,Y1", allow_hyphen_values = true)]
     truth: Option<String>,
     /// What the adversary believes of X2, given that it is at least X1: uniform, upto:K or point:K
-    #[arg(long, value_name = "PRIOR", default_value = "uniform")]
+    #[arg(long, value_name = "PRIOR", default_value = UNIFORM)]
     prior_x2: String,
     /// The count of the target's group without the target
     #[arg(long, value_name = "M", default_value = "0", allow_hyphen_values = true)]
@@ -58,6 +58,9 @@ pub struct Args {
     csv: bool,
 }
 
+/// The belief of who is not told of another.
+const UNIFORM: &str = "uniform";
+
 pub fn run(args: &Args) -> Result<Exit> {
     let prior = prior(&args.prior)?;
     let rhos = numbers("--rho", &args.rho)?;
@@ -68,7 +71,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         bail!("--rho: {} is the rho of one level: give those of two or more, as in 0.099,0.246", args.rho);
     }
     let mut attack = Hierarchy::new(prior.clone(), rhos.clone(), others.clone(), upper(&args.prior_x2)?)
-        .context("--rho, --others, --prior-x2")?
+        .context(if args.prior_x2 == UNIFORM { "--rho, --others" } else { "--rho, --others, --prior-x2" })?
         .with_known(count("--known", &args.known)?)
         .context("--known")?;
     if args.one_gaussian {
@@ -103,7 +106,7 @@ pub fn run(args: &Args) -> Result<Exit> {
 fn upper(text: &str) -> Result<Upper> {
     let wrong = || format!("--prior-x2 {text:?}: expected uniform, upto:K or point:K with a count K");
     match text.split_once(':') {
-        None if text == "uniform" => Ok(Upper::Uniform),
+        None if text == UNIFORM => Ok(Upper::Uniform),
         Some(("upto", most)) => Ok(Upper::UpTo(count("--prior-x2", most).with_context(wrong)?)),
         Some(("point", point)) => Ok(Upper::Point(count("--prior-x2", point).with_context(wrong)?)),
         _ => bail!(wrong()),

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
+    error::did_you_mean,
     numeric::{Enclosure, rational},
     release::Release,
     risk::single::Attack,
@@ -86,7 +87,8 @@ fn of_release(args: &Args, name: &str) -> Result<(Rational, Origin)> {
     let asked = args.query.as_deref().unwrap_or_default();
     let Some(query) = level.queries.iter().find(|query| query.name == asked) else {
         let known: Vec<&str> = level.queries.iter().map(|query| query.name.as_str()).collect();
-        bail!("--query: the level {} has no query {asked:?}: it has {}", level.name, known.join(", "));
+        let near = did_you_mean(asked, known.iter().copied());
+        bail!("--query: the level {} has no query {asked:?}{near}: it has {}", level.name, known.join(", "));
     };
     let title = format!("{}: {}, {}", release.name, level.name, query.name);
     let sigma2 = query.sigma2().context("--query")?;

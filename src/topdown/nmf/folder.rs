@@ -11,6 +11,9 @@ use crate::{
     files::file_error,
 };
 
+/// The file that says what was drawn, in products of `assay measure`.
+pub const MANIFEST: &str = "nmf.json";
+
 /// A product: the files of all its levels.
 #[derive(Clone, Debug)]
 pub struct NmfFolder {
@@ -75,6 +78,21 @@ impl NmfFolder {
             }
         }
         Ok(NmfFolder { path, levels: found })
+    }
+
+    /// The seed of the noise, where `assay measure` was given one and said so beside the files; none in the Bureau's products.
+    pub fn insecure_seed(&self) -> Result<Option<u64>> {
+        #[derive(serde::Deserialize)]
+        struct Seed {
+            insecure_seed: Option<u64>,
+        }
+        let path = self.path.join(MANIFEST);
+        let text = match fs::read_to_string(&path) {
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|why| file_error(&path, why))?,
+        };
+        let seed: Seed = serde_json::from_str(&text).map_err(|why| file_error(&path, why))?;
+        Ok(seed.insecure_seed)
     }
 
     /// The parts of states that any file names, in order.

@@ -91,6 +91,8 @@ pub struct Survey {
     states: BTreeMap<u32, Vec<String>>,
     shapes: Mutex<Shapes>,
     budgets: Budgets,
+    /// The seed of the noise, where whoever knows it can subtract it.
+    pub insecure_seed: Option<u64>,
 }
 
 /// A state after the pass upwards.
@@ -151,7 +153,20 @@ impl Survey {
         };
         let shapes = Mutex::new(Shapes::default());
         let budgets = Budgets::new(release)?;
-        Ok(Survey { folder, names, problem, answers, settings, root, uses_nation, states, shapes, budgets })
+        let insecure_seed = folder.insecure_seed()?;
+        Ok(Survey {
+            folder,
+            names,
+            problem,
+            answers,
+            settings,
+            root,
+            uses_nation,
+            states,
+            shapes,
+            budgets,
+            insecure_seed,
+        })
     }
 
     /// Whether the counts of the nation take part.

@@ -11,7 +11,7 @@ use parquet::{
     basic::Compression,
     data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type},
     file::{properties::WriterProperties, writer::SerializedFileWriter},
-    schema::parser::parse_message_type,
+    schema::{parser::parse_message_type, types::Type},
 };
 
 use super::{
@@ -60,10 +60,11 @@ fn write_text(
     see: &mut See,
 ) -> Result<u64> {
     let wrong = |why: std::io::Error| file_error(path, why);
+    let estimate = estimate_heading(survey);
     let heading = match (form, with_areas) {
-        (Form::Bureau, _) => "geocode|query|estimate|std_dev|query_description",
-        (_, true) => "area,query,cell,estimate,variance,std_dev,margin_95",
-        (_, false) => "level,geocode,geoid,query,cell,estimate,variance,std_dev,margin_95",
+        (Form::Bureau, _) => format!("geocode|query|{estimate}|std_dev|query_description"),
+        (_, true) => format!("area,query,cell,{estimate},variance,std_dev,margin_95"),
+        (_, false) => format!("level,geocode,geoid,query,cell,{estimate},variance,std_dev,margin_95"),
     };
     writeln!(out, "{heading}").map_err(wrong)?;
     let names: Vec<String> = survey.answers.names().iter().map(|name| quoted(name)).collect();
@@ -79,6 +80,13 @@ fn write_text(
     })?;
     Ok(rows)
 }
+
+/// The heading of the estimates, which says where their noise can be subtracted.
+fn estimate_heading(survey: &Survey) -> String {
+    survey.insecure_seed.map_or_else(|| ESTIMATE.to_string(), |seed| format!("{ESTIMATE} (insecure seed {seed})"))
+}
+
+const ESTIMATE: &str = "estimate";
 
 fn csv_rows(levels: &[String], names: &[String], subject: &Subject, answers: &[Answer]) -> String {
     use std::fmt::Write as _;
@@ -137,9 +145,10 @@ fn write_parquet(
     let subject = if with_areas { &["area"][..] } else { &["level", "geocode", "geoid"] };
     let texts: String =
         subject.iter().chain(&["query"]).map(|name| format!("required binary {name} (UTF8); ")).collect();
-    let numbers = ["estimate", "variance", "std_dev", "margin_95"].map(|name| format!("required double {name}; "));
+    let numbers = [ESTIMATE, "variance", "std_dev", "margin_95"].map(|name| format!("required double {name}; "));
     let message = format!("message estimates {{ {texts} required int32 cell; {} }}", numbers.concat());
-    let schema = Arc::new(parse_message_type(&message).map_err(wrong)?);
+    let schema = parse_message_type(&message).and_then(|schema| renamed(&schema, &estimate_heading(survey)));
+    let schema = Arc::new(schema.map_err(wrong)?);
     let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
     let mut writer = SerializedFileWriter::new(out, schema, properties).map_err(wrong)?;
     let names: Vec<ByteArray> = survey.answers.names().iter().map(|name| ByteArray::from(*name)).collect();
@@ -173,6 +182,19 @@ fn write_parquet(
     put_group(&mut writer, &group, count + 1).map_err(wrong)?;
     writer.close().map_err(wrong)?;
     Ok(rows)
+}
+
+/// The schema with another name of the estimates; the notation of schemas has no blanks in names.
+fn renamed(schema: &Type, estimate: &str) -> std::result::Result<Type, parquet::errors::ParquetError> {
+    let field = |field: &Arc<Type>| match field.name() == ESTIMATE {
+        true => Type::primitive_type_builder(estimate, field.get_physical_type())
+            .with_repetition(field.get_basic_info().repetition())
+            .build()
+            .map(Arc::new),
+        false => Ok(field.clone()),
+    };
+    let fields = schema.get_fields().iter().map(field).collect::<std::result::Result<Vec<_>, _>>()?;
+    Type::group_type_builder(schema.name()).with_fields(fields).build()
 }
 
 fn put_group<W: Write + Send>(
@@ -281,7 +303,11 @@ fn read_estimates(path: &Path, mut each: impl FnMut(String, (f64, f64)) -> bool)
     let mut table = CsvTable::open(&path)?;
     let of = table.column(&["geocode", "area"])?;
     let query = table.column(&["query"])?;
-    let (estimate, deviation) = (table.column(&["estimate"])?, table.column(&["std_dev"])?);
+    let estimate = match table.find_start("estimate (insecure seed ") {
+        Some(at) => at,
+        None => table.column(&[ESTIMATE])?,
+    };
+    let deviation = table.column(&["std_dev"])?;
     let (level, cell) = (table.find(&["level"]), table.find(&["cell"]));
     while table.next()? {
         let number = |at: usize| {

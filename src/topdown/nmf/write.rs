@@ -30,42 +30,39 @@ use crate::{
     topdown::{
         histograms::Histograms,
         measure::MeasurementPlan,
-        measurement_files::{self, Manifest},
+        measurement_files::{self, Manifest, Said},
     },
 };
 
-/// The file that says what was drawn.
-pub const MANIFEST: &str = "nmf.json";
+pub use super::folder::MANIFEST;
 /// So many counts make a row group, about.
 const GROUP: usize = 1 << 20;
 
-/// Draws all noisy counts of a release under zCDP and writes them as a product, into a folder that is empty or not there.
+/// Draws all noisy counts of a release under zCDP and writes them as a product, into a folder that is empty or not there. `progress`
+/// is told how many units are drawn, and of how many.
+#[allow(clippy::too_many_arguments)]
 pub fn write(
     plan: &MeasurementPlan,
     saved: &SavedSpine,
     release: &Release,
-    privacy: serde_json::Value,
+    said: Said,
     histograms: &Histograms,
     streams: &mut Streams,
     folder: &Path,
+    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Manifest> {
     if matches!(saved.privacy, Privacy::Pure { .. }) {
         return Err(saved.refuse_privacy("the layout of noisy measurement files is for Gaussian noise"));
     }
-    let mut manifest = Manifest {
-        written_by: format!("assay {}", env!("CARGO_PKG_VERSION")),
-        release: release.name.clone(),
-        privacy,
-        insecure_seed: streams.insecure_seed(),
-        files: measurement_files::described(plan, &saved.names),
-    };
+    let mut manifest = said.manifest(streams);
+    manifest.files = measurement_files::described(plan, &saved.names);
     for file in &mut manifest.files {
         file.file = format!("{}.parquet/DPQuery", file.level_name);
     }
     let codes = codes(saved)?;
     let product = Product { plan, release, names: &saved.names, tree: &saved.spine.tree, codes: &codes };
     files::fill_folder(folder, |folder| {
-        product.write(histograms, streams, folder)?;
+        product.write(histograms, streams, folder, progress)?;
         let path = folder.join(MANIFEST);
         let text = serde_json::to_string_pretty(&manifest).map_err(|why| file_error(&path, why))?;
         files::write_text(&path, &(text + "\n"))
@@ -141,8 +138,16 @@ struct Product<'a> {
 }
 
 impl Product<'_> {
-    fn write(&self, histograms: &Histograms, streams: &mut Streams, folder: &Path) -> Result<()> {
+    fn write(
+        &self,
+        histograms: &Histograms,
+        streams: &mut Streams,
+        folder: &Path,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<()> {
         let state = usize::from(self.codes[0][0].is_empty());
+        let all = (0..self.names.len()).map(|level| self.tree.units(level) as u64).sum();
+        let mut done = 0;
         for level in 0..self.names.len() {
             let place = folder.join(format!("{}.parquet", self.names[level]));
             let file = |kind: &str, part: Option<&str>| {
@@ -159,8 +164,10 @@ impl Product<'_> {
             }
             for (unit, part) in self.codes[state].iter().enumerate() {
                 let units = self.below(state, unit, level);
+                done += units.len() as u64;
                 self.queries(level, units.clone(), histograms, streams, || file("DPQuery", Some(part)))?;
                 self.constraints(level, units, histograms, &file("Constraint", Some(part))?)?;
+                progress(done, all);
             }
         }
         Ok(())

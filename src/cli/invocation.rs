@@ -1,0 +1,169 @@
+//! How this process was called: the form in which it is asked to answer, and the provenance of what it says.
+//!
+//! Everything is read from the command line of the process, each time anew: nothing is kept.
+
+use std::{env, ffi::OsString, path::Path};
+
+use anyhow::{Context, Result};
+use clap::{ArgMatches, Command};
+use dp_assay::{
+    provenance::{Content, Input, Provenance, sha256, sha256_of_text},
+    release::bundled_text,
+};
+
+use super::help;
+
+/// What is said of the content of an input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It is hashed.
+    Public,
+    /// It is named only.
+    Confidential,
+    /// It is named only: hashing it would read it twice.
+    Large,
+}
+
+/// The arguments that name inputs, by their ids.
+const INPUTS: &[(&str, Kind)] = &[
+    ("areas", Kind::Public),
+    ("blocks", Kind::Public),
+    ("config", Kind::Public),
+    ("counts", Kind::Confidential),
+    ("first", Kind::Public),
+    ("folder", Kind::Large),
+    ("geography", Kind::Public),
+    ("households", Kind::Confidential),
+    ("input", Kind::Confidential),
+    ("ledger", Kind::Public),
+    ("measurements", Kind::Public),
+    ("nmf", Kind::Large),
+    ("persons", Kind::Confidential),
+    ("plan", Kind::Public),
+    ("release", Kind::Public),
+    ("second", Kind::Public),
+    ("spec", Kind::Public),
+    ("spine", Kind::Public),
+    ("state_totals", Kind::Public),
+    ("targets", Kind::Public),
+    ("totals", Kind::Public),
+    ("truth", Kind::Confidential),
+    ("verify_output", Kind::Public),
+];
+
+/// The words after the program, and what they mean.
+struct Invocation {
+    words: Vec<OsString>,
+    /// The whole command and its arguments; none where the words are no command line.
+    meant: Option<(Command, ArgMatches)>,
+}
+
+impl Invocation {
+    fn of_process() -> Invocation {
+        let words: Vec<OsString> = env::args_os().skip(1).collect();
+        let mut command = help::command();
+        let matches = command.try_get_matches_from_mut(std::iter::once(OsString::from("assay")).chain(words.clone()));
+        let meant = matches.ok().map(|matches| innermost(command, matches));
+        Invocation { words, meant }
+    }
+
+    fn provenance(&self) -> Result<Provenance> {
+        let words = self.words.iter().map(|word| word.to_string_lossy().into_owned());
+        let command_line = std::iter::once("assay".to_string()).chain(words).collect();
+        let Some((command, matches)) = &self.meant else {
+            return Ok(Provenance { command_line, digits: None, inputs: Vec::new() });
+        };
+        let digits = has(command, "digits").then(|| matches.get_one::<u32>("digits").copied()).flatten();
+        let mut inputs = Vec::new();
+        for (id, kind) in INPUTS.iter().filter(|(id, _)| has(command, id)) {
+            for name in matches.get_raw(id).into_iter().flatten() {
+                inputs.push(input(&name.to_string_lossy(), *kind)?);
+            }
+        }
+        Ok(Provenance { command_line, digits, inputs })
+    }
+}
+
+/// Where the answer of this process comes from, its inputs hashed as they are now.
+pub fn provenance() -> Result<Provenance> {
+    Invocation::of_process().provenance()
+}
+
+/// Whether numbers are to be written as strings.
+pub fn wants_strings() -> bool {
+    given(&["--json-strings"])
+}
+
+/// Whether the answer is to be JSON, and so an error, too: also where the command line is not understood.
+pub fn wants_json() -> bool {
+    let words: Vec<OsString> = env::args_os().skip(1).collect();
+    let format = |pair: &[OsString]| pair[0] == "--format" && pair[1] == "json";
+    given(&["--json", "--json-strings", "--format=json"]) || words.windows(2).any(format)
+}
+
+/// Whether one of these words is there, before `--`.
+fn given(asked: &[&str]) -> bool {
+    env::args_os().skip(1).take_while(|word| word != "--").any(|word| asked.iter().any(|known| word == *known))
+}
+
+fn has(command: &Command, id: &str) -> bool {
+    command.get_arguments().any(|argument| argument.get_id() == id)
+}
+
+/// The subcommand that runs, with its arguments.
+fn innermost(command: Command, matches: ArgMatches) -> (Command, ArgMatches) {
+    let Some((name, below)) = matches.subcommand() else { return (command, matches) };
+    match command.find_subcommand(name) {
+        Some(sub) => innermost(sub.clone(), below.clone()),
+        None => (command, matches),
+    }
+}
+
+fn input(name: &str, kind: Kind) -> Result<Input> {
+    let content = match (kind, bundled_text(name)) {
+        (Kind::Confidential, _) => Content::Confidential,
+        (Kind::Public, Some(text)) => Content::Sha256(sha256_of_text(text)),
+        (Kind::Public, None) if Path::new(name).exists() => {
+            Content::Sha256(sha256(Path::new(name)).context("the provenance of the answer")?)
+        }
+        _ => Content::NotHashed,
+    };
+    Ok(Input { name: name.to_string(), content })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueHint;
+
+    use super::*;
+
+    /// Arguments that name what is written, where work is kept, or folders of public data that are not read as a whole.
+    const OTHERS: &[&str] = &["out", "facts", "state", "svg"];
+
+    fn check(command: &Command) {
+        for argument in command.get_arguments() {
+            let id = argument.get_id().as_str();
+            let is_path = argument.get_value_hint() == ValueHint::AnyPath && argument.get_action().takes_values();
+            let is_known = INPUTS.iter().any(|(known, _)| *known == id) || OTHERS.contains(&id);
+            assert!(!is_path || is_known, "{} --{id}: is it an input, and confidential?", command.get_name());
+        }
+        command.get_subcommands().for_each(check);
+    }
+
+    #[test]
+    fn every_argument_that_names_a_file_is_an_input_or_an_output() {
+        check(&help::command());
+        assert!(INPUTS.windows(2).all(|pair| pair[0].0 < pair[1].0), "sorted, each once");
+    }
+
+    #[test]
+    fn bundled_inputs_are_hashed_as_they_stand_in_the_data() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let file = root.join("data/releases/su-su-wang-2025.toml").display().to_string();
+        let hashed = |name: &str| input(name, Kind::Public).unwrap().content;
+        assert_eq!(hashed("su-su-wang-2025"), hashed(&file));
+        assert!(matches!(hashed("su-su-wang-2025"), Content::Sha256(_)));
+        assert_eq!(hashed("nosuch"), Content::NotHashed);
+        assert_eq!(input(&file, Kind::Confidential).unwrap().content, Content::Confidential);
+    }
+}

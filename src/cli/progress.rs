@@ -1,0 +1,118 @@
+//! How far the work is, on standard error: from the third second on, and only where that is a terminal.
+//!
+//! The terminal is one for the whole process, as standard error is, so its line is a static, too. Everything that is printed ends it
+//! first.
+
+use std::{
+    io::IsTerminal,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Work that takes no longer shows nothing.
+const PATIENCE: Duration = Duration::from_secs(2);
+const TICK: Duration = Duration::from_millis(200);
+
+/// The line, and the work on which it stands.
+static LINE: Mutex<Option<Line>> = Mutex::new(None);
+/// How often the work was begun: a thread that waited for an earlier one shows nothing.
+static BEGUN: AtomicU64 = AtomicU64::new(0);
+
+struct Line {
+    bar: ProgressBar,
+    is_shown: bool,
+    /// Whether the end is known, by which it is drawn.
+    is_bar: bool,
+}
+
+/// Begins a line; after two seconds it is shown.
+pub fn begin(message: &str) {
+    if !std::io::stderr().is_terminal() {
+        return;
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    bar.set_style(style(false));
+    bar.set_message(message.to_string());
+    set(Some(Line { bar, is_shown: false, is_bar: false }));
+    let own = BEGUN.fetch_add(1, Ordering::SeqCst) + 1;
+    thread::spawn(move || {
+        thread::sleep(PATIENCE);
+        with(|line| {
+            if BEGUN.load(Ordering::SeqCst) == own {
+                line.is_shown = true;
+                line.bar.set_draw_target(ProgressDrawTarget::stderr());
+                line.bar.enable_steady_tick(TICK);
+            }
+        });
+    });
+}
+
+/// Says that `done` of `of` steps are done; without an end the line only counts the seconds.
+pub fn at(done: u64, of: u64) {
+    with(|line| {
+        if (of > 0) != line.is_bar {
+            line.is_bar = of > 0;
+            line.bar.set_style(style(line.is_bar));
+        }
+        line.bar.set_length(of);
+        line.bar.set_position(done.min(of));
+    });
+}
+
+/// Names the part of the work that begins.
+pub fn stage(message: &str) {
+    with(|line| line.bar.set_message(message.to_string()));
+    at(0, 0);
+}
+
+/// Takes the line away, for what is printed next. Whether there was one that was shown.
+pub fn end() {
+    let line = LINE.lock().ok().and_then(|mut line| line.take());
+    if let Some(line) = line.filter(|line| line.is_shown) {
+        line.bar.finish_and_clear();
+    }
+}
+
+/// Counts steps that are done in any order, by several threads.
+pub struct Steps {
+    of: u64,
+    done: AtomicU64,
+}
+
+impl Steps {
+    /// So many steps, none of them done.
+    pub fn new(of: u64) -> Steps {
+        Steps { of, done: AtomicU64::new(0) }
+    }
+
+    /// One more is done.
+    pub fn step(&self) {
+        at(self.done.fetch_add(1, Ordering::Relaxed) + 1, self.of);
+    }
+}
+
+fn style(is_bar: bool) -> ProgressStyle {
+    let form = if is_bar { "{msg} {wide_bar} {percent:>3} %, {eta} left" } else { "{spinner} {msg} {elapsed}" };
+    ProgressStyle::with_template(form).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+fn set(new: Option<Line>) {
+    if let Ok(mut line) = LINE.lock() {
+        *line = new;
+    }
+}
+
+/// Does something with the line, if there is one.
+fn with(act: impl FnOnce(&mut Line)) {
+    if let Ok(mut line) = LINE.lock()
+        && let Some(line) = line.as_mut()
+    {
+        act(line);
+    }
+}

@@ -1,0 +1,162 @@
+//! Noise on columns of a table: a CSV or Parquet file, or a stream of CSV.
+
+use std::{
+    fs::{self, File},
+    io::{Read, Seek, SeekFrom, Write},
+    path::Path,
+};
+
+use super::{Sampler, Streams, column::CsvNoise, parquet_columns};
+use crate::{
+    error::{Error, Result},
+    files::{Over, check_new, file_error, write_over},
+};
+
+/// Where a table with true counts comes from.
+pub enum TableSource<'a> {
+    /// A file: Parquet if its name ends so, else CSV.
+    File(&'a Path),
+    /// CSV from elsewhere, with a name for messages.
+    Stream(&'a mut dyn Read, &'a Path),
+}
+
+/// Where the table with noise goes: whole, or not at all.
+pub enum TableSink<'a> {
+    /// A file that is not there yet: to draw again is to spend again.
+    New(&'a Path),
+    /// A file, in place of one that may be there.
+    Replace(&'a Path),
+    /// Elsewhere, with a name for messages; nothing is written before all rows have their noise.
+    Stream(&'a mut dyn Write, &'a Path),
+}
+
+impl TableSink<'_> {
+    /// Refuses what could not be written, before any noise is drawn.
+    fn check(&self, source: &TableSource) -> Result<()> {
+        let (TableSink::New(path) | TableSink::Replace(path)) = self else { return Ok(()) };
+        if let TableSource::File(input) = source
+            && let (Ok(from), Ok(to)) = (fs::canonicalize(input), fs::canonicalize(path))
+            && from == to
+        {
+            return Err(file_error(path, "is the input itself, which is not overwritten: give another output"));
+        }
+        match self {
+            TableSink::New(path) => check_new(path),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes as [`TableSink`] says.
+    fn write(self, write: impl FnOnce(&mut (dyn Write + Send), &Path) -> Result<u64>) -> Result<u64> {
+        match self {
+            TableSink::New(path) => write_over(path, Over::Refuse, |out| write(out, path)),
+            TableSink::Replace(path) => write_over(path, Over::Replace, |out| write(out, path)),
+            TableSink::Stream(stream, name) => {
+                let wrong = |why: std::io::Error| file_error(name, why);
+                let mut held = tempfile::tempfile().map_err(wrong)?;
+                let mut buffered = std::io::BufWriter::with_capacity(1 << 20, &mut held);
+                let rows = write(&mut buffered, name)?;
+                buffered.flush().map_err(wrong)?;
+                drop(buffered);
+                held.seek(SeekFrom::Start(0)).map_err(wrong)?;
+                match std::io::copy(&mut held, stream).and_then(|_| stream.flush()) {
+                    // A reader that has seen enough is no error.
+                    Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => Err(wrong(why)),
+                    _ => Ok(rows),
+                }
+            }
+        }
+    }
+}
+
+impl Streams {
+    /// Adds independent noise to every count of some columns of a table with a header. Returns the number of rows. `progress` is
+    /// told how much is done, and of how much (0 where the end is not known).
+    ///
+    /// All else stays as it is: the other bytes of a CSV, the other columns of a Parquet file. Under an insecure seed the
+    /// columns' names say so. A cell that is no integer and a sum that the column cannot hold are errors that say where.
+    pub fn add_noise_to_columns(
+        &mut self,
+        sampler: &Sampler,
+        source: TableSource,
+        columns: &[String],
+        sink: TableSink,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<u64> {
+        check_columns(columns)?;
+        sink.check(&source)?;
+        let (input, name): (&mut dyn Read, &Path) = match source {
+            TableSource::File(path) if parquet_columns::is_parquet(path) => {
+                let table = parquet_columns::ParquetNoise::open(path, columns)?;
+                return sink.write(|out, name| table.run(self, sampler, out, name, progress));
+            }
+            TableSource::File(path) => (&mut File::open(path).map_err(|why| file_error(path, why))?, path),
+            TableSource::Stream(stream, name) => (stream, name),
+        };
+        let bytes = fs::metadata(name).map_or(0, |about| about.len());
+        let table = CsvNoise { name, columns, bytes };
+        sink.write(|out, name| {
+            let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(|why| file_error(name, why));
+            table.run(self, sampler, input, &mut put, progress)
+        })
+    }
+}
+
+fn check_columns(columns: &[String]) -> Result<()> {
+    let twice = columns.iter().enumerate().find(|(at, column)| columns[..*at].contains(column));
+    match twice {
+        Some((_, column)) => Err(Error::out_of_range("the columns", format!("{column:?} twice"), "each column once")),
+        None if columns.is_empty() => Err(Error::out_of_range("the columns", "none", "at least one")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    #[test]
+    fn a_table_is_written_once_and_its_columns_are_named_once() {
+        let sampler = Sampler::discrete_gaussian(parse("5").unwrap()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (input, output) = (folder.path().join("in.csv"), folder.path().join("out.csv"));
+        fs::write(&input, "x,count\n1,2\n").unwrap();
+        let mut streams = Streams::with_insecure_seed(1);
+        let mut add = |columns: &[&str], sink: TableSink| {
+            let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
+            streams.add_noise_to_columns(&sampler, TableSource::File(&input), &columns, sink, &mut |_, _| {})
+        };
+        let message = |outcome: Result<u64>| outcome.unwrap_err().to_string();
+        assert!(message(add(&["count"], TableSink::Replace(&input))).contains("input itself"));
+        assert!(message(add(&["count", "count"], TableSink::New(&output))).contains("twice"));
+        assert!(message(add(&[], TableSink::New(&output))).contains("none"));
+        assert!(!output.exists());
+        assert_eq!(add(&["count"], TableSink::New(&output)).unwrap(), 1);
+        let first = fs::read(&output).unwrap();
+        assert!(message(add(&["count"], TableSink::New(&output))).contains("is there already"));
+        assert_eq!(fs::read(&output).unwrap(), first);
+        add(&["x", "count"], TableSink::Replace(&output)).unwrap();
+        let text = fs::read_to_string(&output).unwrap();
+        assert!(text.starts_with("x (insecure seed 1),count (insecure seed 1)\n"), "{text}");
+    }
+
+    #[test]
+    fn a_stream_gets_all_rows_or_none() {
+        let sampler = Sampler::discrete_laplace(parse("100").unwrap()).unwrap();
+        let columns = ["count".to_string()];
+        let run = |text: &str| {
+            let mut out = Vec::new();
+            let source = &mut text.as_bytes();
+            let (source, sink) =
+                (TableSource::Stream(source, Path::new("in")), TableSink::Stream(&mut out, Path::new("out")));
+            let mut streams = Streams::from_system().unwrap();
+            let rows = streams.add_noise_to_columns(&sampler, source, &columns, sink, &mut |_, _| {});
+            (rows, out)
+        };
+        let (rows, out) = run("count\n3\n4\n");
+        assert_eq!((rows.unwrap(), &out[..]), (2, &b"count\n3\n4\n"[..]));
+        let (rows, out) = run("count\n3\nx\n");
+        assert!(rows.unwrap_err().to_string().contains("line 3") && out.is_empty());
+    }
+}

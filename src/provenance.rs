@@ -1,0 +1,186 @@
+//! Where an answer or a file comes from: the program with its version and commit, the command line, the digits that were asked
+//! for, and the inputs with their SHA-256.
+//!
+//! A confidential input is named and not hashed. A hash of true counts would be published beside their noisy values, and who guesses
+//! the counts could prove the guess: no noise protects against that.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::Path,
+};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    error::Result,
+    files::{file_error, write_text},
+};
+
+/// The version of this library and program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The commit it was built from, `-modified` after it where the sources differ; `unknown` in development builds and in builds from
+/// an archive.
+pub const COMMIT: &str = env!("ASSAY_COMMIT");
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Its name, as it was given: a path, or the name of something bundled.
+    pub name: String,
+    /// What is known of its content.
+    pub content: Content,
+}
+
+/// What is said of an input's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Its SHA-256, in 64 hexadecimal digits.
+    Sha256(String),
+    /// Nothing: it is confidential.
+    Confidential,
+    /// Nothing: it is a stream, or too large a folder to be read twice.
+    NotHashed,
+}
+
+/// Where an answer comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provenance {
+    /// The words of the command line, the program first.
+    pub command_line: Vec<String>,
+    /// The relative width that was asked for, 10^-digits; none where nothing is certified to a width.
+    pub digits: Option<u32>,
+    /// The inputs.
+    pub inputs: Vec<Input>,
+}
+
+impl Provenance {
+    /// One JSON object.
+    pub fn to_json(&self) -> Value {
+        let inputs = self.inputs.iter().map(|input| match &input.content {
+            Content::Sha256(sha256) => json!({ "name": input.name, "sha256": sha256 }),
+            Content::Confidential => json!({ "name": input.name, "sha256": null, "confidential": true }),
+            Content::NotHashed => json!({ "name": input.name, "sha256": null }),
+        });
+        json!({
+            "program": "assay",
+            "version": VERSION,
+            "commit": COMMIT,
+            "command_line": self.command_line,
+            "digits": self.digits,
+            "inputs": inputs.collect::<Value>(),
+        })
+    }
+
+    /// The same as the text of a file.
+    pub fn to_text(&self) -> String {
+        format!("{:#}\n", self.to_json())
+    }
+
+    /// Writes it into a folder, as `provenance.json`.
+    pub fn write_into(&self, folder: &Path) -> Result<()> {
+        write_text(&folder.join("provenance.json"), &self.to_text())
+    }
+
+    /// Writes it beside a file, as `FILE.provenance.json`.
+    pub fn write_beside(&self, file: &Path) -> Result<()> {
+        let mut name = file.as_os_str().to_owned();
+        name.push(".provenance.json");
+        write_text(Path::new(&name), &self.to_text())
+    }
+}
+
+/// The SHA-256 of a file; of a folder that of a list with a line for each file in it, by name: its own SHA-256, two blanks, and its
+/// path in the folder. That is what `sha256sum` prints of them.
+pub fn sha256(path: &Path) -> Result<String> {
+    if !path.is_dir() {
+        return sha256_of_file(path);
+    }
+    let mut files = Vec::new();
+    list(path, "", &mut files)?;
+    files.sort();
+    let mut hasher = Sha256::new();
+    for name in files {
+        hasher.update(format!("{}  {name}\n", sha256_of_file(&path.join(&name))?));
+    }
+    Ok(hex(&hasher.finalize()))
+}
+
+/// The SHA-256 of a text.
+pub fn sha256_of_text(text: &str) -> String {
+    hex(&Sha256::digest(text))
+}
+
+/// The files below a folder, by their paths from it.
+fn list(folder: &Path, prefix: &str, files: &mut Vec<String>) -> Result<()> {
+    let wrong = |why: io::Error| file_error(folder, why);
+    for entry in fs::read_dir(folder).map_err(wrong)? {
+        let entry = entry.map_err(wrong)?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            list(&entry.path(), &format!("{name}/"), files)?;
+        } else {
+            files.push(name);
+        }
+    }
+    Ok(())
+}
+
+fn sha256_of_file(path: &Path) -> Result<String> {
+    let wrong = |why: io::Error| file_error(path, why);
+    let mut file = File::open(path).map_err(wrong)?;
+    let mut hasher = Sha256::new();
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        let read = file.read(&mut piece).map_err(wrong)?;
+        if read == 0 {
+            return Ok(hex(&hasher.finalize()));
+        }
+        hasher.update(&piece[..read]);
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_the_standard() {
+        // FIPS 180-4, the examples "abc" and the empty message.
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256_of_text("abc"), abc);
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("b")).unwrap();
+        fs::write(folder.path().join("b/two"), "").unwrap();
+        fs::write(folder.path().join("one"), "abc").unwrap();
+        assert_eq!(sha256(&folder.path().join("one")).unwrap(), abc);
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        let listed = sha256_of_text(&format!("{empty}  b/two\n{abc}  one\n"));
+        assert_eq!(sha256(folder.path()).unwrap(), listed);
+        assert!(sha256(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn a_confidential_input_is_named_and_not_hashed() {
+        let input = |name: &str, content| Input { name: name.to_string(), content };
+        let sha256 = "0".repeat(64);
+        let provenance = Provenance {
+            command_line: ["assay", "noise", "counts.csv"].map(String::from).to_vec(),
+            digits: None,
+            inputs: vec![input("counts.csv", Content::Confidential), input("r", Content::Sha256(sha256.clone()))],
+        };
+        let json = provenance.to_json();
+        assert_eq!(json["inputs"][0], json!({ "name": "counts.csv", "sha256": null, "confidential": true }));
+        assert_eq!(json["inputs"][1]["sha256"], json!(sha256));
+        assert_eq!((&json["version"], &json["digits"]), (&json!(VERSION), &Value::Null));
+        let folder = tempfile::tempdir().unwrap();
+        provenance.write_beside(&folder.path().join("noisy.csv")).unwrap();
+        let text = fs::read_to_string(folder.path().join("noisy.csv.provenance.json")).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), json);
+    }
+}
