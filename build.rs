@@ -34,7 +34,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The commit of the sources in a folder.
-fn commit(root: &Path) -> Option<String> {
+pub(crate) fn commit(root: &Path) -> Option<String> {
     from_git(root).or_else(|| from_package(root))
 }
 

@@ -23,8 +23,15 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 pub fn remove_unfinished() -> impl Sized {
     let held = unfinished();
     for path in held.iter() {
-        // What cannot be removed stays, under a name that says that it is no result.
-        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        if !path.is_dir() {
+            // What cannot be removed stays, under a name that says that it is no result.
+            let _ = fs::remove_file(path);
+            continue;
+        }
+        // Under another name, so that whoever is at work in the folder finds no place for more files.
+        let mut gone = path.as_os_str().to_owned();
+        gone.push(".gone.part");
+        let _ = fs::rename(path, &gone).and_then(|()| fs::remove_dir_all(&gone));
     }
     held
 }

@@ -53,6 +53,8 @@ pub struct Provenance {
     pub digits: Option<u32>,
     /// The inputs.
     pub inputs: Vec<Input>,
+    /// The seed of the noise, where whoever knows it can subtract it.
+    pub insecure_seed: Option<u64>,
 }
 
 impl Provenance {
@@ -63,14 +65,18 @@ impl Provenance {
             Content::Confidential => json!({ "name": input.name, "sha256": null, "confidential": true }),
             Content::NotHashed => json!({ "name": input.name, "sha256": null }),
         });
-        json!({
+        let mut object = json!({
             "program": "assay",
             "version": VERSION,
             "commit": COMMIT,
             "command_line": self.command_line,
             "digits": self.digits,
             "inputs": inputs.collect::<Value>(),
-        })
+        });
+        if let Some(seed) = self.insecure_seed {
+            object["insecure_seed"] = json!(seed);
+        }
+        object
     }
 
     /// The same as the text of a file.
@@ -173,11 +179,13 @@ mod tests {
             command_line: ["assay", "noise", "counts.csv"].map(String::from).to_vec(),
             digits: None,
             inputs: vec![input("counts.csv", Content::Confidential), input("r", Content::Sha256(sha256.clone()))],
+            insecure_seed: Some(3),
         };
         let json = provenance.to_json();
         assert_eq!(json["inputs"][0], json!({ "name": "counts.csv", "sha256": null, "confidential": true }));
         assert_eq!(json["inputs"][1]["sha256"], json!(sha256));
         assert_eq!((&json["version"], &json["digits"]), (&json!(VERSION), &Value::Null));
+        assert_eq!(json["insecure_seed"], 3);
         let folder = tempfile::tempdir().unwrap();
         provenance.write_beside(&folder.path().join("noisy.csv")).unwrap();
         let text = fs::read_to_string(folder.path().join("noisy.csv.provenance.json")).unwrap();

@@ -201,7 +201,9 @@ fn help_is_as_wide_as_the_terminal() {
         for command in ["--help", "tabulate --help", "help estimate"] {
             let Some(shown) = in_terminal(columns, &format!("{ASSAY} {command}")) else { return };
             let plain = without_styles(&shown);
-            let widest = plain.lines().map(|line| line.trim_end().chars().count()).max().expect("lines");
+            // The parser of command lines does not break the line of usage.
+            let lines = plain.lines().filter(|line| !line.starts_with("Usage:"));
+            let widest = lines.map(|line| line.trim_end().chars().count()).max().expect("lines");
             assert!(widest <= columns.min(110) as usize, "{command} at {columns}: {widest}\n{plain}");
             assert!(plain.contains("Options:") && widest > 45, "{plain}");
         }
@@ -323,11 +325,177 @@ fn ctrl_c_removes_the_folder_of_measurements() {
     fs::write(at("counts.csv"), counts).expect("written");
     fs::write(at("plan.toml"), "settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\n").expect("written");
     text(&["spine", "--blocks", &at("blocks.csv"), "--plan", &at("plan.toml"), "--out", &at("spine")]);
-    let release = ["--release", "pl94-units-us", "--out", &at("noisy")];
-    let args = [&["measure", "--spine", &at("spine"), "--counts", &at("counts.csv")], &release[..]].concat();
+    let inputs = ["measure", "--spine", &at("spine"), "--counts", &at("counts.csv"), "--release", "pl94-units-us"];
+    let out = at("noisy");
+    let args = [&inputs[..], &["--out", &out]].concat();
     let (code, names) = interrupted("-INT", &args, folder.path());
     assert_eq!(
         (code, names),
         (Some(130), ["blocks.csv", "counts.csv", "plan.toml", "spine"].map(String::from).to_vec())
     );
+}
+
+/// A small spine with counts, in a folder: the arguments that measure it.
+fn small_spine(folder: &Path, plan: &str) {
+    let blocks = "block,place\n440010301001000,1\n440010301001001,2\n440010302001000,1\n440030101001000,\n";
+    fs::write(folder.join("blocks.csv"), blocks).expect("written");
+    fs::write(folder.join("counts.csv"), "block,h1,count\n440010301001000,occupied,31\n440030101001000,vacant,5\n")
+        .expect("written");
+    fs::write(folder.join("plan.toml"), plan).expect("written");
+}
+
+fn in_folder(folder: &Path, args: &[&str]) -> String {
+    let output = assay(args).current_dir(folder).assert().success().get_output().stdout.clone();
+    String::from_utf8(output).expect("UTF-8")
+}
+
+#[test]
+fn files_of_spines_have_geoids_margins_and_provenance() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    small_spine(at, "settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\n");
+    let run = |args: &[&str]| in_folder(at, args);
+    let object: Value =
+        serde_json::from_str(&run(&["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "s", "--json"]))
+            .expect("JSON");
+    assert_eq!(object["margin_unit"], "counts");
+    let (variance, rho) = (&object["levels"][0]["variance"]["upper"], 0.074_943_664_622_423_9);
+    let margin = 1.959_963_984_540_054 * (variance.to_string().parse::<f64>().expect("a number") / rho).sqrt();
+    assert!((object["levels"][0]["margin_95_approx"].as_f64().expect("a number") - margin).abs() < 1e-6);
+    let read = |name: &str| fs::read_to_string(at.join(name)).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let units = read("s/units.csv");
+    for row in ["US,0,,0,", "State,0,44,0,", "County,0,44001,", "County,1,44003,", "Tract,0,44001030100,"] {
+        assert!(units.contains(&format!("\n{row}")), "{row}: {units}");
+    }
+    assert!(read("s/entities.csv").contains("\narea,44:1,441,2,"), "{}", read("s/entities.csv"));
+    let said: Value = serde_json::from_str(&read("s/provenance.json")).expect("JSON");
+    let names: Vec<&Value> = said["inputs"].as_array().expect("inputs").iter().map(|input| &input["name"]).collect();
+    assert_eq!(names, ["blocks.csv", "plan.toml", "pl94-units-us"]);
+    assert_eq!(said["inputs"][0]["sha256"], sha256(&at.join("blocks.csv")));
+
+    let measure =
+        ["measure", "--spine", "s", "--counts", "counts.csv", "--release", "pl94-units-us", "--insecure-seed", "4"];
+    run(&[&measure[..], &["--out", "m"]].concat());
+    let said: Value = serde_json::from_str(&read("m/measurements.json")).expect("JSON");
+    let inputs = said["provenance"]["inputs"].as_array().expect("inputs");
+    // The true counts are named and not hashed.
+    let counts = inputs.iter().find(|input| input["name"] == "counts.csv").expect("named");
+    assert_eq!((&counts["sha256"], &counts["confidential"]), (&Value::Null, &true.into()));
+    let spine = inputs.iter().find(|input| input["name"] == "s").expect("named");
+    assert_eq!(spine["sha256"], sha256(&at.join("s")));
+    assert_eq!(said["provenance"]["insecure_seed"], 4);
+    let county = read("m/2-county/0-detailed.csv");
+    assert!(county.starts_with("unit (insecure seed 4),geoid,sigma2,") && county.contains("\n1,44003,"), "{county}");
+
+    // What was measured without GEOIDs, by an earlier version, is still read.
+    let estimate = |from: &str, out: &str| {
+        let spine = ["estimate", "--spine", "s", "--measurements", from, "--release", "pl94-units-us"];
+        let object = run(&[&spine[..], &["--out", out, "--json"]].concat());
+        let object: Value = serde_json::from_str(&object).expect("JSON");
+        assert_eq!(object["insecure_seed"], 4);
+        assert!(object["levels"][0]["margin_95_approx"].as_f64().is_some_and(|margin| margin > 1.0));
+        read(&format!("{out}/totals.csv"))
+    };
+    let totals = estimate("m", "e");
+    let heading = "level,unit (insecure seed 4),geoid,estimate_approx,variance_upper,margin_95_approx,count\n";
+    assert!(totals.starts_with(heading) && totals.contains("\nCounty,1,44003,"), "{totals}");
+    let said: Value = serde_json::from_str(&read("e/provenance.json")).expect("JSON");
+    assert_eq!(said["insecure_seed"], 4);
+    for file in said_files(&read("m/measurements.json")) {
+        let path = at.join("m").join(file);
+        let without: Vec<String> = (fs::read_to_string(&path).expect("a file").lines())
+            .map(|line| {
+                let cells: Vec<&str> = line.split(',').collect();
+                [&cells[..1], &cells[2..]].concat().join(",") + "\n"
+            })
+            .collect();
+        fs::write(&path, without.concat()).expect("written");
+    }
+    assert_eq!(estimate("m", "old"), totals);
+}
+
+fn said_files(manifest: &str) -> Vec<String> {
+    let manifest: Value = serde_json::from_str(manifest).expect("JSON");
+    let files = manifest["files"].as_array().expect("files").iter();
+    files.map(|file| file["file"].as_str().expect("a name").to_string()).collect()
+}
+
+#[test]
+fn a_plan_that_names_what_is_not_used_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let entities = "\n[[entities]]\nkind = \"gq\"\nfile = \"gq.csv\"\ncolumn = \"gq\"\n";
+    small_spine(folder.path(), &format!("settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\n{entities}"));
+    fs::write(folder.path().join("gq.csv"), "block,gq\n440010301001000,1\n").expect("written");
+    let spine = ["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "s"];
+    let shown = in_folder(folder.path(), &spine);
+    assert!(shown.contains("names entities that its settings do not use: gq"), "{shown}");
+    let object: Value =
+        serde_json::from_str(&in_folder(folder.path(), &[&spine[..], &["--json"]].concat())).expect("JSON");
+    assert_eq!(object["unused_entities"], serde_json::json!(["gq"]));
+    // The settings for persons do use them.
+    small_spine(
+        folder.path(),
+        &format!("settings = \"redistricting-persons\"\nrelease = \"pl94-persons-us\"\n{entities}"),
+    );
+    assert!(!in_folder(folder.path(), &spine).contains("do not use"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_spine_that_was_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    small_spine(folder.path(), "settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\n");
+    let spine = ["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "s"];
+    let full = || {
+        // No file may grow beyond one block of 512 or 1024 bytes, where the signal for it is ignored: the pictures do.
+        let script = r#"trap "" XFSZ; ulimit -f 1; exec "$@""#;
+        let output = Command::new("sh")
+            .args(["-c", script, "sh", ASSAY])
+            .args(spine)
+            .current_dir(folder.path())
+            .output()
+            .expect("it starts");
+        assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    full();
+    assert!(!folder.path().join("s").exists());
+    in_folder(folder.path(), &spine);
+    let before = sha256(&folder.path().join("s"));
+    full();
+    assert_eq!(sha256(&folder.path().join("s")), before);
+    let names = fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(names, 4, "blocks, counts, plan and spine");
+}
+
+#[path = "../build.rs"]
+#[allow(dead_code)]
+mod build_script;
+
+#[test]
+fn the_commit_is_found_in_a_checkout_in_a_package_and_nowhere_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    let git = |args: &[&str]| {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+        let run = Command::new("git").args(who).args(args).current_dir(root).output();
+        run.is_ok_and(|output| output.status.success())
+    };
+    assert_eq!(build_script::commit(root), None, "no git, no package");
+    fs::write(root.join(".cargo_vcs_info.json"), r#"{ "git": { "sha1": "0123abc" }, "path_in_vcs": "" }"#)
+        .expect("written");
+    assert_eq!(build_script::commit(root).as_deref(), Some("0123abc"));
+    fs::create_dir(root.join("src")).expect("made");
+    fs::write(root.join("src/lib.rs"), "one").expect("written");
+    if !git(&["init", "-q"]) || !git(&["add", "-A"]) || !git(&["commit", "-qm", "one"]) {
+        println!("skipped: git is not installed");
+        return;
+    }
+    let clean = build_script::commit(root).expect("a commit");
+    assert!(clean.len() == 40 && clean.chars().all(|c| c.is_ascii_hexdigit()), "{clean}");
+    fs::write(root.join("src/lib.rs"), "two").expect("written");
+    assert_eq!(build_script::commit(root), Some(format!("{clean}-modified")));
+    // Unpacked inside of another checkout: that one's commit says nothing of it.
+    let inside = root.join("unpacked");
+    fs::create_dir(&inside).expect("made");
+    assert_eq!(build_script::commit(&inside), None);
 }

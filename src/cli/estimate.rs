@@ -63,7 +63,7 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path) -> Result<Ex
         bail!("{option} goes with --nmf");
     }
     measurement_files::check_free(&args.out).context("--out")?;
-    let provenance = invocation::provenance()?;
+    let mut provenance = invocation::provenance()?;
     let release = Release::find(&args.release).context("--release")?;
     let saved = SavedSpine::read(spine).context("--spine")?;
     let epsilon = args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?;
@@ -71,6 +71,7 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path) -> Result<Ex
     let plan = MeasurementPlan::on_saved(&saved, &release, epsilon.as_ref()).context(context)?;
     let schema = release.schema.clone().unwrap_or_default();
     let estimated = Estimates::read(&plan, &schema, measurements).context("--measurements")?;
+    provenance.insecure_seed = estimated.insecure_seed;
     estimates_file::write(&estimated, &saved, &schema, &args.out, &provenance).context("--out")?;
     let shown = |value: &Enclosure| value.shown(6);
     let margin = |variance: &LevelVariances| margin_95_approx(variance.mean.approximate());

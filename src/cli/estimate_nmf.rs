@@ -127,8 +127,9 @@ pub fn run(args: &SurveyArgs, nmf: &Path, release: &str, out: &Path, json: bool)
         areas,
         truth: truth(args, &release)?,
     };
-    let provenance = invocation::provenance()?;
+    let mut provenance = invocation::provenance()?;
     let survey = Survey::open(nmf, &release, settings).context("--nmf")?;
+    provenance.insecure_seed = survey.insecure_seed;
     progress::stage("estimating");
     let mut errors = ErrorTable::default();
     let rehearsal = args.truth.is_some();

@@ -147,9 +147,10 @@ pub fn command() -> Command {
     for entry in entries().filter(|entry| entry.path != "help") {
         program = with_example(program, entry.path, entry.example);
     }
+    const END: &str = "`assay help COMMAND` has a command's options and an example. The guide: docs/guide/README.md, beside the source.";
+    let end = wrapped(END, width()).join("\n");
     program.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}\n{header}Options:{header:#}\n{{options}}\n\n\
-         `assay help COMMAND` has a command's options and an example. The guide: docs/guide/README.md, beside the source.\n",
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}\n{header}Options:{header:#}\n{{options}}\n\n{end}\n",
         header = Styles::styled().get_header()
     ))
 }
@@ -246,7 +247,7 @@ mod tests {
         for entry in entries().filter(|entry| entry.path != "help") {
             let words: Vec<&str> = entry.example.split_whitespace().take_while(|word| *word != ">").collect();
             assert!(words[1..].join(" ").starts_with(entry.path), "{}", entry.example);
-            if let Err(error) = command().try_get_matches_from(&words) {
+            if let Err(error) = super::command().try_get_matches_from(&words) {
                 panic!("{}: {error}", entry.example);
             }
         }
@@ -269,7 +270,7 @@ mod tests {
                     if words[0] != "assay" {
                         continue;
                     }
-                    if let Err(error) = command().try_get_matches_from(&words) {
+                    if let Err(error) = super::command().try_get_matches_from(&words) {
                         panic!("{}, line {}: {error}", file.display(), command.line);
                     }
                     understood += 1;

@@ -71,7 +71,7 @@ impl Invocation {
         let words = self.words.iter().map(|word| word.to_string_lossy().into_owned());
         let command_line = std::iter::once("assay".to_string()).chain(words).collect();
         let Some((command, matches)) = &self.meant else {
-            return Ok(Provenance { command_line, digits: None, inputs: Vec::new() });
+            return Ok(Provenance { command_line, digits: None, inputs: Vec::new(), insecure_seed: None });
         };
         let digits = has(command, "digits").then(|| matches.get_one::<u32>("digits").copied()).flatten();
         let mut inputs = Vec::new();
@@ -80,7 +80,9 @@ impl Invocation {
                 inputs.push(input(&name.to_string_lossy(), *kind)?);
             }
         }
-        Ok(Provenance { command_line, digits, inputs })
+        let insecure_seed =
+            has(command, "insecure_seed").then(|| matches.get_one::<u64>("insecure_seed").copied()).flatten();
+        Ok(Provenance { command_line, digits, inputs, insecure_seed })
     }
 }
 
@@ -117,6 +119,11 @@ fn innermost(command: Command, matches: ArgMatches) -> (Command, ArgMatches) {
         Some(sub) => innermost(sub.clone(), below.clone()),
         None => (command, matches),
     }
+}
+
+/// An input that another one names.
+pub fn public_input(name: &str) -> Result<Input> {
+    input(name, Kind::Public)
 }
 
 fn input(name: &str, kind: Kind) -> Result<Input> {

@@ -67,7 +67,8 @@ pub fn as_it_is(text: &str) -> Result<()> {
 /// A line, or as many as it takes.
 fn broken(line: &str) -> String {
     let words = line.trim_end_matches('\n');
-    if words.chars().count() <= WIDTH {
+    // Words with more than a blank between them stand in columns.
+    if words.chars().count() <= WIDTH || words.trim().contains("  ") {
         return line.to_string();
     }
     let indent = words.chars().take_while(|c| *c == ' ').count();

@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         let object = output::with_provenance(&object, &invocation::provenance()?);
         // The values follow as they are drawn, as the last key of the object.
         let head = format!("{object:#}");
-        (format!("{},\n  \"values\": [", head.trim_end_matches(['}', '\n'])), "\n  ]\n}\n", ",")
+        (format!("{},\n  \"values\": [", head.strip_suffix("\n}").unwrap_or(&head)), "\n  ]\n}\n", ",")
     } else if args.csv {
         let mark = streams.insecure_seed().map_or_else(String::new, |seed| format!(" (insecure seed {seed})"));
         (format!("noise{mark}\n"), "", "")

@@ -47,8 +47,11 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let delta: Option<Delta> = args.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
-    let provenance = invocation::provenance()?;
+    let mut provenance = invocation::provenance()?;
     let plan = SpinePlan::read(&args.plan).context("--plan")?;
+    for name in plan.inputs() {
+        provenance.inputs.push(invocation::public_input(&name)?);
+    }
     progress::stage("building the spine");
     let built = plan.build(Blocks::read(&args.blocks).context("--blocks")?)?;
     let epsilon = match (&delta, &built.release) {
@@ -145,12 +148,10 @@ struct Margins {
 impl Margins {
     /// In counts where the plan's release says how large rho is, else in the root of the units of the variances.
     fn of(built: &BuiltSpine) -> Margins {
-        match (&built.release, built.privacy) {
-            (Some(release), Privacy::Concentrated) => {
-                Margins { scale: release.rho.to_f64().sqrt().recip(), unit: "counts" }
-            }
+        match (built.counts_per_root_approx(), built.privacy) {
+            (Some(scale), _) => Margins { scale, unit: "counts" },
             (None, Privacy::Concentrated) => Margins { scale: 1.0, unit: "1 / sqrt(rho)" },
-            (_, Privacy::Pure { .. }) => Margins { scale: 1.0, unit: "sqrt(8) / epsilon" },
+            (None, Privacy::Pure { .. }) => Margins { scale: 1.0, unit: "sqrt(8) / epsilon" },
         }
     }
 

@@ -56,3 +56,6 @@ pub use streams::{Source, Streams};
 #[cfg(feature = "mechanisms")]
 pub use table::{TableSink, TableSource};
 pub use vector::VectorMechanism;
+
+/// The quantile of the normal law at 97.5 %: what a standard deviation is multiplied by for a margin at 95 %, approximately.
+pub const NORMAL_975: f64 = 1.959_963_984_540_054;

@@ -71,6 +71,8 @@ pub struct SpinePlan {
     tract_groups: bool,
     levels: Vec<(String, Rational)>,
     release: Option<Release>,
+    /// The release as the plan names it.
+    release_name: Option<String>,
     entities: Vec<(EntityKind, PathBuf, EntitiesFile)>,
 }
 
@@ -152,6 +154,7 @@ impl SpinePlan {
         let proportions: Vec<Rational> = levels.iter().map(|(_, share)| share.clone()).collect();
         let expected = settings.levels() + usize::from(tract_groups);
         bypass::check_proportions(&proportions, expected).map_err(at(place))?;
+        let release_name = raw.release.as_ref().map(|name| name.get_ref().clone());
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut entities = Vec::new();
         for file in raw.entities {
@@ -163,7 +166,13 @@ impl SpinePlan {
             })?;
             entities.push((*kind, folder.join(&file.file), file));
         }
-        Ok(SpinePlan { settings, privacy, tract_groups, levels, release, entities })
+        Ok(SpinePlan { settings, privacy, tract_groups, levels, release, release_name, entities })
+    }
+
+    /// What the plan reads besides itself: its release, bundled or a file, and the files of entities.
+    pub fn inputs(&self) -> Vec<String> {
+        let files = self.entities.iter().map(|(_, path, _)| path.display().to_string());
+        self.release_name.iter().cloned().chain(files).collect()
     }
 
     /// Builds, optimizes, measures and bypasses.
@@ -188,6 +197,12 @@ impl SpinePlan {
 }
 
 impl BuiltSpine {
+    /// What the root of a variance is multiplied by for counts: 1 / sqrt(rho), where the plan's release says how large rho is.
+    pub fn counts_per_root_approx(&self) -> Option<f64> {
+        let release = self.release.as_ref().filter(|_| self.privacy == Privacy::Concentrated)?;
+        Some(release.rho.to_f64().sqrt().recip())
+    }
+
     /// The distances before and after of all entities that have blocks.
     pub fn distances(&self) -> Vec<(u32, u32)> {
         let pairs = self.before.iter().flatten().zip(self.after.iter().flatten());

@@ -12,6 +12,7 @@ use rug::Rational;
 use super::variance::Variances;
 use crate::{
     error::Result,
+    noise::NORMAL_975,
     numeric::Enclosure,
     spine::{
         blocks::EntityColumn,
@@ -24,12 +25,9 @@ use crate::{
 
 const BITS: u32 = 128;
 
-/// What a standard deviation is multiplied by for a margin at 95 %: the normal quantile.
-pub const QUANTILE: f64 = 1.959_963_984_540_054;
-
 /// The margin at 95 % of an estimate with this variance, as of a normal error: an approximation.
 pub fn margin_95_approx(variance: f64) -> f64 {
-    QUANTILE * variance.sqrt()
+    NORMAL_975 * variance.sqrt()
 }
 
 /// The variances of a level.

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The standard normal quantile of 97.5 %: a margin is that many standard deviations to either side.
-pub const QUANTILE: f64 = crate::topdown::level_variances::QUANTILE;
+pub const QUANTILE: f64 = crate::noise::NORMAL_975;
 
 /// What is answered for.
 #[derive(Clone, Debug, PartialEq)]

@@ -62,7 +62,8 @@ fn write_text(
     let wrong = |why: std::io::Error| file_error(path, why);
     let estimate = estimate_heading(survey);
     let heading = match (form, with_areas) {
-        (Form::Bureau, _) => format!("geocode|query|{estimate}|std_dev|query_description"),
+        // As other programs read it: what is written beside the file says where the noise can be subtracted.
+        (Form::Bureau, _) => format!("geocode|query|{ESTIMATE}|std_dev|query_description"),
         (_, true) => format!("area,query,cell,{estimate},variance,std_dev,margin_95"),
         (_, false) => format!("level,geocode,geoid,query,cell,{estimate},variance,std_dev,margin_95"),
     };
