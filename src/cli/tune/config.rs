@@ -19,7 +19,7 @@ use dp_assay::{
 use serde_json::{Map, Value, json};
 
 use super::super::{
-    Exit,
+    Exit, invocation,
     output::{self, exact, exact_text},
     page::Page,
 };
@@ -43,6 +43,7 @@ pub fn run(
     let config = Configuration::from_text(&changed, &format!("{}, changed", path.display()))?;
     if let Some(out) = out {
         Configuration::write(&changed, out).context("--out")?;
+        invocation::provenance()?.write_beside(out)?;
     }
     let account = config.account(&specification, delta)?;
     page.object(account_json(&account, delta));
