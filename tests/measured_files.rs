@@ -139,7 +139,10 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
         assert_eq!(*rows, 3 * carry);
     }
     let text = fs::read_to_string(out.join(&manifest.files[1].file)).unwrap();
-    assert!(text.starts_with("unit (insecure seed 9),sigma2,child * 0,child * 1+2,adult * 0,adult * 1+2\n"), "{text}");
+    assert!(
+        text.starts_with("unit (insecure seed 9),geoid,sigma2,child * 0,child * 1+2,adult * 0,adult * 1+2\n"),
+        "{text}"
+    );
     // The same seed gives the same bytes; a folder that holds something is left alone.
     assert!(refused(&measure(folder.path(), &[])).contains("holds files"));
     let again = measure_into(folder.path(), "again", &["--insecure-seed", "9"]);

@@ -314,7 +314,9 @@ fn the_program_answers_with_the_keys_of_its_contract_and_refuses_bad_plans() {
         ),
     ] {
         let output = assay(folder.path(), &PLAN.replacen(from, to, 1), &["--json"]);
-        let message = String::from_utf8(output.stderr).unwrap();
+        // With --json an error is JSON.
+        let error: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+        let message = error["error"].as_str().unwrap();
         assert_eq!(output.status.code(), Some(2), "{to}: {message}");
         assert!(message.contains(says) && message.contains("plan.toml"), "{to}: {message}");
         assert!(!folder.path().join("out").exists(), "nothing is written");

@@ -212,7 +212,12 @@ fn a_configuration_is_read_changed_and_written() {
         assert_eq!(rho(&changed), parse(before).unwrap() + &own - Rational::from((1, 2)) * tables);
         // The account of persons takes seconds, that of households is the same program.
         if kind == "safetab-h" {
-            assert_eq!(changed, tune(out.to_str().unwrap(), &[]));
+            let answer = |mut object: Value| {
+                // The command lines differ.
+                object.as_object_mut().unwrap().remove("provenance").unwrap();
+                object
+            };
+            assert_eq!(answer(changed.clone()), answer(tune(out.to_str().unwrap(), &[])));
         }
         let budget =
             parse(&tract(&changed)["rho"].to_string()).unwrap() / Rational::from(tables) - parse("0.000001").unwrap();

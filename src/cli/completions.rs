@@ -17,6 +17,6 @@ pub fn run(args: &Args) -> Result<Exit> {
     // Into memory first: the generator panics where its output cannot be written.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut help::command(), "assay", &mut script);
-    output::as_it_is(&String::from_utf8(script)?)?;
+    output::text(&String::from_utf8(script)?)?;
     Ok(Exit::Done)
 }

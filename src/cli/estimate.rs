@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     numeric::Enclosure,
     release::Release,
-    spine::spine_files::SavedSpine,
+    spine::{bypass::Privacy, spine_files::SavedSpine},
     topdown::{
         estimates_file::{self, Estimates},
         level_variances::{LevelVariances, margin_95_approx},
@@ -67,7 +67,7 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path) -> Result<Ex
     let release = Release::find(&args.release).context("--release")?;
     let saved = SavedSpine::read(spine).context("--spine")?;
     let epsilon = args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?;
-    let context = super::measure::epsilon_context(epsilon.is_some());
+    let context = super::measure::epsilon_context(matches!(saved.privacy, Privacy::Pure { .. }), epsilon.is_some());
     let plan = MeasurementPlan::on_saved(&saved, &release, epsilon.as_ref()).context(context)?;
     let schema = release.schema.clone().unwrap_or_default();
     let estimated = Estimates::read(&plan, &schema, measurements).context("--measurements")?;

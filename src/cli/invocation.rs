@@ -30,6 +30,7 @@ const INPUTS: &[(&str, Kind)] = &[
     ("blocks", Kind::Public),
     ("config", Kind::Public),
     ("counts", Kind::Confidential),
+    ("file", Kind::Public),
     ("first", Kind::Public),
     ("folder", Kind::Large),
     ("geography", Kind::Public),

@@ -28,7 +28,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut program = help::command().disable_help_subcommand(true);
     program.build();
     let Some(folder) = &args.out else {
-        output::as_it_is(&String::from_utf8(page(&program)?)?)?;
+        output::text(&String::from_utf8(page(&program)?)?)?;
         return Ok(Exit::Done);
     };
     let place = || folder.display().to_string();

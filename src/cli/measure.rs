@@ -9,7 +9,7 @@ use dp_assay::{
     noise::{DiscreteGaussian, DiscreteLaplace},
     numeric::{Enclosure, rational},
     release::Release,
-    spine::spine_files::SavedSpine,
+    spine::{bypass::Privacy, spine_files::SavedSpine},
     topdown::{
         histograms::Histograms,
         measure::MeasurementPlan,
@@ -85,7 +85,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let release = Release::find(&args.release).context("--release")?;
     let saved = SavedSpine::read(&args.spine).context("--spine")?;
     let pure_epsilon = args.epsilon.as_deref().map(|text| number("--epsilon", text)).transpose()?;
-    let context = epsilon_context(pure_epsilon.is_some());
+    let context = epsilon_context(matches!(saved.privacy, Privacy::Pure { .. }), pure_epsilon.is_some());
     let plan = MeasurementPlan::on_saved(&saved, &release, pure_epsilon.as_ref()).context(context)?;
     // What it spends is known before anything is drawn.
     let account = Spending::of(&plan, &saved, &delta, args.digits)?;
@@ -150,9 +150,13 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The options that an error of a plan is about: only those that were given.
-pub fn epsilon_context(is_given: bool) -> &'static str {
-    if is_given { "--release, --epsilon" } else { "--release" }
+/// The options that an error of a plan is about: those that were given, and one that is missing.
+pub fn epsilon_context(is_pure: bool, is_given: bool) -> &'static str {
+    match (is_pure, is_given) {
+        (_, true) => "--release, --epsilon",
+        (true, false) => "--epsilon is missing",
+        (false, false) => "--release",
+    }
 }
 
 /// What all noisy counts together spend.

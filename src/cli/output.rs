@@ -52,23 +52,20 @@ fn numbers_as_strings(value: Value) -> Value {
     }
 }
 
-/// Writes text; a line that is too wide is broken between words, and what follows is set in by two more blanks.
-pub fn text(text: &str) -> Result<()> {
-    let broken: String = text.split_inclusive('\n').map(broken).collect();
-    as_it_is(&broken)
-}
-
 /// Writes text as it is.
-pub fn as_it_is(text: &str) -> Result<()> {
+pub fn text(text: &str) -> Result<()> {
     out().write_all(text.as_bytes())?;
     Ok(())
 }
 
-/// A line, or as many as it takes.
-fn broken(line: &str) -> String {
+/// Text whose lines are broken between words where they are too wide; what follows is set in by two more blanks.
+pub fn broken(text: &str) -> String {
+    text.split_inclusive('\n').map(broken_line).collect()
+}
+
+fn broken_line(line: &str) -> String {
     let words = line.trim_end_matches('\n');
-    // Words with more than a blank between them stand in columns.
-    if words.chars().count() <= WIDTH || words.trim().contains("  ") {
+    if words.chars().count() <= WIDTH {
         return line.to_string();
     }
     let indent = words.chars().take_while(|c| *c == ' ').count();
@@ -102,7 +99,7 @@ pub fn table(heading: &[&str], rows: &[Vec<String>]) -> Result<()> {
 
 /// The same where `right` says which columns are set right.
 pub fn aligned(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> Result<()> {
-    as_it_is(&aligned_text(heading, rows, right))
+    text(&aligned_text(heading, rows, right))
 }
 
 /// The lines of a table. Where it is too wide, the words of its last column are broken, and set left.
@@ -272,7 +269,7 @@ mod tests {
         assert!(table.lines().count() > 3 && table.contains("\n      word"), "{table}");
         let narrow = aligned_text(&["name", "what"], &rows[1..], |column| column > 0);
         assert_eq!(narrow, "name   what\nbb    short\n");
-        let text: String = format!("  source: {long}\nnext\n").split_inclusive('\n').map(broken).collect();
+        let text = broken(&format!("  source: {long}\nnext\n"));
         assert!(text.starts_with("  source: word") && text.contains("\n    word") && text.ends_with("word\nnext\n"));
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
     }

@@ -57,7 +57,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.table(&["name", "rho", "neighbors", "levels", "title"], rows);
     for release in &releases {
         let levels: Vec<&str> = release.levels.iter().map(|level| level.name.as_str()).collect();
-        page.text(format!("\n{}\n  levels: {}\n  source: {}\n", release.name, levels.join(", "), release.source));
+        let about = format!("\n{}\n  levels: {}\n  source: {}\n", release.name, levels.join(", "), release.source);
+        page.text(output::broken(&about));
     }
     page.print()?;
     Ok(Exit::Done)

@@ -196,7 +196,7 @@ fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
     })?;
     let rows = tree.order().iter();
     let geoids = Geoids::of(tree, &built.names, rows.map(|row| built.blocks.geoids()[*row as usize]).collect());
-    put(folder, "units.csv", "level,unit,geoid,first_child,children,blocks,levels_carried,share", |out| {
+    put(folder, "units.csv", "level,unit,first_child,children,blocks,levels_carried,share,geoid", |out| {
         for level in 0..last {
             // A share is one of few: those of runs of levels.
             let shares: Vec<String> =
@@ -206,7 +206,7 @@ fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
                 let (name, blocks) = (quoted(&built.names[level]), tree.blocks(level, unit).len());
                 let (first, count, share) = (children.start, children.len(), &shares[carried]);
                 let geoid = geoids.unit(level, unit);
-                writeln!(out, "{name},{unit},{geoid},{first},{count},{blocks},{carried},{share}")?;
+                writeln!(out, "{name},{unit},{first},{count},{blocks},{carried},{share},{geoid}")?;
             }
         }
         Ok(())

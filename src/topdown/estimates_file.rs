@@ -114,7 +114,8 @@ fn law_parameter(law: &crate::loss::law::Law) -> &Rational {
 
 /// Writes `totals.csv`, a line for each unit with its GEOID, its estimated total (approximate), the variance of it (an upper end), the
 /// margin at 95 % (approximate) and its whole count; `counts.csv`, the whole counts of blocks in the form that `assay measure` reads;
-/// and `provenance.json`, into a folder that is empty or not there. Under an insecure seed the headings say so.
+/// and `provenance.json`, into a folder that is empty or not there. Under an insecure
+/// seed the heading of `totals.csv` and `provenance.json` say so; that of `counts.csv` is the one that is read.
 pub fn write(
     estimated: &Estimates,
     saved: &SavedSpine,
@@ -147,7 +148,7 @@ pub fn write(
         })?;
         put("counts.csv", &|out| {
             let names = schema.attributes.iter().map(|attribute| quoted(&attribute.name) + ",");
-            writeln!(out, "block,{}count{mark}", names.collect::<String>())?;
+            writeln!(out, "block,{}count", names.collect::<String>())?;
             let labels: Vec<String> = (0..cells).map(|cell| label(schema, cell)).collect();
             let blocks = &estimated.counts[tree.levels() - 1];
             for (geoid, counts) in saved.geoids.iter().zip(blocks.chunks(cells)) {

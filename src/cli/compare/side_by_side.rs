@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::super::{
     Exit,
-    output::{exact, exact_text},
+    output::{exact, exact_text, percent_above},
     page::Page,
     subject::{Format, Resolved},
 };
@@ -102,7 +102,7 @@ pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, format: &Forma
 /// How much less or more than the first column, in percent.
 fn beside(first: Option<&Enclosure>, value: Option<&Enclosure>) -> String {
     let (Some(first), Some(value)) = (first, value) else { return String::new() };
-    format!("{:+.2} %", 100.0 * (value.approximate() / first.approximate() - 1.0))
+    percent_above(value, first)
 }
 
 fn put_accountants(page: &mut Page, columns: &[Column]) {
