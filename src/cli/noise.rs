@@ -120,7 +120,7 @@ struct Spent {
 
 impl Spent {
     fn of(counts: Option<&Counts>) -> Spent {
-        Spent { rho: counts.map(|counts| counts.rho().into()), pure_epsilon: counts.and_then(Counts::pure_epsilon) }
+        Spent { rho: counts.map(Counts::rho), pure_epsilon: counts.and_then(Counts::pure_epsilon) }
     }
 }
 
