@@ -19,6 +19,9 @@ pub(crate) struct FactorBound {
 /// Below this variance proxy a factor is bounded by one only: its windows cover most of the period anyway.
 const SMALLEST_SIGMA2: f64 = 0.3;
 
+/// How closely a distance is found: to pi 2^-40.
+const HALVINGS: i32 = 40;
+
 impl FactorBound {
     /// An upper bound for copies ln(psi(d) / psi(0)) for every distance of at least d in [0, pi].
     ///
@@ -52,13 +55,21 @@ impl FactorBound {
         if self.ln_factor(PI) > -cut {
             return None;
         }
-        // Where the other terms of psi do not matter the distance is known, and only has to be looked at.
-        let alone = (2.0 * (cut / self.copies + 2e-15) / self.sigma2).sqrt() * (1.0 + 1e-12);
-        if 2.0 * PI * self.sigma2 * (PI - alone) > 40.0 && self.ln_factor(alone) <= -cut {
-            return Some(alone);
+        // Where the other terms of psi do not matter the distance is known: the first point of the grid that the halving below
+        // would find is looked for near it.
+        let alone = (2.0 * (cut / self.copies + 2e-15) / self.sigma2).sqrt();
+        let step = PI * 2f64.powi(-HALVINGS);
+        if 2.0 * PI * self.sigma2 * (PI - alone) > 41.0 {
+            let near = (-2..=2).map(|k| ((alone / step).ceil() + f64::from(k)) * step);
+            let mut near = near.map(|d| (d, self.ln_factor(d) <= -cut));
+            if let Some((_, false)) = near.next()
+                && let Some((d, _)) = near.find(|(_, outside)| *outside)
+            {
+                return Some(d);
+            }
         }
         let (mut inside, mut outside) = (0.0, PI);
-        for _ in 0..40 {
+        for _ in 0..HALVINGS {
             let middle = (inside + outside) / 2.0;
             if self.ln_factor(middle) <= -cut {
                 outside = middle;
@@ -113,6 +124,22 @@ pub(super) mod tests {
             bottom += mass;
         }
         (top / bottom).abs().powf(bound.copies)
+    }
+
+    /// The distance that is found at once, against the factor on both sides of it.
+    #[test]
+    fn the_reach_is_the_first_distance_below_the_cut() {
+        let step = PI * 2f64.powi(-HALVINGS);
+        for sigma2 in [0.31, 0.8, 5.0, 4096.0] {
+            let bound = FactorBound { sigma2, weight: 1.0, copies: 3.0, periodic: true };
+            for cut in [1e-9, 0.1, 1.0, 12.0, 40.0, 1e3, 1e6] {
+                let Some(reach) = bound.reach(cut) else {
+                    assert!(bound.ln_factor(PI) > -cut);
+                    continue;
+                };
+                assert!(bound.ln_factor(reach) <= -cut && bound.ln_factor(reach - 1.5 * step) > -cut, "{sigma2} {cut}");
+            }
+        }
     }
 
     #[test]
