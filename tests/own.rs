@@ -252,6 +252,8 @@ fn curves_are_drawn() {
             drawn.contains("<svg") && drawn.trim_end().ends_with("</svg>") && drawn.contains("exact"),
             "{command:?}"
         );
+        let beside = fs::read_to_string(folder.path().join("deep/curve.svg.provenance.json")).expect("a provenance");
+        assert!(beside.contains("\"assay\"") && beside.contains("--svg"), "{beside}");
         fs::remove_file(&path).expect("removed");
         let taken = folder.path().to_str().expect("UTF-8");
         assert!(refusal(&[command, &["--svg", taken]].concat()).contains("--svg"));
@@ -287,6 +289,8 @@ fn an_allocation_is_a_release_that_keeps_the_promise() {
             let errors = json(&["errors", "--discrete-gaussian", &query["sigma2"].to_string(), "--count", "1000"]);
             assert_eq!(errors["noise"][0]["margin_95"].as_u64(), Some(margin));
         }
+        let beside = fs::read_to_string(folder.path().join("allocated.toml.provenance.json")).expect("a provenance");
+        assert!(beside.contains("allocate") && beside.contains("sha256"), "{beside}");
         let release = fs::read_to_string(&path).expect("a release");
         assert_eq!(release.matches("[[level]]").count(), levels);
     }

@@ -17,7 +17,7 @@ use rug::{Rational, float::Round};
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    Exit, invocation,
     output::{self, exact, exact_text},
     page::{FormArgs, Page},
     quantity,
@@ -90,6 +90,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     if let Some(path) = &args.out {
         let release = question.allocated(&found.best);
         release.write(path).context("--out")?;
+        invocation::provenance()?.write_beside(path).context("--out")?;
     }
     let mut page = args.form.page();
     let records: Vec<Value> = (0..question.targets.len()).map(|k| query_json(&question, &found, k)).collect();

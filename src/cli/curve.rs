@@ -12,7 +12,7 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    Exit, invocation,
     output::{ends, exact, exact_text, json_number},
     page, quantity,
     subject::{Format, Subject},
@@ -80,6 +80,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(curve.iter().map(|point| &point.delta)));
     if let Some(path) = &args.svg {
         draw(&subject.title, &curve).write_svg(path).context("--svg")?;
+        invocation::provenance()?.write_beside(path).context("--svg")?;
     }
     page.print()?;
     Ok(Exit::Done)

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use dp_assay::account::Answer;
+use dp_assay::{account::Answer, provenance::Provenance};
 use serde_json::{Map, Value};
 
 use super::output;
@@ -84,6 +84,7 @@ enum Piece {
 /// An answer in all its forms.
 pub struct Page {
     form: Form,
+    provenance: Option<Provenance>,
     pieces: Vec<Piece>,
     object: Value,
     records: Vec<Value>,
@@ -92,7 +93,7 @@ pub struct Page {
 impl Page {
     /// An empty page.
     pub fn new(form: Form) -> Page {
-        Page { form, pieces: Vec::new(), object: Value::Null, records: Vec::new() }
+        Page { form, provenance: None, pieces: Vec::new(), object: Value::Null, records: Vec::new() }
     }
 
     /// Words. CSV leaves them out; LaTeX has them as comments.
@@ -129,6 +130,11 @@ impl Page {
         self.object = object;
     }
 
+    /// Where the answer comes from, if more is known than what the command line says.
+    pub fn provenance(&mut self, provenance: Provenance) {
+        self.provenance = Some(provenance);
+    }
+
     /// The rows of the answer with all digits, for CSV: objects, whose inner objects become columns of their own, as
     /// `epsilon_lower` and `epsilon_upper`. A page without records has its tables as they are read in CSV.
     pub fn records(&mut self, records: impl IntoIterator<Item = Value>) {
@@ -148,7 +154,10 @@ impl Page {
     /// Writes the page to standard output in its form.
     pub fn print(self) -> Result<()> {
         match self.form {
-            Form::Json => output::json(&self.object),
+            Form::Json => match &self.provenance {
+                Some(provenance) => output::json_of(&self.object, provenance),
+                None => output::json(&self.object),
+            },
             Form::Csv => self.print_csv(),
             Form::Md => output::text(&markdown::page(&self.pieces)),
             Form::Latex => output::text(&latex::page(&self.pieces)),

@@ -17,7 +17,11 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::{Exit, invocation, output, progress, quantity};
+use super::{
+    Exit, invocation, output,
+    page::{self, FormArgs, Page},
+    progress, quantity,
+};
 
 /// A geographic spine: optimized block groups, bypassed units, block paths and their exact epsilon
 #[derive(clap::Args)]
@@ -34,11 +38,10 @@ pub struct Args {
     /// Also the exact epsilon of the plan's release on this spine, at this delta
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     delta: Option<String>,
-    /// One JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
     /// Comma-separated values: a line for each level
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "format"])]
     csv: bool,
     /// Ask for enclosures of relative width 10^-D
     #[arg(long, value_name = "D", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=250))]
@@ -78,37 +81,36 @@ pub fn run(args: &Args) -> Result<Exit> {
     });
     written.context("--out")?;
     let margins = Margins::of(&built);
-    if args.csv {
-        let both = |(lower, upper)| vec![lower, upper];
-        let rows = rows(&built, &on_spine, |value| both(value.map_or_else(Default::default, output::ends)), &margins);
-        let heading = [
-            "level",
-            "units",
-            "max_fanout",
-            "bypassed",
-            "alone_lower",
-            "alone_upper",
-            "variance_lower",
-            "variance_upper",
-            "margin_95_approx",
-        ];
-        output::csv(&heading, rows)?;
-        return Ok(Exit::Done);
-    }
+    let mut page = Page::new(args.form.form_or_csv(args.csv));
+    page.provenance(provenance);
+    let both = |(lower, upper)| vec![lower, upper];
+    let ends = rows(&built, &on_spine, |value| both(value.map_or_else(Default::default, output::ends)), &margins);
+    page.records(ends.iter().map(|row| page::words(&COLUMNS, row)));
     let object = object(&built, &on_spine, &margins, delta.as_deref(), epsilon.as_ref())?;
-    if args.json {
-        output::json_of(&object, &provenance)?;
-        return Ok(Exit::Done);
-    }
-    table(&built, &on_spine, &margins, &object, args)?;
+    put_table(&mut page, &built, &on_spine, &margins, &object, args)?;
+    page.object(object);
     if let (Some((epsilon, worst)), Some(delta)) = (&epsilon, &delta) {
         let shown = epsilon.shown(args.digits.min(40) as usize);
         let named: Vec<String> = worst.iter().map(|names| format!("the path that drops [{names}]")).collect();
         let delta = output::exact_text(delta);
-        output::text(&format!("epsilon {shown} at delta {delta}, of {}\n", named.join(" and ")))?;
+        page.text(format!("epsilon {shown} at delta {delta}, of {}\n", named.join(" and ")));
     }
+    page.print()?;
     Ok(Exit::Done)
 }
+
+/// The columns of CSV.
+const COLUMNS: [&str; 9] = [
+    "level",
+    "units",
+    "max_fanout",
+    "bypassed",
+    "alone_lower",
+    "alone_upper",
+    "variance_lower",
+    "variance_upper",
+    "margin_95_approx",
+];
 
 type Worst = (Enclosure, Vec<String>);
 
@@ -229,7 +231,8 @@ fn object(
     Ok(object)
 }
 
-fn table(
+fn put_table(
+    page: &mut Page,
     built: &BuiltSpine,
     variances: &[LevelVariances],
     margins: &Margins,
@@ -240,24 +243,24 @@ fn table(
     let shown = |value: Option<&Enclosure>| vec![value.map_or("-".to_string(), |value| value.shown(6))];
     let rows = rows(built, variances, shown, margins);
     let heading = ["level", "units", "max fan-out", "bypassed", "own variance", "estimated", "95 % margin"];
-    output::table(&heading, &rows)?;
-    output::text(&format!(
+    page.table(&heading, rows);
+    page.text(format!(
         "\nvariance of a unit's total, means of its own answer and of least squares over the spine, in units of {}\n",
         unit(built)
-    ))?;
+    ));
     let budget = built.release.as_ref().filter(|_| margins.unit == "counts").map_or_else(
         || format!("in units of {}", margins.unit),
         |release| format!("in counts, if one query has the whole rho of {}", output::exact_text(&release.rho)),
     );
-    output::text(&format!("margin of the estimate, 1.96 standard deviations of the mean variance, {budget}\n"))?;
+    page.text(format!("margin of the estimate, 1.96 standard deviations of the mean variance, {budget}\n"));
     if !built.unused.is_empty() {
         let kinds: Vec<&str> = built.unused.iter().map(|kind| kind.name()).collect();
-        output::text(&format!("the plan names entities that its settings do not use: {}\n", kinds.join(", ")))?;
+        page.text(format!("the plan names entities that its settings do not use: {}\n", kinds.join(", ")));
     }
     let osed = &object["osed"];
     if osed["entities"] != 0 {
         let mean = |key: &str| osed[key].as_f64().unwrap_or(f64::NAN);
-        output::text(&format!(
+        page.text(format!(
             "{} blocks; {} entities, units to make one: mean {:.3} on the census spine, {:.3} on this; at most {} and {}\n",
             object["blocks"],
             osed["entities"],
@@ -265,17 +268,18 @@ fn table(
             mean("mean_after"),
             osed["max_before"],
             osed["max_after"],
-        ))?;
+        ));
     }
     for mismatch in built.mismatches.iter().filter(|m| m.without_entity.len() + m.unknown.len() > 0) {
-        output::text(&format!(
+        page.text(format!(
             "{}: {} blocks are not in its file, and {} of its blocks are not in the spine (mismatches.csv)\n",
             mismatch.kind.name(),
             mismatch.without_entity.len(),
             mismatch.unknown.len(),
-        ))?;
+        ));
     }
     let paths = spine.paths()?.len();
     let out = args.out.display();
-    output::text(&format!("{paths} different block paths, each summing to exactly one; files in {out}\n"))
+    page.text(format!("{paths} different block paths, each summing to exactly one; files in {out}\n"));
+    Ok(())
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{
     Exit,
     curve::grid,
-    number,
+    invocation, number,
     output::{ends, exact_text, json_number},
     page,
     subject::{Format, Subject},
@@ -71,6 +71,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             alphas.iter().zip(&betas).map(|(alpha, beta)| (alpha.to_f64(), beta.value.approximate())).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         curves::tradeoff(&subject.title, points).write_svg(path).context("--svg")?;
+        invocation::provenance()?.write_beside(path).context("--svg")?;
     }
     page.print()?;
     Ok(Exit::Done)
