@@ -158,12 +158,11 @@ Section Compute.
     (0 <=? excess) && (excess <=? 2 * h_num k * eps_den k).
 
   Definition certified : bool :=
-    positive_data && lo_is_first && (0 <=? last_num) && forallb fits first
-    && match walk (groups k) (to_row first) with
-       | None => false
-       | Some u =>
-         exp_up (prec k) (squarings k) last_num last_den
-         * entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k))) * delta_den k
+    positive_data && lo_is_first && forallb fits first
+    && match exp_up_signed (prec k) (squarings k) last_num last_den, walk (groups k) (to_row first) with
+       | Some factor, Some u =>
+         factor * entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k))) * delta_den k
          <=? delta_num k * two_to (prec k) * top
+       | _, _ => false
        end.
 End Compute.

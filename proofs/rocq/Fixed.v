@@ -166,3 +166,29 @@ Proof.
     + rewrite minus_IZR. replace ((IZR d - IZR num) / IZR d) with (1 + - (IZR num / IZR d)) by (field; lra).
       apply exp_ineq1_le.
 Qed.
+
+(** The same for an exponent of any sign: exp(y) = 1 / exp(-y). There is none where that of exp(-y) is zero. *)
+Definition exp_up_signed (p : positive) (r : nat) (num den : Z) : option Z :=
+  if (0 <=? num)%Z then Some (exp_up p r num den)
+  else let v := exp_down p r (- num) den in
+       if (0 <? v)%Z then Some (quotient_up (two_to p * two_to p) v) else None.
+
+Theorem exp_up_signed_bound p r num den v :
+  (0 < den)%Z -> exp_up_signed p r num den = Some v -> above p (exp (- (IZR num / IZR den))) v.
+Proof.
+  intros Hd; unfold exp_up_signed.
+  destruct (Z.leb_spec 0 num) as [Hn|Hn]; [intros [= <-]; now apply exp_up_bound|].
+  destruct (Z.ltb_spec 0 (exp_down p r (- num) den)) as [Hv|]; [|discriminate]; intros [= <-].
+  destruct (exp_down_bound p r (- num) den ltac:(lia) Hd) as [Hb _]; unfold above, below in *.
+  set (w := exp_down p r (- num) den) in *.
+  assert (Hw := IZR_lt _ _ Hv); assert (Hu := two_to_pos_R p); set (u := IZR (two_to p)) in *.
+  eapply Rle_trans; [|now apply quotient_up_bound]. rewrite mult_IZR; fold u.
+  replace (- (IZR num / IZR den)) with (- - (IZR (- num) / IZR den))
+    by (rewrite opp_IZR; apply IZR_lt in Hd; field; lra).
+  rewrite exp_Ropp. set (e := exp (- (IZR (- num) / IZR den))) in *.
+  assert (He : 0 < e) by apply exp_pos.
+  apply Rmult_le_reg_r with (e * IZR w); [now apply Rmult_lt_0_compat|].
+  replace (/ e * u * (e * IZR w)) with (u * IZR w) by (field; lra).
+  replace (u * u / IZR w * (e * IZR w)) with (u * (e * u)) by (field; lra).
+  apply Rmult_le_compat_l; lra.
+Qed.

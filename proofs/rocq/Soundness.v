@@ -596,9 +596,10 @@ Theorem certified_is_true k :
   <= IZR (delta_num k) / IZR (delta_den k).
 Proof.
   unfold certified; rewrite !Bool.andb_true_iff.
-  intros ((((Hdata & Hlo) & Hlast) & Hfits) & Hwalk).
+  intros (((Hdata & Hlo) & Hfits) & Hwalk).
+  destruct (exp_up_signed _ _ _ _) as [X|] eqn:EX; [|discriminate].
   destruct (walk k (groups k) (to_row (first k))) as [u|] eqn:Hw; [|discriminate].
-  apply Z.leb_le in Hlast, Hwalk.
+  apply Z.leb_le in Hwalk.
   assert (Hlat := walk_gives_lattice k _ _ _ Hdata Hw).
   assert (Hfirst := first_row_bounds k Hdata Hlo Hlat Hfits).
   assert (Hb := walk_bounds k Hdata _ _ _ _ Hfirst Hw). destruct Hb as (_ & _ & Hb).
@@ -610,9 +611,8 @@ Proof.
              (grain k * IZR (entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k))))) Hlat).
     intros A; apply Hb. }
   set (e := entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k)))) in *.
-  set (X := exp_up (prec k) (squarings k) (last_num k) (last_den k)) in *.
   assert (HX : above (prec k) (exp (- (IZR (last_num k) / IZR (last_den k)))) X).
-  { apply exp_up_bound; [assumption | unfold last_den; nia]. }
+  { apply (exp_up_signed_bound _ _ _ _ _) with (2 := EX); unfold last_den; nia. }
   unfold grain, Rdiv.
   rewrite <- Rmult_assoc, <- Rmult_assoc, <- exp_plus.
   replace ((tilt k)² * rho (counts (stepped (groups k))) + - (tilt k * spacing k * IZR (lo k)))
