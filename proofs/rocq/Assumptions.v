@@ -13,9 +13,9 @@ Print Assumptions delta_is_symmetric.
 Print Assumptions transform_converges.
 Print Assumptions trapezoid_is_an_upper_bound.
 Print Assumptions certified_is_true.
-Print Assumptions one_count_delta.
-Print Assumptions state_delta.
-Print Assumptions release_delta.
+Print Assumptions OneCount.delta_is_at_most.
+Print Assumptions State.delta_is_at_most.
+Print Assumptions Release.delta_is_at_most.
 Print Assumptions state_is_private.
 Print Assumptions release_is_private.
 Print Assumptions release_delta_at_20_33.

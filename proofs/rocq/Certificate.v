@@ -45,9 +45,9 @@ Definition composition (gs : list group) : list count :=
 
 Open Scope Z_scope.
 
-(** Rows are in units of 2^-31 of the first row's scale, weights in units of 2^-30. *)
-Definition top : Z := 2 ^ 31.
+(** Rows and weights are in units of 2^-30. No entry of a row and no sum of weights is above 2. *)
 Definition whole : Z := 2 ^ 30.
+Definition top : Z := 2 ^ 31.
 
 Definition zsum (l : list Z) : Z := fold_right Z.add 0 l.
 
@@ -133,7 +133,7 @@ Section Compute.
     match n with
     | O => []
     | S n' =>
-      (scale_up (prec k) (scale_up (prec k) (e * (two_to (prec k) - f)) * top) + alias)
+      (scale_up (prec k) (scale_up (prec k) (e * (two_to (prec k) - f)) * whole) + alias)
       :: first_row n' fall keep alias (scale_up (prec k) (e * fall)) (scale_down (prec k) (f * keep))
     end.
 
@@ -141,7 +141,7 @@ Section Compute.
     let p := prec k in let r := squarings k in
     let fall := exp_up p r (c_num k * h_num k) (c_den k * h_den k) in
     let keep := exp_down p r (h_num k) (h_den k) in
-    let alias := scale_up p (exp_up p r (c_num k * h_num k * Z.of_nat (period k)) (c_den k * h_den k) * top) in
+    let alias := scale_up p (exp_up p r (c_num k * h_num k * Z.of_nat (period k)) (c_den k * h_den k) * whole) in
     first_row (period k) fall keep alias (two_to p) (exp_down p r excess (2 * h_den k * eps_den k)).
 
   (** *** The end *)
@@ -162,7 +162,7 @@ Section Compute.
     && match exp_up_signed (prec k) (squarings k) last_num last_den, walk (groups k) (to_row first) with
        | Some factor, Some u =>
          factor * entry u (Z.to_nat ((0 - lo k) mod Z.of_nat (period k))) * delta_den k
-         <=? delta_num k * two_to (prec k) * top
+         <=? delta_num k * two_to (prec k) * whole
        | _, _ => false
        end.
 End Compute.

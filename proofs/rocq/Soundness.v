@@ -16,9 +16,6 @@ Proof.
   induction (copies g) as [|n IHn]; [reflexivity|]. cbn; now rewrite IHn.
 Qed.
 
-Lemma top_pos : 0 < IZR top.
-Proof. apply IZR_lt; reflexivity. Qed.
-
 Lemma whole_pos : 0 < IZR whole.
 Proof. apply IZR_lt; reflexivity. Qed.
 
@@ -234,10 +231,10 @@ Section Rows.
   Let place (i : Z) : nat := Z.to_nat ((i - lo k) mod Z.of_nat n).
 
   (** What a unit of a row stands for. *)
-  Definition grain : R := exp (- (tilt * spacing * IZR (lo k))) / IZR top.
+  Definition grain : R := exp (- (tilt * spacing * IZR (lo k))) / IZR whole.
 
   Lemma grain_pos : 0 < grain.
-  Proof. apply Rdiv_lt_0_compat; [apply exp_pos | apply top_pos]. Qed.
+  Proof. apply Rdiv_lt_0_compat; [apply exp_pos | apply whole_pos]. Qed.
 
   Lemma n_pos : (0 < n)%nat.
   Proof. generalize positive_numbers; unfold n; lia. Qed.
@@ -481,10 +478,10 @@ Section First.
 
   Lemma first_row_entries m fall keep alias e f i j :
     above (prec k) (exp (- a)) fall -> below (prec k) (exp (- h)) keep -> (0 <= keep)%Z -> (0 <= f)%Z ->
-    exp (- (a * INR n)) * IZR top <= IZR alias ->
+    exp (- (a * INR n)) * IZR whole <= IZR alias ->
     above (prec k) (exp (- (a * INR i))) e -> below (prec k) (exp (- (theta + h * INR i))) f ->
     (j < m)%nat ->
-    base (i + j) * IZR top <= IZR (nth j (first_row k m fall keep alias e f) 0%Z).
+    base (i + j) * IZR whole <= IZR (nth j (first_row k m fall keep alias e f) 0%Z).
   Proof.
     intros Hfall Hkeep Hk0 Hf0 Halias; revert e f i j Hf0.
     induction m as [|m IH]; intros e f i j Hf0 He Hf Hj; [lia|].
@@ -495,8 +492,8 @@ Section First.
       apply Rmult_le_reg_r with one; [assumption|].
       unfold Rdiv; rewrite (Rmult_assoc _ (/ one)), Rinv_l, Rmult_1_r by lra.
       set (E := exp (- (a * INR i))) in *; set (F := exp (- (theta + h * INR i))) in *.
-      replace (E * (1 - F) * IZR top * one) with ((E * (1 - F)) * one * IZR top) by ring.
-      apply Rmult_le_compat_r; [left; apply top_pos|].
+      replace (E * (1 - F) * IZR whole * one) with ((E * (1 - F)) * one * IZR whole) by ring.
+      apply Rmult_le_compat_r; [left; apply whole_pos|].
       assert (HF : F <= 1).
       { unfold F; rewrite <- exp_0; apply exp_mono. assert (Hth := theta_bounds). assert (Hh := h_pos); fold h in Hh.
         assert (0 <= h * INR i) by (apply Rmult_le_pos; [lra | apply pos_INR]). lra. }
@@ -514,7 +511,7 @@ Section First.
   Lemma first_row_length m fall keep alias e f : length (first_row k m fall keep alias e f) = m.
   Proof. revert e f; induction m as [|m IH]; intros e f; cbn [first_row length]; [|rewrite IH]; reflexivity. Qed.
 
-  Lemma first_bounds j : (j < n)%nat -> base j * IZR top <= IZR (nth j (first k) 0%Z).
+  Lemma first_bounds j : (j < n)%nat -> base j * IZR whole <= IZR (nth j (first k) 0%Z).
   Proof.
     destruct (positive_numbers k Hdata) as (H1 & H2 & H3 & H4 & H5 & _ & Hn); fold n in Hn.
     assert (Hex : (0 <= excess k)%Z).
@@ -528,12 +525,12 @@ Section First.
     - replace (- a) with (- (IZR (c_num k * h_num k) / IZR (c_den k * h_den k))).
       + apply exp_up_bound; nia.
       + unfold a, tilt, spacing; rewrite !mult_IZR; field; lra.
-    - apply Rle_trans with (IZR (exp_up (prec k) (squarings k) (c_num k * h_num k * Z.of_nat n) (c_den k * h_den k) * top) / one).
+    - apply Rle_trans with (IZR (exp_up (prec k) (squarings k) (c_num k * h_num k * Z.of_nat n) (c_den k * h_den k) * whole) / one).
       2: apply scale_up_bound.
       rewrite mult_IZR. apply Rmult_le_reg_r with one; [assumption|].
       unfold Rdiv; rewrite (Rmult_assoc _ (/ one)), Rinv_l, Rmult_1_r by lra.
-      rewrite Rmult_assoc, (Rmult_comm (IZR top)), <- Rmult_assoc.
-      apply Rmult_le_compat_r; [left; apply top_pos|].
+      rewrite Rmult_assoc, (Rmult_comm (IZR whole)), <- Rmult_assoc.
+      apply Rmult_le_compat_r; [left; apply whole_pos|].
       replace (a * INR n) with (IZR (c_num k * h_num k * Z.of_nat n) / IZR (c_den k * h_den k)).
       + apply exp_up_bound; nia.
       + unfold a, tilt, spacing; rewrite INR_IZR_INZ, !mult_IZR; field; lra.
@@ -563,8 +560,8 @@ Section First.
       set (j := Z.to_nat _) in *.
       rewrite Hentry by assumption. unfold grain, Rdiv; rewrite Rmult_assoc.
       apply Rmult_le_compat_l; [left; apply exp_pos|].
-      apply Rmult_le_reg_l with (IZR top); [apply top_pos|].
-      rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by (generalize top_pos; lra).
+      apply Rmult_le_reg_l with (IZR whole); [apply whole_pos|].
+      rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by (generalize whole_pos; lra).
       rewrite Rmult_comm; now apply first_bounds.
   Qed.
 End First.
@@ -621,16 +618,16 @@ Proof.
        rewrite Z.pow_2_r, !mult_IZR, minus_IZR, !mult_IZR.
        apply IZR_lt in H2, H4. unfold Rsqr; field; lra. }
   assert (He : 0 <= IZR e) by (apply IZR_le, to_Z_bounded).
-  assert (Hone := IZR_two_to_pos (prec k)); assert (Htop := top_pos).
+  assert (Hone := IZR_two_to_pos (prec k)); assert (Htop := whole_pos).
   apply IZR_lt in H6. apply IZR_le in Hwalk; rewrite !mult_IZR in Hwalk.
   unfold above in HX; set (Y := exp _) in *; set (one := IZR (two_to (prec k))) in *.
   fold (IZR (delta_num k) / IZR (delta_den k)).
-  apply Rmult_le_reg_r with (one * IZR top * IZR (delta_den k)).
+  apply Rmult_le_reg_r with (one * IZR whole * IZR (delta_den k)).
   { apply Rmult_lt_0_compat; [now apply Rmult_lt_0_compat | assumption]. }
-  replace (Y * / IZR top * IZR e * (one * IZR top * IZR (delta_den k)))
+  replace (Y * / IZR whole * IZR e * (one * IZR whole * IZR (delta_den k)))
     with ((Y * one) * (IZR e * IZR (delta_den k))) by (field; lra).
-  replace (IZR (delta_num k) / IZR (delta_den k) * (one * IZR top * IZR (delta_den k)))
-    with (IZR (delta_num k) * one * IZR top) by (field; lra).
+  replace (IZR (delta_num k) / IZR (delta_den k) * (one * IZR whole * IZR (delta_den k)))
+    with (IZR (delta_num k) * one * IZR whole) by (field; lra).
   eapply Rle_trans; [|exact Hwalk]. rewrite (Rmult_assoc (IZR X)).
   apply Rmult_le_compat_r; [apply Rmult_le_pos; lra | assumption].
 Qed.

@@ -35,6 +35,16 @@ impl Outward {
     }
 }
 
+/// The least decimal of so many significant digits that is not below a value of at least zero.
+pub(super) fn round_up(value: &Rational, digits: u32) -> Rational {
+    if *value == 0 {
+        return Rational::new();
+    }
+    let magnitude = Float::with_val(64, value).log10().floor().to_f64();
+    let unit = power_of_ten(magnitude as i32 + 1 - digits as i32);
+    (Rational::from(value / &unit)).ceil() * unit
+}
+
 fn power_of_ten(exponent: i32) -> Rational {
     let power = Rational::from(Integer::from(Integer::u_pow_u(10, exponent.unsigned_abs())));
     if exponent < 0 { power.recip() } else { power }
@@ -44,6 +54,15 @@ fn power_of_ten(exponent: i32) -> Rational {
 mod tests {
     use super::*;
     use crate::numeric::rational::parse;
+
+    #[test]
+    fn rounding_up_keeps_the_digits() {
+        for (text, digits, up) in
+            [("20.324689752", 6, "20.3247"), ("3.3685249e-3", 3, "0.00337"), ("100", 2, "100"), ("0", 3, "0")]
+        {
+            assert_eq!(round_up(&parse(text).unwrap(), digits), parse(up).unwrap(), "{text}");
+        }
+    }
 
     #[test]
     fn ends_are_short_and_outside() {

@@ -19,6 +19,7 @@
 //! | [`hints`] | where to look, for one value of epsilon |
 //! | `search` | the search for hints, in doubles: a bad one only makes a check fail |
 //! | `cover` | which nodes have to be evaluated, and which groups make the others small |
+//! | [`rocq`] | the upper end as a formal proof |
 //! | `canonical` | the bytes, and their seal |
 
 mod canonical;
@@ -26,6 +27,7 @@ pub mod claim;
 mod cover;
 mod ends;
 pub mod hints;
+pub mod rocq;
 mod search;
 
 use std::path::Path;
@@ -35,6 +37,7 @@ use serde_json::{Value, json};
 
 pub use claim::{Claim, Question};
 pub use hints::{Hints, Kernel};
+pub use rocq::FormalClaim;
 
 use crate::{
     account::{Account, Epsilon},

@@ -1,10 +1,10 @@
 //! `assay prove`: a certificate of epsilon or delta, which another program checks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use dp_assay::{
-    certificate::{Certificate, Hints, Kernel, Question},
+    certificate::{Certificate, FormalClaim, Hints, Kernel, Question},
     numeric::rational,
 };
 use serde_json::{Value, json};
@@ -31,6 +31,9 @@ pub struct Args {
     /// The certificate, a file of JSON; one that is there is replaced
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// The upper end as a theorem for Rocq too, a file that proofs/rocq/check compiles; one that is there is replaced
+    #[arg(long, value_name = "FILE.v")]
+    rocq: Option<PathBuf>,
     /// Both ends of the claim within a relative distance of 10^-D; a check of more digits takes longer
     #[arg(long, value_name = "D", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=100))]
     digits: u32,
@@ -46,7 +49,11 @@ pub fn run(args: &Args) -> Result<Exit> {
     };
     let subject = args.subject.resolve()?;
     let certificate = Certificate::prove(&subject, &question, args.digits)?;
+    let formal = args.rocq.as_deref().map(|path| formal_claim(&certificate, path)).transpose()?;
     certificate.write(&args.out)?;
+    if let (Some(formal), Some(path)) = (&formal, &args.rocq) {
+        formal.write(path)?;
+    }
     let claim = &certificate.claim;
     let (what, given, at) = match &claim.question {
         Question::Epsilon { delta } => ("epsilon", "delta", &**delta),
@@ -60,6 +67,11 @@ pub fn run(args: &Args) -> Result<Exit> {
             "neighbors": claim.neighbors.name(),
             "units": claim.units().len(),
             "file": args.out,
+            "rocq": formal.as_ref().map(|formal| json!({
+                "file": args.rocq,
+                "epsilon": exact(&formal.epsilon),
+                "delta": exact(&formal.delta),
+            })),
             "proofs": {
                 "lower": certificate.lower.as_ref().map(in_json),
                 "upper": in_json(&certificate.upper),
@@ -72,6 +84,16 @@ pub fn run(args: &Args) -> Result<Exit> {
         many => format!(", the worst of {many} {}", if claim.pairs { "pairs of block paths" } else { "block paths" }),
     };
     let lower_proof = certificate.lower.as_ref().map_or_else(|| "nothing to prove".to_string(), in_words);
+    let theorem = match (&formal, &args.rocq) {
+        (Some(formal), Some(path)) => format!(
+            "
+The theorem {} is in {file}. To check it: proofs/rocq/check {file}
+",
+            formal.in_words(),
+            file = path.display()
+        ),
+        _ => String::new(),
+    };
     output::text(&format!(
         "{title}
 {neighbors} neighbors, {given} = {at}{units}
@@ -82,7 +104,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     {upper_proof}
 
 Written to {file}. To prove it again: python3 proofs/check.py {file}
-",
+{theorem}",
         title = claim.subject,
         neighbors = claim.neighbors.name(),
         at = exact_text(at),
@@ -90,6 +112,20 @@ Written to {file}. To prove it again: python3 proofs/check.py {file}
         file = args.out.display(),
     ))?;
     Ok(Exit::Done)
+}
+
+/// The claim of the Rocq file, whose name has to be that of a module.
+fn formal_claim(certificate: &Certificate, path: &Path) -> Result<FormalClaim> {
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let letters = stem.starts_with(|c: char| c.is_ascii_alphabetic())
+        && stem.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !letters || path.extension().is_none_or(|extension| extension != "v") {
+        bail!(
+            "--rocq {}: the file's name becomes that of a module: it has to begin with a letter, have letters, digits and _ only, and end in .v",
+            path.display()
+        );
+    }
+    FormalClaim::new(&certificate.claim).context("--rocq")
 }
 
 /// What a checker has to do.

@@ -1,0 +1,44 @@
+//! `assay prove --rocq` writes the files of proofs/rocq that its check compiles, or says why not and writes nothing.
+
+use std::{fs, path::Path};
+
+#[path = "common/program.rs"]
+mod program;
+
+use program::{assay, refusal};
+
+#[test]
+fn the_compiled_files_are_what_the_program_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = ["--release", "su-su-wang-2025", "--level", "State", "--delta", "1e-11"];
+    let one = ["--discrete-gaussian", "50000/10001", "--epsilon", "1"];
+    let release = ["--release", "su-su-wang-2025", "--delta", "1e-10"];
+    for (name, subject) in [("OneCount.v", &one[..]), ("State.v", &state), ("Release.v", &release)] {
+        let file = folder.path().join(name);
+        let out = folder.path().join("claim.json");
+        let mut args = vec!["prove", "--out", out.to_str().unwrap(), "--rocq", file.to_str().unwrap()];
+        args.extend(subject);
+        assay(&args).assert().success();
+        let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs/rocq").join(name);
+        assert_eq!(fs::read_to_string(&file).unwrap(), fs::read_to_string(kept).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn what_has_no_formal_proof_is_refused_and_nothing_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("claim.json");
+    for (name, subject, why) in [
+        ("Laplace.v", &["--discrete-laplace", "0.3x10", "--epsilon", "1"][..], "discrete Laplace"),
+        ("Fine.v", &["--discrete-gaussian", "5000000", "--delta", "1/100"], "too fine"),
+        ("two-words.v", &["--discrete-gaussian", "5", "--epsilon", "1"], "letters, digits and _"),
+        ("Text.txt", &["--discrete-gaussian", "5", "--epsilon", "1"], "end in .v"),
+    ] {
+        let file = folder.path().join(name);
+        let mut args = vec!["prove", "--out", out.to_str().unwrap(), "--rocq", file.to_str().unwrap()];
+        args.extend(subject);
+        let message = refusal(&args);
+        assert!(message.contains(why), "{name}: {message}");
+        assert!(fs::read_dir(folder.path()).unwrap().next().is_none(), "{name} left something");
+    }
+}
