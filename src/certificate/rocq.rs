@@ -185,7 +185,7 @@ impl Walk {
         let c = tilt.to_f64();
         let period = ((PERIOD * deviation).max(20.0 / c) / h.to_f64()).ceil();
         let too_fine = || unprovable("would take too long here: the lattice of the losses is too fine");
-        if !(period < LONGEST_ROW) {
+        if period.is_nan() || period >= LONGEST_ROW {
             return Err(too_fine());
         }
         let mut counts = Vec::new();
@@ -196,14 +196,14 @@ impl Walk {
             let (left, right) = ((middle - WINDOW * sigma - 1.0).floor(), (middle + WINDOW * sigma + 1.0).ceil());
             let (width, reach) = (right - left + 1.0, (8.0 * sigma).ceil() + 1.0);
             products += width * period * group.copies as f64 + EXPONENTIAL * (width + 2.0 * reach);
-            if !(products < MOST_PRODUCTS) {
+            if products.is_nan() || products >= MOST_PRODUCTS {
                 return Err(too_fine());
             }
             counts.push(Counts {
                 sigma2: sigma2.clone(),
                 shift: group.shift,
                 copies: group.copies,
-                step: Rational::from(group.weight() / &h).numer().clone(),
+                step: (group.weight() / &h).numer().clone(),
                 left: left as i64,
                 width: width as usize,
                 reach: reach as i64,
@@ -220,7 +220,7 @@ impl Walk {
     /// The exponent of the last factor, exp(-y): c h lo - c^2 rho.
     fn last_exponent(&self, epsilon: &Rational) -> f64 {
         let reach = Rational::from(&self.h * self.first_index(epsilon));
-        Rational::from(&self.tilt * (reach - Rational::from(&self.tilt * &self.rho))).to_f64()
+        (&self.tilt * (reach - Rational::from(&self.tilt * &self.rho))).to_f64()
     }
 
     /// Squarings and bits of the exponentials: their relative error is y^2 / 2^(squarings + 1) at exp(-y).
@@ -254,7 +254,7 @@ impl Walk {
     fn first_row(&self, epsilon: &Rational) -> Vec<u64> {
         let (h, a) = (self.h.to_f64(), Rational::from(&self.h * &self.tilt).to_f64());
         let loss = Rational::from(&self.h * self.first_index(epsilon)) + &self.rho;
-        let theta = Rational::from(loss - epsilon).to_f64();
+        let theta = (loss - epsilon).to_f64();
         let alias = ((-a * self.period as f64).exp() * WHOLE).floor() as u64 + 1;
         let gain = |d: usize| -(-a * d as f64).exp() * (-(theta + h * d as f64)).exp_m1();
         (0..self.period).map(|d| (gain(d) * WHOLE).floor() as u64 + 1 + alias).collect()
@@ -326,7 +326,7 @@ mod tests {
             let bound = walk.ln_delta(&epsilon);
             let singles = singles.iter().map(|text| text.parse().unwrap()).collect();
             let whole = Subject { singles, ..Subject::default() }.resolve().unwrap().whole;
-            let exact = whole.delta(&Epsilon::new(epsilon).unwrap(), 12).unwrap().value;
+            let exact = whole.delta(Epsilon::new(epsilon).unwrap(), 12).unwrap().value;
             let exact = exact.lower_rational().unwrap();
             let ln_exact = exact.to_f64().ln();
             assert!(
