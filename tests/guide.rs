@@ -148,6 +148,7 @@ documents! {
     assumptions: "docs/guide/assumptions.md",
     attacks: "docs/guide/attacks.md",
     calibrating: "docs/guide/calibrating.md",
+    certificates: "docs/guide/certificates.md",
     command_line: "docs/guide/command-line.md",
     evidence: "docs/guide/evidence.md",
     glossary: "docs/guide/glossary.md",

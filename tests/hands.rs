@@ -233,7 +233,6 @@ fn tables_fit_a_hundred_columns() {
     for args in [
         &["releases"][..],
         &["compare", "--release", "su-su-wang-2025", "--delta", "1e-10"],
-        &["explain", "--release", "su-su-wang-2025", "--delta", "1e-10"],
         &["calibrate", "--release", "su-su-wang-2025", "--delta", "1e-11", "--match", "zcdp"],
         &["tune", "--rho", "0.159"],
         &["figures", "--list"],

@@ -208,7 +208,7 @@ fn estimates_are_written_in_the_form_that_is_read_and_add_up() {
         (&manifest, text.clone(), text.replacen("\"level\": 0", "\"level\": 9", 1), "not of this spine"),
         (&manifest, text.clone(), text.replacen("\"counts\": 1", "\"counts\": 99999999999", 1), "at most 16777216"),
         (&manifest, text.clone(), "{}".to_string(), "measurements.json, line 1"),
-        (&first, rows.clone(), rows.replacen("0,", "0,1", 1), "other noise"),
+        (&first, rows.clone(), rows.replacen("0,,", "0,,1", 1), "other noise"),
         (&first, rows.clone(), rows.replacen("0,", "7,", 1), "not of this spine"),
         (&first, rows.clone(), rows.trim_end().to_string() + "1x\n", "is no count"),
         (&first, rows.clone(), format!("{}{}\n", rows, rows.lines().nth(1).unwrap()), "twice"),
