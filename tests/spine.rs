@@ -362,13 +362,17 @@ fn the_program_answers_with_the_keys_of_its_contract_and_refuses_bad_plans() {
         assert!(text("svg").contains("</svg>") && text("csv").lines().count() > 1, "{picture}");
     }
     let entities = fs::read_to_string(folder.path().join("out/entities.csv")).unwrap();
-    assert!(entities.starts_with("kind,entity,blocks,osed_before,osed_after,variance_approx\n"));
+    assert!(entities.starts_with("kind,entity,geoid,blocks,osed_before,osed_after,variance_approx,margin_95_approx\n"));
     let pure = PLAN.replacen("-units\"\n", "-units\"\nprivacy = \"pure\"\n", 1);
     let csv = assay(folder.path(), &pure, &["--csv"]);
     let text = String::from_utf8(csv.stdout).unwrap();
     assert!(
         csv.status.success() && text.starts_with("level,units,max_fanout,bypassed,") && text.lines().count() == 7,
         "{text}"
+    );
+    let markdown = String::from_utf8(assay(folder.path(), &pure, &["--format", "md"]).stdout).unwrap();
+    assert!(
+        markdown.starts_with("| level | units |") && markdown.lines().filter(|line| line.starts_with('|')).count() == 8
     );
     let json = assay(folder.path(), &pure, &["--json"]).stdout;
     assert!(String::from_utf8(json).unwrap().contains("8 / epsilon^2"));
