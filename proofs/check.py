@@ -339,9 +339,8 @@ class Sieve:
             n += 1
 
     def check(self, evaluated):
-        """Every node from 1 to the last one is evaluated, or |product of the factors| <= exp(-cut); on the line j exp(-cut), where
-        ln j >= 0.693 (bits of j - 1)."""
-        table, allowed = one_minus_cosines(), 0 if self.hints.lattice else (693 << (32 + FINE)) // 1000
+        """Every node j from 1 to the last one is evaluated, or |product of the factors| <= j exp(-cut); ln j >= 0.693 (bits of j - 1)."""
+        table, allowed = one_minus_cosines(), (693 << (32 + FINE)) // 1000
         for first, last in self.windows(0, 1, self.hints.last):
             self.look(last - first)
             for node in range(first, last + 1):
@@ -413,13 +412,12 @@ class Proof:
         # On a lattice the first loss above epsilon.
         start = offset + (int((epsilon - offset) // h) + 1) * h if hints.lattice else epsilon
         weight, advance = exp(fixed(epsilon - start, p), 0, p) + (3,), (offset - start) / hints.period
-        total, error, axis = 0, 0, None
+        total, error = 0, 0
         for index, node in enumerate(hints.evaluated):
             value = self.kernels[index][0]
             if hints.lattice:
                 (x, y, r), (s, t, e) = value, mul(weight, self.kernels[index][1], p)
                 value = (x - s, y - t, r + e)
-            axis = axis or Fraction(value[0] + value[2], 1 << p)
             value = mul(value, exp(0, turn(node * advance.numerator, advance.denominator, p), p) + (4,), p)
             for path in unit:
                 value = mul(mul(value, self.factors[path][index], p), self.constants[path], p)
@@ -428,9 +426,9 @@ class Proof:
         c = hints.contour
         scales = exp_ends(rho * (c + c * c) + (offset - rho) * c - c * start, p)
         ends = [scale * size / hints.divisor / (1 << p) for scale in scales for size in (total - error, total + error)]
-        # (D) On a lattice the kernel is largest on the axis, and fewer than N nodes are divided by N. On the line 2 / period times the
-        # sum over j <= last of j (period / (2 pi j))^2 is at most (period / (2 pi^2)) (1 + ln last), and ln last < 0.694 bits.
-        around = axis if hints.lattice else hints.period / 19 * (1 + Fraction(694, 1000) * hints.last.bit_length())
+        # (D) With factors of at most j exp(-cut), the kernel leaves j exp(-cut) times period / (2 j^2) of each node and its conjugate, or
+        # on the line period / (2 pi^2 j^2); and the sum of 1 / j up to the last node is at most 1 + ln last < 1 + 0.694 bits.
+        around = hints.period / (2 if hints.lattice else 19) * (1 + Fraction(694, 1000) * hints.last.bit_length())
         left_out = scales[1] * (exp_ends(Fraction(-hints.cut), 64)[1] * around + self.tail)
         return min(ends) - left_out - self.alias(unit, rho, offset - rho), max(ends) + left_out
 

@@ -132,6 +132,57 @@ fn examples_are_written_again_byte_by_byte() {
     }
 }
 
+/// The list of results/certificates: a name and the arguments of `assay prove`.
+fn listed() -> Vec<(String, Vec<String>)> {
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/certificates/list.txt");
+    let text = fs::read_to_string(list).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    let words = lines.map(|line| line.split(' ').map(String::from).collect::<Vec<String>>());
+    words.map(|mut words| (words.remove(0), words)).collect()
+}
+
+/// Every certificate of results/certificates is there; the quick ones are written again and proven again.
+#[test]
+fn kept_certificates_are_written_and_proven_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("results/certificates/{name}.json"));
+    let listed = listed();
+    assert!(listed.len() >= 10);
+    let mut quick = Vec::new();
+    for (name, args) in &listed {
+        assert!(kept(name).is_file(), "{name}");
+        if !name.starts_with("su-su-wang") && !name.starts_with("ddhca") {
+            continue;
+        }
+        let file = folder.path().join(format!("{name}.json"));
+        prove(&args.iter().map(String::as_str).collect::<Vec<&str>>(), &file);
+        assert!(fs::read(&file).unwrap() == fs::read(kept(name)).unwrap(), "{name} is not what is written");
+        quick.push(file.to_str().unwrap().to_string());
+    }
+    let answer = json(&["verify", "--certificates", folder.path().to_str().unwrap()]);
+    let rows = answer["certificates"].as_array().unwrap();
+    assert_eq!(rows.len(), quick.len());
+    assert!(rows.iter().all(|row| row["recomputed"] == "both ends hold" && row["seal"] == "whole"), "{answer}");
+    if let Some(output) = python("check.py", &quick.iter().map(String::as_str).collect::<Vec<&str>>()) {
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.matches(": proven").count() == quick.len(), "{said}");
+    }
+}
+
+#[test]
+fn a_folder_without_certificates_and_a_broken_seal_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().to_str().unwrap();
+    assert!(refusal(&["verify", "--certificates", at]).contains(".json"));
+    assert!(refusal(&["verify", "--certificates", "/no/such/folder"]).contains("--certificates"));
+    let file = folder.path().join("one.json");
+    prove(&["--discrete-gaussian", "5x10", "--delta", "1e-5"], &file);
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replacen("\"count\":10", "\"count\":11", 1)).unwrap();
+    let message = refusal(&["verify", "--certificates", at]);
+    assert!(message.contains("one.json") && message.contains("SHA-256"), "{message}");
+}
+
 #[test]
 fn what_cannot_be_proven_yet_is_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();

@@ -46,14 +46,15 @@ pub(super) struct Cover {
     /// 1 - cos at the steps of half a turn, too small by a little.
     table: Vec<f64>,
     cut: f64,
-    /// By how much less suffices where a node's number doubles.
-    allowed: f64,
 }
 
+/// By how much less of the cut suffices where a node's number doubles: a little less than ln 2.
+const OCTAVE: f64 = 0.693;
+
 impl Cover {
-    /// `multiplicity` times the groups, of which a rule of this period sees heights 2 pi j / period. Small is exp(-cut), and
-    /// `on_line` j exp(-cut), because the kernel falls as 1 / j^2 there.
-    pub(super) fn new(groups: &[Group], multiplicity: u64, period: &Rational, cut: u32, on_line: bool) -> Cover {
+    /// `multiplicity` times the groups, of which a rule of this period sees heights 2 pi j / period. At node j small is
+    /// j exp(-cut), because the kernel falls as 1 / j^2.
+    pub(super) fn new(groups: &[Group], multiplicity: u64, period: &Rational, cut: u32) -> Cover {
         let table: Vec<f64> =
             (0..=STEPS / 2).map(|k| (1.0 - (2.0 * PI * k as f64 / STEPS as f64).cos() - 3e-9).max(0.0)).collect();
         // The margin pays for the roundings of this file and for those of the checker.
@@ -69,7 +70,7 @@ impl Cover {
             let reach = table.iter().position(|value| weight * value >= cut).filter(|reach| 2 * reach < STEPS);
             Turning { turns: turns.to_f64(), fraction: fraction(&turns), weight, reach }
         };
-        Cover { groups: groups.iter().map(of).collect(), table, cut, allowed: if on_line { 0.693 } else { 0.0 } }
+        Cover { groups: groups.iter().map(of).collect(), table, cut }
     }
 
     /// The order in which windows are best intersected, and the cost of a node.
@@ -110,7 +111,7 @@ impl Cover {
     }
 
     fn is_small(&self, node: u64) -> bool {
-        let mut total = self.allowed * f64::from(node.max(1).ilog2());
+        let mut total = OCTAVE * f64::from(node.max(1).ilog2());
         for group in &self.groups {
             let turn = group.fraction.wrapping_mul(u128::from(node));
             let distance = turn.min(turn.wrapping_neg());

@@ -21,12 +21,14 @@
 //! | `cover` | which nodes have to be evaluated, and which groups make the others small |
 //! | [`rocq`] | the upper end as a formal proof |
 //! | `canonical` | the bytes, and their seal |
+//! | `read` | a claim read from a file, and this program's own answer to it |
 
 mod canonical;
 pub mod claim;
 mod cover;
 mod ends;
 pub mod hints;
+mod read;
 pub mod rocq;
 mod search;
 
@@ -35,7 +37,7 @@ use std::path::Path;
 use rug::Rational;
 use serde_json::{Value, json};
 
-pub use claim::{Claim, Question};
+pub use claim::{Claim, Ends, Question};
 pub use hints::{Hints, Kernel};
 pub use rocq::FormalClaim;
 
@@ -45,7 +47,6 @@ use crate::{
     files,
     release::subject::Resolved,
 };
-use claim::Ends;
 use ends::Outward;
 use search::Search;
 

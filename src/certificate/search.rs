@@ -98,8 +98,7 @@ impl<'a> Search<'a> {
                 Kernel::Lattice { nodes } => nodes / 2,
                 Kernel::Line { last, .. } => *last,
             };
-            let on_line = matches!(rule.kernel, Kernel::Line { .. });
-            self.cover(path, &rule.period, rule.cut, on_line).survivors(last, &rule.orders[path], &mut nodes)?;
+            self.cover(path, &rule.period, rule.cut).survivors(last, &rule.orders[path], &mut nodes)?;
         }
         let divisor = match &rule.kernel {
             Kernel::Lattice { nodes } => *nodes as f64,
@@ -121,8 +120,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    fn cover(&self, path: usize, period: &Rational, cut: u32, on_line: bool) -> Cover {
-        Cover::new(&self.claim.paths[path], if self.claim.pairs { 2 } else { 1 }, period, cut, on_line)
+    fn cover(&self, path: usize, period: &Rational, cut: u32) -> Cover {
+        Cover::new(&self.claim.paths[path], if self.claim.pairs { 2 } else { 1 }, period, cut)
     }
 
     fn largest(&self, of: impl Fn(&Size) -> f64) -> f64 {
@@ -208,9 +207,8 @@ impl<'a> Search<'a> {
             return None;
         }
         let nodes = nodes as u64 | 1;
-        // The kernel over h on the axis, at the largest gap; the start is above epsilon, which makes the prefactor smaller.
-        let kernel = -1.0 / (-c * h).exp_m1() + (-h).exp() / (-(c + 1.0) * h).exp_m1();
-        let cut = (self.ln_prefactor(c, epsilon) + kernel.ln() - target).ceil().clamp(1.0, 1e6) as u32;
+        let around = nodes as f64 * h / 2.0 * (1.0 + 0.694 * (nodes as f64).log2());
+        let cut = (self.ln_prefactor(c, epsilon) + around.ln() - target).ceil().clamp(1.0, 1e6) as u32;
         let period = Rational::from(&self.step * nodes);
         let (orders, cost) = self.orders(&period, cut, used);
         let cost = cost * (nodes / 2) as f64;
@@ -223,7 +221,7 @@ impl<'a> Search<'a> {
         let exact = rational::from_f64(period)?;
         let (mut far, mut last) = (vec![None; self.claim.paths.len()], 1.0_f64);
         for &path in used {
-            let evenest = self.cover(path, &exact, 1, true).evenest();
+            let evenest = self.cover(path, &exact, 1).evenest();
             let (mean, turns) = evenest.map_or((1.0, 1.0), |(_, mean, turns)| (mean, turns));
             // (period / 19) mean (1 + 2 / (turns last)) / last, where the bracket is at most 1.02.
             let needed = (ln_prefactor - target).exp() * period / 19.0 * mean * 1.03;
@@ -246,7 +244,7 @@ impl<'a> Search<'a> {
         let mut orders = vec![Vec::new(); self.claim.paths.len()];
         let mut total = 0.0;
         for &path in used {
-            let (order, cost) = self.cover(path, period, cut, false).order();
+            let (order, cost) = self.cover(path, period, cut).order();
             orders[path] = order;
             total += cost;
         }

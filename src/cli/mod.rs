@@ -2,6 +2,7 @@
 
 mod allocate;
 mod calibrate;
+mod certificates;
 mod compare;
 mod completions;
 mod curve;

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
-    Exit, output,
+    Exit, certificates, output,
     page::{FormArgs, Page},
     progress,
 };
@@ -45,6 +45,9 @@ pub struct Args {
     /// Write REPORT.md into this folder as well
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// The certificates of a folder instead: the seal of each, and both ends of its claim by this program's own enclosures
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["papers", "full", "nodes", "state", "out"])]
+    certificates: Option<PathBuf>,
     #[command(flatten)]
     form: FormArgs,
 }
@@ -53,6 +56,9 @@ pub struct Args {
 const OWN_METHOD: (&str, &str) = ("su-su-wang-2025", "section-a.6-bureau-total");
 
 pub fn run(args: &Args) -> Result<Exit> {
+    if let Some(folder) = &args.certificates {
+        return certificates::verify(folder, args.form.page());
+    }
     let options = options(args)?;
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).with_context(|| format!("--out {}", folder.display()))?;
