@@ -13,12 +13,12 @@ Open Scope R_scope.
 Definition state_counts : list count := repeat (Count (50000 / 10001) 1) 10.
 
 Definition release_counts : list count :=
-  repeat (Count (5000 / 73) 1) 10          (* US *)
-  ++ repeat (Count (50000 / 10001) 1) 10   (* State *)
-  ++ repeat (Count (20000 / 1241) 1) 10    (* County *)
-  ++ repeat (Count (100000 / 9563) 1) 20   (* PEPG and Tract Subset Group *)
+  repeat (Count (50000 / 10001) 1) 10      (* State *)
   ++ repeat (Count (50000 / 8687) 1) 10    (* Tract Subset *)
+  ++ repeat (Count (100000 / 9563) 1) 20   (* PEPG and Tract Subset Group *)
   ++ repeat (Count (50000 / 4307) 1) 10    (* Optimized Block Group *)
+  ++ repeat (Count (20000 / 1241) 1) 10    (* County *)
+  ++ repeat (Count (5000 / 73) 1) 10       (* US *)
   ++ repeat (Count (100000 / 219) 1) 10.   (* Block *)
 
 (** P and Q exchanged or not: no event tells the neighbors apart better than (eps, d) allows. *)
