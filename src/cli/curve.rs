@@ -52,7 +52,11 @@ pub fn grid(from: &Rational, to: &Rational, points: u32) -> Vec<Rational> {
 pub fn run(args: &Args) -> Result<Exit> {
     let (from, to): (Epsilon, Epsilon) = (quantity("--from", &args.from)?, quantity("--to", &args.to)?);
     if from > to {
-        bail!("--from {} is above --to {}: give a range from the smaller to the larger epsilon", args.from, args.to);
+        bail!(
+            "the range from {} to {} is empty: give --from and --to from the smaller to the larger epsilon",
+            args.from,
+            args.to
+        );
     }
     let subject = args.subject.resolve()?;
     let curve = subject.whole.curve(&grid(&from, &to, args.points), args.format.digits)?;
