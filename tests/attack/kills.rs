@@ -254,6 +254,7 @@ pub fn full_disk(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
         let mut shell = Command::new("bash");
         shell.args(["-c", &format!("{trap}ulimit -c 0; ulimit -f {blocks}; exec \"$@\""), "bash"]);
         shell.arg(program.get_program()).args(program.get_args()).env_remove("ASSAY_FACTS");
+        shell.current_dir(out.parent().expect("a folder"));
         Ok(shell.stdin(Stdio::null()).output().expect("bash starts"))
     })?;
     // A process that the signal ends cannot clean up.
