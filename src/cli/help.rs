@@ -5,7 +5,7 @@ use clap::{
     builder::{ArgPredicate, styling::Styles},
 };
 
-use super::{Cli, output::wrapped};
+use super::{Cli, wrap::wrapped};
 
 /// Help is no wider, on the widest terminal.
 pub const WIDEST: usize = 110;

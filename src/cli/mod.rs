@@ -38,6 +38,7 @@ mod tabulate;
 mod tradeoff;
 mod tune;
 mod verify;
+mod wrap;
 
 use std::{
     io::{self, Write},

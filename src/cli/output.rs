@@ -10,10 +10,10 @@ use dp_assay::{
 use rug::{Float, Rational, float::Round};
 use serde_json::{Value, json};
 
-use super::{invocation, progress};
-
-/// Tables and text are at most so wide where they can be broken.
-const WIDTH: usize = 100;
+use super::{
+    invocation, progress,
+    wrap::{WIDTH, wrapped},
+};
 
 /// Standard output, with nothing else on the terminal's line.
 pub fn out() -> io::StdoutLock<'static> {
@@ -56,40 +56,6 @@ fn numbers_as_strings(value: Value) -> Value {
 pub fn text(text: &str) -> Result<()> {
     out().write_all(text.as_bytes())?;
     Ok(())
-}
-
-/// Text whose lines are broken between words where they are too wide; what follows is set in by two more blanks.
-pub fn broken(text: &str) -> String {
-    text.split_inclusive('\n').map(broken_line).collect()
-}
-
-fn broken_line(line: &str) -> String {
-    let words = line.trim_end_matches('\n');
-    if words.chars().count() <= WIDTH {
-        return line.to_string();
-    }
-    let indent = words.chars().take_while(|c| *c == ' ').count();
-    let end = &line[words.len()..];
-    let after = format!("\n{}", " ".repeat(indent + 2));
-    format!("{}{}{end}", " ".repeat(indent), wrapped(words, WIDTH - indent - 2).join(&after))
-}
-
-/// Words in lines of at most `width` characters; a longer word has a line of its own.
-pub fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = vec![String::new()];
-    for word in text.split_whitespace() {
-        let at = lines.len() - 1;
-        let long = lines[at].chars().count() + 1 + word.chars().count() > width;
-        match lines[at].as_str() {
-            "" => lines[at].push_str(word),
-            _ if long => lines.push(word.to_string()),
-            _ => {
-                lines[at].push(' ');
-                lines[at].push_str(word);
-            }
-        }
-    }
-    lines
 }
 
 /// Writes rows under a heading, each column as wide as its widest cell; all but the first column are set right.
@@ -269,9 +235,6 @@ mod tests {
         assert!(table.lines().count() > 3 && table.contains("\n      word"), "{table}");
         let narrow = aligned_text(&["name", "what"], &rows[1..], |column| column > 0);
         assert_eq!(narrow, "name   what\nbb    short\n");
-        let text = broken(&format!("  source: {long}\nnext\n"));
-        assert!(text.starts_with("  source: word") && text.contains("\n    word") && text.ends_with("word\nnext\n"));
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
     }
 
     #[test]

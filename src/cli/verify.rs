@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::{
     Exit, certificates, output,
     page::{FormArgs, Page},
-    progress,
+    progress, wrap,
 };
 
 /// Recompute every published value: agrees, differs, disproved, undecided or needs-data
@@ -213,7 +213,7 @@ fn put_summary(page: &mut Page, sections: &[Section]) {
 }
 
 fn put(page: &mut Page, section: &Section) {
-    page.text(output::broken(&format!("{}\n\n", section.paper.title)));
+    page.text(wrap::broken(&format!("{}\n\n", section.paper.title)));
     let rows = &section.rows;
     let cells: Vec<Vec<String>> = (rows.iter())
         .map(|row| {
@@ -236,7 +236,7 @@ fn put(page: &mut Page, section: &Section) {
         for (kind, remark) in remarks {
             if let Some(remark) = remark {
                 let text = format!("\n{kind} on {} ({}): {remark}\n", row.published.id, row.published.place);
-                page.text(output::broken(&text));
+                page.text(wrap::broken(&text));
             }
         }
         if let Some(printed_by) = &row.printed_by {
