@@ -281,6 +281,22 @@ fn progress_is_shown_after_two_seconds_and_only_on_a_terminal() {
     assert!(output.status.success() && output.stderr.is_empty());
 }
 
+/// The program with Ctrl-C as it is for a person: what runs in the background of a script inherits that it is ignored, and `env`
+/// takes that back before it becomes the program.
+fn heeding(args: &[&str]) -> Child {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    // Signal 2, from the lowest bit on.
+    let is_ignored = mask >> 1 & 1 == 1;
+    if !is_ignored {
+        return spawned(args);
+    }
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT", ASSAY]).args(args).env_remove("ASSAY_FACTS");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
+}
+
 /// Sends a signal as soon as an unfinished file is there; what is left then. A command that was done before the signal came is
 /// run again, after `reset`.
 fn interrupted(signal: &str, args: &[&str], folder: &Path, reset: impl Fn()) -> (Option<i32>, Vec<String>) {
@@ -293,7 +309,7 @@ fn interrupted(signal: &str, args: &[&str], folder: &Path, reset: impl Fn()) -> 
     };
     for attempt in 1.. {
         reset();
-        let mut child = spawned(args);
+        let mut child = heeding(args);
         let began = Instant::now();
         while !names().iter().any(|name| name.ends_with(".part")) && began.elapsed() < Duration::from_secs(30) {
             if child.try_wait().expect("its status").is_some() {

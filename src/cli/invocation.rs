@@ -28,6 +28,7 @@ enum Kind {
 const INPUTS: &[(&str, Kind)] = &[
     ("areas", Kind::Public),
     ("blocks", Kind::Public),
+    ("certificates", Kind::Public),
     ("config", Kind::Public),
     ("counts", Kind::Confidential),
     ("file", Kind::Public),
