@@ -32,8 +32,8 @@ use rug::Integer;
 use super::folded::{FoldedLaw, TailBounds};
 use crate::error::{Error, Result};
 
-/// An entry of the guide whose cell is cut more than once.
-const CUT_TWICE: u32 = u32::MAX;
+/// Set in an entry of the guide whose cell is cut more than once.
+const CUT_TWICE: u32 = 1 << 31;
 /// The precision is doubled at most this often while a floor is not proven.
 const MOST_DOUBLINGS: u32 = 8;
 
@@ -96,7 +96,7 @@ impl InversionTable {
                     // No word is below a cut at zero, and this cell does not hold zero: the last entry cuts it.
                     0 => Cell { cut: 0, above },
                     1 => Cell { cut: cut(above as usize), above },
-                    _ => Cell { cut: 0, above: CUT_TWICE },
+                    _ => Cell { cut: 0, above: above | CUT_TWICE },
                 }
             })
             .collect();
@@ -109,15 +109,20 @@ impl InversionTable {
     pub(super) fn look_up(&self, digits: u32) -> (u32, bool) {
         let cell = self.guide[(digits >> self.shift) as usize];
         let magnitude = cell.above.wrapping_add(u32::from(digits < cell.cut));
-        (magnitude, (digits != cell.cut) & (cell.above != CUT_TWICE))
+        (magnitude, (digits != cell.cut) & (cell.above < CUT_TWICE))
     }
 
     /// The magnitude of a first word without its sign that is not decided, with further words from `more`.
     #[cold]
     #[inline(never)]
     pub(super) fn resolve(&self, digits: u32, more: &mut dyn FnMut() -> u32) -> u64 {
+        let cell = (digits >> self.shift) as usize;
         let digits = u64::from(digits) << self.word | u64::from(more());
-        let magnitude = self.floors.partition_point(|&floor| floor > digits);
+        // Floors before that of the magnitude above the cell are above it, and those from the cell below it on are not:
+        // a search between them ends where one of all floors does.
+        let before = |index: usize| (self.guide[index].above & !CUT_TWICE) as usize;
+        let (first, last) = (before(cell), cell.checked_sub(1).map_or(self.floors.len(), before));
+        let magnitude = first + self.floors[first..last].partition_point(|&floor| floor > digits);
         if self.floors.get(magnitude).is_some_and(|&floor| floor < digits) {
             return magnitude as u64;
         }

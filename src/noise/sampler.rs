@@ -12,6 +12,8 @@ use crate::{error::Result, loss::law::Law};
 const WORD: u32 = 32;
 /// Samples whose words are drawn together.
 const BLOCK: usize = 1024;
+/// Samples that are looked up before it is asked whether all of them are decided.
+const GROUP: usize = 8;
 /// The largest standard deviation of a Gaussian that has a table of its own, and that of the table of blocks for a wider
 /// one.
 const WIDEST_GAUSSIAN: f64 = 2048.0;
@@ -67,7 +69,7 @@ impl Sampler {
                 (sigma2.to_f64().sqrt(), WIDEST_GAUSSIAN, WIDEST_GAUSSIAN_OF_BLOCKS)
             }
         };
-        let guide = |spread: f64| (spread.log2().ceil() + 7.0).clamp(6.0, 14.0) as u32;
+        let guide = |spread: f64| (spread.log2().ceil() + 7.0).clamp(8.0, 15.0) as u32;
         let method = if spread <= widest {
             Method::Table(InversionTable::new(magnitude, WORD, guide(spread))?)
         } else {
@@ -120,21 +122,26 @@ fn fill_from(table: &InversionTable, out: &mut [i64], source: &mut Source) {
     let mut words = [0; BLOCK];
     let words = &mut words[..out.len()];
     source.words(words);
-    let (mut open, mut count) = ([0_u16; BLOCK], 0);
-    for (i, (value, &word)) in out.iter_mut().zip(words.iter()).enumerate() {
-        let (negative, digits) = table.sign_and_digits(word);
-        let (magnitude, decided) = table.look_up(digits);
-        // Negation without a branch: complement and add one, or neither.
-        let sign = -i64::from(negative);
-        *value = (i64::from(magnitude) ^ sign) - sign;
-        open[count] = i as u16;
-        count += usize::from(!decided);
-    }
-    for &i in &open[..count] {
-        let i = usize::from(i);
-        let (negative, digits) = table.sign_and_digits(words[i]);
-        let magnitude = table.resolve(digits, &mut || source.word()) as i64;
-        out[i] = if negative { -magnitude } else { magnitude };
+    for (out, words) in out.chunks_mut(GROUP).zip(words.chunks(GROUP)) {
+        let mut all_decided = true;
+        for (value, &word) in out.iter_mut().zip(words) {
+            let (negative, digits) = table.sign_and_digits(word);
+            let (magnitude, decided) = table.look_up(digits);
+            // Negation without a branch: complement and add one, or neither.
+            let sign = -i64::from(negative);
+            *value = (i64::from(magnitude) ^ sign) - sign;
+            all_decided &= decided;
+        }
+        if all_decided {
+            continue;
+        }
+        for (value, &word) in out.iter_mut().zip(words) {
+            let (negative, digits) = table.sign_and_digits(word);
+            if let (_, false) = table.look_up(digits) {
+                let magnitude = table.resolve(digits, &mut || source.word()) as i64;
+                *value = if negative { -magnitude } else { magnitude };
+            }
+        }
     }
 }
 
