@@ -1,14 +1,14 @@
 //! The contours of a family: which pairs share which kernel, and the nodes at which they are summed.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use rayon::prelude::*;
 use rug::{Integer, Rational};
 
-use super::{FINE, Pair, sieved::SievedFamily};
+use super::{
+    FINE, Pair,
+    sieved::{ByNode, SievedFamily, each_once},
+};
 use crate::{
     error::{Error, Result},
     loss::{
@@ -139,8 +139,9 @@ impl SievedFamily {
             candidates.push(if one_by_one {
                 nodes.collect()
             } else {
-                let union: BTreeSet<i64> = nodes.flatten().collect();
-                vec![union.into_iter().collect()]
+                let mut union: Vec<i64> = nodes.flatten().collect();
+                each_once(&mut union);
+                vec![union]
             });
         }
         let bounds = self.bounds(&kinds, &candidates, height);
@@ -169,8 +170,8 @@ impl SievedFamily {
     }
 
     /// For each member a bound of ln |F| at the nodes that are candidates for its pairs.
-    fn bounds(&self, kinds: &[Kind], candidates: &[Vec<Vec<i64>>], height: f64) -> Vec<HashMap<i64, f64>> {
-        let mut wanted = vec![BTreeSet::new(); self.family.len()];
+    fn bounds(&self, kinds: &[Kind], candidates: &[Vec<Vec<i64>>], height: f64) -> Vec<ByNode<f64>> {
+        let mut wanted = vec![Vec::new(); self.family.len()];
         for (kind, candidates) in kinds.iter().zip(candidates) {
             match &kind.own {
                 Some(_) => {
@@ -185,7 +186,8 @@ impl SievedFamily {
                 }
             }
         }
-        let of_member = |(member, nodes): (&SumSieve, BTreeSet<i64>)| {
+        let of_member = |(member, mut nodes): (&SumSieve, Vec<i64>)| {
+            each_once(&mut nodes);
             nodes.into_iter().map(|node| (node, member.ln_bound(node as f64 * height))).collect()
         };
         self.members.par_iter().zip(wanted).map(of_member).collect()

@@ -11,6 +11,15 @@ use crate::{
     loss::{answer::Pair, sieve::SumSieve},
 };
 
+/// What is known at some nodes.
+pub(super) type ByNode<T> = HashMap<i64, T, foldhash::fast::FixedState>;
+
+/// Sorts nodes and leaves each of them once.
+pub(super) fn each_once(nodes: &mut Vec<i64>) {
+    nodes.sort_unstable();
+    nodes.dedup();
+}
+
 /// A family with the sieves of its sums.
 #[derive(Debug)]
 pub(super) struct SievedFamily {

@@ -1,6 +1,6 @@
 //! The trapezoid sums of all pairs, in doubles or pairs of doubles that carry their errors.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
@@ -8,7 +8,7 @@ use super::{
     Pair,
     kinds::Kind,
     near::{Near, NearSum},
-    sieved::SievedFamily,
+    sieved::{ByNode, SievedFamily, each_once},
 };
 use crate::{
     loss::{
@@ -66,7 +66,7 @@ impl SievedFamily {
         let c = &kinds[0].plan.exact_c;
         let spacing = kinds[0].plan.period.clone().recip();
         // Which nodes a member is needed at, and so which a group is.
-        let mut of_member = vec![BTreeSet::new(); self.family.len()];
+        let mut of_member = vec![Vec::new(); self.family.len()];
         for kind in kinds {
             let common: Vec<i64> = kind.plan.summed().collect();
             let members: BTreeSet<usize> = kind.pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
@@ -76,11 +76,13 @@ impl SievedFamily {
                 of_member[q].extend(own);
             }
         }
-        let mut of_group = vec![BTreeSet::new(); self.family.groups.len()];
+        of_member.par_iter_mut().for_each(each_once);
+        let mut of_group = vec![Vec::new(); self.family.groups.len()];
         for (nodes, groups) in of_member.iter().zip(&self.family.of_member) {
             groups.iter().for_each(|&group| of_group[group].extend(nodes));
         }
-        let factors: Vec<(HashMap<i64, N>, Enclosure)> = (self.family.groups.par_iter().zip(of_group))
+        of_group.par_iter_mut().for_each(each_once);
+        let factors: Vec<(ByNode<N>, Enclosure)> = (self.family.groups.par_iter().zip(of_group))
             .map(|(group, nodes)| {
                 let product = Product::<F>::of_group(group, c, &spacing, precision);
                 let factors = nodes.into_iter().map(|node| (node, near(&product.at(node)))).collect();
@@ -92,7 +94,7 @@ impl SievedFamily {
             groups.iter().fold(zero, |sum, &group| sum.add(&factors[group].1))
         };
         let scales: Vec<Enclosure> = self.family.of_member.par_iter().map(scale_of).collect();
-        let members: Vec<HashMap<i64, N>> = (self.family.of_member.par_iter().zip(&scales).zip(of_member))
+        let members: Vec<ByNode<N>> = (self.family.of_member.par_iter().zip(&scales).zip(of_member))
             .map(|((groups, scale), nodes)| {
                 let relative = N::real(&scale.sub(&scales[0]).exp());
                 let product = |node: i64| groups.iter().fold(relative, |product, &g| product.mul(factors[g].0[&node]));
@@ -107,7 +109,7 @@ impl SievedFamily {
     fn sums_of_kind<F: Field, N: Near>(
         &self,
         kind: &Kind,
-        members: &[HashMap<i64, N>],
+        members: &[ByNode<N>],
         precision: <F::Real as Real>::Precision,
         near: impl Fn(&F) -> N,
     ) -> Vec<PairSum> {
@@ -120,8 +122,9 @@ impl SievedFamily {
         };
         let common: Vec<i64> = kind.plan.summed().collect();
         let common_kernel: Vec<N> = common.iter().map(|&node| kernel(node)).collect();
-        let own: BTreeSet<i64> = kind.own.iter().flatten().flatten().copied().collect();
-        let own_kernel: HashMap<i64, N> = own.into_iter().map(|node| (node, kernel(node))).collect();
+        let mut own: Vec<i64> = kind.own.iter().flatten().flatten().copied().collect();
+        each_once(&mut own);
+        let own_kernel: ByNode<N> = own.into_iter().map(|node| (node, kernel(node))).collect();
         // The common nodes as arrays: of these there may be very many pairs.
         let used: BTreeSet<usize> = kind.pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
         let mut rows = vec![Vec::new(); members.len()];
