@@ -37,7 +37,8 @@ pub fn remove_unfinished() -> impl Sized {
 }
 
 /// A temporary file or folder in the list; what becomes of it is decided under its lock.
-struct Unfinished(PathBuf);
+#[derive(Debug)]
+pub(crate) struct Unfinished(PathBuf);
 
 impl Unfinished {
     /// Makes it and notes it, both or neither.
@@ -52,8 +53,15 @@ impl Unfinished {
         Ok((Unfinished(path), made))
     }
 
+    /// Notes a folder that somebody else makes and empties.
+    #[cfg(feature = "tabulate")]
+    pub(crate) fn note(path: PathBuf) -> Self {
+        unfinished().insert(path.clone());
+        Unfinished(path)
+    }
+
     /// Gives it its name, and takes it from the list.
-    fn finish<T>(self, rename: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn finish<T>(self, rename: impl FnOnce() -> Result<T>) -> Result<T> {
         let mut all = unfinished();
         let renamed = rename()?;
         all.remove(&self.0);

@@ -571,7 +571,6 @@ fn many_counts_of_small_noise() {
 }
 
 #[test]
-#[ignore = "known weakness: right, but the theta factor of 10^9 copies costs 45 seconds where one is expected"]
 fn a_thousand_million_counts_of_small_noise() {
     epsilon_is_met("0.5x1000000000", number("1e-10"), 8);
 }

@@ -366,6 +366,26 @@ fn ctrl_c_removes_the_folder_of_measurements() {
     );
 }
 
+/// What a run that is told to end leaves: the log of its draw and its key, with which it can be resumed; nothing of the records.
+#[cfg(feature = "tabulate")]
+#[test]
+fn ctrl_c_removes_the_unfinished_folder_of_a_tabulation() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let own = |name: &str| format!("{}/data/examples/safetab/{name}", env!("CARGO_MANIFEST_DIR"));
+    let [config, spec, persons, geography] = ["config.json", "", "person-records.txt", "GRF-C.txt"].map(own);
+    let out = at("release");
+    let inputs = ["--config", &config, "--spec", &spec, "--persons", &persons, "--geography", &geography];
+    let args = [&["tabulate"], &inputs[..], &["--out", &out]].concat();
+    let reset = || {
+        drop(fs::remove_dir_all(at("release")));
+        ["release.log", "release.key"].iter().for_each(|name| drop(fs::remove_file(at(name))));
+    };
+    let (code, names) = interrupted("-INT", &args, folder.path(), reset);
+    assert_eq!(code, Some(130));
+    assert!(names.iter().all(|name| ["release.log", "release.key"].contains(&name.as_str())), "{names:?}");
+}
+
 /// A small spine with counts, in a folder: the arguments that measure it.
 fn small_spine(folder: &Path, plan: &str) {
     let blocks = "block,mcd\n440010301001000,1\n440010301001001,2\n440010302001000,1\n440030101001000,\n";

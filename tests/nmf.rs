@@ -80,7 +80,7 @@ fn estimate(folder: &Path, release: &Release, constraints: Constraints, areas: A
         }
         Ok(())
     };
-    survey.run(&mut take).unwrap();
+    survey.run(&mut take, &|_, _| ()).unwrap();
     found
 }
 

@@ -195,6 +195,54 @@ fn what_is_drawn_again_is_the_bundled_example() {
     assert_eq!(drawn["noisy_counts"].as_u64(), Some(counted));
 }
 
+/// `--format` is how the answer is written, `--files` how the files are; `--format nmf` and `bureau` name files, too.
+#[test]
+fn answers_and_files_have_forms_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let own = |name: &str| example().join(name).display().to_string();
+    let (blocks, plan, counts, spine) = (own("blocks.csv"), own("plan.toml"), own("counts.csv"), path("spine"));
+    assay(&["spine", "--blocks", &blocks, "--plan", &plan, "--out", &spine]).assert().success();
+    let printed = |args: &[&str]| {
+        let output = assay(&[args, &RELEASE].concat()).assert().success().get_output().stdout.clone();
+        String::from_utf8(output).unwrap()
+    };
+    let (product, drawn, out) = (product(), path("drawn"), path("out.csv"));
+    let measure = |out: &str, more: &[&str]| {
+        printed(&[&["measure", "--spine", &spine, "--counts", &counts, "--out", out], more].concat())
+    };
+    let estimate =
+        |more: &[&str]| printed(&[&["estimate", "--nmf", &product, "--truth", &counts, "--out", &out], more].concat());
+    let rehearse = |more: &[&str]| {
+        let both = ["estimate", "--spine", &spine, "--measurements", &drawn, "--out", &path(&format!("e{}", more[1]))];
+        printed(&[&both[..], more].concat())
+    };
+    measure(&drawn, &[]);
+    assert!(Path::new(&drawn).join("measurements.json").exists());
+    for (form, sign) in [("csv", ","), ("md", "| ---: |"), ("latex", "\\begin{tabular}"), ("json", "{")] {
+        let name = path(form);
+        let forms = [measure(&name, &["--format", form]), estimate(&["--format", form]), rehearse(&["--format", form])];
+        for text in forms {
+            assert!(text.contains(sign) && text.lines().count() > 1, "{form}: {text}");
+            assert!(form != "json" || serde_json::from_str::<serde_json::Value>(&text).unwrap().is_object());
+            let rows = csv::Reader::from_reader(text.as_bytes()).into_records();
+            assert!(form != "csv" || rows.filter(|row| row.is_ok()).count() == text.lines().count() - 1, "{text}");
+        }
+        assert!(!Path::new(&name).join("nmf.json").exists(), "{form} is the form of the answer");
+    }
+    let as_files = path("files");
+    assert!(measure(&as_files, &["--files", "nmf", "--format", "md"]).contains("| ---: |"));
+    assert!(file(Path::new(&as_files), "Block.parquet/DPQuery/State=044").exists());
+    estimate(&["--files", "bureau", "--format", "csv"]);
+    assert!(fs::read_to_string(&out).unwrap().starts_with("geocode|query|"));
+    let both = ["--files", "csv", "--format", "bureau"];
+    let refused = refusal(&[&["estimate", "--nmf", &product, "--out", &out][..], &RELEASE, &both].concat());
+    assert!(refused.contains("--files"), "{refused}");
+    let both = ["--json", "--format", "md"];
+    let refused = refusal(&[&["estimate", "--nmf", &product, "--out", &out][..], &RELEASE, &both].concat());
+    assert!(refused.contains("--json"), "{refused}");
+}
+
 #[test]
 fn damaged_folders_are_refused_with_their_place() {
     let folder = tempfile::tempdir().unwrap();

@@ -204,6 +204,11 @@ fn every_table_has_every_form() {
     let out = out.to_str().expect("UTF-8");
     let product = concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples/nmf/US_Person_PL_PROD");
     let simulate = ["simulate", &counts, "--y", "y", "--categories", "a,b", "--discrete-gaussian", "5"];
+    let own = |name: &str| format!("{}/data/examples/safetab/{name}", env!("CARGO_MANIFEST_DIR"));
+    let [config, spec, persons, geography] = ["config.json", "", "person-records.txt", "GRF-C.txt"].map(own);
+    let tune = ["tune", "--config", &config, "--spec", &spec];
+    let inputs = ["--config", &config, "--spec", &spec, "--persons", &persons, "--geography", &geography];
+    let tabulate = [&["tabulate", "--dry-run"], &inputs[..]].concat();
     for command in [
         &["releases"][..],
         &["schema", "dhc-units-us"],
@@ -218,6 +223,8 @@ fn every_table_has_every_form() {
         &["verify", "spines-2024"],
         &["figures", "spines-2024", "--list", "--out", out],
         &[&simulate[..], &["--insecure-seed", "1"]].concat(),
+        &tabulate,
+        &tune,
     ] {
         let formed = |form: &str| text(&[command, &["--format", form]].concat());
         assert!(formed("latex").contains("\\begin{tabular}"), "{command:?}");
@@ -242,6 +249,8 @@ fn curves_are_drawn() {
         &["curve", "--discrete-gaussian", "5", "--from", "3", "--to", "3", "--points", "1"],
         &["tradeoff", "--discrete-gaussian", "5x10", "--points", "5"],
         &["tradeoff", "--discrete-gaussian", "5x10", "--alpha", "0.05"],
+        &["calibrate", "--discrete-gaussian", "5x10", "--delta", "1e-10", "--match", "zcdp"],
+        &["calibrate", "--release", "su-su-wang-2025", "--scale-all", "--delta", "1e-10", "--epsilon", "20"],
     ] {
         let path = folder.path().join("deep/curve.svg");
         let svg = path.to_str().expect("UTF-8");

@@ -95,13 +95,15 @@ pub trait Account: Sync {
     {
         let epsilons =
             epsilons.iter().map(|epsilon| Ok(epsilon.clone().try_into()?)).collect::<Result<Vec<Epsilon>>>()?;
-        let (evaluator, rho) = (self.evaluator(), self.rho());
-        let point = |epsilon: Epsilon| {
-            let delta = evaluator.hockey_stick(&epsilon, digits)?;
-            let zcdp_delta = conversions::zcdp_delta(&rho, &epsilon, digits);
-            Ok(Point { epsilon, delta, zcdp_delta })
-        };
-        epsilons.into_par_iter().map(point).collect()
+        let evaluator = self.evaluator();
+        epsilons.into_par_iter().map(|epsilon| self.point_by(&evaluator, epsilon, digits)).collect()
+    }
+
+    /// One point of the privacy profile, by an evaluator of this account.
+    fn point_by(&self, evaluator: &Evaluator, epsilon: Epsilon, digits: u32) -> Result<Point> {
+        let delta = evaluator.hockey_stick(&epsilon, digits)?;
+        let zcdp_delta = conversions::zcdp_delta(&self.rho(), &epsilon, digits);
+        Ok(Point { epsilon, delta, zcdp_delta })
     }
 
     /// The trade-off function at the given type I errors, on all cores.

@@ -9,18 +9,54 @@ const LEAST: f64 = 1e-40;
 
 /// delta over epsilon: the exact one and that of zCDP, as points (epsilon, delta) from left to right.
 pub fn profile(title: &str, exact: Vec<(f64, f64)>, zcdp: Vec<(f64, f64)>) -> Figure {
-    let shown = |points: Vec<(f64, f64)>| -> Vec<(f64, f64)> {
-        points.into_iter().filter(|(_, delta)| *delta >= LEAST && *delta <= 1.0).collect()
+    let series = vec![
+        Series::line("zCDP (Bun-Steinke)", Ink::Vermillion, shown(zcdp)),
+        Series::line("exact", Ink::Blue, shown(exact)),
+    ];
+    let (x, y) = profile_axes(&series);
+    lone(title, x, y, series)
+}
+
+/// What calibration does to one part: delta over epsilon, as points (epsilon, delta) from left to right.
+#[derive(Clone, Debug)]
+pub struct CalibratedCurves {
+    /// What is calibrated.
+    pub name: String,
+    /// Exact, of the noise as it was.
+    pub before: Vec<(f64, f64)>,
+    /// Exact, of the calibrated noise.
+    pub after: Vec<(f64, f64)>,
+    /// Of the noise as it was, by zCDP.
+    pub zcdp: Vec<(f64, f64)>,
+}
+
+/// A panel for each part that was calibrated.
+pub fn calibrations(title: &str, parts: Vec<CalibratedCurves>) -> Figure {
+    let columns = if parts.len() < 2 { 1 } else { 2 };
+    let panel = |part: CalibratedCurves| {
+        let series = vec![
+            Series::line("zCDP (Bun-Steinke), as it was", Ink::Vermillion, shown(part.zcdp)),
+            Series::line("exact, as it was", Ink::Black, shown(part.before)),
+            Series::line("exact, calibrated", Ink::Blue, shown(part.after)),
+        ];
+        let (x, y) = profile_axes(&series);
+        Panel { title: part.name, x, y, series }
     };
-    let (exact, zcdp) = (shown(exact), shown(zcdp));
-    let all = || exact.iter().chain(&zcdp);
+    Figure { title: title.to_string(), panels: parts.into_iter().map(panel).collect(), columns }
+}
+
+/// The points that a profile shows.
+fn shown(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    points.into_iter().filter(|(_, delta)| *delta >= LEAST && *delta <= 1.0).collect()
+}
+
+/// The axes of profiles: epsilon, and delta from whole powers of ten, so that the least point lies within the panel.
+fn profile_axes(series: &[Series]) -> (Axis, Axis) {
+    let all = || series.iter().flat_map(|series| &series.points);
     let (from, to) = range(all().map(|point| point.0));
     let least = all().map(|point| point.1).fold(1.0, f64::min);
-    // Whole powers of ten, so that the least point lies within the panel.
     let bottom = 10_f64.powf(least.log10().floor().min(-1.0));
-    let series =
-        vec![Series::line("zCDP (Bun-Steinke)", Ink::Vermillion, zcdp), Series::line("exact", Ink::Blue, exact)];
-    lone(title, Axis::linear("epsilon", from, to), Axis::log("delta", bottom, 1.0), series)
+    (Axis::linear("epsilon", from, to), Axis::log("delta", bottom, 1.0))
 }
 
 /// The smallest type II error over the type I error, as points (alpha, beta) from left to right, beside that of guessing.

@@ -2,14 +2,18 @@
 
 mod answer;
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use dp_assay::{
     Error,
     account::{
-        Account, Composition, Delta, Epsilon, crossing,
+        Account, Composition, Delta, Epsilon, Point, crossing,
         promise::{self, Calibrated, GridOf, Promise},
     },
+    chart::curves::{self, CalibratedCurves},
+    numeric::Enclosure,
     release::subject::{QueryPart, SINGLES},
 };
 use rayon::prelude::*;
@@ -17,7 +21,7 @@ use rug::{Integer, Rational, ops::Pow};
 
 use self::answer::Row;
 use super::{
-    Exit, number, quantity,
+    Exit, invocation, number, quantity,
     queries::{self, CalibratedQuery},
     subject::{Format, Resolved, Subject},
 };
@@ -58,6 +62,9 @@ pub struct Args {
     /// Also say at which delta the calibrated noise is within the published zCDP curve, from 1e-40 to 1
     #[arg(long)]
     crossings: bool,
+    /// Also draw the profiles before and after, beside what zCDP implies, as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
 }
@@ -91,8 +98,31 @@ pub fn run(args: &Args) -> Result<Exit> {
         let rows = queries.iter().map(|query| query.cells(args.format.shown())).collect();
         page.table_of_pairs(&CalibratedQuery::HEADING, rows);
     }
+    if let Some(path) = &args.svg {
+        let curves = rows.iter().filter_map(|row| row.curves.clone()).collect();
+        curves::calibrations(&subject.title, curves).write_svg(path).context("--svg")?;
+        invocation::provenance()?.write_beside(path).context("--svg")?;
+    }
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// The profiles of one part before and after, as approximations: from 0 to somewhat beyond the largest epsilon that is shown.
+fn drawn<A: Account>(name: &str, before: &A, after: &A, target: &Enclosure) -> Result<CalibratedCurves> {
+    const POINTS: u32 = 81;
+    const DIGITS: u32 = 4;
+    let end = Rational::from_f64(1.25 * target.approximate()).unwrap_or_else(|| Rational::from(1));
+    let grid = super::curve::grid(&Rational::new(), &end, POINTS);
+    let points = |curve: &[Point], delta: fn(&Point) -> &Enclosure| {
+        curve.iter().map(|point| (point.epsilon.to_f64(), delta(point).approximate())).collect()
+    };
+    let (before, after) = (before.curve(&grid, DIGITS)?, after.curve(&grid, DIGITS)?);
+    Ok(CalibratedCurves {
+        name: name.to_string(),
+        before: points(&before, |point| &point.delta.value),
+        after: points(&after, |point| &point.delta.value),
+        zcdp: points(&before, |point| &point.zcdp_delta),
+    })
 }
 
 /// The parts that are calibrated one by one.
@@ -169,14 +199,17 @@ impl Args {
                 crossing::stretches(&account, &part.rho(), &from, &Rational::from(1))
             })
             .transpose()?;
+        let target = promise.target(part, &shown_delta);
+        let curves = self.svg.is_some().then(|| drawn(name, part, &account, &target)).transpose()?;
         Ok(Row {
             name: name.to_string(),
             factor,
             before,
             variances,
             epsilon: account.epsilon(&shown_delta, self.format.digits)?,
-            target: promise.target(part, &shown_delta),
+            target,
             stretches,
+            curves,
         })
     }
 }

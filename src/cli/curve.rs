@@ -8,13 +8,16 @@ use dp_assay::{
     chart::{Figure, curves},
     numeric::Enclosure,
 };
+use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
     Exit, invocation,
     output::{ends, exact, exact_text, json_number},
-    page, quantity,
+    page,
+    progress::Steps,
+    quantity,
     subject::{Format, Subject},
 };
 
@@ -59,7 +62,13 @@ pub fn run(args: &Args) -> Result<Exit> {
         );
     }
     let subject = args.subject.resolve()?;
-    let curve = subject.whole.curve(&grid(&from, &to, args.points), args.format.digits)?;
+    let (evaluator, steps) = (subject.whole.evaluator(), Steps::new(args.points.into()));
+    let point = |epsilon: Rational| -> Result<Point> {
+        let point = subject.whole.point_by(&evaluator, epsilon.try_into()?, args.format.digits)?;
+        steps.step();
+        Ok(point)
+    };
+    let curve: Vec<Point> = grid(&from, &to, args.points).into_par_iter().map(point).collect::<Result<_>>()?;
     let rows: Vec<[String; 4]> = (curve.iter())
         .map(|point| {
             let (lower, upper) = ends(&point.delta.value);

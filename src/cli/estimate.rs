@@ -16,7 +16,12 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::{Exit, invocation, number, output};
+use super::{
+    Exit,
+    estimate_nmf::Written,
+    invocation, number, output,
+    page::{FormOrFiles, Page},
+};
 
 /// Least squares over noisy counts: estimates with their variances, and whole counts that add up
 ///
@@ -45,20 +50,26 @@ pub struct Args {
     nmf: Option<PathBuf>,
     #[command(flatten)]
     survey: super::estimate_nmf::SurveyArgs,
-    /// One JSON object
+    /// How the answer is written [default: table]; or parquet or bureau, as --files
+    #[arg(long, value_name = "table|csv|json|md|latex", value_parser = FormOrFiles::<Written>::parse)]
+    format: Option<FormOrFiles<Written>>,
+    /// One JSON object, as --format json
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
+    let page = Page::new(FormOrFiles::form(args.format.as_ref(), args.json, false)?);
+    let files = FormOrFiles::files(args.format.as_ref()).copied();
     match (&args.nmf, &args.spine, &args.measurements) {
-        (Some(nmf), _, _) => super::estimate_nmf::run(&args.survey, nmf, &args.release, &args.out, args.json),
-        (None, Some(spine), Some(measurements)) => run_measurements(args, spine, measurements),
+        (Some(nmf), _, _) => super::estimate_nmf::run(&args.survey, files, nmf, &args.release, &args.out, page),
+        (None, Some(_), Some(_)) if files.is_some() => bail!("--format parquet or bureau goes with --nmf"),
+        (None, Some(spine), Some(measurements)) => run_measurements(args, spine, measurements, page),
         _ => bail!("--nmf, or --spine and --measurements: one of them says where the noisy counts are"),
     }
 }
 
-fn run_measurements(args: &Args, spine: &Path, measurements: &Path) -> Result<Exit> {
+fn run_measurements(args: &Args, spine: &Path, measurements: &Path, mut page: Page) -> Result<Exit> {
     if let Some(option) = args.survey.given() {
         bail!("{option} goes with --nmf");
     }
@@ -76,32 +87,31 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path) -> Result<Ex
     let shown = |value: &Enclosure| value.shown(6);
     let margin = |variance: &LevelVariances| margin_95_approx(variance.mean.approximate());
     let tree = &saved.spine.tree;
-    if args.json {
-        let levels: Vec<Value> = (saved.names.iter().zip(&estimated.level_variances).enumerate())
-            .map(|(level, (name, variance))| {
-                json!({
-                    "name": name,
-                    "units": tree.units(level),
-                    "variance_of_total": variance.mean.to_json(),
-                    "variance_least": variance.least.to_json(),
-                    "variance_most": variance.most.to_json(),
-                    "margin_95_approx": margin(variance),
-                })
+    let levels: Vec<Value> = (saved.names.iter().zip(&estimated.level_variances).enumerate())
+        .map(|(level, (name, variance))| {
+            json!({
+                "name": name,
+                "units": tree.units(level),
+                "variance_of_total": variance.mean.to_json(),
+                "variance_least": variance.least.to_json(),
+                "variance_most": variance.most.to_json(),
+                "margin_95_approx": margin(variance),
             })
-            .collect();
-        let mut object = json!({
-            "release": release.name,
-            "levels": levels,
-            "left_out": estimated.left_out,
-            "records": estimated.records(),
-            "out": args.out.display().to_string(),
-        });
-        if let Some(seed) = estimated.insecure_seed {
-            object["insecure_seed"] = json!(seed);
-        }
-        output::json_of(&object, &provenance)?;
-        return Ok(Exit::Done);
+        })
+        .collect();
+    page.records(levels.clone());
+    let mut object = json!({
+        "release": release.name,
+        "levels": levels,
+        "left_out": estimated.left_out,
+        "records": estimated.records(),
+        "out": args.out.display().to_string(),
+    });
+    if let Some(seed) = estimated.insecure_seed {
+        object["insecure_seed"] = json!(seed);
     }
+    page.object(object);
+    page.provenance(provenance);
     let rows: Vec<Vec<String>> = (saved.names.iter().zip(&estimated.level_variances).enumerate())
         .map(|(level, (name, variance))| {
             let variances = [&variance.least, &variance.mean, &variance.most].map(shown);
@@ -109,17 +119,18 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path) -> Result<Ex
             [vec![name.clone(), tree.units(level).to_string()], variances.to_vec(), vec![counts]].concat()
         })
         .collect();
-    output::table(&["level", "units", "least variance", "mean", "largest", "95 % margin"], &rows)?;
+    page.table(&["level", "units", "least variance", "mean", "largest", "95 % margin"], rows);
     let left = match &estimated.left_out[..] {
         [] => String::new(),
         names => format!("Not used, because recodes do not fit the Kronecker structure: {}\n", names.join(", ")),
     };
-    output::text(&format!(
+    page.text(format!(
         "\nvariances of units' totals by least squares; the margin is 1.96 standard deviations of the mean variance, in counts\n\
          {left}{} records after rounding; totals.csv and counts.csv in {}\n{}",
         estimated.records(),
         args.out.display(),
         output::insecure(estimated.insecure_seed),
-    ))?;
+    ));
+    page.print()?;
     Ok(Exit::Done)
 }

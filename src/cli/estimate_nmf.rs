@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     release::Release,
     topdown::nmf::{
-        answers::Areas,
+        answers::{Answer, Areas, Subject},
         survey::{AreaSource, Settings, Survey, Wanted, tabulation_digits},
         tables::{self, Form},
         totals,
@@ -19,7 +19,7 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::{Exit, invocation, output, progress};
+use super::{Exit, invocation, output, page::Page, progress};
 
 /// What is kept exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -32,9 +32,9 @@ enum Kept {
     All,
 }
 
-/// How estimates are written.
+/// How the file of estimates is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Written {
+pub enum Written {
     /// Comma-separated values
     Csv,
     /// Parquet with the same columns
@@ -70,9 +70,10 @@ pub struct SurveyArgs {
     /// With --nmf, in a rehearsal: the true counts, in the form that `assay measure` reads; prints the errors by level and query
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
-    /// With --nmf: the form of the file (default: parquet where its name ends so, else csv)
-    #[arg(long, value_enum, value_name = "FORM")]
-    format: Option<Written>,
+    /// With --nmf: the form of the file, csv, parquet, or bureau as the Bureau's own estimates have it (default: parquet where
+    /// its name ends so, else csv)
+    #[arg(long, value_enum, value_name = "csv|parquet|bureau", hide_possible_values = true)]
+    files: Option<Written>,
 }
 
 impl SurveyArgs {
@@ -86,14 +87,22 @@ impl SurveyArgs {
             (!self.level.is_empty(), "--level"),
             (self.areas.is_some(), "--areas"),
             (!self.tabulation.is_empty(), "--tabulation"),
-            (self.format.is_some(), "--format"),
+            (self.files.is_some(), "--files"),
             (self.truth.is_some(), "--truth"),
         ];
         given.into_iter().find_map(|(given, name)| given.then_some(name))
     }
 }
 
-pub fn run(args: &SurveyArgs, nmf: &Path, release: &str, out: &Path, json: bool) -> Result<Exit> {
+/// `named` is the form of the file where --format says it.
+pub fn run(
+    args: &SurveyArgs,
+    named: Option<Written>,
+    nmf: &Path,
+    release: &str,
+    out: &Path,
+    mut page: Page,
+) -> Result<Exit> {
     let release = Release::find(release).context("--release")?;
     let constraints = match args.constraints.unwrap_or(Kept::All) {
         Kept::None => Constraints::None,
@@ -104,7 +113,10 @@ pub fn run(args: &SurveyArgs, nmf: &Path, release: &str, out: &Path, json: bool)
         bail!("--state-totals goes with --constraints state-totals or all");
     }
     let totals = args.state_totals.as_deref().map(totals::read).transpose().context("--state-totals")?;
-    let form = match args.format {
+    if args.files.is_some() && named.is_some_and(|named| args.files != Some(named)) {
+        bail!("--format and --files name different files: give one");
+    }
+    let form = match args.files.or(named) {
         Some(Written::Csv) => Form::Csv,
         Some(Written::Parquet) => Form::Parquet,
         Some(Written::Bureau) => Form::Bureau,
@@ -133,47 +145,50 @@ pub fn run(args: &SurveyArgs, nmf: &Path, release: &str, out: &Path, json: bool)
     progress::stage("estimating");
     let mut errors = ErrorTable::default();
     let rehearsal = args.truth.is_some();
-    let rows = tables::write(&survey, form, with_areas, out, |subject, answers| {
+    let see = |subject: &Subject, answers: &[Answer]| {
         if rehearsal {
             errors.add(subject, answers);
         }
-    })?;
+    };
+    let rows = tables::write(&survey, form, with_areas, out, see, &progress::at)?;
     provenance.write_beside(out)?;
     let states: Vec<String> = survey.states().iter().map(|state| format!("{state:02}")).collect();
-    if json {
-        let mut object = json!({
-            "release": release.name,
-            "states": states,
-            "uses_nation": survey.uses_nation(),
-            "unused_constraints": survey.root.unused,
-            "rows": rows,
-            "out": out.display().to_string(),
-        });
-        if rehearsal {
-            object["errors"] = error_rows(&survey, &errors).into_iter().map(|row| row.json()).collect();
-        }
-        if let Some(seed) = survey.insecure_seed {
-            object["insecure_seed"] = json!(seed);
-        }
-        output::json_of(&object, &provenance)?;
-        return Ok(Exit::Done);
-    }
+    let mut object = json!({
+        "release": release.name,
+        "states": states,
+        "uses_nation": survey.uses_nation(),
+        "unused_constraints": survey.root.unused,
+        "rows": rows,
+        "out": out.display().to_string(),
+    });
     if rehearsal {
-        let rows: Vec<Vec<String>> = error_rows(&survey, &errors).iter().map(ErrorRow::cells).collect();
-        output::table(&["level", "query", "counts", "mean error", "relative", "bias", "std_dev", "in margin"], &rows)?;
-        output::text("\n")?;
+        let rows = error_rows(&survey, &errors);
+        let records: Vec<Value> = rows.iter().map(ErrorRow::json).collect();
+        page.records(records.clone());
+        object["errors"] = records.into();
+        let cells = rows.iter().map(ErrorRow::cells).collect();
+        page.table(&["level", "query", "counts", "mean error", "relative", "bias", "std_dev", "in margin"], cells);
+        page.text("\n");
+    } else {
+        page.records([object.clone()]);
     }
+    if let Some(seed) = survey.insecure_seed {
+        object["insecure_seed"] = json!(seed);
+    }
+    page.object(object);
+    page.provenance(provenance);
     let nation = if survey.uses_nation() { "with the counts of the nation" } else { "each state for itself" };
     let unused = match &survey.root.unused[..] {
         [] => String::new(),
         names => format!("Not used, because they were published after the noise: {}\n", names.join(", ")),
     };
-    output::text(&format!(
+    page.text(format!(
         "{rows} estimates in {}: states {}, {nation}\n{unused}Least squares in doubles; a margin is 1.96 standard deviations.\n{}",
         out.display(),
         states.join(", "),
         output::insecure(survey.insecure_seed),
-    ))?;
+    ));
+    page.print()?;
     Ok(Exit::Done)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Account, Delta},
     loss::law::Law,
@@ -25,6 +25,7 @@ use super::{
     mechanism::Randomness,
     number,
     output::{self, exact, exact_text},
+    page::{self, FormOrFiles, Page},
     progress, quantity,
 };
 
@@ -50,9 +51,13 @@ pub struct Args {
     /// The folder for the noisy counts; it must be empty or not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How they are written: CSV, a file for each query, or the Parquet files of the Bureau's noisy measurements, zCDP only
-    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Csv)]
-    format: Form,
+    /// How the answer is written [default: table]; or nmf, as --files nmf
+    #[arg(long, value_name = "table|csv|json|md|latex|nmf", value_parser = FormOrFiles::<Files>::parse)]
+    format: Option<FormOrFiles<Files>>,
+    /// How the noisy counts are written: csv, a file for each query, or nmf, the Parquet files of the Bureau's noisy
+    /// measurements, zCDP only [default: csv]
+    #[arg(long, value_enum, value_name = "csv|nmf", hide_possible_values = true)]
+    files: Option<Files>,
     /// The delta of the exact epsilon
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
@@ -71,7 +76,7 @@ pub struct Args {
 
 /// The form of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Form {
+enum Files {
     /// A CSV for each query of each level
     Csv,
     /// The layout of the Bureau's noisy measurement files: `assay estimate --nmf` reads it
@@ -80,6 +85,12 @@ enum Form {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let delta: Delta = quantity("--delta", &args.delta)?;
+    let named = FormOrFiles::files(args.format.as_ref());
+    let files = match (args.files, named) {
+        (Some(files), Some(named)) if files != *named => bail!("--format and --files name different files: give one"),
+        (files, named) => files.or(named.copied()).unwrap_or(Files::Csv),
+    };
+    let form = FormOrFiles::form(args.format.as_ref(), args.json, args.csv)?;
     measurement_files::check_free(&args.out).context("--out")?;
     let provenance = invocation::provenance()?;
     let release = Release::find(&args.release).context("--release")?;
@@ -100,43 +111,41 @@ pub fn run(args: &Args) -> Result<Exit> {
     };
     progress::stage("drawing noise");
     let (out, at) = (&args.out, &mut progress::at);
-    let manifest = match args.format {
-        Form::Csv => measurement_files::write(&plan, &saved, said, &histograms, &mut streams, out, at),
-        Form::Nmf => nmf::write::write(&plan, &saved, &release, said, &histograms, &mut streams, out, at),
+    let manifest = match files {
+        Files::Csv => measurement_files::write(&plan, &saved, said, &histograms, &mut streams, out, at),
+        Files::Nmf => nmf::write::write(&plan, &saved, &release, said, &histograms, &mut streams, out, at),
     };
     progress::stage("finishing");
     let manifest = manifest.context("--out")?;
     let margins = margins(&plan, &saved, &manifest)?;
     let rows = rows(&plan, &saved, &manifest, &margins);
-    let parameter = if account.pure_epsilon.is_some() { "epsilon" } else { "sigma2" };
-    if args.csv {
-        let last = if account.pure_epsilon.is_some() { "least_epsilon_approx" } else { "largest_sigma2_approx" };
-        output::csv(&["level", "query", "counts", "units", last, "margin_95"], rows)?;
-        return Ok(Exit::Done);
-    }
+    let (parameter, least) = match account.pure_epsilon {
+        Some(_) => ("epsilon", "least_epsilon_approx"),
+        None => ("sigma2", "largest_sigma2_approx"),
+    };
     let without = histograms.blocks_without(saved.geoids.len());
-    if args.json {
-        let mut object = Map::new();
-        object.insert("release".into(), json!(release.name));
-        object.extend(privacy);
-        object.insert("noisy_counts".into(), json!(plan.counts()));
-        let file = |(file, margin): (&MeasurementFile, &Option<i64>)| {
-            let mut file = json!(file);
-            file["margin_95"] = json!(margin);
-            file
-        };
-        object.insert("files".into(), manifest.files.iter().zip(&margins).map(file).collect());
-        let confidential = json!({ "records": histograms.total(), "blocks_without_counts": without });
-        object.insert("confidential".into(), confidential);
-        object.insert("out".into(), json!(args.out.display().to_string()));
-        if let Some(seed) = streams.insecure_seed() {
-            object.insert("insecure_seed".into(), json!(seed));
-        }
-        output::json_of(&Value::Object(object), &provenance)?;
-        return Ok(Exit::Done);
+    let mut object = Map::new();
+    object.insert("release".into(), json!(release.name));
+    object.extend(privacy);
+    object.insert("noisy_counts".into(), json!(plan.counts()));
+    let file = |(file, margin): (&MeasurementFile, &Option<i64>)| {
+        let mut file = json!(file);
+        file["margin_95"] = json!(margin);
+        file
+    };
+    object.insert("files".into(), manifest.files.iter().zip(&margins).map(file).collect());
+    let confidential = json!({ "records": histograms.total(), "blocks_without_counts": without });
+    object.insert("confidential".into(), confidential);
+    object.insert("out".into(), json!(args.out.display().to_string()));
+    if let Some(seed) = streams.insecure_seed() {
+        object.insert("insecure_seed".into(), json!(seed));
     }
-    output::table(&["level", "query", "counts", "units", parameter, "95 % margin"], &rows)?;
-    output::text(&format!(
+    let mut page = Page::new(form);
+    page.object(Value::Object(object));
+    page.provenance(provenance);
+    page.records(rows.iter().map(|row| page::words(&["level", "query", "counts", "units", least, "margin_95"], row)));
+    page.table(&["level", "query", "counts", "units", parameter, "95 % margin"], rows);
+    page.text(format!(
         "\n{} noisy counts in {}; {parameter} and the margin of a count are those of the units that carry least\n\
          {}\n\
          Confidential: {} records; {without} of {} blocks have no line and count as empty.\n",
@@ -145,8 +154,9 @@ pub fn run(args: &Args) -> Result<Exit> {
         account.text(&delta, args.digits),
         histograms.total(),
         saved.geoids.len(),
-    ))?;
-    output::text(&output::insecure(streams.insecure_seed()))?;
+    ));
+    page.text(output::insecure(streams.insecure_seed()));
+    page.print()?;
     Ok(Exit::Done)
 }
 

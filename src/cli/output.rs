@@ -58,41 +58,47 @@ pub fn text(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes rows under a heading, each column as wide as its widest cell; all but the first column are set right.
-pub fn table(heading: &[&str], rows: &[Vec<String>]) -> Result<()> {
-    aligned(heading, rows, |column| column > 0)
-}
-
-/// The same where `right` says which columns are set right.
+/// Writes rows under a heading, each column as wide as its widest cell; `right` says which columns are set right.
 pub fn aligned(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> Result<()> {
     text(&aligned_text(heading, rows, right))
 }
 
-/// The lines of a table. Where it is too wide, the words of its last column are broken, and set left.
+/// The lines of a table. Where it is too wide, the words of one column are broken, and set left: the last, or else the widest
+/// that has words.
 fn aligned_text(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> String {
     let heading: Vec<String> = heading.iter().map(ToString::to_string).collect();
     let all = || std::iter::once(&heading).chain(rows);
     let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..heading.len()).map(|column| width(column).unwrap_or(0)).collect();
-    let last = heading.len() - 1;
-    let before: usize = widths[..last].iter().map(|width| width + 2).sum();
-    let has_words = rows.iter().filter_map(|row| row.get(last)).any(|cell| cell.contains(' '));
-    let room = WIDTH.saturating_sub(before).max(24);
-    let is_broken = has_words && widths[last] > room;
+    let mut widths: Vec<usize> = (0..heading.len()).map(|column| width(column).unwrap_or(0)).collect();
+    let whole = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
+    let has_words = |column: &usize| rows.iter().filter_map(|row| row.get(*column)).any(|cell| cell.contains(' '));
+    let widest = (0..heading.len()).filter(has_words).max_by_key(|column| widths[*column]);
+    let words = Some(heading.len() - 1).filter(has_words).or(widest);
+    // No column becomes narrower than this.
+    const NARROW: usize = 24;
+    let broken = words.filter(|column| whole > WIDTH && widths[*column] > NARROW);
+    if let Some(broken) = broken {
+        widths[broken] = (WIDTH + widths[broken]).saturating_sub(whole).max(NARROW);
+    }
     let mut out = String::new();
     for row in all() {
-        let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            line += if column == 0 { "" } else { "  " };
-            if column == last && is_broken {
-                line += &wrapped(cell, room).join(&format!("\n{}", " ".repeat(before)));
-                continue;
+        let lines = |(column, cell): (usize, &String)| match broken == Some(column) {
+            true => wrapped(cell, widths[column]),
+            false => vec![cell.clone()],
+        };
+        let cells: Vec<Vec<String>> = row.iter().enumerate().map(lines).collect();
+        for at in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+            let mut line = String::new();
+            for (column, (cell, width)) in cells.iter().zip(&widths).enumerate() {
+                line += if column == 0 { "" } else { "  " };
+                let cell = cell.get(at).map_or("", String::as_str);
+                let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
+                let is_right = right(column) && broken != Some(column);
+                line += &if is_right { format!("{padding}{cell}") } else { format!("{cell}{padding}") };
             }
-            let padding = " ".repeat(width - cell.chars().count());
-            line += &if right(column) { format!("{padding}{cell}") } else { format!("{cell}{padding}") };
+            out += line.trim_end();
+            out.push('\n');
         }
-        out += line.trim_end();
-        out.push('\n');
     }
     out
 }

@@ -8,12 +8,12 @@ mod markdown;
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 use dp_assay::{account::Answer, provenance::Provenance};
 use serde_json::{Map, Value};
 
-use super::output;
+use super::{output, wrap::broken};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -65,6 +65,51 @@ impl FormArgs {
     /// An empty page of that form.
     pub fn page(&self) -> Page {
         Page::new(self.form())
+    }
+}
+
+/// `--format` of a command that writes files of noisy counts or estimates, too: a form of the answer, or one of the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormOrFiles<T> {
+    /// How the answer is written.
+    Answer(Form),
+    /// How the files are written.
+    Files(T),
+}
+
+impl<T: ValueEnum> FormOrFiles<T> {
+    /// Reads a name; one that both have is that of the answer.
+    pub fn parse(text: &str) -> std::result::Result<Self, String> {
+        let names = || Form::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let own = || T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let expected = || {
+            let mut all: Vec<String> = names().chain(own()).map(|value| value.get_name().to_string()).collect();
+            all.dedup();
+            format!("expected one of {}", all.join(", "))
+        };
+        let answer = Form::from_str(text, false).map(FormOrFiles::Answer);
+        answer.or_else(|_| T::from_str(text, false).map(FormOrFiles::Files)).map_err(|_| expected())
+    }
+
+    /// The form of the answer.
+    pub fn form(format: Option<&Self>, json: bool, csv: bool) -> Result<Form> {
+        match (json, csv, format) {
+            (true, _, Some(FormOrFiles::Answer(_))) | (_, true, Some(FormOrFiles::Answer(_))) => {
+                bail!("--format beside --json or --csv: one of them says how the answer is written")
+            }
+            (true, _, _) => Ok(Form::Json),
+            (_, true, _) => Ok(Form::Csv),
+            (_, _, Some(FormOrFiles::Answer(form))) => Ok(*form),
+            _ => Ok(Form::Table),
+        }
+    }
+
+    /// The form of the files, where it was named.
+    pub fn files(format: Option<&Self>) -> Option<&T> {
+        match format {
+            Some(FormOrFiles::Files(files)) => Some(files),
+            _ => None,
+        }
     }
 }
 
@@ -120,6 +165,16 @@ impl Page {
         self.push(heading, rows, |_| false);
     }
 
+    /// Words and tables in Markdown, as a certificate has them.
+    pub fn markdown(&mut self, text: &str) {
+        for piece in markdown::pieces(text) {
+            match piece {
+                Piece::Text(text) => self.text(text),
+                table => self.pieces.push(table),
+            }
+        }
+    }
+
     fn push<S: ToString>(&mut self, heading: &[S], rows: Vec<Vec<String>>, right: fn(usize) -> bool) {
         let heading = heading.iter().map(ToString::to_string).collect();
         self.pieces.push(Piece::Table(Table { heading, rows, right }));
@@ -162,7 +217,7 @@ impl Page {
             Form::Md => output::text(&markdown::page(&self.pieces)),
             Form::Latex => output::text(&latex::page(&self.pieces)),
             Form::Table => self.pieces.iter().try_for_each(|piece| match piece {
-                Piece::Text(text) => output::text(text),
+                Piece::Text(text) => output::text(&broken(text)),
                 Piece::Table(Table { heading, rows, right }) => {
                     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
                     output::aligned(&heading, rows, right)

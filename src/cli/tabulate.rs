@@ -15,7 +15,11 @@ use serde_json::{Map, Value, json};
 
 #[cfg(feature = "tabulate")]
 use super::progress;
-use super::{Exit, output, quantity};
+use super::{
+    Exit, output,
+    page::{FormArgs, Page},
+    quantity,
+};
 
 /// Tabulates persons or households by detailed race and ethnicity with SafeTab, and certifies what the release spends
 ///
@@ -80,9 +84,8 @@ pub struct Args {
     /// Give up the draws that were begun here, count their budgets as spent, and draw afresh
     #[arg(long)]
     discard: bool,
-    /// One JSON object: the certificate
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -123,64 +126,85 @@ pub fn run(args: &Args) -> Result<Exit> {
         if args.totals.is_some() && !has_inputs {
             bail!("--totals is checked with the other inputs: give --config, --spec and --geography, too");
         }
-        return verify(folder, has_inputs.then_some(&job), args.json);
+        return verify(folder, has_inputs.then_some(&job), args.form.page());
     }
+    let page = args.form.page();
     match (args.check, args.dry_run) {
-        (true, _) => check(&job, args.json)?,
-        (_, true) => dry_run(&job, args.json)?,
-        _ => release(&job, args.json)?,
+        (true, _) => check(&job, page)?,
+        (_, true) => dry_run(&job, page)?,
+        _ => release(&job, page)?,
     }
     Ok(Exit::Done)
 }
 
 /// Checks all inputs.
-fn check(job: &Job, json: bool) -> Result<()> {
+fn check(job: &Job, mut page: Page) -> Result<()> {
     let records = job.check(&mut |_| {})?;
-    match json {
-        true => output::json(&json!({ "status": "no rule is broken", "records": records })),
-        false => output::text(&format!("No rule is broken in {records} records (their number is confidential).\n")),
-    }
+    let object = json!({ "status": "no rule is broken", "records": records });
+    page.records([object.clone()]);
+    page.object(object);
+    page.text(format!("No rule is broken in {records} records (their number is confidential).\n"));
+    page.print()
 }
 
 /// Checks the tables of a release.
-fn verify(folder: &Path, job: Option<&Job>, json: bool) -> Result<Exit> {
+fn verify(folder: &Path, job: Option<&Job>, mut page: Page) -> Result<Exit> {
     let found = verify_release(folder, job)?;
     let rows: Map<String, Value> = found.rows.iter().map(|(table, rows)| (table.to_string(), json!(rows))).collect();
     let VerifiedRelease { report, algorithm, groups, .. } = &found;
     let holds = report.is_empty();
-    if json {
-        let broken: Vec<Value> = report
-            .iter()
-            .map(|found| {
-                json!({ "file": found.file, "line": found.line, "field": found.field, "value": found.value,
-                        "allowed": found.allowed })
-            })
-            .collect();
-        output::json(&json!({ "algorithm": algorithm, "groups": groups, "rows": rows, "violations": report.count(),
-                              "shown": broken }))?;
-    } else {
-        let against = if job.is_some() { "and its inputs" } else { "alone" };
-        let counts: Vec<String> = found.rows.iter().map(|(table, rows)| format!("{table} {rows}")).collect();
-        let head = format!("{algorithm}, {groups} groups; rows: {}\n", counts.join(", "));
-        match holds {
-            true => output::text(&format!("{head}No rule is broken, by the release {against}.\n"))?,
-            false => output::text(&format!("{head}{} rules are broken.\n{report}", report.count()))?,
-        }
-    }
+    let broken: Vec<Value> = report
+        .iter()
+        .map(|found| {
+            json!({ "file": found.file, "line": found.line, "field": found.field, "value": found.value,
+                    "allowed": found.allowed })
+        })
+        .collect();
+    page.records(match holds {
+        true => found.rows.iter().map(|(table, rows)| json!({ "table": table.to_string(), "rows": rows })).collect(),
+        false => broken.clone(),
+    });
+    page.object(json!({ "algorithm": algorithm, "groups": groups, "rows": rows, "violations": report.count(),
+                        "shown": broken }));
+    let against = if job.is_some() { "and its inputs" } else { "alone" };
+    let counts: Vec<String> = found.rows.iter().map(|(table, rows)| format!("{table} {rows}")).collect();
+    page.text(format!("{algorithm}, {groups} groups; rows: {}\n", counts.join(", ")));
+    page.text(match holds {
+        true => format!("No rule is broken, by the release {against}.\n"),
+        false => format!("{} rules are broken.\n{report}", report.count()),
+    });
+    page.print()?;
     Ok(if holds { Exit::Done } else { Exit::No })
 }
 
-/// Says what a run would spend.
-fn dry_run(job: &Job, json: bool) -> Result<()> {
-    let DryRun { account, page } = job.dry_run()?;
-    match json {
-        true => output::json(&account),
-        false => output::text(&page),
+/// A certificate in all its forms: as an object, as a record for each level, each pass and the whole, and as the page that a person
+/// reads.
+fn put_certificate(page: &mut Page, certificate: Value, text: &str) {
+    let named = |name: String, whole: &Value| {
+        let keys = ["rho", "pure_epsilon", "epsilon", "zcdp_epsilon", "bounded"];
+        let keys = keys.iter().filter_map(|key| Some((key.to_string(), whole.get(key)?.clone())));
+        output::named(&name, keys.collect::<Map<String, Value>>().into())
+    };
+    for pass in certificate["passes"].as_array().into_iter().flatten() {
+        let name = pass["pass"].as_str().unwrap_or_default();
+        let levels = pass["levels"].as_array().into_iter().flatten();
+        page.records(levels.map(|level| output::named(name, level.clone())));
+        page.records([named(name.to_string(), pass)]);
     }
+    page.records([named("whole run".to_string(), &certificate)]);
+    page.object(certificate);
+    page.markdown(text);
+}
+
+/// Says what a run would spend.
+fn dry_run(job: &Job, mut page: Page) -> Result<()> {
+    let DryRun { account, page: text } = job.dry_run()?;
+    put_certificate(&mut page, account, &text);
+    page.print()
 }
 
 #[cfg(not(feature = "tabulate"))]
-fn release(_: &Job, _: bool) -> Result<()> {
+fn release(_: &Job, _: Page) -> Result<()> {
     bail!(
         "this build has no query engine, so it can only --check and --dry-run: build it with `cargo build --release \
          --features tabulate` (Rust 1.94 or newer)"
@@ -188,7 +212,7 @@ fn release(_: &Job, _: bool) -> Result<()> {
 }
 
 #[cfg(feature = "tabulate")]
-fn release(job: &Job, json: bool) -> Result<()> {
+fn release(job: &Job, mut page: Page) -> Result<()> {
     use dp_assay::safetab::tabulate::Outcome;
 
     let mut stage = "";
@@ -209,16 +233,17 @@ fn release(job: &Job, json: bool) -> Result<()> {
         other => other?,
     };
     match outcome {
-        Outcome::Released { certificate, .. } if json => output::json(&certificate)?,
-        Outcome::Released { page, records, .. } => {
-            output::text(&format!("{page}\nThe release is in {out}.\n"))?;
+        Outcome::Released { certificate, page: text, records, .. } => {
+            put_certificate(&mut page, certificate, &format!("{text}\nThe release is in {out}.\n"));
             // For whoever sits at the terminal, and not in what is kept of the output.
             if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
                 eprintln!("{records} records were tabulated (confidential: not in the release)");
             }
         }
-        Outcome::WasComplete if json => output::json(&json!({ "out": out.to_string(), "status": "was complete" }))?,
-        Outcome::WasComplete => output::text(&format!("The release in {out} was complete; now its log is as well.\n"))?,
+        Outcome::WasComplete => {
+            page.object(json!({ "out": out.to_string(), "status": "was complete" }));
+            page.text(format!("The release in {out} was complete; now its log is as well.\n"));
+        }
     }
-    Ok(())
+    page.print()
 }

@@ -3,7 +3,12 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use dp_assay::{Error, account::Account, chart::curves};
+use dp_assay::{
+    Error,
+    account::{Account, Answer},
+    chart::curves,
+};
+use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
@@ -13,6 +18,7 @@ use super::{
     invocation, number,
     output::{ends, exact_text, json_number},
     page,
+    progress::Steps,
     subject::{Format, Subject},
 };
 
@@ -44,10 +50,18 @@ pub fn run(args: &Args) -> Result<Exit> {
         args.alpha.iter().map(|text| number("--alpha", text)).collect::<Result<_>>()?
     };
     let subject = args.subject.resolve()?;
-    let betas = subject.whole.tradeoff_curve(&alphas, args.format.digits).map_err(|error| match error {
-        Error::OutOfRange { what, value, expected } => Error::OutOfRange { what: format!("--{what}"), value, expected },
-        other => other,
-    })?;
+    let steps = Steps::new(alphas.len() as u64);
+    let beta = |alpha: &Rational| {
+        let beta = subject.whole.tradeoff(alpha, args.format.digits).map_err(|error| match error {
+            Error::OutOfRange { what, value, expected } => {
+                Error::OutOfRange { what: format!("--{what}"), value, expected }
+            }
+            other => other,
+        })?;
+        steps.step();
+        Ok(beta)
+    };
+    let betas = alphas.par_iter().map(beta).collect::<Result<Vec<Answer>>>()?;
     let rows: Vec<[String; 3]> = (alphas.iter().zip(&betas))
         .map(|(alpha, beta)| {
             let (lower, upper) = ends(&beta.value);

@@ -218,6 +218,10 @@ impl<'a> ContourSearch<'a> {
         let target = ln_answer.unwrap_or_else(|| self.ln_answer(c)) + ln_share;
         // The shortest period whose aliases are below the target.
         let mut long = self.step.unwrap_or(1e-3);
+        // On the line no period is too short; losses may be far below a thousandth.
+        while self.step.is_none() && long > 1e-300 && self.ln_aliases(c, long) <= target {
+            long /= 2.0;
+        }
         while self.ln_aliases(c, long) > target && long < 1e300 {
             long *= 2.0;
         }

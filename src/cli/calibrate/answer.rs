@@ -3,6 +3,7 @@
 use anyhow::Result;
 use dp_assay::{
     account::{Answer, crossing::Stretch, promise::variances},
+    chart::curves::CalibratedCurves,
     numeric::{Certainty, Enclosure},
 };
 use rug::Rational;
@@ -28,6 +29,8 @@ pub(super) struct Row {
     pub epsilon: Answer,
     pub target: Enclosure,
     pub stretches: Option<Vec<Stretch>>,
+    /// The profiles before and after, where they are drawn.
+    pub curves: Option<CalibratedCurves>,
 }
 
 impl Args {
@@ -181,6 +184,7 @@ impl Row {
             epsilon: self.epsilon.clone(),
             target: self.target.clone(),
             stretches: None,
+            curves: None,
         }
     }
 

@@ -48,9 +48,55 @@ fn escaped(text: &str) -> String {
     out
 }
 
+/// The words and tables of a page in Markdown, without the marks of headings and of emphasis.
+pub(super) fn pieces(text: &str) -> Vec<Piece> {
+    let is_row = |line: &&str| line.starts_with('|');
+    let cells = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split('|').map(|cell| cell.trim().replace("**", "")).collect()
+    };
+    let mut pieces = Vec::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if !is_row(&line) {
+            let words = line.trim_start_matches('#').trim_start().replace("**", "");
+            pieces.push(Piece::Text(words + "\n"));
+            continue;
+        }
+        let rule = lines.next_if(is_row).unwrap_or_default();
+        let rows = std::iter::from_fn(|| lines.next_if(is_row).map(cells)).collect();
+        let right: fn(usize) -> bool = if rule.contains("-:") { |column| column > 0 } else { |_| false };
+        pieces.push(Piece::Table(Table { heading: cells(line), rows, right }));
+    }
+    pieces
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_in_markdown_is_read_as_words_and_tables() {
+        let text =
+            "# A title\n\n**Bold**: 2 * 3.\n\n| | rho |\n| --- | ---: |\n| all | 2.56 |\n| one | |\n\nThe end.\n";
+        let read = pieces(text);
+        let tables: Vec<&Table> = (read.iter())
+            .filter_map(|piece| match piece {
+                Piece::Table(table) => Some(table),
+                Piece::Text(_) => None,
+            })
+            .collect();
+        assert_eq!(tables.len(), 1);
+        assert_eq!(tables[0].heading, ["", "rho"]);
+        assert_eq!(tables[0].rows, [["all", "2.56"], ["one", ""]]);
+        assert!((tables[0].right)(1) && !(tables[0].right)(0));
+        let words: String = (read.iter())
+            .map(|piece| match piece {
+                Piece::Text(text) => text.as_str(),
+                Piece::Table(_) => "",
+            })
+            .collect();
+        assert_eq!(words, "A title\n\nBold: 2 * 3.\n\n\nThe end.\n");
+    }
 
     #[test]
     fn words_and_tables_survive_markup() {

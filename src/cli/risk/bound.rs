@@ -118,7 +118,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         exact_text(&delta)
     ));
     let rows: Vec<Vec<String>> = levels.iter().chain([&total]).map(table_row).collect();
-    page.table(&["", "correct", "by zCDP", "advantage", "by zCDP", "posterior", "by zCDP", "exceeded"], rows);
+    page.table(&["", "correct", "zCDP", "advantage", "zCDP", "posterior", "zCDP", "exceeded"], rows);
     if let Some(pair) = &pair {
         page.text(format!("\nThe whole is that of the worst pair of block paths: {pair}.\n"));
     }
@@ -127,7 +127,7 @@ pub fn run(args: &Args) -> Result<Exit> {
          advantage: the total variation distance of the outputs with and without.\n\
          posterior: the largest posterior probability but for outputs of mass delta, from epsilon at delta.\n\
          exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n\
-         by zCDP: the same from zCDP (Bun-Steinke), rho + 2 sqrt(rho ln(1/delta)), in place of the exact epsilon.\n",
+         zCDP: the same from zCDP (Bun-Steinke), rho + 2 sqrt(rho ln(1/delta)), in place of the exact epsilon.\n",
     );
     page.say_wider(levels.iter().chain([&total]).map(|line| (line.name.as_str(), &line.bound.correct)));
     page.print()?;
@@ -151,5 +151,10 @@ fn table_row(line: &Line) -> Vec<String> {
 /// A probability near one with two digits of what is missing.
 fn near_one(value: &Enclosure) -> String {
     let missing = Enclosure::double(1.0, value.lower().prec()).sub(value);
-    if *missing.upper() < 1e-4 { format!("1 - {}", missing.shown(2)) } else { value.shown(6) }
+    if *missing.upper() >= 1e-4 {
+        return value.shown(6);
+    }
+    let missing = missing.shown(2);
+    // The same digits with an exponent, which takes less room.
+    format!("1 - {}", missing.parse::<f64>().map_or(missing, |digits| format!("{digits:e}")))
 }

@@ -119,10 +119,10 @@ fn put_account(page: &mut Page, account: &ConfigAccount, delta: &Delta) {
         .map(|level| level.counts.iter().map(|(name, _, _)| *name).collect::<Vec<&str>>())
         .max_by_key(Vec::len)
         .unwrap_or_default();
-    heading.extend(counts.iter().map(|name| format!("margin {name}")));
-    heading.push("epsilon, unbounded".to_string());
+    heading.extend(counts.iter().map(|name| name.replace('_', " ")));
+    heading.push("unbounded".to_string());
     heading.extend(is_zcdp.then(|| "zCDP (Bun-Steinke)".to_string()));
-    heading.push("epsilon, bounded".to_string());
+    heading.push("bounded".to_string());
     let mut rows = Vec::new();
     let mut row = |name: String, level: Option<&ConfiguredLevel>, guarantees: &Guarantees| {
         let mut cells = vec![name, exact_text(&guarantees.unbounded.budget)];
@@ -146,6 +146,12 @@ fn put_account(page: &mut Page, account: &ConfigAccount, delta: &Delta) {
         row(certificate::name(*pass).to_string(), None, guarantees);
     }
     row("whole run".to_string(), None, &account.total);
-    page.text(format!("{}; epsilon at delta = {}, margins of error at 95 %\n\n", account.algorithm, exact_text(delta)));
+    let names: Vec<String> = counts.iter().map(|name| name.replace('_', " ")).collect();
+    page.text(format!(
+        "{}; margins of error at 95 %: {}\nepsilon at delta = {}: unbounded, a record added or removed; bounded, a record changed\n\n",
+        account.algorithm,
+        names.join(", "),
+        exact_text(delta)
+    ));
     page.table(&heading, rows);
 }

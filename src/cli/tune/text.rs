@@ -160,8 +160,7 @@ pub(super) fn plan_text(
     last.extend([epsilon(total), zcdp(total)]);
     lines.push(last);
     let budget = plan.noise_kind.budget_name();
-    let heading =
-        ["level", budget, "stability", "total only", "stage 1", "stage 2", "exact epsilon", "zCDP (Bun-Steinke)"];
+    let heading = ["level", budget, "stability", "total only", "stage 1", "stage 2", "epsilon", "zCDP (Bun-Steinke)"];
     page.table(&heading, lines);
     sizes_text(rows, question, page);
     if total.largest.is_none() {

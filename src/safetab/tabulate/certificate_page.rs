@@ -58,7 +58,7 @@ impl TabulationCertificate<'_> {
                 page,
                 "Every epsilon is at delta = {delta}. \"exact\" is the smallest epsilon that the noise has, proven;"
             )?;
-            writeln!(page, "\"by zCDP\" is zCDP (Bun-Steinke), rho + 2 sqrt(rho ln(1/delta)).")?;
+            writeln!(page, "\"zCDP (Bun-Steinke)\" is rho + 2 sqrt(rho ln(1/delta)).")?;
         } else {
             writeln!(
                 page,
@@ -82,7 +82,7 @@ impl TabulationCertificate<'_> {
     fn write_guarantees(&self, page: &mut String) -> Result {
         let unit = self.unit().replace('_', " ");
         let zcdp = self.is_zcdp();
-        let (heading, rule) = if zcdp { (" by zCDP |", " ---: |") } else { ("", "") };
+        let (heading, rule) = if zcdp { (" zCDP (Bun-Steinke) |", " ---: |") } else { ("", "") };
         writeln!(page, "| | {unit} | exact, unbounded |{heading} exact, bounded |{heading}")?;
         writeln!(page, "| --- | ---: | ---: |{rule} ---: |{rule}")?;
         let mut line = |name: &str, guarantees: &Guarantees| {
@@ -109,15 +109,21 @@ impl TabulationCertificate<'_> {
     fn write_margins(&self, page: &mut String) -> Result {
         writeln!(
             page,
-            "\nMargins of error: the smallest m with P[|noise| <= m] >= 95 %, of one noisy count. Totals and other sums of"
+            "\nMargins of error: the smallest m with P[|noise| <= m] >= 95 %, of one noisy count. Totals and"
         )?;
-        writeln!(page, "noisy cells have wider ones.\n")?;
+        writeln!(page, "other sums of noisy cells have wider ones.\n")?;
         let parameter_name = if self.is_zcdp() { "sigma2" } else { "epsilon" };
         let kinds = match self.is_of_households() {
-            true => "T3 | T4 | margin: T3 | T4 | groups by T3 | by T4 |",
-            false => "one total | stage 1 | stage 2 | margin: one total | stage 1 | stage 2 | suppressed up to |",
+            true => ": T3 | T4 | margin: T3 | T4 | groups by T3 | by T4 |",
+            false => " | stage 1 | stage 2 | margin | stage 1 | stage 2 | suppressed to |",
         };
-        writeln!(page, "| | s | groups | {parameter_name}: {kinds}")?;
+        if !self.is_of_households() {
+            writeln!(
+                page,
+                "{parameter_name} and margin are those of a group that is a total alone, then of its stages.\n"
+            )?;
+        }
+        writeln!(page, "| | s | groups | {parameter_name}{kinds}")?;
         writeln!(page, "| --- |{}", " ---: |".repeat(2 + kinds.matches('|').count()))?;
         for (level, _) in self.passes.iter().flat_map(|pass| &pass.levels) {
             let (region_type, number) = level.name();

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{file_error, sync_folder, sync_folder_of},
+    files::{Unfinished, file_error, sync_folder, sync_folder_of},
     noise::Streams,
 };
 
@@ -32,6 +32,8 @@ pub(super) struct ReleaseFolder {
     key: KeyFile,
     /// Held as long as the run lives.
     _lock: File,
+    /// A run that is told to end removes the unfinished files, until they have their name.
+    mark: Option<Unfinished>,
 }
 
 /// What became of taking a release folder.
@@ -111,6 +113,7 @@ impl ReleaseFolder {
                 "another run is at work on this release: wait for it, or choose another folder",
             ));
         }
+        let mark = Some(Unfinished::note(part.clone()));
         for entry in fs::read_dir(&part).map_err(wrong(&part))?.flatten() {
             let path = entry.path();
             let removed = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -121,7 +124,7 @@ impl ReleaseFolder {
             removed.map_err(wrong(&path))?;
         }
         let log = DrawLog::read(log)?;
-        Ok(ReleaseFolder { out: out.to_path_buf(), part, log, key: KeyFile::at(key), _lock: lock })
+        Ok(ReleaseFolder { out: out.to_path_buf(), part, log, key: KeyFile::at(key), _lock: lock, mark })
     }
 
     /// What to make of a path at which something exists: it is complete if it is the release of the open draw, and in any
@@ -205,7 +208,11 @@ impl ReleaseFolder {
     pub(super) fn publish(mut self) -> Result<()> {
         let release = self.release();
         sync_folders(&release).map_err(|why| file_error(&release, why))?;
-        fs::rename(&release, &self.out).map_err(|why| file_error(&self.out, why))?;
+        let rename = || fs::rename(&release, &self.out).map_err(|why| file_error(&self.out, why));
+        match self.mark.take() {
+            Some(mark) => mark.finish(rename)?,
+            None => rename()?,
+        }
         sync_folder_of(self.log.path());
         self.complete()
     }

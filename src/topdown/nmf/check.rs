@@ -84,7 +84,7 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     for part in &parts {
         let units = PartUnits::read(&folder, &names, &problem, first, part, Some(root.axes))?;
         check_sums(&folder, &names, &units, first)?;
-        let counts = PartCounts { folder: &folder, names: &names, units: &units, first, budgets: &budgets };
+        let counts = PartCounts { folder: &folder, names: &names, units: &units, first, budgets: &budgets, seen: None };
         let mut carried: Vec<Vec<u8>> = units.codes.iter().map(|codes| vec![0; codes.len()]).collect();
         for (level, carried) in carried.iter_mut().enumerate() {
             counts.read(level, &mut |found| {

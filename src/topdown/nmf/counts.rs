@@ -8,6 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 use super::{
     budgets::Budgets,
     folder::{NmfFile, NmfFolder, of_part},
+    meter::Phase,
     names::Names,
     rows::{self, Row},
     units::{Geocodes, PartUnits},
@@ -32,6 +33,8 @@ pub struct PartCounts<'a> {
     pub first: usize,
     /// The variances that the release can have; others are refused.
     pub budgets: &'a Budgets,
+    /// Where units that were read are counted, if anybody asks.
+    pub seen: Option<Phase<'a>>,
 }
 
 impl Measurements for PartCounts<'_> {
@@ -47,6 +50,9 @@ impl Measurements for PartCounts<'_> {
                     self.budgets.carried_by(self.names, self.first + level, unit, code)?;
                     last = unit.variances.clone();
                 }
+            }
+            if let Some(seen) = &self.seen {
+                seen.see(units.len());
             }
             take(units)
         })

@@ -103,8 +103,18 @@ impl NmfFolder {
 
     /// How many bytes the files have.
     pub fn bytes(&self) -> u64 {
+        self.bytes_of(|_| true)
+    }
+
+    /// How many bytes the files of a part of a state have.
+    pub fn bytes_of_part(&self, part: &str) -> u64 {
+        self.bytes_of(|own| own == Some(part))
+    }
+
+    fn bytes_of(&self, is_asked: impl Fn(Option<&str>) -> bool) -> u64 {
         let files = self.levels.iter().flat_map(|level| level.constraints.iter().chain(&level.queries));
-        files.filter_map(|file| fs::metadata(&file.path).ok()).map(|data| data.len()).sum()
+        let asked = files.filter(|file| is_asked(file.part.as_deref()));
+        asked.filter_map(|file| fs::metadata(&file.path).ok()).map(|data| data.len()).sum()
     }
 }
 

@@ -16,9 +16,10 @@ use super::{
     check,
     counts::{NationCounts, PartCounts},
     folder::NmfFolder,
+    meter::{At, Meter, Phase},
     names::Names,
     truth::Truth,
-    units::{Constraints, PartUnits, RootConstraints},
+    units::{Constraints, Geocodes, PartUnits, RootConstraints},
 };
 use crate::{
     error::{Error, Result},
@@ -195,15 +196,16 @@ impl Survey {
         shapes.of(&self.problem, free)
     }
 
-    /// Estimates everything that is asked for and hands it on.
-    pub fn run(&self, take: &mut Take) -> Result<()> {
+    /// Estimates everything that is asked for and hands it on; `at` hears how far the work is.
+    pub fn run(&self, take: &mut Take, at: &At) -> Result<()> {
+        let meter = &Meter::new(at, self.work());
         let mut seen: HashSet<u64> = HashSet::new();
         if !self.uses_nation {
             let mut across: BTreeMap<u32, Vec<Answer>> = BTreeMap::new();
             for state in self.states.keys() {
-                let pass = self.rise(*state, self.deepest().unwrap_or(0), true, &mut seen)?;
+                let pass = self.rise(*state, self.deepest().unwrap_or(0), true, &mut seen, meter)?;
                 let last = pass.belief.clone();
-                self.answer_state(*state, &pass, &last, take)?;
+                self.answer_state(*state, &pass, &last, take, meter)?;
                 for (area, part) in &pass.areas {
                     let answers = self.area_answers(&pass, *area, &part.estimate(&last));
                     if self.is_across(*area) {
@@ -221,7 +223,7 @@ impl Survey {
         // Upwards: every state, and the nation.
         let (mut beliefs, mut free) = (BTreeMap::new(), self.problem.all_free().none());
         for state in self.states.keys() {
-            let pass = self.rise(*state, 0, false, &mut seen)?;
+            let pass = self.rise(*state, 0, false, &mut seen, meter)?;
             free.unite(&pass.free);
             beliefs.insert(*state, pass.belief);
         }
@@ -244,9 +246,9 @@ impl Survey {
             return Ok(());
         }
         for (state, belief) in &beliefs {
-            let pass = self.rise(*state, self.deepest().unwrap_or(0), with_areas, &mut seen)?;
+            let pass = self.rise(*state, self.deepest().unwrap_or(0), with_areas, &mut seen, meter)?;
             let last = descent.estimate(Some(belief));
-            self.answer_state(*state, &pass, &last, take)?;
+            self.answer_state(*state, &pass, &last, take, meter)?;
             for (area, part) in &pass.areas {
                 if self.is_across(*area) {
                     let touched = across.entry(*area).or_insert_with(|| Touched::new(below.shape.clone()));
@@ -263,6 +265,15 @@ impl Survey {
             take(Subject::Area(self.area_name(area)), answers)?;
         }
         self.check_areas(&seen)
+    }
+
+    /// How many bytes are read in all: a state once upwards and once downwards, and once more for the nation.
+    fn work(&self) -> u64 {
+        let parts = self.states.values().flatten();
+        let bytes: u64 = parts.map(|part| self.folder.bytes_of_part(part)).sum();
+        let (deeper, with_areas) = (self.deepest().is_some(), !matches!(self.settings.areas, AreaSource::None));
+        let again = self.uses_nation && (deeper || with_areas);
+        bytes * (1 + u64::from(again) + u64::from(deeper))
     }
 
     fn area_name(&self, area: u32) -> String {
@@ -309,7 +320,14 @@ impl Survey {
     }
 
     /// The pass upwards through the parts of a state, and their sum with its exact total.
-    fn rise(&self, state: u32, deepest: usize, with_areas: bool, seen: &mut HashSet<u64>) -> Result<StatePass> {
+    fn rise(
+        &self,
+        state: u32,
+        deepest: usize,
+        with_areas: bool,
+        seen: &mut HashSet<u64>,
+        meter: &Meter,
+    ) -> Result<StatePass> {
         let zeros = (self.settings.constraints == Constraints::All).then_some(self.root.axes);
         let read = |part: &String| PartUnits::read(&self.folder, &self.names, &self.problem, self.first(), part, zeros);
         let parts = self.states[&state].iter().map(read).collect::<Result<Vec<_>>>()?;
@@ -332,7 +350,8 @@ impl Survey {
             let of_level = |free: &Vec<u32>| free.iter().map(|free| shapes[*free as usize].clone()).collect();
             let shapes: Vec<Vec<Arc<Shape>>> = units.free.iter().map(of_level).collect();
             let mut sums = AreaSums::new(areas.as_ref().map_or_else(HashMap::new, |areas| leaves(areas, units, seen)));
-            let counts = self.counts(units);
+            let all = units.codes.iter().map(Geocodes::len).sum();
+            let counts = self.counts(units, Some(meter.phase(self.folder.bytes_of_part(&units.part), all)));
             let walked = self.pass(units, &shapes, &counts).up(deepest, &mut sums)?;
             let own = walked.root().ok_or_else(|| untold(&format!("the part {} of a state", units.part)))?;
             pass.below.add(own);
@@ -357,8 +376,9 @@ impl Survey {
         Ok(pass)
     }
 
-    fn counts<'a>(&'a self, units: &'a PartUnits) -> PartCounts<'a> {
-        PartCounts { folder: &self.folder, names: &self.names, units, first: self.first(), budgets: &self.budgets }
+    fn counts<'a>(&'a self, units: &'a PartUnits, seen: Option<Phase<'a>>) -> PartCounts<'a> {
+        let (folder, names, budgets) = (&self.folder, &self.names, &self.budgets);
+        PartCounts { folder, names, units, first: self.first(), budgets, seen }
     }
 
     fn pass<'a>(
@@ -384,7 +404,7 @@ impl Survey {
     }
 
     /// The units of a state that are asked for, given its final estimate.
-    fn answer_state(&self, state: u32, pass: &StatePass, last: &Belief, take: &mut Take) -> Result<()> {
+    fn answer_state(&self, state: u32, pass: &StatePass, last: &Belief, take: &mut Take, meter: &Meter) -> Result<()> {
         let Some(deepest) = self.deepest() else { return Ok(()) };
         let descent = Descent::new(last, &pass.below, false);
         for (at, units) in pass.parts.iter().enumerate() {
@@ -392,7 +412,9 @@ impl Survey {
             let own = risen.root().ok_or_else(|| untold(&format!("the state {state:02}")))?;
             let root = descent.estimate(Some(own));
             let leaf_level = units.tree.levels() - 1;
-            let counts = self.counts(units);
+            let counts = self.counts(units, None);
+            let all = units.codes[..=deepest.min(leaf_level)].iter().map(Geocodes::len).sum();
+            let phase = meter.phase(self.folder.bytes_of_part(&units.part), all);
             self.pass(units, &pass.shapes[at], &counts).down(
                 risen,
                 root,
@@ -402,7 +424,10 @@ impl Survey {
                     Ok(wanted
                         .then(|| (self.subject(units, level, unit), self.unit_answers(units, level, unit, belief))))
                 },
-                |answered| answered.map_or(Ok(()), |(subject, answers)| take(subject, answers)),
+                |answered| {
+                    phase.see(1);
+                    answered.map_or(Ok(()), |(subject, answers)| take(subject, answers))
+                },
             )?;
         }
         Ok(())

@@ -16,6 +16,7 @@ use parquet::{
 
 use super::{
     answers::{Answer, Answers, QUANTILE, Subject},
+    meter::At,
     survey::Survey,
 };
 use crate::{
@@ -35,17 +36,19 @@ pub enum Form {
     Bureau,
 }
 
-/// Runs a survey and writes what it answers, whole or not at all; says how many rows there are. `see` sees all answers too.
+/// Runs a survey and writes what it answers, whole or not at all; says how many rows there are. `see` sees all answers too, and `at` hears how
+/// far the work is.
 pub fn write(
     survey: &Survey,
     form: Form,
     with_areas: bool,
     path: &Path,
     mut see: impl FnMut(&Subject, &[Answer]),
+    at: &At,
 ) -> Result<u64> {
     write_whole(path, |out| match form {
-        Form::Parquet => write_parquet(survey, with_areas, path, out, &mut see),
-        Form::Csv | Form::Bureau => write_text(survey, form, with_areas, path, out, &mut see),
+        Form::Parquet => write_parquet(survey, with_areas, path, out, &mut see, at),
+        Form::Csv | Form::Bureau => write_text(survey, form, with_areas, path, out, &mut see, at),
     })
 }
 
@@ -58,6 +61,7 @@ fn write_text(
     path: &Path,
     out: &mut dyn Write,
     see: &mut See,
+    at: &At,
 ) -> Result<u64> {
     let wrong = |why: std::io::Error| file_error(path, why);
     let estimate = estimate_heading(survey);
@@ -70,15 +74,18 @@ fn write_text(
     writeln!(out, "{heading}").map_err(wrong)?;
     let names: Vec<String> = survey.answers.names().iter().map(|name| quoted(name)).collect();
     let mut rows = 0;
-    survey.run(&mut |subject, answers| {
-        see(&subject, &answers);
-        rows += answers.iter().map(|answer| answer.estimates.len() as u64).sum::<u64>();
-        let text = match form {
-            Form::Bureau => bureau_rows(&survey.answers, &subject, &answers),
-            _ => csv_rows(&survey.names.levels, &names, &subject, &answers),
-        };
-        out.write_all(text.as_bytes()).map_err(wrong)
-    })?;
+    survey.run(
+        &mut |subject, answers| {
+            see(&subject, &answers);
+            rows += answers.iter().map(|answer| answer.estimates.len() as u64).sum::<u64>();
+            let text = match form {
+                Form::Bureau => bureau_rows(&survey.answers, &subject, &answers),
+                _ => csv_rows(&survey.names.levels, &names, &subject, &answers),
+            };
+            out.write_all(text.as_bytes()).map_err(wrong)
+        },
+        at,
+    )?;
     Ok(rows)
 }
 
@@ -141,6 +148,7 @@ fn write_parquet(
     path: &Path,
     out: &mut (dyn Write + Send),
     see: &mut See,
+    at: &At,
 ) -> Result<u64> {
     let wrong = |why: parquet::errors::ParquetError| file_error(path, why);
     let subject = if with_areas { &["area"][..] } else { &["level", "geocode", "geoid"] };
@@ -155,31 +163,34 @@ fn write_parquet(
     let names: Vec<ByteArray> = survey.answers.names().iter().map(|name| ByteArray::from(*name)).collect();
     let (mut group, mut rows) = (Group::default(), 0);
     let count = subject.len();
-    survey.run(&mut |subject, answers| {
-        see(&subject, &answers);
-        let about: Vec<ByteArray> = match &subject {
-            Subject::Unit { level, code, geoid } => {
-                [&survey.names.levels[*level], code, geoid].map(|text| ByteArray::from(text.as_str())).to_vec()
-            }
-            Subject::Area(name) => vec![ByteArray::from(name.as_str())],
-        };
-        for answer in &answers {
-            for (cell, (estimate, variance)) in answer.estimates.iter().zip(&answer.variances).enumerate() {
-                for (to, text) in group.texts.iter_mut().zip(about.iter().chain([&names[answer.query]])) {
-                    to.push(text.clone());
+    survey.run(
+        &mut |subject, answers| {
+            see(&subject, &answers);
+            let about: Vec<ByteArray> = match &subject {
+                Subject::Unit { level, code, geoid } => {
+                    [&survey.names.levels[*level], code, geoid].map(|text| ByteArray::from(text.as_str())).to_vec()
                 }
-                group.cells.push(cell as i32);
-                let deviation = variance.sqrt();
-                let numbers = [*estimate, *variance, deviation, deviation * QUANTILE];
-                group.numbers.iter_mut().zip(numbers).for_each(|(to, number)| to.push(number));
-                rows += 1;
+                Subject::Area(name) => vec![ByteArray::from(name.as_str())],
+            };
+            for answer in &answers {
+                for (cell, (estimate, variance)) in answer.estimates.iter().zip(&answer.variances).enumerate() {
+                    for (to, text) in group.texts.iter_mut().zip(about.iter().chain([&names[answer.query]])) {
+                        to.push(text.clone());
+                    }
+                    group.cells.push(cell as i32);
+                    let deviation = variance.sqrt();
+                    let numbers = [*estimate, *variance, deviation, deviation * QUANTILE];
+                    group.numbers.iter_mut().zip(numbers).for_each(|(to, number)| to.push(number));
+                    rows += 1;
+                }
             }
-        }
-        if group.cells.len() >= GROUP {
-            put_group(&mut writer, &std::mem::take(&mut group), count + 1).map_err(wrong)?;
-        }
-        Ok(())
-    })?;
+            if group.cells.len() >= GROUP {
+                put_group(&mut writer, &std::mem::take(&mut group), count + 1).map_err(wrong)?;
+            }
+            Ok(())
+        },
+        at,
+    )?;
     put_group(&mut writer, &group, count + 1).map_err(wrong)?;
     writer.close().map_err(wrong)?;
     Ok(rows)
