@@ -145,7 +145,7 @@ pub fn command() -> Command {
     let groups = groups(&program);
     // clap makes `help` itself, at the end.
     for entry in entries().filter(|entry| entry.path != "help") {
-        program = with_example(program, entry.path, entry.example);
+        program = with_example(program, entry.path, entry);
     }
     const END: &str = "`assay help COMMAND` has a command's options and an example. The guide: docs/guide/README.md, beside the source.";
     let end = wrapped(END, width()).join("\n");
@@ -171,14 +171,27 @@ fn with_json_strings(command: Command) -> Command {
     command.mut_arg("json", implied).arg(strings)
 }
 
-fn with_example(command: Command, path: &str, example: &str) -> Command {
+/// `path` is what is left of the entry's path below `command`.
+fn with_example(command: Command, path: &str, entry: &Entry) -> Command {
     match path.split_once(' ') {
-        Some((first, rest)) => command.mut_subcommand(first, |sub| with_example(sub, rest, example)),
+        Some((first, rest)) => command.mut_subcommand(first, |sub| with_example(sub, rest, entry)),
         None => command.mut_subcommand(path, |sub| {
-            let example = broken(example, 2);
-            sub.after_help(format!("{header}Example:{header:#}\n  {example}", header = Styles::styled().get_header()))
+            let example = broken(entry.example, 2);
+            with_narrow_usage(sub, entry.path)
+                .after_help(format!("{header}Example:{header:#}\n  {example}", header = Styles::styled().get_header()))
         }),
     }
+}
+
+/// Breaks the line of the usage where the terminal is narrower; clap breaks all lines but this one.
+fn with_narrow_usage(command: Command, path: &str) -> Command {
+    const HEADING: &str = "Usage: ";
+    let usage = command.clone().bin_name(format!("assay {path}")).render_usage().to_string();
+    if usage.chars().count() <= width() {
+        return command;
+    }
+    let lines = wrapped(usage.trim_start_matches(HEADING), width() - HEADING.len() - 2);
+    command.override_usage(lines.join(&format!("\n{}", " ".repeat(HEADING.len() + 2))))
 }
 
 /// A command line that is as wide as the terminal at most: what follows a `\` at the end of a line belongs to it.
