@@ -6,6 +6,8 @@
 //! | `ticks` | where an axis has its ticks and what they say (feature `charts`) |
 //! | `svg` | the layout, and the figure as SVG (feature `charts`, which needs the plotting library) |
 //! | [`drawing`] | a table of numbers beside a figure, and both written as CSV and SVG |
+//! | `element` | a figure as an element of a page of HTML (feature `charts`) |
+//! | [`lines`] | a trade-off function as points of its profile give it |
 //! | [`curves`] | privacy profiles and trade-off functions as figures |
 //! | `spine` | a geographic spine drawn: distances, fan-out, variance of each level (feature `mechanisms`) |
 //!
@@ -13,7 +15,10 @@
 
 pub mod curves;
 pub mod drawing;
+#[cfg(feature = "charts")]
+mod element;
 pub mod figure;
+pub mod lines;
 #[cfg(feature = "mechanisms")]
 pub mod spine;
 #[cfg(feature = "charts")]
@@ -22,4 +27,6 @@ mod svg;
 mod ticks;
 
 pub use drawing::{Drawing, Sheet};
+#[cfg(feature = "charts")]
+pub use element::write_page;
 pub use figure::{Axis, Figure, Ink, Panel, Scale, Series};

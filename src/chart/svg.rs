@@ -42,6 +42,8 @@ const STROKE: u32 = 8;
 const MARKER: i32 = 20;
 const PANEL: (u32, u32) = (1120, 940);
 const LONE_PANEL: (u32, u32) = (2480, 1520);
+/// Smaller, so that its text is larger: on a page it is shown as wide as a telephone, too.
+pub(super) const PANEL_ON_PAGE: (u32, u32) = (1640, 1080);
 const MARGIN: u32 = 40;
 
 /// The approximate width of a text in pixels.
@@ -71,9 +73,14 @@ fn failed(error: impl ToString) -> Error {
 impl Figure {
     /// The figure as a complete SVG document.
     pub fn svg(&self) -> Result<String> {
+        self.svg_of(LONE_PANEL)
+    }
+
+    /// The same where a lone panel has this size.
+    pub(super) fn svg_of(&self, lone_panel: (u32, u32)) -> Result<String> {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns);
-        let panel = if self.panels.len() == 1 { LONE_PANEL } else { PANEL };
+        let panel = if self.panels.len() == 1 { lone_panel } else { PANEL };
         // Names are written beside the panel.
         let names = self.panels.iter().map(|panel| names_width(&panel.y)).max().unwrap_or(0);
         let panel = (panel.0 + names, panel.1);

@@ -55,6 +55,7 @@ pub const GROUPS: &[Group] = &[
             entry("ledger", "assay ledger us-2020-persons --delta 1e-10 --digits 8"),
             entry("calibrate", "assay calibrate --release su-su-wang-2025 --delta 1e-11 --match zcdp"),
             entry("allocate", "assay allocate queries.toml --epsilon 4 --delta 1e-9"),
+            entry("report", "assay report --release su-su-wang-2025 --out report.html"),
         ],
     },
     Group {

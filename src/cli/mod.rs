@@ -28,6 +28,7 @@ mod progress;
 mod prove;
 mod queries;
 mod releases;
+mod report;
 mod risk;
 mod sample;
 mod schema;
@@ -71,6 +72,7 @@ enum Command {
     Ledger(ledger::Args),
     Calibrate(calibrate::Args),
     Allocate(allocate::Args),
+    Report(report::Args),
     Sample(sample::Args),
     Noise(noise::Args),
     Errors(errors::Args),
@@ -161,6 +163,7 @@ fn run(cli: Cli) -> Result<Exit> {
         Command::Ledger(args) => ledger::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Allocate(args) => allocate::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Sample(args) => sample::run(&args),
         Command::Noise(args) => noise::run(&args),
         Command::Errors(args) => errors::run(&args),

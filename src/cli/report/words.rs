@@ -1,0 +1,167 @@
+//! The answers of a report in sentences, for readers who look no further.
+
+use dp_assay::{
+    numeric::{Enclosure, rational},
+    release::Neighbors,
+};
+use rug::{Integer, Rational};
+
+use super::super::output::{exact_text, percent_below};
+use super::answers::{Answers, Asked, Line, reduction};
+
+/// How private?
+pub fn how_private(asked: &Asked, answers: &Answers) -> Vec<String> {
+    let total = &answers.total;
+    let what =
+        if answers.levels.is_empty() { "What is published" } else { "Everything that is published, taken together," };
+    let mut said = vec![format!(
+        "{what} has an epsilon of {} at delta = {}. Smaller is more private.",
+        total.epsilon.value.shown(6),
+        exact_text(&asked.delta)
+    )];
+    let less = percent_below(&total.epsilon.value, &total.zcdp);
+    said.push(format!(
+        "By zCDP (Bun-Steinke), the conversion that the Census Bureau published, it would be {}. The true epsilon is lower by {less}: \
+         the data are more private than that figure says.",
+        total.zcdp.shown(6),
+    ));
+    if let (Some(least), Some(most)) = extremes(&answers.levels, |line| line.epsilon.value.approximate()) {
+        let of = |line: &Line| format!("{} ({})", line.epsilon.value.shown(4), line.name);
+        said.push(format!("The levels alone are between {} and {}.", of(least), of(most)));
+    }
+    said
+}
+
+/// What does an adversary learn?
+pub fn what_is_learned(asked: &Asked, neighbors: Neighbors, answers: &Answers) -> Vec<String> {
+    let question = match neighbors {
+        Neighbors::AddRemove => "whether a given person's record is in the data",
+        Neighbors::Bounded => "which of two records is a given person's",
+    };
+    let (total, prior) = (&answers.total, &asked.prior);
+    let everything = if answers.levels.is_empty() { "what is published" } else { "everything that is published" };
+    let mut said = vec![format!(
+        "Whoever guesses from {everything} {question} is right at most {} times in 100, even if they know all other records.",
+        in_hundred(&upper(&total.bound.correct.value)),
+    )];
+    said.push(format!(
+        "Without seeing anything they guess rightly {} times in 100, if they believe the first answer with probability {}. zCDP (Bun-Steinke) \
+         alone would allow {} times in 100.",
+        in_hundred(&guessing(prior)),
+        rational::display(prior),
+        in_hundred(&upper(&total.bound.correct_by_zcdp)),
+    ));
+    if let (Some(least), Some(most)) = extremes(&answers.levels, |line| line.bound.correct.value.approximate()) {
+        let of = |line: &Line| format!("{} ({})", in_hundred(&upper(&line.bound.correct.value)), line.name);
+        said.push(format!(
+            "From one level alone they are right at most between {} and {} times in 100.",
+            of(least),
+            of(most)
+        ));
+    }
+    said
+}
+
+/// How much noise could be spared?
+pub fn what_could_be_spared(answers: &Answers) -> Vec<String> {
+    let with_noise: Vec<&Line> = answers.lines().filter(|line| line.noise.is_some()).collect();
+    let percent = |line: &Line| line.noise.as_ref().map(|noise| reduction(&noise.factor)).unwrap_or_default();
+    let mut said = Vec::new();
+    let Some(first) = with_noise.first() else {
+        return vec!["There is no Gaussian noise here, and so no sigma2 that could be smaller.".to_string()];
+    };
+    let promise = "and each would keep the epsilon that zCDP (Bun-Steinke) gives for it";
+    if with_noise.len() == 1 {
+        said.push(match percent(first) > 0 {
+            true => format!(
+                "{} % of the noise (sigma2, a variance) could be spared, and the epsilon that zCDP (Bun-Steinke) gives would be kept.",
+                shown(&percent(first), 6)
+            ),
+            false => NOTHING.to_string(),
+        });
+    } else {
+        let least = with_noise.iter().min_by_key(|line| percent(line)).unwrap_or(first);
+        let most = with_noise.iter().max_by_key(|line| percent(line)).unwrap_or(first);
+        said.push(match percent(most) > 0 {
+            true => format!(
+                "Each level alone could spare between {} % ({}) and {} % ({}) of its noise (sigma2, a variance), {promise}.",
+                shown(&percent(least), 6),
+                least.name,
+                shown(&percent(most), 6),
+                most.name
+            ),
+            false => NOTHING.to_string(),
+        });
+    }
+    if let Some(factor) = &answers.common_factor {
+        let reduction = reduction(factor);
+        said.push(match reduction > 0 {
+            true => format!(
+                "If all levels are taken together, {} % of all noise could be spared, and the epsilon that zCDP gives for the whole would be \
+                 kept.",
+                shown(&reduction, 6)
+            ),
+            false => "Taken together, nothing could be spared in steps of the grid.".to_string(),
+        });
+    }
+    said
+}
+
+const NOTHING: &str = "On the grid of sigma2 that was searched nothing could be spared.";
+
+/// An exact number to so many digits, as tables have it.
+pub fn shown(value: &Rational, digits: usize) -> String {
+    Enclosure::rational(value, 64).shown(digits)
+}
+
+/// The words of a command line, as a shell reads them.
+pub fn command_line(words: &[String]) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=,:@%+".contains(c);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// The probability of guessing rightly from the prior alone.
+pub fn guessing(prior: &Rational) -> Rational {
+    prior.clone().max(Rational::from(1 - prior))
+}
+
+/// The upper end of a probability.
+pub fn upper(value: &Enclosure) -> Rational {
+    value.upper_rational().unwrap_or_else(|| Rational::from(1))
+}
+
+/// A probability as times in a hundred, rounded up to the next tenth.
+pub fn in_hundred(probability: &Rational) -> String {
+    let tenths = Rational::from(probability * 1000_u32).ceil().numer().clone().min(Integer::from(1000));
+    rational::display(&Rational::from((tenths, 10)))
+}
+
+/// The lines with the least and the greatest of a number, where there are several.
+fn extremes(lines: &[Line], number: impl Fn(&Line) -> f64) -> (Option<&Line>, Option<&Line>) {
+    if lines.len() < 2 {
+        return (None, None);
+    }
+    let by = |a: &&Line, b: &&Line| number(a).total_cmp(&number(b));
+    (lines.iter().min_by(by), lines.iter().max_by(by))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_words_are_as_people_and_shells_read_them() {
+        let of = |text: &str| in_hundred(&rational::parse(text).unwrap());
+        assert_eq!(
+            ["0.529492", "0.91164", "1/2", "0.9999", "1", "0.5000001"].map(of),
+            ["53", "91.2", "50", "100", "100", "50.1"]
+        );
+        let words = ["assay", "report", "--level", "Tract Subset", "it's"].map(String::from);
+        assert_eq!(command_line(&words), "assay report --level 'Tract Subset' 'it'\\''s'");
+        assert_eq!(guessing(&rational::parse("1/3").unwrap()), Rational::from((2, 3)));
+    }
+}

@@ -1,0 +1,324 @@
+//! `assay report`: one page that loads nothing, and whose numbers are those of the other commands.
+
+#[path = "common/program.rs"]
+mod program;
+
+use std::{fs, path::Path};
+
+use program::{assay, json, refusal};
+use serde_json::Value;
+
+/// A page of these arguments, and what the command printed, in one line.
+fn page(folder: &Path, args: &[&str]) -> (String, String) {
+    let out = folder.join("deep/report.html");
+    let out = out.to_str().expect("UTF-8");
+    let printed = assay(&[&["report"], args, &["--out", out]].concat()).assert().success().get_output().stdout.clone();
+    (fs::read_to_string(out).expect("a page"), words(&String::from_utf8(printed).expect("UTF-8")))
+}
+
+/// Text without its line breaks.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Elements that have no end.
+const VOID: [&str; 1] = ["meta"];
+
+/// The page as pieces: `<...>` and the text between, entities as they are.
+fn pieces(html: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = html;
+    while !rest.is_empty() {
+        let end = match rest.strip_prefix('<') {
+            Some(_) => rest.find('>').expect("a tag ends") + 1,
+            None => rest.find('<').unwrap_or(rest.len()),
+        };
+        let (piece, after) = rest.split_at(end);
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}
+
+/// Checks that every element ends where it should, and that attributes are quoted; returns the names of all elements and all ids.
+fn well_formed(html: &str) -> (Vec<String>, Vec<String>) {
+    let body = html.strip_prefix("<!DOCTYPE html>").expect("a document type");
+    let (mut open, mut names, mut ids) = (Vec::new(), Vec::new(), Vec::new());
+    for piece in pieces(body) {
+        if let Some(name) = piece.strip_prefix("</") {
+            assert_eq!(open.pop(), Some(name.trim_end_matches('>')), "{piece}");
+        } else if let Some(tag) = piece.strip_prefix('<') {
+            let tag = tag.trim_end_matches('>');
+            let name = tag.split([' ', '/']).next().expect("a name");
+            assert!(name.chars().all(|c| c.is_ascii_alphanumeric()) && !name.is_empty(), "{piece}");
+            assert_eq!(tag.matches('"').count() % 2, 0, "{piece}");
+            if let Some((_, id)) = tag.split_once(" id=\"") {
+                ids.push(id.split('"').next().expect("an id").to_string());
+            }
+            names.push(name.to_string());
+            if !tag.ends_with('/') && !VOID.contains(&name) {
+                open.push(name);
+            }
+        } else {
+            let known = ["&amp;", "&lt;", "&gt;", "&quot;", "&apos;"];
+            let text = known.iter().fold(piece.to_string(), |text, entity| text.replace(entity, ""));
+            assert!(!text.contains('&'), "{piece}");
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    let mut distinct = ids.clone();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(distinct.len(), ids.len(), "an id twice: {ids:?}");
+    (names, ids)
+}
+
+/// What every page keeps: it is well-formed, runs nothing, loads nothing, and names what it has.
+fn check(html: &str) {
+    let (names, ids) = well_formed(html);
+    for forbidden in
+        ["script", "link", "img", "iframe", "object", "embed", "form", "base", "audio", "video", "image", "use"]
+    {
+        assert!(!names.iter().any(|name| name == forbidden), "{forbidden}");
+    }
+    for forbidden in ["http:", "https:", "url(", "@import", "javascript:", " on", "src="] {
+        let tags: String = pieces(html).into_iter().filter(|piece| piece.starts_with('<')).collect();
+        assert!(!tags.contains(forbidden), "{forbidden}");
+    }
+    let style = html.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).expect("a style");
+    assert!(!style.contains("url(") && !style.contains("@import") && style.contains("prefers-color-scheme: dark"));
+    assert!(style.contains("@media print"));
+    assert!(
+        html.contains(
+            "Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:;"
+        )
+    );
+    let count = |name: &str| names.iter().filter(|known| *known == name).count();
+    assert_eq!((count("main"), count("h1"), count("style")), (1, 1, 1));
+    assert_eq!(count("table"), count("caption"));
+    assert_eq!(count("th"), html.matches("<th scope=").count());
+    assert_eq!((count("figure"), count("svg")), (count("figcaption"), count("figcaption")));
+    assert_eq!(count("figure"), html.matches("<svg role=\"img\" aria-labelledby=\"chart-").count());
+    for label in html.split("aria-labelledby=\"").skip(1).chain(html.split("href=\"#").skip(1)) {
+        let label = label.split('"').next().expect("an id");
+        assert!(ids.iter().any(|id| id == label), "nothing is called {label}");
+    }
+}
+
+/// The cells of a page, row by row: of the rows that begin with a name.
+fn rows(html: &str) -> Vec<Vec<String>> {
+    let cell = |cell: &str| {
+        cell.rsplit('>').next().unwrap_or_default().replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
+    };
+    let cells = |row: &str| -> Vec<String> {
+        row.split("</tr>").next().unwrap_or_default().split("</t").map(cell).filter(|text| !text.is_empty()).collect()
+    };
+    html.split("<th scope=\"row\">").skip(1).map(|row| cells(&format!(">{row}"))).collect()
+}
+
+/// The cells of the row of a name in one table of a command.
+fn printed_row(args: &[&str], name: &str) -> Vec<String> {
+    let printed = assay(args).assert().success().get_output().stdout.clone();
+    let printed = String::from_utf8(printed).expect("UTF-8");
+    let row = printed
+        .lines()
+        .find(|line| line.starts_with(&format!("{name}  ")))
+        .unwrap_or_else(|| panic!("{name}: {printed}"));
+    row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(String::from).collect()
+}
+
+/// The lines of an answer: the levels, and the whole last, under its name.
+fn lines(answer: &Value, total: &str) -> Vec<(String, Value)> {
+    let levels = answer["levels"].as_array().cloned().unwrap_or_default();
+    let named = |level: &Value| (level["name"].as_str().expect("a name").to_string(), level.clone());
+    levels.iter().map(named).chain([(total.to_string(), answer.clone())]).collect()
+}
+
+/// Holds the numbers of a page against `epsilon`, `risk bound` and `calibrate`.
+fn agrees(subject: &[&str], options: [&str; 3], total: &str) -> (String, String) {
+    let [delta, prior, digits] = options;
+    let asked = |command: &[&'static str], more: &[&'static str]| -> Vec<String> {
+        let words = [command, subject, &["--delta", delta, "--digits", digits], more].concat();
+        words.into_iter().map(String::from).collect()
+    };
+    let ask = |owned: Vec<String>| json(&owned.iter().map(String::as_str).collect::<Vec<_>>());
+    let folder = tempfile::tempdir().expect("a folder");
+    let (html, said) =
+        page(folder.path(), &[subject, &["--delta", delta, "--prior", prior, "--digits", digits]].concat());
+    check(&html);
+    let rows = rows(&html);
+    let cells = |name: &str, width: usize| -> Vec<String> {
+        let found = rows.iter().filter(|row| row[0] == name && row.len() == width);
+        found.last().unwrap_or_else(|| panic!("{name} with {width} cells: {rows:?}")).clone()
+    };
+    let epsilon = ask(asked(&["epsilon"], &[]));
+    for (name, line) in lines(&epsilon, total) {
+        // rho and sigma2 tables are both six cells wide; that of epsilon comes first.
+        let own = rows.iter().find(|row| row[0] == name && row.len() == 6).expect("a row of epsilon");
+        assert_eq!([&own[2], &own[3]], [&line["epsilon"]["lower"].to_string(), &line["epsilon"]["upper"].to_string()]);
+        let printed = asked(&["epsilon"], &[]);
+        let printed = printed_row(&printed.iter().map(String::as_str).collect::<Vec<_>>(), &name);
+        assert_eq!([&own[1], &own[4], &own[5]], [&printed[1], &printed[3], &printed[4]], "{name}");
+    }
+    let mut risk = asked(&["risk", "bound"], &[]);
+    risk.extend(["--prior", prior].map(String::from));
+    for (name, line) in lines(&ask(risk.clone()), total) {
+        let own = cells(&name, 8);
+        let printed = printed_row(&risk.iter().map(String::as_str).collect::<Vec<_>>(), &name);
+        assert_eq!(
+            [&own[1], &own[2], &own[4], &own[5]],
+            [&printed[1], &printed[2], &printed[3], &printed[4]],
+            "{name}"
+        );
+        let upper: f64 = line["correct_decision_upper"]["upper"].to_string().parse().expect("a number");
+        let hundred: f64 = own[3].parse().expect("a number");
+        assert!(hundred >= 100.0 * upper - 1e-9 && hundred < 100.0 * upper + 0.1 + 1e-9, "{name}: {hundred} {upper}");
+        let posterior: f64 = line["posterior_upper"]["upper"].to_string().parse().expect("a number");
+        assert!((own[6].parse::<f64>().expect("a number") - posterior).abs() < 1e-11, "{name}");
+    }
+    (html, said)
+}
+
+/// The same for the least noise.
+fn spares(subject: &[&str], delta: &str, html: &str) {
+    let calibrate = [&["calibrate"], subject, &["--delta", delta, "--match", "zcdp"]].concat();
+    let rows = rows(html);
+    for level in json(&calibrate)["levels"].as_array().expect("levels") {
+        let name = level["name"].as_str().expect("a name");
+        let own =
+            rows.iter().rfind(|row| row[0] == name && row.len() == 6).unwrap_or_else(|| panic!("{name}: {rows:?}"));
+        assert_eq!(own[2], level["calibrated_sigma2"].to_string(), "{name}");
+        assert_eq!(*own, printed_row(&calibrate, name));
+    }
+}
+
+#[test]
+fn a_release_with_levels() {
+    let subject = ["--release", "su-su-wang-2025"];
+    let (html, said) = agrees(&subject, ["1e-11", "1/2", "12"], "all composed");
+    spares(&subject, "1e-11", &html);
+    for shown in ["is right at most 91.2 times in 100", "right at most between 53 (Block) and 76 (State)", "add-remove"]
+    {
+        assert!(html.contains(shown) && (said.contains("right at most 91.2")), "{shown}: {said}");
+    }
+    let answer =
+        json(&["calibrate", "--release", "su-su-wang-2025", "--delta", "1e-11", "--match", "zcdp", "--scale-all"]);
+    assert!(html.contains(&format!("All noise by one factor: {},", answer["factor"])), "{}", answer["factor"]);
+    // Program, inputs and command line stand at the end.
+    let (name, sha256) = ("su-su-wang-2025", &answer["provenance"]["inputs"][0]["sha256"]);
+    assert!(html.contains(&format!("Input {name}")) && html.contains(sha256.as_str().expect("a hash")));
+    assert!(html.contains("assay report --release su-su-wang-2025 --delta 1e-11 --prior 1/2 --digits 12 --out "));
+}
+
+#[test]
+fn a_release_whose_worst_pair_of_block_paths_decides() {
+    let subject = ["--release", "pl94-persons-us"];
+    let (html, _) = agrees(&subject, ["1e-10", "1/10", "8"], "all composed");
+    assert!(html.contains("the worst of 136 pairs of block paths") && html.contains("which of two records is"));
+    assert!(html.contains("guess rightly 90 times in 100"));
+}
+
+#[test]
+fn counts_of_ones_own() {
+    let subject = ["--discrete-gaussian", "5x10", "--discrete-gaussian", "40/3x7@2", "--group", "2"];
+    let (html, _) = agrees(&subject, ["1e-9", "0.3", "20"], "composition");
+    assert!(html.contains("groups of 2") && html.contains("others are scaled by the same factor"));
+    assert!(!html.contains("All noise by one factor"));
+    spares(
+        &["--discrete-gaussian", "5x10"],
+        "1e-9",
+        &page(tempfile::tempdir().expect("a folder").path(), &["--discrete-gaussian", "5x10", "--delta", "1e-9"]).0,
+    );
+    // Without Gaussian noise there is no sigma2 to spare.
+    let folder = tempfile::tempdir().expect("a folder");
+    let (html, said) = page(folder.path(), &["--discrete-laplace", "1x3", "--delta", "1e-6"]);
+    check(&html);
+    assert!(said.contains("no Gaussian noise") && !html.contains("id=\"chart-spared\""), "{said}");
+    let (html, said) =
+        page(folder.path(), &["--release", "su-su-wang-2025", "--level", "State", "--discrete-laplace", "0.1"]);
+    check(&html);
+    assert!(html.contains("counts given") && said.contains("State"), "{said}");
+}
+
+#[test]
+fn the_same_command_line_writes_the_same_bytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let args = ["--release", "su-su-wang-2025", "--level", "County", "--level", "Block"];
+    let (first, _) = page(folder.path(), &args);
+    assert_eq!(first, page(folder.path(), &args).0);
+    let names: Vec<_> = fs::read_dir(folder.path().join("deep"))
+        .expect("a folder")
+        .map(|entry| entry.expect("a file").file_name())
+        .collect();
+    assert_eq!(names, ["report.html"]);
+}
+
+const HOSTILE: &str = r#"
+name = "own"
+title = "<script>alert(1)</script> & \"quotes\" </title></style>"
+source = "a test"
+neighbors = "add-remove"
+[[level]]
+name = "</td><script>alert('2')</script> & Co"
+[[level.query]]
+name = "q"
+sigma2 = "5"
+[[level]]
+name = "<img src=x onerror=alert(3)>"
+[[level.query]]
+name = "q"
+sigma2 = "7"
+"#;
+
+#[test]
+fn names_are_text_whatever_they_hold() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("R&D <b> it's.toml");
+    fs::write(&file, HOSTILE).expect("written");
+    let (html, _) = page(folder.path(), &["--release", file.to_str().expect("UTF-8")]);
+    check(&html);
+    assert!(!html.contains("<script") && !html.contains("<img") && !html.contains("<b>"));
+    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt; &amp; ") && html.contains("R&amp;D &lt;b&gt;"));
+    assert!(rows(&html).iter().any(|row| row[0] == "</td><script>alert('2')</script> & Co"));
+}
+
+#[test]
+fn what_is_wrong_is_refused_by_name_and_nothing_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("report.html");
+    let path = out.to_str().expect("UTF-8");
+    let with = |args: &[&'static str]| refusal(&[&["report", "--out", path], args].concat());
+    let counts = ["--discrete-gaussian", "5"];
+    let and = |more: &[&'static str]| with(&[&counts, more].concat());
+    assert!(with(&[]).contains("--release"));
+    assert!(and(&["--delta", "0"]).contains("--delta"));
+    assert!(and(&["--delta", "2"]).contains("--delta"));
+    assert!(and(&["--prior", "1"]).contains("--prior"));
+    assert!(and(&["--prior", "x"]).contains("--prior"));
+    assert!(and(&["--digits", "0"]).contains("--digits"));
+    assert!(with(&["--release", "nosuch"]).contains("--release"));
+    assert!(with(&["--release", "su-su-wang-2025", "--level", "Moon"]).contains("--level"));
+    assert!(with(&["--release", "sdhc-us"]).contains("--release"));
+    assert!(!out.exists());
+    let taken = folder.path().to_str().expect("UTF-8");
+    assert!(refusal(&["report", "--discrete-gaussian", "5", "--out", taken]).contains("--out"));
+    assert!(refusal(&["report", "--discrete-gaussian", "5", "--out", "/dev/null"]).contains("--out"));
+    assert!(refusal(&["report", "--discrete-gaussian", "5"]).contains("--out"));
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+}
+
+#[test]
+fn extreme_answers_have_a_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for args in [
+        &["--discrete-gaussian", "1e6", "--delta", "0.5"][..],
+        &["--discrete-gaussian", "0.02x2", "--delta", "1e-60", "--prior", "1/1000000"],
+        &["--gaussian", "5x3", "--prior", "0.999"],
+        &["--discrete-laplace", "20", "--delta", "1e-300"],
+    ] {
+        let (html, said) = page(folder.path(), args);
+        check(&html);
+        assert!(!html.contains("NaN") && !html.contains("inf<"), "{args:?}");
+        assert!(said.contains("times in 100"), "{said}");
+    }
+}
