@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn the_polygon_touches_the_certified_trade_off_function_from_below() {
-        for counts in ["5x10", "50x3@2", "0.3"] {
+        for counts in ["5x10", "50x3@2", "5@3"] {
             let composition = Composition::new([counts.parse().unwrap()]).unwrap();
             let grid: Vec<Rational> = (0..=64).map(|k| Rational::from((k, 8))).collect();
             let profile: Vec<(f64, f64)> = (composition.curve(&grid, 10).unwrap().iter())

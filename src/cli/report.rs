@@ -62,7 +62,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         words::what_could_be_spared(&answers),
     ];
     for sentence in said.concat() {
-        page.text(super::wrap::broken(&format!("{sentence}\n")));
+        page.text(format!("{sentence}\n"));
     }
     page.say_wider(answers.lines().map(|line| (line.name.as_str(), &line.epsilon)));
     page.text(format!("\nwritten to {}\n", args.out.display()));
