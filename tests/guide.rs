@@ -157,6 +157,7 @@ documents! {
     python: "docs/guide/python.md",
     noisy_measurements: "docs/guide/noisy-measurements.md",
     releases_and_ledgers: "docs/guide/releases-and-ledgers.md",
+    report: "docs/guide/report.md",
     risk: "docs/guide/risk.md",
     safetab: "docs/guide/safetab.md",
     speed: "docs/guide/speed.md",
