@@ -148,8 +148,8 @@ fn agrees(subject: &[&str], options: [&str; 3], total: &str) -> (String, String)
     check(&html);
     let rows = rows(&html);
     let cells = |name: &str, width: usize| -> Vec<String> {
-        let found = rows.iter().filter(|row| row[0] == name && row.len() == width);
-        found.last().unwrap_or_else(|| panic!("{name} with {width} cells: {rows:?}")).clone()
+        let found = rows.iter().find(|row| row[0] == name && row.len() == width);
+        found.unwrap_or_else(|| panic!("{name} with {width} cells: {rows:?}")).clone()
     };
     let epsilon = ask(asked(&["epsilon"], &[]));
     for (name, line) in lines(&epsilon, total) {
