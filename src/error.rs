@@ -101,7 +101,8 @@ pub enum Error {
     },
     /// A paper whose published values are not bundled.
     #[error(
-        "no paper named {name:?}{near}: the published values of {known} are bundled",
+        "no paper named {name:?}{near}: the published values of {known} are bundled; or give the path of a TOML file of the same \
+         form",
         near = did_you_mean(name, known.split(", "))
     )]
     UnknownPaper {

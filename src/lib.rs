@@ -63,6 +63,8 @@ pub mod risk;
 pub mod safetab;
 #[cfg(feature = "mechanisms")]
 pub mod spine;
+#[cfg(feature = "mechanisms")]
+mod toml_node;
 mod toml_reader;
 #[cfg(feature = "mechanisms")]
 pub mod topdown;

@@ -1,6 +1,6 @@
 //! Reading a TOML file: every refusal names the file, the line and the column.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
 use rug::{Integer, Rational};
 use serde::{
@@ -10,7 +10,7 @@ use serde::{
 use toml::Spanned;
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, did_you_mean},
     numeric::rational,
 };
 
@@ -82,7 +82,7 @@ impl<'a> TomlReader<'a> {
     /// The text as TOML of the form that `T` describes.
     pub(crate) fn toml<T: DeserializeOwned>(&self) -> Result<T> {
         toml::from_str(self.text).map_err(|error| {
-            let why = error.message().replace('\n', " ");
+            let why = with_near_name(&error.message().replace('\n', " "));
             match error.span() {
                 Some(span) => self.refuse(span.start, why),
                 None => self.refuse_file(why),
@@ -98,6 +98,11 @@ impl<'a> TomlReader<'a> {
         Error::DataFile { file: self.file.to_string(), line, column, why: why.into() }
     }
 
+    /// The line that is `at` bytes into the text, counted from one; zero beyond its end.
+    pub(crate) fn line(&self, at: usize) -> usize {
+        self.text.get(..at).map_or(0, |before| before.matches('\n').count() + 1)
+    }
+
     /// An error about the file as a whole.
     pub(crate) fn refuse_file(&self, why: impl Into<String>) -> Error {
         Error::DataFile { file: self.file.to_string(), line: 0, column: 0, why: why.into() }
@@ -110,6 +115,11 @@ impl<'a> TomlReader<'a> {
             Exact::Plain => plain(self.text.get(field.span()).unwrap_or_default()),
         };
         read.map_err(|error| self.refuse(field.span().start, error.to_string()))
+    }
+
+    /// The digits of a plain number as they stand in the file.
+    pub(crate) fn plain_text(&self, span: Range<usize>) -> String {
+        self.text.get(span).unwrap_or_default().trim().replace('_', "")
     }
 
     /// An exact number above 0; `what` names it in messages.
@@ -149,6 +159,17 @@ impl<'a> TomlReader<'a> {
     }
 }
 
+/// The words of the TOML library, which quote a name that it does not know and then those that it does, with the one that was
+/// presumably meant.
+pub(crate) fn with_near_name(why: &str) -> String {
+    if !why.starts_with("unknown ") {
+        return why.to_string();
+    }
+    let mut quoted = why.split('`').skip(1).step_by(2);
+    let near = quoted.next().map_or_else(String::new, |name| did_you_mean(name, quoted));
+    format!("{why}{near}")
+}
+
 /// A plain number of TOML from its text: digits may be set apart by `_`, and whole numbers may have another base.
 fn plain(text: &str) -> Result<Rational> {
     let digits = text.trim().replace('_', "");
@@ -168,6 +189,15 @@ mod tests {
     struct Form {
         names: Vec<Spanned<String>>,
         number: Spanned<Exact>,
+    }
+
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Strict {
+        #[serde(rename = "names")]
+        _names: Vec<String>,
+        #[serde(rename = "number")]
+        _number: i64,
     }
 
     #[derive(serde::Deserialize)]
@@ -241,6 +271,8 @@ mod tests {
         );
         assert_eq!(message(reader.refuse_file("is wrong")), "form.toml: is wrong");
         assert_eq!(message(reader.refuse(usize::MAX, "is wrong")), "form.toml: is wrong");
+        let unknown = TomlReader::new("form.toml", "names = []\nnumbr = 1\n").toml::<Strict>().err().unwrap();
+        assert!(message(unknown).ends_with("(did you mean \"number\"?)"));
         let unfinished = TomlReader::new("form.toml", "names = [\n").toml::<Form>();
         assert!(message(unfinished.err().unwrap()).starts_with("form.toml, line "));
     }

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     numeric::rational::parse,
+    provenance::Provenance,
     release::Release,
     replication::{
         pipeline::{self, Pipeline, RuleOptions},
-        published::{self, Unit},
+        published::{self, Paper},
         report::{self, Section},
         verdict::Computed,
         verify::{self, Row},
@@ -18,20 +19,32 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
-    Exit, certificates, output,
+    Exit, certificates, invocation, output,
     page::{FormArgs, Page},
     progress, wrap,
 };
 
 /// Recompute every published value: agrees, differs, disproved, undecided or needs-data
 ///
-/// A row for each value of the papers named; if none is named, all are recomputed and summarized, a line for each paper.
-/// Exit status 1 if a value differs without a recorded erratum.
+/// A row for each value of the papers and files named; if none is named, all papers are recomputed and summarized, a line for each.
+/// Exit status 1 if a value differs, is disproved or undecided without a recorded erratum.
+///
+/// A file has your own published values, a TOML table [[value]] each: id, place, printed (the digits as they stand), unit (nats, rho,
+/// probability, percent, sigma2, sum, bound, least, claim) and compute, as { kind = "epsilon", release = "NAME or FILE", level = "NAME",
+/// delta = 1e-10 } or { kind = "delta", discrete-gaussian = "5x10@1", epsilon = 10 }. --new writes one to start from; the guide's
+/// chapter on published values has every field, unit and kind.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The papers to show value by value; a summary of all if none is named
-    #[arg(value_name = "PAPER")]
+    /// The papers, or files of the same form, to show value by value; a summary of all papers if none is named
+    #[arg(value_name = "PAPER|FILE.toml")]
     papers: Vec<String>,
+    /// Write a commented file of published values to start your own from; a file that is there is not overwritten
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["papers", "full", "nodes", "state", "out", "certificates", "json", "format"]
+    )]
+    new: Option<PathBuf>,
     /// Run the papers' own methods at their full size: for su-su-wang-2025 Boole's rule on 10^7 + 1 nodes
     #[arg(long)]
     full: bool,
@@ -59,11 +72,17 @@ pub fn run(args: &Args) -> Result<Exit> {
     if let Some(folder) = &args.certificates {
         return certificates::verify(folder, args.form.page());
     }
+    if let Some(file) = &args.new {
+        published::write_template(file).context("--new")?;
+        let file = file.display();
+        output::text(&format!("{file}: published values to start from; `assay verify {file}` recomputes them\n"))?;
+        return Ok(Exit::Done);
+    }
+    let papers = published::papers(&args.papers)?;
     let options = options(args)?;
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).with_context(|| format!("--out {}", folder.display()))?;
     }
-    let papers = published::papers(&args.papers)?;
     let mut sections: Vec<Section> = Vec::new();
     let values = papers.iter().map(|paper| paper.values.len() as u64).sum();
     progress::stage("recomputing published values");
@@ -73,7 +92,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     for (paper, rows) in papers.iter().zip(verified) {
         let rows = rows?;
         let own = match paper.values.iter().find(|value| value.id == OWN_METHOD.1) {
-            Some(value) if paper.paper == OWN_METHOD.0 => {
+            Some(value) if paper.is_bundled && paper.paper == OWN_METHOD.0 => {
                 let release = Release::find(&paper.paper)?;
                 Some(pipeline::run(&release, &parse(&value.printed)?, &options, &progress::at)?)
             }
@@ -82,6 +101,9 @@ pub fn run(args: &Args) -> Result<Exit> {
         sections.push(Section { paper, rows, pipeline: own });
     }
     let mut page = args.form.page();
+    if let Some(provenance) = provenance_of(&papers)? {
+        page.provenance(provenance);
+    }
     page.object(json!({ "papers": sections.iter().map(section_json).collect::<Value>() }));
     if args.papers.is_empty() {
         put_summary(&mut page, &sections);
@@ -109,6 +131,23 @@ fn options(args: &Args) -> Result<RuleOptions> {
         std::fs::create_dir_all(folder).with_context(|| format!("--state {}", folder.display()))?;
     }
     Ok(RuleOptions { panels, state })
+}
+
+/// The files of published values and the releases that they name, as inputs of the answer; none where all papers are bundled.
+fn provenance_of(papers: &[Paper]) -> Result<Option<Provenance>> {
+    let files: Vec<&Paper> = papers.iter().filter(|paper| !paper.is_bundled).collect();
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let mut provenance = invocation::provenance()?;
+    for paper in files {
+        for name in std::iter::once(&paper.file).chain(&paper.releases) {
+            if !provenance.inputs.iter().any(|input| input.name == *name) {
+                provenance.inputs.push(invocation::public_input(name)?);
+            }
+        }
+    }
+    Ok(Some(provenance))
 }
 
 fn section_json(section: &Section) -> Value {
@@ -217,10 +256,9 @@ fn put(page: &mut Page, section: &Section) {
     let rows = &section.rows;
     let cells: Vec<Vec<String>> = (rows.iter())
         .map(|row| {
-            let bound = if row.published.unit == Unit::Bound { "<= " } else { "" };
             vec![
                 row.published.id.clone(),
-                format!("{bound}{}", row.published.printed),
+                row.published.shown(),
                 row.shown(),
                 row.verdict.word().to_string(),
             ]

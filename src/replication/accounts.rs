@@ -1,17 +1,26 @@
-//! The privacy account of a release, as papers state it: epsilon, the gain over zCDP, and the noise that matches.
+//! The privacy account of a release or of counts, as papers state it: epsilon, delta and their conversions, the gain over zCDP,
+//! the noise that matches, and what no adversary can exceed.
 
-use crate::numeric::Certainty;
 use rug::{Integer, Rational, ops::Pow};
 
-use super::verdict::{Computed, percent_below};
+use super::{
+    account_claims::{About, AccountClaim, Question},
+    verdict::{Computed, percent_below},
+};
 use crate::{
-    account::{Account, Composition, Counts, Delta, calibrate, conversions},
-    error::Result,
+    account::{
+        Account, Composition, Counts, Delta, Rho, calibrate,
+        conversions::{self, GaussianProfile},
+        paths::Whole,
+    },
+    error::{Error, Result},
+    loss::law::Law,
     numeric::{
-        Enclosure,
+        Certainty, Enclosure, precision, rational,
         root::{self, Decreasing},
     },
-    release::Release,
+    release::subject::Resolved,
+    risk::bound,
 };
 
 /// The digits of exact values.
@@ -20,124 +29,156 @@ pub(super) const DIGITS: u32 = 12;
 /// The grid on which matching noise is bracketed: this many decimals.
 const MATCH_DECIMALS: u32 = 7;
 
-/// The composition of a level, or of all.
-fn part(release: &Release, level: Option<&String>) -> Result<Composition> {
-    release.composition(level.as_slice(), None)
+/// Answers a claim to a relative width of 10^-digits; matching noise to the width of its grid.
+pub(super) fn compute(claim: &AccountClaim, digits: u32) -> Result<Computed> {
+    let AccountClaim { question, about } = claim;
+    let exact = |value: &Rational| Enclosure::rational(value, precision::bits(digits, 64).max(256));
+    let value = match question {
+        Question::Rho => exact(&*rho(about)?),
+        Question::ZcdpEpsilon(delta) => conversions::zcdp_epsilon(&rho(about)?, delta, digits),
+        Question::ZcdpDelta(epsilon) => conversions::zcdp_delta(&rho(about)?, epsilon, digits),
+        Question::OptimalOrderEpsilon(delta) => conversions::zcdp_epsilon_optimal(&rho(about)?, delta)?.epsilon,
+        Question::GdpEpsilon(delta) => GaussianProfile::new(rho(about)?).epsilon(delta, digits)?,
+        Question::GdpDelta(epsilon) => GaussianProfile::new(rho(about)?).delta(epsilon, digits),
+        other => return of_composition(other, &about.subject().resolve()?, digits),
+    };
+    Ok(Computed::Value(value))
 }
 
-/// The exact epsilon of a level, or of all.
-pub(super) fn epsilon(release: &Release, level: Option<&String>, delta: &str) -> Result<Enclosure> {
-    Ok(part(release, level)?.epsilon(delta, DIGITS)?.value)
-}
-
-/// epsilon = rho + 2 sqrt(rho ln(1 / delta)) of a level, or of all.
-pub(super) fn zcdp_epsilon(release: &Release, level: Option<&String>, delta: &str) -> Result<Enclosure> {
-    Ok(conversions::zcdp_epsilon(part(release, level)?.rho(), &delta.parse()?, DIGITS))
-}
-
-/// By how many percent the exact epsilon of a level is below the zCDP one.
-pub(super) fn epsilon_reduction(release: &Release, level: &str, delta: &str) -> Result<Enclosure> {
-    let (composition, delta) = (release.composition(&[level], None)?, delta.parse::<Delta>()?);
-    let exact = composition.epsilon(&delta, DIGITS)?.value;
-    Ok(percent_below(&exact, &conversions::zcdp_epsilon(composition.rho(), &delta, DIGITS)))
-}
-
-/// Whether the exact epsilon is below the zCDP one at every delta, for each level and for all together.
-pub(super) fn below_zcdp(release: &Release, deltas: &[String]) -> Result<Computed> {
-    let mut parts: Vec<Composition> =
-        release.levels.iter().map(|level| release.composition(&[&level.name], None)).collect::<Result<_>>()?;
-    parts.push(release.composition(&[] as &[&str], None)?);
-    let cases = parts.iter().flat_map(|composition| deltas.iter().map(move |delta| (composition, delta)));
-    Computed::all_hold(cases.map(|(composition, delta)| is_below_zcdp(composition, &delta.parse()?, DIGITS)))
-}
-
-/// Is the exact curve below the zCDP curve at this delta? Compares enclosures of both epsilons.
-fn is_below_zcdp(composition: &Composition, delta: &Delta, digits: u32) -> Result<Certainty> {
-    Ok(composition.epsilon(delta, digits)?.value.below(&conversions::zcdp_epsilon(composition.rho(), delta, digits)))
-}
-
-/// The epsilon by the optimal order that the rho of some levels and queries implies.
-pub(super) fn optimal_order_epsilon(
-    release: &Release,
-    levels: Option<&[String]>,
-    queries: Option<&[String]>,
-    delta: &str,
-) -> Result<Enclosure> {
-    let rho = rho_of(release, levels, queries)?;
-    Ok(conversions::zcdp_epsilon_optimal(&rho.try_into()?, &delta.parse()?)?.epsilon)
-}
-
-/// The rho of the queries of these names at the levels of these names.
-fn rho_of(release: &Release, levels: Option<&[String]>, queries: Option<&[String]>) -> Result<Rational> {
-    let mut rho = Rational::new();
-    for name in levels.into_iter().flatten() {
-        release.level(name)?;
+/// The rho, which is known even for a release of which only the budget is.
+fn rho(about: &About) -> Result<Rho> {
+    match (&about.rho, about.release_alone()) {
+        (Some(rho), _) => Ok(rho.clone()),
+        (None, Some(release)) => release?.rho.try_into(),
+        (None, None) => Ok(about.subject().resolve()?.total.rho().clone()),
     }
-    let named = |names: Option<&[String]>, name: &String| names.is_none_or(|names| names.contains(name));
-    for level in release.levels.iter().filter(|level| named(levels, &level.name)) {
-        for query in level.queries.iter().filter(|query| named(queries, &query.name)) {
-            rho += Rational::from(&query.rho * query.times);
+}
+
+/// Answers a question for which the counts must be known.
+fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Result<Computed> {
+    let (whole, total) = (&subject.whole, &subject.total);
+    let value = match question {
+        Question::Epsilon(delta) => whole.epsilon(delta, digits)?.value,
+        Question::Delta(epsilon) => whole.delta(epsilon, digits)?.value,
+        Question::Tradeoff(alpha) => whole.tradeoff(alpha, digits)?.value,
+        Question::RenyiEpsilon(delta) => conversions::renyi_epsilon(total, delta)?.epsilon,
+        Question::PureEpsilon => {
+            let epsilon = total.pure_epsilon().ok_or_else(|| {
+                let expected = "discrete Laplace noise alone, whose loss is bounded";
+                Error::out_of_range("the noise of a pure epsilon", &subject.title, expected)
+            })?;
+            Enclosure::rational(&epsilon, precision::bits(digits, 64).max(256))
+        }
+        Question::Sigma2 => Enclosure::rational(one_sigma2(subject)?, precision::bits(digits, 64).max(256)),
+        Question::EpsilonReduction(delta) => {
+            let exact = whole.epsilon(delta, digits)?.value;
+            percent_below(&exact, &conversions::zcdp_epsilon(total.rho(), delta, digits))
+        }
+        Question::BelowZcdp(deltas) => return below_zcdp(subject, deltas, digits),
+        Question::MatchedSigma2(delta) => matched_sigma2(subject, delta)?,
+        Question::NoiseReduction(delta) => {
+            percent_below(&matched_sigma2(subject, delta)?, &Enclosure::rational(one_sigma2(subject)?, 100))
+        }
+        Question::OverallReduction(delta) => overall_reduction(subject, delta)?,
+        Question::OverallReductionOneTerm(delta, target) => overall_reduction_one_term(subject, delta, target.as_ref())?,
+        Question::CorrectDecision(prior) => bound::most_correct(whole, prior, digits)?.value,
+        Question::Advantage => whole.delta(Rational::new(), digits)?.value,
+        Question::Posterior(prior, delta) => bound::posterior_at(prior, &whole.epsilon(delta, digits)?.value),
+        // Answered from rho alone, before.
+        Question::Rho
+        | Question::ZcdpEpsilon(_)
+        | Question::ZcdpDelta(_)
+        | Question::OptimalOrderEpsilon(_)
+        | Question::GdpEpsilon(_)
+        | Question::GdpDelta(_) => {
+            return Err(Error::out_of_range("the question", "one about rho", "one about counts"));
+        }
+    };
+    Ok(Computed::Value(value))
+}
+
+/// Whether the exact epsilon is below the zCDP one at every delta, for each part and for all together.
+fn below_zcdp(subject: &Resolved, deltas: &[Delta], digits: u32) -> Result<Computed> {
+    let mut parts = subject.parts();
+    parts.push(subject.clone());
+    let cases = parts.iter().flat_map(|part| deltas.iter().map(move |delta| (part, delta)));
+    Computed::all_hold(cases.map(|(part, delta)| {
+        let zcdp = conversions::zcdp_epsilon(part.total.rho(), delta, digits);
+        Ok(part.whole.epsilon(delta, digits)?.value.below(&zcdp))
+    }))
+}
+
+/// The variance proxy of a subject whose counts all have the same.
+fn one_sigma2(subject: &Resolved) -> Result<&Rational> {
+    let mut proxies = subject.queries.iter().map(|query| match &query.counts.law {
+        Law::DiscreteGaussian { sigma2 } => Ok(sigma2),
+        Law::Gaussian { .. } | Law::DiscreteLaplace { .. } => {
+            let expected = "discrete Gaussian noise, which has a variance proxy sigma2";
+            Err(Error::out_of_range("the noise", &query.counts, expected))
+        }
+    });
+    let first = proxies.next().ok_or(Error::EmptyComposition)??;
+    for other in proxies {
+        let other = other?;
+        if other != first {
+            let both = format!("{} and {}", rational::display(first), rational::display(other));
+            let expected = "counts that all have the same variance proxy: name one level or query";
+            return Err(Error::out_of_range("sigma2", both, expected));
         }
     }
-    Ok(rho)
+    Ok(first)
 }
 
-/// By how many percent the matching variance proxy of a level is below its own.
-pub(super) fn noise_reduction(release: &Release, level: &str, delta: &Delta) -> Result<Enclosure> {
-    let own = Enclosure::rational(&sigma2_of(release, level)?, 100);
-    Ok(percent_below(&matched_sigma2(release, level, delta)?, &own))
-}
-
-/// The variance proxy of a level whose queries all have the same noise.
-pub(super) fn sigma2_of(release: &Release, level: &str) -> Result<Rational> {
-    Ok(release.level(level)?.queries[0].sigma2()?.clone())
-}
-
-/// The variance proxy at which the exact epsilon of a level meets the zCDP epsilon of its own noise.
-pub(super) fn matched_sigma2(release: &Release, level: &str, delta: &Delta) -> Result<Enclosure> {
-    let composition = release.composition(&[level], None)?;
-    let target = conversions::zcdp_epsilon(composition.rho(), delta, 30);
-    let count = composition.counts().iter().map(|counts| counts.count).sum();
-    let family = |sigma2: &Rational| Composition::new([Counts::discrete_gaussian(sigma2.clone(), count, 1)?]);
-    let guess = sigma2_of(release, level)?.to_f64() * 0.83;
+/// The variance proxy at which the exact epsilon meets the zCDP epsilon of the counts' own noise.
+fn matched_sigma2(subject: &Resolved, delta: &Delta) -> Result<Enclosure> {
+    let own = one_sigma2(subject)?;
+    let target = conversions::zcdp_epsilon(subject.total.rho(), delta, 30);
+    let family = |sigma2: &Rational| subject.whole.with_noise_times(&Rational::from(sigma2 / own));
+    let guess = own.to_f64() * 0.83;
     Ok(bracket(calibrate::least_on_grid(family, &target, delta, MATCH_DECIMALS, guess)?))
 }
 
 /// 100 (1 - factor) for the least common factor of all variances that meets the zCDP epsilon of the whole.
-pub(super) fn overall_reduction(release: &Release, delta: &Delta) -> Result<Enclosure> {
-    let whole = release.composition(&[] as &[&str], None)?;
-    let target = conversions::zcdp_epsilon(whole.rho(), delta, 30);
-    let family = |factor: &Rational| scaled(&whole, factor);
+fn overall_reduction(subject: &Resolved, delta: &Delta) -> Result<Enclosure> {
+    let target = conversions::zcdp_epsilon(subject.total.rho(), delta, 30);
+    let family = |factor: &Rational| subject.whole.with_noise_times(factor);
     let factor = bracket(calibrate::least_on_grid(family, &target, delta, MATCH_DECIMALS, 0.88)?);
     Ok(percent_below(&factor, &Enclosure::double(1.0, 100)))
 }
 
 /// The same for the bound P[L > epsilon]: the factor is bracketed by the epsilons of one-term bounds.
-pub(super) fn overall_reduction_one_term(
-    release: &Release,
-    delta: &Delta,
-    target: Option<&Rational>,
-) -> Result<Enclosure> {
-    let whole = release.composition(&[] as &[&str], None)?;
+fn overall_reduction_one_term(subject: &Resolved, delta: &Delta, target: Option<&Rational>) -> Result<Enclosure> {
+    let Whole::Composition(whole) = &subject.whole else {
+        let expected = "one composition, such as a level: the bound is not told of the worst of many block paths";
+        return Err(Error::out_of_range("what the bound is about", &subject.title, expected));
+    };
     let target = target
         .map_or_else(|| conversions::zcdp_epsilon(whole.rho(), delta, 30), |target| Enclosure::rational(target, 100));
-    let ceiling = target.upper().to_f64() * 2.0;
-    let step = Rational::from((1, Integer::from(10).pow(5)));
-    let (mut below, mut at) = (Rational::from((1, 2)), Rational::from(1));
-    while Rational::from(&at - &below) > step {
-        let middle = Rational::from(&at + &below) / 2_u32;
-        let scaled = scaled(&whole, &middle)?;
+    let fits = |factor: &Rational| {
+        let scaled = scaled(whole, factor)?;
         let profile = Decreasing {
             ln_approx: |epsilon: &Rational| Ok(one_term(&scaled, epsilon, 12)?.ln().approximate()),
             enclose: |epsilon: &Rational, digits| one_term(&scaled, epsilon, digits),
         };
-        let epsilon = root::decreasing_root(&profile, delta, ceiling, 10)?.value;
-        if epsilon.upper() <= target.lower() {
-            at = middle;
-        } else if epsilon.lower() > target.upper() {
-            below = middle;
-        } else {
-            break;
+        let epsilon = root::decreasing_root(&profile, delta, target.upper().to_f64() * 2.0, 10)?.value;
+        Ok::<Certainty, Error>(match (epsilon.upper() <= target.lower(), epsilon.lower() > target.upper()) {
+            (true, _) => Certainty::Yes,
+            (_, true) => Certainty::No,
+            _ => Certainty::Undecided,
+        })
+    };
+    let step = Rational::from((1, Integer::from(10).pow(5)));
+    let (mut below, mut at) = (Rational::from((1, 2)), Rational::from(1));
+    if (fits(&below)?, fits(&at)?) != (Certainty::No, Certainty::Yes) {
+        let expected = "an epsilon that is met by all of the noise and not by half of it";
+        return Err(Error::out_of_range("the target epsilon", target.shown(12), expected));
+    }
+    while Rational::from(&at - &below) > step {
+        let middle = Rational::from(&at + &below) / 2_u32;
+        match fits(&middle)? {
+            Certainty::Yes => at = middle,
+            Certainty::No => below = middle,
+            Certainty::Undecided => break,
         }
     }
     let factor = Enclosure::rational(&below, 100).hull(&Enclosure::rational(&at, 100));

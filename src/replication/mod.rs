@@ -11,19 +11,20 @@
 //! | [`boole`] | tail probabilities by Boole's rule with an error budget: Section A.6 |
 //! | [`gibbs`] | the Gibbs sampler of Kazan & Reiter, Section 3.2: its limit, and a seeded run |
 //! | **claims** | for each subject what can be asked (`claims`) and how it is computed (`compute`) |
-//! | `accounts` | the privacy account of a release: epsilon, the gain over zCDP, the noise that matches |
+//! | [`account_claims`], `accounts` | the privacy account of a release or of counts: epsilon and its conversions, the gain over zCDP, the noise that matches |
 //! | [`block_paths`] | block paths and pairs of them: the largest delta |
 //! | [`risk`] | Kazan & Reiter (2023): settings, claims, and the curves of their figures |
 //! | [`safetab`] | both papers on SafeTab: settings, Renyi divergences, levels, claims |
 //! | [`spines`] | Cumings-Menon et al. (2024): statements about spines, checked on small trees |
 //! | [`su_su_wang_2025`] | Su, Su & Wang (2025): the rule on their sum, the error budget, the statements of the appendices |
 //! | **results** | |
-//! | [`published`] | the rows of `data/published/*.toml`: each printed value, its place, its unit, what recomputes it |
+//! | [`published`], `published_file` | the rows of `data/published/*.toml` and of files of the same form: each printed value, its place, its unit, what recomputes it |
 //! | [`verify`] | every row recomputed and judged |
 //! | [`pipeline`] | Section A.6 of Su, Su & Wang carried out by the rule, beside the contour |
 //! | [`figures`] | tables and figures drawn again, a file for each paper |
 //! | [`report`] | `results/REPORT.md` |
 
+pub mod account_claims;
 mod accounts;
 pub mod block_paths;
 pub mod boole;
@@ -33,6 +34,7 @@ pub mod figures;
 pub mod gibbs;
 pub mod pipeline;
 pub mod published;
+mod published_file;
 pub mod report;
 pub mod residual;
 pub mod risk;

@@ -1,12 +1,17 @@
-//! Published values as data: `data/published/*.toml`, a row for each printed number.
+//! Published values as data: `data/published/*.toml` and files of the same form, a row for each printed number.
+
+use std::path::Path;
 
 use serde::Deserialize;
 
 use super::{
-    block_paths::PathClaim, bundled, risk::claims::RiskClaim, safetab::claims::SafetabClaim,
+    account_claims::AccountClaim, block_paths::PathClaim, published_file, risk::claims::RiskClaim, safetab::claims::SafetabClaim,
     spines::claims::SpineClaim, su_su_wang_2025::claims::SuSuWangClaim,
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    files::{Over, file_error, write_over},
+};
 
 /// The papers whose values are bundled.
 const PAPERS: &[(&str, &str)] = &[
@@ -20,21 +25,24 @@ const PAPERS: &[(&str, &str)] = &[
 ];
 
 /// The published values of one paper.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Paper {
     /// Its key, as the command line names it.
     pub paper: String,
     /// Its title.
     pub title: String,
     /// Its values, in the order of the paper.
-    #[serde(rename = "value")]
     pub values: Vec<Published>,
+    /// The file that it was read from; the key of a bundled paper.
+    pub file: String,
+    /// Whether it is bundled.
+    pub is_bundled: bool,
+    /// The releases that its values name: bundled ones, and files as they are found from here.
+    pub releases: Vec<String>,
 }
 
 /// One printed value, as a claim.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Published {
     /// A key that is unique within the paper.
     pub id: String,
@@ -52,9 +60,27 @@ pub struct Published {
     pub erratum: Option<String>,
     /// Another computation that gives the printed value or comes close to it: presumably what the paper did instead.
     pub printed_by: Option<Compute>,
+    /// The line of the file at which it begins.
+    pub line: usize,
 }
 
 impl Published {
+    /// The text as printed, with a sign if it is a bound.
+    pub fn shown(&self) -> String {
+        let sign = match self.unit {
+            Unit::Bound => "<= ",
+            Unit::Least => ">= ",
+            _ => "",
+        };
+        format!("{sign}{}", self.printed)
+    }
+
+    /// An error of its computation, at its place.
+    pub(super) fn refuse(&self, paper: &Paper, error: &Error) -> Error {
+        let why = format!("the value {:?}: {error}", self.id);
+        Error::DataFile { file: paper.file.clone(), line: self.line, column: 0, why }
+    }
+
     /// How many significant digits are printed; none for a fraction or a statement.
     pub fn significant_digits(&self) -> u32 {
         let mantissa = self.printed.split(['e', 'E']).next().unwrap_or_default();
@@ -65,8 +91,7 @@ impl Published {
 }
 
 /// How a printed text is to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A privacy parameter in nats, rounded to the printed digits.
     Nats,
@@ -86,97 +111,47 @@ pub enum Unit {
     RoundedUp,
     /// An upper bound: the true value must not exceed it.
     Bound,
-    /// A lower bound in percent: the true value must not be below it.
+    /// A lower bound: the true value must not be below it.
+    Least,
+    /// A lower bound in percent.
     LeastPercent,
     /// A statement that holds or not.
     Claim,
 }
 
-/// What recomputes a value. If no release is named, the release with the name of the paper is meant.
+impl Unit {
+    /// All of them, by their names in files.
+    pub const ALL: &[(&str, Unit)] = &[
+        ("nats", Unit::Nats),
+        ("rho", Unit::Rho),
+        ("probability", Unit::Probability),
+        ("percent", Unit::Percent),
+        ("sigma2", Unit::Sigma2),
+        ("ratio", Unit::Ratio),
+        ("sum", Unit::Sum),
+        ("bound", Unit::Bound),
+        ("least", Unit::Least),
+        ("least-percent", Unit::LeastPercent),
+        ("rounded-up", Unit::RoundedUp),
+        ("claim", Unit::Claim),
+    ];
+
+    /// Whether the printed text stands for all numbers that round to its digits.
+    pub fn is_rounded(self) -> bool {
+        match self {
+            Unit::Nats | Unit::Percent | Unit::Sigma2 | Unit::Rho | Unit::Probability | Unit::Ratio => true,
+            Unit::Sum | Unit::RoundedUp | Unit::Bound | Unit::Least | Unit::LeastPercent | Unit::Claim => false,
+        }
+    }
+}
+
+/// What recomputes a value. A claim about an account is read by [`super::account_claims`], each other by its own room.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Compute {
-    /// The exact epsilon of a level, or of all.
-    Epsilon {
-        /// The geolevel; all levels together if absent.
-        level: Option<String>,
-        /// The delta.
-        delta: String,
-    },
-    /// epsilon = rho + 2 sqrt(rho ln(1 / delta)) of a level, or of all.
-    ZcdpEpsilon {
-        /// The geolevel; all levels together if absent.
-        level: Option<String>,
-        /// The delta.
-        delta: String,
-    },
-    /// By how many percent the exact epsilon is below the zCDP one.
-    EpsilonReduction {
-        /// The geolevel.
-        level: String,
-        /// The delta.
-        delta: String,
-    },
-    /// Whether the exact epsilon is below the zCDP one at every listed delta, for each level and for all together.
-    BelowZcdp {
-        /// The deltas.
-        deltas: Vec<String>,
-    },
-    /// The variance proxy of a level.
-    Sigma2 {
-        /// The geolevel.
-        level: String,
-    },
-    /// The variance proxy at which the exact epsilon of a level meets the zCDP epsilon of its own noise.
-    MatchedSigma2 {
-        /// The geolevel.
-        level: String,
-        /// The delta at which both meet.
-        delta: String,
-    },
-    /// By how many percent that is below the level's own.
-    NoiseReduction {
-        /// The geolevel.
-        level: String,
-        /// The delta at which both meet.
-        delta: String,
-    },
-    /// By how many percent all variances can fall until the exact epsilon of all levels meets the zCDP one.
-    OverallReduction {
-        /// The delta at which both meet.
-        delta: String,
-    },
-    /// The same with `P[L > epsilon]` in place of delta(epsilon): the bound that drops the second term.
-    OverallReductionOneTerm {
-        /// The delta at which both meet.
-        delta: String,
-        /// Another epsilon to meet.
-        target: Option<String>,
-    },
-    /// The epsilon that the rho of some levels and queries of a release implies by the optimal order (Canonne, Kamath &
-    /// Steinke 2020, Corollary 13).
-    OptimalOrderEpsilon {
-        /// The release.
-        release: String,
-        /// Only these levels; all if absent.
-        levels: Option<Vec<String>>,
-        /// Only these queries; all if absent.
-        queries: Option<Vec<String>>,
-        /// The delta.
-        delta: String,
-    },
-    /// epsilon = rho + 2 sqrt(rho ln(1 / delta)) of a whole release.
-    ReleaseZcdpEpsilon {
-        /// The release.
-        release: String,
-        /// The delta.
-        delta: String,
-    },
-    /// The rho of a release.
-    ReleaseRho {
-        /// The release.
-        release: String,
-    },
+    /// The privacy account of a release or of counts.
+    #[serde(skip)]
+    Account(AccountClaim),
     /// By a method of the paper itself, or a statement of its appendices: only for Su, Su & Wang.
     Own {
         /// Which.
@@ -202,16 +177,51 @@ pub enum Compute {
     },
 }
 
-/// The published values of the named papers, or of all.
+/// The published values of the named papers and files, or of all papers if none is named: the papers in their own order, then
+/// the files in that of their names.
 pub fn papers(names: &[String]) -> Result<Vec<Paper>> {
-    if let Some(unknown) = names.iter().find(|name| !PAPERS.iter().any(|(key, _)| key == name)) {
-        let known = PAPERS.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ");
-        return Err(Error::UnknownPaper { name: unknown.clone(), known });
-    }
-    (PAPERS.iter())
+    let is_bundled = |name: &&String| PAPERS.iter().any(|(key, _)| key == name);
+    let mut papers: Vec<Paper> = (PAPERS.iter())
         .filter(|(key, _)| names.is_empty() || names.iter().any(|name| name == key))
-        .map(|(key, text)| bundled::read(key, text))
-        .collect()
+        .map(|(key, text)| published_file::bundled(text, key))
+        .collect::<Result<_>>()?;
+    for (index, name) in names.iter().enumerate() {
+        if is_bundled(&name) || names[..index].contains(name) {
+            continue;
+        }
+        let paper = published_file::read(&existing(name)?)?;
+        if let Some(other) = papers.iter().find(|other| other.paper == paper.paper) {
+            let why = format!("paper = {:?} is the key of {} as well: give each a key of its own", paper.paper, other.file);
+            return Err(Error::DataFile { file: name.clone(), line: 0, column: 0, why });
+        }
+        papers.push(paper);
+    }
+    Ok(papers)
+}
+
+/// The path of a file of published values; an error if there is none.
+fn existing(name: &str) -> Result<String> {
+    let path = Path::new(name);
+    if path.exists() {
+        return Ok(name.to_string());
+    }
+    if name.contains(['/', '\\']) || path.extension().is_some_and(|end| end == "toml") {
+        return Err(file_error(path, "no such file"));
+    }
+    let known = PAPERS.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ");
+    Err(Error::UnknownPaper { name: name.to_string(), known })
+}
+
+/// A file to start published values of one's own from: every field with a comment, and rows that agree.
+pub fn template() -> &'static str {
+    include_str!("../../data/templates/published.toml")
+}
+
+/// Writes the [`template`] as a new file; one that is there is not overwritten.
+pub fn write_template(path: &Path) -> Result<()> {
+    write_over(path, Over::Refuse, |out| {
+        out.write_all(template().as_bytes()).map_err(|why| file_error(path, why))
+    })
 }
 
 #[cfg(test)]

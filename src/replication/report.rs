@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{
     figures,
     pipeline::Pipeline,
-    published::{Paper, Unit},
+    published::Paper,
     verdict::{Computed, Verdict},
     verify::{Row, tally},
 };
@@ -49,7 +49,9 @@ pub fn markdown(sections: &[Section]) -> String {
             out += &pipeline_text(pipeline);
         }
         out += &agreements(&section.rows);
-        out += &figure_list(&section.paper.paper);
+        if section.paper.is_bundled {
+            out += &figure_list(&section.paper.paper);
+        }
     }
     out
 }
@@ -101,11 +103,6 @@ fn summary(rows: &[Row]) -> String {
     format!("{} values: {}.\n", rows.len(), counts.join(", "))
 }
 
-fn printed(row: &Row) -> String {
-    let bound = if row.published.unit == Unit::Bound { "<= " } else { "" };
-    format!("{bound}{}", row.published.printed)
-}
-
 fn differences(rows: &[Row]) -> String {
     let differing: Vec<&Row> =
         rows.iter().filter(|row| !matches!(row.verdict, Verdict::Agrees | Verdict::NeedsData)).collect();
@@ -118,7 +115,7 @@ fn differences(rows: &[Row]) -> String {
             "- **{}** ({}): printed {}, computed {}, {}. {}\n",
             row.published.id,
             row.published.place,
-            printed(row),
+            row.published.shown(),
             row.shown(),
             row.verdict.word(),
             row.published.erratum.as_deref().unwrap_or("Not explained."),
@@ -133,7 +130,7 @@ fn missing(rows: &[Row]) -> String {
             "- {} ({}): printed {}; needs {needed}.\n",
             row.published.id,
             row.published.place,
-            printed(row)
+            row.published.shown()
         )),
         _ => None,
     });
@@ -146,7 +143,7 @@ fn agreements(rows: &[Row]) -> String {
         String::from("\n### What agrees\n\n| value | where | printed | computed |\n| --- | --- | --- | --- |\n");
     let mut notes = String::new();
     for row in rows.iter().filter(|row| row.verdict == Verdict::Agrees) {
-        let cells = [&row.published.id, &row.published.place, &printed(row), &row.shown()];
+        let cells = [&row.published.id, &row.published.place, &row.published.shown(), &row.shown()];
         out += &format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
         if let Some(note) = &row.published.note {
             notes += &format!("- {}: {note}\n", row.published.id);

@@ -4,13 +4,13 @@ use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
+    account_claims::Measure,
     accounts, block_paths,
     published::{Compute, Paper, Published, Unit},
     risk, safetab, spines, su_su_wang_2025,
     verdict::{Computed, Verdict, rounds_to},
 };
 use crate::{
-    account::conversions,
     error::Result,
     noise::DiscreteGaussian,
     numeric::{Certainty, Enclosure, rational::parse},
@@ -51,42 +51,29 @@ pub fn verify(paper: &Paper) -> Result<Vec<Row>> {
 pub fn verify_with(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>> {
     (paper.values.par_iter())
         .map(|published| {
-            // One digit more than are printed, if those are many.
-            let digits = accounts::DIGITS.max(published.significant_digits() + 1);
-            let compute =
-                |what: &Compute| -> Result<Computed> { Ok(in_unit(compute(&paper.paper, what, digits)?, published)) };
-            let computed = compute(&published.compute)?;
-            let verdict = judge(published, &computed)?;
-            let printed_by = published.printed_by.as_ref().map(compute).transpose()?;
+            let row = row(&paper.paper, published).map_err(|error| published.refuse(paper, &error));
             done();
-            Ok(Row { published: published.clone(), computed, verdict, printed_by })
+            row
         })
         .collect()
+}
+
+/// Recomputes a value and judges it.
+fn row(paper: &str, published: &Published) -> Result<Row> {
+    // One digit more than are printed, if those are many.
+    let digits = accounts::DIGITS.max(published.significant_digits() + 1);
+    let compute = |what: &Compute| -> Result<Computed> { Ok(in_unit(compute(paper, what, digits)?, published)) };
+    let computed = compute(&published.compute)?;
+    let verdict = judge(published, &computed)?;
+    let printed_by = published.printed_by.as_ref().map(compute).transpose()?;
+    Ok(Row { published: published.clone(), computed, verdict, printed_by })
 }
 
 /// Recomputes what a row of a paper asks for.
 fn compute(paper: &str, what: &Compute, digits: u32) -> Result<Computed> {
     let own = || Release::find(paper);
     let value = match what {
-        Compute::Epsilon { level, delta } => accounts::epsilon(&own()?, level.as_ref(), delta)?,
-        Compute::ZcdpEpsilon { level, delta } => accounts::zcdp_epsilon(&own()?, level.as_ref(), delta)?,
-        Compute::EpsilonReduction { level, delta } => accounts::epsilon_reduction(&own()?, level, delta)?,
-        Compute::BelowZcdp { deltas } => return accounts::below_zcdp(&own()?, deltas),
-        Compute::Sigma2 { level } => Enclosure::rational(&accounts::sigma2_of(&own()?, level)?, 100),
-        Compute::MatchedSigma2 { level, delta } => accounts::matched_sigma2(&own()?, level, &delta.parse()?)?,
-        Compute::NoiseReduction { level, delta } => accounts::noise_reduction(&own()?, level, &delta.parse()?)?,
-        Compute::OverallReduction { delta } => accounts::overall_reduction(&own()?, &delta.parse()?)?,
-        Compute::OverallReductionOneTerm { delta, target } => {
-            let target = target.as_deref().map(parse).transpose()?;
-            accounts::overall_reduction_one_term(&own()?, &delta.parse()?, target.as_ref())?
-        }
-        Compute::OptimalOrderEpsilon { release, levels, queries, delta } => {
-            accounts::optimal_order_epsilon(&Release::find(release)?, levels.as_deref(), queries.as_deref(), delta)?
-        }
-        Compute::ReleaseZcdpEpsilon { release, delta } => {
-            conversions::zcdp_epsilon(&Release::find(release)?.rho.try_into()?, &delta.parse()?, digits)
-        }
-        Compute::ReleaseRho { release } => Enclosure::rational(&Release::find(release)?.rho, 256),
+        Compute::Account(claim) => return accounts::compute(claim, digits),
         Compute::Own { method } => return su_su_wang_2025::compute(&own()?, method),
         Compute::Risk(what) => return risk::compute(what),
         Compute::Spine(what) => return spines::compute(what),
@@ -99,14 +86,17 @@ fn compute(paper: &str, what: &Compute, digits: u32) -> Result<Computed> {
     Ok(Computed::Value(value))
 }
 
-/// A value in the unit in which it is printed: values about risk are probabilities, which some papers print in percent.
+/// A value in the unit in which it is printed: probabilities are printed in percent by some.
 fn in_unit(computed: Computed, published: &Published) -> Computed {
     let percent = matches!(published.unit, Unit::Percent | Unit::LeastPercent);
-    match (computed, &published.compute) {
-        (Computed::Value(value), Compute::Risk(_)) if percent => {
-            Computed::Value(value.mul(&Enclosure::double(100.0, 100)))
-        }
-        (computed, _) => computed,
+    let probability = match &published.compute {
+        Compute::Risk(_) => true,
+        Compute::Account(claim) => claim.question.measure() == Measure::Probability,
+        _ => false,
+    };
+    match computed {
+        Computed::Value(value) if percent && probability => Computed::Value(value.mul(&Enclosure::double(100.0, 100))),
+        computed => computed,
     }
 }
 
@@ -134,6 +124,14 @@ fn judge_value(value: &Enclosure, published: &Published) -> Result<Verdict> {
             Certainty::No => Verdict::Agrees,
             Certainty::Undecided => Verdict::Undecided,
         },
+        Unit::Least => {
+            let printed = printed()?;
+            match (*value.lower() >= printed, *value.upper() < printed) {
+                (true, _) => Verdict::Agrees,
+                (_, true) => Verdict::Disproved,
+                _ => Verdict::Undecided,
+            }
+        }
         Unit::Sum => match value.contains(&printed()?) {
             true => Verdict::Agrees,
             false => Verdict::Differs,

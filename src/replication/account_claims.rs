@@ -1,0 +1,380 @@
+//! What can be asked about the privacy account of a release or of counts, as data.
+//!
+//! A claim has a question, its `kind`, and what it is about. [`KINDS`] is the list of all questions.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rug::Rational;
+use toml::Spanned;
+
+use crate::{
+    account::{Counts, Delta, Epsilon, Rho},
+    error::{Result, did_you_mean},
+    files::file_error,
+    release::{Neighbors, Release, bundled_text, subject::Subject},
+    risk::check_prior,
+    toml_node::Fields,
+};
+
+/// A question about an account, and what it is asked of.
+#[derive(Clone, Debug)]
+pub struct AccountClaim {
+    /// The question.
+    pub question: Question,
+    /// What it is about.
+    pub about: About,
+}
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// The exact epsilon at a delta, in nats.
+    Epsilon(Delta),
+    /// The exact delta at an epsilon.
+    Delta(Epsilon),
+    /// The smallest type II error at a type I error.
+    Tradeoff(Rational),
+    /// The rho of zero-concentrated differential privacy.
+    Rho,
+    /// epsilon = rho + 2 sqrt(rho ln(1 / delta)).
+    ZcdpEpsilon(Delta),
+    /// delta = exp(-(epsilon - rho)^2 / (4 rho)).
+    ZcdpDelta(Epsilon),
+    /// The epsilon that rho implies by the optimal order (Canonne, Kamath & Steinke 2020, Corollary 13).
+    OptimalOrderEpsilon(Delta),
+    /// The epsilon that the exact Renyi divergences imply by the same conversion.
+    RenyiEpsilon(Delta),
+    /// The epsilon of continuous Gaussian noise of the same rho: mu = sqrt(2 rho).
+    GdpEpsilon(Delta),
+    /// The delta of the same.
+    GdpDelta(Epsilon),
+    /// The epsilon of pure differential privacy.
+    PureEpsilon,
+    /// The variance proxy that all counts have.
+    Sigma2,
+    /// By how many percent the exact epsilon is below the zCDP one.
+    EpsilonReduction(Delta),
+    /// Whether the exact epsilon is below the zCDP one at every delta, for each level and for all together.
+    BelowZcdp(Vec<Delta>),
+    /// The variance proxy at which the exact epsilon meets the zCDP epsilon of the counts' own noise.
+    MatchedSigma2(Delta),
+    /// By how many percent that is below their own.
+    NoiseReduction(Delta),
+    /// By how many percent all variances can fall until the exact epsilon meets the zCDP one.
+    OverallReduction(Delta),
+    /// The same with `P[L > epsilon]` in place of delta(epsilon), the bound that drops the second term, or to meet another
+    /// epsilon.
+    OverallReductionOneTerm(Delta, Option<Rational>),
+    /// The largest probability of a correct decision of any adversary with this prior.
+    CorrectDecision(Rational),
+    /// The total variation distance of the outputs with and without a record.
+    Advantage,
+    /// The largest posterior probability for this prior, but for outputs of mass delta.
+    Posterior(Rational, Delta),
+}
+
+/// What kind of quantity answers a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// An epsilon, in nats.
+    Nats,
+    /// A rho.
+    Rho,
+    /// A variance proxy.
+    Sigma2,
+    /// A probability.
+    Probability,
+    /// A percentage.
+    Percent,
+    /// Whether something holds.
+    Statement,
+}
+
+impl Question {
+    /// What kind of quantity answers it.
+    pub fn measure(&self) -> Measure {
+        match self {
+            Question::Epsilon(_)
+            | Question::ZcdpEpsilon(_)
+            | Question::OptimalOrderEpsilon(_)
+            | Question::RenyiEpsilon(_)
+            | Question::GdpEpsilon(_)
+            | Question::PureEpsilon => Measure::Nats,
+            Question::Rho => Measure::Rho,
+            Question::Sigma2 | Question::MatchedSigma2(_) => Measure::Sigma2,
+            Question::Delta(_)
+            | Question::Tradeoff(_)
+            | Question::ZcdpDelta(_)
+            | Question::GdpDelta(_)
+            | Question::CorrectDecision(_)
+            | Question::Advantage
+            | Question::Posterior(..) => Measure::Probability,
+            Question::EpsilonReduction(_)
+            | Question::NoiseReduction(_)
+            | Question::OverallReduction(_)
+            | Question::OverallReductionOneTerm(..) => Measure::Percent,
+            Question::BelowZcdp(_) => Measure::Statement,
+        }
+    }
+
+    /// Whether the answer is a rational number, and known as such.
+    pub fn is_exact(&self) -> bool {
+        matches!(self, Question::Rho | Question::Sigma2 | Question::PureEpsilon)
+    }
+
+    /// Whether a rho is all that the answer depends on.
+    fn is_about_rho(&self) -> bool {
+        matches!(
+            self,
+            Question::Rho
+                | Question::ZcdpEpsilon(_)
+                | Question::ZcdpDelta(_)
+                | Question::OptimalOrderEpsilon(_)
+                | Question::GdpEpsilon(_)
+                | Question::GdpDelta(_)
+        )
+    }
+}
+
+/// A `kind` and how the fields of its question are read.
+pub(super) type Kind = (&'static str, fn(&mut Fields) -> Result<Question>);
+
+/// Every question by its `kind`.
+pub(super) const KINDS: &[Kind] = &[
+    ("epsilon", |fields| Ok(Question::Epsilon(fields.needed("delta")?))),
+    ("delta", |fields| Ok(Question::Delta(fields.needed("epsilon")?))),
+    ("tradeoff", |fields| Ok(Question::Tradeoff(probability(fields, "alpha")?))),
+    ("rho", |_| Ok(Question::Rho)),
+    ("zcdp-epsilon", |fields| Ok(Question::ZcdpEpsilon(fields.needed("delta")?))),
+    ("zcdp-delta", |fields| Ok(Question::ZcdpDelta(fields.needed("epsilon")?))),
+    ("optimal-order-epsilon", |fields| Ok(Question::OptimalOrderEpsilon(fields.needed("delta")?))),
+    ("renyi-epsilon", |fields| Ok(Question::RenyiEpsilon(fields.needed("delta")?))),
+    ("gdp-epsilon", |fields| Ok(Question::GdpEpsilon(fields.needed("delta")?))),
+    ("gdp-delta", |fields| Ok(Question::GdpDelta(fields.needed("epsilon")?))),
+    ("pure-epsilon", |_| Ok(Question::PureEpsilon)),
+    ("sigma2", |_| Ok(Question::Sigma2)),
+    ("epsilon-reduction", |fields| Ok(Question::EpsilonReduction(fields.needed("delta")?))),
+    ("below-zcdp", |fields| Ok(Question::BelowZcdp(deltas(fields)?))),
+    ("matched-sigma2", |fields| Ok(Question::MatchedSigma2(fields.needed("delta")?))),
+    ("noise-reduction", |fields| Ok(Question::NoiseReduction(fields.needed("delta")?))),
+    ("overall-reduction", |fields| Ok(Question::OverallReduction(fields.needed("delta")?))),
+    ("overall-reduction-one-term", |fields| {
+        let target = fields.number("target", "an epsilon from 0 to 1000 to meet", |value| (0..=1000).contains(value))?;
+        Ok(Question::OverallReductionOneTerm(fields.needed("delta")?, target))
+    }),
+    ("correct-decision", |fields| Ok(Question::CorrectDecision(prior(fields)?))),
+    ("advantage", |_| Ok(Question::Advantage)),
+    ("posterior", |fields| Ok(Question::Posterior(prior(fields)?, fields.needed("delta")?))),
+];
+
+/// Older names of kinds.
+const ALIASES: &[(&str, &str)] = &[("release-rho", "rho"), ("release-zcdp-epsilon", "zcdp-epsilon")];
+
+fn probability(fields: &mut Fields, name: &'static str) -> Result<Rational> {
+    let given = fields.number(name, "a probability from 0 to 1", |value| (0..=1).contains(value))?;
+    given.ok_or_else(|| fields.refuse(format!("{name} is missing, as in {name} = 0.05")))
+}
+
+fn prior(fields: &mut Fields) -> Result<Rational> {
+    let given = fields.number("prior", "a probability 0 < prior < 1", |value| check_prior(value).is_ok())?;
+    given.ok_or_else(|| fields.refuse("prior is missing, as in prior = \"1/2\""))
+}
+
+fn deltas(fields: &mut Fields) -> Result<Vec<Delta>> {
+    let deltas = fields.read_each("deltas", str::parse)?;
+    if deltas.is_empty() { Err(fields.refuse("deltas are missing, as in deltas = [\"1e-5\", \"1e-10\"]")) } else { Ok(deltas) }
+}
+
+/// What a claim is about: a release or a part of it, counts, or a rho alone.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// The rho, where nothing else is known.
+    pub rho: Option<Rho>,
+    release: Option<Arc<Release>>,
+    levels: Vec<String>,
+    queries: Vec<String>,
+    singles: Vec<Counts>,
+    neighbors: Option<Neighbors>,
+    group: u64,
+    repeat: u64,
+}
+
+impl About {
+    /// All of it, to be composed; a release has only the named queries, where some are named.
+    pub fn subject(&self) -> Subject {
+        let mut levels = self.levels.clone();
+        let release = self.release.as_deref().map(|release| {
+            if self.queries.is_empty() {
+                return release.clone();
+            }
+            let part = self.queries_of(release);
+            levels.retain(|name| part.levels.iter().any(|level| level.name == *name));
+            part
+        });
+        let (singles, neighbors) = (self.singles.clone(), self.neighbors);
+        Subject { release, levels, singles, neighbors, group: self.group, repeat: self.repeat }
+    }
+
+    /// The release, if the claim is about a part of it alone, under its own neighbor relation: its rho is known even where
+    /// only its budget is.
+    pub fn release_alone(&self) -> Option<Result<Release>> {
+        let release = self.release.as_deref()?;
+        let own = self.neighbors.is_none_or(|neighbors| neighbors == release.neighbors);
+        let alone = self.singles.is_empty() && own && self.group == 1 && self.repeat == 1;
+        alone.then(|| self.queries_of(release).only(&self.levels))
+    }
+
+    /// The release with only the named queries, at every level that has some.
+    fn queries_of(&self, release: &Release) -> Release {
+        if self.queries.is_empty() {
+            return release.clone();
+        }
+        let mut part = Release { paths: None, ..release.clone() };
+        part.levels.retain_mut(|level| {
+            let chosen = self.levels.is_empty() || self.levels.contains(&level.name);
+            level.queries.retain(|query| self.queries.contains(&query.name));
+            level.rho =
+                level.queries.iter().fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times));
+            chosen && !level.queries.is_empty()
+        });
+        part.rho = part.levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
+        part
+    }
+}
+
+/// The releases that the claims of a file are about, each read once.
+#[derive(Debug, Default)]
+pub struct Releases {
+    /// Paths are relative to this folder.
+    folder: PathBuf,
+    known: BTreeMap<String, Arc<Release>>,
+    /// The files that were read, as they are found from here.
+    files: Vec<String>,
+}
+
+impl Releases {
+    /// None yet; paths are relative to this folder.
+    pub fn in_folder(folder: PathBuf) -> Self {
+        Releases { folder, ..Releases::default() }
+    }
+
+    /// The bundled releases and the files that were named, as they are found from here.
+    pub fn into_names(self) -> Vec<String> {
+        self.files
+    }
+
+    /// A release by its bundled name or by the path of its file.
+    pub(super) fn find(&mut self, name: &str) -> Result<Arc<Release>> {
+        if let Some(known) = self.known.get(name) {
+            return Ok(known.clone());
+        }
+        let place = self.place(name);
+        if bundled_text(&place).is_none() && Path::new(&place).exists() && !Path::new(&place).is_file() {
+            return Err(file_error(Path::new(&place), "is no file: give the TOML file of a release"));
+        }
+        let release = Arc::new(Release::find(&place)?);
+        self.files.push(place);
+        self.known.insert(name.to_string(), release.clone());
+        Ok(release)
+    }
+
+    /// The bundled name as it is, or the path as it is found from here.
+    pub(super) fn place(&self, name: &str) -> String {
+        let beside = self.folder.join(name);
+        let is_path = name.contains(['/', '\\']) || name.ends_with(".toml") || beside.exists();
+        if bundled_text(name).is_none() && is_path { beside.display().to_string() } else { name.to_string() }
+    }
+}
+
+/// Reads a claim of this kind; `None` if no kind has that name. `own` is the release that is meant where none is named.
+pub(super) fn read(
+    kind: &str,
+    mut fields: Fields,
+    own: Option<&Arc<Release>>,
+    releases: &mut Releases,
+) -> Result<Option<AccountClaim>> {
+    let kind = ALIASES.iter().find(|(alias, _)| *alias == kind).map_or(kind, |(_, name)| name);
+    let Some((_, question)) = KINDS.iter().find(|(name, _)| *name == kind) else { return Ok(None) };
+    let question = question(&mut fields)?;
+    let about = about(&mut fields, &question, own, releases)?;
+    fields.finish()?;
+    Ok(Some(AccountClaim { question, about }))
+}
+
+/// Reads what a claim is about.
+fn about(
+    fields: &mut Fields,
+    question: &Question,
+    own: Option<&Arc<Release>>,
+    releases: &mut Releases,
+) -> Result<About> {
+    let named = match fields.text("release")? {
+        None => None,
+        Some(name) => {
+            Some(releases.find(name.get_ref()).map_err(|error| fields.refuse_field("release", &name, error))?)
+        }
+    };
+    let levels = [fields.texts("level")?, fields.texts("levels")?].concat();
+    let queries = [fields.texts("query")?, fields.texts("queries")?].concat();
+    let singles = [
+        fields.read_each("discrete-gaussian", str::parse)?,
+        fields.read_each("discrete-laplace", Counts::parse_discrete_laplace)?,
+        fields.read_each("gaussian", Counts::parse_gaussian)?,
+    ]
+    .concat();
+    let neighbors = fields.text("neighbors")?.map(|name| Neighbors::read(fields.reader(), &name)).transpose()?;
+    let (group, repeat) = (fields.times("group")?, fields.times("repeat")?);
+    let rho: Option<Rho> = if question.is_about_rho() { fields.quantity("rho")? } else { None };
+    let whole_own = singles.is_empty() && rho.is_none();
+    let is_part = !levels.is_empty() || !queries.is_empty();
+    let release = named.or_else(|| if whole_own || is_part { own.cloned() } else { None });
+    if rho.is_some() && (release.is_some() || !singles.is_empty() || neighbors.is_some() || group != 1 || repeat != 1) {
+        return Err(fields.refuse("a rho stands alone: without release, counts, neighbors, group and repeat"));
+    }
+    match &release {
+        Some(release) => check_parts(fields, release, &levels, &queries)?,
+        None if is_part => return Err(fields.refuse("levels and queries are those of a release: name it, as in release = \"pl94-persons-us\"")),
+        None if whole_own => return Err(fields.refuse(
+            "says not what it is about: name a release, as in release = \"pl94-persons-us\", or counts, as in \
+             discrete-gaussian = \"5x10\" for SIGMA2xCOUNT@SHIFT",
+        )),
+        None => {}
+    }
+    let plain = |names: Vec<Spanned<String>>| names.into_iter().map(Spanned::into_inner).collect();
+    Ok(About { rho, release, levels: plain(levels), queries: plain(queries), singles, neighbors, group, repeat })
+}
+
+/// Refuses levels and queries that the release does not have, and a level that is named twice.
+fn check_parts(
+    fields: &Fields,
+    release: &Release,
+    levels: &[Spanned<String>],
+    queries: &[Spanned<String>],
+) -> Result<()> {
+    for (index, name) in levels.iter().enumerate() {
+        release.level(name.get_ref()).map_err(|error| fields.refuse_field("level", name, error))?;
+        if levels[..index].contains(name) {
+            return Err(fields.refuse_field("level", name, format!("{:?} is named twice", name.get_ref())));
+        }
+    }
+    let chosen = || {
+        let named = |name: &String| levels.is_empty() || levels.iter().any(|level| level.get_ref() == name);
+        release.levels.iter().filter(move |level| named(&level.name)).flat_map(|level| &level.queries)
+    };
+    for name in queries {
+        if chosen().any(|query| query.name == *name.get_ref()) {
+            continue;
+        }
+        let mut known: Vec<&str> = chosen().map(|query| query.name.as_str()).collect();
+        known.sort_unstable();
+        known.dedup();
+        let near = did_you_mean(name.get_ref(), known.iter().copied());
+        let why = format!("the release {} has no query {:?}{near}: it has {}", release.name, name.get_ref(), known.join(", "));
+        return Err(fields.refuse_field("query", name, why));
+    }
+    Ok(())
+}

@@ -1,0 +1,341 @@
+//! TOML whose form depends on what stands in it: read as a tree in which every part knows its place, then field by field.
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+use rug::Rational;
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, SeqAccess, Visitor},
+};
+use toml::{Spanned, Value};
+
+use crate::{
+    error::{Error, Result, did_you_mean},
+    toml_reader::{Exact, TomlReader},
+};
+
+/// A table, by its keys.
+type Table = BTreeMap<Spanned<String>, Spanned<Node>>;
+
+/// A value of a TOML file. A plain number has its digits in the file only.
+#[derive(Debug)]
+pub(crate) enum Node {
+    /// What stands in quotes.
+    Text(String),
+    /// A plain whole number.
+    Whole,
+    /// Another plain number.
+    Decimal,
+    /// `true` or `false`.
+    Flag(bool),
+    /// A list.
+    List(Vec<Spanned<Node>>),
+    /// A table.
+    Table(Table),
+}
+
+impl Node {
+    /// What it is, for messages.
+    fn name(&self) -> &'static str {
+        match self {
+            Node::Text(_) => "a text",
+            Node::Whole | Node::Decimal => "a number",
+            Node::Flag(_) => "true or false",
+            Node::List(_) => "a list",
+            Node::Table(_) => "a table",
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeVisitor)
+    }
+}
+
+struct NodeVisitor;
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = Node;
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("a text, a number, a list or a table")
+    }
+
+    fn visit_str<E>(self, text: &str) -> std::result::Result<Node, E> {
+        Ok(Node::Text(text.to_string()))
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> std::result::Result<Node, E> {
+        Ok(Node::Flag(flag))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> std::result::Result<Node, E> {
+        Ok(Node::Whole)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> std::result::Result<Node, E> {
+        Ok(Node::Whole)
+    }
+
+    fn visit_i128<E>(self, _: i128) -> std::result::Result<Node, E> {
+        Ok(Node::Whole)
+    }
+
+    fn visit_u128<E>(self, _: u128) -> std::result::Result<Node, E> {
+        Ok(Node::Whole)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> std::result::Result<Node, E> {
+        Ok(Node::Decimal)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Node, A::Error> {
+        let mut nodes = Vec::new();
+        while let Some(node) = list.next_element()? {
+            nodes.push(node);
+        }
+        Ok(Node::List(nodes))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Node, A::Error> {
+        let mut table = Table::new();
+        while let Some((key, node)) = map.next_entry()? {
+            table.insert(key, node);
+        }
+        Ok(Node::Table(table))
+    }
+}
+
+/// The fields of a table that are still to be read. Those that were asked for are the ones it may have.
+pub(crate) struct Fields<'a> {
+    reader: &'a TomlReader<'a>,
+    what: String,
+    at: usize,
+    left: BTreeMap<&'a Spanned<String>, &'a Spanned<Node>>,
+    asked: Vec<&'static str>,
+}
+
+impl<'a> Fields<'a> {
+    /// The fields of a node that must be a table; `what` names it in messages.
+    pub(crate) fn new(reader: &'a TomlReader<'a>, node: &'a Spanned<Node>, what: &str) -> Result<Self> {
+        let at = node.span().start;
+        match node.get_ref() {
+            Node::Table(table) => {
+                let left = table.iter().collect();
+                Ok(Fields { reader, what: what.to_string(), at, left, asked: Vec::new() })
+            }
+            other => {
+                let why = format!("{what} must be a table, as {{ kind = \"epsilon\", ... }}, and not {}", other.name());
+                Err(reader.refuse(at, why))
+            }
+        }
+    }
+
+    /// The file that they are read from.
+    pub(crate) fn reader(&self) -> &'a TomlReader<'a> {
+        self.reader
+    }
+
+    /// The name of the table in messages from here on.
+    pub(crate) fn rename(&mut self, what: String) {
+        self.what = what;
+    }
+
+    /// An error about the table as a whole.
+    pub(crate) fn refuse(&self, why: impl fmt::Display) -> Error {
+        self.reader.refuse(self.at, format!("{}: {why}", self.what))
+    }
+
+    /// An error about one of its fields.
+    pub(crate) fn refuse_field<T>(&self, name: &str, field: &Spanned<T>, why: impl fmt::Display) -> Error {
+        self.reader.refuse(field.span().start, format!("{name}: {why}"))
+    }
+
+    fn take(&mut self, name: &'static str) -> Option<&'a Spanned<Node>> {
+        self.asked.push(name);
+        let key = self.left.keys().copied().find(|key| key.get_ref() == name)?;
+        self.left.remove(key)
+    }
+
+    /// A text in quotes.
+    pub(crate) fn text(&mut self, name: &'static str) -> Result<Option<Spanned<String>>> {
+        self.take(name).map(|node| self.text_of(name, node)).transpose()
+    }
+
+    fn text_of(&self, name: &str, node: &Spanned<Node>) -> Result<Spanned<String>> {
+        match node.get_ref() {
+            Node::Text(text) => Ok(Spanned::new(node.span(), text.clone())),
+            other => Err(self.refuse_field(name, node, format!("must be a text in quotes, and not {}", other.name()))),
+        }
+    }
+
+    /// The parts of a list, or the one thing that stands in its place.
+    fn parts(&mut self, name: &'static str) -> Result<Vec<&'a Spanned<Node>>> {
+        let Some(node) = self.take(name) else { return Ok(Vec::new()) };
+        match node.get_ref() {
+            Node::List(list) if list.is_empty() => Err(self.refuse_field(name, node, "must not be an empty list")),
+            Node::List(list) => Ok(list.iter().collect()),
+            _ => Ok(vec![node]),
+        }
+    }
+
+    /// Texts in a list, or one alone.
+    pub(crate) fn texts(&mut self, name: &'static str) -> Result<Vec<Spanned<String>>> {
+        let parts = self.parts(name)?;
+        parts.into_iter().map(|node| self.text_of(name, node)).collect()
+    }
+
+    /// Texts or plain numbers, as they stand, in a list or one alone: each as `read` takes it.
+    pub(crate) fn read_each<T>(&mut self, name: &'static str, read: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
+        let parts = self.parts(name)?;
+        parts.into_iter().map(|node| self.read(name, node, &read)).collect()
+    }
+
+    fn read<T>(&self, name: &str, node: &Spanned<Node>, read: impl Fn(&str) -> Result<T>) -> Result<T> {
+        let text = match node.get_ref() {
+            Node::Text(text) => text.clone(),
+            Node::Whole | Node::Decimal => self.reader.plain_text(node.span()),
+            other => return Err(self.refuse_field(name, node, format!("must be a number, and not {}", other.name()))),
+        };
+        read(&text).map_err(|error| self.refuse_field(name, node, error))
+    }
+
+    /// A quantity with a range, such as a delta.
+    pub(crate) fn quantity<Q: FromStr<Err = Error>>(&mut self, name: &'static str) -> Result<Option<Q>> {
+        self.take(name).map(|node| self.read(name, node, str::parse)).transpose()
+    }
+
+    /// The same where there must be one.
+    pub(crate) fn needed<Q: FromStr<Err = Error>>(&mut self, name: &'static str) -> Result<Q> {
+        let quantity = self.quantity(name)?;
+        quantity.ok_or_else(|| self.refuse(format!("{name} is missing, as in {name} = {}", example(name))))
+    }
+
+    /// An exact number for which `holds`; `expected` says so in words.
+    pub(crate) fn number(
+        &mut self,
+        name: &'static str,
+        expected: &str,
+        holds: fn(&Rational) -> bool,
+    ) -> Result<Option<Rational>> {
+        let check = |text: &str| {
+            let value = crate::numeric::rational::parse(text)?;
+            if holds(&value) { Ok(value) } else { Err(Error::out_of_range(name, clip(text), expected)) }
+        };
+        self.take(name).map(|node| self.read(name, node, check)).transpose()
+    }
+
+    /// A whole number of at least 1; 1 if it is not given.
+    pub(crate) fn times(&mut self, name: &'static str) -> Result<u64> {
+        let Some(node) = self.take(name) else { return Ok(1) };
+        let exact = match node.get_ref() {
+            Node::Text(text) => Exact::Quoted(text.clone()),
+            Node::Whole | Node::Decimal => Exact::Plain,
+            other => return Err(self.refuse_field(name, node, format!("must be a number, and not {}", other.name()))),
+        };
+        self.reader.whole(&Spanned::new(node.span(), exact), 1, name)
+    }
+
+    /// Refuses what nobody asked for.
+    pub(crate) fn finish(self) -> Result<()> {
+        let Some(key) = self.left.keys().next() else { return Ok(()) };
+        let (name, known) = (key.get_ref(), self.asked);
+        let near = did_you_mean(name, known.iter().copied());
+        let why = format!("{}: no field {:?}{near}; it may have {}", self.what, clip(name), known.join(", "));
+        Err(self.reader.refuse(key.span().start, why))
+    }
+}
+
+/// A value that would do for a field.
+fn example(name: &str) -> &'static str {
+    match name {
+        "delta" => "\"1e-10\"",
+        "epsilon" => "\"10\"",
+        "kind" => "\"epsilon\"",
+        _ => "\"0.5\"",
+    }
+}
+
+/// Long text is quoted only by its beginning.
+fn clip(text: &str) -> String {
+    if text.chars().count() <= 40 { text.to_string() } else { text.chars().take(40).chain("...".chars()).collect() }
+}
+
+/// The node as a value of the TOML library. Whole numbers stay numbers, all others become the text of their digits.
+pub(crate) fn to_value(reader: &TomlReader, node: &Spanned<Node>) -> Result<Value> {
+    Ok(match node.get_ref() {
+        Node::Text(text) => Value::String(text.clone()),
+        Node::Flag(flag) => Value::Boolean(*flag),
+        Node::Decimal => Value::String(reader.plain_text(node.span())),
+        Node::Whole => {
+            let exact = reader.number(&Spanned::new(node.span(), Exact::Plain))?;
+            match exact.numer().to_i64() {
+                Some(small) => Value::Integer(small),
+                None => Value::String(exact.to_string()),
+            }
+        }
+        Node::List(list) => Value::Array(list.iter().map(|node| to_value(reader, node)).collect::<Result<_>>()?),
+        Node::Table(table) => {
+            let entry = |(key, node): (&Spanned<String>, &Spanned<Node>)| Ok((key.get_ref().clone(), to_value(reader, node)?));
+            Value::Table(table.iter().map(entry).collect::<Result<_>>()?)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::Delta;
+
+    #[derive(Deserialize)]
+    struct File {
+        compute: Spanned<Node>,
+    }
+
+    fn message<T: fmt::Debug>(text: &str, read: impl Fn(&mut Fields) -> Result<T>) -> std::result::Result<T, String> {
+        let reader = TomlReader::new("f", text);
+        let file: File = reader.toml().map_err(|error| error.to_string())?;
+        let read = || {
+            let mut fields = Fields::new(&reader, &file.compute, "compute")?;
+            let value = read(&mut fields)?;
+            fields.finish().map(|()| value)
+        };
+        read().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn fields_are_read_from_their_digits_and_refused_at_their_place() {
+        let delta = |fields: &mut Fields| fields.needed::<Delta>("delta").map(|delta| delta.to_string());
+        for right in ["delta = 0.10", "delta = '0.1'", "delta = \"1/10\"", "delta = 1e-1"] {
+            assert_eq!(message(&format!("compute = {{ {right} }}"), delta).as_deref(), Ok("0.1"), "{right}");
+        }
+        for (wrong, said) in [
+            ("compute = { delta = 2 }", "f, line 1, column 21: delta: delta = 2 is out of range"),
+            ("compute = { delta = inf }", "f, line 1, column 21: delta: \"inf\" is not a number"),
+            ("compute = { delta = true }", "delta: must be a number, and not true or false"),
+            ("compute = { delta = [0.1] }", "delta: must be a number, and not a list"),
+            ("compute = { delta = 2020-01-01 }", "delta: must be a number, and not a table"),
+            ("compute = { }", "f, line 1, column 11: compute: delta is missing, as in delta = \"1e-10\""),
+            ("compute = 5", "compute must be a table"),
+            ("[compute]\ndelta = 0.1\ndelte = 5", "f, line 3, column 1: compute: no field \"delte\" (did you mean \"delta\"?)"),
+        ] {
+            let message = message(wrong, delta).unwrap_err();
+            assert!(message.contains(said), "{wrong}: {message}");
+        }
+    }
+
+    #[test]
+    fn lists_may_be_one_thing_alone() {
+        let names = |fields: &mut Fields| {
+            Ok(fields.texts("names")?.into_iter().map(Spanned::into_inner).collect::<Vec<String>>())
+        };
+        assert_eq!(message("compute = { names = 'a' }", names), Ok(vec!["a".to_string()]));
+        assert_eq!(message("compute = { names = ['a', 'b'] }", names).unwrap().len(), 2);
+        assert!(message("compute = { names = [] }", names).unwrap_err().contains("empty list"));
+        assert!(message("compute = { names = ['a', 5] }", names).unwrap_err().contains("column 27"));
+        let times = |fields: &mut Fields| fields.times("group");
+        assert_eq!(message("compute = { group = 3 }", times), Ok(3));
+        assert!(message("compute = { group = 0.5 }", times).unwrap_err().contains("whole number"));
+    }
+}
