@@ -209,7 +209,14 @@ impl<'a> Fields<'a> {
     /// The same where there must be one.
     pub(crate) fn needed<Q: FromStr<Err = Error>>(&mut self, name: &'static str) -> Result<Q> {
         let quantity = self.quantity(name)?;
-        quantity.ok_or_else(|| self.refuse(format!("{name} is missing, as in {name} = {}", example(name))))
+        quantity.ok_or_else(|| self.missing(name, example(name)))
+    }
+
+    /// An error about a field that is not there, and about one that was presumably to be it.
+    pub(crate) fn missing(&self, name: &'static str, example: &str) -> Error {
+        let near = did_you_mean(name, self.left.keys().map(|key| key.get_ref().as_str()));
+        let near = near.replace("did you mean", "in place of").replace('?', "");
+        self.refuse(format!("{name} is missing{near}, as in {name} = {example}"))
     }
 
     /// An exact number for which `holds`; `expected` says so in words.
@@ -262,9 +269,16 @@ fn clip(text: &str) -> String {
     if text.chars().count() <= 40 { text.to_string() } else { text.chars().take(40).chain("...".chars()).collect() }
 }
 
-/// The node as a value of the TOML library. Whole numbers stay numbers, all others become the text of their digits.
-pub(crate) fn to_value(reader: &TomlReader, node: &Spanned<Node>) -> Result<Value> {
+/// The node as a value of the TOML library. Whole numbers stay numbers except in the fields `texts`; all others become the
+/// text of their digits.
+pub(crate) fn to_value(reader: &TomlReader, node: &Spanned<Node>, texts: &[&str]) -> Result<Value> {
+    value_of(reader, node, texts, false)
+}
+
+fn value_of(reader: &TomlReader, node: &Spanned<Node>, texts: &[&str], is_text: bool) -> Result<Value> {
+    let inner = |node: &Spanned<Node>, is_text| value_of(reader, node, texts, is_text);
     Ok(match node.get_ref() {
+        Node::Whole if is_text => Value::String(reader.plain_text(node.span())),
         Node::Text(text) => Value::String(text.clone()),
         Node::Flag(flag) => Value::Boolean(*flag),
         Node::Decimal => Value::String(reader.plain_text(node.span())),
@@ -275,9 +289,11 @@ pub(crate) fn to_value(reader: &TomlReader, node: &Spanned<Node>) -> Result<Valu
                 None => Value::String(exact.to_string()),
             }
         }
-        Node::List(list) => Value::Array(list.iter().map(|node| to_value(reader, node)).collect::<Result<_>>()?),
+        Node::List(list) => Value::Array(list.iter().map(|node| inner(node, is_text)).collect::<Result<_>>()?),
         Node::Table(table) => {
-            let entry = |(key, node): (&Spanned<String>, &Spanned<Node>)| Ok((key.get_ref().clone(), to_value(reader, node)?));
+            let entry = |(key, node): (&Spanned<String>, &Spanned<Node>)| {
+                Ok((key.get_ref().clone(), inner(node, texts.contains(&key.get_ref().as_str()))?))
+            };
             Value::Table(table.iter().map(entry).collect::<Result<_>>()?)
         }
     })
@@ -317,8 +333,12 @@ mod tests {
             ("compute = { delta = [0.1] }", "delta: must be a number, and not a list"),
             ("compute = { delta = 2020-01-01 }", "delta: must be a number, and not a table"),
             ("compute = { }", "f, line 1, column 11: compute: delta is missing, as in delta = \"1e-10\""),
+            ("compute = { delte = 5 }", "delta is missing (in place of \"delte\"), as in"),
             ("compute = 5", "compute must be a table"),
-            ("[compute]\ndelta = 0.1\ndelte = 5", "f, line 3, column 1: compute: no field \"delte\" (did you mean \"delta\"?)"),
+            (
+                "[compute]\ndelta = 0.1\ndelte = 5",
+                "f, line 3, column 1: compute: no field \"delte\" (did you mean \"delta\"?)",
+            ),
         ] {
             let message = message(wrong, delta).unwrap_err();
             assert!(message.contains(said), "{wrong}: {message}");

@@ -154,6 +154,7 @@ documents! {
     glossary: "docs/guide/glossary.md",
     library: "docs/guide/library.md",
     noise: "docs/guide/noise.md",
+    published_values: "docs/guide/published-values.md",
     python: "docs/guide/python.md",
     noisy_measurements: "docs/guide/noisy-measurements.md",
     releases_and_ledgers: "docs/guide/releases-and-ledgers.md",

@@ -84,7 +84,7 @@ def _integers(counts: Any) -> Any:
 def verify(papers: str | Iterable[str] = (), *, frame: str = "pandas") -> Any:
     """Published values recomputed, a row each: paper, id, place, printed, computed, verdict, note, erratum.
 
-    papers: the keys of bundled papers, all of them if none is named. frame: "pandas", "polars", or "none" for a list of dicts. In a
+    papers: the keys of bundled papers, or paths of TOML files of the same form; all papers if none is named. frame: "pandas", "polars", or "none" for a list of dicts. In a
     polars frame computed values are texts. Takes some seconds for one paper and longer for all.
     """
     rows = verified_rows([papers] if isinstance(papers, str) else list(papers))

@@ -40,7 +40,8 @@ pub fn zcdp_delta(rho: &Rho, epsilon: &Epsilon, digits: u32) -> Enclosure {
 /// exp(-u^2 / (4 rho)), with the bits that the size of the exponent takes.
 fn exp_of_square(rho: &Rational, u: &Rational, bits: u32) -> Enclosure {
     let exponent = -u.clone().square() / Rational::from(rho * 4_u32);
-    let size = exponent.to_f64().abs().log2().max(0.0) as u32;
+    // exp(-2^128) is below the least number that there is: more bits of the exponent say nothing.
+    let size = exponent.to_f64().abs().log2().clamp(0.0, 128.0) as u32;
     Enclosure::rational(&exponent, bits + size).exp()
 }
 

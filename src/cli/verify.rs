@@ -11,7 +11,7 @@ use dp_assay::{
         pipeline::{self, Pipeline, RuleOptions},
         published::{self, Paper},
         report::{self, Section},
-        verdict::Computed,
+        verdict::{Computed, Verdict},
         verify::{self, Row},
     },
 };
@@ -29,10 +29,16 @@ use super::{
 /// A row for each value of the papers and files named; if none is named, all papers are recomputed and summarized, a line for each.
 /// Exit status 1 if a value differs, is disproved or undecided without a recorded erratum.
 ///
-/// A file has your own published values, a TOML table [[value]] each: id, place, printed (the digits as they stand), unit (nats, rho,
-/// probability, percent, sigma2, sum, bound, least, claim) and compute, as { kind = "epsilon", release = "NAME or FILE", level = "NAME",
-/// delta = 1e-10 } or { kind = "delta", discrete-gaussian = "5x10@1", epsilon = 10 }. --new writes one to start from; the guide's
-/// chapter on published values has every field, unit and kind.
+/// A file has published values of your own, a TOML table [[value]] each: id, place, printed (the digits as they stand), unit and
+/// compute, as { kind = "epsilon", release = "NAME or FILE", level = "NAME", delta = 1e-10 } or { kind = "delta", discrete-gaussian =
+/// "5x10@1", epsilon = 10 }. --new writes one to start from.
+///
+/// Kinds: epsilon, delta, tradeoff, rho, zcdp-epsilon, zcdp-delta, optimal-order-epsilon, renyi-epsilon, gdp-epsilon, gdp-delta,
+/// pure-epsilon, sigma2, epsilon-reduction, below-zcdp, matched-sigma2, noise-reduction, overall-reduction,
+/// overall-reduction-one-term, correct-decision, advantage, posterior, risk, paths, variance-deficit.
+///
+/// Units: nats, rho, probability, percent, sigma2, ratio (rounded to the printed digits), sum (exact), bound, least, least-percent,
+/// rounded-up, claim. The guide, docs/guide/published-values.md, has what each of them means.
 #[derive(clap::Args)]
 pub struct Args {
     /// The papers, or files of the same form, to show value by value; a summary of all papers if none is named
@@ -255,14 +261,7 @@ fn put(page: &mut Page, section: &Section) {
     page.text(wrap::broken(&format!("{}\n\n", section.paper.title)));
     let rows = &section.rows;
     let cells: Vec<Vec<String>> = (rows.iter())
-        .map(|row| {
-            vec![
-                row.published.id.clone(),
-                row.published.shown(),
-                row.shown(),
-                row.verdict.word().to_string(),
-            ]
-        })
+        .map(|row| vec![row.published.id.clone(), row.published.shown(), row.shown(), row.verdict.word().to_string()])
         .collect();
     page.table(&["value", "published", "computed", "verdict"], cells);
     for row in rows {
@@ -270,7 +269,8 @@ fn put(page: &mut Page, section: &Section) {
             Computed::NeedsData(needed) => Some(needed.clone()),
             _ => None,
         };
-        let remarks = [("note", &row.published.note), ("needed", &needed), ("erratum", &row.published.erratum)];
+        let erratum = if row.verdict == Verdict::Agrees { "erratum, although it agrees," } else { "erratum" };
+        let remarks = [("note", &row.published.note), ("needed", &needed), (erratum, &row.published.erratum)];
         for (kind, remark) in remarks {
             if let Some(remark) = remark {
                 let text = format!("\n{kind} on {} ({}): {remark}\n", row.published.id, row.published.place);

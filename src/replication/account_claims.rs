@@ -163,7 +163,8 @@ pub(super) const KINDS: &[Kind] = &[
     ("noise-reduction", |fields| Ok(Question::NoiseReduction(fields.needed("delta")?))),
     ("overall-reduction", |fields| Ok(Question::OverallReduction(fields.needed("delta")?))),
     ("overall-reduction-one-term", |fields| {
-        let target = fields.number("target", "an epsilon from 0 to 1000 to meet", |value| (0..=1000).contains(value))?;
+        let target =
+            fields.number("target", "an epsilon from 0 to 1000 to meet", |value| (0..=1000).contains(value))?;
         Ok(Question::OverallReductionOneTerm(fields.needed("delta")?, target))
     }),
     ("correct-decision", |fields| Ok(Question::CorrectDecision(prior(fields)?))),
@@ -176,17 +177,17 @@ const ALIASES: &[(&str, &str)] = &[("release-rho", "rho"), ("release-zcdp-epsilo
 
 fn probability(fields: &mut Fields, name: &'static str) -> Result<Rational> {
     let given = fields.number(name, "a probability from 0 to 1", |value| (0..=1).contains(value))?;
-    given.ok_or_else(|| fields.refuse(format!("{name} is missing, as in {name} = 0.05")))
+    given.ok_or_else(|| fields.missing(name, "0.05"))
 }
 
 fn prior(fields: &mut Fields) -> Result<Rational> {
     let given = fields.number("prior", "a probability 0 < prior < 1", |value| check_prior(value).is_ok())?;
-    given.ok_or_else(|| fields.refuse("prior is missing, as in prior = \"1/2\""))
+    given.ok_or_else(|| fields.missing("prior", "\"1/2\""))
 }
 
 fn deltas(fields: &mut Fields) -> Result<Vec<Delta>> {
     let deltas = fields.read_each("deltas", str::parse)?;
-    if deltas.is_empty() { Err(fields.refuse("deltas are missing, as in deltas = [\"1e-5\", \"1e-10\"]")) } else { Ok(deltas) }
+    if deltas.is_empty() { Err(fields.missing("deltas", "[\"1e-5\", \"1e-10\"]")) } else { Ok(deltas) }
 }
 
 /// What a claim is about: a release or a part of it, counts, or a rho alone.
@@ -337,11 +338,16 @@ fn about(
     }
     match &release {
         Some(release) => check_parts(fields, release, &levels, &queries)?,
-        None if is_part => return Err(fields.refuse("levels and queries are those of a release: name it, as in release = \"pl94-persons-us\"")),
-        None if whole_own => return Err(fields.refuse(
-            "says not what it is about: name a release, as in release = \"pl94-persons-us\", or counts, as in \
+        None if is_part => {
+            return Err(fields
+                .refuse("levels and queries are those of a release: name it, as in release = \"pl94-persons-us\""));
+        }
+        None if whole_own => {
+            return Err(fields.refuse(
+                "says not what it is about: name a release, as in release = \"pl94-persons-us\", or counts, as in \
              discrete-gaussian = \"5x10\" for SIGMA2xCOUNT@SHIFT",
-        )),
+            ));
+        }
         None => {}
     }
     let plain = |names: Vec<Spanned<String>>| names.into_iter().map(Spanned::into_inner).collect();
@@ -373,7 +379,12 @@ fn check_parts(
         known.sort_unstable();
         known.dedup();
         let near = did_you_mean(name.get_ref(), known.iter().copied());
-        let why = format!("the release {} has no query {:?}{near}: it has {}", release.name, name.get_ref(), known.join(", "));
+        let why = format!(
+            "the release {} has no query {:?}{near}: it has {}",
+            release.name,
+            name.get_ref(),
+            known.join(", ")
+        );
         return Err(fields.refuse_field("query", name, why));
     }
     Ok(())

@@ -37,12 +37,19 @@ pub(super) fn compute(claim: &AccountClaim, digits: u32) -> Result<Computed> {
         Question::Rho => exact(&*rho(about)?),
         Question::ZcdpEpsilon(delta) => conversions::zcdp_epsilon(&rho(about)?, delta, digits),
         Question::ZcdpDelta(epsilon) => conversions::zcdp_delta(&rho(about)?, epsilon, digits),
-        Question::OptimalOrderEpsilon(delta) => conversions::zcdp_epsilon_optimal(&rho(about)?, delta)?.epsilon,
+        Question::OptimalOrderEpsilon(delta) => {
+            least_zero(conversions::zcdp_epsilon_optimal(&rho(about)?, delta)?.epsilon)
+        }
         Question::GdpEpsilon(delta) => GaussianProfile::new(rho(about)?).epsilon(delta, digits)?,
         Question::GdpDelta(epsilon) => GaussianProfile::new(rho(about)?).delta(epsilon, digits),
         other => return of_composition(other, &about.subject().resolve()?, digits),
     };
     Ok(Computed::Value(value))
+}
+
+/// A bound by the best order may be below 0 at a large delta, where it says no more than that epsilon is 0.
+fn least_zero(epsilon: Enclosure) -> Enclosure {
+    epsilon.clamp(0.0, f64::INFINITY)
 }
 
 /// The rho, which is known even for a release of which only the budget is.
@@ -61,7 +68,7 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
         Question::Epsilon(delta) => whole.epsilon(delta, digits)?.value,
         Question::Delta(epsilon) => whole.delta(epsilon, digits)?.value,
         Question::Tradeoff(alpha) => whole.tradeoff(alpha, digits)?.value,
-        Question::RenyiEpsilon(delta) => conversions::renyi_epsilon(total, delta)?.epsilon,
+        Question::RenyiEpsilon(delta) => least_zero(conversions::renyi_epsilon(total, delta)?.epsilon),
         Question::PureEpsilon => {
             let epsilon = total.pure_epsilon().ok_or_else(|| {
                 let expected = "discrete Laplace noise alone, whose loss is bounded";
@@ -80,7 +87,9 @@ fn of_composition(question: &Question, subject: &Resolved, digits: u32) -> Resul
             percent_below(&matched_sigma2(subject, delta)?, &Enclosure::rational(one_sigma2(subject)?, 100))
         }
         Question::OverallReduction(delta) => overall_reduction(subject, delta)?,
-        Question::OverallReductionOneTerm(delta, target) => overall_reduction_one_term(subject, delta, target.as_ref())?,
+        Question::OverallReductionOneTerm(delta, target) => {
+            overall_reduction_one_term(subject, delta, target.as_ref())?
+        }
         Question::CorrectDecision(prior) => bound::most_correct(whole, prior, digits)?.value,
         Question::Advantage => whole.delta(Rational::new(), digits)?.value,
         Question::Posterior(prior, delta) => bound::posterior_at(prior, &whole.epsilon(delta, digits)?.value),

@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{
-    account_claims::AccountClaim, block_paths::PathClaim, published_file, risk::claims::RiskClaim, safetab::claims::SafetabClaim,
-    spines::claims::SpineClaim, su_su_wang_2025::claims::SuSuWangClaim,
+    account_claims::AccountClaim, block_paths::PathClaim, published_file, risk::claims::RiskClaim,
+    safetab::claims::SafetabClaim, spines::claims::SpineClaim, su_su_wang_2025::claims::SuSuWangClaim,
 };
 use crate::{
     error::{Error, Result},
@@ -191,12 +191,18 @@ pub fn papers(names: &[String]) -> Result<Vec<Paper>> {
         }
         let paper = published_file::read(&existing(name)?)?;
         if let Some(other) = papers.iter().find(|other| other.paper == paper.paper) {
-            let why = format!("paper = {:?} is the key of {} as well: give each a key of its own", paper.paper, other.file);
+            let why =
+                format!("paper = {:?} is the key of {} as well: give each a key of its own", paper.paper, other.file);
             return Err(Error::DataFile { file: name.clone(), line: 0, column: 0, why });
         }
         papers.push(paper);
     }
     Ok(papers)
+}
+
+/// The kinds of computation that a file of one's own may ask for, by the names in `kind`.
+pub fn kinds() -> impl Iterator<Item = &'static str> {
+    published_file::kinds()
 }
 
 /// The path of a file of published values; an error if there is none.
@@ -219,9 +225,7 @@ pub fn template() -> &'static str {
 
 /// Writes the [`template`] as a new file; one that is there is not overwritten.
 pub fn write_template(path: &Path) -> Result<()> {
-    write_over(path, Over::Refuse, |out| {
-        out.write_all(template().as_bytes()).map_err(|why| file_error(path, why))
-    })
+    write_over(path, Over::Refuse, |out| out.write_all(template().as_bytes()).map_err(|why| file_error(path, why)))
 }
 
 #[cfg(test)]

@@ -38,6 +38,14 @@ const MOST_DIGITS: u32 = 250;
 /// Kinds beside [`KINDS`] that ask nothing of one paper alone.
 const OTHER_KINDS: &[&str] = &["risk", "paths", "variance-deficit"];
 
+/// Fields of those that are exact numbers, kept as the text of their digits.
+const EXACT_FIELDS: &[&str] = &["rho", "rhos", "prior", "delta", "epsilon", "sigma2", "s", "total", "level", "query"];
+
+/// The kinds of computation that a file of one's own may ask for.
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|(name, _)| *name).chain(OTHER_KINDS.iter().copied())
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawPaper {
@@ -129,7 +137,9 @@ impl ValueReader<'_> {
     fn value(&mut self, raw: &Spanned<RawValue>) -> Result<Published> {
         let (at, raw) = (raw.span().start, raw.get_ref());
         if raw.id.get_ref().trim().is_empty() {
-            return Err(self.reader.refuse(raw.id.span().start, "id: must not be empty: a key such as \"table-1-total\""));
+            return Err(self
+                .reader
+                .refuse(raw.id.span().start, "id: must not be empty: a key such as \"table-1-total\""));
         }
         let unit = self.unit(&raw.unit)?;
         let compute = self.compute(&raw.compute, "compute")?;
@@ -157,7 +167,11 @@ impl ValueReader<'_> {
         let unit = Unit::ALL.iter().find(|(known, _)| known == name.get_ref()).map(|(_, unit)| *unit);
         unit.ok_or_else(|| {
             let near = did_you_mean(name.get_ref(), known());
-            let why = format!("unit: no unit {:?}{near}: there are {}", name.get_ref(), known().collect::<Vec<_>>().join(", "));
+            let why = format!(
+                "unit: no unit {:?}{near}: there are {}",
+                name.get_ref(),
+                known().collect::<Vec<_>>().join(", ")
+            );
             self.reader.refuse(name.span().start, why)
         })
     }
@@ -224,20 +238,20 @@ impl ValueReader<'_> {
 
     fn compute(&mut self, node: &Spanned<Node>, what: &str) -> Result<Compute> {
         let mut fields = Fields::new(self.reader, node, what)?;
-        let kind = fields.text("kind")?.ok_or_else(|| fields.refuse("kind is missing, as in kind = \"epsilon\""))?;
+        let kind = fields.text("kind")?.ok_or_else(|| fields.missing("kind", "\"epsilon\""))?;
         fields.rename(format!("{what} of kind {:?}", kind.get_ref()));
         if let Some(claim) = account_claims::read(kind.get_ref(), fields, self.own.as_ref(), &mut self.releases)? {
             return Ok(Compute::Account(claim));
         }
         if !self.is_bundled && !OTHER_KINDS.contains(&kind.get_ref().as_str()) {
-            let known = || KINDS.iter().map(|(name, _)| *name).chain(OTHER_KINDS.iter().copied());
-            let near = did_you_mean(kind.get_ref(), known());
-            let all = known().collect::<Vec<_>>().join(", ");
+            let near = did_you_mean(kind.get_ref(), kinds());
+            let all = kinds().collect::<Vec<_>>().join(", ");
             let why = format!("{what}: no kind {:?}{near}: there are {all}", kind.get_ref());
             return Err(self.reader.refuse(kind.span().start, why));
         }
-        let refuse = |why: &str| self.reader.refuse(node.span().start, format!("{what} of kind {:?}: {why}", kind.get_ref()));
-        let read = Compute::deserialize(to_value(self.reader, node)?);
+        let refuse =
+            |why: &str| self.reader.refuse(node.span().start, format!("{what} of kind {:?}: {why}", kind.get_ref()));
+        let read = Compute::deserialize(to_value(self.reader, node, EXACT_FIELDS)?);
         match read.map_err(|error| refuse(&with_near_name(error.message())))? {
             Compute::Paths { release, value } => {
                 self.releases.find(&release).map_err(|error| refuse(&error.to_string()))?;
@@ -247,4 +261,3 @@ impl ValueReader<'_> {
         }
     }
 }
-

@@ -1,0 +1,309 @@
+//! Published values of one's own: a file of the papers' form is recomputed, judged, and refused with the place of what is wrong.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+#[path = "common/program.rs"]
+mod program;
+
+use dp_assay::replication::published::{self, Unit};
+use program::{assay, json, refusal};
+use serde_json::Value;
+
+const HEAD: &str = "paper = 'own'\ntitle = 'A report'\n";
+
+/// A value with this printed text, unit and computation.
+fn value(id: &str, printed: &str, unit: &str, compute: &str) -> String {
+    format!(
+        "[[value]]\nid = '{id}'\nplace = 'Table 1'\nprinted = {printed}\nunit = '{unit}'\ncompute = {{ {compute} }}\n"
+    )
+}
+
+fn written(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> String {
+    let file: PathBuf = folder.join(name);
+    fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+fn rows(answer: &Value) -> &Vec<Value> {
+    answer["papers"][0]["rows"].as_array().expect("rows")
+}
+
+#[test]
+fn the_template_runs_as_it_is_and_overwrites_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml").display().to_string();
+    assay(&["verify", "--new", &file]).assert().success();
+    let answer = json(&["verify", &file]);
+    let verdicts: Vec<&str> = rows(&answer).iter().map(|row| row["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["agrees", "agrees", "agrees", "agrees", "agrees", "differs"]);
+    // The last has its erratum, and what gives the printed value.
+    assert!(rows(&answer)[5]["erratum"].is_string() && rows(&answer)[5]["printed_by"]["lower"].is_number());
+    fs::write(&file, "precious").unwrap();
+    assert!(refusal(&["verify", "--new", &file]).contains("is there already"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+    assert!(refusal(&["verify", "--new", folder.path().to_str().unwrap()]).contains("--new"));
+    assert!(refusal(&["verify", "--new", "x", "--json"]).contains("--new"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// Every verdict that a file can have, and the exit status that follows.
+#[test]
+fn the_exit_status_is_that_of_the_worst_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let epsilon = "kind = 'epsilon', discrete-gaussian = '5x10', delta = 1e-11";
+    let below = "kind = 'below-zcdp', discrete-gaussian = '5x10', deltas = [1e-5, 1e-11]";
+    for (printed, unit, compute, verdict, status) in [
+        ("'10.12'", "nats", epsilon, "agrees", 0),
+        ("10.1248", "nats", epsilon, "agrees", 0),
+        ("10.13", "nats", epsilon, "differs", 1),
+        ("10.13", "bound", epsilon, "agrees", 0),
+        ("10.12", "bound", epsilon, "disproved", 1),
+        ("10.12", "least", epsilon, "agrees", 0),
+        ("10.13", "least", epsilon, "disproved", 1),
+        ("10.12484", "rounded-up", epsilon, "agrees", 0),
+        ("10.13", "rounded-up", epsilon, "differs", 1),
+        ("1", "sum", "kind = 'rho', discrete-gaussian = '5x10'", "agrees", 0),
+        ("'2/2'", "sum", "kind = 'rho', discrete-gaussian = '5x10'", "agrees", 0),
+        ("1", "least", "kind = 'rho', discrete-gaussian = '5x10'", "agrees", 0),
+        ("1.0001", "sum", "kind = 'rho', discrete-gaussian = '5x10'", "differs", 1),
+        ("true", "claim", below, "agrees", 0),
+        ("50.0", "percent", "kind = 'correct-decision', discrete-gaussian = '1e18', prior = 0.5", "agrees", 0),
+        ("43.83", "percent", "kind = 'risk', of = 'posterior', rho = 0.099, prior = 0.5, noisy = 0", "differs", 1),
+        ("47.53", "percent", "kind = 'risk', of = 'posterior', rho = 0.099, prior = 0.5, noisy = 0", "agrees", 0),
+    ] {
+        let file = written(folder.path(), "own.toml", HEAD.to_string() + &value("a", printed, unit, compute));
+        let output = assay(&["verify", &file, "--json"]).output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        assert_eq!(rows(&answer)[0]["verdict"], verdict, "{printed} {unit} {compute}: {answer}");
+        assert_eq!(output.status.code(), Some(status), "{printed} {unit} {compute}");
+        // A recorded erratum explains whatever is wrong.
+        let explained = fs::read_to_string(&file).unwrap() + "erratum = 'a slip'\n";
+        assay(&["verify", &written(folder.path(), "own.toml", explained)]).assert().code(0);
+    }
+}
+
+/// What `verify` says of a file is what the commands say of the same question.
+#[test]
+fn every_kind_answers_as_the_commands_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let counts = "discrete-gaussian = ['5x10', '3x2@2'], neighbors = 'bounded', group = 2, repeat = 3";
+    let subject = "--discrete-gaussian 5x10 --discrete-gaussian 3x2@2 --neighbors bounded --group 2 --repeat 3";
+    let asked: Vec<&str> = subject.split(' ').collect();
+    let ask = |command: &[&str], more: &[&str]| json(&[command, &asked, more].concat());
+    let compare = ask(&["compare"], &["--delta", "1e-10"]);
+    let accountant = |name: &str| {
+        let all = compare["accountants"].as_array().unwrap();
+        all.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name}"))["epsilon"].clone()
+    };
+    let bound = ask(&["risk", "bound"], &["--prior", "1/3", "--delta", "1e-10"]);
+    let delta = ask(&["delta"], &["--epsilon", "70"]);
+    let cases = [
+        ("kind = 'epsilon', delta = 1e-10", accountant("exact")),
+        ("kind = 'zcdp-epsilon', delta = 1e-10", accountant("zCDP (Bun-Steinke)")),
+        ("kind = 'optimal-order-epsilon', delta = 1e-10", accountant("zCDP (optimal order)")),
+        ("kind = 'renyi-epsilon', delta = 1e-10", accountant("RDP")),
+        ("kind = 'gdp-epsilon', delta = 1e-10", accountant("GDP")),
+        ("kind = 'delta', epsilon = 70", delta["delta"].clone()),
+        ("kind = 'zcdp-delta', epsilon = 70", delta["zcdp_delta"].clone()),
+        ("kind = 'gdp-delta', epsilon = 70", delta["gdp_delta"].clone()),
+        ("kind = 'correct-decision', prior = '1/3'", bound["correct_decision_upper"].clone()),
+        ("kind = 'advantage'", bound["advantage"].clone()),
+        ("kind = 'posterior', prior = '1/3', delta = 1e-10", bound["posterior_upper"].clone()),
+    ];
+    let values: Vec<String> = (cases.iter().enumerate())
+        .map(|(id, (compute, _))| value(&id.to_string(), "1", "bound", &format!("{compute}, {counts}")))
+        .collect();
+    let file = written(folder.path(), "own.toml", HEAD.to_string() + &values.concat());
+    let output = assay(&["verify", &file, "--json"]).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(rows(&answer).len(), cases.len());
+    for (row, (compute, expected)) in rows(&answer).iter().zip(&cases) {
+        assert_eq!(row["computed"], *expected, "{compute}");
+    }
+}
+
+#[test]
+fn a_release_is_found_beside_the_file_and_papers_and_files_are_mixed() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    let release = assay(&["releases", "--new"]).output().unwrap().stdout;
+    let release = written(folder.path(), "mine.toml", release);
+    let compute = "kind = 'rho', release = '../mine.toml', level = 'State', query = 'total'";
+    // One count of variance proxy 4.5.
+    let first = written(&inner, "own.toml", HEAD.to_string() + &value("a", "'1/9'", "sum", compute));
+    let second = HEAD.replace("own", "second")
+        + &value("a", "'26.34'", "nats", "kind = 'zcdp-epsilon', release = 'dhc-persons-us', delta = 1e-10");
+    let second = written(folder.path(), "second.toml", second);
+    let out = folder.path().join("out");
+    let answer = json(&["verify", &second, "sieve-quadrature-2026", &first, &first, "--out", out.to_str().unwrap()]);
+    let papers: Vec<&str> =
+        answer["papers"].as_array().unwrap().iter().map(|paper| paper["paper"].as_str().unwrap()).collect();
+    assert_eq!(papers, ["sieve-quadrature-2026", "second", "own"]);
+    assert!(fs::read_to_string(out.join("REPORT.md")).unwrap().contains("A report"));
+    // The answer says what it was read from.
+    let inputs = answer["provenance"]["inputs"].as_array().unwrap();
+    for name in [&first, &second, &inner.join("../mine.toml").display().to_string(), "dhc-persons-us"] {
+        let input = inputs.iter().find(|input| input["name"] == *name).unwrap_or_else(|| panic!("{name}: {inputs:?}"));
+        assert_eq!(input["sha256"].as_str().map(str::len), Some(64), "{name}");
+    }
+    // Two files of one key, and a file that takes the key of a paper that is asked for too.
+    let twin = written(folder.path(), "twin.toml", fs::read(&second).unwrap());
+    assert!(refusal(&["verify", &second, &twin]).contains("second.toml as well"));
+    let table = assay(&["verify", &second, "--format", "csv"]).assert().success();
+    assert!(
+        String::from_utf8_lossy(&table.get_output().stdout)
+            .starts_with("paper,id,place,published,computed_lower,computed_upper,verdict")
+    );
+    fs::remove_file(release).unwrap();
+    assert!(refusal(&["verify", &first]).contains("mine.toml: no such file"));
+}
+
+#[test]
+fn what_breaks_the_form_is_refused_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = HEAD.to_string()
+        + &value("a", "'10.12'", "nats", "kind = 'epsilon', discrete-gaussian = '5x10', delta = 1e-11");
+    let refused = |text: &str| refusal(&["verify", &written(folder.path(), "own.toml", text)]);
+    assay(&["verify", &written(folder.path(), "own.toml", &good)]).assert().success();
+    for (from, to, line, said) in [
+        ("paper = 'own'", "paper = ''", "line 1, column 9", "paper: must not be empty"),
+        ("paper = 'own'", "paper = 5", "line 1, column 9", "expected a string"),
+        ("title = 'A report'\n", "", "line 1", "missing field `title`"),
+        ("title =", "titel =", "line 2, column 1", "did you mean \"title\"?"),
+        ("title = 'A report'", "title = 'A", "line 2", "own.toml"),
+        ("id = 'a'", "id = ''", "line 4, column 6", "id: must not be empty"),
+        ("place = 'Table 1'\n", "", "line 3", "missing field `place`"),
+        ("place =", "palce =", "line 5, column 1", "did you mean \"place\"?"),
+        ("'10.12'", "'ten'", "line 6, column 11", "printed: \"ten\" is not a number"),
+        ("'10.12'", "'10,12'", "line 6, column 11", "printed: "),
+        ("'10.12'", "'1/2'", "line 6, column 11", "printed: a fraction has no last digit"),
+        ("'10.12'", "[10.12]", "line 6, column 11", "printed: must be the number as it is printed"),
+        ("'10.12'", "nan", "line 6, column 11", "printed: "),
+        ("'10.12'", "'1e999999999'", "line 6, column 11", "printed: "),
+        ("'nats'", "'nat'", "line 7, column 8", "did you mean \"nats\"?"),
+        ("'nats'", "'probability'", "line 7, column 8", "what is computed is an epsilon"),
+        ("'nats'", "'sum'", "line 7, column 8", "what is computed is an epsilon"),
+        ("'nats'", "'claim'", "line 7, column 8", "what is computed is an epsilon"),
+        ("'epsilon'", "'epsilom'", "line 8, column 20", "did you mean \"epsilon\"?"),
+        ("'epsilon'", "'safetab'", "line 8, column 20", "there are epsilon, delta"),
+        ("kind = 'epsilon', ", "", "line 8, column 11", "kind is missing, as in kind = \"epsilon\""),
+        ("delta =", "dleta =", "line 8, column 11", "delta is missing (in place of \"dleta\")"),
+        ("delta = 1e-11", "delta = 0", "line 8, column 67", "delta: delta = 0 is out of range"),
+        ("delta = 1e-11", "delta = 1e-11, levl = 'x'", "line 8, column 74", "did you mean \"level\"?"),
+        ("delta = 1e-11", "delta = 1e-11, level = 'US'", "line 8", "levels and queries are those of a release"),
+        ("delta = 1e-11", "delta = 1e-11, rho = 1", "line 8, column 74", "no field \"rho\""),
+        ("'5x10'", "'5y10'", "line 8, column 51", "discrete-gaussian: "),
+        ("'5x10'", "[]", "line 8, column 51", "discrete-gaussian: must not be an empty list"),
+        ("'5x10'", "'5x10', neighbors = 'next'", "line 8, column 71", "expected \"add-remove\" or \"bounded\""),
+        ("'5x10'", "'5x10', group = 0", "line 8", "group must be a whole number, at least 1"),
+        ("discrete-gaussian = '5x10', ", "", "line 8, column 11", "says not what it is about"),
+        (
+            "discrete-gaussian = '5x10'",
+            "release = 'pl94-person-us'",
+            "line 8, column 41",
+            "did you mean \"pl94-persons-us\"?",
+        ),
+        ("discrete-gaussian = '5x10'", "release = 'no/such.toml'", "line 8, column 41", "no such file"),
+        ("discrete-gaussian = '5x10'", "release = '/dev/zero'", "line 8, column 41", "is no file"),
+        (
+            "discrete-gaussian = '5x10'",
+            "release = 'pl94-persons-us', level = 'Sate'",
+            "line 8",
+            "did you mean \"State\"?",
+        ),
+        (
+            "discrete-gaussian = '5x10'",
+            "release = 'pl94-persons-us', query = 'detaild'",
+            "line 8",
+            "did you mean \"detailed\"?",
+        ),
+        ("discrete-gaussian = '5x10'", "release = 'pl94-persons-us', levels = ['US', 'US']", "line 8", "named twice"),
+        ("compute = {", "compute = 5 #", "line 8, column 11", "compute must be a table"),
+        ("compute = {", "erratum = 5\ncompute = {", "line 8, column 11", "expected a string"),
+        (
+            "compute = {",
+            "printed_by = { kind = 'rho' }\ncompute = {",
+            "line 8, column 14",
+            "printed_by of kind \"rho\": says not",
+        ),
+        // What only the computation finds has the line of its value.
+        ("kind = 'epsilon'", "kind = 'epsilon', group = 9999999", "line 3", "the value \"a\": shift"),
+    ] {
+        assert!(good.contains(from), "{from}");
+        let message = refused(&good.replacen(from, to, 1));
+        assert!(message.contains(line) && message.contains(said) && message.contains("own.toml"), "{to}: {message}");
+    }
+    let twice = refused(&(good.clone() + good.strip_prefix(HEAD).unwrap()));
+    assert!(twice.contains("line 10, column 6") && twice.contains("\"a\" occurs twice"), "{twice}");
+    let rho = "kind = 'rho', rho = 1, release = 'pl94-persons-us'";
+    assert!(refused(&(HEAD.to_string() + &value("a", "1", "rho", rho))).contains("a rho stands alone"));
+}
+
+#[test]
+fn what_is_no_file_of_values_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |bytes: &[u8]| refusal(&["verify", &written(folder.path(), "own.toml", bytes)]);
+    assert!(refused(b"").contains("missing field `paper`"));
+    assert!(refused(b"hello, world\n").contains("line 1"));
+    assert!(refused(b"\xff\xfe\x00").contains("not UTF-8"));
+    assert!(refused(HEAD.as_bytes()).contains("at least one [[value]]"));
+    assert!(refused(format!("{HEAD}value = []\n").as_bytes()).contains("at least one [[value]]"));
+    assert!(refused(format!("{HEAD}value = 5\n").as_bytes()).contains("line 3"));
+    let nested = format!("{HEAD}[[value]]\nid = 'a'\nplace = ''\nprinted = {}\n", "[".repeat(100_000));
+    assert!(refused(nested.as_bytes()).contains("own.toml"));
+    assert!(refused(&vec![b' '; 17 << 20]).contains("larger than"));
+    assert!(refusal(&["verify", folder.path().to_str().unwrap()]).contains("directory"));
+    assert!(refusal(&["verify", "no-such.toml"]).contains("no such file"));
+    assert!(refusal(&["verify", "nosuch"]).contains("path of a TOML file"));
+    #[cfg(unix)]
+    assert!(refusal(&["verify", "/dev/zero"]).contains("larger than"));
+}
+
+/// Numbers of any size are answered or refused, within the time that a refusal may take.
+#[test]
+fn huge_numbers_neither_panic_nor_hang() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = format!("'{}'", "9".repeat(90_000));
+    for (printed, compute) in [
+        ("'1e99999'", "kind = 'epsilon', discrete-gaussian = '5x10', delta = 1e-10"),
+        ("'-1e-99999'", "kind = 'epsilon', discrete-gaussian = '5x10', delta = '1e-99999'"),
+        (long.as_str(), "kind = 'epsilon', discrete-gaussian = '5x10', delta = 1e-10"),
+        ("1", "kind = 'epsilon', discrete-gaussian = '5x1000000000000@1000000', delta = 1e-10"),
+        ("1", "kind = 'zcdp-delta', rho = '1e-9000', epsilon = 1e15"),
+        ("1", "kind = 'zcdp-delta', rho = '1e99999', epsilon = 1e15"),
+        ("1", "kind = 'gdp-epsilon', rho = '1e99999', delta = '1e-99999'"),
+        ("1", "kind = 'gdp-epsilon', rho = '1e-99999', delta = '1e-99999'"),
+        ("1", "kind = 'optimal-order-epsilon', rho = '1e99999', delta = '1e-99999'"),
+        ("1", "kind = 'optimal-order-epsilon', rho = '1e-99999', delta = '1e-99999'"),
+        ("1", "kind = 'delta', discrete-gaussian = '1e18', epsilon = 1e15"),
+        ("1", "kind = 'posterior', discrete-gaussian = '5x10', prior = '1e-99999', delta = '1e-99999'"),
+        ("1", "kind = 'matched-sigma2', discrete-gaussian = '1e18', delta = 1e-10"),
+        ("1", "kind = 'risk', of = 'posterior', rho = 1e5, prior = 0.5, noisy = 9223372036854775807"),
+        ("1", "kind = 'risk', of = 'two-levels', rhos = [0.1, 0.2], others = 1000000000000, noisy = [1, 2, 3]"),
+        ("1", "kind = 'paths', release = 'dhc-persons-us', value = { name = 'delta', pair = [0, 99], epsilon = 1 }"),
+    ] {
+        let text = HEAD.to_string() + &value("a", printed, "bound", compute);
+        let file = written(folder.path(), "own.toml", text);
+        let output = assay(&["verify", &file]).timeout(std::time::Duration::from_secs(60)).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(matches!(output.status.code(), Some(0..=2)) && !errors.contains("panicked"), "{compute}: {errors}");
+        assert_eq!(output.status.code() == Some(2), errors.contains("own.toml, line "), "{compute}: {errors}");
+    }
+}
+
+#[test]
+fn every_kind_and_unit_stands_in_the_guide_and_in_the_help() {
+    let guide =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/published-values.md")).unwrap();
+    let help = String::from_utf8(assay(&["verify", "--help"]).output().unwrap().stdout).unwrap();
+    let help: Vec<&str> = help.split(|c: char| c.is_whitespace() || ",.()".contains(c)).collect();
+    let units = Unit::ALL.iter().map(|(name, _)| *name);
+    for name in published::kinds().chain(units) {
+        assert!(guide.contains(&format!("`{name}`")), "the guide lacks {name}");
+        assert!(help.contains(&name), "the help lacks {name}");
+    }
+}
