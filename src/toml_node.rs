@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, str::FromStr};
 use rug::Rational;
 use serde::{
     Deserialize, Deserializer,
-    de::{MapAccess, SeqAccess, Visitor},
+    de::{Error as _, MapAccess, SeqAccess, Visitor},
 };
 use toml::{Spanned, Value};
 
@@ -100,8 +100,10 @@ impl<'de> Visitor<'de> for NodeVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Node, A::Error> {
         let mut table = Table::new();
-        while let Some((key, node)) = map.next_entry()? {
-            table.insert(key, node);
+        // The TOML library hands a date over as a table whose key stands nowhere in the file.
+        let no_key = |_| A::Error::custom("expected a text, a number, a list or a table, and not a date");
+        while let Some(key) = map.next_key::<Spanned<String>>().map_err(no_key)? {
+            table.insert(key, map.next_value()?);
         }
         Ok(Node::Table(table))
     }
@@ -331,7 +333,10 @@ mod tests {
             ("compute = { delta = inf }", "f, line 1, column 21: delta: \"inf\" is not a number"),
             ("compute = { delta = true }", "delta: must be a number, and not true or false"),
             ("compute = { delta = [0.1] }", "delta: must be a number, and not a list"),
-            ("compute = { delta = 2020-01-01 }", "delta: must be a number, and not a table"),
+            (
+                "compute = { delta = 2020-01-01 }",
+                "f, line 1, column 21: expected a text, a number, a list or a table, and not a date",
+            ),
             ("compute = { }", "f, line 1, column 11: compute: delta is missing, as in delta = \"1e-10\""),
             ("compute = { delte = 5 }", "delta is missing (in place of \"delte\"), as in"),
             ("compute = 5", "compute must be a table"),
