@@ -1,6 +1,6 @@
 //! Reading a TOML file: every refusal names the file, the line and the column.
 
-use std::{fmt, ops::Range};
+use std::fmt;
 
 use rug::{Integer, Rational};
 use serde::{
@@ -99,6 +99,7 @@ impl<'a> TomlReader<'a> {
     }
 
     /// The line that is `at` bytes into the text, counted from one; zero beyond its end.
+    #[cfg(feature = "mechanisms")]
     pub(crate) fn line(&self, at: usize) -> usize {
         self.text.get(..at).map_or(0, |before| before.matches('\n').count() + 1)
     }
@@ -118,7 +119,8 @@ impl<'a> TomlReader<'a> {
     }
 
     /// The digits of a plain number as they stand in the file.
-    pub(crate) fn plain_text(&self, span: Range<usize>) -> String {
+    #[cfg(feature = "mechanisms")]
+    pub(crate) fn plain_text(&self, span: std::ops::Range<usize>) -> String {
         self.text.get(span).unwrap_or_default().trim().replace('_', "")
     }
 
