@@ -27,57 +27,99 @@ pub struct Term {
     pub moments: [Enclosure; 6],
 }
 
-/// The corrections of one term at the nodes of a run: 1 + 2 sum q^(k^2) cosh(2 pi k sigma2 u), to the power of its copies.
+/// The corrections of one term at the nodes of a run, one node after the other:
+/// 1 + 2 sum q^(j^2) cosh(2 pi j sigma2 u), to the power of its copies.
 pub(super) struct CorrectionsAtNodes {
     copies: u64,
     /// A bound for the logarithm of all corrections together up to the end of the run, relative to the product.
     ln_bound: f64,
-    /// ln q and 2 pi sigma2 weight step, if the corrections matter in the run.
-    series: Option<(Ball, Ball)>,
+    /// The summands of the series, if the corrections matter in the run.
+    series: Option<Vec<Summand>>,
+    /// A bound for the logarithm of what follows the summands.
+    ln_rest: f64,
+}
+
+/// Both exponentials of 2 q^(j^2) cosh(2 pi j sigma2 u) at a node, and by what they change from node to node.
+struct Summand {
+    rising: Ball,
+    falling: Ball,
+    rise: Ball,
+    fall: Ball,
 }
 
 impl CorrectionsAtNodes {
-    /// For the nodes before `to`, at multiples of `step`.
-    pub(super) fn new(term: &Term, step: &Rational, to: u64) -> Self {
+    /// For the nodes `from`..`to`, at multiples of `step`.
+    pub(super) fn new(term: &Term, step: &Rational, (from, to): (u64, u64)) -> Self {
         let exact = decay(&term.sigma2, BITS);
-        let slope = Enclosure::pi(BITS)
-            .mul(&Enclosure::rational(&(Rational::from(&term.sigma2 * 2_u32) * step * term.weight), BITS));
+        let per_node = Rational::from(&term.sigma2 * 2_u32) * step * term.weight;
+        let slope = Enclosure::pi(BITS).mul(&Enclosure::rational(&per_node, BITS));
+        let (least_decay, most_slope) = (exact.lower().to_f64(), slope.upper().to_f64() * to as f64);
         // The first correction is at most 2 exp(-decay + slope k), the later ones less than half of the one before each
         // (u <= 3 < pi); with n copies (1 + x)^n - 1 <= n x exp(n x).
-        let x = 4.0 * (slope.upper().to_f64() * to as f64 - exact.lower().to_f64()).exp();
+        let x = 4.0 * (most_slope - least_decay).exp();
         let n = term.copies as f64;
         // Never below exp(-600), where doubles underflow.
         let ln_bound = ((n * x * (n * x).exp()).ln() * (1.0 - 1e-9) + 1e-6).max(-600.0);
-        let series = (ln_bound > -f64::from(BITS) * std::f64::consts::LN_2).then(|| {
-            let pi = Ball::pi(BITS);
-            let decay = pi.mul(&pi).mul(&Ball::rational(&Rational::from(&term.sigma2 * -2_i32), BITS));
-            let slope = Rational::from(&term.sigma2 * 2_u32) * step * term.weight;
-            (decay, pi.mul(&Ball::rational(&slope, BITS)))
-        });
-        CorrectionsAtNodes { copies: term.copies, ln_bound, series }
+        let negligible = -f64::from(BITS) * std::f64::consts::LN_2;
+        let corrections = CorrectionsAtNodes { copies: term.copies, ln_bound, series: None, ln_rest: 0.0 };
+        if ln_bound <= negligible {
+            return corrections;
+        }
+        let pi = Ball::pi(BITS);
+        let decay = pi.mul(&pi).mul(&Ball::rational(&Rational::from(&term.sigma2 * -2_i32), BITS));
+        let slope = pi.mul(&Ball::rational(&per_node, BITS));
+        let mut series = Vec::new();
+        for j in 1_i64.. {
+            let (power, linear) = (decay.mul_int(j * j), slope.mul_int(j * from as i64));
+            let rise = slope.mul_int(j);
+            series.push(Summand {
+                rising: power.add(&linear).exp(),
+                falling: power.add(&linear.neg()).exp(),
+                rise: rise.exp(),
+                fall: rise.neg().exp(),
+            });
+            // At every node before `to` what follows is at most 4 exp(q (j + 1)^2 + (j + 1) u), each later term less than
+            // half of the one before.
+            let next = (j + 1) as f64;
+            let ln_next = (-least_decay * next * next + next * most_slope) * (1.0 - 1e-9) + 2.0;
+            if ln_next < negligible {
+                return CorrectionsAtNodes { series: Some(series), ln_rest: ln_next, ..corrections };
+            }
+        }
+        corrections
     }
 
-    /// The product times this factor at node k.
-    pub(super) fn times(&self, product: Ball, k: u64) -> Ball {
+    /// The product times this factor at the next node.
+    pub(super) fn times_next(&mut self, product: Ball) -> Ball {
         let zero = || Ball::rational(&Rational::new(), BITS);
-        let Some((decay, slope)) = &self.series else {
+        let Some(series) = &mut self.series else {
             // The corrections are positive and below exp(ln_bound) of the product.
             return ComplexBall::new(product, zero()).with_relative_error(self.ln_bound).re();
         };
         let mut sum = Ball::rational(&Rational::from(1), BITS);
-        let (q, u) = (decay.approximate(), slope.approximate() * k as f64);
-        for j in 1_i64.. {
-            let (power, linear) = (decay.mul_int(j * j), slope.mul_int(j * k as i64));
-            sum = sum.add(&power.add(&linear).exp()).add(&power.add(&linear.clone().neg()).exp());
-            // What follows is at most 4 exp(q (j + 1)^2 + (j + 1) u), each later term less than half of the one before.
-            let next = (j + 1) as f64;
-            let ln_next = (q * next * next + next * u) * (1.0 - 1e-9) + 2.0;
-            if ln_next < -f64::from(BITS) * std::f64::consts::LN_2 {
-                sum = ComplexBall::new(sum, zero()).with_error(ln_next).re();
-                break;
-            }
+        for summand in series {
+            sum = sum.add(&summand.rising).add(&summand.falling);
+            summand.rising = summand.rising.mul(&summand.rise);
+            summand.falling = summand.falling.mul(&summand.fall);
         }
-        product.mul(&ComplexBall::new(sum, zero()).pow(self.copies).re())
+        let sum = ComplexBall::new(sum, zero()).with_error(self.ln_rest).re();
+        product.mul(&power(sum, self.copies))
+    }
+}
+
+/// A positive power by squaring.
+fn power(base: Ball, exponent: u64) -> Ball {
+    let (mut square, mut left) = (base, exponent);
+    let mut product: Option<Ball> = None;
+    loop {
+        if left & 1 == 1 {
+            product = Some(product.map_or_else(|| square.clone(), |product| product.mul(&square)));
+        }
+        left >>= 1;
+        match product {
+            Some(product) if left == 0 => return product,
+            _ => square = square.mul(&square),
+        }
     }
 }
 

@@ -227,8 +227,8 @@ impl Boole {
         let mut bell = real(&-(Rational::from(&unit * from) * from)).exp();
         let mut fall = real(&-Rational::from(&unit * (2 * from + 1))).exp();
         let fall_step = real(&-Rational::from(&unit * 2_u32)).exp();
-        let corrections: Vec<CorrectionsAtNodes> =
-            self.terms.iter().map(|term| CorrectionsAtNodes::new(term, step, to)).collect();
+        let mut corrections: Vec<CorrectionsAtNodes> =
+            self.terms.iter().map(|term| CorrectionsAtNodes::new(term, step, (from, to))).collect();
         let normaliser = self.terms.iter().fold(Enclosure::double(1.0, BITS), |product, term| {
             let single = theta::theta3(&decay(&term.sigma2, BITS), BITS);
             (0..term.copies).fold(product, |product, _| product.mul(&single))
@@ -247,7 +247,7 @@ impl Boole {
                 2 => 12,
                 _ => 32,
             };
-            let product = corrections.iter().fold(bell.clone(), |product, term| term.times(product, k));
+            let product = corrections.iter_mut().fold(bell.clone(), |product, term| term.times_next(product));
             sum = sum.add(&kernel.mul(&product).mul_int(weight));
             for (point, turn) in points.iter_mut().zip(&turns) {
                 *point = point.mul(turn);
