@@ -29,7 +29,7 @@ use super::{
 /// A row for each value of the papers and files named; if none is named, all papers are recomputed and summarized, a line for each.
 /// Exit status 1 if a value differs, is disproved or undecided without a recorded erratum.
 ///
-/// A file has published values of your own, a TOML table [[value]] each: id, place, printed (the digits as they stand), unit and
+/// A file has published values of your own, a TOML table `[[value]]` each: id, place, printed (the digits as they stand), unit and
 /// compute, as { kind = "epsilon", release = "NAME or FILE", level = "NAME", delta = 1e-10 } or { kind = "delta", discrete-gaussian =
 /// "5x10@1", epsilon = 10 }. --new writes one to start from.
 ///

@@ -1,6 +1,6 @@
 //! What can be asked about the privacy account of a release or of counts, as data.
 //!
-//! A claim has a question, its `kind`, and what it is about. [`KINDS`] is the list of all questions.
+//! A claim has a question, its `kind`, and what it is about. `KINDS` is the list of all questions.
 
 use std::{
     collections::BTreeMap,

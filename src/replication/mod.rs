@@ -18,7 +18,7 @@
 //! | [`spines`] | Cumings-Menon et al. (2024): statements about spines, checked on small trees |
 //! | [`su_su_wang_2025`] | Su, Su & Wang (2025): the rule on their sum, the error budget, the statements of the appendices |
 //! | **results** | |
-//! | [`published`], `published_file` | the rows of `data/published/*.toml` and of files of the same form: each printed value, its place, its unit, what recomputes it |
+//! | `published_value`, `published_file`, [`published`] | the rows of `data/published/*.toml` and of files of the same form: each printed value, its place, its unit, what recomputes it |
 //! | [`verify`] | every row recomputed and judged |
 //! | [`pipeline`] | Section A.6 of Su, Su & Wang carried out by the rule, beside the contour |
 //! | [`figures`] | tables and figures drawn again, a file for each paper |
@@ -35,6 +35,7 @@ pub mod gibbs;
 pub mod pipeline;
 pub mod published;
 mod published_file;
+mod published_value;
 pub mod report;
 pub mod residual;
 pub mod risk;

@@ -18,7 +18,7 @@ use toml::Spanned;
 
 use super::{
     account_claims::{self, AccountClaim, KINDS, Measure, Releases},
-    published::{Compute, Paper, Published, Unit},
+    published_value::{Compute, Paper, Published, Unit},
 };
 use crate::{
     error::{Error, Result, did_you_mean},

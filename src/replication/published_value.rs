@@ -1,0 +1,162 @@
+//! A published value, as data: what is printed, how it is to be read, and what recomputes it.
+
+use serde::Deserialize;
+
+use super::{
+    account_claims::AccountClaim, block_paths::PathClaim, risk::claims::RiskClaim, safetab::claims::SafetabClaim,
+    spines::claims::SpineClaim, su_su_wang_2025::claims::SuSuWangClaim,
+};
+use crate::error::Error;
+
+/// The published values of one paper.
+#[derive(Clone, Debug)]
+pub struct Paper {
+    /// Its key, as the command line names it.
+    pub paper: String,
+    /// Its title.
+    pub title: String,
+    /// Its values, in the order of the paper.
+    pub values: Vec<Published>,
+    /// The file that it was read from; the key of a bundled paper.
+    pub file: String,
+    /// Whether it is bundled.
+    pub is_bundled: bool,
+    /// The releases that its values name: bundled ones, and files as they are found from here.
+    pub releases: Vec<String>,
+}
+
+/// One printed value, as a claim.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// A key that is unique within the paper.
+    pub id: String,
+    /// The place in the paper: section, table or figure.
+    pub place: String,
+    /// The text as printed.
+    pub printed: String,
+    /// What the number is, and how it is to be read.
+    pub unit: Unit,
+    /// What computes it.
+    pub compute: Compute,
+    /// A remark for the reader.
+    pub note: Option<String>,
+    /// Why the printed value is wrong, for a row that is known to differ.
+    pub erratum: Option<String>,
+    /// Another computation that gives the printed value or comes close to it: presumably what the paper did instead.
+    pub printed_by: Option<Compute>,
+    /// The line of the file at which it begins.
+    pub line: usize,
+}
+
+impl Published {
+    /// The text as printed, with a sign if it is a bound.
+    pub fn shown(&self) -> String {
+        let sign = match self.unit {
+            Unit::Bound => "<= ",
+            Unit::Least => ">= ",
+            _ => "",
+        };
+        format!("{sign}{}", self.printed)
+    }
+
+    /// An error of its computation, at its place.
+    pub(super) fn refuse(&self, paper: &Paper, error: &Error) -> Error {
+        let why = format!("the value {:?}: {error}", self.id);
+        Error::DataFile { file: paper.file.clone(), line: self.line, column: 0, why }
+    }
+
+    /// How many significant digits are printed; none for a fraction or a statement.
+    pub fn significant_digits(&self) -> u32 {
+        let mantissa = self.printed.split(['e', 'E']).next().unwrap_or_default();
+        let numeric = mantissa.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let digits = mantissa.trim_start_matches(['0', '.']).chars().filter(char::is_ascii_digit).count();
+        if numeric { digits as u32 } else { 0 }
+    }
+}
+
+/// How a printed text is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A privacy parameter in nats, rounded to the printed digits.
+    Nats,
+    /// A percentage, rounded to the printed digits.
+    Percent,
+    /// A variance proxy, rounded to the printed digits.
+    Sigma2,
+    /// A share of a privacy budget, rounded to the printed digits.
+    Rho,
+    /// A probability, rounded to the printed digits.
+    Probability,
+    /// A ratio of probabilities, rounded to the printed digits.
+    Ratio,
+    /// A sum of budgets or a whole number, exact.
+    Sum,
+    /// An exact number at or above the true value, by less than 10^-5.
+    RoundedUp,
+    /// An upper bound: the true value must not exceed it.
+    Bound,
+    /// A lower bound: the true value must not be below it.
+    Least,
+    /// A lower bound in percent.
+    LeastPercent,
+    /// A statement that holds or not.
+    Claim,
+}
+
+impl Unit {
+    /// All of them, by their names in files.
+    pub const ALL: &[(&str, Unit)] = &[
+        ("nats", Unit::Nats),
+        ("rho", Unit::Rho),
+        ("probability", Unit::Probability),
+        ("percent", Unit::Percent),
+        ("sigma2", Unit::Sigma2),
+        ("ratio", Unit::Ratio),
+        ("sum", Unit::Sum),
+        ("bound", Unit::Bound),
+        ("least", Unit::Least),
+        ("least-percent", Unit::LeastPercent),
+        ("rounded-up", Unit::RoundedUp),
+        ("claim", Unit::Claim),
+    ];
+
+    /// Whether the printed text stands for all numbers that round to its digits.
+    pub fn is_rounded(self) -> bool {
+        match self {
+            Unit::Nats | Unit::Percent | Unit::Sigma2 | Unit::Rho | Unit::Probability | Unit::Ratio => true,
+            Unit::Sum | Unit::RoundedUp | Unit::Bound | Unit::Least | Unit::LeastPercent | Unit::Claim => false,
+        }
+    }
+}
+
+/// What recomputes a value. A claim about an account is read by [`super::account_claims`], each other by its own room.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Compute {
+    /// The privacy account of a release or of counts.
+    #[serde(skip)]
+    Account(AccountClaim),
+    /// By a method of the paper itself, or a statement of its appendices: only for Su, Su & Wang.
+    Own {
+        /// Which.
+        method: SuSuWangClaim,
+    },
+    /// A value about disclosure risk.
+    Risk(RiskClaim),
+    /// A statement about geographic spines.
+    Spine(SpineClaim),
+    /// A value about the block paths of a release.
+    Paths {
+        /// The release.
+        release: String,
+        /// Which.
+        value: PathClaim,
+    },
+    /// A value about SafeTab.
+    Safetab(SafetabClaim),
+    /// sigma2 - Var of the discrete Gaussian.
+    VarianceDeficit {
+        /// The variance proxy.
+        sigma2: String,
+    },
+}
