@@ -4,7 +4,7 @@
 //! The computation is a walk over a circle of lattice points in fixed point with 30 bits (`proofs/rocq/Certificate.v`). It is done here
 //! too, in the same integers but for the exponentials, which are doubles: so the file states what its computation can show.
 
-use std::{fmt::Write, path::Path};
+use std::path::Path;
 
 use rug::{Integer, Rational};
 
@@ -134,8 +134,7 @@ impl FormalClaim {
             .collect();
         let pair = |value: &Rational| format!("({}) ({})", value.numer(), value.denom());
         let ratio = |value: &Rational| format!("{} / {}", value.numer(), value.denom());
-        write!(
-            text,
+        text += &format!(
             "{}]%Z\n  {} (* epsilon *)\n  {} (* delta *)\n  {} (* step of the lattice of losses *)\n  {} (* tilt *)\n  \
              {period} ({}) {bits} {squarings} (* period, first index, bits, squarings *).\n\n\
              Lemma claim_is_certified : certified claim = true.\nProof. vm_cast_no_check (eq_refl true). Qed.\n\n\
@@ -150,8 +149,7 @@ impl FormalClaim {
             laws.join("\n         ++ "),
             ratio(&self.epsilon),
             ratio(&self.delta),
-        )
-        .expect("a string takes all");
+        );
         text
     }
 
@@ -245,9 +243,14 @@ impl Walk {
                 row = self.next(counts, &weights, tail, &row);
             }
         }
-        let place = (-self.first_index(epsilon)).modulo(&Integer::from(self.period));
-        let entry = row[place.to_usize().expect("below the period")];
+        let entry = row[self.place(-self.first_index(epsilon))];
         (entry as f64 / WHOLE).ln() - self.last_exponent(epsilon)
+    }
+
+    /// The place of an index in a row, which repeats itself after a period.
+    fn place(&self, index: Integer) -> usize {
+        // Below the period, which is a usize itself.
+        index.modulo(&Integer::from(self.period)).to_usize().unwrap_or_default()
     }
 
     /// The gain (1 - exp(epsilon - loss)) exp(-c loss) from the first index on, and the aliases a period later.
@@ -279,8 +282,8 @@ impl Walk {
         let largest = row.iter().copied().max().unwrap_or(0);
         let mut sums = vec![tail * largest; row.len()];
         for (i, &weight) in weights.iter().enumerate() {
-            let moved = Integer::from(&counts.step * -(counts.left + i as i64)).modulo(&Integer::from(self.period));
-            let (head, rest) = row.split_at(moved.to_usize().expect("below the period"));
+            let moved = Integer::from(&counts.step * -(counts.left + i as i64));
+            let (head, rest) = row.split_at(self.place(moved));
             for (sum, &entry) in sums.iter_mut().zip(rest.iter().chain(head)) {
                 *sum += weight * entry;
             }
