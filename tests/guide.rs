@@ -151,6 +151,7 @@ documents! {
     certificates: "docs/guide/certificates.md",
     command_line: "docs/guide/command-line.md",
     evidence: "docs/guide/evidence.md",
+    explore: "docs/guide/explore.md",
     glossary: "docs/guide/glossary.md",
     library: "docs/guide/library.md",
     noise: "docs/guide/noise.md",

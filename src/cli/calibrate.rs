@@ -18,12 +18,13 @@ use dp_assay::{
 };
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
+use serde_json::Value;
 
-use self::answer::Row;
+pub use self::answer::Row;
 use super::{
     Exit, invocation, number, quantity,
     queries::{self, CalibratedQuery},
-    subject::{Format, Resolved, Subject},
+    subject::{self, Format, Resolved, Subject},
 };
 
 /// The least noise that is as private as asked: proven, and the next smaller on the grid disproved
@@ -33,8 +34,9 @@ use super::{
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("promise").required(true).args(["epsilon", "match_", "match_curve"]))]
 pub struct Args {
+    /// What is accounted for.
     #[command(flatten)]
-    subject: Subject,
+    pub subject: Subject,
     /// The delta at which epsilon is meant, 0 < delta < 1; not needed with --match-curve
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true, required_unless_present = "match_curve")]
     delta: Option<String>,
@@ -74,37 +76,53 @@ enum Match {
     Zcdp,
 }
 
+/// What is asked of every part.
+pub struct Asked {
+    /// What the noise has to keep.
+    pub promise: Promise,
+    /// The delta at which epsilons are shown.
+    pub delta: Delta,
+    /// Relative widths of 10^-digits.
+    pub digits: u32,
+    /// Whether it is said where the calibrated noise is within the published curve.
+    pub crossings: bool,
+    /// Whether the profiles are drawn.
+    pub curves: bool,
+}
+
+/// Everything that is asked for.
+pub struct Found {
+    /// Each level; or all composed, with one factor.
+    pub rows: Vec<Row>,
+    /// Empty unless queries were asked for.
+    pub queries: Vec<CalibratedQuery>,
+}
+
 pub fn run(args: &Args) -> Result<Exit> {
-    let promise = args.promise()?;
     let subject = args.subject.resolve()?;
-    let decimals = args.decimals.unwrap_or(if args.scale_all { 4 } else { 2 });
-    let rows = if args.scale_all {
-        let name = if subject.levels.is_empty() { "composition" } else { "all composed" };
-        vec![args.calibrate(name, &subject.whole, &subject.total, &promise, (GridOf::Factor, decimals))?]
-    } else {
-        (parts(&subject).par_iter())
-            .map(|(name, part)| {
-                let row = args.calibrate(name, part, part, &promise, (GridOf::SmallestSigma2, decimals));
-                row.with_context(|| name.clone())
-            })
-            .collect::<Result<Vec<Row>>>()?
-    };
-    let queries = if args.queries { args.queries(&subject, &promise, &rows)? } else { Vec::new() };
+    let (asked, found) = args.find(&subject)?;
     let mut page = args.format.page();
-    args.put_data(&mut page, &subject, &promise, &rows, &queries)?;
-    args.put_tables(&mut page, &subject, &promise, &rows, decimals)?;
-    if !queries.is_empty() {
+    let object = args.object(&subject, &asked, &found)?;
+    page.records(records(&object));
+    page.object(object);
+    args.put_tables(&mut page, &subject, &asked.promise, &found.rows, args.decimals())?;
+    if !found.queries.is_empty() {
         page.text("\n");
-        let rows = queries.iter().map(|query| query.cells(args.format.shown())).collect();
+        let rows = found.queries.iter().map(|query| query.cells(args.format.shown())).collect();
         page.table_of_pairs(&CalibratedQuery::HEADING, rows);
     }
     if let Some(path) = &args.svg {
-        let curves = rows.iter().filter_map(|row| row.curves.clone()).collect();
+        let curves = found.rows.iter().filter_map(|row| row.curves.clone()).collect();
         curves::calibrations(&subject.title, curves).write_svg(path).context("--svg")?;
         invocation::provenance()?.write_beside(path).context("--svg")?;
     }
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// A record for each level, and then for each query, of an answer.
+pub fn records(object: &Value) -> Vec<Value> {
+    ["levels", "queries"].iter().filter_map(|key| object[*key].as_array()).flatten().cloned().collect()
 }
 
 /// The profiles of one part before and after, as approximations: from 0 to somewhat beyond the largest epsilon that is shown.
@@ -170,28 +188,57 @@ impl Args {
         Ok(given.unwrap_or_else(|| promise.delta().clone()))
     }
 
+    /// Decimals of the grid.
+    fn decimals(&self) -> u32 {
+        self.decimals.unwrap_or(if self.scale_all { FACTOR_DECIMALS } else { DECIMALS })
+    }
+
+    /// The answers, and what they are about.
+    pub fn find(&self, subject: &Resolved) -> Result<(Asked, Found)> {
+        let promise = self.promise()?;
+        let asked = Asked {
+            delta: self.shown_delta(&promise)?,
+            digits: self.format.digits,
+            crossings: self.crossings,
+            curves: self.svg.is_some(),
+            promise,
+        };
+        let decimals = self.decimals();
+        let rows = if self.scale_all {
+            let name = subject::whole_name(subject);
+            vec![asked.row(name, &subject.whole, &subject.total, (GridOf::Factor, decimals))?]
+        } else {
+            (parts(subject).par_iter())
+                .map(|(name, part)| {
+                    let row = asked.row(name, part, part, (GridOf::SmallestSigma2, decimals));
+                    row.with_context(|| name.clone())
+                })
+                .collect::<Result<Vec<Row>>>()?
+        };
+        let queries = if self.queries { asked.queries(subject, &rows)? } else { Vec::new() };
+        Ok((asked, Found { rows, queries }))
+    }
+}
+
+/// Decimals of a calibrated sigma2, and of a common factor, where none are asked for.
+pub const DECIMALS: u32 = 2;
+pub const FACTOR_DECIMALS: u32 = 4;
+
+impl Asked {
     /// Every query with the factor of its level, or of everything.
-    fn queries(&self, subject: &Resolved, promise: &Promise, rows: &[Row]) -> Result<Vec<CalibratedQuery>> {
+    fn queries(&self, subject: &Resolved, rows: &[Row]) -> Result<Vec<CalibratedQuery>> {
         let factor = |query: &QueryPart| {
             let level = query.level.as_deref().unwrap_or(SINGLES);
             let row = rows.iter().find(|row| row.name == level).or(rows.first().filter(|_| rows.len() == 1));
             row.map(|row| &row.factor)
         };
-        queries::calibrated(subject, factor, &self.shown_delta(promise)?, self.format.digits)
+        queries::calibrated(subject, factor, &self.delta, self.digits)
     }
 
     /// The least noise of one part; `whole` is what its variances are read from.
-    fn calibrate<A: Account>(
-        &self,
-        name: &str,
-        part: &A,
-        whole: &Composition,
-        promise: &Promise,
-        grid: (GridOf, u32),
-    ) -> Result<Row> {
+    pub fn row<A: Account>(&self, name: &str, part: &A, whole: &Composition, grid: (GridOf, u32)) -> Result<Row> {
         let Calibrated { account, factor, before, variances } =
-            promise::calibrate(part, whole, promise, grid).map_err(flagged)?;
-        let shown_delta = self.shown_delta(promise)?;
+            promise::calibrate(part, whole, &self.promise, grid).map_err(flagged)?;
         let stretches = self
             .crossings
             .then(|| {
@@ -199,14 +246,14 @@ impl Args {
                 crossing::stretches(&account, &part.rho(), &from, &Rational::from(1))
             })
             .transpose()?;
-        let target = promise.target(part, &shown_delta);
-        let curves = self.svg.is_some().then(|| drawn(name, part, &account, &target)).transpose()?;
+        let target = self.promise.target(part, &self.delta);
+        let curves = self.curves.then(|| drawn(name, part, &account, &target)).transpose()?;
         Ok(Row {
             name: name.to_string(),
             factor,
             before,
             variances,
-            epsilon: account.epsilon(&shown_delta, self.format.digits)?,
+            epsilon: account.epsilon(&self.delta, self.digits)?,
             target,
             stretches,
             curves,

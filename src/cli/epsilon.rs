@@ -18,14 +18,15 @@ use super::{
     page::Page,
     quantity,
     queries::{self, QueryRow},
-    subject::{Format, Resolved, Subject},
+    subject::{self, Format, Resolved, Subject},
 };
 
 /// The exact epsilon at a delta, beside what zCDP implies
 #[derive(clap::Args)]
 pub struct Args {
+    /// What is accounted for.
     #[command(flatten)]
-    subject: Subject,
+    pub subject: Subject,
     /// The delta at which epsilon is asked for, 0 < delta < 1
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     delta: String,
@@ -36,36 +37,46 @@ pub struct Args {
     format: Format,
 }
 
-/// One line of the answer.
-struct Line {
-    name: String,
-    rho: Rational,
-    epsilon: Answer,
-    zcdp: Enclosure,
-    gdp: Enclosure,
+/// A part of the subject, or the whole, with its epsilons.
+pub struct Line {
+    /// What it is.
+    pub name: String,
+    /// What it spends.
+    pub rho: Rational,
+    /// The exact epsilon.
+    pub epsilon: Answer,
+    /// Epsilon by zCDP (Bun-Steinke).
+    pub zcdp: Enclosure,
+    /// Epsilon by GDP, where it is wanted: it takes longer than all others.
+    gdp: Option<Enclosure>,
 }
 
 impl Line {
-    fn of(name: &str, composition: &Composition, epsilon: Answer, delta: &Delta, digits: u32) -> Result<Line> {
+    fn of(name: &str, composition: &Composition, epsilon: Answer, asked: &Asked) -> Result<Line> {
+        let Asked { delta, digits, with_gdp } = *asked;
+        let gdp = || GaussianProfile::new(composition.rho().clone()).epsilon(delta, digits);
         Ok(Line {
             name: name.to_string(),
             rho: composition.rho().clone().into(),
             zcdp: conversions::zcdp_epsilon(composition.rho(), delta, digits),
-            gdp: GaussianProfile::new(composition.rho().clone()).epsilon(delta, digits)?,
+            gdp: with_gdp.then(gdp).transpose()?,
             epsilon,
         })
     }
 
     fn json(&self) -> Value {
-        json!({
+        let mut object = json!({
             "epsilon": self.epsilon.value.to_json(),
             "rho": exact(&self.rho),
             "rho_exact": self.rho.to_string(),
             "zcdp_epsilon": self.zcdp.to_json(),
-            "gdp_epsilon": self.gdp.to_json(),
-            "method": self.epsilon.method.to_string(),
-            "status": self.epsilon.status(),
-        })
+        });
+        if let Some(gdp) = &self.gdp {
+            object["gdp_epsilon"] = gdp.to_json();
+        }
+        object["method"] = json!(self.epsilon.method.to_string());
+        object["status"] = json!(self.epsilon.status());
+        object
     }
 
     fn row(&self, digits: usize) -> Vec<String> {
@@ -80,66 +91,105 @@ impl Line {
     }
 }
 
+/// What is asked of every part.
+#[derive(Clone, Copy)]
+pub struct Asked<'d> {
+    /// Where epsilon is meant.
+    pub delta: &'d Delta,
+    /// Relative widths of 10^-digits.
+    pub digits: u32,
+    /// Whether GDP's epsilon is wanted, too.
+    pub with_gdp: bool,
+}
+
 /// Everything that is asked for.
-struct Found {
-    levels: Vec<Line>,
-    total: Line,
+pub struct Found {
+    /// Each level; empty where there is only the whole.
+    pub levels: Vec<Line>,
+    /// Everything composed.
+    pub total: Line,
     /// The pair of block paths that decides the whole, in words.
-    pair: Option<String>,
+    pub pair: Option<String>,
     /// Empty unless queries were asked for.
     queries: Vec<QueryRow>,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let delta: Delta = quantity("--delta", &args.delta)?;
     let subject = args.subject.resolve()?;
-    let found = find(args, &subject, &delta)?;
+    let (delta, found) = args.find(&subject, true)?;
     let mut page = args.format.page();
-    put_data(&mut page, &subject, &delta, &found);
+    page.object(found.object(&subject, &delta));
+    page.records(found.records());
     put_tables(&mut page, args, &subject, &delta, &found);
     page.print()?;
     Ok(Exit::Done)
 }
 
-fn find(args: &Args, subject: &Resolved, delta: &Delta) -> Result<Found> {
-    let total_name = if subject.levels.is_empty() { "composition" } else { "all composed" };
-    let digits = args.format.digits;
-    let level =
-        |(name, part): &(String, Composition)| Line::of(name, part, part.epsilon(delta, digits)?, delta, digits);
+impl Args {
+    /// The delta that is asked about.
+    pub fn delta(&self) -> Result<Delta> {
+        quantity("--delta", &self.delta)
+    }
+
+    /// The answers, and the delta that they are about.
+    pub fn find(&self, subject: &Resolved, with_gdp: bool) -> Result<(Delta, Found)> {
+        let delta = self.delta()?;
+        let mut found = find(subject, Asked { delta: &delta, digits: self.format.digits, with_gdp })?;
+        if self.queries {
+            found.queries = queries::rows(subject, &delta, self.format.digits)?;
+        }
+        Ok((delta, found))
+    }
+}
+
+/// Each level, and everything composed.
+pub fn find(subject: &Resolved, asked: Asked) -> Result<Found> {
+    let Asked { delta, digits, .. } = asked;
+    let total_name = subject::whole_name(subject);
+    let level = |(name, part): &(String, Composition)| Line::of(name, part, part.epsilon(delta, digits)?, &asked);
     let whole = || -> Result<(Line, Option<String>)> {
         let epsilon = subject.whole.epsilon(delta, digits)?;
         let pair = subject.deciding_pair(&epsilon);
-        Ok((Line::of(total_name, &subject.total, epsilon, delta, digits)?, pair))
+        Ok((Line::of(total_name, &subject.total, epsilon, &asked)?, pair))
     };
     let (levels, whole) = rayon::join(|| subject.levels.par_iter().map(level).collect::<Result<Vec<Line>>>(), whole);
     let (levels, (total, pair)) = (levels?, whole?);
-    let queries = if args.queries { queries::rows(subject, delta, digits)? } else { Vec::new() };
-    Ok(Found { levels, total, pair, queries })
+    Ok(Found { levels, total, pair, queries: Vec::new() })
 }
 
-/// The answer as an object and as records.
-fn put_data(page: &mut Page, subject: &Resolved, delta: &Delta, found: &Found) {
-    let mut object = found.total.json();
-    object["delta"] = exact(delta);
-    object["neighbors"] = json!(subject.neighbors.name());
-    if let Some(pair) = &found.pair {
-        object["worst_pair"] = json!(pair);
+impl Found {
+    /// The levels, and the whole last.
+    pub fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.levels.iter().chain([&self.total])
     }
-    output::add_levels(&mut object, found.levels.iter().map(|line| (line.name.as_str(), line.json())));
-    if !found.queries.is_empty() {
-        object["queries"] = found.queries.iter().map(QueryRow::json).collect();
+
+    /// A record for each line, and then for each query.
+    pub fn records(&self) -> Vec<Value> {
+        let lines = self.lines().map(|line| output::named(&line.name, line.json()));
+        lines.chain(self.queries.iter().map(QueryRow::json)).collect()
     }
-    page.object(object);
-    let lines = found.levels.iter().chain([&found.total]);
-    page.records(lines.map(|line| output::named(&line.name, line.json())));
-    page.records(found.queries.iter().map(QueryRow::json));
+
+    /// The answer as an object.
+    pub fn object(&self, subject: &Resolved, delta: &Delta) -> Value {
+        let mut object = self.total.json();
+        object["delta"] = exact(delta);
+        object["neighbors"] = json!(subject.neighbors.name());
+        if let Some(pair) = &self.pair {
+            object["worst_pair"] = json!(pair);
+        }
+        output::add_levels(&mut object, self.levels.iter().map(|line| (line.name.as_str(), line.json())));
+        if !self.queries.is_empty() {
+            object["queries"] = self.queries.iter().map(QueryRow::json).collect();
+        }
+        object
+    }
 }
 
 /// The answer to be read.
 fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Delta, found: &Found) {
     let (title, relation) = (&subject.title, subject.neighbors.name());
     page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n", exact_text(delta)));
-    let lines: Vec<&Line> = found.levels.iter().chain([&found.total]).collect();
+    let lines: Vec<&Line> = found.lines().collect();
     let rows = lines.iter().map(|line| line.row(args.format.shown())).collect();
     page.table(&["", "rho", "epsilon", "zCDP (Bun-Steinke)", "lower by"], rows);
     if !found.queries.is_empty() {

@@ -56,6 +56,8 @@ pub const GROUPS: &[Group] = &[
             entry("calibrate", "assay calibrate --release su-su-wang-2025 --delta 1e-11 --match zcdp"),
             entry("allocate", "assay allocate queries.toml --epsilon 4 --delta 1e-9"),
             entry("report", "assay report --release su-su-wang-2025 --out report.html"),
+            #[cfg(feature = "explore")]
+            entry("explore", "assay explore --release su-su-wang-2025"),
         ],
     },
     Group {

@@ -12,6 +12,8 @@ mod errors;
 mod estimate;
 mod estimate_nmf;
 mod explain;
+#[cfg(feature = "explore")]
+mod explore;
 mod figures;
 mod help;
 mod interrupt;
@@ -73,6 +75,8 @@ enum Command {
     Calibrate(calibrate::Args),
     Allocate(allocate::Args),
     Report(report::Args),
+    #[cfg(feature = "explore")]
+    Explore(explore::Args),
     Sample(sample::Args),
     Noise(noise::Args),
     Errors(errors::Args),
@@ -164,6 +168,8 @@ fn run(cli: Cli) -> Result<Exit> {
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Allocate(args) => allocate::run(&args),
         Command::Report(args) => report::run(&args),
+        #[cfg(feature = "explore")]
+        Command::Explore(args) => explore::run(&args),
         Command::Sample(args) => sample::run(&args),
         Command::Noise(args) => noise::run(&args),
         Command::Errors(args) => errors::run(&args),

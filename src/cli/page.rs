@@ -245,6 +245,18 @@ impl Page {
     }
 }
 
+/// Records as CSV, as a page has them.
+#[cfg(feature = "explore")]
+pub fn csv_text(records: &[Value]) -> Result<String> {
+    let (header, rows) = flat(records);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(header)?;
+    for row in rows {
+        writer.write_record(row)?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
 /// A record of cells in columns, as they are.
 pub fn words(columns: &[&str], row: &[String]) -> Value {
     let words = columns.iter().zip(row).map(|(column, cell)| (column.to_string(), Value::from(cell.as_str())));

@@ -1,21 +1,24 @@
 //! `assay report`: the answers that a policymaker asks for, as one page of HTML.
 
-mod answers;
-mod charts;
+pub mod answers;
+pub mod assumed;
+pub mod charts;
 mod document;
-mod words;
+pub mod tables;
+pub mod words;
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use self::answers::{Answers, Asked, Line, reduction};
+use self::answers::{Answers, Asked, reduction};
 use super::{
-    Exit, invocation, number,
-    output::{self, exact, named},
+    Exit, epsilon, invocation, number,
+    output::{exact, named},
     quantity,
-    subject::{Format, Subject},
+    risk::bound,
+    subject::{Format, Resolved, Subject},
 };
 
 /// One page of HTML to mail or print: how private, what an adversary learns, how much noise could be spared
@@ -52,58 +55,66 @@ pub fn run(args: &Args) -> Result<Exit> {
     let html = document::page(&asked, &subject, &answers, &provenance)?;
     dp_assay::chart::write_page(&args.out, &html).context("--out")?;
     let mut page = args.format.page();
-    page.object(object(args, &asked, subject.neighbors.name(), &answers));
-    page.records(answers.lines().map(json_of));
+    let lines = lines(&answers);
+    page.object(object(args, &asked, &subject, &answers, &lines));
+    page.records(lines);
     page.provenance(provenance);
     page.text(format!("{}\n\n", subject.title));
     let said = [
-        words::how_private(&asked, &answers),
-        words::what_is_learned(&asked, subject.neighbors, &answers),
-        words::what_could_be_spared(&answers),
+        words::how_private(&asked.delta, &answers.private),
+        words::what_is_learned(&asked.prior, subject.neighbors, &answers.learned),
+        words::what_could_be_spared(&answers.spared),
     ];
     for sentence in said.concat() {
         page.text(format!("{sentence}\n"));
     }
-    page.say_wider(answers.lines().map(|line| (line.name.as_str(), &line.epsilon)));
+    page.say_wider(answers.private.lines().map(|line| (line.name.as_str(), &line.epsilon)));
     page.text(format!("\nwritten to {}\n", args.out.display()));
     page.print()?;
     Ok(Exit::Done)
 }
 
 /// The numbers of the page.
-fn object(args: &Args, asked: &Asked, neighbors: &str, answers: &Answers) -> Value {
-    let mut object = json_of(&answers.total);
+fn object(args: &Args, asked: &Asked, subject: &Resolved, answers: &Answers, lines: &[Value]) -> Value {
+    let Some((whole, levels)) = lines.split_last() else { return Value::Null };
+    let mut object = whole.clone();
     object["delta"] = exact(&asked.delta);
     object["prior"] = exact(&asked.prior);
-    object["neighbors"] = json!(neighbors);
-    if let Some(pair) = &answers.pair {
+    object["neighbors"] = json!(subject.neighbors.name());
+    if let Some(pair) = &answers.private.pair {
         object["worst_pair"] = json!(pair);
     }
-    if let Some(factor) = &answers.common_factor {
+    if let Some(factor) = &answers.spared.common_factor {
         object["factor"] = exact(factor);
         object["reduction_percent"] = exact(&reduction(factor));
     }
-    output::add_levels(&mut object, answers.levels.iter().map(|line| (line.name.as_str(), json_of(line))));
+    if !levels.is_empty() {
+        object["levels"] = levels.to_vec().into();
+    }
     object["out"] = json!(args.out.display().to_string());
     object
 }
 
-fn json_of(line: &Line) -> Value {
-    let bound = &line.bound;
-    let mut object = json!({
-        "epsilon": line.epsilon.value.to_json(),
-        "rho": exact(&line.rho),
-        "zcdp_epsilon": line.zcdp.to_json(),
-        "method": line.epsilon.method.to_string(),
-        "status": line.epsilon.status(),
-        "correct_decision_upper": bound.correct.value.to_json(),
-        "posterior_upper": bound.posterior.to_json(),
-        "advantage": bound.advantage.to_json(),
-    });
-    if let Some(noise) = &line.noise {
-        object["sigma2"] = exact(&noise.sigma2);
-        object["calibrated_sigma2"] = exact(&noise.calibrated);
-        object["reduction_percent"] = exact(&reduction(&noise.factor));
-    }
-    named(&line.name, object)
+/// An object for each level, and for the whole last.
+fn lines(answers: &Answers) -> Vec<Value> {
+    let of = |line: &epsilon::Line, learned: &bound::Line| {
+        let bound = &learned.bound;
+        let mut object = json!({
+            "epsilon": line.epsilon.value.to_json(),
+            "rho": exact(&line.rho),
+            "zcdp_epsilon": line.zcdp.to_json(),
+            "method": line.epsilon.method.to_string(),
+            "status": line.epsilon.status(),
+            "correct_decision_upper": bound.correct.value.to_json(),
+            "posterior_upper": bound.posterior.to_json(),
+            "advantage": bound.advantage.to_json(),
+        });
+        if let Some(row) = answers.spared.rows().find(|row| row.name == line.name) {
+            object["sigma2"] = exact(row.variances.first().unwrap_or(&row.factor));
+            object["calibrated_sigma2"] = exact(&row.calibrated(&row.factor));
+            object["reduction_percent"] = exact(&row.reduction());
+        }
+        named(&line.name, object)
+    };
+    answers.private.lines().zip(answers.learned.lines()).map(|(line, learned)| of(line, learned)).collect()
 }

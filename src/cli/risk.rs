@@ -1,8 +1,8 @@
 //! `assay risk`: what an adversary learns from noisy counts, and what no adversary can exceed.
 
-mod bound;
+pub mod bound;
 mod hierarchical;
-mod single;
+pub mod single;
 
 use anyhow::{Context, Result, bail};
 use dp_assay::numeric::{Enclosure, rational};

@@ -84,6 +84,11 @@ impl From<Relation> for Neighbors {
     }
 }
 
+/// What the whole of a subject is called.
+pub fn whole_name(subject: &Resolved) -> &'static str {
+    if subject.levels.is_empty() { "composition" } else { "all composed" }
+}
+
 impl Subject {
     /// Reads the release and the counts and composes them.
     pub fn resolve(&self) -> Result<Resolved> {
@@ -93,20 +98,30 @@ impl Subject {
                  several side by side, and `assay ledger` composes those about the same people"
             );
         }
-        self.resolve_with(self.release.first().map(String::as_str))
+        self.resolve_with(self.release.first().map(String::as_str), &Release::find)
+    }
+
+    /// The same with releases found in another way than by their names and paths.
+    #[cfg(feature = "explore")]
+    pub fn resolve_by(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<Resolved> {
+        self.resolve_with(self.release.first().map(String::as_str), find)
     }
 
     /// The same for each release that is given, under its name; with counts alone, these under no name.
     pub fn resolve_each(&self) -> Result<Vec<(String, Resolved)>> {
         if self.release.is_empty() {
-            return Ok(vec![(String::new(), self.resolve_with(None)?)]);
+            return Ok(vec![(String::new(), self.resolve_with(None, &Release::find)?)]);
         }
-        self.release.iter().map(|name| Ok((name.clone(), self.resolve_with(Some(name))?))).collect()
+        self.release.iter().map(|name| Ok((name.clone(), self.resolve_with(Some(name), &Release::find)?))).collect()
     }
 
-    fn resolve_with(&self, release: Option<&str>) -> Result<Resolved> {
+    fn resolve_with(
+        &self,
+        release: Option<&str>,
+        find: &dyn Fn(&str) -> dp_assay::Result<Release>,
+    ) -> Result<Resolved> {
         let singles = self.singles()?;
-        let release = release.map(Release::find).transpose().context("--release")?;
+        let release = release.map(find).transpose().context("--release")?;
         if release.is_none() && singles.is_empty() {
             bail!(
                 "nothing to account for: give --release NAME, or counts as in --discrete-gaussian SIGMA2[xCOUNT][@SHIFT]"

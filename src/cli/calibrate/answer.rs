@@ -15,10 +15,11 @@ use super::super::{
     queries::CalibratedQuery,
     subject::Resolved,
 };
-use super::{Args, Promise, parts};
+use super::{Args, Asked, Found, Promise, parts};
 
 /// The variances before and after, and what they promise.
-pub(super) struct Row {
+pub struct Row {
+    /// What it is.
     pub name: String,
     /// The factor on the grid, or the factor that puts the smallest sigma2 on it.
     pub factor: Rational,
@@ -34,22 +35,15 @@ pub(super) struct Row {
 }
 
 impl Args {
-    /// The answer as an object and as records.
-    pub(super) fn put_data(
-        &self,
-        page: &mut Page,
-        subject: &Resolved,
-        promise: &Promise,
-        rows: &[Row],
-        queries: &[CalibratedQuery],
-    ) -> Result<()> {
-        let shown_delta = self.shown_delta(promise)?;
+    /// The answer as an object.
+    pub fn object(&self, subject: &Resolved, asked: &Asked, found: &Found) -> Result<Value> {
+        let Found { rows, queries } = found;
         let mut object = json!({
             "mode": if self.scale_all { "scale-all" } else { "per-level" },
-            "delta": exact(&shown_delta),
+            "delta": exact(&asked.delta),
             "neighbors": subject.neighbors.name(),
         });
-        if let Promise::ZcdpCurve { from, to } = promise {
+        if let Promise::ZcdpCurve { from, to } = &asked.promise {
             object["match_curve"] = json!({ "from": exact(from), "to": exact(to) });
         }
         let levels: Vec<Value> = if self.scale_all {
@@ -69,14 +63,11 @@ impl Args {
         } else {
             rows.iter().map(Row::json).collect()
         };
-        page.records(levels.iter().cloned());
         object["levels"] = levels.into();
         if !queries.is_empty() {
             object["queries"] = queries.iter().map(CalibratedQuery::json).collect();
-            page.records(queries.iter().map(CalibratedQuery::json));
         }
-        page.object(object);
-        Ok(())
+        Ok(object)
     }
 
     /// The answer to be read.
@@ -189,12 +180,12 @@ impl Row {
     }
 
     /// The smallest sigma2 after scaling.
-    fn calibrated(&self, factor: &Rational) -> Rational {
+    pub fn calibrated(&self, factor: &Rational) -> Rational {
         self.variances.first().map(|sigma2| Rational::from(sigma2 * factor)).unwrap_or_default()
     }
 
     /// 100 (1 - factor), exactly.
-    fn reduction(&self) -> Rational {
+    pub fn reduction(&self) -> Rational {
         Rational::from(1 - &self.factor) * 100_u32
     }
 

@@ -6,15 +6,15 @@ use dp_assay::{
 };
 use rug::Rational;
 
-use super::super::output::exact_text;
-use super::answers::{Answers, Asked, Line};
+use super::super::{calibrate::Row, output::exact_text, risk::bound};
+use super::answers::{Drawn, Spared};
 use super::words::{guessing, upper};
 
 /// delta over epsilon, with the delta that was asked for.
-pub fn profile(asked: &Asked, answers: &Answers) -> Figure {
-    let mut figure = curves::profile("", answers.drawn.exact.clone(), answers.drawn.zcdp.clone());
+pub fn profile(delta: &Delta, drawn: &Drawn) -> Figure {
+    let mut figure = curves::profile("", drawn.exact.clone(), drawn.zcdp.clone());
     for panel in &mut figure.panels {
-        panel.series.push(at_delta(&asked.delta, &panel.x));
+        panel.series.push(at_delta(delta, &panel.x));
     }
     figure
 }
@@ -25,37 +25,39 @@ fn at_delta(delta: &Delta, x: &Axis) -> Series {
 }
 
 /// The trade-off function.
-pub fn tradeoff(answers: &Answers) -> Figure {
-    curves::tradeoff("", answers.drawn.tradeoff.clone())
+pub fn tradeoff(drawn: &Drawn) -> Figure {
+    curves::tradeoff("", drawn.tradeoff.clone())
 }
 
 /// How often an adversary is right, level by level.
-pub fn right_decisions(asked: &Asked, answers: &Answers) -> Figure {
-    let lines: Vec<&Line> = answers.lines().collect();
-    let guess = 100.0 * guessing(&asked.prior).to_f64();
-    let points = |value: &dyn Fn(&Line) -> f64| places(&lines, |line| Some(value(line)));
+pub fn right_decisions(prior: &Rational, found: &bound::Found) -> Figure {
+    let lines: Vec<&bound::Line> = found.lines().collect();
+    let guess = 100.0 * guessing(prior).to_f64();
+    let points = |value: &dyn Fn(&bound::Line) -> f64| places(&lines, |line| value(line));
     let series = vec![
         Series::dots("at most, by zCDP", Ink::Vermillion, points(&|line| hundred(&upper(&line.bound.correct_by_zcdp)))),
         Series::dots("guessing", Ink::Black, points(&|_| guess)),
         Series::dots("at most, exact", Ink::Blue, points(&|line| hundred(&upper(&line.bound.correct.value)))),
     ];
     let from = (guess - 2.0).max(0.0);
-    of_levels(&lines, Axis::linear("right decisions in 100", from, 101.0), series)
+    let names = lines.iter().map(|line| line.name.as_str());
+    of_levels(names, Axis::linear("right decisions in 100", from, 101.0), series)
 }
 
 /// The noise of each level before and after; none where there is no noise that could be smaller.
-pub fn noise(answers: &Answers) -> Option<Figure> {
-    let lines: Vec<&Line> = answers.lines().filter(|line| line.noise.is_some()).collect();
-    if lines.is_empty() {
+pub fn noise(spared: &Spared) -> Option<Figure> {
+    let rows: Vec<&Row> = spared.rows().collect();
+    if rows.is_empty() {
         return None;
     }
-    let after = places(&lines, |line| line.noise.as_ref().map(|noise| hundred(&noise.factor)));
+    let after = places(&rows, |row| hundred(&row.factor));
     let most = after.iter().map(|point| point.0).fold(100.0, f64::max);
     let series = vec![
-        Series::dots("as it is", Ink::Vermillion, places(&lines, |_| Some(100.0))),
+        Series::dots("as it is", Ink::Vermillion, places(&rows, |_| 100.0)),
         Series::dots("least", Ink::Blue, after),
     ];
-    Some(of_levels(&lines, Axis::linear("sigma2, percent of what it is", 0.0, 1.03 * most), series))
+    let names = rows.iter().map(|row| row.name.as_str());
+    Some(of_levels(names, Axis::linear("sigma2, percent of what it is", 0.0, 1.03 * most), series))
 }
 
 fn hundred(value: &Rational) -> f64 {
@@ -63,13 +65,13 @@ fn hundred(value: &Rational) -> f64 {
 }
 
 /// A value for each line, at its place from the top.
-fn places(lines: &[&Line], value: impl Fn(&Line) -> Option<f64>) -> Vec<(f64, f64)> {
-    lines.iter().enumerate().filter_map(|(place, line)| Some((value(line)?, place as f64))).collect()
+fn places<L>(lines: &[&L], value: impl Fn(&L) -> f64) -> Vec<(f64, f64)> {
+    lines.iter().enumerate().map(|(place, line)| (value(line), place as f64)).collect()
 }
 
-fn of_levels(lines: &[&Line], x: Axis, series: Vec<Series>) -> Figure {
-    let names = lines.iter().map(|line| shortened(&line.name));
-    let panel = Panel { title: String::new(), x, y: Axis::names(names), series };
+/// A panel with a line for each name.
+pub fn of_levels<'n>(names: impl Iterator<Item = &'n str>, x: Axis, series: Vec<Series>) -> Figure {
+    let panel = Panel { title: String::new(), x, y: Axis::names(names.map(shortened)), series };
     Figure { title: String::new(), panels: vec![panel], columns: 1 }
 }
 

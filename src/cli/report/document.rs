@@ -3,19 +3,17 @@
 use anyhow::Result;
 use dp_assay::{
     chart::Figure,
-    numeric::Enclosure,
     provenance::{COMMIT, Content, Provenance, VERSION},
     release::Neighbors,
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::super::{
-    output::{ends, exact_text, percent_below},
-    subject::Resolved,
-};
+use super::super::{output::exact_text, subject::Resolved};
 use super::{
-    answers::{Answers, Asked, DECIMALS, FACTOR_DECIMALS, Line, reduction},
-    charts, words,
+    answers::{Answers, Asked, reduction},
+    assumed, charts,
+    tables::{self, Table},
+    words,
 };
 
 const STYLE: &str = include_str!("style.css");
@@ -73,7 +71,7 @@ const CONTENTS: [(&str, &str); 6] = [
 ];
 
 /// A question with its answer in words, its charts, what was assumed beside them, and its numbers.
-fn view(at: usize, said: &[String], charts: Markup, assumed: &[Markup], table: Markup) -> Markup {
+fn view(at: usize, said: &[String], charts: Markup, assumed: &[String], table: Markup) -> Markup {
     let (id, name) = CONTENTS[at];
     html! {
         section.view id=(id) aria-labelledby={ "h-" (id) } {
@@ -99,8 +97,8 @@ fn figure(figure: &Figure, id: &str, label: &str, caption: &str) -> Result<Marku
     })
 }
 
-/// A table whose first cells name their rows. The row of the whole is set off where there are levels.
-fn table(caption: &str, heading: &[&str], rows: &[Vec<String>], has_whole: bool) -> Markup {
+/// A table whose first cells name their rows. The row of the whole is set off.
+fn table(Table { caption, heading, rows, has_whole }: &Table) -> Markup {
     html! {
         div.scroll tabindex="0" role="group" aria-label=(caption) {
             table {
@@ -108,7 +106,7 @@ fn table(caption: &str, heading: &[&str], rows: &[Vec<String>], has_whole: bool)
                 thead { tr { @for cell in heading { th scope="col" { (cell) } } } }
                 tbody {
                     @for (at, row) in rows.iter().enumerate() {
-                        tr.whole[has_whole && at + 1 == rows.len()] {
+                        tr.whole[*has_whole && at + 1 == rows.len()] {
                             @for (column, cell) in row.iter().enumerate() {
                                 @if column == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
                             }
@@ -121,90 +119,59 @@ fn table(caption: &str, heading: &[&str], rows: &[Vec<String>], has_whole: bool)
 }
 
 fn how_private(asked: &Asked, answers: &Answers) -> Result<Markup> {
-    let delta = exact_text(&asked.delta);
     let charts = html! {
         (figure(
-            &charts::profile(asked, answers),
+            &charts::profile(&asked.delta, &answers.drawn),
             "chart-profile",
             "The privacy profile: delta over epsilon, exact and by zCDP",
             "The privacy profile of the whole. Every delta has its epsilon; lower and further left is more private. Where a curve meets the dotted \
              line it has the epsilon of the table.",
         )?)
         (figure(
-            &charts::tradeoff(answers),
+            &charts::tradeoff(&answers.drawn),
             "chart-tradeoff",
             "The trade-off function: the smallest type II error over the type I error",
             "The trade-off curve of the whole: how often a test that tries to tell two neighbors apart must err in one way, given how often it errs in \
              the other. The nearer to the dotted line, the nearer to guessing.",
         )?)
     };
-    let assumed = [
-        html! { "The noise that was added is the noise that was declared." },
-        html! { "Delta is " (delta) ": the probability mass that the bound may leave out." },
-        html! { "zCDP (Bun-Steinke) is rho + 2 sqrt(rho ln(1/delta)), as the Census Bureau published." },
-        html! { "The table is proven; what is drawn are approximations of it." },
-    ];
-    let heading = ["", "rho", "epsilon, at least", "epsilon, at most", "epsilon by zCDP", "lower by"];
-    let row = |line: &Line| {
-        let (lower, upper) = ends(&line.epsilon.value);
-        let rho = Enclosure::rational(&line.rho, 64).shown(6);
-        let less = percent_below(&line.epsilon.value, &line.zcdp);
-        vec![line.name.clone(), rho, lower, upper, line.zcdp.shown(6), less]
-    };
-    let rows: Vec<Vec<String>> = answers.lines().map(row).collect();
-    let caption = format!("Epsilon at delta = {delta}: the truth lies between both ends.");
-    let said = words::how_private(asked, answers);
+    let found = &answers.private;
+    let said = words::how_private(&asked.delta, found);
     let below = html! {
-        (table(&caption, &heading, &rows, !answers.levels.is_empty()))
-        @if let Some(pair) = &answers.pair { p.about { "The whole is that of " (pair) "." } }
+        (table(&tables::of_epsilon(&asked.delta, found)))
+        @if let Some(pair) = &found.pair { p.about { "The whole is that of " (pair) "." } }
     };
-    Ok(view(0, &said, charts, &assumed, below))
+    Ok(view(0, &said, charts, &assumed::of_epsilon(&asked.delta), below))
 }
 
 fn what_is_learned(asked: &Asked, subject: &Resolved, answers: &Answers) -> Result<Markup> {
-    let prior = exact_text(&asked.prior);
+    let found = &answers.learned;
     let chart = figure(
-        &charts::right_decisions(asked, answers),
+        &charts::right_decisions(&asked.prior, found),
         "chart-learned",
         "How many of 100 decisions of an adversary are right at most, by level",
         "How many of 100 decisions are right at most. The circle is exact: some adversary gets there, and none beyond. The square is what zCDP \
          allows.",
     )?;
-    let assumed = [
-        html! { "The adversary may know all other records, and the law of the noise." },
-        html! { "They believe the first of both answers with probability " (prior) " beforehand." },
-        html! { "How often they are right is meant on average over the noise." },
-        html! { "What they learn elsewhere, and counts that are published without noise, are not part of it." },
-    ];
-    let heading =
-        ["", "right, at most", "by zCDP", "in 100", "advantage", "by zCDP", "belief afterwards, at most", "by zCDP"];
-    let row = |line: &Line| {
-        let bound = &line.bound;
-        vec![
-            line.name.clone(),
-            bound.correct.value.shown(6),
-            bound.correct_by_zcdp.shown(6),
-            words::in_hundred(&words::upper(&bound.correct.value)),
-            bound.advantage.shown(6),
-            bound.advantage_by_zcdp.shown(6),
-            bound.posterior.upper_text(12),
-            bound.posterior_by_zcdp.upper_text(12),
-        ]
-    };
-    let rows: Vec<Vec<String>> = answers.lines().map(row).collect();
-    let caption = format!("What no adversary exceeds, at a prior of {prior}.");
     let below = html! {
-        (table(&caption, &heading, &rows, !answers.levels.is_empty()))
+        (table(&tables::of_bound(&asked.prior, found)))
         p.about {
             "Right: the largest probability of a right decision. Advantage: how much more often the decision is \"yes\" where that is true than where \
              it is not. Belief afterwards: the largest posterior probability, rounded up, but for outputs of probability " (exact_text(&asked.delta)) "."
         }
     };
-    Ok(view(1, &words::what_is_learned(asked, subject.neighbors, answers), chart, &assumed, below))
+    Ok(view(
+        1,
+        &words::what_is_learned(&asked.prior, subject.neighbors, found),
+        chart,
+        &assumed::of_bound(&asked.prior),
+        below,
+    ))
 }
 
 fn what_could_be_spared(asked: &Asked, answers: &Answers) -> Result<Markup> {
-    let chart = match charts::noise(answers) {
+    let spared = &answers.spared;
+    let chart = match charts::noise(spared) {
         None => html! {},
         Some(chart) => figure(
             &chart,
@@ -213,33 +180,11 @@ fn what_could_be_spared(asked: &Asked, answers: &Answers) -> Result<Markup> {
             "The noise as it is (squares), and the least that keeps the epsilon that zCDP gives (circles).",
         )?,
     };
-    let assumed = [
-        html! { "The promise is the epsilon that zCDP (Bun-Steinke) gives for the noise as it is, at delta = " (exact_text(&asked.delta)) ", and at no other delta." },
-        html! { "In the table each level keeps its own promise. All levels composed keep theirs with one common factor." },
-        html! { "sigma2 is a variance. Margins of error go with its square root: 20 % less sigma2 makes them 10.6 % smaller." },
-        html! { "Searched in steps of 10" sup { "-" (DECIMALS) } " of sigma2, and of 10" sup { "-" (FACTOR_DECIMALS) } " of the common factor." },
-    ];
-    let heading = ["", "sigma2 as it is", "sigma2, least", "lower by", "epsilon then", "epsilon to keep"];
-    let digits = asked.digits.min(40) as usize;
-    let row = |line: &Line| {
-        let Some(noise) = &line.noise else { return [vec![line.name.clone()], vec!["-".to_string(); 5]].concat() };
-        vec![
-            line.name.clone(),
-            words::shown(&noise.sigma2, 7),
-            exact_text(&noise.calibrated),
-            format!("{} %", words::shown(&reduction(&noise.factor), 6)),
-            noise.epsilon.value.shown(digits),
-            noise.target.shown(digits),
-        ]
-    };
-    let lines = || answers.lines().filter(|line| line.noise.is_some() || !std::ptr::eq(*line, &answers.total));
-    let rows: Vec<Vec<String>> = lines().map(row).collect();
-    let has_others = answers.lines().filter_map(|line| line.noise.as_ref()).any(|noise| noise.has_others);
+    let table_of_noise = tables::of_noise(spared, asked.digits);
+    let has_others = spared.rows().any(|row| row.variances.len() > 1);
     let below = html! {
-        @if !rows.is_empty() {
-            (table("The least noise of each level: proven to be enough, and the next smaller step proven not to be.", &heading, &rows, false))
-        }
-        @if let Some(factor) = &answers.common_factor {
+        @if !table_of_noise.rows.is_empty() { (table(&table_of_noise)) }
+        @if let Some(factor) = &spared.common_factor {
             p.about {
                 "All noise by one factor: " (exact_text(factor)) ", that is lower by " (words::shown(&reduction(factor), 6)) " %."
             }
@@ -248,7 +193,7 @@ fn what_could_be_spared(asked: &Asked, answers: &Answers) -> Result<Markup> {
             p.about { "A level with several sigma2 shows the smallest; the others are scaled by the same factor." }
         }
     };
-    Ok(view(2, &words::what_could_be_spared(answers), chart, &assumed, below))
+    Ok(view(2, &words::what_could_be_spared(spared), chart, &assumed::of_noise(&asked.delta), below))
 }
 
 fn assumed(asked: &Asked, subject: &Resolved, answers: &Answers) -> Markup {
@@ -257,9 +202,10 @@ fn assumed(asked: &Asked, subject: &Resolved, answers: &Answers) -> Markup {
         Neighbors::Bounded => "they differ in one record, which is changed; how many records there are is no secret",
     };
     let (id, name) = CONTENTS[3];
-    let wider: Vec<&str> = answers.lines().filter(|line| !line.epsilon.met).map(|line| line.name.as_str()).collect();
+    let wider: Vec<&str> =
+        answers.private.lines().filter(|line| !line.epsilon.met).map(|line| line.name.as_str()).collect();
     let engines: Vec<Vec<String>> =
-        answers.lines().map(|line| vec![line.name.clone(), line.epsilon.method.to_string()]).collect();
+        answers.private.lines().map(|line| vec![line.name.clone(), line.epsilon.method.to_string()]).collect();
     html! {
         section id=(id) aria-labelledby={ "h-" (id) } {
             h2 id={ "h-" (id) } { (name) }

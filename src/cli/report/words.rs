@@ -1,23 +1,29 @@
 //! The answers of a report in sentences, for readers who look no further.
 
 use dp_assay::{
+    account::Delta,
     numeric::{Enclosure, rational},
     release::Neighbors,
 };
 use rug::{Integer, Rational};
 
-use super::super::output::{exact_text, percent_below};
-use super::answers::{Answers, Asked, Line, reduction};
+use super::super::{
+    calibrate::Row,
+    epsilon,
+    output::{exact_text, percent_below},
+    risk::bound,
+};
+use super::answers::{Spared, reduction};
 
 /// How private?
-pub fn how_private(asked: &Asked, answers: &Answers) -> Vec<String> {
-    let total = &answers.total;
+pub fn how_private(delta: &Delta, found: &epsilon::Found) -> Vec<String> {
+    let total = &found.total;
     let what =
-        if answers.levels.is_empty() { "What is published" } else { "Everything that is published, taken together," };
+        if found.levels.is_empty() { "What is published" } else { "Everything that is published, taken together," };
     let mut said = vec![format!(
         "{what} has an epsilon of {} at delta = {}. Smaller is more private.",
         total.epsilon.value.shown(6),
-        exact_text(&asked.delta)
+        exact_text(delta)
     )];
     let less = percent_below(&total.epsilon.value, &total.zcdp);
     said.push(format!(
@@ -25,21 +31,21 @@ pub fn how_private(asked: &Asked, answers: &Answers) -> Vec<String> {
          the data are more private than that figure says.",
         total.zcdp.shown(6),
     ));
-    if let (Some(least), Some(most)) = extremes(&answers.levels, |line| line.epsilon.value.approximate()) {
-        let of = |line: &Line| format!("{} ({})", line.epsilon.value.shown(4), line.name);
+    if let (Some(least), Some(most)) = extremes(&found.levels, |line| line.epsilon.value.approximate()) {
+        let of = |line: &epsilon::Line| format!("{} ({})", line.epsilon.value.shown(4), line.name);
         said.push(format!("The levels alone are between {} and {}.", of(least), of(most)));
     }
     said
 }
 
 /// What does an adversary learn?
-pub fn what_is_learned(asked: &Asked, neighbors: Neighbors, answers: &Answers) -> Vec<String> {
+pub fn what_is_learned(prior: &Rational, neighbors: Neighbors, found: &bound::Found) -> Vec<String> {
     let question = match neighbors {
         Neighbors::AddRemove => "whether a given person's record is in the data",
         Neighbors::Bounded => "which of two records is a given person's",
     };
-    let (total, prior) = (&answers.total, &asked.prior);
-    let everything = if answers.levels.is_empty() { "what is published" } else { "everything that is published" };
+    let total = &found.total;
+    let everything = if found.levels.is_empty() { "what is published" } else { "everything that is published" };
     let mut said = vec![format!(
         "Whoever guesses from {everything} {question} is right at most {} times in 100, even if they know all other records.",
         in_hundred(&upper(&total.bound.correct.value)),
@@ -51,8 +57,8 @@ pub fn what_is_learned(asked: &Asked, neighbors: Neighbors, answers: &Answers) -
         rational::display(prior),
         in_hundred(&upper(&total.bound.correct_by_zcdp)),
     ));
-    if let (Some(least), Some(most)) = extremes(&answers.levels, |line| line.bound.correct.value.approximate()) {
-        let of = |line: &Line| format!("{} ({})", in_hundred(&upper(&line.bound.correct.value)), line.name);
+    if let (Some(least), Some(most)) = extremes(&found.levels, |line| line.bound.correct.value.approximate()) {
+        let of = |line: &bound::Line| format!("{} ({})", in_hundred(&upper(&line.bound.correct.value)), line.name);
         said.push(format!(
             "From one level alone they are right at most between {} and {} times in 100.",
             of(least),
@@ -63,43 +69,43 @@ pub fn what_is_learned(asked: &Asked, neighbors: Neighbors, answers: &Answers) -
 }
 
 /// How much noise could be spared?
-pub fn what_could_be_spared(answers: &Answers) -> Vec<String> {
-    let with_noise: Vec<&Line> = answers.lines().filter(|line| line.noise.is_some()).collect();
-    let percent = |line: &Line| line.noise.as_ref().map(|noise| reduction(&noise.factor)).unwrap_or_default();
+pub fn what_could_be_spared(spared: &Spared) -> Vec<String> {
+    let with_noise: Vec<&Row> = spared.rows().collect();
     let mut said = Vec::new();
     let Some(first) = with_noise.first() else {
         return vec!["There is no Gaussian noise here, and so no sigma2 that could be smaller.".to_string()];
     };
     let promise = "and each would keep the epsilon that zCDP (Bun-Steinke) gives for it";
+    let shown = |row: &Row| shown(&row.reduction(), 6);
     if with_noise.len() == 1 {
-        said.push(match percent(first) > 0 {
+        said.push(match first.reduction() > 0 {
             true => format!(
                 "{} % of the noise (sigma2, a variance) could be spared, and the epsilon that zCDP (Bun-Steinke) gives would be kept.",
-                shown(&percent(first), 6)
+                shown(first)
             ),
             false => NOTHING.to_string(),
         });
     } else {
-        let least = with_noise.iter().min_by_key(|line| percent(line)).unwrap_or(first);
-        let most = with_noise.iter().max_by_key(|line| percent(line)).unwrap_or(first);
-        said.push(match percent(most) > 0 {
+        let least = with_noise.iter().min_by_key(|row| row.reduction()).unwrap_or(first);
+        let most = with_noise.iter().max_by_key(|row| row.reduction()).unwrap_or(first);
+        said.push(match most.reduction() > 0 {
             true => format!(
                 "Each level alone could spare between {} % ({}) and {} % ({}) of its noise (sigma2, a variance), {promise}.",
-                shown(&percent(least), 6),
+                shown(least),
                 least.name,
-                shown(&percent(most), 6),
+                shown(most),
                 most.name
             ),
             false => NOTHING.to_string(),
         });
     }
-    if let Some(factor) = &answers.common_factor {
+    if let Some(factor) = &spared.common_factor {
         let reduction = reduction(factor);
         said.push(match reduction > 0 {
             true => format!(
                 "If all levels are taken together, {} % of all noise could be spared, and the epsilon that zCDP gives for the whole would be \
                  kept.",
-                shown(&reduction, 6)
+                self::shown(&reduction, 6)
             ),
             false => "Taken together, nothing could be spared in steps of the grid.".to_string(),
         });
@@ -141,11 +147,11 @@ pub fn in_hundred(probability: &Rational) -> String {
 }
 
 /// The lines with the least and the greatest of a number, where there are several.
-fn extremes(lines: &[Line], number: impl Fn(&Line) -> f64) -> (Option<&Line>, Option<&Line>) {
+fn extremes<L>(lines: &[L], number: impl Fn(&L) -> f64) -> (Option<&L>, Option<&L>) {
     if lines.len() < 2 {
         return (None, None);
     }
-    let by = |a: &&Line, b: &&Line| number(a).total_cmp(&number(b));
+    let by = |a: &&L, b: &&L| number(a).total_cmp(&number(b));
     (lines.iter().min_by(by), lines.iter().max_by(by))
 }
 

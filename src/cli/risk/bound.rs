@@ -14,7 +14,7 @@ use super::super::{
     Exit,
     output::{self, exact, exact_text},
     quantity,
-    subject::{Format, Subject},
+    subject::{self, Format, Resolved, Subject},
 };
 use super::prior;
 
@@ -24,8 +24,9 @@ use super::prior;
 /// with probability P beforehand.
 #[derive(clap::Args)]
 pub struct Args {
+    /// What is accounted for.
     #[command(flatten)]
-    subject: Subject,
+    pub subject: Subject,
     /// The prior probability, 0 < P < 1
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     prior: String,
@@ -36,12 +37,32 @@ pub struct Args {
     format: Format,
 }
 
-/// A part of the subject with its bounds.
-struct Line {
-    name: String,
-    bound: Bound,
+/// A part of the subject, or the whole, with its bounds.
+pub struct Line {
+    /// What it is.
+    pub name: String,
+    /// What no adversary exceeds.
+    pub bound: Bound,
     exceeded: Exceeded,
     prior: Rational,
+}
+
+/// Everything that is asked for.
+pub struct Found {
+    /// Each level; empty where there is only the whole.
+    pub levels: Vec<Line>,
+    /// Everything composed.
+    pub total: Line,
+    /// The pair of block paths that decides the whole, in words.
+    pair: Option<String>,
+}
+
+/// What is believed beforehand, and where the posterior is bounded.
+pub struct Asked {
+    /// The prior probability.
+    pub prior: Rational,
+    /// The probability of outputs for which the posterior is not bounded.
+    pub delta: Delta,
 }
 
 impl Line {
@@ -85,41 +106,69 @@ impl Line {
     }
 }
 
-pub fn run(args: &Args) -> Result<Exit> {
-    let prior = prior(&args.prior)?;
-    let delta: Delta = quantity("--delta", &args.delta)?;
-    let subject = args.subject.resolve()?;
-    let digits = args.format.digits;
-    let total_name = if subject.levels.is_empty() { "composition" } else { "all composed" };
-    let level = |(name, part): &(String, Composition)| Line::of(name, part, Some(part), &prior, &delta, digits);
+impl Args {
+    /// The answers, and what they are about.
+    pub fn find(&self, subject: &Resolved) -> Result<(Asked, Found)> {
+        let asked = Asked { prior: prior(&self.prior)?, delta: quantity("--delta", &self.delta)? };
+        let found = find(subject, &asked.prior, &asked.delta, self.format.digits)?;
+        Ok((asked, found))
+    }
+}
+
+/// Each level, and everything composed.
+pub fn find(subject: &Resolved, prior: &Rational, delta: &Delta, digits: u32) -> Result<Found> {
+    let level = |(name, part): &(String, Composition)| Line::of(name, part, Some(part), prior, delta, digits);
     let whole = || {
         let losses = subject.worst().is_none().then_some(&subject.total);
-        Line::of(total_name, &subject.whole, losses, &prior, &delta, digits)
+        Line::of(subject::whole_name(subject), &subject.whole, losses, prior, delta, digits)
     };
     let (levels, total) = rayon::join(|| subject.levels.par_iter().map(level).collect::<Result<Vec<Line>>>(), whole);
     let (levels, total) = (levels?, total?);
     let pair = subject.deciding_pair(&total.bound.correct);
-    let mut page = args.format.page();
-    let mut object = total.json();
-    object["prior"] = exact(&prior);
-    object["delta"] = exact(&delta);
-    object["neighbors"] = json!(subject.neighbors.name());
-    if let Some(pair) = &pair {
-        object["worst_pair"] = json!(pair);
+    Ok(Found { levels, total, pair })
+}
+
+impl Found {
+    /// The levels, and the whole last.
+    pub fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.levels.iter().chain([&self.total])
     }
-    output::add_levels(&mut object, levels.iter().map(|line| (line.name.as_str(), line.json())));
-    page.object(object);
-    page.records(levels.iter().chain([&total]).map(|line| output::named(&line.name, line.json())));
+
+    /// A record for each line.
+    pub fn records(&self) -> Vec<Value> {
+        self.lines().map(|line| output::named(&line.name, line.json())).collect()
+    }
+
+    /// The answer as an object.
+    pub fn object(&self, subject: &Resolved, asked: &Asked) -> Value {
+        let mut object = self.total.json();
+        object["prior"] = exact(&asked.prior);
+        object["delta"] = exact(&asked.delta);
+        object["neighbors"] = json!(subject.neighbors.name());
+        if let Some(pair) = &self.pair {
+            object["worst_pair"] = json!(pair);
+        }
+        output::add_levels(&mut object, self.levels.iter().map(|line| (line.name.as_str(), line.json())));
+        object
+    }
+}
+
+pub fn run(args: &Args) -> Result<Exit> {
+    let subject = args.subject.resolve()?;
+    let (asked, found) = args.find(&subject)?;
+    let mut page = args.format.page();
+    page.object(found.object(&subject, &asked));
+    page.records(found.records());
     page.text(format!(
         "{}\n{} neighbors, prior = {}, delta = {}\n\n",
         subject.title,
         subject.neighbors.name(),
-        rational::display(&prior),
-        exact_text(&delta)
+        rational::display(&asked.prior),
+        exact_text(&asked.delta)
     ));
-    let rows: Vec<Vec<String>> = levels.iter().chain([&total]).map(table_row).collect();
+    let rows: Vec<Vec<String>> = found.lines().map(table_row).collect();
     page.table(&["", "correct", "zCDP", "advantage", "zCDP", "posterior", "zCDP", "exceeded"], rows);
-    if let Some(pair) = &pair {
+    if let Some(pair) = &found.pair {
         page.text(format!("\nThe whole is that of the worst pair of block paths: {pair}.\n"));
     }
     page.text(
@@ -129,7 +178,7 @@ pub fn run(args: &Args) -> Result<Exit> {
          exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n\
          zCDP: the same from zCDP (Bun-Steinke), rho + 2 sqrt(rho ln(1/delta)), in place of the exact epsilon.\n",
     );
-    page.say_wider(levels.iter().chain([&total]).map(|line| (line.name.as_str(), &line.bound.correct)));
+    page.say_wider(found.lines().map(|line| (line.name.as_str(), &line.bound.correct)));
     page.print()?;
     Ok(Exit::Done)
 }

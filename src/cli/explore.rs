@@ -1,0 +1,62 @@
+//! `assay explore`: a local page whose sliders ask the questions of the other commands.
+//!
+//! | file | what it does |
+//! | --- | --- |
+//! | `serve` | HTTP on 127.0.0.1: connections, limits, headers |
+//! | `guard` | who may ask: token, Host and Origin |
+//! | `site` | which address is which file of the page, or which question |
+//! | `queue` | how many questions are worked on, and which are out of date |
+//! | `ask` | a question as the options of its command |
+//! | `answers` | the answer of the command, with its words, charts and tables |
+//! | `store` | releases that were given or dropped on the page, and what is remembered of them |
+
+mod answers;
+mod ask;
+mod guard;
+mod queue;
+mod serve;
+mod site;
+mod store;
+
+use std::{io::Write, net::TcpListener, sync::Arc};
+
+use anyhow::{Context, Result};
+use dp_assay::release::Release;
+
+use self::{guard::Guard, site::Site, store::Store};
+use super::{Exit, output, progress};
+
+/// A local page: the same questions by moving sliders, certified like everything else
+///
+/// The page is served on 127.0.0.1 only, under an address with a secret token, and loads nothing from elsewhere. Ctrl-C ends it.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The release that the page begins with: a bundled one or a TOML file of the same form
+    #[arg(long, value_name = "NAME|FILE", default_value = "su-su-wang-2025")]
+    release: String,
+    /// The port; a free one where none is given
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+    /// Only print the address, and open no browser
+    #[arg(long)]
+    no_open: bool,
+}
+
+pub fn run(args: &Args) -> Result<Exit> {
+    let release = Release::find(&args.release).context("--release")?;
+    let listener = TcpListener::bind(("127.0.0.1", args.port))
+        .with_context(|| format!("--port {}: 127.0.0.1 cannot be listened on", args.port))?;
+    let guard = Guard::new(listener.local_addr()?.port())?;
+    let address = guard.address();
+    let site = Site::new(guard, Store::beginning_with(&args.release, release));
+    progress::end();
+    let mut out = output::out();
+    writeln!(out, "{address}\nThe page is there until Ctrl-C. Whoever has this address can ask.")?;
+    out.flush()?;
+    drop(out);
+    if !args.no_open && open::that_detached(&address).is_err() {
+        eprintln!("assay: no browser could be opened: open the address in one");
+    }
+    serve::forever(Arc::new(site), listener)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,198 @@
+//! A question of the page: the options of a command, in JSON. What is wrong is said in the words of that command.
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::{Map, Value};
+
+use super::super::report::words::command_line;
+
+/// What can be asked, and by which options of the command.
+const QUESTIONS: &[(&str, &[&str], &[&str])] = &[
+    ("epsilon", &["epsilon"], &["delta", "queries", "digits"]),
+    ("drawing", &["epsilon"], &["delta", "digits"]),
+    ("bound", &["risk", "bound"], &["prior", "delta", "digits"]),
+    (
+        "calibrate",
+        &["calibrate"],
+        &[
+            "delta",
+            "epsilon",
+            "match",
+            "match-curve",
+            "decimals",
+            "per-level",
+            "scale-all",
+            "queries",
+            "crossings",
+            "digits",
+        ],
+    ),
+];
+
+/// Options that say what is accounted for.
+const SUBJECT: &[&str] =
+    &["release", "level", "discrete-gaussian", "discrete-laplace", "gaussian", "neighbors", "group", "repeat"];
+
+/// A question that was understood.
+pub struct Question {
+    /// Which one.
+    pub name: &'static str,
+    /// The command that it is the same as.
+    pub command: &'static [&'static str],
+    /// Which view asks, and how often it did before.
+    pub view: String,
+    pub step: u64,
+    /// Whether the next step is near: what the page does not show may be left out.
+    pub is_moving: bool,
+    words: Vec<String>,
+    subject: String,
+}
+
+impl Question {
+    /// Whether there is a question of this name.
+    pub fn known(name: &str) -> Option<&'static str> {
+        QUESTIONS.iter().map(|(known, _, _)| *known).find(|known| *known == name)
+    }
+
+    /// Reads `{"options": {...}, "view": "...", "step": 1, "moving": false}`.
+    pub fn read(name: &str, body: &[u8]) -> Result<Question> {
+        let asked = object(body)?;
+        let (name, command, own) =
+            QUESTIONS.iter().find(|(known, _, _)| *known == name).with_context(|| format!("no question {name:?}"))?;
+        let options = match asked.get("options") {
+            Some(Value::Object(options)) => options.clone(),
+            None => Map::new(),
+            Some(_) => bail!("options: expected an object"),
+        };
+        if let Some(strange) =
+            options.keys().find(|key| !SUBJECT.contains(&key.as_str()) && !own.contains(&key.as_str()))
+        {
+            bail!("options: {name} has no option {strange:?}");
+        }
+        // In one order, so that the same subject has the same key.
+        let in_order = |known: &[&str]| -> Result<Vec<String>> {
+            let words = known.iter().filter_map(|name| Some((name, options.get(*name)?)));
+            Ok(words.map(|(name, value)| words_of(name, value)).collect::<Result<Vec<_>>>()?.concat())
+        };
+        let (subject, own) = (in_order(SUBJECT)?, in_order(own)?);
+        let text = |key: &str| asked.get(key).and_then(Value::as_str).unwrap_or_default();
+        Ok(Question {
+            name,
+            command,
+            view: text("view").chars().take(100).collect(),
+            step: asked.get("step").and_then(Value::as_u64).unwrap_or(u64::MAX),
+            is_moving: asked.get("moving").and_then(Value::as_bool).unwrap_or(false),
+            subject: subject.join("\n"),
+            words: [subject, own].concat(),
+        })
+    }
+
+    /// The options as the command reads them.
+    pub fn args<T: clap::Args>(&self) -> Result<T> {
+        let command = T::augment_args(clap::Command::new("assay").no_binary_name(true).disable_help_flag(true));
+        let matches = command.try_get_matches_from(&self.words).map_err(in_words)?;
+        T::from_arg_matches(&matches).map_err(in_words)
+    }
+
+    /// What is accounted for, as a key.
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// The command line that gives the same answer.
+    pub fn command_line(&self) -> String {
+        let words = ["assay"].iter().chain(self.command).map(ToString::to_string);
+        let all: Vec<String> = words.chain(self.words.iter().cloned()).chain(["--json".to_string()]).collect();
+        command_line(&all)
+    }
+}
+
+/// A body that is one JSON object.
+pub fn object(body: &[u8]) -> Result<Map<String, Value>> {
+    match serde_json::from_slice(body).context("the body is no JSON")? {
+        Value::Object(object) => Ok(object),
+        _ => bail!("the body is no JSON object"),
+    }
+}
+
+/// An option as words: `--name=value` for each value, so that no value is taken for an option; `--name` for true.
+fn words_of(name: &str, value: &Value) -> Result<Vec<String>> {
+    const LONGEST: usize = 10_000;
+    // Beyond this an answer takes long, and nobody reads it on a page.
+    const MOST_DIGITS: u64 = 60;
+    if name == "digits" && !value.as_u64().is_some_and(|digits| (1..=MOST_DIGITS).contains(&digits)) {
+        bail!("--digits: {value} is out of range: a whole number from 1 to {MOST_DIGITS}");
+    }
+    let word = |value: &Value| match value {
+        Value::String(text) if text.len() <= LONGEST => Ok(format!("--{name}={text}")),
+        Value::Number(number) => Ok(format!("--{name}={number}")),
+        other => {
+            Err(anyhow!("--{name}: expected a text or a number of at most {LONGEST} characters, found {}", kind(other)))
+        }
+    };
+    match value {
+        Value::Null | Value::Bool(false) => Ok(Vec::new()),
+        Value::Bool(true) => Ok(vec![format!("--{name}")]),
+        Value::Array(values) if values.len() <= 1000 => values.iter().map(word).collect(),
+        value => Ok(vec![word(value)?]),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a longer text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// What the parser of command lines says, without its usage.
+fn in_words(error: clap::Error) -> anyhow::Error {
+    let text = error.render().to_string();
+    let first = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+    anyhow::Error::msg(first.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::super::{calibrate, epsilon};
+    use super::*;
+
+    fn read(name: &str, options: Value) -> Result<Question> {
+        Question::read(name, json!({ "options": options, "view": "v", "step": 3 }).to_string().as_bytes())
+    }
+
+    #[test]
+    fn options_are_words_of_the_command_line() {
+        let options =
+            json!({ "delta": "1e-10", "level": ["State", "it's"], "queries": true, "release": "r", "digits": 6 });
+        let question = read("epsilon", options).unwrap();
+        let line =
+            "assay epsilon --release=r --level=State '--level=it'\\''s' --delta=1e-10 --queries --digits=6 --json";
+        assert_eq!((question.command_line().as_str(), question.step), (line, 3));
+        assert!(question.args::<epsilon::Args>().is_ok());
+        let again = read("epsilon", json!({ "release": "r", "level": ["State", "it's"], "delta": "0.5" })).unwrap();
+        assert_eq!(question.subject(), again.subject());
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused_by_name() {
+        let refused = |name, options| format!("{:#}", read(name, options).err().expect("refused"));
+        assert!(refused("epsilon", json!({ "svg": "/tmp/x" })).contains("no option \"svg\""));
+        assert!(refused("epsilon", json!({ "delta": {} })).contains("--delta"));
+        assert!(refused("epsilon", json!({ "digits": 200 })).contains("--digits"));
+        assert!(refused("epsilon", json!([])).contains("object"));
+        assert!(refused("rm", json!({})).contains("no question"));
+        let missing = read("epsilon", json!({})).unwrap().args::<epsilon::Args>().err().expect("refused").to_string();
+        assert!(missing.contains("--delta") && !missing.contains("Usage"), "{missing}");
+        // A value that looks like an option is a value.
+        let hidden = read("epsilon", json!({ "delta": "--queries" })).unwrap();
+        assert!(hidden.args::<epsilon::Args>().is_ok() && hidden.command_line().contains("--delta=--queries"));
+        let both = read("calibrate", json!({ "delta": "0.1", "match": "zcdp", "epsilon": "1" })).unwrap();
+        assert!(both.args::<calibrate::Args>().err().expect("refused").to_string().contains("--epsilon"));
+    }
+}

@@ -1,0 +1,28 @@
+// Elements from names, attributes and children. Text is text: nothing is read as markup.
+
+/** An element: `el("p", { class: "about" }, "text")`. Attributes that are functions are listeners. */
+export function el(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (typeof value === "function") element.addEventListener(key, value);
+    else if (key === "value") element.value = value;
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.flat(9).filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** A drawing of the server as an element. */
+export function svg(text) {
+  const holder = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
+  return document.importNode(holder, true);
+}
+
+let ids = 0;
+
+/** A new id. */
+export function id(name) {
+  ids += 1;
+  return `${name}-${ids}`;
+}

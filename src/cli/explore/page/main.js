@@ -1,0 +1,116 @@
+// The page: one view at a time, asked anew whenever something changes.
+
+import { Line } from "./ask.js";
+import { el } from "./dom.js";
+import { downloads } from "./downloads.js";
+import { panel } from "./panel.js";
+import { change, declare, fragment, onChange, restore, state } from "./state.js";
+import { draw, inWords, know, release } from "./subject.js";
+import { MOVING, RESTING, VIEWS } from "./views.js";
+
+const at = (id) => document.getElementById(id);
+
+/** The view that is open: its lines, its last answers, its sliders. */
+let open = null;
+
+function problem(text) {
+  at("problem").textContent = text;
+  at("problem").hidden = !text;
+}
+
+function navigation() {
+  at("views").replaceChildren(...VIEWS.map((view) => el("li", {}, el("a", {
+    href: `#${view.id}`, "aria-current": view.id === state.view ? "page" : null,
+    click: (event) => { event.preventDefault(); change({ view: view.id }); },
+  }, view.title))));
+}
+
+/** Opens the view that the state names. */
+function enter() {
+  open?.lines.forEach((line) => line.forget());
+  const view = VIEWS.find((one) => one.id === state.view) ?? VIEWS[0];
+  at("view-title").textContent = view.title;
+  at("answer").replaceChildren();
+  problem("");
+  open = { view, lines: [], waiting: new Set(), answers: [], sliders: {}, began: 0 };
+  open.sliders = Object.fromEntries(Object.entries(view.sliders).map(([name, make]) => [name, make((isFinal) => ask(isFinal))]));
+  const own = view.controls ? view.controls(ask) : [];
+  at("controls").replaceChildren(...Object.values(open.sliders).map((one) => one.element), ...own);
+  navigation();
+  ask(true);
+}
+
+/** Asks all questions of the view: with few digits while a slider moves. */
+function ask(isFinal) {
+  const here = open;
+  const digits = isFinal ? RESTING : MOVING;
+  here.began = performance.now();
+  at("view").setAttribute("aria-busy", "true");
+  here.view.questions(digits).forEach(([question, options], place) => {
+    here.lines[place] ??= new Line((answer, wrong, isLast) => show(here, place, answer, wrong, isLast));
+    here.digits = digits;
+    here.waiting.add(place);
+    here.lines[place].ask(question, options, !isFinal);
+  });
+}
+
+function show(here, place, answer, wrong, isLast) {
+  if (here !== open) return;
+  if (isLast) here.waiting.delete(place);
+  const rests = here.waiting.size === 0;
+  if (rests) at("view").removeAttribute("aria-busy");
+  if (wrong) {
+    problem(wrong.message.replace(/^--/, ""));
+    return;
+  }
+  here.answers[place] = answer;
+  problem("");
+  const parts = here.view.compose(here.answers);
+  const root = at("answer");
+  const answers = here.answers.filter(Boolean);
+  root.replaceChildren(...panel(parts));
+  root.append(downloads(root, answers), tail(answers));
+  if (!rests) return;
+  const time = Math.round(performance.now() - here.began);
+  const isMoving = here.digits === MOVING;
+  at("state").textContent = `Certified to ${here.digits} digits${isMoving ? " while the slider moves" : ""}, in ${time} ms.`;
+  if (!isMoving) at("spoken").textContent = parts.said[0] ?? "";
+}
+
+/** The same answer elsewhere: by a link, and on the command line. */
+function tail(answers) {
+  const commands = [...new Set(answers.filter((answer) => answer.answer).map((answer) => answer.command))];
+  return el("section", { class: "elsewhere", "aria-label": "The same elsewhere" },
+    el("p", {}, el("a", { class: "restore", href: fragment() }, "A link to exactly this")),
+    el("p", {}, "The same numbers on the command line:"), commands.map((command) => el("pre", { tabindex: "0" }, el("code", {}, command))));
+}
+
+function title() {
+  at("subject-name").textContent = inWords();
+  at("title").textContent = state.release ? release()?.title ?? state.release : "Counts of your own";
+}
+
+async function begin() {
+  const start = await (await fetch("api/start")).json();
+  know(start.releases);
+  declare({ release: start.first });
+  at("program").textContent = `assay ${start.version}, commit ${start.commit}. Everything is computed on this machine.`;
+  restore(location.hash);
+  onChange((changed) => {
+    title();
+    if (changed.includes("view")) enter();
+    const ofSubject = ["release", "level", "counts", "neighbors", "group"].some((key) => changed.includes(key));
+    if (ofSubject) {
+      draw(at("subject-form"), problem);
+      if (!changed.includes("view")) ask(true);
+    }
+    for (const [name, one] of Object.entries(open.sliders)) one.show(state[name]);
+  });
+  addEventListener("hashchange", () => { restore(location.hash); ask(true); });
+  at("controls").addEventListener("submit", (event) => event.preventDefault());
+  title();
+  draw(at("subject-form"), problem);
+  enter();
+}
+
+begin().catch((error) => problem(error.message));

@@ -1,0 +1,46 @@
+// An answer as it is read: words, charts with what was assumed beside them, tables.
+
+import { el, svg } from "./dom.js";
+
+/** A figure of the server with its caption. */
+export function figure(chart) {
+  return el("figure", { "data-chart": chart.name },
+    el("div", { class: "card", tabindex: "0", role: "group", "aria-label": chart.label }, svg(chart.svg)),
+    el("figcaption", {}, chart.caption));
+}
+
+/** A table whose first column names its rows. `red(row, at)` says which rows are set in red, and why. */
+export function table({ caption, heading, rows, has_whole: hasWhole }, red = () => null) {
+  const cells = (row, at) => row.map((cell, column) => (column === 0
+    ? el("th", { scope: "row" }, cell)
+    : el("td", {}, cell)));
+  return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption },
+    el("table", {},
+      el("caption", {}, el("span", {}, caption)),
+      el("thead", {}, el("tr", {}, heading.map((cell) => (cell ? el("th", { scope: "col" }, cell) : el("td", {}))))),
+      el("tbody", {}, rows.map((row, at) => el("tr", {
+        class: [hasWhole && at + 1 === rows.length ? "whole" : "", red(row, at) ? "red" : ""].join(" ").trim() || null,
+      }, cells(row, at))))));
+}
+
+/** What was assumed. */
+export function assumed(list) {
+  return el("aside", { "aria-label": "Assumptions" }, el("h3", {}, "Assumptions"), el("ul", {}, list.map((one) => el("li", {}, one))));
+}
+
+/** Sentences, the first of them the answer. */
+export function said(sentences) {
+  return el("div", { class: "said" }, sentences.map((sentence) => el("p", {}, sentence)));
+}
+
+/** The parts of an answer, each in its place. */
+export function panel(parts) {
+  return [
+    parts.said ? said(parts.said) : null,
+    el("div", { class: "beside" },
+      el("div", { class: "charts" }, (parts.charts ?? []).map(figure)),
+      parts.assumed ? assumed(parts.assumed) : null),
+    (parts.tables ?? []).map((one) => table(one, parts.red)),
+    (parts.notes ?? []).map((note) => el("p", { class: "note" }, note)),
+  ].flat().filter(Boolean);
+}

@@ -1,0 +1,73 @@
+// What is asked, as it stands in the fragment of the address: a link restores it.
+
+const DEFAULTS = {
+  view: "private", release: "", level: [], counts: [], neighbors: "", group: "1", delta: "1e-10", prior: "1/2",
+};
+
+export const state = { ...DEFAULTS };
+
+const listeners = [];
+
+/** Calls `listener` after each change, with the names of what changed. */
+export function onChange(listener) {
+  listeners.push(listener);
+}
+
+/** Changes some of what is asked. */
+export function change(changes) {
+  const changed = Object.keys(changes).filter((key) => String(state[key]) !== String(changes[key]));
+  if (changed.length === 0) return;
+  Object.assign(state, changes);
+  history.replaceState(null, "", fragment());
+  for (const listener of listeners) listener(changed);
+}
+
+/** Other defaults of a view, or of the release that the program was started with. */
+export function declare(defaults) {
+  for (const [key, value] of Object.entries(defaults)) {
+    DEFAULTS[key] = value;
+    state[key] = value;
+  }
+}
+
+/** The fragment that restores what is asked. */
+export function fragment() {
+  const words = new URLSearchParams();
+  for (const [key, value] of Object.entries(state)) {
+    if (key === "view" || String(value) === String(DEFAULTS[key])) continue;
+    if (Array.isArray(value)) value.forEach((one) => words.append(key, one));
+    else words.set(key, value);
+  }
+  // The release is said even if it is the first: another program may begin with another.
+  if (state.release) words.set("release", state.release);
+  const tail = words.toString();
+  return `#${state.view}${tail ? `?${tail}` : ""}`;
+}
+
+/** Reads a fragment; what it does not say is as it is by default. */
+export function restore(text) {
+  const [view, tail = ""] = text.replace(/^#/, "").split("?");
+  const words = new URLSearchParams(tail);
+  const next = {};
+  for (const [key, value] of Object.entries(DEFAULTS)) {
+    if (key === "view") continue;
+    if (Array.isArray(value)) next[key] = words.getAll(key).slice(0, 200);
+    else next[key] = words.get(key) ?? value;
+  }
+  if (view && view !== "answer") next.view = view;
+  change(next);
+}
+
+/** The options that say what is looked at. */
+export function subject() {
+  const options = {};
+  if (state.release) options.release = state.release;
+  if (state.release && state.level.length) options.level = state.level;
+  for (const law of ["discrete-gaussian", "discrete-laplace", "gaussian"]) {
+    const counts = state.counts.filter((one) => one.startsWith(`${law}:`)).map((one) => one.slice(law.length + 1));
+    if (counts.length) options[law] = counts;
+  }
+  if (state.neighbors) options.neighbors = state.neighbors;
+  if (state.group !== "1") options.group = state.group;
+  return options;
+}

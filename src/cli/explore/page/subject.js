@@ -1,0 +1,148 @@
+// What is looked at: a release and its levels, a file that is dropped, or counts of one's own.
+
+import { el, id } from "./dom.js";
+import { change, state } from "./state.js";
+import { post } from "./ask.js";
+
+const LAWS = [
+  ["discrete-gaussian", "discrete Gaussian, sigma2"], ["discrete-laplace", "discrete Laplace, epsilon"], ["gaussian", "Gaussian, sigma2"],
+];
+
+let releases = [];
+
+/** The releases that the program knows. */
+export function know(list) {
+  releases = list;
+}
+
+/** A release by its name. */
+export function release(name = state.release) {
+  return releases.find((one) => one.name === name);
+}
+
+/** What is looked at, in a line. */
+export function inWords() {
+  const own = state.counts.map((one) => one.slice(one.indexOf(":") + 1)).join(" + ");
+  const levels = state.level.length ? `, ${state.level.join(", ")}` : "";
+  return [state.release && `${state.release}${levels}`, own].filter(Boolean).join(" + ") || "nothing yet";
+}
+
+function labelled(label, control, attributes = {}) {
+  control.id ||= id("field");
+  return el("div", { class: "field", ...attributes }, el("label", { for: control.id }, label), control);
+}
+
+function chooser(problem) {
+  const options = releases.filter((one) => !one.budget_only).map((one) => el("option", {
+    value: one.name, selected: one.name === state.release,
+  }, one.bundled ? one.name : `${one.name} (yours)`));
+  const select = el("select", {
+    name: "release", change: () => { problem(""); change({ release: select.value, level: [], neighbors: "" }); },
+  }, options, el("option", { value: "", selected: state.release === "" }, "no release, only counts"));
+  return labelled("Release", select);
+}
+
+function levels() {
+  const chosen = release();
+  if (!chosen) return null;
+  const box = (level) => {
+    const input = el("input", { type: "checkbox", name: "level", value: level.name, id: id("level") });
+    input.checked = state.level.length === 0 || state.level.includes(level.name);
+    input.addEventListener("change", () => {
+      const all = chosen.levels.map((one) => one.name);
+      const before = state.level.length ? state.level : all;
+      const after = all.filter((name) => (name === level.name ? input.checked : before.includes(name)));
+      change({ level: after.length === all.length ? [] : after });
+    });
+    return el("span", { class: "box" }, input, el("label", { for: input.id }, level.name));
+  };
+  return el("fieldset", {}, el("legend", {}, "Levels"), chosen.levels.map(box));
+}
+
+/** A count as it is written, in parts: `law:5x10@2`. */
+function parts(text) {
+  const [law, rest = ""] = text.split(":");
+  const [, parameter = rest, count = "1", shift = "1"] = rest.match(/^([^x@]*)(?:x([^@]*))?(?:@(.*))?$/) ?? [];
+  return { law, parameter, count, shift };
+}
+
+function written({ law, parameter, count, shift }) {
+  return `${law}:${parameter.trim()}${count.trim() === "1" ? "" : `x${count.trim()}`}${shift.trim() === "1" ? "" : `@${shift.trim()}`}`;
+}
+
+function row(text, at) {
+  const one = parts(text);
+  const update = (key, value) => {
+    const counts = [...state.counts];
+    counts[at] = written({ ...parts(counts[at]), [key]: value });
+    change({ counts });
+  };
+  const field = (key, label) => {
+    const input = el("input", { type: "text", class: "number", name: `count-${key}`, value: one[key], autocomplete: "off" });
+    input.addEventListener("change", () => update(key, input.value));
+    return labelled(label, input);
+  };
+  const law = el("select", { name: "count-law", change: () => update("law", law.value) },
+    LAWS.map(([name, label]) => el("option", { value: name, selected: name === one.law }, label)));
+  const remove = el("button", {
+    type: "button", click: () => change({ counts: state.counts.filter((_, other) => other !== at) }),
+  }, "Remove");
+  return el("div", { class: "row", role: "group", "aria-label": `Counts ${at + 1}` },
+    labelled("Noise", law), field("parameter", "parameter"), field("count", "how many counts"), field("shift", "changed by"), remove);
+}
+
+function counts() {
+  const add = el("button", {
+    type: "button", name: "add-counts",
+    click: () => change({ counts: [...state.counts, "discrete-gaussian:5x10"] }),
+  }, "Add counts of your own");
+  return el("fieldset", {}, el("legend", {}, "Counts of your own, composed with the release"), state.counts.map(row), add);
+}
+
+function relation() {
+  const own = release()?.neighbors;
+  const neighbors = el("select", { name: "neighbors", change: () => change({ neighbors: neighbors.value }) },
+    [["", own ? `as the release says: ${own}` : "add-remove"], ["add-remove", "add-remove: one record more or less"],
+      ["bounded", "bounded: one record changed"]]
+      .map(([value, label]) => el("option", { value, selected: value === state.neighbors }, label)));
+  const group = el("input", { type: "number", name: "group", min: 1, max: 1000, value: state.group });
+  group.addEventListener("change", () => change({ group: group.value || "1" }));
+  return el("div", { class: "row" }, labelled("Neighbors", neighbors), labelled("People who act together", group));
+}
+
+/** Reads a TOML file of the user as a release, and looks at it. */
+export async function open(file, problem) {
+  try {
+    const kept = await post("api/release", { name: file.name, text: await file.text() });
+    releases = [kept, ...releases.filter((one) => one.name !== kept.name)];
+    problem("");
+    change({ release: "", level: [], neighbors: "" });
+    change({ release: kept.name });
+  } catch (error) {
+    problem(error.message);
+  }
+}
+
+function file(problem) {
+  const input = el("input", { type: "file", name: "file", accept: ".toml", id: id("file") });
+  input.addEventListener("change", () => { if (input.files.length) open(input.files[0], problem); });
+  const zone = el("div", { class: "drop" },
+    el("label", { for: input.id }, "A release of your own, as TOML: choose a file or drop it here"), input,
+    el("p", { class: "hint" }, "It stays on this machine. `assay releases --new` prints one to start from."));
+  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    if (event.dataTransfer.files.length) open(event.dataTransfer.files[0], problem);
+  });
+  return zone;
+}
+
+/** Draws the form anew, and keeps the focus where it was. */
+export function draw(form, problem) {
+  const focused = document.activeElement;
+  const at = focused && form.contains(focused) ? [...form.querySelectorAll("input, select, button")].indexOf(focused) : -1;
+  form.replaceChildren(...[chooser(problem), levels(), counts(), relation(), file(problem)].filter(Boolean));
+  if (at >= 0) form.querySelectorAll("input, select, button")[at]?.focus();
+}

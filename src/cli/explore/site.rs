@@ -1,0 +1,205 @@
+//! Which address is which file of the page, or which question.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use dp_assay::{
+    numeric::rational,
+    provenance::{COMMIT, VERSION},
+    release::Release,
+};
+use hyper::{Method, StatusCode, body::Bytes, header::HeaderValue};
+use serde_json::{Value, json};
+
+use super::{
+    answers,
+    ask::{self, Question},
+    guard::Guard,
+    queue::{Queue, Without},
+    store::Store,
+};
+
+/// Everything that is served.
+pub struct Site {
+    /// Who may ask.
+    pub guard: Guard,
+    store: Arc<Store>,
+    queue: Queue,
+}
+
+/// What a request is about.
+pub enum Route {
+    /// A file of the page.
+    File(&'static File),
+    /// What the page begins with.
+    Start,
+    /// A question of this name.
+    Ask(&'static str),
+    /// A release to keep.
+    Keep,
+}
+
+/// What is answered.
+pub struct Reply {
+    pub status: StatusCode,
+    pub kind: &'static str,
+    pub body: Bytes,
+}
+
+/// A file of the page, as it was built into the program.
+pub struct File {
+    path: &'static str,
+    kind: &'static str,
+    text: &'static str,
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const SVG: &str = "image/svg+xml";
+const JSON: &str = "application/json; charset=utf-8";
+
+/// Pairs each path with its kind and the text of its file.
+macro_rules! files {
+    ($($path:literal, $kind:expr, $name:literal);* $(;)?) => {
+        &[$(File { path: $path, kind: $kind, text: include_str!(concat!("page/", $name)) }),*]
+    };
+}
+
+const FILES: &[File] = files![
+    "", HTML, "index.html";
+    "icon.svg", SVG, "icon.svg";
+    "style.css", CSS, "style.css";
+    "main.js", SCRIPT, "main.js";
+    "state.js", SCRIPT, "state.js";
+    "ask.js", SCRIPT, "ask.js";
+    "dom.js", SCRIPT, "dom.js";
+    "slider.js", SCRIPT, "slider.js";
+    "panel.js", SCRIPT, "panel.js";
+    "downloads.js", SCRIPT, "downloads.js";
+    "subject.js", SCRIPT, "subject.js";
+    "views.js", SCRIPT, "views.js";
+];
+
+impl Site {
+    /// A site of these releases.
+    pub fn new(guard: Guard, store: Store) -> Site {
+        Site { guard, store: Arc::new(store), queue: Queue::new() }
+    }
+
+    /// What is asked for, or why it is not answered.
+    pub fn route(&self, method: &Method, path: &str, kind: Option<&HeaderValue>) -> Result<Route, Reply> {
+        let route = match path {
+            "api/start" => Route::Start,
+            "api/release" => Route::Keep,
+            _ => match path.strip_prefix("api/").and_then(Question::known) {
+                Some(name) => Route::Ask(name),
+                None => {
+                    let file = FILES.iter().find(|file| file.path == path);
+                    Route::File(
+                        file.ok_or_else(|| Reply::error(StatusCode::NOT_FOUND, "there is nothing of this name"))?,
+                    )
+                }
+            },
+        };
+        let is_post = matches!(route, Route::Ask(_) | Route::Keep);
+        let expected = if is_post { Method::POST } else { Method::GET };
+        if *method != expected {
+            return Err(Reply::error(StatusCode::METHOD_NOT_ALLOWED, &format!("ask by {expected}")));
+        }
+        // Another page cannot send this kind unasked.
+        let is_json = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        if is_post && !is_json {
+            return Err(Reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "ask in JSON, as application/json"));
+        }
+        Ok(route)
+    }
+
+    /// The answer of a route.
+    pub async fn answer(&self, route: Route, body: &[u8]) -> Reply {
+        match route {
+            Route::File(file) => {
+                Reply { status: StatusCode::OK, kind: file.kind, body: Bytes::from_static(file.text.as_bytes()) }
+            }
+            Route::Start => Reply::of(self.start()),
+            Route::Keep => Reply::of(self.keep(body)),
+            Route::Ask(name) => match Question::read(name, body) {
+                Err(error) => Reply::of(Err(error)),
+                Ok(question) => self.ask(question).await,
+            },
+        }
+    }
+
+    async fn ask(&self, question: Question) -> Reply {
+        let (view, step) = (format!("{} {}", question.view, question.name), question.step);
+        let store = self.store.clone();
+        match self.queue.answer(&view, step, move || answers::answer(&store, &question)).await {
+            Ok(answer) => Reply::of(answer),
+            Err(Without::Replaced) => Reply::error(StatusCode::CONFLICT, "a newer question took its place"),
+            Err(Without::Broken) => Reply::error(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the question could not be answered: this is a fault of the program, please report it",
+            ),
+        }
+    }
+
+    /// What the page begins with.
+    fn start(&self) -> Result<Value> {
+        let own = self.store.own();
+        let bundled = Release::bundled()?;
+        let bundled = bundled.iter().map(|release| (release.name.as_str(), release, true));
+        let own = own.iter().map(|(name, release)| (name.as_str(), release, false));
+        let releases: Vec<Value> = own.chain(bundled).map(|(name, release, is)| about(name, release, is)).collect();
+        Ok(json!({ "version": VERSION, "commit": COMMIT, "first": self.store.first(), "releases": releases }))
+    }
+
+    /// Keeps a release of the user: `{"name": "...", "text": "..."}`.
+    fn keep(&self, body: &[u8]) -> Result<Value> {
+        const LONGEST: usize = 200;
+        let object = ask::object(body)?;
+        let text =
+            |key: &str| object.get(key).and_then(Value::as_str).with_context(|| format!("{key}: expected a text"));
+        let (name, text) = (text("name")?, text("text")?);
+        if name.is_empty() || name.len() > LONGEST || name.chars().any(char::is_control) {
+            bail!("name: expected 1 to {LONGEST} printable characters");
+        }
+        let release = Release::parse(text, name)?;
+        let about = about(name, &release, false);
+        self.store.keep(name, release)?;
+        Ok(about)
+    }
+}
+
+/// A release as the page knows it.
+fn about(name: &str, release: &Release, is_bundled: bool) -> Value {
+    let levels = release.levels.iter().map(|level| {
+        let query = |query: &dp_assay::release::Query| {
+            json!({ "name": query.name, "sigma2": query.sigma2().ok().map(rational::display) })
+        };
+        json!({ "name": level.name, "queries": level.queries.iter().map(query).collect::<Vec<_>>() })
+    });
+    json!({
+        "name": name,
+        "title": release.title,
+        "source": release.source,
+        "neighbors": release.neighbors.name(),
+        "bundled": is_bundled,
+        "budget_only": release.budget_only,
+        "paths": release.paths.is_some(),
+        "levels": levels.collect::<Vec<_>>(),
+    })
+}
+
+impl Reply {
+    /// A refusal with its reason.
+    pub fn error(status: StatusCode, message: &str) -> Reply {
+        Reply { status, kind: JSON, body: json!({ "error": message }).to_string().into() }
+    }
+
+    fn of(answer: Result<Value>) -> Reply {
+        match answer {
+            Ok(answer) => Reply { status: StatusCode::OK, kind: JSON, body: answer.to_string().into() },
+            Err(error) => Reply::error(StatusCode::BAD_REQUEST, &format!("{error:#}")),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What the page knows by name, and what is remembered between two steps of a slider.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use anyhow::{Result, bail};
+use dp_assay::{
+    Error,
+    account::{Delta, conversions},
+    release::{Release, bundled_text},
+};
+
+use super::super::{
+    report::answers::Drawn,
+    subject::{Resolved, Subject},
+};
+
+/// Releases of the user, and subjects that were asked about lately.
+pub struct Store {
+    first: String,
+    own: Mutex<Vec<(String, Release)>>,
+    known: Mutex<VecDeque<(String, Arc<Known>)>>,
+}
+
+/// A subject, and what is drawn of it.
+pub struct Known {
+    /// What is accounted for.
+    pub subject: Resolved,
+    drawn: Mutex<Option<Arc<Drawn>>>,
+}
+
+impl Store {
+    /// A store with the release that the page begins with.
+    pub fn beginning_with(name: &str, release: Release) -> Store {
+        let own = if bundled_text(name).is_some() { Vec::new() } else { vec![(name.to_string(), release)] };
+        Store { first: name.to_string(), own: Mutex::new(own), known: Mutex::default() }
+    }
+
+    /// The name of the release that the page begins with.
+    pub fn first(&self) -> &str {
+        &self.first
+    }
+
+    /// The releases of the user by name, the oldest first.
+    pub fn own(&self) -> Vec<(String, Release)> {
+        locked(&self.own).clone()
+    }
+
+    /// Keeps a release under a name, in place of an older one of that name.
+    pub fn keep(&self, name: &str, release: Release) -> Result<()> {
+        const MOST: usize = 20;
+        if bundled_text(name).is_some() {
+            bail!("{name}: a bundled release has this name: give the file another one");
+        }
+        let mut own = locked(&self.own);
+        own.retain(|(known, _)| known != name);
+        if own.len() >= MOST {
+            own.remove(0);
+        }
+        own.push((name.to_string(), release));
+        // What is remembered may be about the older one.
+        locked(&self.known).clear();
+        Ok(())
+    }
+
+    /// A release of the user or a bundled one. No file is looked for: the page has no say about paths.
+    pub fn release(&self, name: &str) -> dp_assay::Result<Release> {
+        if let Some((_, release)) = locked(&self.own).iter().find(|(known, _)| known == name) {
+            return Ok(release.clone());
+        }
+        match bundled_text(name) {
+            Some(text) => Release::parse(text, name),
+            None => {
+                let bundled = Release::bundled()?.into_iter().map(|release| release.name);
+                let own = self.own().into_iter().map(|(name, _)| name);
+                let known = own.chain(bundled).collect::<Vec<_>>().join(", ");
+                Err(Error::UnknownName { kind: "release", name: name.to_string(), known })
+            }
+        }
+    }
+
+    /// The compositions of a subject; `key` names it among all others.
+    pub fn subject(&self, key: &str, subject: &Subject) -> Result<Arc<Known>> {
+        const MOST: usize = 8;
+        if let Some((_, known)) = locked(&self.known).iter().find(|(name, _)| name == key) {
+            return Ok(known.clone());
+        }
+        let resolved = subject.resolve_by(&|name| self.release(name))?;
+        let known = Arc::new(Known { subject: resolved, drawn: Mutex::default() });
+        let mut all = locked(&self.known);
+        all.truncate(MOST - 1);
+        all.push_front((key.to_string(), known.clone()));
+        Ok(known)
+    }
+}
+
+impl Known {
+    /// The profiles from 0 to the epsilon that zCDP gives at the smallest delta of the page's slider: the axes stay where they are.
+    pub fn drawn(&self) -> Result<Arc<Drawn>> {
+        const SMALLEST: &str = "1e-20";
+        let mut drawn = locked(&self.drawn);
+        if let Some(drawn) = &*drawn {
+            return Ok(drawn.clone());
+        }
+        let delta: Delta = SMALLEST.parse()?;
+        let end = conversions::zcdp_epsilon(self.subject.total.rho(), &delta, 6);
+        let new = Arc::new(Drawn::of(&self.subject, &end)?);
+        *drawn = Some(new.clone());
+        Ok(new)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

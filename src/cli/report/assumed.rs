@@ -1,0 +1,44 @@
+//! What is assumed, beside each answer.
+
+use dp_assay::account::Delta;
+use rug::Rational;
+
+use super::super::{
+    calibrate::{DECIMALS, FACTOR_DECIMALS},
+    output::exact_text,
+};
+
+/// Beside epsilon.
+pub fn of_epsilon(delta: &Delta) -> Vec<String> {
+    vec![
+        "The noise that was added is the noise that was declared.".to_string(),
+        format!("Delta is {}: the probability mass that the bound may leave out.", exact_text(delta)),
+        "zCDP (Bun-Steinke) is rho + 2 sqrt(rho ln(1/delta)), as the Census Bureau published.".to_string(),
+        "The table is proven; what is drawn are approximations of it.".to_string(),
+    ]
+}
+
+/// Beside what an adversary learns.
+pub fn of_bound(prior: &Rational) -> Vec<String> {
+    vec![
+        "The adversary may know all other records, and the law of the noise.".to_string(),
+        format!("They believe the first of both answers with probability {} beforehand.", exact_text(prior)),
+        "How often they are right is meant on average over the noise.".to_string(),
+        "What they learn elsewhere, and counts that are published without noise, are not part of it.".to_string(),
+    ]
+}
+
+/// Beside the noise that could be spared.
+pub fn of_noise(delta: &Delta) -> Vec<String> {
+    vec![
+        format!(
+            "The promise is the epsilon that zCDP (Bun-Steinke) gives for the noise as it is, at delta = {}, and at no other delta.",
+            exact_text(delta)
+        ),
+        "In the table each level keeps its own promise. All levels composed keep theirs with one common factor."
+            .to_string(),
+        "sigma2 is a variance. Margins of error go with its square root: 20 % less sigma2 makes them 10.6 % smaller."
+            .to_string(),
+        format!("Searched in steps of 1e-{DECIMALS} of sigma2, and of 1e-{FACTOR_DECIMALS} of the common factor."),
+    ]
+}

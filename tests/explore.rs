@@ -1,0 +1,393 @@
+//! `assay explore`: who is answered and who is not, and that every answer is that of the command with `--json`. The page itself is
+//! tested in a browser by `scripts/test-explore`.
+#![cfg(feature = "explore")]
+
+#[path = "common/program.rs"]
+mod program;
+#[path = "explore/server.rs"]
+mod server;
+
+use std::{
+    fs,
+    io::{ErrorKind, Read, Write},
+    net::TcpStream,
+    time::{Duration, Instant},
+};
+
+use program::{assay, json, refusal};
+use serde_json::{Value, json};
+use server::Server;
+
+#[test]
+fn the_page_is_whole_and_allows_nothing_else() {
+    let server = Server::start(&[]);
+    let page = server.get("");
+    assert_eq!(page.status, 200);
+    for (header, part) in [
+        ("content-security-policy", "default-src 'none'; script-src 'self'; style-src 'self';"),
+        ("cache-control", "no-store"),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("content-type", "text/html"),
+    ] {
+        assert!(page.header(header).starts_with(part), "{header}: {}", page.header(header));
+    }
+    assert!(
+        !page.header("content-security-policy").contains("unsafe")
+            && page.header("access-control-allow-origin").is_empty()
+    );
+    // Everything that the page and its scripts name is there, and none of it is elsewhere.
+    let mut names: Vec<String> = named(&page.body, "\"").collect();
+    for name in names.clone() {
+        names.extend(named(&server.get(&name).body, "\"./"));
+    }
+    names.sort();
+    names.dedup();
+    assert!(names.len() >= 10, "{names:?}");
+    for name in names {
+        let file = server.get(&name);
+        assert_eq!(file.status, 200, "{name}");
+        assert!(!file.body.contains("https:") && !file.body.contains("@import"), "{name}");
+        let strange = file.body.replace("http://www.w3.org/2000/svg", "");
+        assert!(!strange.contains("http:"), "{name}");
+    }
+}
+
+/// The files of the page that a text names after `before`.
+fn named<'t>(text: &'t str, before: &'t str) -> impl Iterator<Item = String> + 't {
+    let ends = [".js", ".css", ".svg"];
+    let name = move |rest: &str| {
+        rest.split('"').next().filter(|name| ends.iter().any(|end| name.ends_with(end))).map(String::from)
+    };
+    text.split(before).skip(1).filter_map(name).filter(|name| !name.contains(['/', ' ', '`', '$']))
+}
+
+#[test]
+fn strangers_are_refused_before_anything_is_said() {
+    let server = Server::start(&[]);
+    let host = server.host();
+    let path = format!("/{}/", server.token);
+    let get =
+        |path: &str, headers: &str| server.raw(&format!("GET {path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n"));
+    let own = format!("Host: {host}\r\n");
+    assert_eq!(get(&path, &own).status, 200);
+    assert_eq!(get(&path, &format!("Host: localhost:{}\r\n", server.port)).status, 200);
+    for headers in [
+        "Host: evil.example\r\n".to_string(),
+        format!("Host: evil.example:{}\r\n", server.port),
+        "Host: 127.0.0.1\r\n".to_string(),
+        format!("{own}Host: evil.example\r\n"),
+        format!("{own}Origin: http://evil.example\r\n"),
+        format!("{own}Origin: null\r\n"),
+        format!("{own}Origin: https://{host}\r\n"),
+        format!("{own}Sec-Fetch-Site: cross-site\r\n"),
+        String::new(),
+    ] {
+        let reply = get(&path, &headers);
+        assert!((400..404).contains(&reply.status), "{headers:?}: {}", reply.status);
+        assert!(!reply.body.contains(&server.token) && !reply.body.contains("<html"), "{headers:?}");
+    }
+    let wrong = format!("/{}/", "0".repeat(server.token.len()));
+    let shorter = format!("/{}/", &server.token[1..]);
+    let bare = format!("/{}", server.token);
+    for path in ["/", "/index.html", "/api/start", "/?token=x", &wrong, &shorter, &bare, "//"] {
+        let reply = get(path, &own);
+        assert_eq!(reply.status, 403, "{path}");
+        assert!(reply.body.contains("token") && !reply.body.contains(&server.token), "{path}");
+    }
+    // 127.0.0.2 is this machine, too, but not this socket.
+    assert!(TcpStream::connect(("127.0.0.2", server.port)).is_err());
+}
+
+#[test]
+fn paths_lead_to_no_file() {
+    let server = Server::start(&[]);
+    for path in [
+        "../Cargo.toml",
+        "..%2fCargo.toml",
+        "%2e%2e/Cargo.toml",
+        "....//Cargo.toml",
+        "/etc/passwd",
+        "style.css/",
+        "style.css%00",
+        "STYLE.CSS",
+        "api",
+        "api/",
+        "api/../style.css",
+        "api/rm",
+        "page/style.css",
+        "\u{fffd}",
+    ] {
+        let reply = server.get(path);
+        assert!(matches!(reply.status, 400 | 404), "{path}: {}", reply.status);
+        assert!(!reply.body.contains("[package]") && !reply.body.contains("root:"), "{path}");
+    }
+    for release in ["Cargo.toml", "./Cargo.toml", "/etc/passwd", "data/releases/su-su-wang-2025.toml", "../x.toml", ""]
+    {
+        let (status, answer) = server.ask("epsilon", json!({ "release": release, "delta": "1e-10" }));
+        assert_eq!(status, 400, "{release}");
+        let error = answer["error"].as_str().expect("an error");
+        assert!(error.starts_with("--release: no release named"), "{error}");
+    }
+}
+
+#[test]
+fn what_is_no_question_is_refused_and_the_next_one_is_answered() {
+    let server = Server::start(&[]);
+    let path = format!("/{}/api/epsilon", server.token);
+    let post = |path: &str, headers: &str, body: &[u8]| {
+        let head = format!("POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n", server.host());
+        server.raw_bytes(&[head.as_bytes(), body].concat())
+    };
+    let with = |kind: &str, body: &[u8]| {
+        post(&path, &format!("Content-Type: {kind}\r\nContent-Length: {}\r\n", body.len()), body)
+    };
+    let json = "application/json";
+    assert_eq!(server.get("api/epsilon").status, 405);
+    assert_eq!(post(&format!("/{}/style.css", server.token), "Content-Length: 0\r\n", b"").status, 405);
+    assert_eq!(with("text/plain", b"{}").status, 415);
+    assert_eq!(with("application/x-www-form-urlencoded", b"a=b").status, 415);
+    for body in [&b"{"[..], b"", b"[]", b"null", b"\xff\xfe", br#"{"options": 3}"#, br#"{"options": {"delta": {}}}"#] {
+        let reply = with(json, body);
+        assert_eq!(reply.status, 400, "{}", String::from_utf8_lossy(body));
+        assert!(reply.body.contains("\"error\""), "{}", reply.body);
+    }
+    let deep = "[".repeat(100_000);
+    assert_eq!(with(json, deep.as_bytes()).status, 400);
+    // A body that is too long, and one that says it is and never comes.
+    assert_eq!(with(json, &vec![b' '; (1 << 20) + 1]).status, 413);
+    let chunked = format!("Content-Type: {json}\r\nTransfer-Encoding: chunked\r\n");
+    let chunks: Vec<u8> = [b"10000\r\n".to_vec(), vec![b' '; 0x10000], b"\r\n".to_vec()].concat().repeat(20);
+    assert_eq!(post(&path, &chunked, &chunks).status, 413);
+    assert_eq!(post(&path, &format!("X: {}\r\n", "x".repeat(40_000)), b"").status, 431);
+    assert_eq!(post(&path, &"X: y\r\n".repeat(200), b"").status, 431);
+    for (options, part) in [
+        (json!({ "delta": "0", "release": "su-su-wang-2025" }), "--delta"),
+        (json!({ "delta": "1e-10" }), "nothing to account for"),
+        (json!({ "release": "su-su-wang-2025" }), "--delta"),
+        (json!({ "release": "su-su-wang-2025", "delta": "1e-10", "level": "Moon" }), "Moon"),
+        (json!({ "release": "sdhc-us", "delta": "1e-10" }), "budget only"),
+        (json!({ "discrete-gaussian": "x", "delta": "1e-10" }), "--discrete-gaussian"),
+        (json!({ "discrete-gaussian": "5", "delta": "1e-10", "svg": "/tmp/x.svg" }), "no option"),
+        (json!({ "discrete-gaussian": "5", "delta": "1e-10", "digits": 250 }), "--digits"),
+    ] {
+        let (status, answer) = server.ask("epsilon", options.clone());
+        assert_eq!(status, 400, "{options}");
+        assert!(answer["error"].as_str().expect("an error").contains(part), "{options}: {answer}");
+    }
+    assert_eq!(server.ask("epsilon", json!({ "discrete-gaussian": "5", "delta": "1e-10" })).0, 200);
+}
+
+#[test]
+fn slow_clients_are_let_go_and_others_are_answered_meanwhile() {
+    let server = Server::start(&[]);
+    let mut slow: Vec<TcpStream> = (0..20).map(|_| server.connect()).collect();
+    for (k, stream) in slow.iter_mut().enumerate() {
+        let length = "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{";
+        let request = match k % 3 {
+            0 => String::new(),
+            1 => format!("GET /{}/ HTTP/1.1\r\nHost: ", server.token),
+            _ => format!("POST /{}/api/epsilon HTTP/1.1\r\nHost: {}\r\n{length}", server.token, server.host()),
+        };
+        stream.write_all(request.as_bytes()).expect("sent");
+    }
+    let began = Instant::now();
+    assert_eq!(server.get("style.css").status, 200);
+    assert!(began.elapsed() < Duration::from_secs(5));
+    for stream in &mut slow {
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+        let mut rest = Vec::new();
+        let end = stream.read_to_end(&mut rest);
+        let is_closed =
+            end.as_ref().is_ok() || end.as_ref().is_err_and(|error| error.kind() == ErrorKind::ConnectionReset);
+        assert!(is_closed, "{end:?}");
+    }
+}
+
+/// An answer of the page, and what the command line that it names prints: the same, but for where it comes from.
+fn agrees(server: &Server, question: &str, options: Value) -> Value {
+    let (status, reply) = server.ask(question, options.clone());
+    assert_eq!(status, 200, "{question} {options}: {reply}");
+    let line = reply["command"].as_str().expect("a command line");
+    let words = shell_words(line);
+    let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+    let printed = assay(&words).current_dir(server.folder()).assert().success().get_output().stdout.clone();
+    let mut printed: Value = serde_json::from_slice(&printed).expect("JSON");
+    printed.as_object_mut().expect("an object").remove("provenance").expect("a provenance");
+    assert_eq!(reply["answer"], printed, "{line}");
+    let as_text: Value = serde_json::from_str(reply["json"].as_str().expect("text")).expect("JSON");
+    assert_eq!(as_text, printed);
+    if !words.contains(&"--crossings") {
+        let format: Vec<&str> =
+            words.iter().filter(|word| **word != "--json").copied().chain(["--format", "csv"]).collect();
+        let csv = assay(&format).current_dir(server.folder()).assert().success().get_output().stdout.clone();
+        assert_eq!(reply["csv"].as_str().expect("CSV"), String::from_utf8(csv).expect("UTF-8"), "{line}");
+    }
+    assert!(reply["said"][0].as_str().is_some_and(|said| !said.is_empty()) && reply["assumed"][0].is_string());
+    reply
+}
+
+/// The words of a command line, as a shell reads them.
+fn shell_words(line: &str) -> Vec<String> {
+    let script = format!("for word in {line}; do printf '%s\\n' \"$word\"; done");
+    let output = std::process::Command::new("sh").args(["-c", &script]).output().expect("a shell");
+    String::from_utf8(output.stdout).expect("UTF-8").lines().map(String::from).collect()
+}
+
+#[test]
+fn answers_are_those_of_the_commands() {
+    let server = Server::start(&[]);
+    let release = "su-su-wang-2025";
+    for delta in ["1e-10", "2e-5"] {
+        agrees(&server, "epsilon", json!({ "release": release, "delta": delta, "digits": 12 }));
+    }
+    let own = json!({ "discrete-gaussian": ["5x10", "40/3x7@2"], "discrete-laplace": ["0.1x3"], "delta": "1e-9", "group": 2, "neighbors": "bounded" });
+    let reply = agrees(&server, "epsilon", own);
+    assert!(reply["said"][0].as_str().expect("words").starts_with("What is published has an epsilon of "));
+    let levels = json!({ "release": release, "level": ["Tract Subset", "State"], "delta": "1e-11", "digits": 20, "queries": true });
+    agrees(&server, "epsilon", levels);
+    let reply = agrees(&server, "bound", json!({ "release": release, "prior": "1/2", "delta": "1e-10" }));
+    assert!(reply["said"][0].as_str().expect("words").contains("right at most 91.2 times in 100"), "{reply}");
+    agrees(&server, "bound", json!({ "discrete-gaussian": "5", "prior": "1/864", "delta": "1e-3", "digits": 8 }));
+    let reply = agrees(
+        &server,
+        "calibrate",
+        json!({ "release": release, "delta": "1e-11", "match": "zcdp", "crossings": true }),
+    );
+    assert!(reply["charts"][0]["svg"].as_str().expect("a drawing").starts_with("<svg role=\"img\""));
+    agrees(
+        &server,
+        "calibrate",
+        json!({ "release": release, "delta": "1e-10", "epsilon": "15", "scale-all": true, "decimals": 3 }),
+    );
+    agrees(
+        &server,
+        "calibrate",
+        json!({ "discrete-gaussian": "50x3", "delta": "1e-10", "match": "zcdp", "queries": true }),
+    );
+    // While a slider moves, GDP's epsilon is left out, and nothing else is.
+    let options = json!({ "release": release, "delta": "1e-10", "digits": 6 });
+    let body = json!({ "options": options, "moving": true });
+    let (_, mut rest) = server.ask("epsilon", options.clone());
+    let (_, moving) = server.post("epsilon", &body);
+    let removed = rest["answer"].as_object_mut().expect("an object").remove("gdp_epsilon");
+    assert!(removed.is_some());
+    for level in rest["answer"]["levels"].as_array_mut().expect("levels") {
+        level.as_object_mut().expect("an object").remove("gdp_epsilon");
+    }
+    assert_eq!(moving["answer"], rest["answer"]);
+}
+
+#[test]
+fn all_pairs_of_block_paths() {
+    let server = Server::start(&["--release", "pl94-persons-us"]);
+    let reply = agrees(&server, "epsilon", json!({ "release": "pl94-persons-us", "delta": "1e-10", "digits": 6 }));
+    assert!(reply["notes"][0].as_str().expect("a note").contains("the worst of 136 pairs"));
+    agrees(&server, "bound", json!({ "release": "pl94-persons-us", "delta": "1e-10", "prior": "1/10", "digits": 6 }));
+    let start: Value = serde_json::from_str(&server.get("api/start").body).expect("JSON");
+    assert_eq!(start["first"], "pl94-persons-us");
+    let names = |releases: &Value| -> Vec<String> {
+        releases.as_array().expect("releases").iter().map(|release| release["name"].to_string()).collect()
+    };
+    assert_eq!(names(&start["releases"]), names(&json(&["releases"])["releases"]));
+}
+
+#[test]
+fn drawings_are_of_the_subject_and_mark_delta() {
+    let server = Server::start(&[]);
+    let draw = |options: Value| {
+        let (status, reply) = server.ask("drawing", options);
+        assert_eq!(status, 200, "{reply}");
+        reply
+    };
+    let (near, far) = (
+        draw(json!({ "discrete-gaussian": "5x10", "delta": "1e-5" })),
+        draw(json!({ "discrete-gaussian": "5x10", "delta": "1e-15" })),
+    );
+    assert_eq!(near["csv"], far["csv"], "the points stay where they are");
+    assert_eq!(near["charts"][1], far["charts"][1]);
+    let svg = |reply: &Value| reply["charts"][0]["svg"].as_str().expect("a drawing").to_string();
+    assert!(svg(&near).contains("delta = 1e-5") && svg(&far).contains("delta = 1e-15"));
+    assert_ne!(near["csv"], draw(json!({ "discrete-gaussian": "6x10", "delta": "1e-5" }))["csv"]);
+}
+
+const OWN: &str = r#"
+name = "own"
+title = "<b>Mine</b>"
+source = "a test"
+neighbors = "add-remove"
+[[level]]
+name = "It's & <level>"
+[[level.query]]
+name = "q"
+sigma2 = "5"
+[[level]]
+name = "other"
+[[level.query]]
+name = "q"
+sigma2 = "70/3"
+"#;
+
+#[test]
+fn files_of_the_user_are_read_from_what_is_dropped_and_refused_at_their_line() {
+    let server = Server::start(&[]);
+    let keep = |name: &str, text: &str| server.post("release", &json!({ "name": name, "text": text }));
+    fs::write(server.folder().join("own.toml"), OWN).expect("written");
+    let (status, about) = keep("own.toml", OWN);
+    assert_eq!((status, &about["title"]), (200, &json!("<b>Mine</b>")), "{about}");
+    assert_eq!(about["levels"][0]["name"], "It's & <level>");
+    agrees(&server, "epsilon", json!({ "release": "own.toml", "delta": "1e-10" }));
+    agrees(
+        &server,
+        "bound",
+        json!({ "release": "own.toml", "level": ["It's & <level>"], "delta": "1e-10", "prior": "0.5" }),
+    );
+    // Another text of that name is another release, also for what was remembered.
+    let noisier = OWN.replace("\"5\"", "\"50\"");
+    fs::write(server.folder().join("own.toml"), &noisier).expect("written");
+    assert_eq!(keep("own.toml", &noisier).0, 200);
+    agrees(&server, "epsilon", json!({ "release": "own.toml", "delta": "1e-10" }));
+    for (text, parts) in [
+        (OWN.replace("sigma2 = \"5\"", "sigma2 = \"-5\""), ["own.toml", "line 10"]),
+        (OWN.replace("neighbors = ", "neighbours = "), ["own.toml", "line 5"]),
+        ("name = ".to_string(), ["own.toml", "line 1"]),
+        (String::new(), ["own.toml", "name"]),
+    ] {
+        let (status, answer) = keep("own.toml", &text);
+        let error = answer["error"].as_str().expect("an error");
+        assert_eq!(status, 400);
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    }
+    agrees(&server, "epsilon", json!({ "release": "own.toml", "delta": "1e-10" }));
+    assert_eq!(keep("su-su-wang-2025", OWN).0, 400);
+    assert_eq!(keep("", OWN).0, 400);
+    assert_eq!(keep("a\nb", OWN).0, 400);
+    assert_eq!(server.post("release", &json!({ "name": "x" })).0, 400);
+    let start: Value = serde_json::from_str(&server.get("api/start").body).expect("JSON");
+    assert_eq!(start["releases"][0]["name"], "own.toml");
+}
+
+#[test]
+fn a_file_can_be_begun_with_and_what_is_wrong_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mine.toml");
+    fs::write(&file, OWN).expect("written");
+    let path = file.to_str().expect("UTF-8");
+    let server = Server::start(&["--release", path]);
+    agrees(&server, "epsilon", json!({ "release": path, "delta": "1e-10" }));
+    assert!(refusal(&["explore", "--no-open", "--release", "nosuch"]).contains("--release"));
+    let taken = server.port.to_string();
+    assert!(refusal(&["explore", "--no-open", "--port", &taken]).contains("--port"));
+    assert!(refusal(&["explore", "--no-open", "--port", "70000"]).contains("--port"));
+    fs::write(&file, OWN.replace("\"5\"", "\"x\"")).expect("written");
+    assert!(refusal(&["explore", "--no-open", "--release", path]).contains("line 10"));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_it() {
+    let mut server = Server::start(&["--port", "0"]);
+    assert_eq!(server.get("").status, 200);
+    assert_eq!(server.interrupt(), Some(130));
+    assert!(TcpStream::connect(("127.0.0.1", server.port)).is_err());
+}

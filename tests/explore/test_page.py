@@ -1,0 +1,238 @@
+"""Every view of the page, in a browser."""
+
+import csv
+import io
+import json
+import struct
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import axe_playwright_python
+import pytest
+from selenium.webdriver.support.ui import Select
+
+from conftest import Page, Server, assay, browser, watched
+
+RELEASE = "su-su-wang-2025"
+VIEWS = ["private", "learned", "spared"]
+
+
+def ends(value):
+    return [float(value["lower"]), float(value["upper"])]
+
+
+def test_how_private(page):
+    page.open("#private")
+    for delta in ["1e-10", "5e-7"]:
+        page.type('[name="delta"]', delta)
+        answer = assay("epsilon", "--release", RELEASE, "--delta", delta)
+        for line in [*answer["levels"], {"name": "all composed", **answer}]:
+            cells = page.row(line["name"])
+            assert [float(cells[2]), float(cells[3])] == ends(line["epsilon"]), line["name"]
+        assert f"{answer['epsilon']['upper']:.6g}" in page.said()[0] and f"delta = {delta}" in page.said()[0]
+        assert f"delta = {delta}" in page.one("figure[data-chart=profile] svg").get_attribute("outerHTML")
+    assert len(page.all("figure svg[role=img] title")) == 2
+    assert any("Delta is 5e-7" in one.text for one in page.all("aside li"))
+
+
+def test_a_slider_asks_at_every_step_and_rests_with_all_digits(page):
+    page.open("#private")
+    said = set()
+    for place in range(10, 30):
+        delta = page.drag("delta", place, final=False)
+        time.sleep(0.05)
+        said.add(page.said()[0])
+    page.settled()
+    assert "6 digits while the slider moves" in page.one("#state").text
+    assert len(said) > 5
+    delta = page.drag("delta", 40)
+    page.settled()
+    assert "12 digits" in page.one("#state").text
+    answer = assay("epsilon", "--release", RELEASE, "--delta", delta)
+    assert [float(cell) for cell in page.row("all composed")[2:4]] == ends(answer["epsilon"])
+    assert f"delta={delta}" in page.driver.current_url
+    # By the keyboard: the slider is reached by Tab, and an arrow is a step.
+    slider = page.one('[name="delta-slider"]')
+    slider.send_keys("\ue014")
+    page.settled()
+    assert slider.get_attribute("aria-valuetext") != delta
+    assert f"delta = {slider.get_attribute('aria-valuetext')}" in page.said()[0]
+
+
+def test_what_an_adversary_learns(page):
+    page.open("#learned")
+    assert "right at most 91.2 times in 100" in page.said()[0]
+    prior = page.drag("prior", 12)
+    page.settled()
+    answer = assay("risk", "bound", "--release", RELEASE, "--prior", prior, "--delta", "1e-10")
+    for line in [*answer["levels"], {"name": "all composed", **answer}]:
+        cells = page.row(line["name"])
+        assert abs(float(cells[1]) - line["correct_decision_upper"]["upper"]) < 1e-5
+        assert float(cells[6]) >= line["posterior_upper"]["upper"] - 1e-12
+        assert float(cells[3]) >= 100 * line["correct_decision_upper"]["upper"] - 1e-9
+    page.type('[name="prior"]', "2")
+    assert "prior" in page.problem()
+    page.type('[name="prior"]', "1/864")
+    assert page.problem() == "" and "with probability 1/864" in page.said()[1]
+
+
+def test_how_much_noise_could_be_spared(page):
+    page.open("#spared")
+    for level in assay("calibrate", "--release", RELEASE, "--delta", "1e-10", "--match", "zcdp")["levels"]:
+        cells = page.row(level["name"])
+        assert float(cells[2]) == float(level["calibrated_sigma2"])
+        assert abs(float(cells[3].removesuffix(" %")) - level["reduction_percent"]) < 1e-3
+    factor = assay("calibrate", "--release", RELEASE, "--delta", "1e-10", "--match", "zcdp", "--scale-all")
+    assert f"{factor['reduction_percent']} % of all noise" in " ".join(page.said())
+
+
+def test_other_subjects(page):
+    page.open("#private")
+    page.one("#subject summary").click()
+    level = page.one('[name="level"][value="US"]')
+    level.click()
+    page.settled()
+    assert "US" not in [row[0] for row in page.rows()] and "level=State" in page.driver.current_url
+    page.one('[name="add-counts"]').click()
+    page.settled()
+    page.type('[name="count-parameter"]', "40/3")
+    page.type('[name="count-count"]', "7")
+    page.type('[name="count-shift"]', "2")
+    others = [word for name in ["State", "County", "PEPG", "Tract Subset Group", "Tract Subset", "Optimized Block Group", "Block"]
+              for word in ["--level", name]]
+    answer = assay("epsilon", "--release", RELEASE, *others, "--discrete-gaussian", "40/3x7@2", "--delta", "1e-10")
+    assert [float(cell) for cell in page.row("all composed")[2:4]] == ends(answer["epsilon"])
+    Select(page.one('[name="release"]')).select_by_value("")
+    page.settled()
+    Select(page.one('[name="neighbors"]')).select_by_value("bounded")
+    page.settled()
+    answer = assay("epsilon", "--discrete-gaussian", "40/3x7@2", "--neighbors", "bounded", "--delta", "1e-10")
+    assert [float(cell) for cell in page.row("composition")[2:4]] == ends(answer["epsilon"])
+    page.type('[name="count-parameter"]', "five")
+    assert "five" in page.problem()
+
+
+OWN = 'name = "own"\ntitle = "<i>Mine</i>"\nsource = "a test"\nneighbors = "add-remove"\n[[level]]\nname = "only"\n[[level.query]]\nname = "q"\nsigma2 = "5"\n'
+
+
+def drop(page, name, text):
+    script = """const [name, text] = arguments;
+        const data = new DataTransfer();
+        data.items.add(new File([text], name));
+        document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));"""
+    page.driver.execute_script(script, name, text)
+    time.sleep(0.2)
+    page.settled()
+
+
+def test_a_dropped_file_is_looked_at_and_a_wrong_one_is_shown_with_its_line(page, tmp_path):
+    page.open("#private")
+    page.one("#subject summary").click()
+    drop(page, "own.toml", OWN.replace('"5"', '"-5"'))
+    assert "own.toml, line 9" in page.problem()
+    assert page.said(), "the answer before stays"
+    drop(page, "own.toml", OWN)
+    assert page.problem() == "" and page.one("#title").text == "<i>Mine</i>"
+    (tmp_path / "own.toml").write_text(OWN)
+    answer = assay("epsilon", "--release", "own.toml", "--delta", "1e-10", folder=tmp_path)
+    assert [float(cell) for cell in page.row("composition")[2:4]] == ends(answer["epsilon"])
+    # A file that is chosen is the same.
+    file = tmp_path / "chosen.toml"
+    file.write_text(OWN.replace('"5"', '"7"'))
+    page.one('[name="file"]').send_keys(str(file))
+    time.sleep(0.3)
+    page.settled()
+    assert "chosen.toml" in page.one("#subject-name").text
+
+
+@pytest.mark.parametrize("fragment", [
+    "#private?release=pl94-units-us&delta=2e-7",
+    "#learned?release=su-su-wang-2025&level=State&level=Block&prior=1%2F10",
+    "#spared?release=su-su-wang-2025&counts=discrete-gaussian%3A5x10&delta=1e-11&neighbors=bounded&group=2",
+])
+def test_links_restore_the_view(page, fragment):
+    page.open(fragment)
+    rows, said = page.rows(), page.said()
+    link = page.one("a.restore").get_attribute("href")
+    assert dict(part.split("=", 1) for part in link.split("?")[1].split("&") if "level" not in part).items() >= {
+        tuple(part.split("=", 1)) for part in fragment.split("?")[1].split("&") if "level" not in part}
+    page.driver.get("about:blank")
+    page.driver.get(link)
+    page.settled()
+    assert (page.rows(), page.said()) == (rows, said) and rows
+
+
+def test_a_link_does_not_run_what_it_says(page):
+    page.open("#private?release=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&delta=1e-10")
+    assert "<img src=x" in page.problem()
+    assert not page.all("#problem img, main img")
+
+
+def test_downloads(page, folder):
+    page.open("#private")
+    text = page.download("epsilon.csv").decode()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    answer = assay("epsilon", "--release", RELEASE, "--delta", "1e-10")
+    assert [row["name"] for row in rows] == [*(level["name"] for level in answer["levels"]), "all composed"]
+    assert [float(rows[-1]["epsilon_lower"]), float(rows[-1]["epsilon_upper"])] == ends(answer["epsilon"])
+    assert json.loads(page.download("epsilon.json")) == answer
+    for name in ["profile", "tradeoff"]:
+        root = ElementTree.fromstring(page.download(f"{name}.svg"))
+        assert root.tag == "{http://www.w3.org/2000/svg}svg" and len(list(root.iter())) > 20
+        png = page.download(f"{name}.png")
+        assert png[:8] == b"\x89PNG\r\n\x1a\n"
+        width, height = struct.unpack(">II", png[16:24])
+        assert width == 2 * int(root.get("width")) and height == 2 * int(root.get("height")) and len(png) > 5000
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "narrow"])
+def test_contrast_labels_and_width(folder, server, look):
+    width = 360 if look == "narrow" else 1200
+    driver = browser(folder, width=width, dark=look == "dark")
+    page = Page(driver, server, folder)
+    script = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+    try:
+        for view in VIEWS:
+            page.open(f"#{view}")
+            page.one("#subject summary").click()
+            # The script is given to the page by the driver, beside its policy.
+            driver.execute_script(script)
+            found = driver.execute_async_script("const done = arguments[0]; axe.run().then(done, error => done({ violations: [{ id: String(error) }] }));")
+            short = [(rule["id"], [node["html"] for node in rule.get("nodes", [])][:3]) for rule in found["violations"]]
+            assert not short, (view, short)
+            wide = driver.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+            assert wide[0] <= wide[1], (view, wide)
+        watched(driver)
+    finally:
+        driver.quit()
+
+
+def test_the_keyboard_reaches_everything(page):
+    page.open("#private")
+    reached = set()
+    page.driver.execute_script("document.body.focus()")
+    body = page.one("body")
+    for _ in range(60):
+        page.driver.switch_to.active_element.send_keys("\ue004")
+        name = page.driver.execute_script("""const one = document.activeElement;
+            const shown = one.matches(':focus-visible') && getComputedStyle(one).outlineStyle !== 'none';
+            return [one.className, one.name, one.textContent.slice(0, 40), one.tagName, shown]""")
+        assert name[3] == "BODY" or name[4], name
+        reached.add(" ".join(str(part) for part in name))
+    for part in ["skip", "delta-slider", "What does an adversary learn?", "epsilon: CSV", "restore", "SUMMARY"]:
+        assert any(part in one for one in reached), (part, reached)
+    assert body
+
+
+def test_when_the_program_ends_the_page_says_so(driver, folder):
+    server = Server()
+    page = Page(driver, server, folder).open("#private")
+    server.end()
+    page.drag("delta", 3)
+    for _ in range(100):
+        if page.problem():
+            break
+        time.sleep(0.05)
+    assert "does not answer" in page.problem()
+    driver.get_log("browser")
