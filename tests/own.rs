@@ -251,6 +251,21 @@ fn curves_are_drawn() {
         &["tradeoff", "--discrete-gaussian", "5x10", "--alpha", "0.05"],
         &["calibrate", "--discrete-gaussian", "5x10", "--delta", "1e-10", "--match", "zcdp"],
         &["calibrate", "--release", "su-su-wang-2025", "--scale-all", "--delta", "1e-10", "--epsilon", "20"],
+        &["compare", "--release", "su-su-wang-2025", "--level", "US", "--delta", "1e-10"],
+        &["compare", "--discrete-laplace", "1", "--delta", "1e-10"],
+        &[
+            "compare",
+            "--release",
+            "su-su-wang-2025",
+            "--release",
+            "pl94-persons-us",
+            "--level",
+            "US",
+            "--delta",
+            "1e-10",
+        ],
+        &["risk", "bound", "--discrete-gaussian", "5x10", "--prior", "1/2"],
+        &["risk", "hierarchical", "--rho", "1,1", "--others", "2", "--prior", "1/2", "--truth", "1,1,0"],
     ] {
         let path = folder.path().join("deep/curve.svg");
         let svg = path.to_str().expect("UTF-8");
@@ -267,6 +282,67 @@ fn curves_are_drawn() {
         let taken = folder.path().to_str().expect("UTF-8");
         assert!(refusal(&[command, &["--svg", taken]].concat()).contains("--svg"));
     }
+}
+
+#[test]
+fn what_an_adversary_learns_is_drawn_and_is_csv() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("risk.svg");
+    let svg = path.to_str().expect("UTF-8");
+    let levels = ["--rho", "0.099,0.246", "--others", "27", "--prior", "1/2", "--noisy", "2,1,-1"];
+    let post = ["--rho", "0.099", "--others", "27", "--prior", "1/2"];
+    for (command, header, said) in [
+        (&["risk", "single", "--rho", "0.099", "--prior", "1/2", "--noisy=-5..5"][..], "noisy,", "posterior"),
+        (&[&["risk", "hierarchical"], &levels[..]].concat(), "x2,", "posterior probability of X2"),
+        (&[&["risk", "sampler", "--as-printed"], &levels[..]].concat(), "x2,", "sampler"),
+        (&[&["risk", "postprocess", "--published", "3"], &post[..]].concat(), "value,", "if the target counts"),
+        (&[&["risk", "postprocess", "--published", "1..4"], &post[..]].concat(), "published,", "as drawn"),
+    ] {
+        assert!(text(&[command, &["--csv"]].concat()).starts_with(header), "{command:?}");
+        text(&[command, &["--svg", svg]].concat());
+        let drawn = fs::read_to_string(&path).expect("an SVG");
+        assert!(drawn.contains(said) && drawn.trim_end().ends_with("</svg>"), "{command:?}");
+        fs::remove_file(&path).expect("removed");
+    }
+    for flag in [&["--csv"][..], &["--svg", svg]] {
+        let single = ["risk", "single", "--rho", "1", "--prior", "1/2", "--noisy", "2"];
+        assert!(refusal(&[&single, flag].concat()).contains("give a range"));
+    }
+    assert!(!path.exists());
+}
+
+/// The sampler with the constraint has the exact posterior as its limit, but for (3.7); without it, another one.
+#[test]
+fn the_sampler_converges_to_the_posterior_unless_it_is_as_printed() {
+    let levels = ["risk", "sampler", "--rho", "0.099,0.246", "--others", "27", "--prior", "1/2", "--noisy", "2,1,-1"];
+    let kept = json(&levels);
+    let printed = json(&[&levels[..], &["--as-printed", "--draws", "20000", "--insecure-seed", "7"]].concat());
+    let middle = |value: &Value| (value["lower"].as_f64().unwrap() + value["upper"].as_f64().unwrap()) / 2.0;
+    assert!((middle(&kept["limit"]) - middle(&kept["posterior"])).abs() < 1e-9);
+    assert!((middle(&printed["limit"]) - 0.577_528_883_839).abs() < 1e-9);
+    assert!((printed["share_approximate"].as_f64().unwrap() - middle(&printed["limit"])).abs() < 0.02);
+    assert_eq!(printed["insecure_seed"], 7);
+    assert!(refusal(&[&levels[..], &["--draws", "5"]].concat()).contains("--insecure-seed"));
+    assert!(refusal(&[&levels[..7], &["--prior", "1/2", "--noisy", "2,1"]].concat()).contains("X1,X2,Y1"));
+}
+
+/// What is left after post-processing is what the library says, and outcomes make up everything.
+#[test]
+fn post_processed_counts_are_answered_outcome_by_outcome() {
+    let post = ["risk", "postprocess", "--rho", "0.5", "--others", "3", "--prior", "1/4"];
+    let answer = json(&[&post[..], &["--published", "4"]].concat());
+    let outcomes = answer["outcomes"].as_array().expect("outcomes");
+    assert_eq!(outcomes.len(), 5);
+    let total: f64 = outcomes.iter().map(|outcome| outcome["probability"]["lower"].as_f64().unwrap()).sum();
+    assert!((total - 1.0).abs() < 1e-9, "{total}");
+    let range = json(&[&post[..], &["--published", "4..5"]].concat());
+    assert_eq!(range["marginal_lower"][0], answer["marginal_posterior"]["lower"]);
+    for (argument, said) in
+        [("--published=-1", "--published"), ("--published=5..4", "from the smaller"), ("--published=x", "--published")]
+    {
+        assert!(refusal(&[&post[..], &[argument]].concat()).contains(said), "{argument}");
+    }
+    assert!(refusal(&[&post[..], &["--published", "3", "--upper", "0"]].concat()).contains("--upper"));
 }
 
 const TARGETS: &str = "[[query]]\nname = 'State / total'\nweight = 100\n[[query]]\nname = 'County / total'\nweight = 10\n\

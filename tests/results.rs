@@ -68,11 +68,84 @@ fn errors_of_real_counts_are_written_again_where_the_data_is_at_hand() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["figure-6", "figure-8"].map(|name| format!("su-su-wang-2025/{name}"));
     for item in figures::find(&names).unwrap() {
-        let files = item.write(&Sources { facts: Some(facts.clone().into()) }, folder.path()).unwrap();
+        let files =
+            item.write(&Sources { facts: Some(facts.clone().into()), ..Sources::default() }, folder.path()).unwrap();
         for (file, kept) in files.iter().zip(item.files(committed())) {
             assert_eq!(fs::read(file).unwrap(), fs::read(&kept).unwrap(), "{}", kept.display());
         }
     }
+}
+
+/// Figures for a release and parameters of one's own: other titles, other numbers, the same certified ones.
+#[test]
+fn figures_are_drawn_for_ones_own_release_and_parameters() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("own");
+    let out = out.to_str().unwrap();
+    let counts = folder.path().join("utah.csv");
+    fs::write(&counts, "GEOID,adults,children\n490010301001000,3,0\n490010301001001,40,7\n490030301001001,0,0\n")
+        .unwrap();
+    let counts = counts.to_str().unwrap();
+    let draw = |figure: &str, rest: &[&str]| -> [String; 2] {
+        assay(&[&["figures", figure, "--out", out], rest].concat()).assert().success();
+        ["csv", "svg"].map(|kind| fs::read_to_string(format!("{out}/{figure}.{kind}")).unwrap())
+    };
+    let two = ["--release", "pl94-persons-us", "--level", "State", "--level", "Tract"];
+    let [csv, svg] =
+        draw("su-su-wang-2025/figure-2", &[&two[..], &["--from", "1", "--to", "9", "--points", "3"]].concat());
+    assert_eq!(csv.lines().count(), 7, "{csv}");
+    assert!(csv.contains("State,,1,") || csv.contains(",9,"), "{csv}");
+    assert!(svg.contains("pl94-persons-us") && !svg.contains("2020 DHC"), "{svg}");
+    // The same certified number as of the account itself.
+    let answer = json(&["delta", "--release", "pl94-persons-us", "--level", "State", "--epsilon", "9"]);
+    let row = csv.lines().find(|line| line.starts_with("State") && line.contains(",9,")).unwrap();
+    let upper: f64 = row.split(',').nth(4).unwrap().parse().unwrap();
+    assert!((upper / answer["delta"]["upper"].as_f64().unwrap() - 1.0).abs() < 1e-9, "{row}");
+    for figure in ["figure-3", "figure-5", "table-1"] {
+        let [_, svg] = draw(&format!("su-su-wang-2025/{figure}"), &[&two[..], &["--delta", "1e-6"]].concat());
+        assert!(svg.contains("1e-6"), "{figure}");
+    }
+    let [csv, svg] =
+        draw("su-su-wang-2025/figure-7", &["--level", "US", "--level", "Block", "--delta", "1e-8", "--points", "4"]);
+    assert!(csv.lines().count() == 5 && svg.contains("US, Block"), "{csv}");
+    let [csv, svg] = draw("su-su-wang-2025/figure-8", &["--counts", counts, "--columns", "adults,children"]);
+    assert!(csv.contains("adults,3,43,") && svg.contains("utah.csv") && !svg.contains("Rhode Island"), "{csv}");
+    let [csv, _] = draw("su-su-wang-2025/figure-6", &["--counts", counts, "--columns", "adults", "--sigma2", "50,40"]);
+    assert!(csv.contains("MSE,cut at zero,County,2,"), "{csv}");
+    let own = ["--rho", "0.3,0.5", "--prior", "1/3"];
+    let [csv, _] = draw("kazan-reiter-2023/figure-1", &[&own[..], &["--from=-2", "--to", "2"]].concat());
+    assert!(csv.lines().count() == 11 && csv.contains("posterior,p = 1/3,-2,"), "{csv}");
+    let [_, svg] = draw("kazan-reiter-2023/figure-4", &[&own[..], &["--others", "5"]].concat());
+    assert!(svg.contains("prior 1/3"));
+}
+
+#[test]
+fn figures_of_ones_own_are_refused_where_nothing_can_be_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("own");
+    let refused = |rest: &[&str]| refusal(&[&["figures", "--out", out.to_str().unwrap()], rest].concat());
+    let figure = "su-su-wang-2025/figure-2";
+    assert!(refusal(&["figures", figure, "--release", "pl94-persons-us"]).contains("--out"));
+    assert!(refused(&["--release", "pl94-persons-us"]).contains("name the figure"));
+    for (arguments, said) in [
+        (&[figure, "--prior", "1/2"][..], "prior"),
+        (&["safetab-2021/margins", "--points", "5"], "as its paper has it"),
+        (&[figure, "--release", "pl94-persons-us", "--level", "Sate"], "did you mean"),
+        (&[figure, "--release", "ddhca-us", "--points", "1"], "points"),
+        (&[figure, "--from", "3", "--to", "2"], "smaller to a larger"),
+        (&["su-su-wang-2025/figure-14", "--from", "0"], "more than 0"),
+        (&["su-su-wang-2025/figure-8", "--counts", "/no/such.csv"], "no/such.csv"),
+        (&["su-su-wang-2025/figure-6", "--counts", "/no/such.csv", "--sigma2", "5"], "sigma2"),
+        (&["su-su-wang-2025/figure-11", "--sigma2", "0"], "sigma2"),
+        (&["sieve-quadrature-2026/profile", "--release", "su-su-wang-2025"], "block paths"),
+        (&["kazan-reiter-2023/figure-2", "--prior", "2"], "prior"),
+        (&["kazan-reiter-2023/figure-5", "--from", "0.5"], "whole number"),
+        (&["kazan-reiter-2023/figure-5", "--rho", "0.1"], "level"),
+    ] {
+        let message = refused(arguments);
+        assert!(message.contains(said), "{arguments:?}: {message}");
+    }
+    assert!(!out.exists());
 }
 
 #[test]
@@ -89,7 +162,9 @@ fn block_files_that_break_their_form_are_refused_with_their_line() {
     ] {
         fs::write(&file, text).unwrap();
         let names = ["su-su-wang-2025/figure-6".to_string()];
-        let error = figures::find(&names).unwrap()[0].draw(&Sources { facts: Some(folder.path().into()) }).unwrap_err();
+        let error = figures::find(&names).unwrap()[0]
+            .draw(&Sources { facts: Some(folder.path().into()), ..Sources::default() })
+            .unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
     }
 }

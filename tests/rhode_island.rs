@@ -240,7 +240,7 @@ fn the_figures_are_written_again() {
     let facts = folder().and_then(|_| std::env::var_os("ASSAY_FACTS")).map(PathBuf::from);
     let mut written = 0;
     for item in figures::find(&["spines-2024".to_string()]).unwrap() {
-        match item.write(&Sources { facts: facts.clone() }, out.path()) {
+        match item.write(&Sources { facts: facts.clone(), ..Sources::default() }, out.path()) {
             Ok(files) => {
                 for (file, kept) in files.iter().zip(item.files(results)) {
                     assert_eq!(fs::read(file).unwrap(), fs::read(&kept).unwrap(), "{}", kept.display());

@@ -90,6 +90,7 @@ fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::Mark;
 
     #[test]
     fn what_has_no_place_on_the_axes_is_left_out() {
@@ -99,6 +100,6 @@ mod tests {
         assert_eq!((panel.series[0].points.len(), panel.series[1].points.len()), (1, 2));
         assert_eq!(range([].into_iter()), (0.0, 1.0));
         assert_eq!(range([3.0].into_iter()), (2.5, 3.5));
-        assert!(!tradeoff("t", vec![(0.1, 0.5)]).panels[0].series[1].joined);
+        assert!(tradeoff("t", vec![(0.1, 0.5)]).panels[0].series[1].mark != Mark::Line);
     }
 }

@@ -35,6 +35,17 @@ pub struct Axis {
     pub from: f64,
     /// Its upper end.
     pub to: f64,
+    /// The same axis in other numbers, drawn on the opposite side.
+    pub opposite: Option<Opposite>,
+}
+
+/// Other numbers for the places of an axis.
+#[derive(Clone, Debug)]
+pub struct Opposite {
+    /// What they are, with their unit.
+    pub label: String,
+    /// Where they are on the axis, and what they say.
+    pub ticks: Vec<(f64, String)>,
 }
 
 /// How an axis is divided.
@@ -42,6 +53,8 @@ pub struct Axis {
 pub enum Scale {
     /// Evenly.
     Linear,
+    /// Evenly, with ticks at whole numbers only.
+    Whole,
     /// By powers of ten.
     Log,
     /// By names: the value k is the k-th name, counted from 0 at the top.
@@ -55,10 +68,23 @@ pub struct Series {
     pub name: String,
     /// Its colour, dash pattern and marker.
     pub ink: Ink,
-    /// Whether the points are joined by a line; otherwise each one is marked.
-    pub joined: bool,
+    /// How the points are shown.
+    pub mark: Mark,
     /// The points (x, y); from left to right if they are joined.
     pub points: Vec<(f64, f64)>,
+}
+
+/// How points are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Joined by a line.
+    Line,
+    /// Each with the marker of the ink.
+    Dots,
+    /// Each with a small dot, for many points that are not to be joined.
+    Points,
+    /// Each as a square of side one around it; squares above each other are one.
+    Tiles,
 }
 
 /// A colour with a dash pattern and a marker of its own.
@@ -74,34 +100,63 @@ pub enum Ink {
     Green,
     /// Orange, short dashes, a filled square.
     Orange,
+    /// Grey, fine dots, an open diamond: for what is only pointed at.
+    Grey,
 }
 
 impl Axis {
     /// An evenly divided axis.
     pub fn linear(label: &str, from: f64, to: f64) -> Self {
-        Axis { label: label.to_string(), scale: Scale::Linear, from, to }
+        Axis { label: label.to_string(), scale: Scale::Linear, from, to, opposite: None }
+    }
+
+    /// An axis over whole numbers.
+    pub fn whole(label: &str, from: f64, to: f64) -> Self {
+        Axis { label: label.to_string(), scale: Scale::Whole, from, to, opposite: None }
     }
 
     /// An axis divided by powers of ten.
     pub fn log(label: &str, from: f64, to: f64) -> Self {
-        Axis { label: label.to_string(), scale: Scale::Log, from, to }
+        Axis { label: label.to_string(), scale: Scale::Log, from, to, opposite: None }
     }
 
     /// An axis of names.
     pub fn names<S: ToString>(names: impl IntoIterator<Item = S>) -> Self {
         let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
-        Axis { label: String::new(), from: -0.6, to: names.len() as f64 - 0.4, scale: Scale::Names(names) }
+        let to = names.len() as f64 - 0.4;
+        Axis { label: String::new(), from: -0.6, to, scale: Scale::Names(names), opposite: None }
+    }
+
+    /// The same with other numbers on the opposite side: where they are, and what they say.
+    pub fn with_opposite(mut self, label: &str, ticks: Vec<(f64, String)>) -> Self {
+        self.opposite = Some(Opposite { label: label.to_string(), ticks });
+        self
     }
 }
 
 impl Series {
     /// Points joined by a line.
     pub fn line(name: &str, ink: Ink, points: Vec<(f64, f64)>) -> Self {
-        Series { name: name.to_string(), ink, joined: true, points }
+        Series { name: name.to_string(), ink, mark: Mark::Line, points }
     }
 
     /// Points marked one by one.
     pub fn dots(name: &str, ink: Ink, points: Vec<(f64, f64)>) -> Self {
-        Series { name: name.to_string(), ink, joined: false, points }
+        Series { name: name.to_string(), ink, mark: Mark::Dots, points }
+    }
+
+    /// Many points, each with a small dot.
+    pub fn points(name: &str, ink: Ink, points: Vec<(f64, f64)>) -> Self {
+        Series { name: name.to_string(), ink, mark: Mark::Points, points }
+    }
+
+    /// Squares of side one.
+    pub fn tiles(name: &str, ink: Ink, points: Vec<(f64, f64)>) -> Self {
+        Series { name: name.to_string(), ink, mark: Mark::Tiles, points }
+    }
+
+    /// A line across the panel at one x, which is only pointed at.
+    pub fn upright(name: &str, x: f64, y: (f64, f64)) -> Self {
+        Series::line(name, Ink::Grey, vec![(x, y.0), (x, y.1)])
     }
 }

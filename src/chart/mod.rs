@@ -9,6 +9,8 @@
 //! | `element` | a figure as an element of a page of HTML (feature `charts`) |
 //! | [`lines`] | a trade-off function as points of its profile give it |
 //! | [`curves`] | privacy profiles and trade-off functions as figures |
+//! | [`outputs`] | what single outputs say: posterior probabilities and masses |
+//! | [`ranks`] | numbers side by side, a row for each name |
 //! | `spine` | a geographic spine drawn: distances, fan-out, variance of each level (feature `mechanisms`) |
 //!
 //! Without the feature `charts` figures are made but not rendered.
@@ -19,6 +21,8 @@ pub mod drawing;
 mod element;
 pub mod figure;
 pub mod lines;
+pub mod outputs;
+pub mod ranks;
 #[cfg(feature = "mechanisms")]
 pub mod spine;
 #[cfg(feature = "charts")]
@@ -29,4 +33,4 @@ mod ticks;
 pub use drawing::{Drawing, Sheet};
 #[cfg(feature = "charts")]
 pub use element::write_page;
-pub use figure::{Axis, Figure, Ink, Panel, Scale, Series};
+pub use figure::{Axis, Figure, Ink, Mark, Opposite, Panel, Scale, Series};

@@ -6,9 +6,10 @@
 use plotters::{
     coord::ranged1d::{DefaultFormatting, KeyPointHint},
     prelude::*,
+    style::text_anchor::{HPos, Pos, VPos},
 };
 
-use super::figure::{Axis, Figure, Ink, Panel, Scale, Series};
+use super::figure::{Axis, Figure, Ink, Mark, Panel, Scale, Series};
 use crate::error::{Error, Result};
 
 impl Ink {
@@ -19,6 +20,7 @@ impl Ink {
             Ink::Black => RGBColor(0, 0, 0),
             Ink::Green => RGBColor(0, 158, 115),
             Ink::Orange => RGBColor(230, 159, 0),
+            Ink::Grey => RGBColor(120, 120, 120),
         }
     }
 
@@ -29,6 +31,7 @@ impl Ink {
             Ink::Black => Some("10 18"),
             Ink::Green => Some("44 18 10 18"),
             Ink::Orange => Some("20 16"),
+            Ink::Grey => Some("6 14"),
         }
     }
 }
@@ -40,6 +43,10 @@ const LABEL: u32 = 56;
 const TICK: u32 = 48;
 const STROKE: u32 = 8;
 const MARKER: i32 = 20;
+const DOT: i32 = 9;
+/// The gap above and around a panel, and to its right.
+const GAP: u32 = 28;
+const RIGHT: u32 = 60;
 const PANEL: (u32, u32) = (1120, 940);
 const LONE_PANEL: (u32, u32) = (2480, 1520);
 /// Smaller, so that its text is larger: on a page it is shown as wide as a telephone, too.
@@ -112,16 +119,16 @@ impl Figure {
         Ok(finish(&svg, (full, tall)))
     }
 
-    /// The legend: every ink once, with the name of its first series, in rows of at most `most` pixels.
+    /// The legend: every ink and mark once, with the name of its first series, in rows of at most `most` pixels.
     fn legend(&self, most: u32) -> Vec<Vec<&Series>> {
-        let mut seen: Vec<Ink> = Vec::new();
+        let mut seen: Vec<(Ink, Mark)> = Vec::new();
         let mut rows: Vec<Vec<&Series>> = Vec::new();
         let mut used = 0;
         for series in self.panels.iter().flat_map(|panel| &panel.series) {
-            if seen.contains(&series.ink) {
+            if seen.contains(&(series.ink, series.mark)) {
                 continue;
             }
-            seen.push(series.ink);
+            seen.push((series.ink, series.mark));
             let wide = entry_width(series);
             if rows.is_empty() || used + wide > most {
                 rows.push(Vec::new());
@@ -143,11 +150,23 @@ impl Figure {
         let middle = y + LABEL as i32 / 2;
         for series in row {
             let colour = series.ink.colour();
-            if series.joined {
-                let line = PathElement::new(vec![(x, middle), (x + 160, middle)], colour.stroke_width(STROKE));
-                root.draw(&line).map_err(failed)?;
-            } else {
-                marker(series.ink, |shape| root.draw(&(EmptyElement::at((x + 80, middle)) + shape)).map_err(failed))?;
+            match series.mark {
+                Mark::Line => {
+                    let line = PathElement::new(vec![(x, middle), (x + 160, middle)], colour.stroke_width(STROKE));
+                    root.draw(&line).map_err(failed)?;
+                }
+                Mark::Dots => {
+                    let draw = |shape| root.draw(&(EmptyElement::at((x + 80, middle)) + shape)).map_err(failed);
+                    marker(series.ink, draw)?;
+                }
+                Mark::Points => {
+                    let dot = Polygon::new(round(DOT), colour.filled());
+                    root.draw(&(EmptyElement::at((x + 80, middle)) + dot)).map_err(failed)?;
+                }
+                Mark::Tiles => {
+                    let ends = [(x + 50, middle - 28), (x + 110, middle + 28)];
+                    root.draw(&Rectangle::new(ends, colour.filled())).map_err(failed)?;
+                }
             }
             let style = ("sans-serif", LABEL).into_font().color(&BLACK);
             root.draw(&Text::new(series.name.clone(), (x + 192, y), style)).map_err(failed)?;
@@ -161,16 +180,17 @@ fn entry_width(series: &Series) -> u32 {
     width(&series.name, LABEL) + 192 + 72
 }
 
+/// A circle as a polygon of many corners, so that all markers are of one type.
+fn round(radius: i32) -> Vec<(i32, i32)> {
+    let corner = |k: i32| {
+        let angle = f64::from(k) * std::f64::consts::TAU / 24.0;
+        ((f64::from(radius) * angle.cos()).round() as i32, (f64::from(radius) * angle.sin()).round() as i32)
+    };
+    (0..24).map(corner).collect()
+}
+
 /// Draws the marker of an ink around its point.
 fn marker(ink: Ink, draw: impl Fn(Polygon<(i32, i32)>) -> Result<()>) -> Result<()> {
-    // A circle is a polygon of many corners, so that all markers are of one type.
-    let round = |radius: i32| -> Vec<(i32, i32)> {
-        let corner = |k: i32| {
-            let angle = f64::from(k) * std::f64::consts::TAU / 24.0;
-            ((f64::from(radius) * angle.cos()).round() as i32, (f64::from(radius) * angle.sin()).round() as i32)
-        };
-        (0..24).map(corner).collect()
-    };
     let square = |r: i32| vec![(-r, -r), (r, -r), (r, r), (-r, r)];
     let diamond = |r: i32| vec![(0, -r), (r, 0), (0, r), (-r, 0)];
     let colour = ink.colour();
@@ -180,6 +200,7 @@ fn marker(ink: Ink, draw: impl Fn(Polygon<(i32, i32)>) -> Result<()>) -> Result<
         Ink::Black => (diamond(MARKER + 6), None),
         Ink::Green => (round(MARKER), Some(round(MARKER - 8))),
         Ink::Orange => (square(MARKER), None),
+        Ink::Grey => (diamond(MARKER + 6), Some(diamond(MARKER - 6))),
     };
     draw(Polygon::new(outline, colour.filled()))?;
     inner.map_or(Ok(()), |inner| draw(Polygon::new(inner, WHITE.filled())))
@@ -189,27 +210,37 @@ fn marker(ink: Ink, draw: impl Fn(Polygon<(i32, i32)>) -> Result<()>) -> Result<
 fn names_width(axis: &Axis) -> u32 {
     match &axis.scale {
         Scale::Names(names) => names.iter().map(|name| width(name, TICK)).max().unwrap_or(0),
-        Scale::Linear | Scale::Log => 0,
+        Scale::Linear | Scale::Whole | Scale::Log => 0,
     }
 }
 
+/// A chart with the coordinates of a panel.
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<GivenTicks, GivenTicks>>;
+/// A part of the drawing.
+type Area<'b> = DrawingArea<SVGBackend<'b>, plotters::coord::Shift>;
+
 impl Panel {
-    fn draw(&self, area: &DrawingArea<SVGBackend, plotters::coord::Shift>, names: u32) -> Result<()> {
+    fn draw(&self, area: &Area, names: u32) -> Result<()> {
         let (x, y) = (self.x.ends(), self.y.ends());
-        let (x_ticks, y_ticks) = (self.x.ticks(), self.y.ticks());
+        let (wide, tall) = area.dim_in_pixel();
+        let below = TICK + LABEL + 50;
+        let above = if self.title.is_empty() { 0 } else { LABEL + 24 }
+            + if self.x.opposite.is_some() { TICK + LABEL + 30 } else { 0 };
+        let y_ticks = self.y.ticks(tall.saturating_sub(below + above + 2 * GAP), |_| TICK);
+        let widest = y_ticks.iter().map(|(_, text)| width(text, TICK)).max().unwrap_or(0);
+        let side = if names > 0 { names + 40 } else { widest + LABEL + 68 };
+        let x_ticks = self.x.ticks(wide.saturating_sub(side + GAP + RIGHT), |text| width(text, TICK));
         let places = |ticks: &[(f64, String)]| ticks.iter().map(|(place, _)| *place).collect::<Vec<f64>>();
         let say = |ticks: &[(f64, String)], place: f64| {
             let tick = ticks.iter().find(|(tick, _)| (tick - place).abs() < 1e-9);
             tick.map_or_else(String::new, |(_, text)| text.clone())
         };
-        let widest = y_ticks.iter().map(|(_, text)| width(text, TICK)).max().unwrap_or(0);
-        let side = if names > 0 { names + 40 } else { widest + LABEL + 68 };
-        let mut builder = ChartBuilder::on(area);
-        builder.margin(28).margin_right(60).x_label_area_size(TICK + LABEL + 50).y_label_area_size(side);
-        if !self.title.is_empty() {
-            builder.caption(&self.title, ("sans-serif", LABEL));
-        }
-        let mut chart = builder
+        let mut chart = ChartBuilder::on(area)
+            .margin(GAP)
+            .margin_right(RIGHT)
+            .margin_top(GAP + above)
+            .x_label_area_size(below)
+            .y_label_area_size(side)
             .build_cartesian_2d(
                 GivenTicks { ends: x, ticks: places(&x_ticks) },
                 GivenTicks { ends: y, ticks: places(&y_ticks) },
@@ -231,24 +262,108 @@ impl Panel {
             .set_all_tick_mark_size(14)
             .draw()
             .map_err(failed)?;
+        self.draw_head(area, side)?;
+        self.draw_opposite(area, side, above)?;
+        let dots = self.series.iter().filter(|series| series.mark == Mark::Dots).count();
+        let mut drawn = 0;
         for series in &self.series {
-            let placed = series.points.iter().map(|(a, b)| (self.x.place(*a), self.y.place(*b)));
-            if series.joined {
-                for run in clip_line(placed, x, y) {
-                    let line = LineSeries::new(run, series.ink.colour().stroke_width(STROKE));
-                    chart.draw_series(line).map_err(failed)?;
+            let shift = match (&self.y.scale, series.mark) {
+                (Scale::Names(_), Mark::Dots) => {
+                    drawn += 1;
+                    beside(drawn - 1, dots)
                 }
-            } else {
+                _ => 0.0,
+            };
+            self.draw_series(&mut chart, series, shift)?;
+        }
+        Ok(())
+    }
+
+    /// The heading, in the middle above the axes.
+    fn draw_head(&self, area: &Area, side: u32) -> Result<()> {
+        if self.title.is_empty() {
+            return Ok(());
+        }
+        let (wide, _) = area.dim_in_pixel();
+        let middle = (side + GAP + wide.saturating_sub(RIGHT)) / 2;
+        self.centred(area, &self.title, LABEL, (middle as i32, GAP as i32 - 12))
+    }
+
+    fn centred(&self, area: &Area, text: &str, size: u32, at: (i32, i32)) -> Result<()> {
+        let middle = Pos::new(HPos::Center, VPos::Top);
+        let style = TextStyle::from(("sans-serif", size).into_font()).color(&BLACK).pos(middle);
+        area.draw(&Text::new(text.to_string(), at, style)).map_err(failed)
+    }
+
+    /// The other numbers of the horizontal axis, above the panel.
+    fn draw_opposite(&self, area: &Area, side: u32, above: u32) -> Result<()> {
+        let Some(opposite) = &self.x.opposite else { return Ok(()) };
+        let (wide, _) = area.dim_in_pixel();
+        let (left, right) = (f64::from(side + GAP), f64::from(wide.saturating_sub(RIGHT)));
+        let (from, to) = self.x.ends();
+        let bottom = (GAP + above) as i32;
+        for (value, label) in &opposite.ticks {
+            let share = (self.x.place(*value) - from) / (to - from);
+            if !(0.0..=1.0).contains(&share) {
+                continue;
+            }
+            let x = (left + share * (right - left)).round() as i32;
+            let tick = PathElement::new(vec![(x, bottom - 14), (x, bottom)], BLACK.stroke_width(4));
+            area.draw(&tick).map_err(failed)?;
+            self.centred(area, label, TICK, (x, bottom - TICK as i32 - 22))?;
+        }
+        let middle = ((left + right) / 2.0).round() as i32;
+        let edge = PathElement::new(vec![(left as i32, bottom), (right as i32, bottom)], BLACK.stroke_width(4));
+        area.draw(&edge).map_err(failed)?;
+        self.centred(area, &opposite.label, LABEL, (middle, bottom - (TICK + LABEL) as i32 - 26))
+    }
+
+    fn draw_series(&self, chart: &mut Chart, series: &Series, shift: f64) -> Result<()> {
+        let colour = series.ink.colour();
+        let placed = series.points.iter().map(|(a, b)| (self.x.place(*a), self.y.place(*b) + shift));
+        match series.mark {
+            Mark::Line => {
+                for run in clip_line(placed, self.x.ends(), self.y.ends()) {
+                    chart.draw_series(LineSeries::new(run, colour.stroke_width(STROKE))).map_err(failed)?;
+                }
+            }
+            Mark::Dots => {
                 for point in placed {
                     marker(series.ink, |shape| {
-                        let element = EmptyElement::at(point) + shape;
-                        chart.plotting_area().draw(&element).map_err(failed)
+                        chart.plotting_area().draw(&(EmptyElement::at(point) + shape)).map_err(failed)
                     })?;
+                }
+            }
+            Mark::Points => {
+                for point in placed {
+                    let dot = EmptyElement::at(point) + Polygon::new(round(DOT), colour.filled());
+                    chart.plotting_area().draw(&dot).map_err(failed)?;
+                }
+            }
+            Mark::Tiles => {
+                for ends in tiles(&series.points) {
+                    let ends = ends.map(|(a, b)| (self.x.place(a), self.y.place(b)));
+                    chart.plotting_area().draw(&Rectangle::new(ends, colour.filled())).map_err(failed)?;
                 }
             }
         }
         Ok(())
     }
+}
+
+/// How far above its name a mark of this series is drawn, so that marks of several series with nearly one value do not hide
+/// each other.
+fn beside(series: usize, all: usize) -> f64 {
+    const REACH: f64 = 0.14;
+    if all < 2 { 0.0 } else { REACH - 2.0 * REACH * series as f64 / (all - 1) as f64 }
+}
+
+/// The corners of squares around points; those that touch above each other are one.
+fn tiles(points: &[(f64, f64)]) -> Vec<[(f64, f64); 2]> {
+    let mut sorted = points.to_vec();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let runs = sorted.chunk_by(|a, b| a.0 == b.0 && b.1 - a.1 <= 1.0);
+    runs.map(|run| [(run[0].0 - 0.5, run[0].1 - 0.5), (run[0].0 + 0.5, run[run.len() - 1].1 + 0.5)]).collect()
 }
 
 /// A linear coordinate whose ticks are given.
@@ -321,7 +436,7 @@ fn finish(svg: &str, (full, tall): (u32, u32)) -> String {
     let size = format!("width=\"{full}\" height=\"{tall}\"");
     let shown = format!("width=\"{}\" height=\"{}\"", full / SHOWN, tall / SHOWN);
     let mut out = svg.replacen(&size, &shown, 1);
-    for ink in [Ink::Vermillion, Ink::Black, Ink::Green, Ink::Orange] {
+    for ink in [Ink::Vermillion, Ink::Black, Ink::Green, Ink::Orange, Ink::Grey] {
         if let Some(dashes) = ink.dashes() {
             let RGBColor(r, g, b) = ink.colour();
             // Series are the only polylines of this colour and width; axes and ticks are thinner.
@@ -338,10 +453,10 @@ mod tests {
     use super::*;
 
     fn figure() -> Figure {
-        let line = |name: &str, ink, joined, slope: f64| Series {
+        let line = |name: &str, ink, slope: f64| Series {
             name: name.to_string(),
             ink,
-            joined,
+            mark: Mark::Line,
             points: (0..=20).map(|k| (f64::from(k), 10f64.powf(-slope * f64::from(k)))).collect(),
         };
         Figure {
@@ -352,7 +467,7 @@ mod tests {
                     title: "one".to_string(),
                     x: Axis::linear("x (nats)", 0.0, 10.0),
                     y: Axis::log("y", 1e-12, 1.0),
-                    series: vec![line("solid", Ink::Blue, true, 1.0), line("dashed", Ink::Vermillion, true, 2.0)],
+                    series: vec![line("solid", Ink::Blue, 1.0), line("dashed", Ink::Vermillion, 2.0)],
                 },
                 Panel {
                     title: String::new(),
@@ -361,7 +476,7 @@ mod tests {
                     series: vec![Series {
                         name: "dots".to_string(),
                         ink: Ink::Black,
-                        joined: false,
+                        mark: Mark::Dots,
                         points: vec![(2.0, 0.0), (20.0, 1.0)],
                     }],
                 },
@@ -378,6 +493,22 @@ mod tests {
             assert!(svg.contains(text), "{text}");
         }
         assert!(svg.starts_with("<svg width=") && svg.trim_end().ends_with("</svg>"));
+    }
+
+    #[test]
+    fn tiles_above_each_other_are_one_and_marks_of_one_name_lie_beside_each_other() {
+        let all = [(0.0, 1.0), (0.0, 2.0), (1.0, 1.0), (0.0, 4.0)];
+        assert_eq!(tiles(&all), [[(-0.5, 0.5), (0.5, 2.5)], [(-0.5, 3.5), (0.5, 4.5)], [(0.5, 0.5), (1.5, 1.5)]]);
+        assert_eq!([beside(0, 1), beside(0, 2), beside(1, 2), beside(1, 3)], [0.0, 0.14, -0.14, 0.0]);
+    }
+
+    #[test]
+    fn an_axis_has_other_numbers_above() {
+        let mut figure = figure();
+        figure.panels[0].x =
+            Axis::log("s", 0.01, 10.0).with_opposite("rho", vec![(0.05, "ten".into()), (99.0, "none".into())]);
+        let svg = figure.svg().unwrap();
+        assert!(svg.contains("rho") && svg.contains("ten") && !svg.contains("none"));
     }
 
     #[test]

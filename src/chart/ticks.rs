@@ -6,7 +6,7 @@ impl Axis {
     /// The coordinate of a value on the linear axis that is drawn.
     pub(super) fn place(&self, value: f64) -> f64 {
         match &self.scale {
-            Scale::Linear => value,
+            Scale::Linear | Scale::Whole => value,
             Scale::Log => value.log10(),
             Scale::Names(_) => -value,
         }
@@ -18,13 +18,27 @@ impl Axis {
         (a.min(b), a.max(b))
     }
 
-    /// The ticks: their coordinates, as of [`Axis::place`], and their labels.
-    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+    /// The ticks: their coordinates, as of [`Axis::place`], and their labels; so few that labels of the given widths leave a
+    /// third of the length free, where there are three or more.
+    pub(super) fn ticks(&self, length: u32, width: impl Fn(&str) -> u32) -> Vec<(f64, String)> {
+        let fits = |ticks: &Vec<(f64, String)>| {
+            let wide: u32 = ticks.iter().map(|(_, label)| width(label)).sum();
+            3 * wide <= 2 * length
+        };
+        let choices = [6.0, 4.0, 3.0].map(|most| self.ticks_of(most));
+        let [first, ..] = &choices;
+        let chosen = choices.iter().find(|ticks| fits(ticks)).or(choices.last()).unwrap_or(first);
+        chosen.clone()
+    }
+
+    /// About so many ticks, or somewhat more.
+    fn ticks_of(&self, most: f64) -> Vec<(f64, String)> {
         let (from, to) = self.ends();
         match &self.scale {
             Scale::Names(names) => names.iter().enumerate().map(|(k, name)| (-(k as f64), name.clone())).collect(),
-            Scale::Linear => {
-                let step = round_step((to - from) / 6.0);
+            Scale::Linear | Scale::Whole => {
+                let step = round_step((to - from) / most);
+                let step = if matches!(self.scale, Scale::Whole) { step.max(1.0) } else { step };
                 let decimals = (-(step.log10() + 1e-9).floor()).max(0.0) as usize;
                 let first = (from / step - 1e-9).ceil() as i64;
                 (first..)
@@ -34,14 +48,16 @@ impl Axis {
                     .collect()
             }
             Scale::Log if to - from < 2.6 => {
-                // Few decades: the ones, twos and fives.
+                // Few decades: the ones, twos and fives, or the ones and threes where that is too many.
+                let digits: &[f64] = if most > 5.0 { &[1.0, 2.0, 5.0] } else { &[1.0, 3.0] };
                 let decades = (from.floor() as i32)..=(to.ceil() as i32);
-                let all = decades.flat_map(|d| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(d)));
+                let all = decades.flat_map(|d| digits.iter().map(move |digit| digit * 10f64.powi(d)));
                 let inside = |tick: &f64| (from - 1e-9..=to + 1e-9).contains(&tick.log10());
                 all.filter(inside).map(|tick| (tick.log10(), plain(tick))).collect()
             }
             Scale::Log => {
-                let stride = [1, 2, 3, 5, 10, 20, 50].into_iter().find(|s| (to - from) / f64::from(*s) <= 7.0);
+                let most = most + 1.0;
+                let stride = [1, 2, 3, 5, 10, 20, 50].into_iter().find(|s| (to - from) / f64::from(*s) <= most);
                 let stride = stride.unwrap_or(100);
                 let decades = ((from - 1e-9).ceil() as i32)..=((to + 1e-9).floor() as i32);
                 decades.filter(|d| d % stride == 0).map(|d| (f64::from(d), power_of_ten(d))).collect()
@@ -87,10 +103,12 @@ mod tests {
             Axis::log("", 3.0, 40.0),
             Axis::log("", 1e-100, 1e-5),
         ] {
-            let ticks = axis.ticks();
+            let ticks = axis.ticks(10_000, |label| 20 * label.len() as u32);
             assert!((3..=9).contains(&ticks.len()), "{axis:?} {ticks:?}");
             let (from, to) = axis.ends();
             assert!(ticks.iter().all(|(tick, _)| (from - 1e-6..=to + 1e-6).contains(tick)));
+            let narrow = axis.ticks(300, |label| 20 * label.len() as u32);
+            assert!((2..=ticks.len()).contains(&narrow.len()), "{axis:?} {narrow:?}");
         }
     }
 }

@@ -2,8 +2,6 @@
 
 mod answer;
 
-use std::path::PathBuf;
-
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use dp_assay::{
@@ -22,7 +20,9 @@ use serde_json::Value;
 
 pub use self::answer::Row;
 use super::{
-    Exit, invocation, number, quantity,
+    Exit,
+    drawn::Drawn,
+    number, quantity,
     queries::{self, CalibratedQuery},
     subject::{self, Format, Resolved, Subject},
 };
@@ -64,11 +64,10 @@ pub struct Args {
     /// Also say at which delta the calibrated noise is within the published zCDP curve, from 1e-40 to 1
     #[arg(long)]
     crossings: bool,
-    /// Also draw the profiles before and after, beside what zCDP implies, as SVG
-    #[arg(long, value_name = "FILE.svg")]
-    svg: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
+    #[command(flatten)]
+    drawn: Drawn,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -101,7 +100,7 @@ pub struct Found {
 pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
     let (asked, found) = args.find(&subject)?;
-    let mut page = args.format.page();
+    let mut page = args.drawn.page(&args.format);
     let object = args.object(&subject, &asked, &found)?;
     page.records(records(&object));
     page.object(object);
@@ -111,11 +110,9 @@ pub fn run(args: &Args) -> Result<Exit> {
         let rows = found.queries.iter().map(|query| query.cells(args.format.shown())).collect();
         page.table_of_pairs(&CalibratedQuery::HEADING, rows);
     }
-    if let Some(path) = &args.svg {
-        let curves = found.rows.iter().filter_map(|row| row.curves.clone()).collect();
-        curves::calibrations(&subject.title, curves).write_svg(path).context("--svg")?;
-        invocation::provenance()?.write_beside(path).context("--svg")?;
-    }
+    args.drawn.write(|| {
+        curves::calibrations(&subject.title, found.rows.iter().filter_map(|row| row.curves.clone()).collect())
+    })?;
     page.print()?;
     Ok(Exit::Done)
 }
@@ -126,7 +123,7 @@ pub fn records(object: &Value) -> Vec<Value> {
 }
 
 /// The profiles of one part before and after, as approximations: from 0 to somewhat beyond the largest epsilon that is shown.
-fn drawn<A: Account>(name: &str, before: &A, after: &A, target: &Enclosure) -> Result<CalibratedCurves> {
+fn profiles<A: Account>(name: &str, before: &A, after: &A, target: &Enclosure) -> Result<CalibratedCurves> {
     const POINTS: u32 = 81;
     const DIGITS: u32 = 4;
     let end = Rational::from_f64(1.25 * target.approximate()).unwrap_or_else(|| Rational::from(1));
@@ -200,7 +197,7 @@ impl Args {
             delta: self.shown_delta(&promise)?,
             digits: self.format.digits,
             crossings: self.crossings,
-            curves: self.svg.is_some(),
+            curves: self.drawn.svg.is_some(),
             promise,
         };
         let decimals = self.decimals();
@@ -247,7 +244,7 @@ impl Asked {
             })
             .transpose()?;
         let target = self.promise.target(part, &self.delta);
-        let curves = self.curves.then(|| drawn(name, part, &account, &target)).transpose()?;
+        let curves = self.curves.then(|| profiles(name, part, &account, &target)).transpose()?;
         Ok(Row {
             name: name.to_string(),
             factor,

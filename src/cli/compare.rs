@@ -4,12 +4,13 @@ mod accountants;
 mod side_by_side;
 
 use anyhow::Result;
-use dp_assay::account::Delta;
+use dp_assay::{account::Delta, chart::ranks};
 use serde_json::json;
 
 use self::accountants::Accountants;
 use super::{
     Exit,
+    drawn::Drawn,
     output::{self, exact_text},
     quantity,
     subject::{Format, Subject},
@@ -28,6 +29,8 @@ pub struct Args {
     delta: String,
     #[command(flatten)]
     format: Format,
+    #[command(flatten)]
+    drawn: Drawn,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -35,10 +38,10 @@ pub fn run(args: &Args) -> Result<Exit> {
     let digits = args.format.digits;
     let subjects = args.subject.resolve_each()?;
     let [(_, subject)] = &subjects[..] else {
-        return side_by_side::run(&subjects, &delta, &args.format);
+        return side_by_side::run(&subjects, &delta, args);
     };
     let accountants = Accountants::of(subject, &delta, digits)?;
-    let mut page = args.format.page();
+    let mut page = args.drawn.page(&args.format);
     page.object(json!({
         "delta": output::exact(&delta),
         "rho": output::exact(subject.total.rho()),
@@ -51,6 +54,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.text(format!("{title}\n{relation} neighbors, delta = {}\n\n", exact_text(&delta)));
     page.table(&["accountant", "epsilon", "over exact", "a bound", "note"], accountants.cells());
     page.say_wider([("exact", &accountants.exact)]);
+    args.drawn.write(|| ranks::figure(&subject.title, &[accountants.ranks(&delta)]))?;
     page.print()?;
     Ok(Exit::Done)
 }

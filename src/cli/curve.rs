@@ -1,8 +1,6 @@
 //! `assay curve`: the privacy profile over a range of epsilon.
 
-use std::path::PathBuf;
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use dp_assay::{
     account::{Account, Epsilon, Point},
     chart::{Figure, curves},
@@ -13,7 +11,8 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit, invocation,
+    Exit,
+    drawn::Drawn,
     output::{ends, exact, exact_text, json_number},
     page,
     progress::Steps,
@@ -37,12 +36,8 @@ pub struct Args {
     points: u32,
     #[command(flatten)]
     format: Format,
-    /// Comma-separated values
-    #[arg(long, conflicts_with_all = ["json", "format"])]
-    csv: bool,
-    /// Also draw the curve, beside what zCDP implies, as SVG
-    #[arg(long, value_name = "FILE.svg")]
-    svg: Option<PathBuf>,
+    #[command(flatten)]
+    drawn: Drawn,
 }
 
 /// `points` equidistant exact numbers from `from` to `to`.
@@ -76,7 +71,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         })
         .collect();
     let status = || curve.iter().map(|point| point.delta.status());
-    let mut page = args.format.page_or_csv(args.csv);
+    let mut page = args.drawn.page(&args.format);
     let mut object = json!({ "neighbors": subject.neighbors.name(), "rho": exact(subject.total.rho()) });
     for (k, column) in COLUMNS.iter().enumerate() {
         object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
@@ -91,10 +86,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));
     page.table(&COLUMNS, rows.iter().map(|row| row.to_vec()).collect());
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(curve.iter().map(|point| &point.delta)));
-    if let Some(path) = &args.svg {
-        draw(&subject.title, &curve).write_svg(path).context("--svg")?;
-        invocation::provenance()?.write_beside(path).context("--svg")?;
-    }
+    args.drawn.write(|| draw(&subject.title, &curve))?;
     page.print()?;
     Ok(Exit::Done)
 }

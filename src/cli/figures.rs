@@ -1,32 +1,39 @@
 //! `assay figures`: published tables and figures drawn again, as CSV and SVG.
 
-use std::{env, path::PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use dp_assay::{
     Error,
-    replication::figures::{self, Item, Sources},
+    release::Release,
+    replication::figures::{self, Item, Own, Sources},
 };
 use rayon::prelude::*;
+use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    Exit, number,
     page::{FormArgs, Page},
-    progress,
+    progress, quantity,
 };
 
 /// Draw published tables and figures again: CSV and SVG
 ///
 /// What was written is listed for the papers and figures named; if none is named, all are drawn and summarized.
+///
+/// A figure that is named is drawn for a release and parameters of your own where they are given; --list says which each takes.
 #[derive(clap::Args)]
 pub struct Args {
     /// Papers or figures, as su-su-wang-2025 or su-su-wang-2025/figure-2; all if none is named
     #[arg(value_name = "PAPER[/FIGURE]")]
     names: Vec<String>,
-    /// The folder to write below
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    out: PathBuf,
+    /// The folder to write below [default: results]; to be named for a figure of your own
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// The folder of public data that is not bundled; else $ASSAY_FACTS. Figures that need it are skipped without it
     #[arg(long, value_name = "DIR")]
     facts: Option<PathBuf>,
@@ -34,7 +41,82 @@ pub struct Args {
     #[arg(long)]
     list: bool,
     #[command(flatten)]
+    own: OwnArgs,
+    #[command(flatten)]
     form: FormArgs,
+}
+
+/// What a figure is drawn for in place of the paper's own.
+#[derive(clap::Args)]
+#[command(next_help_heading = "A figure of your own")]
+struct OwnArgs {
+    /// A bundled release or a TOML file of the same form
+    #[arg(long, value_name = "NAME|FILE")]
+    release: Option<String>,
+    /// Only this geolevel of it (repeatable)
+    #[arg(long, value_name = "NAME")]
+    level: Vec<String>,
+    /// The delta of epsilons, or at which noise is matched (repeatable)
+    #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
+    delta: Vec<String>,
+    /// The rho of each level, lowest first (repeatable, or separated by commas)
+    #[arg(long, value_name = "RHO", value_delimiter = ',', allow_hyphen_values = true)]
+    rho: Vec<String>,
+    /// The prior probability of the adversary (repeatable)
+    #[arg(long, value_name = "P", value_delimiter = ',', allow_hyphen_values = true)]
+    prior: Vec<String>,
+    /// How many other groups there are beside the target's
+    #[arg(long, value_name = "D")]
+    others: Option<u64>,
+    /// The true or assumed count above (repeatable)
+    #[arg(long, value_name = "X2", value_delimiter = ',')]
+    upper: Vec<i64>,
+    /// The variance proxy of the noise (repeatable); for figures 6 and 8 that as it is, and that of less noise
+    #[arg(long, value_name = "SIGMA2", value_delimiter = ',', allow_hyphen_values = true)]
+    sigma2: Vec<String>,
+    /// How many counts there are (repeatable)
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    copies: Vec<u64>,
+    /// The first value of the horizontal axis
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    from: Option<String>,
+    /// The last value of the horizontal axis
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    to: Option<String>,
+    /// How many points a curve has
+    #[arg(long, value_name = "N")]
+    points: Option<u32>,
+    /// A CSV file of counts: a column GEOID, the 15 digits of a block, and columns of whole numbers
+    #[arg(long, value_name = "FILE.csv")]
+    counts: Option<PathBuf>,
+    /// The columns of it that are drawn; else those of the paper, pop and so on
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "counts")]
+    columns: Vec<String>,
+}
+
+impl OwnArgs {
+    fn read(&self) -> Result<Own> {
+        let numbers = |name: &str, texts: &[String]| {
+            texts.iter().map(|text| number(name, text)).collect::<Result<Vec<Rational>>>()
+        };
+        let end = |name: &str, text: &Option<String>| text.as_ref().map(|text| number(name, text)).transpose();
+        Ok(Own {
+            release: self.release.as_ref().map(|name| Release::find(name).context("--release")).transpose()?,
+            levels: self.level.clone(),
+            deltas: self.delta.iter().map(|text| quantity("--delta", text)).collect::<Result<_>>()?,
+            rhos: numbers("--rho", &self.rho)?,
+            priors: numbers("--prior", &self.prior)?,
+            others: self.others,
+            uppers: self.upper.clone(),
+            sigma2: numbers("--sigma2", &self.sigma2)?,
+            copies: self.copies.clone(),
+            from: end("--from", &self.from)?,
+            to: end("--to", &self.to)?,
+            points: self.points,
+            counts: self.counts.clone(),
+            columns: self.columns.clone(),
+        })
+    }
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -42,13 +124,22 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.list {
         return list(args, &items);
     }
+    let own = args.own.read()?;
+    let is_own = !own.given().is_empty();
+    if is_own && !args.names.iter().any(|name| name.contains('/')) {
+        bail!("name the figure to draw for your own parameters, as su-su-wang-2025/figure-7; --list has all");
+    }
+    if is_own && args.out.is_none() {
+        bail!("--out: name a folder for a figure of your own, so that the paper's in results stays");
+    }
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results"));
     let facts =
         args.facts.clone().or_else(|| env::var_os("ASSAY_FACTS").filter(|path| !path.is_empty()).map(Into::into));
-    let sources = Sources { facts };
+    let sources = Sources { facts, own };
     progress::stage("drawing");
     let steps = progress::Steps::new(items.len() as u64);
     let draw = |item: &Item| {
-        let files = item.write(&sources, &args.out);
+        let files = item.write(&sources, &out);
         steps.step();
         files
     };
@@ -77,7 +168,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let mut page = args.form.page();
     page.object(json!({ "figures": objects.collect::<Value>() }));
     if args.names.is_empty() {
-        put_summary(&mut page, args, &rows);
+        put_summary(&mut page, &out, &rows);
     } else {
         let cells = rows.into_iter().map(|(name, item, outcome)| match outcome {
             Outcome::Written([csv, _]) => vec![name, csv, item.about.to_string()],
@@ -98,7 +189,7 @@ enum Outcome {
 }
 
 /// A line for each paper, and one for each figure that could not be drawn.
-fn put_summary(page: &mut Page, args: &Args, rows: &[(String, &Item, Outcome)]) {
+fn put_summary(page: &mut Page, out: &Path, rows: &[(String, &Item, Outcome)]) {
     let cells: Vec<Vec<String>> = (rows.chunk_by(|one, next| one.1.paper == next.1.paper))
         .map(|paper| {
             let written = paper.iter().filter(|row| matches!(row.2, Outcome::Written(_))).count();
@@ -113,17 +204,18 @@ fn put_summary(page: &mut Page, args: &Args, rows: &[(String, &Item, Outcome)]) 
     }
     page.text(format!(
         "\nin {}, each as CSV with an SVG beside it; `assay figures --list` says what they show\n",
-        args.out.display()
+        out.display()
     ));
 }
 
 fn list(args: &Args, items: &[Item]) -> Result<Exit> {
-    let list: Value =
-        items.iter().map(|i| json!({ "name": format!("{}/{}", i.paper, i.name), "about": i.about })).collect();
-    let rows = items.iter().map(|item| vec![format!("{}/{}", item.paper, item.name), item.about.to_string()]);
+    let takes = |item: &Item| item.takes.iter().map(|parameter| parameter.name()).collect::<Vec<_>>();
+    let object = |item: &Item| json!({ "name": format!("{}/{}", item.paper, item.name), "about": item.about, "takes": takes(item) });
+    let row =
+        |item: &Item| vec![format!("{}/{}", item.paper, item.name), item.about.to_string(), takes(item).join(", ")];
     let mut page = args.form.page();
-    page.object(json!({ "figures": list }));
-    page.columns(&["name", "what it shows"], rows.collect());
+    page.object(json!({ "figures": items.iter().map(object).collect::<Value>() }));
+    page.columns(&["name", "what it shows", "takes"], items.iter().map(row).collect());
     page.print()?;
     Ok(Exit::Done)
 }

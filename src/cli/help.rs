@@ -109,6 +109,11 @@ pub const GROUPS: &[Group] = &[
                 "assay risk hierarchical --rho 0.099,0.246 --others 27 --prior 1/2 --truth 1,1,0",
             ),
             entry("risk bound", "assay risk bound --release su-su-wang-2025 --prior 1/2"),
+            entry("risk postprocess", "assay risk postprocess --rho 0.099 --others 27 --prior 1/2 --published 10"),
+            entry(
+                "risk sampler",
+                "assay risk sampler --rho 0.099,0.246 --others 27 --prior 1/2 --noisy 2,1,-1 --as-printed",
+            ),
         ],
     },
     Group {

@@ -7,6 +7,7 @@ mod compare;
 mod completions;
 mod curve;
 mod delta;
+mod drawn;
 mod epsilon;
 mod errors;
 mod estimate;

@@ -2,6 +2,8 @@
 
 pub mod bound;
 mod hierarchical;
+mod postprocess;
+mod sampler;
 pub mod single;
 
 use anyhow::{Context, Result, bail};
@@ -23,6 +25,8 @@ enum Question {
     Single(single::Args),
     Hierarchical(hierarchical::Args),
     Bound(bound::Args),
+    Postprocess(postprocess::Args),
+    Sampler(sampler::Args),
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -30,6 +34,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         Question::Single(args) => single::run(args),
         Question::Hierarchical(args) => hierarchical::run(args),
         Question::Bound(args) => bound::run(args),
+        Question::Postprocess(args) => postprocess::run(args),
+        Question::Sampler(args) => sampler::run(args),
     }
 }
 

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
+    chart::ranks::{self, Ranks},
     error::did_you_mean,
     noise::{Sampler, regression::ShareRegression},
 };
 use serde_json::{Value, json};
 
 use super::{
-    Exit,
+    Exit, drawn,
     mechanism::Randomness,
     number,
     output::{exact, exact_text},
@@ -46,6 +47,9 @@ pub struct Args {
     randomness: Randomness,
     #[command(flatten)]
     form: FormArgs,
+    /// Also draw the errors of the slope as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -107,6 +111,19 @@ pub fn run(args: &Args) -> Result<Exit> {
         .collect::<Result<Vec<_>>>()?;
     page.table(&["sigma2", "mean |slope - without noise|", "lower by", "rows left out"], rows);
     page.text("\nSimulated, in doubles. A row is left out of a trial where all its published counts are 0.\n");
+    if let Some(path) = &args.svg {
+        let ranks = Ranks {
+            title: String::new(),
+            label: "mean |slope - slope without noise|, simulated".to_string(),
+            names: (0..found.len())
+                .map(|k| Ok(format!("sigma2 = {}", exact_text(&sigma2(k)?))))
+                .collect::<Result<_>>()?,
+            series: vec![(format!("{} trials", args.trials), errors.iter().map(|error| Some(*error)).collect())],
+        };
+        let share = &args.categories[shares.category];
+        let title = format!("Slope of {} on the share of {share}, {}", args.y, args.input.display());
+        drawn::write(path, &ranks::figure(&title, &[ranks]))?;
+    }
     page.print()?;
     Ok(Exit::Done)
 }

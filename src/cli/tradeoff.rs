@@ -1,8 +1,6 @@
 //! `assay tradeoff`: the smallest type II error of any test at given type I errors.
 
-use std::path::PathBuf;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use dp_assay::{
     Error,
     account::{Account, Answer},
@@ -15,7 +13,8 @@ use serde_json::{Value, json};
 use super::{
     Exit,
     curve::grid,
-    invocation, number,
+    drawn::Drawn,
+    number,
     output::{ends, exact_text, json_number},
     page,
     progress::Steps,
@@ -35,12 +34,8 @@ pub struct Args {
     alpha: Vec<String>,
     #[command(flatten)]
     format: Format,
-    /// Comma-separated values
-    #[arg(long, conflicts_with_all = ["json", "format"])]
-    csv: bool,
-    /// Also draw the trade-off function as SVG
-    #[arg(long, value_name = "FILE.svg")]
-    svg: Option<PathBuf>,
+    #[command(flatten)]
+    drawn: Drawn,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -69,7 +64,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         })
         .collect();
     let status = || betas.iter().map(|beta| beta.status());
-    let mut page = args.format.page_or_csv(args.csv);
+    let mut page = args.drawn.page(&args.format);
     let mut object = json!({ "neighbors": subject.neighbors.name() });
     for (k, column) in COLUMNS.iter().enumerate() {
         object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();
@@ -80,13 +75,12 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.text(format!("{}\n{} neighbors\n\n", subject.title, subject.neighbors.name()));
     page.table(&COLUMNS, rows.iter().map(|row| row.to_vec()).collect());
     page.say_wider(rows.iter().map(|row| row[0].as_str()).zip(&betas));
-    if let Some(path) = &args.svg {
+    args.drawn.write(|| {
         let mut points: Vec<(f64, f64)> =
             alphas.iter().zip(&betas).map(|(alpha, beta)| (alpha.to_f64(), beta.value.approximate())).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        curves::tradeoff(&subject.title, points).write_svg(path).context("--svg")?;
-        invocation::provenance()?.write_beside(path).context("--svg")?;
-    }
+        curves::tradeoff(&subject.title, points)
+    })?;
     page.print()?;
     Ok(Exit::Done)
 }

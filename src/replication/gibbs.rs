@@ -211,15 +211,80 @@ impl GibbsSampler {
         Ok(LimitDecision { correct: close(&correct), gained: close(&gained), lost: close(&lost) })
     }
 
+    /// (3.9) in doubles: the law of X_2 given X_1, but for masses that do not change a sum of doubles.
+    fn upper_approx(&self, x2: i64, y: i64, k1: i64) -> Vec<(i64, f64)> {
+        let (rho2, rate) = (self.rhos[1].to_f64(), self.rhos[0].to_f64() / self.others as f64);
+        let total = rho2 + rate;
+        let mean = (x2 as f64 * rho2 + (y + k1) as f64 * rate) / total;
+        let first = ((mean - 9.0 / total.sqrt()) as i64).max(k1);
+        let last = first.max((mean + 9.0 / total.sqrt()) as i64);
+        let least = (mean.max(k1 as f64) - mean).powi(2);
+        let weight = |k2: i64| (k2, (total * (least - (k2 as f64 - mean).powi(2))).exp());
+        let weights: Vec<(i64, f64)> = (first..=last).map(weight).collect();
+        let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
+        weights.into_iter().map(|(k2, weight)| (k2, weight / sum)).collect()
+    }
+
+    /// (3.8) in doubles, averaged over a law of X_2: the probability that X_1 = 1 is drawn next.
+    fn to_one_approx(&self, x1: i64, y: i64, upper: &[(i64, f64)]) -> f64 {
+        let (rho1, odds) = (self.rhos[0].to_f64(), odds(&self.prior).to_f64());
+        let rate = rho1 / self.others as f64;
+        let one = |&(k2, share): &(i64, f64)| {
+            if k2 == 0 && self.constraint == GibbsConstraint::Kept {
+                return 0.0;
+            }
+            let evidence = rho1 * (2 * x1 - 1) as f64 + rate * (2 * (k2 - y) - 1) as f64;
+            share / (1.0 + (-evidence).exp() / odds)
+        };
+        upper.iter().map(one).sum()
+    }
+
+    /// The least x_1 at which the limit is above 1/2, in doubles: an approximation, for drawing. `None` if it is far from zero.
+    pub fn threshold_approx(&self, x2: i64, y: i64) -> Result<Option<i64>> {
+        const FURTHEST: i64 = 60;
+        self.check()?;
+        check_noisy([0, x2, y])?;
+        let laws = [0, 1].map(|k1| self.upper_approx(x2, y, k1));
+        let decides = |x1: i64| laws.iter().map(|law| self.to_one_approx(x1, y, law)).sum::<f64>() > 1.0;
+        Ok((-FURTHEST..=FURTHEST).find(|x1| decides(*x1)))
+    }
+
+    /// The probability that the limit decides for X_1 = 1 where that is true, over all outputs, in doubles: an approximation, for
+    /// drawing. Outputs of probability below 10^-9 are left out.
+    pub fn limit_decision_approx(&self, x2_true: i64) -> Result<f64> {
+        self.check()?;
+        let others = others::OtherGroups::new(self.rhos[0].clone(), self.others, others::SumLaw::Exact)?;
+        let (own, upper, table) =
+            (MassTable::of_one(&self.rhos[0], 40)?, MassTable::of_one(&self.rhos[1], 40)?, others.table(40)?);
+        // x_1 = 1 + noise, and the noise is at least n - 1 with this probability.
+        let tails: Vec<f64> = (-61..=60).map(|n| own.between(n - 1, i64::MAX).approximate()).collect();
+        let mut correct = 0.0;
+        for a in upper.first()..=upper.last() {
+            for b in table.first()..=table.last() {
+                let mass = upper.stored(a).approximate() * table.stored(b).approximate();
+                if mass < 1e-9 {
+                    continue;
+                }
+                let (x2, y) = (x2_true + a, x2_true - 1 + b);
+                let laws = [0, 1].map(|k1| self.upper_approx(x2, y, k1));
+                let decides = |x1: i64| laws.iter().map(|law| self.to_one_approx(x1, y, law)).sum::<f64>() > 1.0;
+                // It decides from some x_1 on, which is near the one without the other counts.
+                let from = match decides(1) {
+                    true => (-60..1).rev().find(|x1| !decides(*x1)).map(|x1| x1 + 1),
+                    false => (2..=60).find(|x1| decides(*x1)),
+                };
+                correct += mass * from.map_or(0.0, |from| tails[(from + 61) as usize]);
+            }
+        }
+        Ok(correct)
+    }
+
     /// The decision by the majority of an even number of draws in place of the limit, in doubles: an approximation that
     /// takes the draws as independent, which they nearly are for many other groups. With the given X_2, or, if `known`, with X_2
     /// known to the adversary.
     pub fn majority_approx(&self, x2_true: i64, draws: u32, known: bool) -> Result<Majority> {
         self.check()?;
-        let [rho1, rho2] = [0, 1].map(|level: usize| self.rhos[level].to_f64());
         let others = others::OtherGroups::new(self.rhos[0].clone(), self.others, others::SumLaw::Exact)?;
-        let (rate, odds) = (rho1 / self.others as f64, odds(&self.prior).to_f64());
-        let total = rho2 + rate;
         let (own, upper, table) =
             (MassTable::of_one(&self.rhos[0], 40)?, MassTable::of_one(&self.rhos[1], 40)?, others.table(40)?);
         let mut majority = Majority { tie_down: 0.0, tie_up: 0.0 };
@@ -231,35 +296,16 @@ impl GibbsSampler {
                 if both < 1e-10 {
                     continue;
                 }
-                let law = |k1: i64| -> Vec<(i64, f64)> {
-                    if known {
-                        return vec![(x2_true, 1.0)];
-                    }
-                    let mean = ((x2_true + a) as f64 * rho2 + (y + k1) as f64 * rate) / total;
-                    let first = ((mean - 9.0 / total.sqrt()) as i64).max(k1);
-                    let last = first.max((mean + 9.0 / total.sqrt()) as i64);
-                    let least = (mean.max(k1 as f64) - mean).powi(2);
-                    let weight = |k2: i64| (k2, (total * (least - (k2 as f64 - mean).powi(2))).exp());
-                    let weights: Vec<(i64, f64)> = (first..=last).map(weight).collect();
-                    let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
-                    weights.into_iter().map(|(k2, weight)| (k2, weight / sum)).collect()
+                let laws = match known {
+                    true => [vec![(x2_true, 1.0)], vec![(x2_true, 1.0)]],
+                    false => [0, 1].map(|k1| self.upper_approx(x2_true + a, y, k1)),
                 };
-                let laws = [law(0), law(1)];
                 for c in own.first()..=own.last() {
                     let weight = both * mass(&own, c);
                     if weight < 1e-12 {
                         continue;
                     }
-                    let next = |law: &[(i64, f64)]| -> f64 {
-                        let one = |&(k2, share): &(i64, f64)| {
-                            if k2 == 0 && self.constraint == GibbsConstraint::Kept {
-                                return 0.0;
-                            }
-                            let evidence = rho1 * (2 * (c + 1) - 1) as f64 + rate * (2 * (k2 - y) - 1) as f64;
-                            share / (1.0 + (-evidence).exp() / odds)
-                        };
-                        law.iter().map(one).sum()
-                    };
+                    let next = |law: &[(i64, f64)]| self.to_one_approx(c + 1, y, law);
                     let (up, stay) = (next(&laws[0]), next(&laws[1]));
                     let (above, half) = majority_approx(draws, up / (1.0 - stay + up));
                     majority.tie_down += weight * above;

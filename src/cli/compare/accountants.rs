@@ -6,12 +6,13 @@ use dp_assay::{
         Account, Answer, Delta,
         conversions::{self, GaussianProfile},
     },
+    chart::ranks::Ranks,
     numeric::Enclosure,
 };
 use serde_json::{Value, json};
 
 use super::super::{
-    output::{enclosure, percent_above},
+    output::{enclosure, exact_text, percent_above},
     subject::Resolved,
 };
 
@@ -70,6 +71,21 @@ impl Accountants {
         self.rows.iter().map(object).collect()
     }
 
+    /// The epsilons as they are drawn; an infinite one has no mark.
+    pub fn ranks(&self, delta: &Delta) -> Ranks {
+        Ranks {
+            title: String::new(),
+            label: label(delta),
+            names: self.rows.iter().map(|row| row.name.to_string()).collect(),
+            series: vec![("epsilon".to_string(), self.drawn())],
+        }
+    }
+
+    /// The epsilon of each row as an approximation.
+    pub fn drawn(&self) -> Vec<Option<f64>> {
+        self.rows.iter().map(|row| row.epsilon.as_ref().map(Enclosure::approximate)).collect()
+    }
+
     /// The lines of the table.
     pub fn cells(&self) -> Vec<Vec<String>> {
         let cells = |row: &Row| {
@@ -85,6 +101,11 @@ impl Accountants {
         };
         self.rows.iter().map(cells).collect()
     }
+}
+
+/// What the epsilons are, for an axis.
+pub(super) fn label(delta: &Delta) -> String {
+    format!("epsilon at delta = {}", exact_text(delta))
 }
 
 impl Row {

@@ -1,8 +1,12 @@
 //! Several releases side by side: every accountant, and every level by its name.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use dp_assay::{
     account::{Account, Answer, Composition, Delta},
+    chart::{
+        Figure,
+        ranks::{self, Ranks},
+    },
     numeric::Enclosure,
 };
 use rayon::prelude::*;
@@ -13,9 +17,12 @@ use super::super::{
     Exit,
     output::{exact, exact_text, percent_above},
     page::Page,
-    subject::{Format, Resolved},
+    subject::Resolved,
 };
-use super::accountants::Accountants;
+use super::{
+    Args,
+    accountants::{Accountants, label},
+};
 
 /// A release with its answers.
 struct Column<'s> {
@@ -74,11 +81,15 @@ impl Column<'_> {
     }
 }
 
-pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, format: &Format) -> Result<Exit> {
+pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, args: &Args) -> Result<Exit> {
+    let most = ranks::INKS.len();
+    if args.drawn.svg.is_some() && subjects.len() > most {
+        bail!("--svg draws up to {most} releases side by side: {} are named", subjects.len());
+    }
     let columns: Vec<Column> = (subjects.iter())
-        .map(|(name, subject)| Column::of(name, subject, delta, format.digits))
+        .map(|(name, subject)| Column::of(name, subject, delta, args.format.digits))
         .collect::<Result<_>>()?;
-    let mut page = format.page();
+    let mut page = args.drawn.page(&args.format);
     page.object(json!({
         "delta": exact(delta),
         "releases": columns.iter().map(Column::json).collect::<Vec<_>>(),
@@ -95,8 +106,34 @@ pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, format: &Forma
         page.text("\nThe neighbor relations differ, so these epsilons are about different promises; --neighbors sets one for all.\n");
     }
     page.say_wider(columns.iter().map(|column| (column.name, &column.accountants.exact)));
+    args.drawn.write(|| drawn(&columns, delta))?;
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// A mark for each release: in a row for each accountant, and in one for each level.
+fn drawn(columns: &[Column], delta: &Delta) -> Figure {
+    let names = level_names(columns);
+    let accountants = Ranks {
+        title: "accountants".to_string(),
+        label: label(delta),
+        names: columns[0].accountants.rows.iter().map(|row| row.name.to_string()).collect(),
+        series: columns.iter().map(|column| (column.name.to_string(), column.accountants.drawn())).collect(),
+    };
+    let of_level = |column: &Column, name: &str| {
+        let level = column.levels.iter().find(|level| level.0 == name);
+        level.map(|(_, _, epsilon)| epsilon.value.approximate())
+    };
+    let series = (columns.iter())
+        .map(|column| (column.name.to_string(), names.iter().map(|name| of_level(column, name)).collect()));
+    let levels = Ranks {
+        title: "each level alone, exactly".to_string(),
+        label: label(delta),
+        names: names.iter().map(ToString::to_string).collect(),
+        series: series.collect(),
+    };
+    let panels = if names.is_empty() { vec![accountants] } else { vec![accountants, levels] };
+    ranks::figure("Accountants and levels side by side", &panels)
 }
 
 /// How much less or more than the first column, in percent.
@@ -125,14 +162,20 @@ fn put_accountants(page: &mut Page, columns: &[Column]) {
     page.table(&heading, rows);
 }
 
-/// The levels that any release has, in the order in which they come first; a release without one has empty cells.
-fn put_levels(page: &mut Page, columns: &[Column]) {
+/// The levels that any release has, in the order in which they come first.
+fn level_names<'a>(columns: &'a [Column]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for (name, _, _) in columns.iter().flat_map(|column| &column.levels) {
         if !names.contains(&name.as_str()) {
             names.push(name);
         }
     }
+    names
+}
+
+/// The levels that any release has; a release without one has empty cells.
+fn put_levels(page: &mut Page, columns: &[Column]) {
+    let names = level_names(columns);
     if names.is_empty() {
         return;
     }

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use dp_assay::{
     account::{Account, Composition, Delta},
+    chart::ranks::{self, Ranks},
     numeric::{Enclosure, rational},
     risk::bound::{self, Bound, Exceeded},
 };
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::super::{
     Exit,
+    drawn::Drawn,
     output::{self, exact, exact_text},
     quantity,
     subject::{self, Format, Resolved, Subject},
@@ -35,6 +37,8 @@ pub struct Args {
     delta: String,
     #[command(flatten)]
     format: Format,
+    #[command(flatten)]
+    drawn: Drawn,
 }
 
 /// A part of the subject, or the whole, with its bounds.
@@ -156,7 +160,7 @@ impl Found {
 pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
     let (asked, found) = args.find(&subject)?;
-    let mut page = args.format.page();
+    let mut page = args.drawn.page(&args.format);
     page.object(found.object(&subject, &asked));
     page.records(found.records());
     page.text(format!(
@@ -179,8 +183,30 @@ pub fn run(args: &Args) -> Result<Exit> {
          zCDP: the same from zCDP (Bun-Steinke), rho + 2 sqrt(rho ln(1/delta)), in place of the exact epsilon.\n",
     );
     page.say_wider(found.lines().map(|line| (line.name.as_str(), &line.bound.correct)));
+    args.drawn.write(|| ranks::figure(&subject.title, &ranked(&found)))?;
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// The correct decisions and the posteriors as they are drawn.
+fn ranked(found: &Found) -> [Ranks; 2] {
+    let ranks = |label: &str, values: [fn(&Bound) -> &Enclosure; 2]| Ranks {
+        title: String::new(),
+        label: label.to_string(),
+        names: found.lines().map(|line| line.name.clone()).collect(),
+        series: (["exact", "zCDP (Bun-Steinke)"].into_iter().zip(values))
+            .map(|(name, value)| {
+                (name.to_string(), found.lines().map(|line| Some(value(&line.bound).approximate())).collect())
+            })
+            .collect(),
+    };
+    [
+        ranks(
+            "largest probability of a correct decision",
+            [|bound| &bound.correct.value, |bound| &bound.correct_by_zcdp],
+        ),
+        ranks("largest posterior probability", [|bound| &bound.posterior, |bound| &bound.posterior_by_zcdp]),
+    ]
 }
 
 fn table_row(line: &Line) -> Vec<String> {

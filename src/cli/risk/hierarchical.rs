@@ -2,6 +2,10 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 use dp_assay::{
+    chart::{
+        outputs,
+        ranks::{self, Ranks},
+    },
     numeric::{Enclosure, rational},
     risk::{
         decision::TrueCounts,
@@ -15,6 +19,7 @@ use serde_json::{Value, json};
 
 use super::super::{
     Exit,
+    drawn::Drawn,
     output::{self, ends, exact},
     subject::Format,
 };
@@ -53,9 +58,8 @@ pub struct Args {
     one_gaussian: bool,
     #[command(flatten)]
     format: Format,
-    /// Comma-separated values of the posterior of X2
-    #[arg(long, conflicts_with_all = ["json", "format", "truth"])]
-    csv: bool,
+    #[command(flatten)]
+    drawn: Drawn,
 }
 
 /// The belief of who is not told of another.
@@ -128,7 +132,7 @@ fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, 
     let digits = args.format.digits;
     let (own, others) = levels("--noisy", noisy, attack.levels())?;
     let posterior = attack.posterior(&own, &others, digits).context("--noisy")?;
-    let mut page = args.format.page_or_csv(args.csv);
+    let mut page = args.drawn.page(&args.format);
     object["noisy"] = json!(noisy);
     object["posterior"] = posterior.present.to_json();
     object["x2"] = (posterior.upper.iter())
@@ -153,6 +157,8 @@ fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, 
     if !posterior.met {
         page.text("\nThe enclosures are wider than asked: the output is too improbable.\n");
     }
+    let points = || posterior.upper.iter().map(|(value, share)| (*value as f64, share.approximate())).collect();
+    args.drawn.write(|| outputs::masses(title.trim(), "X2", vec![("posterior probability of X2", points())]))?;
     page.print()?;
     Ok(Exit::Done)
 }
@@ -180,7 +186,7 @@ fn decision(
     let alone = if present { alone.correct_decision(digits)? } else { alone.correct_if_absent(digits)? };
     // Where it is too large a table to make, the answer stands without it.
     let error = error_of_one_gaussian(&rhos[0], others[0].max(1), 3).ok();
-    let mut page = args.format.page();
+    let mut page = args.drawn.page(&args.format);
     object["truth"] = json!(truth);
     object["correct_decision"] = decision.correct.to_json();
     object["gained"] = decision.gained.to_json();
@@ -202,6 +208,21 @@ fn decision(
     if !decision.met {
         page.text("\nThe enclosure is wider than asked; --json gives both ends.\n");
     }
+    args.drawn.write(|| {
+        let rows = [
+            ("correct, with the counts above", &decision.correct),
+            ("correct, with the lowest level alone", &alone),
+            ("put right by the other counts", &decision.gained),
+            ("put wrong by them", &decision.lost),
+        ];
+        let ranks = Ranks {
+            title: String::new(),
+            label: "probability".to_string(),
+            names: rows.map(|(name, _)| name.to_string()).to_vec(),
+            series: vec![("exact".to_string(), rows.map(|(_, value)| Some(value.approximate())).to_vec())],
+        };
+        ranks::figure(title.trim(), &[ranks])
+    })?;
     page.print()?;
     Ok(Exit::Done)
 }

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
+    chart::outputs,
     error::did_you_mean,
     numeric::{Enclosure, rational},
     release::Release,
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::super::{
     Exit,
+    drawn::Drawn,
     output::{self, ends, exact, exact_text},
     subject::Format,
 };
@@ -44,9 +46,8 @@ pub struct Args {
     noisy: Option<String>,
     #[command(flatten)]
     format: Format,
-    /// Comma-separated values, for a range of X
-    #[arg(long, conflicts_with_all = ["json", "format"], requires = "noisy")]
-    csv: bool,
+    #[command(flatten)]
+    drawn: Drawn,
 }
 
 /// Where the rho of a count of a release comes from.
@@ -67,11 +68,14 @@ pub fn run(args: &Args) -> Result<Exit> {
         (None, None) => bail!("--rho: give a rho, or --release NAME --level NAME --query NAME"),
     };
     let attack = Attack::new(prior.clone(), rhos).context(if origin.is_some() { "--query" } else { "--rho" })?;
+    let is_range = args.noisy.as_deref().is_some_and(|noisy| noisy.contains(".."));
+    if let Some(flag) = args.drawn.flag().filter(|_| !is_range) {
+        bail!("{flag}: a single output is no series; give a range, as in --noisy=-5..10");
+    }
     match args.noisy.as_deref() {
         None => average(args, &attack, origin.as_ref()),
         Some(noisy) => match noisy.split_once("..") {
             Some((from, to)) => range(args, &attack, count("--noisy", from)?, count("--noisy", to)?),
-            None if args.csv => bail!("--csv: a single output is no series; give a range, as in --noisy -5..10"),
             None => output_of(args, &attack, &counts("--noisy", noisy)?, origin.as_ref()),
         },
     }
@@ -246,21 +250,27 @@ fn range(args: &Args, attack: &Attack, from: i64, to: i64) -> Result<Exit> {
         "risk_lower",
         "risk_upper",
     ];
-    let rows: Vec<Vec<String>> = (from..=to)
+    let values: Vec<[Enclosure; 3]> = (from..=to)
         .map(|n| {
-            let values =
-                [attack.probability(&[n], true, digits)?, attack.posterior(&[n], digits)?, attack.risk(&[n], digits)?];
-            let ends = values.iter().flat_map(|value| <[String; 2]>::from(ends(value)));
-            Ok(std::iter::once(n.to_string()).chain(ends).collect())
+            Ok([attack.probability(&[n], true, digits)?, attack.posterior(&[n], digits)?, attack.risk(&[n], digits)?])
         })
         .collect::<dp_assay::Result<_>>()
         .context("--noisy")?;
-    let mut page = args.format.page_or_csv(args.csv);
+    let rows: Vec<Vec<String>> = ((from..=to).zip(&values))
+        .map(|(n, values)| {
+            let ends = values.iter().flat_map(|value| <[String; 2]>::from(ends(value)));
+            std::iter::once(n.to_string()).chain(ends).collect()
+        })
+        .collect();
+    let mut page = args.drawn.page(&args.format);
     let mut object = base(attack, None);
     arrays(&mut object, &columns, &rows);
     page.object(object);
     page.text(format!("rho = {}, prior = {}\n\n", exact_text(&attack.rhos()[0]), rational::display(attack.prior())));
     page.table(&columns, rows);
+    let points = |k: usize| (from..=to).zip(&values).map(|(n, row)| (n as f64, row[k].approximate())).collect();
+    let title = format!("One noisy count: rho = {}, prior = {}", exact_text(&attack.rhos()[0]), attack.prior());
+    args.drawn.write(|| outputs::of_one_count(&title, points(1), points(0)))?;
     page.print()?;
     Ok(Exit::Done)
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rug::Rational;
 
+use super::own::{Own, Parameter};
 use crate::{
     chart::drawing::{self, Drawing},
     error::Result,
@@ -18,19 +19,24 @@ pub struct Item {
     pub name: &'static str,
     /// What it shows.
     pub about: &'static str,
+    /// What of [`Own`] it can be drawn for.
+    pub takes: &'static [Parameter],
     pub(super) draw: fn(&Sources) -> Result<Drawing>,
 }
 
-/// Where public data is that is not bundled.
+/// Where public data is that is not bundled, and what is given in place of the paper's own.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     /// A folder that holds `geography/rhode-island/ri_2010_block.csv` or the file itself.
     pub facts: Option<PathBuf>,
+    /// What is given in place of the paper's own.
+    pub own: Own,
 }
 
 impl Item {
-    /// Computes and draws it.
+    /// Computes and draws it. What is given and is not among what it takes is refused.
     pub fn draw(&self, sources: &Sources) -> Result<Drawing> {
+        sources.own.check(&format!("{}/{}", self.paper, self.name), self.takes)?;
         (self.draw)(sources)
     }
 

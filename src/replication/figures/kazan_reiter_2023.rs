@@ -1,75 +1,160 @@
 //! The figures of Kazan & Reiter (2023): their curves by exact sums instead of the paper's samples.
 
-use super::item::{Item, Sources};
+use rug::Rational;
+
+use super::{
+    item::{Item, Sources},
+    own::Parameter,
+};
 use crate::{
     chart::{
-        Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
+        Axis, Drawing, Figure, Ink, Mark, Panel, Series, Sheet,
         drawing::{ends, exact},
+        ranks::INKS,
     },
-    error::Result,
+    error::{Error, Result},
+    numeric::rational,
     replication::risk::{
-        curves::{self, Curve, CurvePanel, log_grid},
+        curves::{self, Curve, CurvePanel},
         settings::{self, CurveSettings},
     },
+    risk::single::Attack,
 };
 
 const PAPER: &str = "kazan-reiter-2023";
 
-const INKS: [Ink; 5] = [Ink::Blue, Ink::Vermillion, Ink::Black, Ink::Green, Ink::Orange];
+use Parameter::{Others, Points, Prior, Range, Rho, Upper};
 
 pub(super) const ITEMS: &[Item] = &[
-    item("figure-1", "posterior probability and risk from one noisy count", |_| {
-        plain("Posterior probability and risk of one noisy count", curves::figure_1(&settings()?)?, [false, false])
+    item("figure-1", "posterior probability and risk from one noisy count", &[Rho, Prior, Range, Points], |sources| {
+        let columns = curves::figure_1(&settings(sources)?, &sources.own.whole(-10, 15)?)?;
+        Look::new("Posterior probability and risk of one noisy count").draw(columns)
     }),
-    item("figure-2", "marginal posterior probability and risk against rho", |_| {
-        plain("Posterior probability and risk on average", curves::figure_2(&settings()?, &rhos(61))?, [true, false])
+    item("figure-2", "marginal posterior probability and risk against rho", &[Prior, Range, Points], |sources| {
+        let settings = settings(sources)?;
+        let columns = curves::figure_2(&settings, &rhos(sources, 1, 61)?)?;
+        Look::new("Posterior probability and risk on average").log_x().pointing_at(settings.rho(0)?, "ρ₁").draw(columns)
     }),
-    item("figure-3", "probability of a correct decision against rho", |_| {
-        plain("Probability of a correct decision", curves::figure_3(&settings()?, &rhos(61))?, [true, false])
+    item("figure-3", "probability of a correct decision against rho", &[Prior, Range, Points], |sources| {
+        // So many points that jumps are upright.
+        let settings = settings(sources)?;
+        let columns = curves::figure_3(&settings, &rhos(sources, 1, 601)?)?;
+        Look::new("Probability of a correct decision").log_x().pointing_at(settings.rho(0)?, "ρ₁").draw(columns)
     }),
-    item("figure-4", "decisions with a uniform prior on the count above", |_| {
-        facets("Where the adversary decides for the target, uniform prior", curves::figure_4(&settings()?)?)
+    item("figure-4", "decisions with a uniform prior on the count above", &[Rho, Prior, Others], |sources| {
+        let settings = settings(sources)?;
+        let names = ["exact", "by the paper's sampler, as printed"];
+        tile_maps(
+            "Where the adversary decides for the target, uniform prior",
+            &settings,
+            curves::figure_4(&settings)?,
+            &names,
+        )
     }),
-    item("figure-5", "probability of a correct decision against the true count above", |_| {
-        let columns = curves::figure_5(&settings()?, 30, 6)?;
-        plain("Probability of a correct decision with the count above", columns, [false, false])
+    item(
+        "figure-5",
+        "probability of a correct decision against the true count above",
+        &[Rho, Prior, Others, Range, Points],
+        |sources| {
+            let columns = curves::figure_5(&settings(sources)?, &sources.own.whole(1, 30)?, 6)?;
+            Look::new("Probability of a correct decision with the count above").draw(columns)
+        },
+    ),
+    item(
+        "figure-6",
+        "probability of a correct decision against the rho of the level above",
+        &[Rho, Prior, Others, Upper, Range, Points],
+        |sources| {
+            let settings = settings(sources)?;
+            let columns = curves::figure_6(&settings, &rhos(sources, 100, 101)?, 6)?;
+            let look = Look::new("Probability of a correct decision with the count above").log_x();
+            look.pointing_at(settings.rho(1)?, "ρ₂").draw(columns)
+        },
+    ),
+    item("figure-7", "risk against the number of levels at which the target is unique", &[Rho, Prior], |sources| {
+        let columns = curves::figure_7(&settings(sources)?)?;
+        Look::new("Posterior probability and risk over several levels").draw(columns)
     }),
-    item("figure-6", "probability of a correct decision against the rho of the level above", |_| {
-        let columns = curves::figure_6(&settings()?, &rhos(200), 6)?;
-        plain("Probability of a correct decision with the count above", columns, [true, false])
+    item("figure-8", "variance of the discrete Gaussian against its proxy", &[Range, Points], |sources| {
+        let proxies = sources.own.log_grid(&Rational::from((1, 100)), &Rational::from(10), 61)?;
+        let look = Look { log_y: true, rho_above: true, ..Look::new("Variance of the discrete Gaussian") };
+        look.log_x().draw(curves::figure_8(&proxies)?)
     }),
-    item("figure-7", "risk against the number of levels at which the target is unique", |_| {
-        plain("Posterior probability and risk over several levels", curves::figure_7(&settings()?)?, [false, false])
+    item("figure-9", "a sum of discrete Gaussians and the one that approximates it", &[Rho, Others], |sources| {
+        let look = Look { masses: true, ..Look::new("A sum of discrete Gaussians, and one in its place") };
+        look.draw(curves::figure_9(&settings(sources)?)?)
     }),
-    item("figure-8", "variance of the discrete Gaussian against its proxy", |_| {
-        plain("Variance of the discrete Gaussian", curves::figure_8(&log_grid(-2.0, 1.0, 61))?, [true, true])
+    item(
+        "figure-10",
+        "decisions with uniform and bounded priors on the count above",
+        &[Rho, Prior, Others, Upper],
+        |sources| {
+            let settings = settings(sources)?;
+            let bounded = format!("uniform up to {}", settings.most);
+            let names = ["uniform without end", &bounded];
+            tile_maps("Where the adversary decides for the target", &settings, curves::figure_10(&settings)?, &names)
+        },
+    ),
+    item("figure-11", "decisions with certain counts above", &[Rho, Prior, Others, Upper], |sources| {
+        let settings = settings(sources)?;
+        let names: Vec<String> = settings.points.iter().map(|point| format!("X₂ = {point} for certain")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        tile_maps("Where the adversary decides for the target", &settings, curves::figure_11(&settings)?, &names)
     }),
-    item("figure-9", "a sum of discrete Gaussians and the one that approximates it", |_| {
-        plain("A sum of discrete Gaussians, and one in its place", curves::figure_9(&settings()?)?, [false, false])
-    }),
-    item("figure-10", "decisions with uniform and bounded priors on the count above", |_| {
-        facets("Where the adversary decides for the target", curves::figure_10(&settings()?)?)
-    }),
-    item("figure-11", "decisions with certain counts above", |_| {
-        facets("Where the adversary decides for the target", curves::figure_11(&settings()?)?)
-    }),
-    item("figure-12", "posterior probability after post-processing", |_| {
-        let columns = curves::figure_12(&settings()?, 100, &rhos(61))?;
-        plain("Posterior probability from post-processed counts", columns, [false, false])
-    }),
+    item(
+        "figure-12",
+        "posterior probability after post-processing",
+        &[Rho, Prior, Others, Upper, Range, Points],
+        |sources| {
+            let settings = settings(sources)?;
+            let right = curves::log_grid(-3.0, 1.0, 61);
+            let columns = curves::figure_12(&settings, &sources.own.whole(1, 100)?, &right)?;
+            Look::new("Posterior probability from post-processed counts")
+                .pointing_at(settings.rho(0)?, "ρ₁")
+                .draw(columns)
+        },
+    ),
 ];
 
-const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Result<Drawing>) -> Item {
-    Item { paper: PAPER, name, about, draw }
+const fn item(
+    name: &'static str,
+    about: &'static str,
+    takes: &'static [Parameter],
+    draw: fn(&Sources) -> Result<Drawing>,
+) -> Item {
+    Item { paper: PAPER, name, about, takes, draw }
 }
 
-fn settings() -> Result<CurveSettings> {
-    settings::settings()?.curves()
+/// The paper's settings, with what is given in their place.
+fn settings(sources: &Sources) -> Result<CurveSettings> {
+    let (mut settings, own) = (settings::settings()?.curves()?, &sources.own);
+    let takes = |parameter| own.given().contains(&parameter);
+    if takes(Prior) {
+        if own.priors.len() > INKS.len() {
+            let expected = format!("at most {}, each with a line of its own", INKS.len());
+            return Err(Error::out_of_range("the number of priors", own.priors.len(), &expected));
+        }
+        (settings.priors, settings.prior) = (own.priors.clone(), own.priors[0].clone());
+    }
+    if takes(Rho) {
+        let others = own.others.map_or_else(|| vec![27, 5], |others| vec![others]);
+        settings.sums = own.rhos.iter().flat_map(|rho| others.iter().map(|count| (rho.clone(), *count))).collect();
+        settings.rhos = own.rhos.clone();
+    } else if let Some(others) = own.others {
+        settings.sums.iter_mut().for_each(|sum| sum.1 = others);
+        settings.sums.dedup();
+    }
+    settings.others = own.others.unwrap_or(settings.others);
+    if takes(Upper) {
+        (settings.uppers, settings.points) = (own.uppers.clone(), own.uppers.clone());
+        settings.most = own.uppers[0];
+    }
+    Ok(settings)
 }
 
-/// The axis of the paper's figures over rho.
-fn rhos(points: u32) -> Vec<rug::Rational> {
-    log_grid(-3.0, 1.0, points)
+/// The axis of the paper's figures over rho, from 10^-3.
+fn rhos(sources: &Sources, to: u32, points: u32) -> Result<Vec<Rational>> {
+    sources.own.log_grid(&Rational::from((1, 1000)), &Rational::from(if to == 1 { 10 } else { to }), points)
 }
 
 fn sheet(columns: &[CurvePanel]) -> Sheet {
@@ -88,7 +173,7 @@ fn sheet(columns: &[CurvePanel]) -> Sheet {
 /// The points of a curve in doubles, without decisions that are never taken.
 fn points(series: &Curve) -> Vec<(f64, f64)> {
     const NEVER: f64 = 1e6;
-    let near = |(x, y): &(rug::Rational, crate::numeric::Enclosure)| (x.to_f64(), y.approximate());
+    let near = |(x, y): &(Rational, crate::numeric::Enclosure)| (x.to_f64(), y.approximate());
     series.points.iter().map(near).filter(|(_, y)| y.abs() < NEVER).collect()
 }
 
@@ -102,50 +187,114 @@ fn axis(label: &str, values: impl Iterator<Item = f64>, log: bool) -> Axis {
     Axis::linear(label, low - margin, high + margin)
 }
 
-/// A panel for each set of curves, an ink for each name of a curve; `log` is for x and y.
-fn plain(title: &str, columns: Vec<CurvePanel>, log: [bool; 2]) -> Result<Drawing> {
-    let mut names: Vec<&str> = Vec::new();
-    for series in columns.iter().flat_map(|of| &of.series) {
-        if !names.contains(&series.name.as_str()) {
-            names.push(&series.name);
-        }
-    }
-    let ink = |name: &str| INKS[names.iter().position(|known| *known == name).unwrap_or(0) % INKS.len()];
-    let panel = |of: &CurvePanel| {
-        let drawn: Vec<Vec<(f64, f64)>> = of.series.iter().map(points).collect();
-        let all = || drawn.iter().flatten();
-        // A ratio that spans orders of magnitude is read on a logarithmic axis, and so is rho.
-        let ratio = of.key == "risk" && all().map(|point| point.1).fold(0.0, f64::max) > 20.0;
-        let x_log = log[0] || of.x == "rho";
-        let series = of.series.iter().zip(&drawn);
-        Panel {
-            title: if columns.len() > 1 { of.key.replace('-', " ") } else { String::new() },
-            x: axis(&of.x, all().map(|point| point.0), x_log),
-            y: axis(&of.y, all().map(|point| point.1), log[1] || ratio),
-            series: series
-                .map(|(series, points)| Series::line(&series.name, ink(&series.name), points.clone()))
-                .collect(),
-        }
-    };
-    let panels: Vec<Panel> = columns.iter().map(panel).collect();
-    let figure = Figure { title: title.to_string(), columns: panels.len().min(2), panels };
-    Ok(Drawing { sheet: sheet(&columns), figure })
+/// How a figure looks: a panel for each set of curves, an ink for each name of a curve.
+#[derive(Default)]
+struct Look {
+    title: &'static str,
+    log_x: bool,
+    log_y: bool,
+    /// A value of rho that is pointed at, and its name.
+    at: Option<(Rational, &'static str)>,
+    /// Whether rho = 1 / (2 s) stands above the axis of s.
+    rho_above: bool,
+    /// Whether the first curve is of masses, which are not joined.
+    masses: bool,
 }
 
-/// A panel for each curve, an ink for each set of curves: the sets are compared.
-fn facets(title: &str, columns: Vec<CurvePanel>) -> Result<Drawing> {
-    let every = || columns.iter().flat_map(|of| &of.series).flat_map(points);
-    let (x, y) = (&columns[0].x, "least x1 decided for");
-    let panels = (0..columns[0].series.len())
-        .map(|k| Panel {
-            title: columns[0].series[k].name.clone(),
-            x: axis(x, every().map(|point| point.0), false),
-            y: axis(y, every().map(|point| point.1), false),
-            series: (columns.iter().zip(INKS))
-                .map(|(of, ink)| Series::line(&of.key, ink, points(&of.series[k])))
-                .collect(),
-        })
-        .collect();
-    let figure = Figure { title: title.to_string(), columns: 3, panels };
-    Ok(Drawing { sheet: sheet(&columns), figure })
+impl Look {
+    fn new(title: &'static str) -> Self {
+        Look { title, ..Look::default() }
+    }
+
+    fn log_x(self) -> Self {
+        Look { log_x: true, ..self }
+    }
+
+    fn pointing_at(self, rho: Rational, name: &'static str) -> Self {
+        Look { at: Some((rho, name)), ..self }
+    }
+
+    fn draw(&self, columns: Vec<CurvePanel>) -> Result<Drawing> {
+        let mut names: Vec<&str> = Vec::new();
+        for series in columns.iter().flat_map(|of| &of.series) {
+            if !names.contains(&series.name.as_str()) {
+                names.push(&series.name);
+            }
+        }
+        let panels: Vec<Panel> = columns.iter().map(|of| self.panel(of, &names, columns.len())).collect();
+        let figure = Figure { title: self.title.to_string(), columns: panels.len().min(2), panels };
+        Ok(Drawing { sheet: sheet(&columns), figure })
+    }
+
+    fn panel(&self, of: &CurvePanel, names: &[&str], all: usize) -> Panel {
+        let ink = |name: &str| INKS[names.iter().position(|known| *known == name).unwrap_or(0) % INKS.len()];
+        let drawn: Vec<Vec<(f64, f64)>> = of.series.iter().map(points).collect();
+        let every = || drawn.iter().flatten();
+        // A ratio that spans orders of magnitude is read on a logarithmic axis, and so is rho.
+        let ratio = of.key == "risk" && every().map(|point| point.1).fold(0.0, f64::max) > 20.0;
+        let over_rho = of.x.starts_with('ρ');
+        let mut x = axis(&of.x, every().map(|point| point.0), self.log_x || over_rho);
+        if self.rho_above {
+            let ticks = ["50", "20", "10", "5", "2", "1", "0.5", "0.2", "0.1", "0.05"];
+            let place = |text: &&str| Some((0.5 / text.parse::<f64>().ok()?, text.to_string()));
+            x = x.with_opposite("ρ = 1 / (2 s)", ticks.iter().filter_map(place).collect());
+        }
+        let y = axis(&of.y, every().map(|point| point.1), self.log_y || ratio);
+        let mut series: Vec<Series> = Vec::new();
+        if let (Some((rho, name)), true) = (&self.at, over_rho) {
+            let label = format!("{name} = {:.3}", rho.to_f64());
+            series.push(Series::upright(&label, rho.to_f64(), (y.from, y.to)));
+        }
+        for (k, (curve, points)) in of.series.iter().zip(&drawn).enumerate() {
+            let mark = if self.masses && k == 0 { Mark::Points } else { Mark::Line };
+            series.push(Series { name: curve.name.clone(), ink: ink(&curve.name), mark, points: points.clone() });
+        }
+        if self.masses {
+            // The masses lie above the line that joins those of the other.
+            series.reverse();
+        }
+        let title = if all > 1 { of.key.replace('-', " ") } else { String::new() };
+        Panel { title, x, y, series }
+    }
+}
+
+/// The noisy counts x_1 of the panels.
+const DECIDED_AT: [i64; 4] = [-1, 0, 1, 2];
+
+/// A row of tile maps for each set of decisions, a column for each noisy count x_1, as the paper draws them: tiles of the noisy
+/// count above and the noisy sum beside.
+fn tile_maps(title: &str, settings: &CurveSettings, columns: Vec<CurvePanel>, names: &[&str]) -> Result<Drawing> {
+    let alone = Attack::new(settings.prior.clone(), vec![settings.rho(0)?])?.threshold()?;
+    let mut panels = Vec::new();
+    for (of, name) in columns.iter().zip(names) {
+        for x1 in DECIDED_AT {
+            let mut kept = Vec::new();
+            let (mut gained, mut lost) = (Vec::new(), Vec::new());
+            for series in &of.series {
+                let above: f64 = series.name.trim_start_matches("x2 = ").parse().unwrap_or(f64::NAN);
+                for (beside, least) in &series.points {
+                    let tile = (above, beside.to_f64());
+                    match (least.approximate() <= x1 as f64, alone <= x1) {
+                        (true, true) => kept.push(tile),
+                        (true, false) => gained.push(tile),
+                        (false, true) => lost.push(tile),
+                        (false, false) => {}
+                    }
+                }
+            }
+            panels.push(Panel {
+                title: format!("x₁* = {x1}: {name}"),
+                x: Axis::whole("noisy count above x₂*", -3.5, 5.5),
+                y: Axis::whole("noisy sum beside y₁*", -30.5, 30.5),
+                series: vec![
+                    Series::tiles("decides for the target", Ink::Blue, kept),
+                    Series::tiles("for it because of the other counts", Ink::Orange, gained),
+                    Series::tiles("against it because of the other counts", Ink::Grey, lost),
+                ],
+            });
+        }
+    }
+    let prior = rational::display(&settings.prior);
+    let title = format!("{title} (prior {prior}; white: against it, with and without the other counts)");
+    Ok(Drawing { sheet: sheet(&columns), figure: Figure { title, columns: DECIDED_AT.len(), panels } })
 }

@@ -3,13 +3,17 @@
 
 mod item;
 mod kazan_reiter_2023;
+mod own;
 mod safetab_2021;
 mod safetab_p_2024;
 mod sieve_quadrature_2026;
 mod spines_2024;
 mod su_su_wang_2025;
 
-pub use self::item::{Item, Sources};
+pub use self::{
+    item::{Item, Sources},
+    own::{Own, Parameter},
+};
 use crate::error::{Error, Result};
 
 /// All tables and figures, paper by paper.

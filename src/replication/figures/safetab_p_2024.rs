@@ -3,13 +3,16 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::item::{Item, Sources};
+use super::{
+    item::{Item, Sources},
+    own::Parameter,
+};
 use crate::{
     chart::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
         drawing::{ends, exact},
     },
-    error::Result,
+    error::{Error, Result},
     numeric::Enclosure,
     replication::safetab::settings::{Budgets, PrintedSettings},
     safetab::{
@@ -21,24 +24,45 @@ use crate::{
 
 const PAPER: &str = "safetab-p-2024";
 const DIGITS: u32 = 12;
-const INKS: [Ink; 3] = [Ink::Blue, Ink::Vermillion, Ink::Black];
+const INKS: [Ink; 5] = crate::chart::ranks::INKS;
 
 pub(super) const ITEMS: &[Item] = &[
-    item("figure-1", "how likely a group is suppressed", figure_1),
-    item("figure-2", "the bias of published counts", figure_2),
-    item("table-6", "thresholds of suppression, and both readings of the rule", table_6),
-    item("table-7", "budgets and margins of the production run", table_7),
+    item("figure-1", "how likely a group is suppressed", RULES, figure_1),
+    item("figure-2", "the bias of published counts", RULES, figure_2),
+    item("table-6", "thresholds of suppression, and both readings of the rule", RULES, table_6),
+    item("table-7", "budgets and margins of the production run", &[], table_7),
 ];
 
-const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Result<Drawing>) -> Item {
-    Item { paper: PAPER, name, about, draw }
+const RULES: &[Parameter] = &[Parameter::Rho];
+
+const fn item(
+    name: &'static str,
+    about: &'static str,
+    takes: &'static [Parameter],
+    draw: fn(&Sources) -> Result<Drawing>,
+) -> Item {
+    Item { paper: PAPER, name, about, takes, draw }
 }
 
-/// The rules of Table 6, the widest noise first.
-fn rules() -> Result<Vec<(Rational, Suppression)>> {
+/// The rules of Table 6, the widest noise first; or those of given budgets.
+fn rules(sources: &Sources) -> Result<Vec<(Rational, Suppression)>> {
     let settings = PrintedSettings::of(PAPER)?;
     let rule = |rho: &Rational| Ok((rho.clone(), settings.suppression(rho)?));
-    settings.suppressed.iter().map(rule).collect()
+    let given = &sources.own.rhos;
+    if given.len() > INKS.len() {
+        let expected = format!("at most {}, each with a line of its own", INKS.len());
+        return Err(Error::out_of_range("the number of rho", given.len(), &expected));
+    }
+    if given.is_empty() { settings.suppressed.iter().map(rule).collect() } else { given.iter().map(rule).collect() }
+}
+
+/// Where the thresholds are from, for a title.
+fn thresholds(sources: &Sources) -> &'static str {
+    if sources.own.rhos.is_empty() {
+        ", with the thresholds of Table 6"
+    } else {
+        ", with the thresholds of Table 6's rule"
+    }
 }
 
 /// All sizes from 0 to twice the threshold.
@@ -51,11 +75,11 @@ fn name(rho: &Rational, rule: &Suppression) -> String {
 }
 
 /// The probability of suppression over the size, as a share of the threshold.
-fn figure_1(_: &Sources) -> Result<Drawing> {
+fn figure_1(sources: &Sources) -> Result<Drawing> {
     let mut sheet =
         Sheet::new(["rho", "threshold", "size", "size_over_threshold", "probability_lower", "probability_upper"]);
     let mut series = Vec::new();
-    for ((rho, rule), ink) in rules()?.iter().zip(INKS) {
+    for ((rho, rule), ink) in rules(sources)?.iter().zip(INKS) {
         let values: Vec<(u64, Enclosure)> = (sizes(rule).into_par_iter())
             .map(|size| Ok((size, rule.probability(size, DIGITS)?)))
             .collect::<Result<_>>()?;
@@ -74,12 +98,12 @@ fn figure_1(_: &Sources) -> Result<Drawing> {
         y: Axis::linear("probability of suppression", 0.0, 1.0),
         series,
     };
-    let title = "How likely a group is suppressed, with the thresholds of Table 6";
-    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 1, panels: vec![panel] } })
+    let title = format!("How likely a group is suppressed{}", thresholds(sources));
+    Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
 }
 
 /// The bias of published counts over the size, exactly and by formula (13).
-fn figure_2(_: &Sources) -> Result<Drawing> {
+fn figure_2(sources: &Sources) -> Result<Drawing> {
     let mut sheet = Sheet::new([
         "rho",
         "threshold",
@@ -91,7 +115,7 @@ fn figure_2(_: &Sources) -> Result<Drawing> {
         "formula_upper",
     ]);
     let mut panels = Vec::new();
-    for (rho, rule) in &rules()? {
+    for (rho, rule) in &rules(sources)? {
         type Row = (u64, Enclosure, Option<Enclosure>);
         let values: Vec<Row> = (sizes(rule).into_par_iter())
             .map(|size| Ok((size, rule.bias(size, DIGITS)?, rule.bias_by_formula(size, DIGITS)?)))
@@ -121,7 +145,7 @@ fn figure_2(_: &Sources) -> Result<Drawing> {
 }
 
 /// Table 6: the threshold, and how likely an empty group is not suppressed by either reading.
-fn table_6(_: &Sources) -> Result<Drawing> {
+fn table_6(sources: &Sources) -> Result<Drawing> {
     let mut sheet = Sheet::new([
         "rho",
         "threshold",
@@ -131,7 +155,7 @@ fn table_6(_: &Sources) -> Result<Drawing> {
         "suppressed_below_upper",
     ]);
     let (mut names, mut up_to, mut below) = (Vec::new(), Vec::new(), Vec::new());
-    for (row, (rho, rule)) in rules()?.iter().enumerate() {
+    for (row, (rho, rule)) in rules(sources)?.iter().enumerate() {
         let (own, stated) = (rule.probability(0, DIGITS)?, rule.probability_below(0, DIGITS)?);
         sheet.push([&[exact(rho), rule.threshold().to_string()][..], &ends(&own), &ends(&stated)].concat());
         let published = |value: &Enclosure| ((1.0 - value.approximate()) * 1e4, row as f64);

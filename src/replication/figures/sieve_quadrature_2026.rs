@@ -5,7 +5,10 @@ use crate::error::Error;
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
-use super::item::{Item, Sources};
+use super::{
+    item::{Item, Sources},
+    own::Parameter,
+};
 use crate::{
     account::{Account, Composition, conversions, paths::WorstPath},
     chart::{
@@ -26,16 +29,20 @@ pub(super) const ITEMS: &[Item] = &[
         paper: PAPER,
         name: "profile",
         about: "the largest delta of all pairs of block paths, on the paper's axis from 5e-1 to 1e-21",
+        takes: &[Parameter::Release, Parameter::Range, Parameter::Points],
         draw: profile,
     },
-    Item { paper: PAPER, name: "tail", about: "the same down to 1e-100000, with what the proof took", draw: tail },
+    Item {
+        paper: PAPER,
+        name: "tail",
+        about: "the same down to 1e-100000, with what the proof took",
+        takes: &[Parameter::Release],
+        draw: tail,
+    },
 ];
 
 /// The digits of every enclosure: what one contour for all pairs gives at its first attempt.
 const DIGITS: u32 = 10;
-
-/// The path that drops no level, left and entered: number 13 of the release's list.
-const MAIN_PAIR: Pair = (12, 12);
 
 /// The epsilons are those of rho-zCDP, rounded up to so many decimals.
 const DECIMALS: u32 = 9;
@@ -50,22 +57,59 @@ struct Row {
     proof: ContourProof,
 }
 
-fn rows(deltas: &[Rational]) -> Result<Vec<Row>> {
-    let worst = worst_path(&Release::find("dhc-persons-us")?)?;
-    let main = worst.composition(MAIN_PAIR)?;
-    deltas.par_iter().map(|delta| row(&worst, &main, delta)).collect()
+/// All block paths of the release, and the main pair: the first path that drops no level, left and entered.
+struct Paths {
+    worst: WorstPath,
+    main: Pair,
+    composition: Composition,
+    title: String,
 }
 
-fn row(worst: &WorstPath, main: &Composition, zcdp_delta: &Rational) -> Result<Row> {
-    let unit = Integer::from(10).pow(DECIMALS);
-    let bound =
-        finite(conversions::zcdp_epsilon(&worst.rho(), &zcdp_delta.try_into()?, 30).upper(), "the epsilon by zCDP")?;
-    let epsilon = (bound * &unit).ceil() / unit;
-    let largest = worst.delta(&epsilon, DIGITS)?;
-    let main = main.delta(&epsilon, DIGITS + 2)?.value;
-    let pair = largest.pair().unwrap_or(MAIN_PAIR);
-    let proof = largest.method.contour().cloned().ok_or(Error::Unbounded { what: "delta" })?;
-    Ok(Row { zcdp_delta: zcdp_delta.clone(), epsilon, main, largest: largest.value, pair, proof })
+impl Paths {
+    fn of(sources: &Sources) -> Result<Self> {
+        let own = sources.own.release.clone();
+        let title = own.as_ref().map_or_else(|| "The 2020 DHC for persons".to_string(), |own| own.title.clone());
+        let release = own.map_or_else(|| Release::find("dhc-persons-us"), Ok)?;
+        let Some(paths) = &release.paths else {
+            let expected = "one with block paths; su-su-wang-2025/figure-7 draws any other";
+            return Err(Error::out_of_range("release", &release.name, expected));
+        };
+        let least = (0..paths.dropped.len()).min_by_key(|path| paths.dropped[*path].len()).unwrap_or(0);
+        let (worst, main) = (worst_path(&release)?, (least, least));
+        let composition = worst.composition(main)?;
+        Ok(Paths { worst, main, composition, title })
+    }
+
+    /// How many pairs or paths there are, in words.
+    fn count(&self) -> String {
+        let kind = if self.worst.in_pairs() { "pairs" } else { "paths" };
+        format!("{} {kind}", self.worst.count())
+    }
+
+    /// The same as the paper says it.
+    fn all(&self) -> String {
+        if self.worst.in_pairs() {
+            format!("{} of block paths", self.count())
+        } else {
+            format!("block {}", self.count())
+        }
+    }
+
+    fn rows(&self, deltas: &[Rational]) -> Result<Vec<Row>> {
+        deltas.par_iter().map(|delta| self.row(delta)).collect()
+    }
+
+    fn row(&self, zcdp_delta: &Rational) -> Result<Row> {
+        let unit = Integer::from(10).pow(DECIMALS);
+        let bound = conversions::zcdp_epsilon(&self.worst.rho(), &zcdp_delta.try_into()?, 30);
+        let bound = finite(bound.upper(), "the epsilon by zCDP")?;
+        let epsilon = (bound * &unit).ceil() / unit;
+        let largest = self.worst.delta(&epsilon, DIGITS)?;
+        let main = self.composition.delta(&epsilon, DIGITS + 2)?.value;
+        let pair = largest.pair().unwrap_or(self.main);
+        let proof = largest.method.contour().cloned().ok_or(Error::Unbounded { what: "delta" })?;
+        Ok(Row { zcdp_delta: zcdp_delta.clone(), epsilon, main, largest: largest.value, pair, proof })
+    }
 }
 
 /// The largest over that of the main pair, less one.
@@ -78,11 +122,16 @@ fn pair_name((p, q): Pair) -> String {
     format!("{} {}", p + 1, q + 1)
 }
 
-/// The paper's axis: 5, 2 and 1 times the powers of ten from 5e-1 to 1e-21.
-fn profile(_: &Sources) -> Result<Drawing> {
+/// The paper's axis: 5, 2 and 1 times the powers of ten from 5e-1 to 1e-21; or a given one.
+fn profile(sources: &Sources) -> Result<Drawing> {
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
-    let deltas: Vec<Rational> = (1..=21).flat_map(|k| [5_u32, 2, 1].map(|digit| power(k) * digit)).collect();
-    let rows = rows(&deltas)?;
+    let (paths, own) = (Paths::of(sources)?, &sources.own);
+    let is_given = own.from.is_some() || own.to.is_some() || own.points.is_some();
+    let deltas: Vec<Rational> = match is_given {
+        true => own.log_grid(&power(21), &Rational::from((1, 2)), 61)?,
+        false => (1..=21).flat_map(|k| [5_u32, 2, 1].map(|digit| power(k) * digit)).collect(),
+    };
+    let rows = paths.rows(&deltas)?;
     let mut sheet = Sheet::new([
         "zcdp_delta",
         "epsilon",
@@ -99,27 +148,35 @@ fn profile(_: &Sources) -> Result<Drawing> {
         sheet.push([vec![exact(&row.zcdp_delta), exact(&row.epsilon)], cells, vec![pair_name(row.pair)]].concat());
     }
     let points = |value: &dyn Fn(&Row) -> f64| rows.iter().map(|row| (row.epsilon.to_f64(), value(row))).collect();
-    let x = || Axis::linear("ε (nats)", 8.0, 37.0);
+    let epsilons = || rows.iter().map(|row| row.epsilon.to_f64());
+    let (first, last) = (epsilons().fold(f64::INFINITY, f64::min), epsilons().fold(0.0, f64::max));
+    let x = || Axis::linear("ε (nats)", (first - 1.0).max(0.0).floor(), last.ceil());
+    let least = rows.iter().map(|row| row.largest.approximate()).fold(1.0, f64::min).max(1e-300);
+    let main = paths.main.0 + 1;
     let delta = Panel {
         title: "the privacy profile".to_string(),
         x: x(),
-        y: Axis::log("δ", 1e-24, 1.0),
+        y: Axis::log("δ", least / 10.0, 1.0),
         series: vec![
             Series::line("zCDP", Ink::Vermillion, points(&|row| row.zcdp_delta.to_f64())),
-            Series::line("exact, worst of 946 pairs", Ink::Blue, points(&|row| row.largest.approximate())),
+            Series::line(
+                &format!("exact, worst of {}", paths.count()),
+                Ink::Blue,
+                points(&|row| row.largest.approximate()),
+            ),
         ],
     };
     let above = Panel {
-        title: "worst pair over (13, 13), less one".to_string(),
+        title: "what the worst pair adds".to_string(),
         x: x(),
-        y: Axis::log("relative", 1e-10, 1e-3),
+        y: Axis::log(&format!("δ of the worst / δ of ({main}, {main}) − 1"), 1e-10, 1e-3),
         series: vec![Series::line(
-            "worst pair over (13, 13), less one; 1e-10 and less at the foot",
+            "the worst over the main pair, less one; 1e-10 and less at the foot",
             Ink::Black,
             points(&|row| excess(row).approximate().max(1e-10)),
         )],
     };
-    let title = "The 2020 DHC for persons over all 946 pairs of block paths".to_string();
+    let title = format!("{} over all {}", paths.title, paths.all());
     Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels: vec![delta, above] } })
 }
 
@@ -128,10 +185,11 @@ const EXPONENTS: [u32; 17] =
     [1, 2, 5, 10, 21, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 75_000, 100_000];
 
 /// Far beyond the paper's axis: delta by zCDP from 10^-1 to 10^-100000.
-fn tail(_: &Sources) -> Result<Drawing> {
+fn tail(sources: &Sources) -> Result<Drawing> {
+    let paths = Paths::of(sources)?;
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let deltas: Vec<Rational> = EXPONENTS.iter().map(|&k| power(k)).collect();
-    let rows = rows(&deltas)?;
+    let rows = paths.rows(&deltas)?;
     let mut sheet = Sheet::new([
         "zcdp_delta",
         "epsilon",
@@ -161,7 +219,7 @@ fn tail(_: &Sources) -> Result<Drawing> {
         x: x(),
         y: Axis::linear("powers of ten", 0.0, 7.0),
         series: vec![Series::line(
-            "exact, worst of 946 pairs",
+            &format!("exact, worst of {}", paths.count()),
             Ink::Black,
             EXPONENTS.iter().zip(&rows).map(|(k, row)| (f64::from(*k), log10(&row.largest) - f64::from(*k))).collect(),
         )],
@@ -179,6 +237,9 @@ fn tail(_: &Sources) -> Result<Drawing> {
             Series::line("evaluated, for ten digits", Ink::Blue, points(&|row| row.proof.evaluated_nodes as f64)),
         ],
     };
-    let title = "How far into the tail a certified δ holds".to_string();
+    let title = match sources.own.release {
+        None => "How far into the tail a certified δ holds".to_string(),
+        Some(_) => format!("How far into the tail a certified δ holds: {}", paths.title),
+    };
     Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels: vec![gain, nodes] } })
 }

@@ -28,7 +28,7 @@ pub(super) const ITEMS: &[Item] = &[
 ];
 
 const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Result<Drawing>) -> Item {
-    Item { paper: PAPER, name, about, draw }
+    Item { paper: PAPER, name, about, takes: &[], draw }
 }
 
 /// The blocks of Rhode Island with all entities, from the block assignment files of 2018.

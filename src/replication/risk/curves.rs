@@ -9,6 +9,7 @@ use super::settings::CurveSettings;
 use crate::{
     error::{Error, Result},
     numeric::{Enclosure, rational},
+    replication::gibbs::{GibbsConstraint, GibbsSampler},
     risk::{
         decision::{NoisyOutput, TrueCounts},
         hierarchical::{Hierarchy, Upper},
@@ -93,16 +94,16 @@ fn integers(range: std::ops::RangeInclusive<i64>) -> Vec<Rational> {
 }
 
 /// Figure 1: the posterior probability and R' against the noisy count less the known one.
-pub fn figure_1(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
+pub fn figure_1(settings: &CurveSettings, noisy: &[Rational]) -> Result<Vec<CurvePanel>> {
     let rho = settings.rho(0)?;
-    with_risk(settings, "noisy count", "posterior probability", &integers(-10..=15), |prior, x| {
+    with_risk(settings, "noisy count x₁*", "posterior probability", noisy, |prior, x| {
         Attack::new(prior.clone(), vec![rho.clone()])?.posterior(&[whole(x)?], DIGITS)
     })
 }
 
 /// Figure 2: the marginal posterior probability and R against rho.
 pub fn figure_2(settings: &CurveSettings, rhos: &[Rational]) -> Result<Vec<CurvePanel>> {
-    with_risk(settings, "rho", "marginal posterior probability", rhos, |prior, rho| {
+    with_risk(settings, "ρ", "marginal posterior probability", rhos, |prior, rho| {
         Attack::new(prior.clone(), vec![rho.clone()])?.marginal(DIGITS)
     })
 }
@@ -116,15 +117,20 @@ pub fn figure_3(settings: &CurveSettings, rhos: &[Rational]) -> Result<Vec<Curve
             })
         })
         .collect::<Result<_>>()?;
-    Ok(vec![panel("correct", "rho", "probability of a correct decision", series)])
+    Ok(vec![panel("correct", "ρ", "probability of a correct decision", series)])
 }
+
+/// The noisy counts above of the paper's tiles.
+const ABOVE: std::ops::RangeInclusive<i64> = -3..=5;
+/// The noisy sums beside of the paper's tiles.
+const BESIDE: std::ops::RangeInclusive<i64> = -30..=30;
 
 /// The least noisy count x_1 at which the adversary decides for the target, for every x_2 and y_1 of the paper's tiles.
 fn tiles(attack: &Hierarchy, key: &str) -> Result<CurvePanel> {
-    let series = (-3..=5_i64)
+    let series = ABOVE
         .into_par_iter()
         .map(|x2| {
-            let outputs: Vec<NoisyOutput> = (-30..=30).map(|y1| NoisyOutput { x2, y1 }).collect();
+            let outputs: Vec<NoisyOutput> = BESIDE.map(|y1| NoisyOutput { x2, y1 }).collect();
             let thresholds = attack.thresholds(&outputs)?;
             let point = |(output, (low, high)): (&NoisyOutput, (i64, i64))| {
                 let ends = Enclosure::double(low as f64, 53).hull(&Enclosure::double(high as f64, 53));
@@ -136,26 +142,68 @@ fn tiles(attack: &Hierarchy, key: &str) -> Result<CurvePanel> {
     Ok(panel(key, "noisy sum y1 over the other groups", "least noisy x1 decided for the target", series))
 }
 
-/// Figure 4: the decisions for the uniform prior, as the least x_1 decided for the target.
-pub fn figure_4(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
-    Ok(vec![tiles(&settings.hierarchy(&settings.rho(1)?, Upper::Uniform)?, "uniform")?])
+/// The sampler whose limit is what the paper prints: `X_1` is drawn without the constraint.
+fn sampler(settings: &CurveSettings, rho2: &Rational) -> Result<GibbsSampler> {
+    let (prior, rhos) = (settings.prior.clone(), [settings.rho(0)?, rho2.clone()]);
+    Ok(GibbsSampler { prior, rhos, others: settings.others, constraint: GibbsConstraint::LeftOut })
 }
 
-/// Figure 5: the probability of a correct decision against the true x_2, and without the counts above and beside.
-pub fn figure_5(settings: &CurveSettings, most: i64, digits: u32) -> Result<Vec<CurvePanel>> {
+/// The same tiles by the limit of the paper's sampler, in doubles.
+fn tiles_as_printed(settings: &CurveSettings, key: &str) -> Result<CurvePanel> {
+    const NEVER: f64 = 1e9;
+    let sampler = sampler(settings, &settings.rho(1)?)?;
+    let series = ABOVE
+        .into_par_iter()
+        .map(|x2| {
+            let point = |y1: i64| {
+                let least = sampler.threshold_approx(x2, y1)?.map_or(NEVER, |least| least as f64);
+                Ok((Rational::from(y1), Enclosure::double(least, 53)))
+            };
+            Ok(Curve { name: format!("x2 = {x2}"), points: BESIDE.map(point).collect::<Result<_>>()? })
+        })
+        .collect::<Result<_>>()?;
+    Ok(panel(key, "noisy sum y1 over the other groups", "least noisy x1 decided for the target", series))
+}
+
+/// The probability of a correct decision by the limit of the paper's sampler, in doubles.
+fn as_printed(settings: &CurveSettings, rho2: &Rational, x2: i64) -> Result<Enclosure> {
+    Ok(Enclosure::double(sampler(settings, rho2)?.limit_decision_approx(x2)?, 53))
+}
+
+/// Figure 4: the decisions for the uniform prior, as the least x_1 decided for the target; exactly, and by the limit of the
+/// paper's sampler.
+pub fn figure_4(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
+    let exact = tiles(&settings.hierarchy(&settings.rho(1)?, Upper::Uniform)?, "uniform")?;
+    Ok(vec![exact, tiles_as_printed(settings, AS_PRINTED)?])
+}
+
+/// What the paper's sampler gives is called so; its values are in doubles.
+pub const AS_PRINTED: &str = "the paper's sampler, as printed (approximate)";
+
+/// Figure 5: the probability of a correct decision against the true x_2, by the paper's sampler as well, and without the counts
+/// above and beside; and the mean from x_2 = 4 on, as the paper has it.
+pub fn figure_5(settings: &CurveSettings, xs: &[Rational], digits: u32) -> Result<Vec<CurvePanel>> {
     let attack = settings.hierarchy(&settings.rho(1)?, Upper::Uniform)?;
-    let alone = Attack::new(CurveSettings::half(), vec![settings.rho(0)?])?.correct_decision(digits)?;
-    let xs = integers(1..=most);
-    let with = curve("two levels".to_string(), &xs, |x2| {
+    let alone = Attack::new(settings.prior.clone(), vec![settings.rho(0)?])?.correct_decision(digits)?;
+    let with = curve("two levels".to_string(), xs, |x2| {
         Ok(attack.correct_decision(TrueCounts { x1: 1, x2: whole(x2)? }, digits)?.correct)
     })?;
-    let without = curve("lowest level alone".to_string(), &xs, |_| Ok(alone.clone()))?;
-    Ok(vec![panel("correct", "true count x2", "probability of a correct decision", vec![with, without])])
+    let without = curve("lowest level alone".to_string(), xs, |_| Ok(alone.clone()))?;
+    let printed = curve(AS_PRINTED.to_string(), xs, |x2| as_printed(settings, &settings.rho(1)?, whole(x2)?))?;
+    let mut series = vec![with, without, printed];
+    let late: Vec<&(Rational, Enclosure)> = series[0].points.iter().filter(|(x2, _)| *x2 >= 4).collect();
+    if let (Some(first), Some(last)) = (late.first(), late.last()) {
+        let sum = late.iter().fold(Enclosure::double(0.0, 80), |sum, (_, value)| sum.add(value));
+        let mean = sum.div(&Enclosure::double(late.len() as f64, 80));
+        let points = vec![(first.0.clone(), mean.clone()), (last.0.clone(), mean)];
+        series.push(Curve { name: "mean over x2 of 4 and more".to_string(), points });
+    }
+    Ok(vec![panel("correct", "true count x₂", "probability of a correct decision", series)])
 }
 
-/// Figure 6: the same against rho_2, for each of the settings' true x_2.
+/// Figure 6: the same against rho_2, for each of the settings' true x_2; for the first by the paper's sampler as well.
 pub fn figure_6(settings: &CurveSettings, rhos: &[Rational], digits: u32) -> Result<Vec<CurvePanel>> {
-    let alone = Attack::new(CurveSettings::half(), vec![settings.rho(0)?])?.correct_decision(digits)?;
+    let alone = Attack::new(settings.prior.clone(), vec![settings.rho(0)?])?.correct_decision(digits)?;
     let mut series: Vec<Curve> = (settings.uppers.iter())
         .map(|&x2| {
             curve(format!("x2 = {x2}"), rhos, |rho2| {
@@ -165,7 +213,11 @@ pub fn figure_6(settings: &CurveSettings, rhos: &[Rational], digits: u32) -> Res
         })
         .collect::<Result<_>>()?;
     series.push(curve("lowest level alone".to_string(), rhos, |_| Ok(alone.clone()))?);
-    Ok(vec![panel("correct", "rho of the level above", "probability of a correct decision", series)])
+    if let Some(&first) = settings.uppers.first() {
+        let name = format!("x2 = {first}, {AS_PRINTED}");
+        series.push(curve(name, rhos, |rho2| as_printed(settings, rho2, first))?);
+    }
+    Ok(vec![panel("correct", "ρ of the level above", "probability of a correct decision", series)])
 }
 
 /// Figure 7: the marginal posterior and R against the number of levels at which the target is known to be unique.
@@ -195,7 +247,7 @@ pub fn figure_9(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
             curve("sum".to_string(), &xs, |x| Ok(exact.mass(whole(x)?)))?,
             curve("one discrete Gaussian".to_string(), &xs, |x| Ok(approximate.mass(whole(x)?)))?,
         ];
-        Ok(panel(&format!("n{count}-rho{rho}"), "noise", "probability", series))
+        Ok(panel(&format!("n = {count}, ρ = {}", rational::display(rho)), "noise", "probability", series))
     };
     settings.sums.iter().map(one).collect()
 }
@@ -217,23 +269,22 @@ pub fn figure_11(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
 }
 
 /// Figure 12: the marginal posterior after post-processing against the published count above, and against rho.
-pub fn figure_12(settings: &CurveSettings, most: i64, rhos: &[Rational]) -> Result<Vec<CurvePanel>> {
-    let (half, others) = (CurveSettings::half(), settings.others);
+pub fn figure_12(settings: &CurveSettings, counts: &[Rational], rhos: &[Rational]) -> Result<Vec<CurvePanel>> {
+    let (prior, others) = (settings.prior.clone(), settings.others);
     let after = |rho: &Rational, published: i64| {
-        Postprocessed::new(half.clone(), rho.clone(), others, 1)?.marginal(published, DIGITS)
+        Postprocessed::new(prior.clone(), rho.clone(), others, 1)?.marginal(published, DIGITS)
     };
-    let before = |rho: &Rational| Attack::new(half.clone(), vec![rho.clone()])?.marginal(DIGITS);
+    let before = |rho: &Rational| Attack::new(prior.clone(), vec![rho.clone()])?.marginal(DIGITS);
     let rho = settings.rho(0)?;
     let alone = before(&rho)?;
-    let counts = integers(1..=most);
     let left = vec![
-        curve("post-processed".to_string(), &counts, |x| after(&rho, whole(x)?))?,
-        curve("as published".to_string(), &counts, |_| Ok(alone.clone()))?,
+        curve("post-processed".to_string(), counts, |x| after(&rho, whole(x)?))?,
+        curve("as published".to_string(), counts, |_| Ok(alone.clone()))?,
     ];
     let mut right: Vec<Curve> = (settings.uppers.iter())
         .map(|&upper| curve(format!("published count above {upper}"), rhos, |rho| after(rho, upper)))
         .collect::<Result<_>>()?;
     right.push(curve("as published".to_string(), rhos, before)?);
     let y = "marginal posterior probability";
-    Ok(vec![panel("by-count", "published count above", y, left), panel("by-rho", "rho", y, right)])
+    Ok(vec![panel("by-count", "published count above", y, left), panel("by-rho", "ρ", y, right)])
 }

@@ -15,6 +15,8 @@ use crate::{
 pub struct CurveSettings {
     /// The prior probabilities of the adversaries.
     pub priors: Vec<Rational>,
+    /// That of the adversary who uses the counts above, too.
+    pub prior: Rational,
     /// The rho of each level, lowest first.
     pub rhos: Vec<Rational>,
     /// How many other groups the lowest level has beside the target's.
@@ -30,17 +32,14 @@ pub struct CurveSettings {
 }
 
 impl CurveSettings {
-    pub(super) fn rho(&self, level: usize) -> Result<Rational> {
+    /// The rho of a level, counted from 0, the lowest.
+    pub fn rho(&self, level: usize) -> Result<Rational> {
         let expected = "the rho of that level among the settings";
         self.rhos.get(level).cloned().ok_or_else(|| Error::out_of_range("the level", level + 1, expected))
     }
 
-    pub(super) fn half() -> Rational {
-        Rational::from((1, 2))
-    }
-
     pub(super) fn hierarchy(&self, rho2: &Rational, upper: Upper) -> Result<Hierarchy> {
-        Hierarchy::new(Self::half(), vec![self.rho(0)?, rho2.clone()], vec![self.others], upper)
+        Hierarchy::new(self.prior.clone(), vec![self.rho(0)?, rho2.clone()], vec![self.others], upper)
     }
 }
 
@@ -90,6 +89,7 @@ impl KazanReiterSettings {
         let numbers = |texts: &[String]| texts.iter().map(|text| parse(text)).collect::<Result<Vec<Rational>>>();
         Ok(CurveSettings {
             priors: numbers(&self.priors)?,
+            prior: Rational::from((1, 2)),
             rhos: numbers(&self.rhos)?,
             others: self.others,
             uppers: self.uppers.clone(),

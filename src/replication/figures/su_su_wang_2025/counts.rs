@@ -1,7 +1,8 @@
 //! Figures 6 and 8: the error of published counts, exactly, over real block counts.
 //!
 //! The paper has the counts of Pennsylvania; here are those of Rhode Island (2010 Census, by block), read from a file of
-//! public data whose folder the caller names. Nothing is simulated: the expected errors are sums over the noise.
+//! public data whose folder the caller names, or those of a file of one's own. Nothing is simulated: the expected errors are
+//! sums over the noise.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +11,7 @@ use std::{
 
 use rug::Rational;
 
-use super::inputs::{noise, printed_sigma2, release};
+use super::inputs::Case;
 use crate::{
     chart::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
@@ -22,7 +23,7 @@ use crate::{
         published_error::{ClampedErrors, ExpectedErrors},
     },
     numeric::Enclosure,
-    replication::{figures::item::Sources, verdict::percent_below},
+    replication::{figures::Sources, verdict::percent_below},
 };
 
 const FILE: &str = "ri_2010_block.csv";
@@ -33,19 +34,24 @@ const BITS: u32 = 120;
 /// How many units have each count.
 type Histogram = BTreeMap<u64, u64>;
 
-/// The block file below the folder of public data.
-fn block_file(sources: &Sources, what: &str) -> Result<PathBuf> {
+/// The block file: the one that is given, or that below the folder of public data; and what its counts are called.
+fn block_file(sources: &Sources, what: &str) -> Result<(PathBuf, String)> {
+    let named = |path: &Path| (path.to_path_buf(), path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+    if let Some(counts) = &sources.own.counts {
+        return Ok(named(counts));
+    }
     let needed = |why: &str| Error::NeedsData {
         what: what.to_string(),
-        needed: format!("{FILE}, the 2010 block counts of Rhode Island{why}"),
+        needed: format!("{FILE}, the 2010 block counts of Rhode Island{why}, or a file of counts of your own"),
     };
     let folder = sources.facts.as_ref().ok_or_else(|| needed(""))?;
     if folder.is_file() {
-        return Ok(folder.clone());
+        return Ok(named(folder));
     }
     let candidates = PLACES.map(|place| folder.join(place).join(FILE));
     let found = candidates.into_iter().find(|path| path.is_file());
-    found.ok_or_else(|| needed(&format!(" (not found below {})", folder.display())))
+    let found = found.ok_or_else(|| needed(&format!(" (not found below {})", folder.display())))?;
+    Ok((found, "Rhode Island 2010".to_string()))
 }
 
 /// The counts of a column by geographic unit, for prefixes of the block's code of the given length.
@@ -131,45 +137,79 @@ impl Pair {
 const PAIR: [&str; 6] =
     ["bureau_lower", "bureau_upper", "reduced_lower", "reduced_upper", "percent_lower", "percent_upper"];
 
-fn panel(title: &str, label: &str, names: &[&str], pairs: &[Pair], range: (f64, f64)) -> Panel {
+fn panel(case: &Case, title: &str, label: &str, names: &[&str], pairs: &[Pair], range: (f64, f64)) -> Panel {
     let points =
         |value: &dyn Fn(&Pair) -> f64| pairs.iter().enumerate().map(|(k, pair)| (value(pair), k as f64)).collect();
+    let is_bureau = case.own.release.is_none() && case.own.sigma2.is_empty();
+    let before = if is_bureau { "the Bureau's noise" } else { "noise as it is" };
+    let after = if case.own.sigma2.is_empty() { case.reduced_name() } else { "reduced noise".to_string() };
     Panel {
         title: title.to_string(),
         x: Axis::log(label, range.0, range.1),
         y: Axis::names(names),
         series: vec![
-            Series::dots("the Bureau's noise", Ink::Vermillion, points(&|pair| pair.bureau.approximate())),
-            Series::dots("reduced noise of Table 1", Ink::Blue, points(&|pair| pair.reduced.approximate())),
+            Series::dots(before, Ink::Vermillion, points(&|pair| pair.bureau.approximate())),
+            Series::dots(&after, Ink::Blue, points(&|pair| pair.reduced.approximate())),
         ],
     }
 }
 
-/// The noise of a level and the reduced noise that Table 1 prints for it.
-fn cuts(level: &str) -> Result<[ClampedErrors; 2]> {
-    let own = DiscreteGaussian::new(noise(&release()?, level)?.0)?;
-    Ok([own, DiscreteGaussian::new(printed_sigma2(level)?)?].map(|noise| ClampedErrors::new(&noise, DIGITS + 4)))
+/// The noise of a level and the reduced noise that Table 1 prints for it. Of another release: the noise of the level's first
+/// query, which is to be that of the counts, and the same reduced until the exact epsilon of the level meets that of zCDP.
+fn cuts(case: &Case, level: &str) -> Result<[ClampedErrors; 2]> {
+    let sigma2 = match case.own.sigma2.as_slice() {
+        [before, after] => [before.clone(), after.clone()],
+        [] => {
+            let expected = "a level with a query";
+            let query = case.release.level(level)?.queries.first();
+            let own = query.ok_or_else(|| Error::out_of_range("level", level, expected))?.sigma2()?.clone();
+            let (_, reduced) = case.reduced(level)?;
+            let least = Case::least_sigma2(&case.level(level)?).unwrap_or_else(|| own.clone());
+            let after = Rational::from(&own * &reduced) / least;
+            [own, after]
+        }
+        other => {
+            let expected = "two variance proxies: the noise as it is, and the reduced noise";
+            return Err(Error::out_of_range("sigma2", format!("{} of them", other.len()), expected));
+        }
+    };
+    let [own, reduced] = sigma2.map(DiscreteGaussian::new);
+    Ok([own?, reduced?].map(|noise| ClampedErrors::new(&noise, DIGITS + 4)))
 }
+
+/// The level of a release that a kind of unit has its noise from: the first of these names.
+fn geolevel(case: &Case, names: &[&str]) -> Result<String> {
+    let found = names.iter().find(|name| case.release.levels.iter().any(|level| level.name == **name));
+    let known = || case.release.levels.iter().map(|level| level.name.as_str()).collect::<Vec<_>>().join(", ");
+    let expected = || format!("one of {}; this release has {}", names.join(", "), known());
+    found.map(ToString::to_string).ok_or_else(|| Error::out_of_range("level", names[0], &expected()))
+}
+
+/// The names of a level, the first of which a release has.
+const TRACT: &[&str] = &["Tract Subset", "Tract_Subset", "Tract"];
 
 /// Figure 6: the mean squared and absolute error of total population at four levels, cut at zero and not.
 pub fn figure_6(sources: &Sources) -> Result<Drawing> {
-    let blocks = Blocks::read(&block_file(sources, "figure-6")?, &["pop"])?;
-    // The level, the digits of its code, and the geolevel whose noise it has.
-    let levels =
-        [("State", 2, "State"), ("County", 5, "County"), ("Tract", 11, "Tract Subset"), ("Block", 15, "Block")];
+    let case = Case::of(sources)?;
+    let (file, called) = block_file(sources, "figure-6")?;
+    let column = case.own.columns.first().map_or("pop", String::as_str);
+    let blocks = Blocks::read(&file, &[column])?;
+    // The level, the digits of its code, and the geolevels whose noise it may have.
+    let levels: [(&str, usize, &[&str]); 4] =
+        [("State", 2, &["State"]), ("County", 5, &["County"]), ("Tract", 11, TRACT), ("Block", 15, &["Block"])];
     let mut sheet = Sheet::new(["measure", "processing", "level", "units"].into_iter().chain(PAIR));
     let names = levels.map(|level| level.0);
     let mut rows: Vec<(usize, Vec<ExpectedErrors>, Vec<ExpectedErrors>)> = Vec::new();
-    for (_, digits, geolevel) in levels {
-        let units = blocks.histogram("pop", digits);
-        let cuts = cuts(geolevel)?;
+    for (_, digits, geolevels) in levels {
+        let units = blocks.histogram(column, digits);
+        let cuts = cuts(&case, &geolevel(&case, geolevels)?)?;
         let plain = cuts.iter().map(ClampedErrors::unclamped).collect();
         let cut = cuts.iter().map(|cut| mean(cut, &units)).collect();
         rows.push((units.values().sum::<u64>() as usize, plain, cut));
     }
     let mut panels = Vec::new();
     for (measure, label) in [("MSE", "mean squared error (people²)"), ("MAE", "mean absolute error (people)")] {
-        for (k, processing) in ["as published", "cut at zero"].into_iter().enumerate() {
+        let panels_of = (0..2).map(|k| {
             let pairs: Vec<Pair> = (rows.iter())
                 .map(|(_, plain, cut)| {
                     let errors = if k == 0 { plain } else { cut };
@@ -179,37 +219,51 @@ pub fn figure_6(sources: &Sources) -> Result<Drawing> {
                     Pair { bureau: value(&errors[0]), reduced: value(&errors[1]) }
                 })
                 .collect();
-            for ((name, row), pair) in names.iter().zip(&rows).zip(&pairs) {
+            (["as published", "cut at zero"][k], pairs)
+        });
+        let both: Vec<(&str, Vec<Pair>)> = panels_of.collect();
+        let range = range(both.iter().flat_map(|(_, pairs)| pairs));
+        for (processing, pairs) in &both {
+            for ((name, row), pair) in names.iter().zip(&rows).zip(pairs) {
                 let head = vec![measure.to_string(), processing.to_string(), name.to_string(), row.0.to_string()];
                 sheet.push([head, pair.cells()].concat());
             }
-            let range = if measure == "MSE" { (3.0, 700.0) } else { (1.0, 30.0) };
-            panels.push(panel(&format!("{measure}, {processing}"), label, &names, &pairs, range));
+            panels.push(panel(&case, &format!("{measure}, {processing}"), label, &names, pairs, range));
         }
     }
+    let absent = if called == "Rhode Island 2010" { " (the paper's Pennsylvania is not at hand)" } else { "" };
     let title =
-        "Expected error of total population, Rhode Island 2010 (the paper's Pennsylvania is not at hand)".to_string();
+        format!("Expected error of {}, {called}{absent}", if column == "pop" { "total population" } else { column });
     Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
 }
 
+/// The counts of the paper, by their columns in the file.
+const QUERIES: [(&str, &str); 9] = [
+    ("pop", "Total"),
+    ("pop_white", "White"),
+    ("pop_black", "Black"),
+    ("pop_hisp", "Hispanic"),
+    ("pop_aian", "AI/AN"),
+    ("pop_asian", "Asian"),
+    ("pop_nhpi", "NH/PI"),
+    ("pop_other", "Other"),
+    ("pop_two", "Two or more"),
+];
+
 /// Figure 8: the mean squared error of nine counts at block level, cut at zero.
 pub fn figure_8(sources: &Sources) -> Result<Drawing> {
-    let queries = [
-        ("pop", "Total"),
-        ("pop_white", "White"),
-        ("pop_black", "Black"),
-        ("pop_hisp", "Hispanic"),
-        ("pop_aian", "AI/AN"),
-        ("pop_asian", "Asian"),
-        ("pop_nhpi", "NH/PI"),
-        ("pop_other", "Other"),
-        ("pop_two", "Two or more"),
-    ];
-    let blocks = Blocks::read(&block_file(sources, "figure-8")?, &queries.map(|query| query.0))?;
-    let cuts = cuts("Block")?;
+    let case = Case::of(sources)?;
+    let (file, called) = block_file(sources, "figure-8")?;
+    let queries: Vec<(&str, &str)> = match case.own.columns.is_empty() {
+        true => QUERIES.to_vec(),
+        false => case.own.columns.iter().map(|column| (column.as_str(), column.as_str())).collect(),
+    };
+    let columns: Vec<&str> = queries.iter().map(|query| query.0).collect();
+    let blocks = Blocks::read(&file, &columns)?;
+    let cuts = cuts(&case, &geolevel(&case, &["Block"])?)?;
     let mut sheet = Sheet::new(["count", "blocks", "people"].into_iter().chain(PAIR));
     let mut pairs = Vec::new();
-    for (column, name) in queries {
+    for (column, name) in &queries {
         let units = blocks.histogram(column, 15);
         let [bureau, reduced] = [0, 1].map(|k| mean(&cuts[k], &units).squared);
         let pair = Pair { bureau, reduced };
@@ -218,9 +272,18 @@ pub fn figure_8(sources: &Sources) -> Result<Drawing> {
         sheet.push([vec![name.to_string(), exact(&Rational::from(number)), people.to_string()], pair.cells()].concat());
         pairs.push(pair);
     }
-    let names = queries.map(|query| query.1);
-    let mut panel = panel("", "mean squared error (people²)", &names, &pairs, (100.0, 500.0));
-    panel.x = Axis::linear("mean squared error (people²)", 150.0, 400.0);
-    let title = "Expected squared error of block counts cut at zero, Rhode Island 2010".to_string();
+    let names: Vec<&str> = queries.iter().map(|query| query.1).collect();
+    let label = "mean squared error (people²)";
+    let (low, high) = range(pairs.iter());
+    let mut panel = panel(&case, "", label, &names, &pairs, (low, high));
+    panel.x = Axis::linear(label, low * 0.95, high * 0.95);
+    let title = format!("Expected squared error of block counts cut at zero, {called}");
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
+}
+
+/// Ends of a logarithmic axis that holds all errors.
+fn range<'a>(pairs: impl Iterator<Item = &'a Pair>) -> (f64, f64) {
+    let values = pairs.flat_map(|pair| [pair.bureau.approximate(), pair.reduced.approximate()]);
+    let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    (low * 0.8, high * 1.25)
 }

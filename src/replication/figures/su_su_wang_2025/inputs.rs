@@ -3,12 +3,20 @@
 use rug::{Integer, Rational, ops::Pow};
 
 use crate::{
-    account::{Composition, Counts},
-    chart::Axis,
+    account::{
+        Composition, Counts, Delta,
+        paths::Whole,
+        promise::{self, GridOf, Promise},
+    },
+    chart::{Axis, drawing::exact},
     error::{Error, Result},
     numeric::rational::parse,
-    release::Release,
-    replication::published,
+    release::{Release, subject::Subject},
+    replication::{
+        accounts::scaled,
+        figures::{Sources, own::Own},
+        published,
+    },
 };
 
 pub(super) const PAPER: &str = "su-su-wang-2025";
@@ -20,16 +28,114 @@ pub(super) fn release() -> Result<Release> {
     Release::find(PAPER)
 }
 
-/// Everything composed.
-pub(super) fn whole(release: &Release) -> Result<Composition> {
-    release.composition(&[] as &[&str], None)
+/// What a figure is about: the release and levels of the paper, or others.
+pub(super) struct Case<'s> {
+    pub own: &'s Own,
+    pub release: Release,
+    /// The levels that are drawn.
+    pub levels: Vec<String>,
+    /// The delta at which noise is matched, if it is not the paper's.
+    delta: Option<Delta>,
 }
 
-/// The variance proxy of a level whose counts all have the same noise, and their number.
-pub(super) fn noise(release: &Release, level: &str) -> Result<(Rational, u64)> {
-    let composition = release.composition(&[level], None)?;
-    let count = composition.counts().iter().map(|counts| counts.count).sum();
-    Ok((release.level(level)?.queries[0].sigma2()?.clone(), count))
+impl<'s> Case<'s> {
+    pub fn of(sources: &'s Sources) -> Result<Self> {
+        let own = &sources.own;
+        let release = own.release.clone().map_or_else(release, Ok)?;
+        if release.budget_only {
+            // The library's own refusal says why.
+            release.composition(&[] as &[&str], None)?;
+        }
+        own.levels.iter().try_for_each(|level| release.level(level).map(|_| ()))?;
+        let all = || release.levels.iter().map(|level| level.name.clone()).collect();
+        let levels = if own.levels.is_empty() { all() } else { own.levels.clone() };
+        Ok(Case { own, release, levels, delta: own.deltas.first().cloned() })
+    }
+
+    /// Whether it is the paper's own release.
+    fn is_paper(&self) -> bool {
+        self.own.release.is_none()
+    }
+
+    /// Whether reduced noise is what the paper prints.
+    pub fn is_printed(&self) -> bool {
+        self.is_paper() && self.delta.is_none()
+    }
+
+    /// The release in a title.
+    pub fn title(&self) -> String {
+        match self.is_paper() {
+            true => "the 2020 DHC (allocation of 2022-08-25)".to_string(),
+            false => format!("{} ({})", self.release.title, self.release.name),
+        }
+    }
+
+    /// The levels together in a title.
+    pub fn together(&self) -> String {
+        match (self.is_paper(), self.own.levels.is_empty()) {
+            (true, true) => "all eight geolevels of the 2020 DHC together".to_string(),
+            (false, true) => format!("all geolevels of {} together", self.title()),
+            (_, false) => format!("{} of {} together", self.levels.join(", "), self.title()),
+        }
+    }
+
+    pub fn level(&self, name: &str) -> Result<Composition> {
+        self.release.composition(&[name], None)
+    }
+
+    /// The least variance proxy of a composition; none without Gaussian noise.
+    pub fn least_sigma2(composition: &Composition) -> Option<Rational> {
+        promise::variances(composition).ok()?.into_iter().next()
+    }
+
+    /// Everything that is drawn, composed: for a release with block paths the worst of them.
+    pub fn whole(&self) -> Result<Whole> {
+        let subject =
+            Subject { release: Some(self.release.clone()), levels: self.own.levels.clone(), ..Subject::default() };
+        Ok(subject.resolve()?.whole)
+    }
+
+    /// The promise that reduced noise keeps: the zCDP epsilon of the noise as it is.
+    fn promise(&self, usual: &str) -> Result<Promise> {
+        Ok(Promise::ZcdpEpsilon { delta: self.delta.clone().map_or_else(|| usual.parse(), Ok)? })
+    }
+
+    /// A level with less noise, and its least variance proxy: what Table 1 prints, or the least to two decimals with which the
+    /// exact epsilon is at most that of zCDP.
+    pub fn reduced(&self, name: &str) -> Result<(Composition, Rational)> {
+        let own = self.level(name)?;
+        if self.is_printed() {
+            let sigma2 = printed_sigma2(name)?;
+            return Ok((alike(&sigma2, own.counts().iter().map(|counts| counts.count).sum())?, sigma2));
+        }
+        let found = promise::calibrate(&own, &own, &self.promise("1e-11")?, (GridOf::SmallestSigma2, 2))?;
+        let least = Self::least_sigma2(&found.account).unwrap_or_default();
+        Ok((found.account, least))
+    }
+
+    /// What the reduced noise of a level is called.
+    pub fn reduced_name(&self) -> String {
+        match &self.delta {
+            _ if self.is_printed() => "reduced noise of Table 1".to_string(),
+            delta => {
+                let delta = delta.as_ref().map_or_else(|| "1e-11".to_string(), |delta| exact(delta));
+                format!("noise that meets zCDP's ε at δ = {delta}")
+            }
+        }
+    }
+
+    /// Everything with all noise reduced by one factor, and by how many percent: the printed 8.59, or what matches.
+    pub fn reduced_whole(&self, whole: &Whole) -> Result<(Whole, String)> {
+        if let (true, Whole::Composition(composition)) = (self.is_printed() && self.own.levels.is_empty(), whole) {
+            return Ok((Whole::Composition(scaled(composition, &printed_factor()?)?), "8.59%".to_string()));
+        }
+        let subject =
+            Subject { release: Some(self.release.clone()), levels: self.own.levels.clone(), ..Subject::default() };
+        let total = subject.resolve()?.total;
+        let found = promise::calibrate(whole, &total, &self.promise("1e-10")?, (GridOf::Factor, 4))?;
+        let percent = (Rational::from(1) - &found.factor) * 100_u32;
+        Ok((found.account, format!("{:.2}%", percent.to_f64())))
+    }
 }
 
 /// Counts that all have the same noise.

@@ -4,9 +4,9 @@ use crate::account::Delta;
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::inputs::{BUREAU, OURS, alike, delta_axis, deltas, noise, printed_factor, printed_sigma2, release, whole};
+use super::inputs::{BUREAU, Case, OURS, alike, delta_axis, deltas};
 use crate::{
-    account::{Account, Composition, conversions},
+    account::{Account, Composition, conversions, paths::Whole},
     chart::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
         drawing::{ends, exact},
@@ -14,8 +14,7 @@ use crate::{
     error::Result,
     numeric::{Enclosure, rational::parse},
     replication::{
-        accounts::scaled,
-        figures::item::{Sources, grid},
+        figures::{Own, Parameter, Sources},
         verdict::{finite, percent_below},
     },
 };
@@ -33,19 +32,31 @@ fn drawn(value: &Enclosure) -> f64 {
 }
 
 /// Where the bound by zCDP reaches the smallest delta that is drawn, rounded up to a tenth.
-fn reach(composition: &Composition) -> Result<Rational> {
-    let epsilon = conversions::zcdp_epsilon(composition.rho(), &LEAST_DELTA.0.parse()?, 15);
+fn reach(account: &impl Account) -> Result<Rational> {
+    let epsilon = conversions::zcdp_epsilon(&account.rho(), &LEAST_DELTA.0.parse()?, 15);
     let tenths = finite(epsilon.upper(), "the epsilon by zCDP")? * 10_u32;
     Ok(tenths.ceil() / 10_u32)
 }
 
-fn zcdp_curve(composition: &Composition, epsilons: &[Rational]) -> Result<Vec<Enclosure>> {
-    let delta = |epsilon: &Rational| Ok(conversions::zcdp_delta(composition.rho(), &epsilon.try_into()?, DIGITS));
-    epsilons.iter().map(delta).collect()
+/// The epsilons of a profile: from 0 to where the bound by zCDP leaves the panel, unless others are given.
+fn epsilons(own: &Own, account: &impl Account) -> Result<Vec<Rational>> {
+    own.grid(&Rational::new(), &reach(account)?, POINTS)
 }
 
-fn exact_curve(composition: &Composition, epsilons: &[Rational]) -> Result<Vec<Enclosure>> {
-    Ok(composition.curve(epsilons, DIGITS)?.into_iter().map(|point| point.delta.value).collect())
+fn zcdp_curve(account: &impl Account, epsilons: &[Rational]) -> Result<Vec<Enclosure>> {
+    let rho = account.rho();
+    epsilons.iter().map(|epsilon| Ok(conversions::zcdp_delta(&rho, &epsilon.try_into()?, DIGITS))).collect()
+}
+
+fn exact_curve(account: &impl Account, epsilons: &[Rational]) -> Result<Vec<Enclosure>> {
+    Ok(account.curve(epsilons, DIGITS)?.into_iter().map(|point| point.delta.value).collect())
+}
+
+/// The first term of the profile alone: P[L > epsilon].
+fn first_term(composition: &Composition, epsilons: &[Rational]) -> Result<Vec<Enclosure>> {
+    let loss = composition.loss();
+    let tail = |epsilon: &Rational| Ok(loss.evaluator().upper_tail(&loss.above(epsilon), DIGITS)?.value);
+    epsilons.par_iter().map(tail).collect()
 }
 
 fn drawn_line(name: &str, ink: Ink, epsilons: &[Rational], deltas: &[Enclosure]) -> Series {
@@ -57,34 +68,40 @@ fn drawn_line(name: &str, ink: Ink, epsilons: &[Rational], deltas: &[Enclosure])
 }
 
 fn profile_panel(title: &str, epsilons: &[Rational], series: Vec<Series>) -> Panel {
-    let last = epsilons.last().map_or(1.0, Rational::to_f64);
-    Panel { title: title.to_string(), x: Axis::linear("ε (nats)", 0.0, last), y: delta_axis(LEAST_DELTA.1), series }
+    let x = epsilon_axis(epsilons);
+    Panel { title: title.to_string(), x, y: delta_axis(LEAST_DELTA.1), series }
+}
+
+fn epsilon_axis(epsilons: &[Rational]) -> Axis {
+    let end = |epsilon: Option<&Rational>, other| epsilon.map_or(other, Rational::to_f64);
+    Axis::linear("ε (nats)", end(epsilons.first(), 0.0), end(epsilons.last(), 1.0))
 }
 
 /// Privacy profiles level by level: the exact one of `ours`, and the bound by zCDP of the level's own noise.
 fn level_profiles(
+    case: &Case,
     title: &str,
-    ours: impl Fn(&str) -> Result<(Composition, Rational)> + Sync,
+    ours: impl Fn(&str) -> Result<(Composition, Option<Rational>)> + Sync,
     name: &str,
 ) -> Result<Drawing> {
-    let release = release()?;
-    let parts: Vec<(Vec<Vec<String>>, Panel)> = (release.levels.par_iter())
+    let parts: Vec<(Vec<Vec<String>>, Panel)> = (case.levels.par_iter())
         .map(|level| {
-            let bureau = release.composition(&[&level.name], None)?;
-            let (composition, sigma2) = ours(&level.name)?;
-            let epsilons = grid(&Rational::new(), &reach(&bureau)?, POINTS);
+            let bureau = case.level(level)?;
+            let (composition, sigma2) = ours(level)?;
+            let sigma2 = sigma2.as_ref().map_or_else(String::new, exact);
+            let epsilons = epsilons(case.own, &bureau)?;
             let (curve, bound) = (exact_curve(&composition, &epsilons)?, zcdp_curve(&bureau, &epsilons)?);
             let rows = (epsilons.iter().zip(&curve).zip(&bound))
                 .map(|((epsilon, delta), bound)| {
                     let [lower, upper] = ends(delta);
-                    vec![level.name.clone(), exact(&sigma2), exact(epsilon), lower, upper, ends(bound)[1].clone()]
+                    vec![level.clone(), sigma2.clone(), exact(epsilon), lower, upper, ends(bound)[1].clone()]
                 })
                 .collect();
             let series = vec![
                 drawn_line(BUREAU, Ink::Vermillion, &epsilons, &bound),
                 drawn_line(name, Ink::Blue, &epsilons, &curve),
             ];
-            Ok((rows, profile_panel(&level.name, &epsilons, series)))
+            Ok((rows, profile_panel(level, &epsilons, series)))
         })
         .collect::<Result<_>>()?;
     let mut sheet = Sheet::new(["level", "sigma2", "epsilon", "delta_lower", "delta_upper", "zcdp_delta_upper"]);
@@ -93,31 +110,35 @@ fn level_profiles(
         rows.into_iter().for_each(|row| sheet.push(row));
         panels.push(panel);
     }
-    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 4, panels } })
+    let columns = panels.len().clamp(1, 4);
+    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns, panels } })
 }
 
 /// Figure 2: the profile of every level, and what zCDP says of it.
-pub fn figure_2(_: &Sources) -> Result<Drawing> {
-    let release = release()?;
-    let ours = |level: &str| Ok((release.composition(&[level], None)?, noise(&release, level)?.0));
-    level_profiles("Privacy profile of each geolevel of the 2020 DHC (allocation of 2022-08-25)", ours, OURS)
+pub fn figure_2(sources: &Sources) -> Result<Drawing> {
+    let case = Case::of(sources)?;
+    let ours = |level: &str| {
+        let composition = case.level(level)?;
+        let sigma2 = Case::least_sigma2(&composition);
+        Ok((composition, sigma2))
+    };
+    level_profiles(&case, &format!("Privacy profile of each geolevel of {}", case.title()), ours, OURS)
 }
 
 /// Figure 5: the profile with the reduced noise that Table 1 prints, and what zCDP says of the original noise.
-pub fn figure_5(_: &Sources) -> Result<Drawing> {
-    let release = release()?;
-    let ours = |level: &str| {
-        let sigma2 = printed_sigma2(level)?;
-        Ok((alike(&sigma2, noise(&release, level)?.1)?, sigma2))
+pub fn figure_5(sources: &Sources) -> Result<Drawing> {
+    let case = Case::of(sources)?;
+    let ours = |level: &str| case.reduced(level).map(|(composition, sigma2)| (composition, Some(sigma2)));
+    let title = match case.is_printed() {
+        true => "Privacy profile with the reduced noise of Table 1 against zCDP with the original noise".to_string(),
+        false => format!("Privacy profile of {} with {} against zCDP as it is", case.title(), case.reduced_name()),
     };
-    let title = "Privacy profile with the reduced noise of Table 1 against zCDP with the original noise";
-    level_profiles(title, ours, "exact, reduced noise (ours)")
+    level_profiles(&case, &title, ours, "exact, reduced noise (ours)")
 }
 
-/// Figure 3: epsilon of every level at delta = 1e-11 and 1e-5.
-pub fn figure_3(_: &Sources) -> Result<Drawing> {
-    let release = release()?;
-    let names: Vec<&String> = release.levels.iter().map(|level| &level.name).collect();
+/// Figure 3: epsilon of every level at delta = 1e-11 and 1e-5, or at given deltas.
+pub fn figure_3(sources: &Sources) -> Result<Drawing> {
+    let case = Case::of(sources)?;
     let header = [
         "delta",
         "level",
@@ -130,86 +151,94 @@ pub fn figure_3(_: &Sources) -> Result<Drawing> {
     ];
     let mut sheet = Sheet::new(header);
     let mut panels = Vec::new();
-    for text in ["1e-11", "1e-5"] {
-        let delta: Delta = text.parse()?;
-        let values: Vec<(Enclosure, Enclosure)> = (names.par_iter())
+    let usual = || ["1e-11", "1e-5"].iter().map(|text| text.parse()).collect::<Result<Vec<Delta>>>();
+    let deltas = if case.own.deltas.is_empty() { usual()? } else { case.own.deltas.clone() };
+    for delta in &deltas {
+        let values: Vec<(Enclosure, Enclosure)> = (case.levels.par_iter())
             .map(|name| {
-                let composition = release.composition(&[name], None)?;
-                let bound = conversions::zcdp_epsilon(composition.rho(), &delta, DIGITS);
-                Ok((composition.epsilon(&delta, DIGITS)?.value, bound))
+                let composition = case.level(name)?;
+                let bound = conversions::zcdp_epsilon(composition.rho(), delta, DIGITS);
+                Ok((composition.epsilon(delta, DIGITS)?.value, bound))
             })
             .collect::<Result<_>>()?;
-        for (name, (epsilon, bound)) in names.iter().zip(&values) {
+        for (name, (epsilon, bound)) in case.levels.iter().zip(&values) {
             let cells = [epsilon, bound, &percent_below(epsilon, bound)].map(ends);
-            sheet.push([vec![exact(&delta), name.to_string()], cells.concat()].concat());
+            sheet.push([vec![exact(delta), name.to_string()], cells.concat()].concat());
         }
         let points = |value: &dyn Fn(&(Enclosure, Enclosure)) -> f64| {
             values.iter().enumerate().map(|(k, pair)| (value(pair), k as f64)).collect()
         };
+        let most = values.iter().map(|pair| drawn(&pair.1)).filter(|value| value.is_finite()).fold(1e-6, f64::max);
         panels.push(Panel {
-            title: format!("δ = {}", if text == "1e-5" { "10⁻⁵" } else { "10⁻¹¹" }),
-            x: Axis::linear("ε (nats)", 0.0, 12.0),
-            y: Axis::names(names.clone()),
+            title: format!("δ = {}", exact(delta)),
+            x: Axis::linear("ε (nats)", 0.0, most * 1.08),
+            y: Axis::names(&case.levels),
             series: vec![
                 Series::dots(BUREAU, Ink::Vermillion, points(&|pair| drawn(&pair.1))),
                 Series::dots(OURS, Ink::Blue, points(&|pair| drawn(&pair.0))),
             ],
         });
     }
-    let title = "Epsilon of each geolevel of the 2020 DHC (allocation of 2022-08-25)".to_string();
-    Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
+    let title = format!("Epsilon of each geolevel of {}", case.title());
+    let columns = panels.len().clamp(1, 2);
+    Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
 }
 
-/// Figure 7: the profile of all levels together, with the original noise and with 8.59% less, the paper's bound that
-/// keeps the first term only, and zCDP.
-pub fn figure_7(_: &Sources) -> Result<Drawing> {
-    let whole = whole(&release()?)?;
-    let reduced = scaled(&whole, &printed_factor()?)?;
-    let epsilons = grid(&Rational::new(), &parse("30")?, 121);
-    let exact_whole = exact_curve(&whole, &epsilons)?;
-    let exact_reduced = exact_curve(&reduced, &epsilons)?;
-    let one_term: Vec<Enclosure> = (epsilons.par_iter())
-        .map(|epsilon| Ok(whole.loss().evaluator().upper_tail(&whole.loss().above(epsilon), DIGITS)?.value))
-        .collect::<Result<_>>()?;
-    let bound = zcdp_curve(&whole, &epsilons)?;
-    let mut sheet = Sheet::new([
-        "epsilon",
-        "delta_lower",
-        "delta_upper",
-        "reduced_delta_lower",
-        "reduced_delta_upper",
-        "first_term_lower",
-        "first_term_upper",
-        "zcdp_delta_upper",
-    ]);
-    for (k, epsilon) in epsilons.iter().enumerate() {
-        let cells = [&exact_whole[k], &exact_reduced[k], &one_term[k]].map(ends).concat();
-        sheet.push([vec![exact(epsilon)], cells, vec![ends(&bound[k])[1].clone()]].concat());
+/// A curve of Figure 7: its name in the legend, in the header, its ink, and its values.
+type Named = (String, &'static str, Ink, Vec<Enclosure>);
+
+/// Figure 7: the profile of all levels together with the original noise and with 8.59% less, exactly and by the bound that
+/// keeps the first term only, as the paper does; and zCDP. A release with block paths has no first term of one sum.
+pub fn figure_7(sources: &Sources) -> Result<Drawing> {
+    let case = Case::of(sources)?;
+    let whole = case.whole()?;
+    let (reduced, less) = case.reduced_whole(&whole)?;
+    let end = if case.own.release.is_none() { parse("30")? } else { reach(&whole)? };
+    let epsilons = case.own.grid(&Rational::new(), &end, 121)?;
+    let mut curves: Vec<Named> = Vec::new();
+    for (account, noise, names, inks) in [
+        (&whole, "same noise".to_string(), ["delta", "first_term"], [Ink::Blue, Ink::Green]),
+        (&reduced, format!("{less} less noise"), ["reduced_delta", "reduced_first_term"], [Ink::Orange, Ink::Black]),
+    ] {
+        curves.push((format!("exact, {noise}"), names[0], inks[0], exact_curve(account, &epsilons)?));
+        if let Whole::Composition(one) = account {
+            let values = first_term(one, &epsilons)?;
+            curves.push((format!("first term only, {noise} (the paper's)"), names[1], inks[1], values));
+        }
     }
+    let bound = zcdp_curve(&whole, &epsilons)?;
+    let both = |name: &str| [format!("{name}_lower"), format!("{name}_upper")];
+    let columns = curves.iter().flat_map(|curve| both(curve.1));
+    let mut sheet =
+        Sheet::new(["epsilon".to_string()].into_iter().chain(columns).chain(["zcdp_delta_upper".to_string()]));
+    for (k, epsilon) in epsilons.iter().enumerate() {
+        let cells = curves.iter().flat_map(|curve| ends(&curve.3[k]));
+        let row = std::iter::once(exact(epsilon)).chain(cells).chain([ends(&bound[k])[1].clone()]);
+        sheet.push(row.collect());
+    }
+    let exactly = curves.iter().rev().map(|(name, _, ink, values)| drawn_line(name, *ink, &epsilons, values));
     let panel = Panel {
         title: String::new(),
-        x: Axis::linear("ε (nats)", 0.0, 30.0),
+        x: epsilon_axis(&epsilons),
         y: delta_axis(1e-20),
-        series: vec![
-            drawn_line(BUREAU, Ink::Vermillion, &epsilons, &bound),
-            drawn_line("first term only (the paper's bound)", Ink::Green, &epsilons, &one_term),
-            drawn_line("exact, 8.59% less noise", Ink::Black, &epsilons, &exact_reduced),
-            drawn_line("exact, same noise", Ink::Blue, &epsilons, &exact_whole),
-        ],
+        series: std::iter::once(drawn_line(BUREAU, Ink::Vermillion, &epsilons, &bound)).chain(exactly).collect(),
     };
-    let title = "Privacy profile of all eight geolevels of the 2020 DHC together".to_string();
+    let title = format!("Privacy profile of {}", case.together());
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
 }
 
-/// Figure 11: 1890 counts. The paper does not say which noise its data were given; two are drawn here.
-pub fn figure_11(_: &Sources) -> Result<Drawing> {
+/// Figure 11: 1890 counts. The paper does not say which noise its data were given; two are drawn here, or given ones.
+pub fn figure_11(sources: &Sources) -> Result<Drawing> {
     const COUNT: u64 = 1890;
+    let own = &sources.own;
+    let count = own.copies.first().copied().unwrap_or(COUNT);
+    let usual = || ["945", "50"].iter().map(|text| parse(text)).collect::<Result<Vec<Rational>>>();
+    let noises = if own.sigma2.is_empty() { usual()? } else { own.sigma2.clone() };
     let mut sheet = Sheet::new(["sigma2", "epsilon", "delta_lower", "delta_upper", "zcdp_delta_upper"]);
     let mut panels = Vec::new();
-    for sigma2 in ["945", "50"] {
-        let sigma2 = parse(sigma2)?;
-        let composition = alike(&sigma2, COUNT)?;
-        let epsilons = grid(&Rational::new(), &reach(&composition)?, POINTS);
+    for sigma2 in noises {
+        let composition = alike(&sigma2, count)?;
+        let epsilons = epsilons(own, &composition)?;
         let (curve, bound) = (exact_curve(&composition, &epsilons)?, zcdp_curve(&composition, &epsilons)?);
         for (k, epsilon) in epsilons.iter().enumerate() {
             let bound = ends(&bound[k])[1].clone();
@@ -222,17 +251,23 @@ pub fn figure_11(_: &Sources) -> Result<Drawing> {
         let title = format!("σ² = {}, ρ = {}", exact(&sigma2), exact(composition.rho()));
         panels.push(profile_panel(&title, &epsilons, series));
     }
-    let title = "Privacy profile of 1890 counts (noise chosen here: the paper does not state its own)".to_string();
-    Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
+    let chosen = if own.sigma2.is_empty() { " (noise chosen here: the paper does not state its own)" } else { "" };
+    let title = format!("Privacy profile of {count} counts{chosen}");
+    let columns = panels.len().clamp(1, 2);
+    Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
 }
 
 /// Figures 14 and 15: by how much the exact epsilon is below that of zCDP, for every delta.
-fn gains(title: &str, percent: bool) -> Result<Drawing> {
-    let release = release()?;
-    let deltas = deltas(15);
-    let parts: Vec<(Vec<Vec<String>>, Panel)> = (release.levels.par_iter())
+fn gains(sources: &Sources, percent: bool) -> Result<Drawing> {
+    let case = Case::of(sources)?;
+    let deltas = match case.own.given().iter().any(|given| matches!(given, Parameter::Range | Parameter::Points)) {
+        true => case.own.log_grid(&parse(LEAST_DELTA.0)?, &parse("1/2")?, POINTS)?,
+        false => deltas(15),
+    };
+    let least = deltas.first().map_or(LEAST_DELTA.1, Rational::to_f64);
+    let parts: Vec<(Vec<Vec<String>>, Panel)> = (case.levels.par_iter())
         .map(|level| {
-            let composition = release.composition(&[&level.name], None)?;
+            let composition = case.level(level)?;
             let gains: Vec<Enclosure> = (deltas.par_iter())
                 .map(|delta| {
                     let epsilon = composition.epsilon(delta, DIGITS)?.value;
@@ -241,7 +276,7 @@ fn gains(title: &str, percent: bool) -> Result<Drawing> {
                 })
                 .collect::<Result<_>>()?;
             let rows = (deltas.iter().zip(&gains))
-                .map(|(delta, gain)| [vec![level.name.clone(), exact(delta)], ends(gain).to_vec()].concat())
+                .map(|(delta, gain)| [vec![level.clone(), exact(delta)], ends(gain).to_vec()].concat())
                 .collect();
             let points: Vec<(f64, f64)> =
                 deltas.iter().zip(&gains).map(|(d, gain)| (drawn(gain), d.to_f64())).collect();
@@ -252,7 +287,7 @@ fn gains(title: &str, percent: bool) -> Result<Drawing> {
                 Axis::linear("lower by (nats)", 0.0, most * 1.06)
             };
             let series = vec![Series::line("zCDP (the Bureau's) less exact (ours)", Ink::Blue, points)];
-            Ok((rows, Panel { title: level.name.clone(), x, y: delta_axis(LEAST_DELTA.1), series }))
+            Ok((rows, Panel { title: level.clone(), x, y: delta_axis(least), series }))
         })
         .collect::<Result<_>>()?;
     let unit = if percent { "percent" } else { "nats" };
@@ -263,15 +298,18 @@ fn gains(title: &str, percent: bool) -> Result<Drawing> {
         rows.into_iter().for_each(|row| sheet.push(row));
         panels.push(panel);
     }
-    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 4, panels } })
+    let of = if case.own.release.is_none() { String::new() } else { format!(" of {}", case.title()) };
+    let title = format!("By how much the exact epsilon of each geolevel{of} is lower, in {unit}");
+    let columns = panels.len().clamp(1, 4);
+    Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
 }
 
 /// Figure 14: the gain in nats.
-pub fn figure_14(_: &Sources) -> Result<Drawing> {
-    gains("By how much the exact epsilon of each geolevel is lower, in nats", false)
+pub fn figure_14(sources: &Sources) -> Result<Drawing> {
+    gains(sources, false)
 }
 
 /// Figure 15: the gain in percent.
-pub fn figure_15(_: &Sources) -> Result<Drawing> {
-    gains("By how much the exact epsilon of each geolevel is lower, in percent", true)
+pub fn figure_15(sources: &Sources) -> Result<Drawing> {
+    gains(sources, true)
 }

@@ -3,16 +3,19 @@
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
-use super::inputs::{BUREAU, OURS, alike, noise, printed_factor, printed_sigma2, release, whole};
+use super::inputs::{BUREAU, Case, OURS, printed_factor};
 use crate::{
-    account::{Account, Composition, conversions::zcdp_tradeoff},
+    account::{Account, conversions::zcdp_tradeoff},
     chart::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
         drawing::{ends, exact},
     },
     error::Result,
     numeric::Enclosure,
-    replication::{accounts::scaled, figures::item::Sources},
+    replication::{
+        accounts::scaled,
+        figures::{Own, Parameter, Sources},
+    },
 };
 
 const HEADER: [&str; 8] = [
@@ -35,12 +38,10 @@ struct Curves {
 }
 
 impl Curves {
-    fn new(same: &Composition, reduced: &Composition, alphas: Vec<Rational>, digits: u32) -> Result<Self> {
-        let zcdp = alphas.par_iter().map(|alpha| zcdp_tradeoff(same.rho(), alpha, digits)).collect::<Result<_>>()?;
-        let values = |of: &Composition| -> Result<Vec<Enclosure>> {
-            Ok(of.tradeoff_curve(&alphas, digits)?.into_iter().map(|answer| answer.value).collect())
-        };
-        let (same, reduced) = (values(same)?, values(reduced)?);
+    fn new(same: &impl Account, reduced: &impl Account, alphas: Vec<Rational>, digits: u32) -> Result<Self> {
+        let rho = same.rho();
+        let zcdp = alphas.par_iter().map(|alpha| zcdp_tradeoff(&rho, alpha, digits)).collect::<Result<_>>()?;
+        let (same, reduced) = (betas(same, &alphas, digits)?, betas(reduced, &alphas, digits)?);
         Ok(Curves { alphas, same, reduced, zcdp })
     }
 
@@ -50,6 +51,24 @@ impl Curves {
             [vec![level.to_string(), exact(&self.alphas[k])], cells].concat()
         };
         (0..self.alphas.len()).map(row).collect()
+    }
+
+    /// The type II error over the type I error, on axes that show both ends.
+    fn log_panel(&self, reduced: &str) -> Panel {
+        let drawn = |betas: &[Enclosure]| {
+            let points = self.alphas.iter().zip(betas).map(|(alpha, beta)| (alpha.to_f64(), beta.approximate()));
+            points.filter(|(_, beta)| *beta > 0.0).collect()
+        };
+        Panel {
+            title: "both axes by powers of ten".to_string(),
+            x: Axis::log("type I error α", 1e-8, 1.0),
+            y: Axis::log("type II error β", 1e-8, 1.0),
+            series: vec![
+                Series::line(BUREAU, Ink::Vermillion, drawn(&self.zcdp)),
+                Series::line(reduced, Ink::Black, drawn(&self.reduced)),
+                Series::line(OURS, Ink::Blue, drawn(&self.same)),
+            ],
+        }
     }
 
     fn panel(&self, title: &str, reduced: &str) -> Panel {
@@ -71,6 +90,20 @@ impl Curves {
     }
 }
 
+/// The type II errors at type I errors.
+fn betas(account: &impl Account, alphas: &[Rational], digits: u32) -> Result<Vec<Enclosure>> {
+    Ok(account.tradeoff_curve(alphas, digits)?.into_iter().map(|answer| answer.value).collect())
+}
+
+/// Type I errors: given ones, or the usual.
+fn alphas_of(own: &Own) -> Result<Vec<Rational>> {
+    let is_given = own.given().iter().any(|given| matches!(given, Parameter::Range | Parameter::Points));
+    if !is_given {
+        return Ok(alphas());
+    }
+    own.grid(&Rational::from((1, 200)), &Rational::from((199, 200)), 199)
+}
+
 /// From 0 to 1, both excluded, closer at the ends.
 fn alphas() -> Vec<Rational> {
     let near = ["1/10000", "1/2000", "1/1000", "1/500", "1/250", "1/150", "1/100", "3/200"];
@@ -82,14 +115,13 @@ fn alphas() -> Vec<Rational> {
 }
 
 /// Figure 4: the trade-off functions of every level.
-pub fn figure_4(_: &Sources) -> Result<Drawing> {
-    let release = release()?;
-    let parts: Vec<(Vec<Vec<String>>, Panel)> = (release.levels.par_iter())
+pub fn figure_4(sources: &Sources) -> Result<Drawing> {
+    let case = Case::of(sources)?;
+    let parts: Vec<(Vec<Vec<String>>, Panel)> = (case.levels.par_iter())
         .map(|level| {
-            let same = release.composition(&[&level.name], None)?;
-            let reduced = alike(&printed_sigma2(&level.name)?, noise(&release, &level.name)?.1)?;
-            let curves = Curves::new(&same, &reduced, alphas(), 12)?;
-            Ok((curves.rows(&level.name), curves.panel(&level.name, "exact, reduced noise (ours)")))
+            let (same, reduced) = (case.level(level)?, case.reduced(level)?.0);
+            let curves = Curves::new(&same, &reduced, alphas_of(case.own)?, 12)?;
+            Ok((curves.rows(level), curves.panel(level, "exact, reduced noise (ours)")))
         })
         .collect::<Result<_>>()?;
     let mut sheet = Sheet::new(HEADER);
@@ -98,58 +130,97 @@ pub fn figure_4(_: &Sources) -> Result<Drawing> {
         rows.into_iter().for_each(|row| sheet.push(row));
         panels.push(panel);
     }
-    let title =
-        "Trade-off function of each geolevel: the least type II error of any test of one neighbor against the other";
-    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 4, panels } })
+    let of = if case.own.release.is_none() { String::new() } else { format!(" of {}", case.title()) };
+    let title = format!(
+        "Trade-off function of each geolevel{of}: the least type II error of any test of one neighbor against the other"
+    );
+    let columns = panels.len().clamp(1, 4);
+    Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
 }
 
-/// Figure 12: of all levels together, with 8.59% less noise.
-pub fn figure_12(_: &Sources) -> Result<Drawing> {
-    let whole = whole(&release()?)?;
-    let curves = Curves::new(&whole, &scaled(&whole, &printed_factor()?)?, alphas(), 12)?;
+/// Figure 12: of all levels together, with 8.59% less noise; beside it with both axes by powers of ten, where the curve of zCDP
+/// does not lie on them. Every other of the usual type I errors is enough for it.
+pub fn figure_12(sources: &Sources) -> Result<Drawing> {
+    let case = Case::of(sources)?;
+    let whole = case.whole()?;
+    let (reduced, less) = case.reduced_whole(&whole)?;
+    let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
+    let small = (5..=8_u32).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit));
+    let curves = Curves::new(&whole, &reduced, small.chain(alphas_of(case.own)?.into_iter().step_by(2)).collect(), 12)?;
     let mut sheet = Sheet::new(HEADER);
     curves.rows("all").into_iter().for_each(|row| sheet.push(row));
-    let panel = curves.panel("", "exact, 8.59% less noise");
-    let title = "Trade-off function of all eight geolevels of the 2020 DHC together".to_string();
-    Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
+    let less = format!("exact, {less} less noise");
+    let panels = vec![curves.panel("both axes evenly divided", &less), curves.log_panel(&less)];
+    let title = format!("Trade-off function of {}", case.together());
+    Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
 }
 
-/// Figure 13: County where the curves cross, near alpha = 0: the power 1 - beta of the best test.
-/// The reduced noise is that of Table 1; with 8.59% less, which the paper's caption names, the curves do not cross there.
-pub fn figure_13(_: &Sources) -> Result<Drawing> {
-    const LEVEL: &str = "County";
-    let release = release()?;
-    let same = release.composition(&[LEVEL], None)?;
-    let reduced = alike(&printed_sigma2(LEVEL)?, noise(&release, LEVEL)?.1)?;
+/// Figure 13: County where the curves cross, near alpha = 0: the power 1 - beta of the best test. With the reduced noise of
+/// Table 1 they cross; with 8.59% less, which the paper's caption names, they do not cross there, and both are drawn.
+pub fn figure_13(sources: &Sources) -> Result<Drawing> {
+    let case = Case::of(sources)?;
+    let level = match case.own.levels.as_slice() {
+        [] if case.own.release.is_none() => "County".to_string(),
+        [] => case.levels.first().cloned().unwrap_or_default(),
+        [level, ..] => level.clone(),
+    };
+    let same = case.level(&level)?;
+    let reduced = case.reduced(&level)?.0;
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
-    let alphas = (6..=16_u32).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit)).collect();
+    let alphas: Vec<Rational> = match case.own.from.is_some() || case.own.to.is_some() || case.own.points.is_some() {
+        true => case.own.log_grid(&power(16), &power(6), 31)?,
+        false => (6..=16_u32).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit)).collect(),
+    };
     // One less beta of 10^-9 is left with 25 digits.
-    let curves = Curves::new(&same, &reduced, alphas, 35)?;
+    let digits = 35;
+    let curves = Curves::new(&same, &reduced, alphas, digits)?;
+    let caption = match case.is_printed() {
+        true => Some(betas(&scaled(&same, &printed_factor()?)?, &curves.alphas, digits)?),
+        false => None,
+    };
     let one = Enclosure::double(1.0, 200);
-    let header = HEADER.map(|name| name.replace("beta", "power"));
-    let mut sheet = Sheet::new(header);
     let powers = |betas: &[Enclosure]| betas.iter().map(|beta| one.sub(beta)).collect::<Vec<_>>();
-    let (same, reduced, zcdp) = (powers(&curves.same), powers(&curves.reduced), powers(&curves.zcdp));
+    let zcdp = powers(&curves.zcdp);
+    let named = [
+        (OURS, Ink::Blue, Some(&curves.same)),
+        ("exact, reduced noise (ours)", Ink::Black, Some(&curves.reduced)),
+        ("exact, 8.59% less noise (the caption's)", Ink::Green, caption.as_ref()),
+    ];
+    let named: Vec<(&str, Ink, Vec<Enclosure>)> =
+        named.into_iter().filter_map(|(name, ink, betas)| Some((name, ink, powers(betas?)))).collect();
+    let mut header: Vec<String> = HEADER.map(|name| name.replace("beta", "power")).to_vec();
+    header.extend(caption.iter().flat_map(|_| ["caption_power_lower", "caption_power_upper"].map(String::from)));
+    let mut sheet = Sheet::new(header);
     for (k, alpha) in curves.alphas.iter().enumerate() {
-        let cells = [&same[k], &reduced[k], &zcdp[k]].map(ends).concat();
-        sheet.push([vec![LEVEL.to_string(), exact(alpha)], cells].concat());
+        let mut columns = vec![&named[0].2[k], &named[1].2[k], &zcdp[k]];
+        columns.extend(named.get(2).map(|(_, _, powers)| &powers[k]));
+        let cells = columns.into_iter().flat_map(ends);
+        sheet.push([level.clone(), exact(alpha)].into_iter().chain(cells).collect());
     }
     // The powers span ten decades, so each is drawn relative to that of zCDP.
-    let drawn = |powers: &[Enclosure]| {
-        let relative = powers.iter().zip(&zcdp).map(|(power, bound)| power.div(bound).approximate());
-        curves.alphas.iter().zip(relative).map(|(alpha, power)| (alpha.to_f64(), power)).collect()
+    let relative = |powers: &[Enclosure]| {
+        let values = powers.iter().zip(&zcdp).map(|(power, bound)| power.div(bound).approximate());
+        curves.alphas.iter().zip(values).map(|(alpha, power)| (alpha.to_f64(), power)).collect::<Vec<_>>()
     };
+    let lines: Vec<Series> =
+        (named.iter().rev()).map(|(name, ink, powers)| Series::line(name, *ink, relative(powers))).collect();
+    let values = || lines.iter().flat_map(|line| &line.points).map(|point| point.1).filter(|value| value.is_finite());
+    let (low, high) = (values().fold(1.0, f64::min), values().fold(1.0, f64::max));
+    let ends = |k: usize| curves.alphas.get(k).map_or(1.0, Rational::to_f64);
     let panel = Panel {
         title: String::new(),
-        x: Axis::log("type I error α", 1e-16, 1e-6),
-        y: Axis::linear("power 1 − β relative to zCDP", 0.4, 1.2),
-        series: vec![
-            Series::line(BUREAU, Ink::Vermillion, drawn(&zcdp)),
-            Series::line("exact, reduced noise (ours)", Ink::Black, drawn(&reduced)),
-            Series::line(OURS, Ink::Blue, drawn(&same)),
-        ],
+        x: Axis::log("type I error α", ends(0), ends(curves.alphas.len() - 1)),
+        y: Axis::linear("power 1 − β relative to zCDP", low - 0.08, high + 0.08),
+        series: std::iter::once(Series::line(BUREAU, Ink::Vermillion, relative(&zcdp))).chain(lines).collect(),
     };
-    let title =
-        "Where the trade-off functions of County cross: power of the best test (less is more private)".to_string();
+    let title = match case.is_printed() {
+        true => {
+            "Where the trade-off functions of County cross: the power of the best test (less is more private). The \
+                 paper's axes are α and 1 − β, and its caption names 8.59% less noise: those curves do not cross here, \
+                 Table 1's reduced noise does"
+                .to_string()
+        }
+        false => format!("Power of the best test, {level} of {}: {}", case.title(), case.reduced_name()),
+    };
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
 }
