@@ -124,6 +124,9 @@ fn figures_of_ones_own_are_refused_where_nothing_can_be_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("own");
     let refused = |rest: &[&str]| refusal(&[&["figures", "--out", out.to_str().unwrap()], rest].concat());
+    let counts = folder.path().join("utah.csv");
+    fs::write(&counts, "GEOID,adults\n490010301001000,3\n").unwrap();
+    let counts = counts.to_str().unwrap();
     let figure = "su-su-wang-2025/figure-2";
     assert!(refusal(&["figures", figure, "--release", "pl94-persons-us"]).contains("--out"));
     assert!(refused(&["--release", "pl94-persons-us"]).contains("name the figure"));
@@ -135,7 +138,8 @@ fn figures_of_ones_own_are_refused_where_nothing_can_be_drawn() {
         (&[figure, "--from", "3", "--to", "2"], "smaller to a larger"),
         (&["su-su-wang-2025/figure-14", "--from", "0"], "more than 0"),
         (&["su-su-wang-2025/figure-8", "--counts", "/no/such.csv"], "no/such.csv"),
-        (&["su-su-wang-2025/figure-6", "--counts", "/no/such.csv", "--sigma2", "5"], "sigma2"),
+        (&["su-su-wang-2025/figure-6", "--counts", counts, "--columns", "adults", "--sigma2", "5"], "sigma2"),
+        (&["su-su-wang-2025/figure-6", "--counts", counts], "no column pop"),
         (&["su-su-wang-2025/figure-11", "--sigma2", "0"], "sigma2"),
         (&["sieve-quadrature-2026/profile", "--release", "su-su-wang-2025"], "block paths"),
         (&["kazan-reiter-2023/figure-2", "--prior", "2"], "prior"),
