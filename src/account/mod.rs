@@ -18,6 +18,7 @@ pub mod calibrate;
 pub mod composition;
 pub mod conversions;
 pub mod crossing;
+mod epsilon;
 pub mod ledger;
 pub mod paths;
 pub mod profile;

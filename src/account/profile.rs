@@ -1,25 +1,20 @@
 //! The account of a mechanism: its privacy profile, delta as a function of epsilon and back, and its trade-off function.
 
-use std::cell::RefCell;
-
 use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
     composition::{Composition, Counts},
-    conversions, tradeoff,
+    conversions, epsilon, tradeoff,
 };
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method},
+        answer::Answer,
         evaluator::Evaluator,
         parameter::{Delta, Epsilon, Rho},
     },
-    numeric::{
-        Enclosure,
-        root::{self, Decreasing},
-    },
+    numeric::Enclosure,
 };
 
 /// A mechanism, or the worst of many, whose privacy can be told: everything that the questions of this room need to know.
@@ -84,7 +79,7 @@ pub trait Account: Sync {
         D: TryInto<Delta>,
         Error: From<D::Error>,
     {
-        epsilon(evaluator, &self.rho(), &delta.try_into()?, digits)
+        epsilon::by(evaluator, &self.rho(), &delta.try_into()?, digits)
     }
 
     /// The privacy profile at the given points, on all cores.
@@ -144,30 +139,6 @@ pub struct Point {
     pub delta: Answer,
     /// delta by zero-concentrated differential privacy, as Bun & Steinke convert it.
     pub zcdp_delta: Enclosure,
-}
-
-fn epsilon(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -> Result<Answer> {
-    // The concentrated bound holds for every discrete Gaussian, so it is a ceiling.
-    let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
-    // The last answer is nearly always the proof at the upper end.
-    let last: RefCell<Option<(Rational, Answer)>> = RefCell::default();
-    let enclose = |epsilon: &Rational, digits| {
-        let answer = evaluator.hockey_stick(epsilon, digits)?;
-        let value = answer.value.clone();
-        last.replace(Some((epsilon.clone(), answer)));
-        Ok(value)
-    };
-    let profile = Decreasing { ln_approx: |epsilon: &Rational| evaluator.ln_hockey_stick_approx(epsilon), enclose };
-    let root = root::decreasing_root(&profile, delta, ceiling, digits)?;
-    let upper = root.value.upper_rational().ok_or(Error::Unbounded { what: "epsilon" })?;
-    let proof = match last.take() {
-        Some((epsilon, proof)) if epsilon == upper => proof,
-        _ => evaluator.hockey_stick(&upper, digits)?,
-    };
-    let only_one = matches!(evaluator, Evaluator::Sum(_));
-    let method =
-        if upper == 0 && only_one { Method::Immediate("delta(0) is below delta already") } else { proof.method };
-    Ok(Answer { value: root.value, method, met: root.met })
 }
 
 #[cfg(test)]

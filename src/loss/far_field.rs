@@ -1,35 +1,43 @@
 //! What lies beyond the sieve on the line: heights of which nothing is known one by one.
 //!
-//! Let g_i(j) <= 1 bound the factor of group i at node j. It has a period of n_i = 2 pi / (weight_i spacing) nodes, and
-//! decreases with the distance of j to n_i Z. Its mean over a period is mean_i.
+//! # Bundles
 //!
-//! # One group
+//! Groups whose weights have a common measure h that is not small repeat together, after a period P = 2 pi / h: they are a
+//! bundle. The product of their factors is at most a step function f of period P: a sweep of one period finds the windows in
+//! which the product may exceed a floor, with a bound for each, and f is the floor and these bounds added up. What is needed of
+//! f is its integral over a period, `mass`, and its variation over one, `variation`. A group by itself falls and rises once in a
+//! period, so its variation is at most 2, and its mean is known.
 //!
-//! Between two troughs lie n nodes, more or less. Those left of the peak are at most the means of g over the cells to their
-//! right, those right of it over the cells to their left, but for the two next to the peak: the smaller of them is at most
-//! the mean over the cell between them, and the other at most one. So the sum over a period is at most n mean + 1, and over
-//! a part of one no more.
+//! For a level y let {f > y} be of length m(y) and have k(y) parts in a period, one that is cut by its ends counting twice. Then
+//! the integral of m is the mass, and that of k at most half the variation.
 //!
-//! # Two groups
+//! # One bundle
 //!
-//! Write a node as j = k n_1 + u with |u| <= n_1 / 2. For each k, each sign of u and each whole m at most one node has |u|
-//! between m and m + 1, and g_1(j) <= G_1(m), where G_1 is g_1 as a function of the distance. There g_2(j) is at most
-//! H(k a + b), where a = n_1 / n_2, b depends on m and the sign only, and H(x) is the largest of g_2 over the nodes (in units of
-//! n_2) from x to x + 1 / n_2: again a function that rises and falls once on the circle, so its variation is at most 2, and
-//! its mean is at most mean_2 + 1 / n_2.
+//! Let nodes be s apart. A part of length m holds m / s + 1 of them at most, so, summed over all levels, the nodes of a period
+//! add at most mass / s + variation / 2: on average
 //!
-//! Let p / q be a reduced fraction with |a - p / q| < 1 / q^2. The points k a, k = 0 ... q - 1, are on the same side of
-//! k p / q and less than 1 / q from it, so each of q arcs of length 1 / q that make up the circle holds one of them, and
+//! (mass + s variation / 2) / P.
 //!
-//! sum over q consecutive k of H(k a + b) <= q (mean_2 + 1 / n_2) + 2
+//! # Two bundles
 //!
-//! (Denjoy & Koksma). The sum over m and both signs of G_1(m) is at most n_1 mean_1 + 2. So q periods of group 1, L = q n_1
-//! nodes, add at most L times
+//! Without a group in common, the product is at most f_1 f_2. Write a node as k P_1 + u with |u| <= P_1 / 2. For each k at most
+//! one node has u in a cell of length s, and there f_1 is at most its largest value in the cell. A part of length m meets m / s + 2
+//! cells at most, so these values add up to mass_1 / s + variation_1 at most. There f_2 is at most H(k P_1 + b), where b is the
+//! beginning of the cell and H(x) is the largest of f_2 from x to x + s. Each part of {H > y} is one of {f_2 > y} lengthened by
+//! s, or several, so that the integral of H is at most mass_2 + s variation_2 / 2, and its variation is no larger than that of f_2.
 //!
-//! (mean_1 + 2 / n_1) (mean_2 + 1 / n_2 + 2 / q).
+//! Let p / q be a reduced fraction with |P_1 / P_2 - p / q| < 1 / q^2. In units of P_2 the points k P_1, k = 0 ... q - 1, are on
+//! the same side of k p / q and less than 1 / q from it, so each of q arcs of length 1 / q that make up the circle holds one of
+//! them, and (Denjoy & Koksma)
 //!
-//! The fractions are the convergents of a, which is the ratio of the two weights: an exact rational. Where it is a fraction of
-//! small terms, the groups repeat together, and the bound says so by its last term.
+//! sum over q consecutive k of H(k P_1 + b) <= q (mean of H) + variation_2.
+//!
+//! So q periods of bundle 1 add on average at most
+//!
+//! (mass_1 + s variation_1) / P_1 times ((mass_2 + s variation_2 / 2) / P_2 + variation_2 / q).
+//!
+//! The fractions are the convergents of the ratio of the periods, an exact rational. Where it is a fraction of small
+//! terms, the bundles repeat together, and the bound says so by its last term.
 //!
 //! # The tail
 //!
@@ -40,61 +48,134 @@
 
 use rug::{Integer, Rational};
 
-use super::factor_bound::FactorBound;
+use super::{bundles::Bundle, factor_bound::FactorBound, survivors::Survivor};
 
-/// How many groups are taken in pairs: those with the least means.
+/// The longest periods of bundles, in units of Im s: each group by itself, and longer and longer bundles, which are sharper but
+/// say less of low heights.
+const LONGEST: [f64; 3] = [0.0, 1e5, 1e7];
+
+/// Where the product of a bundle is below exp(-CUT), nothing more is asked of it.
+const CUT: f64 = 32.0;
+
+/// How many bundles are taken in pairs: those with the least means.
 const PAIRED: usize = 5;
+
 /// No longer blocks are considered: far beyond every height that a sweep reaches.
 const LARGEST_DENOMINATOR: f64 = 1e15;
 
-/// A group's factor on average.
-#[derive(Clone, Copy, Debug)]
-struct Average {
+/// A step function that bounds the product of the groups of a bundle.
+#[derive(Clone, Debug)]
+struct Steps {
+    /// 2 pi / period.
+    step: Rational,
     /// In units of Im s.
     period: f64,
-    mean: f64,
+    /// The integral over a period.
+    mass: f64,
+    /// The variation over a period.
+    variation: f64,
 }
 
-/// The averages of the groups of a sum, and how evenly the periods of two groups fall into each other.
+/// All groups in bundles, those with the least means first, and how evenly the periods of two of them fall into each other.
+#[derive(Clone, Debug)]
+struct Partition {
+    bundles: Vec<Steps>,
+    /// Places of two bundles, and the denominators of the convergents of the ratio of their periods.
+    pairs: Vec<(usize, usize, Vec<f64>)>,
+}
+
+/// The groups of a sum in several partitions.
 #[derive(Clone, Debug)]
 pub(super) struct FarField {
-    groups: Vec<Average>,
-    pairs: Vec<(Average, Average, Vec<f64>)>,
+    partitions: Vec<Partition>,
 }
 
 impl FarField {
     /// Of groups with their exact weights; continuous ones are ignored.
     pub(super) fn new<'a>(groups: impl Iterator<Item = (&'a FactorBound, &'a Rational)>) -> Self {
-        let periodic = groups.filter(|(bound, _)| bound.periodic);
-        let average = |bound: &FactorBound| Average { period: bound.period(), mean: bound.mean() };
-        let mut groups: Vec<(Average, &Rational)> = periodic.map(|(bound, weight)| (average(bound), weight)).collect();
-        groups.sort_by(|a, b| a.0.mean.total_cmp(&b.0.mean));
-        let least = &groups[..groups.len().min(PAIRED)];
-        let mut pairs = Vec::new();
-        for (i, (first, weight)) in least.iter().enumerate() {
-            for (second, other) in least.iter().enumerate().filter(|(j, _)| i != *j).map(|(_, group)| group) {
-                // n_1 / n_2 is the inverse ratio of the weights.
-                pairs.push((*first, *second, convergent_denominators(&Rational::from(*other / *weight))));
-            }
-        }
-        FarField { pairs, groups: groups.into_iter().map(|(average, _)| average).collect() }
+        let groups: Vec<(&FactorBound, &Rational)> = groups.collect();
+        let partition = |longest: &f64| Partition::new(&Bundle::all(groups.iter().copied(), *longest));
+        FarField { partitions: LONGEST.iter().map(partition).collect() }
     }
 
     /// An upper bound for `last` times the sum over j > last of |product of the factors| / j^2 at heights j `spacing`; at
     /// most one.
     pub(super) fn bound(&self, spacing: f64, last: f64) -> f64 {
-        // The averages carry their own margins; this one is for the roundings here.
+        self.partitions.iter().map(|partition| partition.bound(spacing, last)).fold(1.0, f64::min)
+    }
+}
+
+impl Partition {
+    fn new(bundles: &[Bundle]) -> Self {
+        let mut bundles: Vec<Steps> = bundles.iter().map(Steps::new).collect();
+        bundles.sort_by(|a, b| a.mean_with(0.0).total_cmp(&b.mean_with(0.0)));
+        let mut pairs = Vec::new();
+        for (i, first) in bundles.iter().enumerate().take(PAIRED) {
+            for (j, second) in bundles.iter().enumerate().take(PAIRED).filter(|(j, _)| i != *j) {
+                // The ratio of the periods is the inverse one of the steps.
+                pairs.push((i, j, convergent_denominators(&Rational::from(&second.step / &first.step))));
+            }
+        }
+        Partition { bundles, pairs }
+    }
+
+    /// See [`FarField::bound`].
+    fn bound(&self, spacing: f64, last: f64) -> f64 {
+        // The bundles carry their own margins; this one is for the roundings here.
         let tail = |mean: f64, block: f64| mean * (1.0 + 2.0 * block / last) * (1.0 + 1e-6);
-        let one = self.groups.iter().map(|group| {
-            let nodes = group.period / spacing;
-            tail(group.mean + 1.0 / nodes, nodes)
-        });
+        let one = self.bundles.iter().map(|bundle| tail(bundle.mean_with(spacing / 2.0), bundle.period / spacing));
         let two = self.pairs.iter().flat_map(|(first, second, denominators)| {
-            let (n1, n2) = (first.period / spacing, second.period / spacing);
-            let of = move |q: &f64| tail((first.mean + 2.0 / n1) * (second.mean + 1.0 / n2 + 2.0 / q), q * n1);
+            let (first, second) = (&self.bundles[*first], &self.bundles[*second]);
+            let (outer, inner) = (first.mean_with(spacing), second.mean_with(spacing / 2.0));
+            let of = move |q: &f64| tail(outer * (inner + second.variation / q), q * first.period / spacing);
             denominators.iter().map(of)
         });
         one.chain(two).fold(1.0, f64::min)
+    }
+}
+
+impl Steps {
+    /// Of a bundle; of its first group alone where a sweep of the period takes too long.
+    fn new(bundle: &Bundle) -> Self {
+        if let [_, _, ..] = bundle.bounds[..]
+            && let Some(survivors) = bundle.half_period(CUT, bundle.width() / 5.0)
+        {
+            return Steps::of_survivors(bundle, &survivors);
+        }
+        let (step, period) = (bundle.step.clone(), bundle.period());
+        // A group repeats itself in every period of its bundle, several times.
+        let repeats = |bound: &FactorBound| (period / bound.period()).round();
+        let first = bundle.bounds.first();
+        let (mean, variation) = first.map_or((1.0, 0.0), |bound| (bound.mean(), 2.0 * repeats(bound)));
+        Steps { step, period, mass: mean * period, variation }
+    }
+
+    /// From what survives in half a period: the product is even.
+    fn of_survivors(bundle: &Bundle, survivors: &[Survivor]) -> Self {
+        let period = bundle.period();
+        let height = |part: &Survivor| (part.ln_bound * (1.0 - 1e-6)).exp();
+        let mass: f64 = survivors.iter().map(|part| height(part) * (part.to - part.from)).sum();
+        let first = survivors.first().filter(|part| part.from > 0.0).map_or(0.0, height);
+        let between = |pair: &[Survivor]| {
+            let (a, b) = (height(&pair[0]), height(&pair[1]));
+            // Parts that only touch are one step.
+            if pair[0].to == pair[1].from { (a - b).abs() } else { a + b }
+        };
+        let steps: f64 = survivors.windows(2).map(between).sum();
+        let last = survivors.last().map_or(0.0, height);
+        let (floor, margin) = ((-CUT).exp(), 1.0 + 1e-6);
+        Steps {
+            step: bundle.step.clone(),
+            period,
+            mass: (2.0 * mass + floor * period) * margin,
+            // Twice that of half a period, and below the floor there is one part.
+            variation: 2.0 * (first + steps + last + floor) * margin,
+        }
+    }
+
+    /// (mass + length variation) / period.
+    fn mean_with(&self, length: f64) -> f64 {
+        (self.mass + length * self.variation) / self.period
     }
 }
 
@@ -146,7 +227,8 @@ mod tests {
         ] {
             let groups = groups(&list);
             let far = FarField::new(groups.iter().map(|(bound, weight)| (bound, weight)));
-            let alone = FarField { pairs: Vec::new(), ..far.clone() };
+            let single = Partition { pairs: Vec::new(), ..far.partitions[0].clone() };
+            let alone = FarField { partitions: vec![single] };
             for spacing in [0.05, 0.3, 1.7] {
                 let product = |j: u32| -> f64 {
                     groups.iter().map(|(bound, _)| factor_by_definition(bound, f64::from(j) * spacing)).product()

@@ -10,7 +10,7 @@
 //! | `contour` | the answer by the trapezoid rule on a contour, with every error bounded |
 //! | `integrand`, `phase` | the summand at a node, with exact phases |
 //! | `bounds` | the error bounds: aliasing, truncation, rounding |
-//! | `sieve`, `factor_bound`, `survivors` | where on the contour the integrand is provably negligible |
+//! | `sieve`, `windows`, `bundles`, `factor_bound`, `survivors` | where on the contour the integrand is provably negligible |
 //! | `far_field` | what lies beyond the heights that a sieve can reach, on average |
 //! | `plan`, `search` | which nodes are summed, searched in doubles |
 //! | [`atoms`] | the second engine: lists of the atoms of the law, for few groups and bounded losses |
@@ -23,6 +23,7 @@
 pub mod answer;
 pub mod atoms;
 mod bounds;
+mod bundles;
 mod contour;
 pub mod convolve;
 pub mod evaluator;
@@ -41,3 +42,4 @@ mod sieve;
 pub mod sum;
 mod survivors;
 pub mod theta;
+mod windows;

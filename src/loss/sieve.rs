@@ -25,6 +25,7 @@
 //! widened by.
 
 use std::{
+    cell::OnceCell,
     collections::HashMap,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
@@ -32,18 +33,25 @@ use std::{
 use rug::Rational;
 
 use super::{
+    bundles::Bundle,
     factor_bound::FactorBound,
     far_field::FarField,
     law::{Group, Law},
     sum::LossSum,
     survivors::{Survivor, Swept},
+    windows::{BudgetReached, Comb, Windows},
 };
 
 /// How many windows and pieces may be looked at before a sweep stops.
 pub(crate) const BUDGET: u64 = 4_000_000;
 
-/// The sweep has looked at as many windows as it may.
-struct BudgetReached;
+/// The longest period of bundles whose windows are looked at before those of their groups, and the length of an octave from
+/// which on they are.
+const LONGEST_BUNDLE: f64 = 1e5;
+const BUNDLED_FROM: f64 = 2e4;
+
+/// Bounds of groups, and their exact weights.
+type Groups<'a> = (&'a [FactorBound], &'a [Rational]);
 
 /// What is to be swept: the heights from `from` to `to` for the target exp(-cut) t / from.
 #[derive(Clone, Copy, Debug)]
@@ -79,9 +87,9 @@ impl GridPoint {
         GridPoint { from, resolution, cut: (cut / 8.0).ceil() as u64, end: end.to_bits() }
     }
 
-    fn sweep(self, bounds: &[FactorBound]) -> Sweep {
+    fn sweep(self, groups: Groups) -> Sweep {
         let (from, resolution) = (2f64.powi(self.from), 2f64.powi(self.resolution));
-        Sweep::new(bounds.to_vec(), from, self.cut as f64 * 8.0, resolution, f64::from_bits(self.end))
+        Sweep::new(groups, from, self.cut as f64 * 8.0, resolution, f64::from_bits(self.end))
     }
 }
 
@@ -97,13 +105,22 @@ struct Remembered {
     of_octaves: HashMap<usize, Arc<Swept>>,
 }
 
+/// What is known of the heights beyond a sweep.
+#[derive(Debug)]
+enum Beyond {
+    /// From the groups of the sum.
+    Own(OnceLock<FarField>),
+    /// From two sums of which this one has half each.
+    Halves([Arc<SumSieve>; 2]),
+}
+
 /// The sieve of a sum: the bounds of its factors, and the sweeps that were made so far.
 #[derive(Debug)]
 pub(crate) struct SumSieve {
     bounds: Vec<FactorBound>,
     /// The exact weights of the same groups.
     weights: Vec<Rational>,
-    far: OnceLock<FarField>,
+    far: Beyond,
     remembered: Mutex<HashMap<GridPoint, Remembered>>,
 }
 
@@ -111,13 +128,22 @@ impl SumSieve {
     /// The sieve of a sum, with no sweep made.
     pub(crate) fn new(sum: &LossSum) -> Self {
         let (bounds, weights) = factor_bounds(sum);
-        SumSieve { bounds, weights, far: OnceLock::new(), remembered: Mutex::default() }
+        SumSieve { bounds, weights, far: Beyond::Own(OnceLock::new()), remembered: Mutex::default() }
+    }
+
+    /// The sieve of L_p + L_q, for the sieves of 2 L_p and 2 L_q.
+    pub(crate) fn of_halves(sum: &LossSum, doubles: [Arc<SumSieve>; 2]) -> Self {
+        SumSieve { far: Beyond::Halves(doubles), ..SumSieve::new(sum) }
+    }
+
+    fn groups(&self) -> Groups<'_> {
+        (&self.bounds, &self.weights)
     }
 
     /// A sweep for exactly this target, which is not remembered.
     pub(crate) fn sweep(&self, target: &Target) -> Arc<Swept> {
         let end = target.to * (1.0 + 1e-9);
-        let mut sweep = Sweep::new(self.bounds.clone(), target.from, target.cut, target.resolution, end);
+        let mut sweep = Sweep::new(self.groups(), target.from, target.cut, target.resolution, end);
         sweep.advance(end, target.budget);
         Arc::new(sweep.swept(sweep.octaves.len()))
     }
@@ -129,7 +155,7 @@ impl SumSieve {
         let point = GridPoint::of(target, end);
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         let inherit = |of: &HashMap<GridPoint, Remembered>| {
-            let mut sweep = point.sweep(&self.bounds);
+            let mut sweep = point.sweep(self.groups());
             let alike = of.iter().filter(|(other, _)| GridPoint { end: point.end, ..**other } == point);
             if let Some((_, longest)) = alike.max_by_key(|(_, known)| known.sweep.octaves.len()) {
                 sweep.take_over(&longest.sweep.octaves, target.to);
@@ -148,7 +174,15 @@ impl SumSieve {
     /// An upper bound for `last` times the sum over j > last of |product of the factors| / j^2 at heights j `spacing`,
     /// of which nothing is known one by one; at most one.
     pub(crate) fn beyond(&self, spacing: f64, last: f64) -> f64 {
-        self.far.get_or_init(|| FarField::new(self.bounds.iter().zip(&self.weights))).bound(spacing, last)
+        match &self.far {
+            Beyond::Own(far) => {
+                far.get_or_init(|| FarField::new(self.bounds.iter().zip(&self.weights))).bound(spacing, last)
+            }
+            // Cauchy & Schwarz: the sum of |F_p F_q| / j^2 is at most the geometric mean of those of |F_p|^2 and |F_q|^2.
+            Beyond::Halves([p, q]) => {
+                (p.beyond(spacing, last) * q.beyond(spacing, last)).sqrt().min(1.0) * (1.0 + 1e-9)
+            }
+        }
     }
 
     /// An upper bound for ln of the product of all factors at height t, whatever Re s is.
@@ -173,6 +207,11 @@ fn factor_bounds(sum: &LossSum) -> (Vec<FactorBound>, Vec<Rational>) {
     sum.groups().iter().filter_map(of_group).unzip()
 }
 
+/// A cut with its margin.
+fn padded(cut: f64) -> f64 {
+    cut + 1e-6 * (1.0 + cut)
+}
+
 /// A part of a sweep, from the end of the one before it up to its own end.
 #[derive(Debug)]
 struct Octave {
@@ -188,6 +227,7 @@ struct Octave {
 #[derive(Debug)]
 struct Sweep {
     bounds: Vec<FactorBound>,
+    weights: Vec<Rational>,
     from: f64,
     cut: f64,
     resolution: f64,
@@ -199,8 +239,17 @@ struct Sweep {
 }
 
 impl Sweep {
-    fn new(bounds: Vec<FactorBound>, from: f64, cut: f64, resolution: f64, end: f64) -> Self {
-        Sweep { bounds, from, cut, resolution, end, octaves: Vec::new(), refused: None }
+    /// Of groups with their exact weights.
+    fn new((bounds, weights): Groups, from: f64, cut: f64, resolution: f64, end: f64) -> Self {
+        let (bounds, weights) = (bounds.to_vec(), weights.to_vec());
+        Sweep { bounds, weights, from, cut, resolution, end, octaves: Vec::new(), refused: None }
+    }
+
+    /// The windows of bundles for the target of the whole sweep; those of an octave are among them.
+    fn combs(&self) -> Vec<Comb> {
+        let bundles = Bundle::all(self.bounds.iter().zip(&self.weights), LONGEST_BUNDLE);
+        let bundles = bundles.iter().filter(|bundle| bundle.bounds.len() > 1);
+        bundles.filter_map(|bundle| bundle.comb(padded(self.cut))).collect()
     }
 
     /// The height up to which it came.
@@ -236,8 +285,9 @@ impl Sweep {
 
     /// Goes on up to `to`, or until `budget` windows have been looked at in all.
     fn advance(&mut self, to: f64, budget: u64) {
+        let combs = OnceCell::new();
         while self.reached() < to.min(self.end) && self.refused.is_none_or(|refused| budget > refused) {
-            match self.octave(budget) {
+            match self.octave(budget, &combs) {
                 Ok(octave) => {
                     self.octaves.push(Arc::new(octave));
                     self.refused = None;
@@ -248,24 +298,21 @@ impl Sweep {
     }
 
     /// The next octave; one without end where nothing beyond can exceed its target.
-    fn octave(&self, budget: u64) -> Result<Octave, BudgetReached> {
+    fn octave(&self, budget: u64, combs: &OnceCell<Vec<Comb>>) -> Result<Octave, BudgetReached> {
         let start = self.reached();
         let end = (start * 2.0).min(self.end);
         let looked_at = self.octaves.last().map_or(0, |octave| octave.looked_at);
         let target = self.cut - (start / self.from).ln() * (1.0 - 1e-9);
-        let padded = target + 1e-6 * (1.0 + target);
+        let padded = padded(target);
         // Continuous noise only decays: where it suffices alone, it does for good.
         let steady = self.bounds.iter().filter(|bound| !bound.periodic);
         if target <= 0.0 || steady.map(|bound| bound.ln_factor(bound.nearest(start, end))).sum::<f64>() <= -padded {
             return Ok(Octave { end: f64::INFINITY, survivors: Vec::new(), looked_at });
         }
-        let reach = |bound: &FactorBound| Some((bound.period(), bound.reach(padded)? / bound.weight));
-        let mut windows: Vec<(f64, f64)> = self.bounds.iter().filter_map(reach).collect();
-        windows.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let (bounds, resolution) = (&self.bounds[..], self.resolution);
-        let mut sieve = Sieve { bounds, windows, cut: padded, resolution, looked_at, budget, survivors: Vec::new() };
-        sieve.intersect(0, start, end)?;
-        let mut survivors = sieve.survivors;
+        let combs = if end - start > BUNDLED_FROM { &combs.get_or_init(|| self.combs())[..] } else { &[] };
+        let mut windows = Windows::new(&self.bounds, combs, padded, self.resolution).within(looked_at, budget);
+        windows.intersect(start, end)?;
+        let Windows { mut survivors, looked_at, .. } = windows;
         survivors.sort_by(|a, b| a.from.total_cmp(&b.from));
         // Neighbors of nearly the same bound become one.
         survivors.dedup_by(|next, kept| {
@@ -276,73 +323,7 @@ impl Sweep {
             }
             touches
         });
-        Ok(Octave { end, survivors, looked_at: sieve.looked_at })
-    }
-}
-
-/// The least integer >= 0 that is not below x, as a double. Below 2^63 a conversion truncates, and above 2^52 every double is
-/// whole: no call of the mathematical library, which older processors need for `ceil`.
-fn first_integer(x: f64) -> f64 {
-    if x >= 4_503_599_627_370_496.0 {
-        return x;
-    }
-    let whole = x.max(0.0) as i64 as f64;
-    if whole < x { whole + 1.0 } else { whole }
-}
-
-/// The intersection of the windows for one target.
-struct Sieve<'a> {
-    bounds: &'a [FactorBound],
-    /// (period, half width) of the windows of the groups that have any, the longest period first.
-    windows: Vec<(f64, f64)>,
-    cut: f64,
-    resolution: f64,
-    looked_at: u64,
-    budget: u64,
-    survivors: Vec<Survivor>,
-}
-
-impl Sieve<'_> {
-    fn count(&mut self) -> Result<(), BudgetReached> {
-        self.looked_at += 1;
-        if self.looked_at > self.budget { Err(BudgetReached) } else { Ok(()) }
-    }
-
-    /// Intersects [from, to] with the windows of the groups from `group` on.
-    fn intersect(&mut self, group: usize, from: f64, to: f64) -> Result<(), BudgetReached> {
-        self.count()?;
-        let Some(&(period, half_width)) = self.windows.get(group) else {
-            return self.refine(from, to);
-        };
-        let half_width = half_width * (1.0 + 1e-9) + to * 2f64.powi(-48);
-        let mut k = first_integer((from - half_width) / period);
-        if (to - from) / period > self.budget as f64 {
-            return Err(BudgetReached);
-        }
-        while k * period - half_width <= to {
-            let (start, end) = ((k * period - half_width).max(from), (k * period + half_width).min(to));
-            if start <= end {
-                self.intersect(group + 1, start, end)?;
-            }
-            k += 1.0;
-        }
-        Ok(())
-    }
-
-    /// Halves [from, to] until the product of all groups settles it.
-    fn refine(&mut self, from: f64, to: f64) -> Result<(), BudgetReached> {
-        self.count()?;
-        let bound: f64 = self.bounds.iter().map(|bound| bound.ln_factor(bound.nearest(from, to))).sum();
-        if bound <= -self.cut {
-            return Ok(());
-        }
-        let middle = from + (to - from) / 2.0;
-        if to - from <= self.resolution || middle <= from || middle >= to {
-            self.survivors.push(Survivor { from, to, ln_bound: bound });
-            return Ok(());
-        }
-        self.refine(from, middle)?;
-        self.refine(middle, to)
+        Ok(Octave { end, survivors, looked_at })
     }
 }
 
@@ -352,7 +333,8 @@ mod tests {
     use super::*;
 
     fn sweep(bounds: &[FactorBound], from: f64, to: f64, cut: f64, resolution: f64) -> Swept {
-        let mut sweep = Sweep::new(bounds.to_vec(), from, cut, resolution, to);
+        let weights: Vec<Rational> = bounds.iter().map(|bound| Rational::from_f64(bound.weight).unwrap()).collect();
+        let mut sweep = Sweep::new((bounds, &weights), from, cut, resolution, to);
         sweep.advance(to, BUDGET);
         sweep.swept(sweep.octaves.len())
     }
@@ -474,16 +456,6 @@ mod tests {
                 remembered.values().flat_map(|known| &known.sweep.octaves).filter(|o| Arc::strong_count(o) > 1).count();
         }
         assert!(shared >= 8, "{shared}");
-    }
-
-    #[test]
-    fn the_first_integer_is_the_ceiling() {
-        let halves = (-40..4000).map(|k| f64::from(k) / 7.0);
-        let large = [52, 53, 62, 63, 64, 1000].map(|k| 2f64.powi(k));
-        let around = |x: f64| [x.next_down(), x, x.next_up()];
-        for x in halves.chain(large).flat_map(around).chain([f64::MIN, f64::MAX, f64::INFINITY, 0.5, -0.5]) {
-            assert_eq!(first_integer(x), x.ceil().max(0.0), "{x}");
-        }
     }
 
     #[test]

@@ -108,6 +108,22 @@ impl CommonContour {
         Ok(Some((largest, contenders)))
     }
 
+    /// The units whose hockey stick may exceed `floor`, as far as this contour tells; `None` if no contour serves all. All are
+    /// compared in doubles, and what these do not tell in sums of two doubles.
+    pub(crate) fn may_exceed(&self, epsilon: &Rational, floor: &Float, digits: u32) -> Result<Option<Vec<Pair>>> {
+        let mut among: Option<BTreeSet<Pair>> = None;
+        for digits in [IN_DOUBLES, digits.clamp(IN_DOUBLES + 1, IN_TWOFOLDS)] {
+            let Some(summed) = self.summed(epsilon, digits, 0, among.as_ref())? else { break };
+            let mut remaining = BTreeSet::new();
+            for (kind, sums) in summed.kinds.iter().zip(&summed.sums.of_kind) {
+                let Some(of_kind) = self.largest_of_kind(kind, &summed, sums) else { return Ok(None) };
+                remaining.extend(of_kind.above(floor));
+            }
+            among = Some(remaining);
+        }
+        Ok(among.map(|among| among.into_iter().collect()))
+    }
+
     /// The largest of the sums, and the units that may attain it; `None` where a sum is not finite.
     fn largest(&self, summed: &Summed) -> Option<(Largest, Vec<Pair>)> {
         let of_kind = summed.kinds.iter().zip(&summed.sums.of_kind);

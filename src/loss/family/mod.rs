@@ -22,7 +22,7 @@ mod sums;
 
 pub(crate) use common::CommonContour;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rug::Rational;
 
@@ -146,6 +146,19 @@ impl Family {
     pub fn rho(&self) -> Rational {
         let largest = self.members.iter().map(LossSum::rho).max().cloned().unwrap_or_default();
         if self.units == Units::Pairs { largest * 2_u32 } else { largest }
+    }
+
+    /// Of some units, the first of each law.
+    pub fn of_different_laws(&self, units: impl IntoIterator<Item = Pair>) -> Result<Vec<Pair>> {
+        let mut laws = BTreeSet::new();
+        let mut different = Vec::new();
+        for unit in units {
+            let of_group = |group: &Group| (group.law.clone(), group.shift, group.copies);
+            if laws.insert(self.sum(unit)?.groups().iter().map(of_group).collect::<Vec<_>>()) {
+                different.push(unit);
+            }
+        }
+        Ok(different)
     }
 
     /// The sum of one unit.

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::Family;
+use super::{Family, Units};
 use crate::{
     error::Result,
     loss::{answer::Pair, sieve::SumSieve},
@@ -45,7 +45,15 @@ impl SievedFamily {
         if let Some(sieve) = units.get(&pair) {
             return Ok(Arc::clone(sieve));
         }
-        let sieve = Arc::new(SumSieve::new(&self.family.sum(pair)?));
+        let (p, q) = pair;
+        let sieve = match self.family.units {
+            Units::Pairs if p == q => Arc::clone(&self.doubles[p]),
+            Units::Pairs => {
+                let doubles = [&self.doubles[p], &self.doubles[q]].map(Arc::clone);
+                Arc::new(SumSieve::of_halves(&self.family.sum(pair)?, doubles))
+            }
+            Units::Single => Arc::new(SumSieve::new(&self.family.sum(pair)?)),
+        };
         units.insert(pair, Arc::clone(&sieve));
         Ok(sieve)
     }

@@ -1,0 +1,254 @@
+//! Answers about one sum, by a contour or by lists of atoms.
+
+use std::cell::OnceCell;
+
+use rug::{Float, Rational};
+
+use crate::{
+    error::{Error, Result},
+    loss::{
+        answer::{Answer, Method},
+        atoms::{Atoms, Query},
+        contour::{Contours, Period},
+        gaussian,
+        integrand::Product,
+        law::Law,
+        question::{Kernel, Question},
+        sum::LossSum,
+        theta,
+    },
+    numeric::{Enclosure, ball::ComplexBall, field::Field},
+};
+
+/// Lists that take no longer than this are preferred to a contour whose period is not short.
+const QUICK_SECONDS: f64 = 0.05;
+/// Lists that are predicted to take longer than this are not made.
+const MOST_SECONDS: f64 = 3.0;
+/// What a node of a contour takes for each group, about.
+const SECONDS_PER_FACTOR: f64 = 2e-5;
+
+/// Answers questions about one sum.
+#[derive(Debug)]
+pub struct SumEvaluator {
+    contours: Contours,
+    /// `None` if a term is continuous.
+    atoms: Option<Atoms>,
+}
+
+/// What answers a question about one sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Engine {
+    Contour,
+    Atoms,
+}
+
+impl LossSum {
+    /// An evaluator of this sum, which remembers nothing yet.
+    pub fn evaluator(&self) -> SumEvaluator {
+        SumEvaluator::new(self.clone())
+    }
+
+    /// Encloses ln E[exp(x L)] = rho (x + x^2) + ln of the thetas, for a real x.
+    pub fn ln_mgf(&self, x: &Rational, bits: u32) -> Enclosure {
+        let product = Product::<ComplexBall>::new(self, x, &Rational::new(), bits + 16).at(0).re().enclosure();
+        let total = Enclosure::rational(&self.concentrated(x), bits + 64).add(&product.ln());
+        self.groups().iter().fold(total, |sum, group| sum.add(&theta::ln_scale(group, x, bits + 64)))
+    }
+}
+
+impl SumEvaluator {
+    /// An evaluator that remembers nothing yet.
+    pub fn new(sum: LossSum) -> Self {
+        SumEvaluator { atoms: Atoms::new(&sum).ok(), contours: Contours::new(sum) }
+    }
+
+    /// The sum.
+    pub fn sum(&self) -> &LossSum {
+        self.contours.sum()
+    }
+
+    /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for epsilon >= 0.
+    ///
+    /// The relative width is at most 10^-digits unless the answer says that it was not met. Where the answer is close to
+    /// one, one minus it is as accurate too, unless a contour of a lattice step above 50 answered.
+    pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        if self.is_beyond(&self.sum().above(epsilon)) {
+            return Ok(Answer::no_loss_as_large());
+        }
+        if self.is_gaussian() {
+            let value = gaussian::hockey_stick(self.sum().rho(), epsilon, digits);
+            let met = value.is_tight(digits);
+            return Ok(Answer { value, method: Method::ClosedForm, met });
+        }
+        let question = Question::hockey_stick(self.sum(), epsilon);
+        let search = self.contours.search(&question);
+        let period = Contours::period(&search, digits);
+        let choice = OnceCell::new();
+        let choose = || choice.get_or_init(|| self.contours.choose(question.clone(), &search, digits));
+        let nodes = || self.contours.nodes_of(choose().as_ref().ok()?, digits);
+        let engine = self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, nodes);
+        let by_contour = || self.contours.hockey_stick(choose().clone()?, digits);
+        let by_atoms = |atoms: &Atoms| Ok(atoms.hockey_stick(epsilon, digits)?.into());
+        self.by_either(engine, by_contour, by_atoms, digits)
+    }
+
+    /// The same by a contour, whatever the lists would cost.
+    #[cfg(test)]
+    pub(crate) fn by_contour(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        let question = Question::hockey_stick(self.sum(), epsilon);
+        let search = self.contours.search(&question);
+        self.contours.hockey_stick(self.contours.choose(question, &search, digits)?, digits)
+    }
+
+    /// P[L >= l0] for the first lattice value l0 >= z; refused where a term is continuous.
+    pub fn upper_tail(&self, z: &Rational, digits: u32) -> Result<Answer> {
+        self.tail(Kernel::UpperTail, z, digits)
+    }
+
+    /// E[exp(-L); L >= l0] for the first lattice value l0 >= z: the probability of the tail under the other law of
+    /// the pair. Refused where a term is continuous.
+    pub fn tilted_tail(&self, z: &Rational, digits: u32) -> Result<Answer> {
+        self.tail(Kernel::TiltedTail, z, digits)
+    }
+
+    fn tail(&self, kernel: Kernel, z: &Rational, digits: u32) -> Result<Answer> {
+        if self.is_beyond(z) {
+            return Ok(Answer::no_loss_as_large());
+        }
+        let question = Question::tail(kernel, self.sum(), z)?;
+        let query =
+            if kernel == Kernel::UpperTail { Query::UpperTail(z.clone()) } else { Query::TiltedTail(z.clone()) };
+        let period = Contours::period(&self.contours.search(&question), digits);
+        let engine = self.engine(&query, digits, period, || self.contours.nodes(&question, digits));
+        let by_contour = || Ok(self.contours.by_question(&question, digits)?.clamp(0.0, 1.0));
+        let by_atoms = |atoms: &Atoms| {
+            let listed = match kernel {
+                Kernel::UpperTail => atoms.upper_tail(z, digits)?,
+                Kernel::TiltedTail | Kernel::HockeyStick | Kernel::Complement => atoms.tilted_tail(z, digits)?,
+            };
+            Ok(listed.into())
+        };
+        self.by_either(engine, by_contour, by_atoms, digits)
+    }
+
+    /// The trade-off function at the type I error alpha, between 0 and 1, in closed form where all noise is continuous, else from
+    /// lists of atoms; `None` if a term is continuous or the lists would be too long. `at_once`: also if tails by a contour do as well, because the whole period is short or
+    /// the lists are not.
+    pub fn tradeoff(&self, alpha: &Rational, digits: u32, at_once: bool) -> Result<Option<Answer>> {
+        if self.is_gaussian() {
+            let value = gaussian::tradeoff(self.sum().rho(), alpha, digits)?;
+            return Ok(Some(Answer { met: value.is_tight(digits), value, method: Method::ClosedForm }));
+        }
+        let Some(atoms) = &self.atoms else { return Ok(None) };
+        let question = Question::tail(Kernel::UpperTail, self.sum(), self.sum().rho())?;
+        if at_once && Contours::period(&self.contours.search(&question), digits) == Period::Short {
+            return Ok(None);
+        }
+        let most = if at_once { QUICK_SECONDS } else { MOST_SECONDS };
+        if atoms.cost(&Query::Tradeoff(alpha.clone()), digits).seconds > most {
+            return Ok(None);
+        }
+        Ok(Some(atoms.tradeoff(alpha, digits)?.into()))
+    }
+
+    /// ln of the hockey-stick divergence, in doubles: about 13 digits, an approximation without proof.
+    pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
+        /// What doubles hold.
+        const DIGITS: u32 = 13;
+        if self.is_beyond(&self.sum().above(epsilon)) {
+            return Ok(f64::NEG_INFINITY);
+        }
+        if self.is_gaussian() {
+            return Ok(gaussian::ln_hockey_stick_approx(self.sum().rho(), epsilon));
+        }
+        let mut question = Question::hockey_stick(self.sum(), epsilon);
+        let cost = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), DIGITS).seconds;
+        let mut search = self.contours.search(&question);
+        let period = Contours::period(&search, DIGITS);
+        let atoms = self.atoms.as_ref().filter(|_| period != Period::Short);
+        let atoms = atoms.map(|atoms| (atoms, cost(atoms)));
+        let listed = |most: f64| {
+            let affordable = atoms.filter(|(_, seconds)| *seconds <= most);
+            affordable.and_then(|(atoms, _)| atoms.ln_hockey_stick_approx(epsilon).ok())
+        };
+        if let Some(ln) = listed(QUICK_SECONDS) {
+            return Ok(ln);
+        }
+        if period == Period::Long {
+            question = question.on_line();
+            search = self.contours.search(&question);
+        }
+        let by_contour = match self.contours.ln_approx(&question, search) {
+            Err(Error::Unsweepable { .. }) if question.step.is_some() => {
+                let line = question.on_line();
+                self.contours.ln_approx(&line, self.contours.search(&line))
+            }
+            answer => answer,
+        };
+        by_contour.or_else(|error| listed(MOST_SECONDS).ok_or(error))
+    }
+
+    /// ln of E[exp(-L); L >= z], in doubles: an approximation without proof.
+    pub fn ln_tilted_tail_approx(&self, z: &Rational) -> Result<f64> {
+        if self.is_beyond(z) {
+            return Ok(f64::NEG_INFINITY);
+        }
+        let question = Question::tail(Kernel::TiltedTail, self.sum(), z)?;
+        self.contours.ln_approx(&question, self.contours.search(&question))
+    }
+
+    /// The engine of a question whose contour has this period; `nodes` tells how many nodes it takes, where that is known.
+    fn engine(&self, query: &Query, digits: u32, period: Period, nodes: impl Fn() -> Option<i64>) -> Engine {
+        let Some(atoms) = self.atoms.as_ref().filter(|_| period != Period::Short) else { return Engine::Contour };
+        let seconds = atoms.cost(query, digits).seconds;
+        if seconds > MOST_SECONDS {
+            return Engine::Contour;
+        }
+        let of_contour = |nodes: i64| nodes as f64 * self.sum().groups().len() as f64 * SECONDS_PER_FACTOR;
+        if seconds <= QUICK_SECONDS || nodes().is_none_or(|nodes| of_contour(nodes) > seconds) {
+            Engine::Atoms
+        } else {
+            Engine::Contour
+        }
+    }
+
+    /// The answer of the engine, and of the other one if it does not meet the asked width. Both enclose the truth.
+    fn by_either(
+        &self,
+        engine: Engine,
+        by_contour: impl Fn() -> Result<Answer>,
+        by_atoms: impl Fn(&Atoms) -> Result<Answer>,
+        digits: u32,
+    ) -> Result<Answer> {
+        let (first, second) = match (&self.atoms, engine) {
+            (None, _) => return by_contour(),
+            (Some(atoms), Engine::Atoms) => match by_atoms(atoms) {
+                Ok(answer) if answer.met => return Ok(answer),
+                first => (first, by_contour()),
+            },
+            (Some(atoms), Engine::Contour) => match by_contour() {
+                Ok(answer) if answer.met => return Ok(answer),
+                first => (first, by_atoms(atoms)),
+            },
+        };
+        let (first, second) = match (first, second) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Ok(answer), Err(_)) | (Err(_), Ok(answer)) => return Ok(answer),
+            (Err(error), Err(_)) => return Err(error),
+        };
+        let value = first.value.meet(&second.value).ok_or(Error::Contradiction { what: "a certified value" })?;
+        let width = |answer: &Answer| Float::with_val(64, answer.value.upper() - answer.value.lower());
+        let method = if width(&second) < width(&first) { second.method } else { first.method };
+        Ok(Answer { met: value.is_tight(digits), value, method })
+    }
+
+    /// Whether all noise is continuous: then the closed form of Gaussian differential privacy is exact.
+    fn is_gaussian(&self) -> bool {
+        self.sum().groups().iter().all(|group| matches!(group.law, Law::Gaussian { .. }))
+    }
+
+    /// Whether no loss is as large as z: without Gaussian terms the losses end at the offset.
+    fn is_beyond(&self, z: &Rational) -> bool {
+        *self.sum().rho() == 0 && z > self.sum().offset()
+    }
+}
