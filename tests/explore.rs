@@ -279,6 +279,162 @@ fn answers_are_those_of_the_commands() {
 }
 
 #[test]
+fn one_count_and_its_errors() {
+    let server = Server::start(&[]);
+    let release = "su-su-wang-2025";
+    let options = json!({ "release": release, "level": ["Block"], "query": "each of ten", "prior": "1/10" });
+    let reply = agrees(&server, "single", options);
+    assert!(reply["said"][0].as_str().expect("words").contains("Block, each of ten"));
+    let options = json!({ "discrete-gaussian": "5", "level": ["Block"], "query": "each of ten", "prior": "1/10" });
+    assert_eq!(server.ask("single", options).0, 400);
+    agrees(&server, "single", json!({ "rho": "0.099,0.246", "prior": "1/2", "digits": 8 }));
+    let options = json!({ "release": release, "place": "County", "query": "each of ten", "count": "50", "delta": "1e-10", "match": "zcdp" });
+    let reply = agrees(&server, "margins", options);
+    let noise = &reply["answer"]["noise"];
+    let county = &json(&[
+        "calibrate",
+        "--release",
+        release,
+        "--level",
+        "County",
+        "--delta",
+        "1e-10",
+        "--match",
+        "zcdp",
+    ])["levels"][0];
+    assert_eq!(noise[1]["sigma2"], county["calibrated_sigma2"]);
+    let row = rows(&reply, 1).into_iter().find(|row| row[0].starts_with("County, ")).expect("a row");
+    assert_eq!([&row[2], &row[4]], [&noise[0]["margin_95"].to_string(), &noise[1]["margin_95"].to_string()]);
+    let laplace = json!({ "discrete-laplace": "1x3", "delta": "1e-10", "match": "zcdp" });
+    assert_eq!(server.ask("margins", laplace).0, 400);
+}
+
+/// The rows of a table of an answer.
+fn rows(reply: &Value, table: usize) -> Vec<Vec<String>> {
+    serde_json::from_value(reply["tables"][table]["rows"].clone()).expect("rows of text")
+}
+
+#[test]
+fn moved_budgets_are_files_that_the_commands_read() {
+    let server = Server::start(&[]);
+    let release = "su-su-wang-2025";
+    let moved = |options: Value| {
+        let (status, reply) = server.ask("budget", options);
+        assert_eq!(status, 200, "{reply}");
+        let file = server.folder().join(reply["file"]["name"].as_str().expect("a name"));
+        fs::write(&file, reply["file"]["text"].as_str().expect("a text")).expect("written");
+        let words = shell_words(reply["command"].as_str().expect("a command line"));
+        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        let printed = assay(&words).current_dir(server.folder()).assert().success().get_output().stdout.clone();
+        let mut printed: Value = serde_json::from_slice(&printed).expect("JSON");
+        // What the view does not show is not computed.
+        let mut forget = |line: &mut Value| {
+            for key in ["posterior_exceeded", "posterior_exceeded_by", "provenance"] {
+                line.as_object_mut().expect("an object").remove(key);
+            }
+        };
+        printed["levels"].as_array_mut().expect("levels").iter_mut().for_each(&mut forget);
+        forget(&mut printed);
+        assert_eq!(reply["answer"], printed);
+        reply
+    };
+    let base = json!({ "release": release, "delta": "1e-10", "prior": "1/2" });
+    let with = |more: Value| {
+        let mut all = base.clone();
+        all.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        all
+    };
+    let same = moved(base.clone());
+    let own = json(&["risk", "bound", "--release", release, "--delta", "1e-10", "--prior", "1/2"]);
+    assert_eq!(same["answer"]["epsilon"], own["epsilon"], "nothing is moved");
+    let kept = moved(with(json!({ "budget": ["State=1.5", "Block=1/2"], "keep-total": true })));
+    let more = moved(with(json!({ "budget": ["State=1.5"] })));
+    let epsilon = |reply: &Value| reply["answer"]["epsilon"]["upper"].to_string().parse::<f64>().expect("a number");
+    assert!(epsilon(&more) > epsilon(&same) + 0.5);
+    let rho = |reply: &Value| rows(reply, 0).last().expect("the whole")[2].parse::<f64>().expect("a number");
+    assert!((rho(&kept) - rho(&same)).abs() < 1e-3 && rho(&kept) <= rho(&same), "{} {}", rho(&kept), rho(&same));
+    for (options, part) in [
+        (with(json!({ "budget": ["Moon=2"] })), "Moon"),
+        (with(json!({ "budget": ["State"] })), "--budget"),
+        (with(json!({ "budget": ["State=0"] })), "above 0"),
+        (with(json!({ "budget": ["State=x"] })), "--budget"),
+        (with(json!({ "prior": "1" })), "--prior"),
+        (with(json!({ "discrete-gaussian": "5" })), "--discrete-gaussian"),
+    ] {
+        let (status, answer) = server.ask("budget", options);
+        assert!(status == 400 && answer["error"].as_str().expect("an error").contains(part), "{answer}");
+    }
+    // The optimum is what the command writes, and is read as a release.
+    let options = json!({ "release": release, "epsilon": "20", "delta": "1e-10" });
+    let (_, best) = server.ask("allocate", options);
+    let mut printed = json(&["allocate", "--release", release, "--epsilon", "20", "--delta", "1e-10"]);
+    printed.as_object_mut().expect("an object").remove("provenance");
+    assert_eq!(best["answer"], printed);
+    let out = server.folder().join("out.toml");
+    let path = out.to_str().expect("UTF-8");
+    assay(&["allocate", "--release", release, "--epsilon", "20", "--delta", "1e-10", "--out", path]).assert().success();
+    assert_eq!(fs::read_to_string(&out).expect("a release"), best["file"]["text"].as_str().expect("a text"));
+    let (status, _) = server.post("release", &json!({ "name": "best.toml", "text": best["file"]["text"] }));
+    assert_eq!(status, 200);
+}
+
+#[test]
+fn safetab_is_tuned_as_by_the_command() {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data/examples");
+    let spec = data.join("safetab");
+    let spec = spec.to_str().expect("UTF-8");
+    let server = Server::start(&["--spec", spec]);
+    let reply = agrees(&server, "tune", json!({ "rho": "0.159", "sizes": "5,17", "digits": 8 }));
+    assert!(reply["said"][0].as_str().expect("words").contains("off by at most 11 in 95"), "{reply}");
+    agrees(
+        &server,
+        "tune",
+        json!({ "moe": "11", "gamma": "1/5", "race-codes": "3", "neighbors": "bounded", "digits": 6 }),
+    );
+    assert_eq!(server.ask("tune", json!({ "rho": "1", "moe": "3" })).0, 400);
+    assert_eq!(server.ask("tune", json!({ "rho": "0.159", "config": "/etc/passwd" })).0, 400);
+    let with_file = |question: &str, options: Value, text: &str| {
+        let name = if question == "plan" { "plan.toml" } else { "config.json" };
+        fs::write(server.folder().join(name), text).expect("written");
+        let (status, reply) =
+            server.post(question, &json!({ "options": options, "file": { "name": name, "text": text } }));
+        if status == 200 {
+            let words = shell_words(reply["command"].as_str().expect("a command line"));
+            let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+            let printed = assay(&words).current_dir(server.folder()).assert().success().get_output().stdout.clone();
+            let mut printed: Value = serde_json::from_slice(&printed).expect("JSON");
+            printed.as_object_mut().expect("an object").remove("provenance");
+            assert_eq!(reply["answer"], printed);
+        }
+        (status, reply)
+    };
+    let plan = "title = \"t\"\n[[level]]\nname = \"Nation\"\nrho = \"0.5\"\n[[level]]\nname = \"County\"\nmoe = 11\n";
+    let (status, reply) = with_file("plan", json!({ "digits": 6 }), plan);
+    assert_eq!((status, rows(&reply, 0).len()), (200, 3), "{reply}");
+    let (status, reply) = with_file("plan", json!({}), &plan.replace("0.5", "x"));
+    assert!(status == 400 && reply["error"].as_str().expect("an error").contains("plan.toml, line 4"), "{reply}");
+    assert_eq!(server.ask("plan", json!({})).0, 400);
+    let config = fs::read_to_string(data.join("safetab/config.json")).expect("an example");
+    let (status, reply) = with_file("config", json!({ "delta": "1e-10", "set": ["USA,1=0.5"] }), &config);
+    assert_eq!(status, 200, "{reply}");
+    let changed = reply["file"]["text"].as_str().expect("a text");
+    assert_ne!(changed, config);
+    let (status, again) = with_file("config", json!({ "delta": "1e-10" }), changed);
+    assert_eq!((status, &again["answer"]), (200, &reply["answer"]));
+    let (status, reply) = with_file("config", json!({}), "{\"x\": 1}");
+    assert!(status == 400 && reply["error"].as_str().expect("an error").contains("config.json"), "{reply}");
+    let bare = Server::start(&[]);
+    let (status, reply) = bare.post("config", &json!({ "file": { "name": "config.json", "text": config } }));
+    assert!(status == 400 && reply["error"].as_str().expect("an error").contains("--spec"), "{reply}");
+    assert!(refusal(&["explore", "--no-open", "--spec", "nosuch"]).contains("--spec"));
+    assert!(refusal(&["explore", "--no-open", "--plan", "nosuch.toml"]).contains("--plan"));
+    let plan = data.join("safetab-plan.toml");
+    let begun = Server::start(&["--plan", plan.to_str().expect("UTF-8")]);
+    let start: Value = serde_json::from_str(&begun.get("api/start").body).expect("JSON");
+    assert_eq!(start["plan"]["text"], fs::read_to_string(plan).expect("an example"));
+}
+
+#[test]
 fn all_pairs_of_block_paths() {
     let server = Server::start(&["--release", "pl94-persons-us"]);
     let reply = agrees(&server, "epsilon", json!({ "release": "pl94-persons-us", "delta": "1e-10", "digits": 6 }));

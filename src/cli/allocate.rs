@@ -60,32 +60,36 @@ pub struct Args {
 }
 
 /// Which queries share the budget.
-struct Question {
-    epsilon: Epsilon,
-    delta: Delta,
+pub struct Question {
+    /// The epsilon to keep.
+    pub epsilon: Epsilon,
+    /// The delta at which it is meant.
+    pub delta: Delta,
     neighbors: Neighbors,
     /// The queries of a file, for a record that is added or removed.
     given: Vec<QueryTarget>,
     /// The release, where its queries are meant.
     release: Option<Release>,
     /// The queries, each with the counts that change between neighbors.
-    targets: Vec<QueryTarget>,
+    pub targets: Vec<QueryTarget>,
 }
 
 /// What was found.
-struct Found {
-    best: Allocation,
-    zcdp: Option<Allocation>,
+pub struct Found {
+    /// The allocation with the least weighted error that was found.
+    pub best: Allocation,
+    /// The one by zCDP.
+    pub zcdp: Option<Allocation>,
     /// No allocation has less weighted error.
     bound: Rational,
     /// 100 (found / bound - 1), rounded up: at most so far from optimal.
-    above: Option<Enclosure>,
+    pub above: Option<Enclosure>,
     /// The margin at 95 % of each query.
-    margins: Vec<i64>,
+    pub margins: Vec<i64>,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let question = args.question()?;
+    let question = args.question(&Release::find)?;
     let found = args.find(&question)?;
     if let Some(path) = &args.out {
         let release = question.allocated(&found.best);
@@ -93,20 +97,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         invocation::provenance()?.write_beside(path).context("--out")?;
     }
     let mut page = args.form.page();
-    let records: Vec<Value> = (0..question.targets.len()).map(|k| query_json(&question, &found, k)).collect();
-    page.object(json!({
-        "epsilon": exact(&question.epsilon),
-        "delta": exact(&question.delta),
-        "neighbors": question.neighbors.name(),
-        "delta_reached": found.best.delta.to_json(),
-        "status": output::status(found.best.met),
-        "weighted_squared_error": found.best.error.to_json(),
-        "least_possible_weighted_squared_error": lower_json(&found.bound),
-        "at_most_percent_above_optimum": found.above.as_ref().map_or(Value::Null, upper_json),
-        "zcdp_weighted_squared_error": found.zcdp.as_ref().map_or(Value::Null, |zcdp| zcdp.error.to_json()),
-        "queries": records,
-    }));
-    page.records(records);
+    page.object(found.object(&question));
+    page.records(found.records(&question));
     put_tables(&mut page, &question, &found);
     if let Some(path) = &args.out {
         page.text(format!("written as a release to {}\n", path.display()));
@@ -115,13 +107,43 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+impl Found {
+    /// A record for each query.
+    pub fn records(&self, question: &Question) -> Vec<Value> {
+        (0..question.targets.len()).map(|k| query_json(question, self, k)).collect()
+    }
+
+    /// The answer as an object.
+    pub fn object(&self, question: &Question) -> Value {
+        json!({
+            "epsilon": exact(&question.epsilon),
+            "delta": exact(&question.delta),
+            "neighbors": question.neighbors.name(),
+            "delta_reached": self.best.delta.to_json(),
+            "status": output::status(self.best.met),
+            "weighted_squared_error": self.best.error.to_json(),
+            "least_possible_weighted_squared_error": lower_json(&self.bound),
+            "at_most_percent_above_optimum": self.above.as_ref().map_or(Value::Null, upper_json),
+            "zcdp_weighted_squared_error": self.zcdp.as_ref().map_or(Value::Null, |zcdp| zcdp.error.to_json()),
+            "queries": self.records(question),
+        })
+    }
+}
+
+/// The margin of error at 95 % of one count.
+pub fn margin(sigma2: &Rational) -> Result<i64> {
+    // All but 2.5 % on each side.
+    Ok(DiscreteGaussian::new(sigma2.clone())?.quantile(&Rational::from((39, 40)))?)
+}
+
 impl Args {
-    fn question(&self) -> Result<Question> {
+    /// What is asked; `find` finds the release by its name.
+    pub fn question(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<Question> {
         let epsilon = quantity("--epsilon", &self.epsilon)?;
         let delta = quantity("--delta", &self.delta)?;
         let relation = self.neighbors.map(Neighbors::from);
         if let Some(name) = &self.release {
-            let release = Release::find(name).context("--release")?.only(&self.level).context("--level")?;
+            let release = find(name).context("--release")?.only(&self.level).context("--level")?;
             let neighbors = relation.unwrap_or(release.neighbors);
             let targets = release.query_targets(Some(neighbors)).context("--release")?;
             return Ok(Question { epsilon, delta, neighbors, given: Vec::new(), release: Some(release), targets });
@@ -135,7 +157,8 @@ impl Args {
         Ok(Question { epsilon, delta, neighbors, given, release: None, targets })
     }
 
-    fn find(&self, question: &Question) -> Result<Found> {
+    /// The best allocation that is found, and how far from optimal it can be.
+    pub fn find(&self, question: &Question) -> Result<Found> {
         let Question { targets, epsilon, delta, .. } = question;
         let best = allocate::allocate(targets, epsilon, delta, self.decimals)?;
         let bound = allocate::least_possible(targets, epsilon, delta)?;
@@ -144,10 +167,6 @@ impl Args {
             let ratio = most / &bound;
             Enclosure::rational(&((ratio - 1_u32) * 100_u32), 64)
         });
-        let margin = |sigma2: &Rational| {
-            // All but 2.5 % on each side.
-            Ok(DiscreteGaussian::new(sigma2.clone())?.quantile(&Rational::from((39, 40)))?)
-        };
         let margins = best.sigma2.par_iter().map(margin).collect::<Result<_>>()?;
         Ok(Found { best, zcdp, bound, above, margins })
     }
@@ -155,7 +174,7 @@ impl Args {
 
 impl Question {
     /// The release with the noise that was found.
-    fn allocated(&self, found: &Allocation) -> Release {
+    pub fn allocated(&self, found: &Allocation) -> Release {
         let (epsilon, delta) = (exact_text(&self.epsilon), exact_text(&self.delta));
         let of = |name: &str| format!("{name}, allocated for epsilon <= {epsilon} at delta = {delta}");
         let source = format!(

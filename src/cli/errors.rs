@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{
     Exit, number,
     output::{self, exact, exact_text},
-    page::FormArgs,
+    page::{FormArgs, Page},
 };
 
 /// Expected errors, bias and 95 % margin of published counts, with and without clamping at zero, exactly
@@ -49,45 +49,52 @@ struct Row {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let noises: Vec<DiscreteGaussian> = (args.discrete_gaussian.iter())
-        .map(|text| {
-            let name = format!("--discrete-gaussian {text}");
-            let sigma2 = number("--discrete-gaussian", text)?;
-            DiscreteGaussian::new(sigma2).with_context(|| name)
-        })
-        .collect::<Result<_>>()?;
-    let counts = args.counts()?;
-    let rows: Vec<Row> = noises.iter().map(|noise| args.row(noise, &counts)).collect::<Result<_>>()?;
-    let total: u64 = counts.values().sum();
-    let mut page = args.form.page();
-    let noise: Vec<Value> = rows.iter().map(|row| row.json(&rows[0])).collect();
-    page.object(json!({ "counts": total, "noise": noise }));
-    page.records(noise);
-    let what = match (args.count, &args.column) {
-        (Some(count), _) => format!("a true count of {count}"),
-        (_, column) => {
-            format!("the mean over {total} true counts of column {:?}", column.as_deref().unwrap_or_default())
-        }
-    };
-    page.text(format!("published y + X, or max(0, y + X), for {what}\n\n"));
-    let digits = args.digits.min(12) as usize;
-    let cells: Vec<Vec<String>> = rows.iter().map(|row| row.cells(digits)).collect();
-    page.table(&["sigma2", "MSE", "MAE", "MSE cut", "MAE cut", "bias cut", "95 % margin", "cut"], cells);
-    for row in &rows[1..] {
-        let lower = |own: &Enclosure, first: &Enclosure| format!("{} %", reduction(own, first).shown(6));
-        let first = &rows[0];
-        page.text(format!(
-            "\nsigma2 {} instead of {}: MSE lower by {}, MAE by {}; cut at zero, MSE by {}, MAE by {}\n",
-            exact_text(&row.sigma2),
-            exact_text(&first.sigma2),
-            lower(&row.errors.plain.squared, &first.errors.plain.squared),
-            lower(&row.errors.plain.absolute, &first.errors.plain.absolute),
-            lower(&row.errors.clamped.squared, &first.errors.clamped.squared),
-            lower(&row.errors.clamped.absolute, &first.errors.clamped.absolute),
-        ));
-    }
-    page.print()?;
+    args.answer()?.print()?;
     Ok(Exit::Done)
+}
+
+impl Args {
+    /// The errors of every noise.
+    pub fn answer(&self) -> Result<Page> {
+        let noises: Vec<DiscreteGaussian> = (self.discrete_gaussian.iter())
+            .map(|text| {
+                let name = format!("--discrete-gaussian {text}");
+                let sigma2 = number("--discrete-gaussian", text)?;
+                DiscreteGaussian::new(sigma2).with_context(|| name)
+            })
+            .collect::<Result<_>>()?;
+        let counts = self.counts()?;
+        let rows: Vec<Row> = noises.iter().map(|noise| self.row(noise, &counts)).collect::<Result<_>>()?;
+        let total: u64 = counts.values().sum();
+        let mut page = self.form.page();
+        let noise: Vec<Value> = rows.iter().map(|row| row.json(&rows[0])).collect();
+        page.object(json!({ "counts": total, "noise": noise }));
+        page.records(noise);
+        let what = match (self.count, &self.column) {
+            (Some(count), _) => format!("a true count of {count}"),
+            (_, column) => {
+                format!("the mean over {total} true counts of column {:?}", column.as_deref().unwrap_or_default())
+            }
+        };
+        page.text(format!("published y + X, or max(0, y + X), for {what}\n\n"));
+        let digits = self.digits.min(12) as usize;
+        let cells: Vec<Vec<String>> = rows.iter().map(|row| row.cells(digits)).collect();
+        page.table(&["sigma2", "MSE", "MAE", "MSE cut", "MAE cut", "bias cut", "95 % margin", "cut"], cells);
+        for row in &rows[1..] {
+            let lower = |own: &Enclosure, first: &Enclosure| format!("{} %", reduction(own, first).shown(6));
+            let first = &rows[0];
+            page.text(format!(
+                "\nsigma2 {} instead of {}: MSE lower by {}, MAE by {}; cut at zero, MSE by {}, MAE by {}\n",
+                exact_text(&row.sigma2),
+                exact_text(&first.sigma2),
+                lower(&row.errors.plain.squared, &first.errors.plain.squared),
+                lower(&row.errors.plain.absolute, &first.errors.plain.absolute),
+                lower(&row.errors.clamped.squared, &first.errors.clamped.squared),
+                lower(&row.errors.clamped.absolute, &first.errors.clamped.absolute),
+            ));
+        }
+        Ok(page)
+    }
 }
 
 /// 100 (1 - own / first).

@@ -7,24 +7,32 @@
 //! | `site` | which address is which file of the page, or which question |
 //! | `queue` | how many questions are worked on, and which are out of date |
 //! | `ask` | a question as the options of its command |
-//! | `answers` | the answer of the command, with its words, charts and tables |
+//! | `questions`, `answers` | the answer of the command, with its words, charts and tables, view by view |
+//! | `parts` | an answer in all its forms |
 //! | `store` | releases that were given or dropped on the page, and what is remembered of them |
 
 mod answers;
 mod ask;
 mod guard;
+mod parts;
+mod questions;
 mod queue;
 mod serve;
 mod site;
 mod store;
 
-use std::{io::Write, net::TcpListener, sync::Arc};
+use std::{
+    io::Write,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use anyhow::{Context, Result};
-use dp_assay::release::Release;
+use anyhow::{Context, Result, bail};
+use dp_assay::{release::Release, safetab::tuning::plan::TuningPlan};
 
 use self::{guard::Guard, site::Site, store::Store};
-use super::{Exit, output, progress};
+use super::{Exit, output, progress, tune};
 
 /// A local page: the same questions by moving sliders, certified like everything else
 ///
@@ -34,6 +42,12 @@ pub struct Args {
     /// The release that the page begins with: a bundled one or a TOML file of the same form
     #[arg(long, value_name = "NAME|FILE", default_value = "su-su-wang-2025")]
     release: String,
+    /// Begin with SafeTab's levels in this TOML file, as `assay tune --plan` reads it
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    /// The folder of the four files of races, ethnicities and iterations, for a config.json on the page
+    #[arg(long, value_name = "DIR")]
+    spec: Option<PathBuf>,
     /// The port; a free one where none is given
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
@@ -44,19 +58,33 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let release = Release::find(&args.release).context("--release")?;
+    let plan = args.plan.as_deref().map(plan).transpose()?;
+    if let Some(spec) = args.spec.as_ref().filter(|spec| !spec.is_dir()) {
+        bail!("--spec: {}: no such folder", spec.display());
+    }
     let listener = TcpListener::bind(("127.0.0.1", args.port))
         .with_context(|| format!("--port {}: 127.0.0.1 cannot be listened on", args.port))?;
     let guard = Guard::new(listener.local_addr()?.port())?;
     let address = guard.address();
-    let site = Site::new(guard, Store::beginning_with(&args.release, release));
+    let site = Site::new(guard, Store::beginning_with((&args.release, release), plan, args.spec.clone()));
     progress::end();
     let mut out = output::out();
     writeln!(out, "{address}\nThe page is there until Ctrl-C. Whoever has this address can ask.")?;
     out.flush()?;
     drop(out);
+    // The view of the plan is opened where there is one.
+    let address = if args.plan.is_some() { format!("{address}#safetab?how=plan") } else { address };
     if !args.no_open && open::that_detached(&address).is_err() {
         eprintln!("assay: no browser could be opened: open the address in one");
     }
     serve::forever(Arc::new(site), listener)?;
     Ok(Exit::Done)
+}
+
+/// A plan that is one: its name and its text.
+fn plan(path: &Path) -> Result<(String, String)> {
+    let name = path.display().to_string();
+    let text = tune::plan_text_of(path)?;
+    TuningPlan::parse(&text, &name).context("--plan")?;
+    Ok((name, text))
 }

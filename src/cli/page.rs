@@ -245,6 +245,34 @@ impl Page {
     }
 }
 
+/// A page in parts, for one that is drawn elsewhere.
+#[cfg(feature = "explore")]
+pub struct Shown {
+    /// The answer as one object.
+    pub object: Value,
+    /// Its rows with all digits.
+    pub records: Vec<Value>,
+    /// The tables: what was said before each, its heading and its rows.
+    pub tables: Vec<(String, Vec<String>, Vec<Vec<String>>)>,
+    /// What was said last.
+    pub rest: String,
+}
+
+#[cfg(feature = "explore")]
+impl Page {
+    /// The parts of the page.
+    pub fn into_shown(self) -> Shown {
+        let (mut tables, mut text) = (Vec::new(), String::new());
+        for piece in self.pieces {
+            match piece {
+                Piece::Text(more) => text += &more,
+                Piece::Table(Table { heading, rows, .. }) => tables.push((std::mem::take(&mut text), heading, rows)),
+            }
+        }
+        Shown { object: self.object, records: self.records, tables, rest: text }
+    }
+}
+
 /// Records as CSV, as a page has them.
 #[cfg(feature = "explore")]
 pub fn csv_text(records: &[Value]) -> Result<String> {

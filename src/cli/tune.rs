@@ -1,10 +1,14 @@
 //! `assay tune`: from a budget to errors and privacy, and back.
 
-mod config;
+pub mod config;
 mod data;
 mod text;
 
-use std::{fs::File, io::Read, path::PathBuf};
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
@@ -32,6 +36,7 @@ use self::{
 use super::{
     Exit, number,
     output::{self, exact, exact_text},
+    page::Page,
     quantity,
     subject::Format,
 };
@@ -125,18 +130,20 @@ struct Wanted {
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let delta: Delta = quantity("--delta", &args.delta)?;
+    let delta = args.delta()?;
     if args.moe.is_none() && (args.decimals.is_some() || args.mechanism.is_some()) {
         let given = if args.decimals.is_some() { "--decimals" } else { "--mechanism" };
         bail!("{given} goes with --moe, the margin of error for which the least budget is looked for");
     }
-    match (&args.plan, &args.config, &args.spec) {
-        (Some(path), _, _) => plan(args, path, delta.into()),
+    let page = match (&args.plan, &args.config, &args.spec) {
+        (Some(path), _, _) => args.plan(&plan_text_of(path)?, &path.display().to_string())?,
         (None, Some(path), Some(spec)) => {
-            config::run(path, spec, &args.set, args.out.as_deref(), &delta, args.format.page())
+            config::of_file(path, spec, &args.set, args.out.as_deref(), &delta, args.format.page())?
         }
-        _ => single(args, delta.into()),
-    }
+        _ => args.level()?,
+    };
+    page.print()?;
+    Ok(Exit::Done)
 }
 
 fn question(args: &Args, delta: Rational, plan: Option<&TuningPlan>) -> Result<TuningQuestion> {
@@ -164,8 +171,37 @@ fn question(args: &Args, delta: Rational, plan: Option<&TuningPlan>) -> Result<T
     })
 }
 
+impl Args {
+    /// The delta of epsilons.
+    pub fn delta(&self) -> Result<Delta> {
+        quantity("--delta", &self.delta)
+    }
+
+    /// The changes of a configuration.
+    #[cfg(feature = "explore")]
+    pub fn changes(&self) -> &[String] {
+        &self.set
+    }
+
+    /// An empty page of the form that was asked for.
+    #[cfg(feature = "explore")]
+    pub fn page(&self) -> Page {
+        self.format.page()
+    }
+
+    /// The answers about one level.
+    pub fn level(&self) -> Result<Page> {
+        single(self, self.delta()?.into())
+    }
+
+    /// The answers about a plan of levels; `name` names it in messages.
+    pub fn plan(&self, text: &str, name: &str) -> Result<Page> {
+        plan_of(self, text, name, self.delta()?.into())
+    }
+}
+
 /// One level.
-fn single(args: &Args, delta: Rational) -> Result<Exit> {
+fn single(args: &Args, delta: Rational) -> Result<Page> {
     let question = question(args, delta, None)?;
     let gamma = number("--gamma", args.gamma.as_deref().unwrap_or("1/10"))?;
     let stability = match (args.stability, args.race_codes) {
@@ -197,8 +233,7 @@ fn single(args: &Args, delta: Rational) -> Result<Exit> {
     question_json(&mut object, &question);
     page.object(Value::Object(object));
     level_text(&planned, &tuned, &question, &mut page);
-    page.print()?;
-    Ok(Exit::Done)
+    Ok(page)
 }
 
 /// The noise and the budget of one level: given, or the least for a margin of error.
@@ -241,8 +276,8 @@ impl Wanted {
 /// The longest plan that is read, in bytes.
 const LONGEST_PLAN: u64 = 10_000_000;
 
-/// A plan of levels.
-fn plan(args: &Args, path: &PathBuf, delta: Rational) -> Result<Exit> {
+/// The text of a plan of levels.
+pub fn plan_text_of(path: &Path) -> Result<String> {
     let name = path.display().to_string();
     let mut text = String::new();
     let file = File::open(path).with_context(|| format!("--plan {name}"))?;
@@ -250,7 +285,12 @@ fn plan(args: &Args, path: &PathBuf, delta: Rational) -> Result<Exit> {
     if read as u64 > LONGEST_PLAN {
         bail!("--plan {name}: longer than {LONGEST_PLAN} bytes; a plan is a short TOML file");
     }
-    let plan = TuningPlan::parse(&text, &name)?;
+    Ok(text)
+}
+
+/// A plan of levels.
+fn plan_of(args: &Args, text: &str, name: &str, delta: Rational) -> Result<Page> {
+    let plan = TuningPlan::parse(text, name)?;
     let question = question(args, delta, Some(&plan))?;
     let tuned: Vec<TunedLevel> = (plan.levels.iter())
         .map(|planned| planned.tuned(&question).with_context(|| format!("{name}: level {:?}", planned.level.name())))
@@ -271,6 +311,5 @@ fn plan(args: &Args, path: &PathBuf, delta: Rational) -> Result<Exit> {
     object.insert("total".to_string(), Value::Object(all));
     page.object(Value::Object(object));
     plan_text(&plan, &rows, &total, &question, &mut page);
-    page.print()?;
-    Ok(Exit::Done)
+    Ok(page)
 }

@@ -33,8 +33,10 @@
 //! | [`schema`] | the histogram, and the query groups that are asked of it |
 //! | [`ledger`] | which releases are about the same records |
 //! | [`subject`] | a release, or counts given one by one, as what is accounted for |
+//! | `budgets` | the same queries with the budget moved among the levels |
 //! | [`query_targets`] | the queries of a planned release, with weights and accuracy targets |
 
+mod budgets;
 mod file;
 pub mod ledger;
 pub mod query_targets;

@@ -9,6 +9,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.wait import WebDriverWait
 
 ASSAY = os.environ["ASSAY"]
 
@@ -82,14 +83,19 @@ class Page:
     def __init__(self, driver, server, folder):
         self.driver, self.server, self.folder = driver, server, folder
 
-    def open(self, fragment="", server=None):
+    def open(self, fragment="", settled=True):
         self.driver.get("about:blank")
-        self.driver.get((server or self.server).address + fragment)
-        self.settled()
+        self.driver.get(self.server.address + fragment)
+        if settled:
+            self.settled()
         return self
 
     def one(self, selector):
         return self.driver.find_element("css selector", selector)
+
+    def when(self, selector):
+        """The same as soon as it is there."""
+        return WebDriverWait(self.driver, 20).until(lambda driver: driver.find_element("css selector", selector))
 
     def all(self, selector):
         return self.driver.find_elements("css selector", selector)
@@ -134,6 +140,12 @@ class Page:
         field.send_keys(text, "\n")
         self.settled()
 
+    def type_into(self, selector, text):
+        """Gives a field of several lines a text, and leaves it."""
+        script = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change', { bubbles: true }))"
+        self.driver.execute_script(script, self.one(selector), text)
+        self.settled()
+
     def click(self, selector):
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", self.one(selector))
         self.one(selector).click()
@@ -141,7 +153,7 @@ class Page:
     def download(self, name):
         """Clicks a download, and returns the file."""
         before = set(self.folder.iterdir())
-        self.click(f'[data-download="{name}"]')
+        self.click(f'[data-download="{name}"], button[name="{name}"]')
         for _ in range(500):
             new = [file for file in set(self.folder.iterdir()) - before if not file.name.endswith((".crdownload", ".tmp")) and not file.name.startswith(".")]
             if new and new[0].stat().st_size:

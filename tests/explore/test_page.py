@@ -15,7 +15,7 @@ from selenium.webdriver.support.ui import Select
 from conftest import Page, Server, assay, browser, watched
 
 RELEASE = "su-su-wang-2025"
-VIEWS = ["private", "learned", "spared"]
+VIEWS = ["private", "learned", "spared", "town", "allocate", "safetab"]
 
 
 def ends(value):
@@ -87,6 +87,106 @@ def test_how_much_noise_could_be_spared(page):
     assert f"{factor['reduction_percent']} % of all noise" in " ".join(page.said())
 
 
+def test_crossings_are_red(page):
+    page.open("#spared")
+    answer = assay("calibrate", "--release", RELEASE, "--delta", "1e-10", "--match", "zcdp", "--crossings")
+    less = [level["name"] for level in answer["levels"] for part in level["curve"] if part["calibrated_is"] == "less private"]
+    red = page.driver.execute_script("return [...document.querySelectorAll('tr.red')].map(row => [row.cells[0].textContent, row.cells[1].textContent])")
+    assert red == [[name, "less private"] for name in less] and less
+
+
+def test_one_person_and_one_count(page):
+    page.open("#learned")
+    Select(page.one('[name="one-count"]')).select_by_visible_text("State: each of ten")
+    page.settled()
+    answer = assay("risk", "single", "--release", RELEASE, "--level", "State", "--query", "each of ten", "--prior", "1/2")
+    assert float(page.row("probability of a correct decision")[1]) == pytest.approx(answer["correct_decision"]["upper"], abs=1e-11)
+    assert "State, each of ten" in page.said()[3] and "place=State" in page.driver.current_url
+
+
+def test_my_town(page):
+    page.open("#town")
+    Select(page.one('[name="one-count"]')).select_by_visible_text("County: each of ten")
+    page.settled()
+    page.drag("count", 5)
+    page.settled()
+    county = assay("calibrate", "--release", RELEASE, "--level", "County", "--delta", "1e-10", "--match", "zcdp")["levels"][0]
+    sigma2 = [str(county["sigma2"]), str(county["calibrated_sigma2"])]
+    answer = assay("errors", "--discrete-gaussian", sigma2[0], "--discrete-gaussian", sigma2[1], "--count", "7")
+    before, after = (noise["margin_95"] for noise in answer["noise"])
+    cells = page.row("County, each of ten (10 of them)")
+    assert [int(cells[2]), int(cells[4])] == [before, after]
+    assert f"Instead of 7, a number between {7 - before} and {7 + before}" in page.said()[0]
+
+
+def test_a_budget_is_dragged_saved_and_read_by_the_commands(page, tmp_path):
+    page.open("#allocate")
+    page.drag("budget-State", 17)
+    page.settled()
+    weight = page.one('[name="budget-State"]').get_attribute("value")
+    assert f"State%3D{weight}" in page.driver.current_url and float(weight) > 1
+    (tmp_path / "saved.toml").write_bytes(page.download("save"))
+    answer = assay("epsilon", "--release", "saved.toml", "--delta", "1e-10", folder=tmp_path)
+    for level in answer["levels"]:
+        assert float(page.row(level["name"])[3]) == pytest.approx(level["epsilon"]["upper"], rel=1e-5)
+    assert f"an epsilon of {answer['epsilon']['upper']:.6g} at" in page.said()[0]
+    error = float(page.said()[2].split(" is ")[1].split(";")[0])
+    page.click('[name="optimum"]')
+    for _ in range(200):
+        if "can be kept" in page.one("#told").text:
+            break
+        time.sleep(0.05)
+    page.settled()
+    best = float(page.said()[2].split(" is ")[1].split(";")[0])
+    assert best < error / 2 and "allocated" in page.one("#subject-name").text
+    assert f"an epsilon of {answer['epsilon']['upper']:.4g}" in page.said()[0]
+
+
+def test_safetab(page, tmp_path):
+    page.open("#safetab")
+    rho = page.drag("rho", 10)
+    page.settled()
+    answer = assay("tune", "--rho", rho)
+    assert [int(page.row(name)[2]) for name in ["stage 1, a total", "stage 2, a cell"]] == [answer["moe_stage1"], answer["moe_stage2"]]
+    Select(page.one('[name="how"]')).select_by_value("moe")
+    page.settled()
+    moe = page.drag("moe", 6)
+    page.settled()
+    assert int(page.row("stage 2, a cell")[2]) == assay("tune", "--moe", moe)["moe_stage2"]
+    Select(page.one('[name="how"]')).select_by_value("plan")
+    assert "Choose or drop a plan" in page.one("#told").text
+    plan = 'title = "t"\n[[level]]\nname = "Nation"\nrho = "0.5"\n[[level]]\nname = "County"\nmoe = 11\n'
+    page.type_into('[name="text"]', plan.replace("0.5", "x"))
+    assert "plan.toml, line 4" in page.problem()
+    page.type_into('[name="text"]', plan)
+    assert page.problem() == ""
+    (tmp_path / "plan.toml").write_bytes(page.download("save"))
+    total = assay("tune", "--plan", "plan.toml", "--digits", "6", folder=tmp_path)["total"]
+    assert f"{total['epsilon']['upper']:.6g}" in page.said()[0]
+    Select(page.one('[name="how"]')).select_by_value("config")
+    assert "--spec DIR" in page.one("#told").text
+
+
+def test_safetab_reads_and_writes_a_configuration(driver, folder, tmp_path):
+    examples = Path(__file__).parents[2] / "data/examples/safetab"
+    server = Server("--spec", str(examples))
+    try:
+        page = Page(driver, server, folder).open("#safetab?how=config", settled=False)
+        page.when('[name="safetab-file"]').send_keys(str(examples / "config.json"))
+        time.sleep(0.3)
+        page.settled(120)
+        page.type('[name="set"]', "USA,1=0.5")
+        page.settled(120)
+        (tmp_path / "config.json").write_bytes(page.download("save"))
+        answer = assay("tune", "--config", "config.json", "--spec", str(examples), folder=tmp_path)
+        assert f"{answer['epsilon']['upper']:.6g}" in page.said()[0]
+        original = assay("tune", "--config", str(examples / "config.json"), "--spec", str(examples))
+        assert original["epsilon"] != answer["epsilon"]
+        watched(driver)
+    finally:
+        server.end()
+
+
 def test_other_subjects(page):
     page.open("#private")
     page.one("#subject summary").click()
@@ -149,14 +249,17 @@ def test_a_dropped_file_is_looked_at_and_a_wrong_one_is_shown_with_its_line(page
 @pytest.mark.parametrize("fragment", [
     "#private?release=pl94-units-us&delta=2e-7",
     "#learned?release=su-su-wang-2025&level=State&level=Block&prior=1%2F10",
+    "#town?release=su-su-wang-2025&place=US&query=each+of+ten&count=20",
+    "#allocate?release=su-su-wang-2025&budget=State%3D1.5&budget=Block%3D0.5&keep=no",
+    "#safetab?release=su-su-wang-2025&how=moe&moe=20&codes=3",
     "#spared?release=su-su-wang-2025&counts=discrete-gaussian%3A5x10&delta=1e-11&neighbors=bounded&group=2",
 ])
 def test_links_restore_the_view(page, fragment):
     page.open(fragment)
     rows, said = page.rows(), page.said()
     link = page.one("a.restore").get_attribute("href")
-    assert dict(part.split("=", 1) for part in link.split("?")[1].split("&") if "level" not in part).items() >= {
-        tuple(part.split("=", 1)) for part in fragment.split("?")[1].split("&") if "level" not in part}
+    assert dict(part.split("=", 1) for part in link.split("?")[1].split("&") if "level" not in part and "budget" not in part).items() >= {
+        tuple(part.split("=", 1)) for part in fragment.split("?")[1].split("&") if "level" not in part and "budget" not in part}
     page.driver.get("about:blank")
     page.driver.get(link)
     page.settled()
@@ -195,7 +298,8 @@ def test_contrast_labels_and_width(folder, server, look):
     try:
         for view in VIEWS:
             page.open(f"#{view}")
-            page.one("#subject summary").click()
+            if view != "safetab":
+                page.one("#subject summary").click()
             # The script is given to the page by the driver, beside its policy.
             driver.execute_script(script)
             found = driver.execute_async_script("const done = arguments[0]; axe.run().then(done, error => done({ violations: [{ id: String(error) }] }));")

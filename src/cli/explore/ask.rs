@@ -9,6 +9,13 @@ use super::super::report::words::command_line;
 const QUESTIONS: &[(&str, &[&str], &[&str])] = &[
     ("epsilon", &["epsilon"], &["delta", "queries", "digits"]),
     ("drawing", &["epsilon"], &["delta", "digits"]),
+    ("single", &["risk", "single"], &["rho", "query", "prior", "digits"]),
+    ("margins", &["errors"], &["delta", "match", "place", "query", "count", "digits"]),
+    ("tune", &["tune"], TUNING),
+    ("plan", &["tune"], &["sizes", "delta", "digits"]),
+    ("config", &["tune"], &["set", "delta"]),
+    ("budget", &["risk", "bound"], &["budget", "keep-total", "delta", "prior", "digits"]),
+    ("allocate", &["allocate"], &["epsilon", "delta", "decimals"]),
     ("bound", &["risk", "bound"], &["prior", "delta", "digits"]),
     (
         "calibrate",
@@ -28,6 +35,23 @@ const QUESTIONS: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
+/// Options of one level of population groups.
+const TUNING: &[&str] = &[
+    "rho",
+    "epsilon",
+    "moe",
+    "mechanism",
+    "decimals",
+    "gamma",
+    "stability",
+    "race-codes",
+    "suppress",
+    "target-error",
+    "sizes",
+    "delta",
+    "digits",
+];
+
 /// Options that say what is accounted for.
 const SUBJECT: &[&str] =
     &["release", "level", "discrete-gaussian", "discrete-laplace", "gaussian", "neighbors", "group", "repeat"];
@@ -43,6 +67,8 @@ pub struct Question {
     pub step: u64,
     /// Whether the next step is near: what the page does not show may be left out.
     pub is_moving: bool,
+    /// A file that is asked about: its name and its text.
+    pub file: Option<(String, String)>,
     words: Vec<String>,
     subject: String,
 }
@@ -53,7 +79,7 @@ impl Question {
         QUESTIONS.iter().map(|(known, _, _)| *known).find(|known| *known == name)
     }
 
-    /// Reads `{"options": {...}, "view": "...", "step": 1, "moving": false}`.
+    /// Reads `{"options": {...}, "view": "...", "step": 1, "moving": false, "file": {"name": "...", "text": "..."}}`.
     pub fn read(name: &str, body: &[u8]) -> Result<Question> {
         let asked = object(body)?;
         let (name, command, own) =
@@ -68,6 +94,8 @@ impl Question {
         {
             bail!("options: {name} has no option {strange:?}");
         }
+        let file = asked.get("file").map(file).transpose()?;
+        let of_file: Vec<String> = file.iter().map(|(file, _)| format!("--{name}={file}")).collect();
         // In one order, so that the same subject has the same key.
         let in_order = |known: &[&str]| -> Result<Vec<String>> {
             let words = known.iter().filter_map(|name| Some((name, options.get(*name)?)));
@@ -82,15 +110,19 @@ impl Question {
             step: asked.get("step").and_then(Value::as_u64).unwrap_or(u64::MAX),
             is_moving: asked.get("moving").and_then(Value::as_bool).unwrap_or(false),
             subject: subject.join("\n"),
-            words: [subject, own].concat(),
+            words: [of_file, subject, own].concat(),
+            file,
         })
     }
 
     /// The options as the command reads them.
     pub fn args<T: clap::Args>(&self) -> Result<T> {
-        let command = T::augment_args(clap::Command::new("assay").no_binary_name(true).disable_help_flag(true));
-        let matches = command.try_get_matches_from(&self.words).map_err(in_words)?;
-        T::from_arg_matches(&matches).map_err(in_words)
+        read_args(&self.words)
+    }
+
+    /// The same with more of them.
+    pub fn args_with<T: clap::Args>(&self, more: &[String]) -> Result<T> {
+        read_args(&[&self.words, more].concat())
     }
 
     /// What is accounted for, as a key.
@@ -100,10 +132,44 @@ impl Question {
 
     /// The command line that gives the same answer.
     pub fn command_line(&self) -> String {
+        self.command_line_of(&self.words)
+    }
+
+    /// The same with other options.
+    pub fn command_line_of(&self, options: &[String]) -> String {
         let words = ["assay"].iter().chain(self.command).map(ToString::to_string);
-        let all: Vec<String> = words.chain(self.words.iter().cloned()).chain(["--json".to_string()]).collect();
+        let all: Vec<String> = words.chain(options.iter().cloned()).chain(["--json".to_string()]).collect();
         command_line(&all)
     }
+
+    /// The options as words.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+}
+
+/// Options as a command reads them.
+pub fn read_args<T: clap::Args>(words: &[String]) -> Result<T> {
+    let command = T::augment_args(clap::Command::new("assay").no_binary_name(true).disable_help_flag(true));
+    let matches = command.try_get_matches_from(words).map_err(in_words)?;
+    T::from_arg_matches(&matches).map_err(in_words)
+}
+
+/// A file as its name and its text.
+fn file(value: &Value) -> Result<(String, String)> {
+    let text =
+        |key: &str| value.get(key).and_then(Value::as_str).with_context(|| format!("file: {key}: expected a text"));
+    let (name, content) = (text("name")?, text("text")?);
+    Ok((checked_name(name)?.to_string(), content.to_string()))
+}
+
+/// A name that can be shown and written as a word.
+pub fn checked_name(name: &str) -> Result<&str> {
+    const LONGEST: usize = 200;
+    if name.is_empty() || name.len() > LONGEST || name.chars().any(char::is_control) {
+        bail!("name: expected 1 to {LONGEST} printable characters");
+    }
+    Ok(name)
 }
 
 /// A body that is one JSON object.

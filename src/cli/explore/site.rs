@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use dp_assay::{
     numeric::rational,
     provenance::{COMMIT, VERSION},
@@ -78,6 +78,9 @@ const FILES: &[File] = files![
     "panel.js", SCRIPT, "panel.js";
     "downloads.js", SCRIPT, "downloads.js";
     "subject.js", SCRIPT, "subject.js";
+    "budget.js", SCRIPT, "budget.js";
+    "town.js", SCRIPT, "town.js";
+    "safetab.js", SCRIPT, "safetab.js";
     "views.js", SCRIPT, "views.js";
 ];
 
@@ -150,19 +153,17 @@ impl Site {
         let bundled = bundled.iter().map(|release| (release.name.as_str(), release, true));
         let own = own.iter().map(|(name, release)| (name.as_str(), release, false));
         let releases: Vec<Value> = own.chain(bundled).map(|(name, release, is)| about(name, release, is)).collect();
-        Ok(json!({ "version": VERSION, "commit": COMMIT, "first": self.store.first(), "releases": releases }))
+        Ok(json!({ "version": VERSION, "commit": COMMIT, "first": self.store.first(), "releases": releases,
+            "plan": self.store.plan().map(|(name, text)| json!({ "name": name, "text": text })),
+            "has_spec": self.store.spec().is_some() }))
     }
 
     /// Keeps a release of the user: `{"name": "...", "text": "..."}`.
     fn keep(&self, body: &[u8]) -> Result<Value> {
-        const LONGEST: usize = 200;
         let object = ask::object(body)?;
         let text =
             |key: &str| object.get(key).and_then(Value::as_str).with_context(|| format!("{key}: expected a text"));
-        let (name, text) = (text("name")?, text("text")?);
-        if name.is_empty() || name.len() > LONGEST || name.chars().any(char::is_control) {
-            bail!("name: expected 1 to {LONGEST} printable characters");
-        }
+        let (name, text) = (ask::checked_name(text("name")?)?, text("text")?);
         let release = Release::parse(text, name)?;
         let about = about(name, &release, false);
         self.store.keep(name, release)?;

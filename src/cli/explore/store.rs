@@ -2,6 +2,7 @@
 
 use std::{
     collections::VecDeque,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -14,14 +15,18 @@ use dp_assay::{
 
 use super::super::{
     report::answers::Drawn,
+    risk::bound::Found,
     subject::{Resolved, Subject},
 };
 
 /// Releases of the user, and subjects that were asked about lately.
 pub struct Store {
     first: String,
+    plan: Option<(String, String)>,
+    spec: Option<PathBuf>,
     own: Mutex<Vec<(String, Release)>>,
     known: Mutex<VecDeque<(String, Arc<Known>)>>,
+    bounds: Mutex<VecDeque<(String, Arc<Found>)>>,
 }
 
 /// A subject, and what is drawn of it.
@@ -32,15 +37,36 @@ pub struct Known {
 }
 
 impl Store {
-    /// A store with the release that the page begins with.
-    pub fn beginning_with(name: &str, release: Release) -> Store {
+    /// A store with the release and the plan that the page begins with, and the folder of SafeTab's specification.
+    pub fn beginning_with(
+        (name, release): (&str, Release),
+        plan: Option<(String, String)>,
+        spec: Option<PathBuf>,
+    ) -> Store {
         let own = if bundled_text(name).is_some() { Vec::new() } else { vec![(name.to_string(), release)] };
-        Store { first: name.to_string(), own: Mutex::new(own), known: Mutex::default() }
+        Store {
+            first: name.to_string(),
+            plan,
+            spec,
+            own: Mutex::new(own),
+            known: Mutex::default(),
+            bounds: Mutex::default(),
+        }
     }
 
     /// The name of the release that the page begins with.
     pub fn first(&self) -> &str {
         &self.first
+    }
+
+    /// The plan that the page begins with: its name and its text.
+    pub fn plan(&self) -> Option<&(String, String)> {
+        self.plan.as_ref()
+    }
+
+    /// The folder of SafeTab's specification.
+    pub fn spec(&self) -> Option<&Path> {
+        self.spec.as_deref()
     }
 
     /// The releases of the user by name, the oldest first.
@@ -79,6 +105,19 @@ impl Store {
                 Err(Error::UnknownName { kind: "release", name: name.to_string(), known })
             }
         }
+    }
+
+    /// The bounds of a release, asked or as they were asked lately; `key` says everything that they depend on.
+    pub fn remembered(&self, key: &str, ask: impl FnOnce() -> Result<Found>) -> Result<Arc<Found>> {
+        const MOST: usize = 4;
+        if let Some((_, found)) = locked(&self.bounds).iter().find(|(name, _)| name == key) {
+            return Ok(found.clone());
+        }
+        let found = Arc::new(ask()?);
+        let mut all = locked(&self.bounds);
+        all.truncate(MOST - 1);
+        all.push_front((key.to_string(), found.clone()));
+        Ok(found)
     }
 
     /// The compositions of a subject; `key` names it among all others.

@@ -66,7 +66,13 @@ impl Asked {
         let private =
             epsilon::find(subject, epsilon::Asked { delta: &self.delta, digits: self.digits, with_gdp: false })?;
         progress::stage("risk");
-        let learned = bound::find(subject, &self.prior, &self.delta, self.digits)?;
+        let learned = bound::Asked {
+            prior: self.prior.clone(),
+            delta: self.delta.clone(),
+            digits: self.digits,
+            with_exceeded: false,
+        };
+        let learned = bound::find(subject, &learned)?;
         progress::stage("noise");
         let spared = self.spared(subject)?;
         progress::stage("drawing");

@@ -47,7 +47,8 @@ pub struct Line {
     pub name: String,
     /// What no adversary exceeds.
     pub bound: Bound,
-    exceeded: Exceeded,
+    /// The posterior that is exceeded with probability at most delta, where it is wanted: it can take longer than all others.
+    exceeded: Option<Exceeded>,
     prior: Rational,
 }
 
@@ -61,70 +62,75 @@ pub struct Found {
     pair: Option<String>,
 }
 
-/// What is believed beforehand, and where the posterior is bounded.
+/// What is asked of every part.
+#[derive(Clone)]
 pub struct Asked {
     /// The prior probability.
     pub prior: Rational,
     /// The probability of outputs for which the posterior is not bounded.
     pub delta: Delta,
+    /// Relative widths of 10^-digits.
+    pub digits: u32,
+    /// Whether the posterior that is exceeded with probability at most delta is wanted, too.
+    pub with_exceeded: bool,
 }
 
 impl Line {
-    fn of(
-        name: &str,
-        account: &impl Account,
-        losses: Option<&Composition>,
-        prior: &Rational,
-        delta: &Delta,
-        digits: u32,
-    ) -> Result<Line> {
-        let bound = bound::bound(account, prior, delta, digits)?;
-        let exceeded = bound::exceeded_epsilon(account, losses, delta, &bound.epsilon)?;
-        Ok(Line { name: name.to_string(), bound, exceeded, prior: prior.clone() })
+    fn of(name: &str, account: &impl Account, losses: Option<&Composition>, asked: &Asked) -> Result<Line> {
+        let Asked { prior, delta, digits, with_exceeded } = asked;
+        let bound = bound::bound(account, prior, delta, *digits)?;
+        let exceeded = || bound::exceeded_epsilon(account, losses, delta, &bound.epsilon);
+        let exceeded = with_exceeded.then(exceeded).transpose()?;
+        Ok(Line { name: name.to_string(), exceeded, bound, prior: prior.clone() })
     }
 
     /// The posterior that is exceeded with probability at most delta.
-    fn exceeded(&self) -> Enclosure {
-        let end = self.exceeded.epsilon.clone();
-        bound::posterior_at(&self.prior, &Enclosure::new(end.clone(), end))
+    fn exceeded(&self) -> Option<Enclosure> {
+        let end = self.exceeded.as_ref()?.epsilon.clone();
+        Some(bound::posterior_at(&self.prior, &Enclosure::new(end.clone(), end)))
     }
 
     fn json(&self) -> Value {
         let Bound { correct, correct_by_epsilon, correct_by_zcdp, advantage, advantage_by_zcdp, .. } = &self.bound;
-        json!({
+        let mut object = json!({
             "correct_decision_upper": correct.value.to_json(),
             "posterior_upper": self.bound.posterior.to_json(),
             "advantage": advantage.to_json(),
-            "posterior_exceeded": self.exceeded().to_json(),
-            "posterior_exceeded_by": if self.exceeded.by_tail { "tail of the privacy loss" } else { "privacy profile or zCDP" },
-            "epsilon": self.bound.epsilon.to_json(),
-            "correct_decision_by_epsilon": correct_by_epsilon.to_json(),
-            "zcdp": {
-                "epsilon": self.bound.zcdp_epsilon.to_json(),
-                "correct_decision_upper": correct_by_zcdp.to_json(),
-                "posterior_upper": self.bound.posterior_by_zcdp.to_json(),
-                "advantage": advantage_by_zcdp.to_json(),
-            },
-            "status": correct.status(),
-        })
+        });
+        if let (Some(exceeded), Some(posterior)) = (&self.exceeded, self.exceeded()) {
+            object["posterior_exceeded"] = posterior.to_json();
+            let by = if exceeded.by_tail { "tail of the privacy loss" } else { "privacy profile or zCDP" };
+            object["posterior_exceeded_by"] = json!(by);
+        }
+        object["epsilon"] = self.bound.epsilon.to_json();
+        object["correct_decision_by_epsilon"] = correct_by_epsilon.to_json();
+        object["zcdp"] = json!({
+            "epsilon": self.bound.zcdp_epsilon.to_json(),
+            "correct_decision_upper": correct_by_zcdp.to_json(),
+            "posterior_upper": self.bound.posterior_by_zcdp.to_json(),
+            "advantage": advantage_by_zcdp.to_json(),
+        });
+        object["status"] = json!(correct.status());
+        object
     }
 }
 
 impl Args {
     /// The answers, and what they are about.
-    pub fn find(&self, subject: &Resolved) -> Result<(Asked, Found)> {
-        let asked = Asked { prior: prior(&self.prior)?, delta: quantity("--delta", &self.delta)? };
-        let found = find(subject, &asked.prior, &asked.delta, self.format.digits)?;
+    pub fn find(&self, subject: &Resolved, with_exceeded: bool) -> Result<(Asked, Found)> {
+        let (prior, delta) = (prior(&self.prior)?, quantity("--delta", &self.delta)?);
+        let asked = Asked { prior, delta, digits: self.format.digits, with_exceeded };
+        let found = find(subject, &asked)?;
         Ok((asked, found))
     }
 }
 
 /// Each level, and everything composed.
-pub fn find(subject: &Resolved, prior: &Rational, delta: &Delta, digits: u32) -> Result<Found> {
-    let level = |(name, part): &(String, Composition)| Line::of(name, part, Some(part), prior, delta, digits);
+pub fn find(subject: &Resolved, asked: &Asked) -> Result<Found> {
+    let level = |(name, part): &(String, Composition)| Line::of(name, part, Some(part), asked);
     let whole = || {
         let losses = subject.worst().is_none().then_some(&subject.total);
-        Line::of(subject::whole_name(subject), &subject.whole, losses, prior, delta, digits)
+        Line::of(subject::whole_name(subject), &subject.whole, losses, asked)
     };
     let (levels, total) = rayon::join(|| subject.levels.par_iter().map(level).collect::<Result<Vec<Line>>>(), whole);
     let (levels, total) = (levels?, total?);
@@ -159,7 +165,7 @@ impl Found {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
-    let (asked, found) = args.find(&subject)?;
+    let (asked, found) = args.find(&subject, true)?;
     let mut page = args.drawn.page(&args.format);
     page.object(found.object(&subject, &asked));
     page.records(found.records());
@@ -219,7 +225,7 @@ fn table_row(line: &Line) -> Vec<String> {
         bound.advantage_by_zcdp.shown(6),
         near_one(&bound.posterior),
         near_one(&bound.posterior_by_zcdp),
-        near_one(&line.exceeded()),
+        line.exceeded().as_ref().map_or_else(String::new, near_one),
     ]
 }
 

@@ -51,23 +51,16 @@ pub struct Args {
 }
 
 /// Where the rho of a count of a release comes from.
-struct Origin {
-    title: String,
-    sigma2: Rational,
+pub struct Origin {
+    /// Release, level and query.
+    pub title: String,
+    /// The variance proxy of the noise.
+    pub sigma2: Rational,
     query_rho: Rational,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
-    let prior = prior(&args.prior)?;
-    let (rhos, origin) = match (&args.rho, &args.release) {
-        (Some(rho), _) => (numbers("--rho", rho)?, None),
-        (None, Some(release)) => {
-            let (rho, origin) = of_release(args, release)?;
-            (vec![rho], Some(origin))
-        }
-        (None, None) => bail!("--rho: give a rho, or --release NAME --level NAME --query NAME"),
-    };
-    let attack = Attack::new(prior.clone(), rhos).context(if origin.is_some() { "--query" } else { "--rho" })?;
+    let (attack, origin) = args.attack(&Release::find)?;
     let is_range = args.noisy.as_deref().is_some_and(|noisy| noisy.contains(".."));
     if let Some(flag) = args.drawn.flag().filter(|_| !is_range) {
         bail!("{flag}: a single output is no series; give a range, as in --noisy=-5..10");
@@ -81,24 +74,45 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
 }
 
-fn of_release(args: &Args, name: &str) -> Result<(Rational, Origin)> {
-    let release = Release::find(name).context("--release")?;
-    if release.budget_only {
-        // The library's own refusal says why.
-        release.composition(&[] as &[&str], None).context("--release")?;
+impl Args {
+    /// The adversary, and where the rho of the count comes from; `find` finds the release by its name.
+    pub fn attack(&self, find: &dyn Fn(&str) -> dp_assay::Result<Release>) -> Result<(Attack, Option<Origin>)> {
+        let prior = prior(&self.prior)?;
+        let (rhos, origin) = match (&self.rho, &self.release) {
+            (Some(rho), _) => (numbers("--rho", rho)?, None),
+            (None, Some(name)) => {
+                let (rho, origin) = self.of_release(&find(name).context("--release")?)?;
+                (vec![rho], Some(origin))
+            }
+            (None, None) => bail!("--rho: give a rho, or --release NAME --level NAME --query NAME"),
+        };
+        let attack = Attack::new(prior, rhos).context(if origin.is_some() { "--query" } else { "--rho" })?;
+        Ok((attack, origin))
     }
-    let level = release.level(args.level.as_deref().unwrap_or_default()).context("--level")?;
-    let asked = args.query.as_deref().unwrap_or_default();
-    let Some(query) = level.queries.iter().find(|query| query.name == asked) else {
-        let known: Vec<&str> = level.queries.iter().map(|query| query.name.as_str()).collect();
-        let near = did_you_mean(asked, known.iter().copied());
-        bail!("--query: the level {} has no query {asked:?}{near}: it has {}", level.name, known.join(", "));
-    };
-    let title = format!("{}: {}, {}", release.name, level.name, query.name);
-    let sigma2 = query.sigma2().context("--query")?;
-    let rho = Rational::from(query.shift).square() / Rational::from(sigma2 * 2_u32);
-    let origin = Origin { title, sigma2: sigma2.clone(), query_rho: query.rho.clone() };
-    Ok((rho, origin))
+
+    /// Relative widths of 10^-digits.
+    pub fn digits(&self) -> u32 {
+        self.format.digits
+    }
+
+    fn of_release(&self, release: &Release) -> Result<(Rational, Origin)> {
+        if release.budget_only {
+            // The library's own refusal says why.
+            release.composition(&[] as &[&str], None).context("--release")?;
+        }
+        let level = release.level(self.level.as_deref().unwrap_or_default()).context("--level")?;
+        let asked = self.query.as_deref().unwrap_or_default();
+        let Some(query) = level.queries.iter().find(|query| query.name == asked) else {
+            let known: Vec<&str> = level.queries.iter().map(|query| query.name.as_str()).collect();
+            let near = did_you_mean(asked, known.iter().copied());
+            bail!("--query: the level {} has no query {asked:?}{near}: it has {}", level.name, known.join(", "));
+        };
+        let title = format!("{}: {}, {}", release.name, level.name, query.name);
+        let sigma2 = query.sigma2().context("--query")?;
+        let rho = Rational::from(query.shift).square() / Rational::from(sigma2 * 2_u32);
+        let origin = Origin { title, sigma2: sigma2.clone(), query_rho: query.rho.clone() };
+        Ok((rho, origin))
+    }
 }
 
 fn describe(attack: &Attack, origin: Option<&Origin>) -> String {
@@ -137,57 +151,94 @@ fn base(attack: &Attack, origin: Option<&Origin>) -> Value {
     object
 }
 
-/// The average over all outputs.
-fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Exit> {
-    let digits = args.format.digits;
-    let marginal = attack.marginal(digits)?;
-    let absent = attack.marginal_if_absent(digits)?;
-    let risk = attack.per_prior(&marginal);
-    let correct = attack.correct_decision(digits)?;
-    let correct_absent = attack.correct_if_absent(digits)?;
-    let threshold = if attack.rhos().len() == 1 { Some(attack.threshold()?) } else { None };
-    // What the paper's reading of a query's rho would give, where it is another.
-    let other = (origin.filter(|origin| origin.query_rho != attack.rhos()[0]))
-        .map(|origin| Attack::new(attack.prior().clone(), vec![origin.query_rho.clone()]))
-        .transpose()?;
-    let other = other
-        .map(|other| -> Result<_> {
+/// What the adversary gains on average over all outputs.
+pub struct Average {
+    /// The posterior probability, if the target counts.
+    pub marginal: Enclosure,
+    absent: Enclosure,
+    risk: Enclosure,
+    /// How often they decide rightly, if the target counts.
+    pub correct: Enclosure,
+    correct_absent: Enclosure,
+    /// From which excess over the known count on they decide for the target; none for several counts.
+    pub threshold: Option<i64>,
+    /// Posterior, risk and decisions by the rho of the query, where that is another.
+    other: Option<[Enclosure; 3]>,
+    met: bool,
+}
+
+impl Average {
+    pub fn of(attack: &Attack, origin: Option<&Origin>, digits: u32) -> Result<Average> {
+        let marginal = attack.marginal(digits)?;
+        let correct = attack.correct_decision(digits)?;
+        // What the paper's reading of a query's rho would give, where it is another.
+        let other = (origin.filter(|origin| origin.query_rho != attack.rhos()[0]))
+            .map(|origin| Attack::new(attack.prior().clone(), vec![origin.query_rho.clone()]))
+            .transpose()?;
+        let other = other.map(|other| -> Result<_> {
             let marginal = other.marginal(digits)?;
             Ok([marginal.clone(), other.per_prior(&marginal), other.correct_decision(digits)?])
-        })
-        .transpose()?;
-    let mut page = args.format.page();
-    let mut object = base(attack, origin);
-    object["marginal_posterior"] = marginal.to_json();
-    object["marginal_posterior_if_absent"] = absent.to_json();
-    object["risk"] = risk.to_json();
-    object["correct_decision"] = correct.to_json();
-    object["correct_decision_if_absent"] = correct_absent.to_json();
-    object["threshold"] = json!(threshold);
-    object["status"] = json!(output::status([&marginal, &correct].iter().all(|value| value.is_tight(digits))));
-    if let Some([marginal, risk, correct]) = &other {
-        object["at_query_rho"] = json!({
-            "marginal_posterior": marginal.to_json(),
-            "risk": risk.to_json(),
-            "correct_decision": correct.to_json(),
         });
+        Ok(Average {
+            absent: attack.marginal_if_absent(digits)?,
+            risk: attack.per_prior(&marginal),
+            correct_absent: attack.correct_if_absent(digits)?,
+            threshold: if attack.rhos().len() == 1 { Some(attack.threshold()?) } else { None },
+            other: other.transpose()?,
+            met: [&marginal, &correct].iter().all(|value| value.is_tight(digits)),
+            marginal,
+            correct,
+        })
     }
+
+    /// The answer as an object.
+    pub fn object(&self, attack: &Attack, origin: Option<&Origin>) -> Value {
+        let mut object = base(attack, origin);
+        object["marginal_posterior"] = self.marginal.to_json();
+        object["marginal_posterior_if_absent"] = self.absent.to_json();
+        object["risk"] = self.risk.to_json();
+        object["correct_decision"] = self.correct.to_json();
+        object["correct_decision_if_absent"] = self.correct_absent.to_json();
+        object["threshold"] = json!(self.threshold);
+        object["status"] = json!(output::status(self.met));
+        if let Some([marginal, risk, correct]) = &self.other {
+            object["at_query_rho"] = json!({
+                "marginal_posterior": marginal.to_json(),
+                "risk": risk.to_json(),
+                "correct_decision": correct.to_json(),
+            });
+        }
+        object
+    }
+
+    /// The heading and the rows of a table.
+    pub fn table(&self, attack: &Attack, digits: u32) -> (Vec<&'static str>, Vec<Vec<String>>) {
+        let cell = |value: &Enclosure| shown(value, digits);
+        let mut rows = vec![
+            vec!["posterior probability, averaged over outputs".into(), cell(&self.marginal), cell(&self.absent)],
+            vec!["risk: that over the prior".into(), cell(&self.risk), cell(&attack.per_prior(&self.absent))],
+            vec!["probability of a correct decision".into(), cell(&self.correct), cell(&self.correct_absent)],
+        ];
+        let mut heading = vec!["", "target counts", "does not"];
+        if let Some(other) = &self.other {
+            heading.push("counts, at the query's rho");
+            rows.iter_mut().zip(other).for_each(|(row, value)| row.push(cell(value)));
+        }
+        (heading, rows)
+    }
+}
+
+/// The average over all outputs.
+fn average(args: &Args, attack: &Attack, origin: Option<&Origin>) -> Result<Exit> {
+    let average = Average::of(attack, origin, args.digits())?;
+    let object = average.object(attack, origin);
+    let mut page = args.format.page();
     page.records([object.clone()]);
     page.object(object);
     page.text(describe(attack, origin));
-    let cell = |value: &Enclosure| shown(value, digits);
-    let mut rows = vec![
-        vec!["posterior probability, averaged over outputs".into(), cell(&marginal), cell(&absent)],
-        vec!["risk: that over the prior".into(), cell(&risk), cell(&attack.per_prior(&absent))],
-        vec!["probability of a correct decision".into(), cell(&correct), cell(&correct_absent)],
-    ];
-    let mut heading = vec!["", "target counts", "does not"];
-    if let Some(other) = &other {
-        heading.push("counts, at the query's rho");
-        rows.iter_mut().zip(other).for_each(|(row, value)| row.push(cell(value)));
-    }
+    let (heading, rows) = average.table(attack, args.digits());
     page.table(&heading, rows);
-    if let Some(threshold) = threshold {
+    if let Some(threshold) = average.threshold {
         page.text(format!(
             "\nThe adversary decides for the target where the released count exceeds the known one by {threshold} or more.\n"
         ));

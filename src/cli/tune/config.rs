@@ -19,37 +19,51 @@ use dp_assay::{
 use serde_json::{Map, Value, json};
 
 use super::super::{
-    Exit, invocation,
+    invocation,
     output::{self, exact, exact_text},
     page::Page,
 };
 
-pub fn run(
+/// The account of a file, changed, and written where that is wanted.
+pub fn of_file(
     path: &Path,
     spec: &Path,
     changes: &[String],
     out: Option<&Path>,
     delta: &Delta,
-    mut page: Page,
-) -> Result<Exit> {
-    let changes: Vec<BudgetChange> = changes.iter().map(|text| text.parse().context("--set")).collect::<Result<_>>()?;
-    let (config, text) = Configuration::read_with_text(path)?;
-    let mut report = ValidationReport::new();
-    let specification = Specification::read(spec, config.scope(), &mut report);
-    report.into_result()?;
-    let specification = specification.context("--spec: the specification could not be read")?;
-    let changed = config.with_budgets(&text, &changes, &specification)?;
-    // What is written is read again, under all rules.
-    let config = Configuration::from_text(&changed, &format!("{}, changed", path.display()))?;
+    page: Page,
+) -> Result<Page> {
+    let (_, text) = Configuration::read_with_text(path)?;
+    let (page, changed) = of_text(&text, &path.display().to_string(), spec, changes, delta, page)?;
     if let Some(out) = out {
         Configuration::write(&changed, out).context("--out")?;
         invocation::provenance()?.write_beside(out)?;
     }
+    Ok(page)
+}
+
+/// The account of the text of a configuration, changed, and the changed text; `name` names it in messages.
+pub fn of_text(
+    text: &str,
+    name: &str,
+    spec: &Path,
+    changes: &[String],
+    delta: &Delta,
+    mut page: Page,
+) -> Result<(Page, String)> {
+    let changes: Vec<BudgetChange> = changes.iter().map(|text| text.parse().context("--set")).collect::<Result<_>>()?;
+    let config = Configuration::from_text(text, name)?;
+    let mut report = ValidationReport::new();
+    let specification = Specification::read(spec, config.scope(), &mut report);
+    report.into_result()?;
+    let specification = specification.context("--spec: the specification could not be read")?;
+    let changed = config.with_budgets(text, &changes, &specification)?;
+    // What is written is read again, under all rules.
+    let config = Configuration::from_text(&changed, &format!("{name}, changed"))?;
     let account = config.account(&specification, delta)?;
     page.object(account_json(&account, delta));
     put_account(&mut page, &account, delta);
-    page.print()?;
-    Ok(Exit::Done)
+    Ok((page, changed))
 }
 
 fn unit(privacy: Privacy) -> &'static str {

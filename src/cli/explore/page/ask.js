@@ -25,8 +25,8 @@ export class Line {
   }
 
   /** Asks; a question that waits is forgotten. */
-  ask(question, options, moving = false) {
-    this.#next = { question, options, moving };
+  ask(question, options, moving = false, file = null) {
+    this.#next = { question, options, moving, file };
     if (!this.#busy) this.#go();
   }
 
@@ -39,10 +39,10 @@ export class Line {
   async #go() {
     this.#busy = true;
     while (this.#next) {
-      const { question, options, moving } = this.#next;
+      const { question, options, moving, file } = this.#next;
       this.#next = null;
       try {
-        const answer = await post(`api/${question}`, { options, moving, view: page, step: ++steps });
+        const answer = await post(`api/${question}`, { options, moving, view: page, step: ++steps, ...(file ? { file } : {}) });
         this.#shown(answer, null, this.#next === null);
       } catch (error) {
         const gone = error instanceof TypeError ? new Error("The program does not answer: was it ended?") : error;

@@ -6,6 +6,7 @@ import { downloads } from "./downloads.js";
 import { panel } from "./panel.js";
 import { change, declare, fragment, onChange, restore, state } from "./state.js";
 import { draw, inWords, know, release } from "./subject.js";
+import { begin as beginSafetab } from "./safetab.js";
 import { MOVING, RESTING, VIEWS } from "./views.js";
 
 const at = (id) => document.getElementById(id);
@@ -13,9 +14,11 @@ const at = (id) => document.getElementById(id);
 /** The view that is open: its lines, its last answers, its sliders. */
 let open = null;
 
-function problem(text) {
+/** Shows what is wrong, or takes it away; `told` is said beside the answer until the next one. */
+function problem(text, told = []) {
   at("problem").textContent = text;
   at("problem").hidden = !text;
+  if (told.length) at("told").textContent = told.join(" ");
 }
 
 function navigation() {
@@ -30,11 +33,14 @@ function enter() {
   open?.lines.forEach((line) => line.forget());
   const view = VIEWS.find((one) => one.id === state.view) ?? VIEWS[0];
   at("view-title").textContent = view.title;
+  at("subject").hidden = view.isAlone === true;
   at("answer").replaceChildren();
+  at("told").textContent = "";
   problem("");
   open = { view, lines: [], waiting: new Set(), answers: [], sliders: {}, began: 0 };
   open.sliders = Object.fromEntries(Object.entries(view.sliders).map(([name, make]) => [name, make((isFinal) => ask(isFinal))]));
-  const own = view.controls ? view.controls(ask) : [];
+  ask.anew = () => { enter(); at("controls").querySelector("select, input")?.focus(); };
+  const own = view.controls ? view.controls(ask, problem) : [];
   at("controls").replaceChildren(...Object.values(open.sliders).map((one) => one.element), ...own);
   navigation();
   ask(true);
@@ -44,13 +50,24 @@ function enter() {
 function ask(isFinal) {
   const here = open;
   const digits = isFinal ? RESTING : MOVING;
+  const missing = here.view.needs?.();
+  if (missing) {
+    problem("");
+    at("told").textContent = missing;
+    at("answer").replaceChildren();
+    here.misses = true;
+    return;
+  }
+  if (here.misses) at("told").textContent = "";
+  here.misses = false;
   here.began = performance.now();
   at("view").setAttribute("aria-busy", "true");
-  here.view.questions(digits).forEach(([question, options], place) => {
+  here.view.questions(digits).forEach(([question, options, file], place) => {
     here.lines[place] ??= new Line((answer, wrong, isLast) => show(here, place, answer, wrong, isLast));
-    here.digits = digits;
+    here.digits = options.digits ?? digits;
+    here.moves = !isFinal;
     here.waiting.add(place);
-    here.lines[place].ask(question, options, !isFinal);
+    here.lines[place].ask(question, options, !isFinal, file);
   });
 }
 
@@ -72,9 +89,8 @@ function show(here, place, answer, wrong, isLast) {
   root.append(downloads(root, answers), tail(answers));
   if (!rests) return;
   const time = Math.round(performance.now() - here.began);
-  const isMoving = here.digits === MOVING;
-  at("state").textContent = `Certified to ${here.digits} digits${isMoving ? " while the slider moves" : ""}, in ${time} ms.`;
-  if (!isMoving) at("spoken").textContent = parts.said[0] ?? "";
+  at("state").textContent = `Certified to ${here.digits} digits${here.moves ? " while the slider moves" : ""}, in ${time} ms.`;
+  if (!here.moves) at("spoken").textContent = parts.said[0] ?? "";
 }
 
 /** The same answer elsewhere: by a link, and on the command line. */
@@ -93,6 +109,7 @@ function title() {
 async function begin() {
   const start = await (await fetch("api/start")).json();
   know(start.releases);
+  beginSafetab(start);
   declare({ release: start.first });
   at("program").textContent = `assay ${start.version}, commit ${start.commit}. Everything is computed on this machine.`;
   restore(location.hash);
@@ -102,11 +119,11 @@ async function begin() {
     const ofSubject = ["release", "level", "counts", "neighbors", "group"].some((key) => changed.includes(key));
     if (ofSubject) {
       draw(at("subject-form"), problem);
-      if (!changed.includes("view")) ask(true);
+      if (!changed.includes("view")) enter();
     }
     for (const [name, one] of Object.entries(open.sliders)) one.show(state[name]);
   });
-  addEventListener("hashchange", () => { restore(location.hash); ask(true); });
+  addEventListener("hashchange", () => { restore(location.hash); enter(); });
   at("controls").addEventListener("submit", (event) => event.preventDefault());
   title();
   draw(at("subject-form"), problem);

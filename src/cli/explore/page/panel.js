@@ -9,9 +9,9 @@ export function figure(chart) {
     el("figcaption", {}, chart.caption));
 }
 
-/** A table whose first column names its rows. `red(row, at)` says which rows are set in red, and why. */
-export function table({ caption, heading, rows, has_whole: hasWhole }, red = () => null) {
-  const cells = (row, at) => row.map((cell, column) => (column === 0
+/** A table whose first column names its rows; those that `red` counts are set in red. */
+export function table({ caption, heading, rows, has_whole: hasWhole, red = [] }) {
+  const cells = (row) => row.map((cell, column) => (column === 0
     ? el("th", { scope: "row" }, cell)
     : el("td", {}, cell)));
   return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption },
@@ -19,8 +19,8 @@ export function table({ caption, heading, rows, has_whole: hasWhole }, red = () 
       el("caption", {}, el("span", {}, caption)),
       el("thead", {}, el("tr", {}, heading.map((cell) => (cell ? el("th", { scope: "col" }, cell) : el("td", {}))))),
       el("tbody", {}, rows.map((row, at) => el("tr", {
-        class: [hasWhole && at + 1 === rows.length ? "whole" : "", red(row, at) ? "red" : ""].join(" ").trim() || null,
-      }, cells(row, at))))));
+        class: [hasWhole && at + 1 === rows.length ? "whole" : "", red.includes(at) ? "red" : ""].join(" ").trim() || null,
+      }, cells(row))))));
 }
 
 /** What was assumed. */
@@ -40,7 +40,7 @@ export function panel(parts) {
     el("div", { class: "beside" },
       el("div", { class: "charts" }, (parts.charts ?? []).map(figure)),
       parts.assumed ? assumed(parts.assumed) : null),
-    (parts.tables ?? []).map((one) => table(one, parts.red)),
+    (parts.tables ?? []).map(table),
     (parts.notes ?? []).map((note) => el("p", { class: "note" }, note)),
   ].flat().filter(Boolean);
 }

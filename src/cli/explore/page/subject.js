@@ -1,7 +1,7 @@
 // What is looked at: a release and its levels, a file that is dropped, or counts of one's own.
 
 import { el, id } from "./dom.js";
-import { change, state } from "./state.js";
+import { OF_RELEASE, change, state } from "./state.js";
 import { post } from "./ask.js";
 
 const LAWS = [
@@ -37,7 +37,7 @@ function chooser(problem) {
     value: one.name, selected: one.name === state.release,
   }, one.bundled ? one.name : `${one.name} (yours)`));
   const select = el("select", {
-    name: "release", change: () => { problem(""); change({ release: select.value, level: [], neighbors: "" }); },
+    name: "release", change: () => { problem(""); change({ ...OF_RELEASE, release: select.value }); },
   }, options, el("option", { value: "", selected: state.release === "" }, "no release, only counts"));
   return labelled("Release", select);
 }
@@ -111,21 +111,22 @@ function relation() {
 }
 
 /** Reads a TOML file of the user as a release, and looks at it. */
-export async function open(file, problem) {
+export async function open(name, text, problem) {
   try {
-    const kept = await post("api/release", { name: file.name, text: await file.text() });
+    const kept = await post("api/release", { name, text });
     releases = [kept, ...releases.filter((one) => one.name !== kept.name)];
     problem("");
-    change({ release: "", level: [], neighbors: "" });
-    change({ release: kept.name });
+    change({ release: "" });
+    change({ ...OF_RELEASE, release: kept.name });
   } catch (error) {
     problem(error.message);
   }
 }
 
 function file(problem) {
+  const take = async (one) => open(one.name, await one.text(), problem);
   const input = el("input", { type: "file", name: "file", accept: ".toml", id: id("file") });
-  input.addEventListener("change", () => { if (input.files.length) open(input.files[0], problem); });
+  input.addEventListener("change", () => { if (input.files.length) take(input.files[0]); });
   const zone = el("div", { class: "drop" },
     el("label", { for: input.id }, "A release of your own, as TOML: choose a file or drop it here"), input,
     el("p", { class: "hint" }, "It stays on this machine. `assay releases --new` prints one to start from."));
@@ -134,7 +135,7 @@ function file(problem) {
   zone.addEventListener("drop", (event) => {
     event.preventDefault();
     zone.classList.remove("over");
-    if (event.dataTransfer.files.length) open(event.dataTransfer.files[0], problem);
+    if (event.dataTransfer.files.length) take(event.dataTransfer.files[0]);
   });
   return zone;
 }

@@ -1,7 +1,12 @@
 // The questions of the page: what each one asks, and how its answers are put together.
 
+import { el, id } from "./dom.js";
+import { allocation } from "./budget.js";
+import { safetab } from "./safetab.js";
 import { DELTAS, PRIORS, slider } from "./slider.js";
 import { change, state, subject } from "./state.js";
+import { release } from "./subject.js";
+import { town } from "./town.js";
 
 /** Digits while a slider moves, and when it rests. Both are certified. */
 export const MOVING = 6;
@@ -25,6 +30,30 @@ function together(answers) {
   return parts;
 }
 
+/** The counts of the release that is looked at, each by its level and query. */
+function counts() {
+  const levels = (release()?.levels ?? []).filter((level) => !state.level.length || state.level.includes(level.name));
+  return levels.flatMap((level) => level.queries.filter((query) => query.sigma2).map((query) => ({ level: level.name, ...query })));
+}
+
+/** The count that one person is asked about: the one of the state, or the last of the release. */
+function chosen() {
+  const all = counts();
+  return all.find((one) => one.level === state.place && one.name === state.query) ?? all.at(-1);
+}
+
+/** A choice among the counts of the release. */
+function oneCount(ask) {
+  const all = counts();
+  if (!all.length) return [];
+  const now = chosen();
+  const select = el("select", {
+    id: id("count"), name: "one-count",
+    change: () => { const one = all[select.selectedIndex]; change({ place: one.level, query: one.name }); ask(true); },
+  }, all.map((one) => el("option", { selected: one.level === now.level && one.name === now.name }, `${one.level}: ${one.name}`)));
+  return [el("div", { class: "control" }, el("label", { for: select.id }, "One count of the release"), select)];
+}
+
 export const VIEWS = [
   {
     id: "private",
@@ -40,14 +69,22 @@ export const VIEWS = [
     id: "learned",
     title: "What does an adversary learn?",
     sliders: { prior, delta },
-    questions: (digits) => [["bound", { ...subject(), prior: state.prior, delta: state.delta, digits }]],
+    controls: oneCount,
+    questions: (digits) => {
+      const one = chosen();
+      const single = one && { release: state.release, level: [one.level], query: one.name, prior: state.prior, digits };
+      return [["bound", { ...subject(), prior: state.prior, delta: state.delta, digits }], ...(one ? [["single", single]] : [])];
+    },
     compose: together,
   },
   {
     id: "spared",
     title: "How much noise could be spared?",
     sliders: { delta },
-    questions: (digits) => [["calibrate", { ...subject(), delta: state.delta, match: "zcdp", digits }]],
+    questions: (digits) => [["calibrate", { ...subject(), delta: state.delta, match: "zcdp", crossings: digits === RESTING, digits }]],
     compose: together,
   },
+  town({ delta, oneCount, chosen, together }),
+  allocation({ delta, prior, together }),
+  safetab({ delta, together }),
 ];

@@ -1,0 +1,126 @@
+// SafeTab: one level of population groups, a plan of levels, or a config.json.
+
+import { el, id } from "./dom.js";
+import { saveText } from "./downloads.js";
+import { BUDGETS, MARGINS, SHARES, slider } from "./slider.js";
+import { change, state } from "./state.js";
+
+/** The files that are asked about; a link does not carry them. */
+const files = { plan: null, config: null };
+let hasSpec = false;
+let last = null;
+
+/** What the program was started with. */
+export function begin(start) {
+  files.plan = start.plan;
+  hasSpec = start.has_spec;
+}
+
+const HOW = [
+  ["rho", "one level, from its rho"], ["moe", "one level, for a margin of error"], ["plan", "all levels of a plan (TOML)"],
+  ["config", "a config.json of the Bureau"],
+];
+
+function choice(name, label, options, ask) {
+  const select = el("select", {
+    id: id(name), name, change: () => { change({ [name]: select.value }); ask(true); },
+  }, options.map(([value, text]) => el("option", { value, selected: value === state[name] }, text)));
+  return el("div", { class: "control" }, el("label", { for: select.id }, label), select);
+}
+
+function sliding(name, label, steps, ask, hint) {
+  return slider({ name, label, steps, value: state[name], hint, moved: (text, isFinal) => { change({ [name]: text }); ask(isFinal); } }).element;
+}
+
+function written(name, label, hint, ask) {
+  const input = el("input", { type: "text", id: id(name), name, value: state[name], autocomplete: "off" });
+  input.addEventListener("change", () => { change({ [name]: input.value.trim() }); ask(true); });
+  return el("div", { class: "control" }, el("label", { for: input.id }, label), input, el("p", { class: "hint" }, hint));
+}
+
+/** A file to choose, to drop and to change. */
+function fileForm(kind, ask) {
+  const area = el("textarea", { id: id("text"), name: "text", rows: 14, spellcheck: "false", wrap: "off" });
+  area.value = files[kind]?.text ?? "";
+  area.addEventListener("change", () => { files[kind] = { name: files[kind]?.name ?? (kind === "plan" ? "plan.toml" : "config.json"), text: area.value }; ask(true); });
+  const input = el("input", { type: "file", id: id("file"), name: "safetab-file", accept: kind === "plan" ? ".toml" : ".json" });
+  const take = async (file) => {
+    files[kind] = { name: file.name, text: await file.text() };
+    area.value = files[kind].text;
+    ask(true);
+  };
+  input.addEventListener("change", () => { if (input.files.length) take(input.files[0]); });
+  const zone = el("div", { class: "drop" },
+    el("label", { for: input.id }, kind === "plan" ? "A plan: choose a file or drop it here" : "A config.json: choose a file or drop it here"), input,
+    el("label", { for: area.id }, "Its text"), area);
+  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    if (event.dataTransfer.files.length) take(event.dataTransfer.files[0]);
+  });
+  return zone;
+}
+
+function controls(ask) {
+  // Another way to ask has other controls.
+  const anew = () => ask.anew();
+  const how = choice("how", "What is given", HOW, anew);
+  if (state.how === "plan") {
+    const save = el("button", { type: "button", name: "save", click: () => saveText(files.plan.name, "application/toml", files.plan.text) }, "Save the plan");
+    return [how, el("div", { class: "wide" }, fileForm("plan", ask), save)];
+  }
+  if (state.how === "config") {
+    const save = el("button", {
+      type: "button", name: "save", click: () => saveText(last.file.name, "application/json", last.file.text),
+    }, "Save config.json");
+    const set = written("set", "Other budgets", "TYPE,LEVEL=BUDGET or TYPE,LEVEL=moe:M; several, separated by spaces.", ask);
+    return [how, set, el("div", { class: "wide" }, fileForm("config", ask), save)];
+  }
+  return [
+    how,
+    state.how === "moe"
+      ? sliding("moe", "Margin of error of a cell", MARGINS, ask, "The least budget with it is found.")
+      : sliding("rho", "rho of the level", BUDGETS, ask, "What the level spends."),
+    sliding("gamma", "Share of stage 1", SHARES, ask, "For the total that chooses the table."),
+    choice("codes", "Race codes of a person, at most", [1, 2, 3, 4, 5, 6, 7, 8].map((n) => [String(n), String(n)]), ask),
+    written("suppress", "An empty group is suppressed with", "A probability.", ask),
+    written("sizes", "Sizes to look at", "Separated by commas; some are chosen where none are given.", ask),
+    choice("relation", "Neighbors", [["add-remove", "add-remove: one record more or less"], ["bounded", "bounded: one record changed"]], ask),
+  ];
+}
+
+function question(digits) {
+  if (state.how === "plan") return ["plan", { delta: state.delta, digits: Math.min(digits, 6) }, files.plan];
+  if (state.how === "config") return ["config", { delta: state.delta, set: state.set.split(/\s+/).filter(Boolean) }, files.config];
+  const given = state.how === "moe" ? { moe: state.moe } : { rho: state.rho };
+  const sizes = state.sizes ? { sizes: state.sizes } : {};
+  return ["tune", {
+    ...given, gamma: state.gamma, "race-codes": state.codes, suppress: state.suppress, ...sizes, neighbors: state.relation, delta: state.delta, digits,
+  }];
+}
+
+/** The view. */
+export function safetab({ delta, together }) {
+  return {
+    id: "safetab",
+    title: "SafeTab",
+    // Its levels are no levels of a release.
+    isAlone: true,
+    sliders: { delta },
+    controls,
+    needs: () => {
+      if (state.how === "plan" && !files.plan) return "Choose or drop a plan. data/examples/safetab-plan.toml is one, and so is what `assay tune --plan` reads.";
+      if (state.how === "config" && !hasSpec) {
+        return "A config.json needs the four files of races, ethnicities and iterations: start the page with assay explore --spec DIR.";
+      }
+      return state.how === "config" && !files.config ? "Choose or drop a config.json." : null;
+    },
+    questions: (digits) => [question(digits)],
+    compose: (answers) => {
+      [last] = answers;
+      return together(answers);
+    },
+  };
+}

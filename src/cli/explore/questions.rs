@@ -1,0 +1,8 @@
+//! The questions of the page, view by view. The numbers come from the functions of the commands.
+
+pub mod budget;
+pub mod learned;
+pub mod private;
+pub mod safetab;
+pub mod spared;
+pub mod town;

@@ -1,0 +1,67 @@
+//! How private? Epsilon at a delta, the profile, and the trade-off function.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::super::{
+    super::{
+        epsilon,
+        report::{assumed, charts, tables, words},
+    },
+    ask::Question,
+    parts::{Parts, chart, table, wider},
+    store::Store,
+};
+
+/// Epsilon of each level and of everything.
+pub fn epsilon(store: &Store, question: &Question) -> Result<Parts> {
+    let args: epsilon::Args = question.args()?;
+    let known = store.subject(question.subject(), &args.subject)?;
+    let subject = &known.subject;
+    let (delta, found) = args.find(subject, !question.is_moving)?;
+    let pair = found.pair.iter().map(|pair| format!("The whole is that of {pair}."));
+    let wider = wider(found.lines().map(|line| (line.name.as_str(), line.epsilon.met)));
+    Ok(Parts {
+        answer: found.object(subject, &delta),
+        records: found.records(),
+        said: words::how_private(&delta, &found),
+        tables: vec![table(&tables::of_epsilon(&delta, &found))],
+        notes: pair.chain(wider).collect(),
+        assumed: assumed::of_epsilon(&delta),
+        ..Parts::default()
+    })
+}
+
+/// The charts beside epsilon. They are drawn from points that are remembered, so that only the line of delta moves.
+pub fn drawing(store: &Store, question: &Question) -> Result<Parts> {
+    let args: epsilon::Args = question.args()?;
+    let known = store.subject(question.subject(), &args.subject)?;
+    let drawn = known.drawn()?;
+    let profile = chart(
+        &charts::profile(&args.delta()?, &drawn),
+        "profile",
+        "The privacy profile: delta over epsilon, exact and by zCDP",
+        "The privacy profile. Every delta has its epsilon; lower and further left is more private. Where a curve meets the dotted line it has the \
+         epsilon of the table.",
+    )?;
+    let tradeoff = chart(
+        &charts::tradeoff(&drawn),
+        "tradeoff",
+        "The trade-off function: the smallest type II error over the type I error",
+        "The trade-off curve: how often a test that tries to tell two neighbors apart must err in one way, given how often it errs in the other. The \
+         nearer to the dotted line, the nearer to guessing.",
+    )?;
+    let points = |(name, points): (&str, &Vec<(f64, f64)>)| -> Vec<Value> {
+        points.iter().map(|(x, y)| json!({ "curve": name, "x": x, "y": y })).collect()
+    };
+    let curves = [
+        ("exact delta over epsilon", &drawn.exact),
+        ("zCDP delta over epsilon", &drawn.zcdp),
+        ("type II over type I error", &drawn.tradeoff),
+    ];
+    Ok(Parts {
+        charts: vec![profile, tradeoff],
+        records: curves.into_iter().flat_map(points).collect(),
+        ..Parts::default()
+    })
+}

@@ -1,0 +1,91 @@
+//! How much noise could be spared? The least that keeps a promise, and where it would be less private.
+
+use anyhow::Result;
+use dp_assay::{
+    account::promise::Promise,
+    numeric::{Certainty, Enclosure},
+};
+
+use super::super::{
+    super::{
+        calibrate::{self, Row},
+        report::{
+            answers::{Spared, common_factor},
+            assumed, charts,
+            tables::{self, Table},
+            words,
+        },
+    },
+    ask::Question,
+    parts::{Parts, chart, marked, table, wider},
+    store::Store,
+};
+
+/// The least noise of each level.
+pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
+    let args: calibrate::Args = question.args()?;
+    let known = store.subject(question.subject(), &args.subject)?;
+    let subject = &known.subject;
+    let (asked, found) = args.find(subject)?;
+    let answer = args.object(subject, &asked, &found)?;
+    let common_factor = match &asked.promise {
+        Promise::ZcdpEpsilon { .. } if !subject.levels.is_empty() => common_factor(subject, &asked.promise)?,
+        _ => None,
+    };
+    let parts = found.rows.into_iter().map(|row| (row.name.clone(), Some(row))).collect();
+    let spared = Spared { parts, common_factor };
+    let drawn = charts::noise(&spared).map(|figure| {
+        chart(
+            &figure,
+            "spared",
+            "The noise of each level, as it is and as little as keeps epsilon by zCDP",
+            "The noise as it is (squares), and the least that keeps the epsilon that zCDP gives (circles).",
+        )
+    });
+    let noise = tables::of_noise(&spared, asked.digits);
+    let tables = [table(&noise)].into_iter().chain(crossings(spared.rows())).collect();
+    Ok(Parts {
+        records: calibrate::records(&answer),
+        answer,
+        said: words::what_could_be_spared(&spared),
+        charts: drawn.into_iter().collect::<Result<_>>()?,
+        tables,
+        notes: wider(spared.rows().map(|row| (row.name.as_str(), row.epsilon.met))).into_iter().collect(),
+        assumed: assumed::of_noise(&asked.delta),
+        ..Parts::default()
+    })
+}
+
+/// Between which deltas the least noise is as private as zCDP says of the noise as it is; where it is not, in red.
+fn crossings<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<serde_json::Value> {
+    let mut red = Vec::new();
+    let mut cells = Vec::new();
+    for (row, stretch) in rows.flat_map(|row| row.stretches.iter().flatten().map(move |stretch| (row, stretch))) {
+        let answer = match stretch.within {
+            Certainty::Yes => "at least as private",
+            Certainty::No => "less private",
+            Certainty::Undecided => "they cross",
+        };
+        if stretch.within == Certainty::No {
+            red.push(cells.len());
+        }
+        let epsilon = |value| Enclosure::rational(value, 64).shown(6);
+        cells.push(vec![
+            row.name.clone(),
+            answer.to_string(),
+            stretch.deltas.0.shown(6),
+            stretch.deltas.1.shown(6),
+            epsilon(&stretch.epsilons.1),
+            epsilon(&stretch.epsilons.0),
+        ]);
+    }
+    let table = Table {
+        caption: "The least noise beside the zCDP curve of the noise as it is, at every delta from 1e-40 to 1. Rows in red: less private than promised \
+                  there."
+            .to_string(),
+        heading: vec!["", "the least noise is", "from delta", "to delta", "from epsilon", "to epsilon"],
+        rows: cells,
+        has_whole: false,
+    };
+    (!table.rows.is_empty()).then(|| marked(&table, &red))
+}

@@ -1,0 +1,177 @@
+//! What does it mean for my town? How far a noisy count is off, level by level and query by query, before and after.
+
+use anyhow::{Context, Result, bail};
+use dp_assay::{
+    chart::{Axis, Ink, Series},
+    loss::law::Law,
+    release::subject::{QueryPart, SINGLES},
+};
+use rayon::prelude::*;
+use rug::Rational;
+
+use super::super::{
+    super::{
+        allocate::margin,
+        calibrate, errors,
+        report::{charts::of_levels, tables::Table, words::shown},
+    },
+    ask::{Question, read_args},
+    parts::{Parts, chart, table, tables_of},
+    store::Store,
+};
+
+/// What is asked of counts.
+#[derive(clap::Args)]
+struct Counts {
+    #[command(flatten)]
+    calibrate: calibrate::Args,
+    /// The level of the count that is looked at.
+    #[arg(long)]
+    place: Option<String>,
+    /// Its query.
+    #[arg(long)]
+    query: Option<String>,
+    /// Its true value.
+    #[arg(long, default_value_t = 100)]
+    count: u64,
+}
+
+/// A query with its noise before and after.
+struct Before {
+    level: String,
+    /// As the release names it.
+    query: String,
+    /// The same, with how many are like it.
+    name: String,
+    sigma2: Rational,
+    least: Rational,
+    margins: [i64; 2],
+}
+
+/// Margins of error of all queries, and the errors of one.
+pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
+    let args: Counts = question.args()?;
+    let known = store.subject(question.subject(), &args.calibrate.subject)?;
+    let (asked, found) = args.calibrate.find(&known.subject)?;
+    let factor = |level: &str| {
+        let row =
+            found.rows.iter().find(|row| row.name == level).or(found.rows.first().filter(|_| found.rows.len() == 1));
+        row.map_or(Rational::from(1), |row| row.factor.clone())
+    };
+    let before = |query: &QueryPart| -> Option<Result<Before>> {
+        let Law::DiscreteGaussian { sigma2 } = &query.counts.law else { return None };
+        let level = query.level.as_deref().unwrap_or(SINGLES).to_string();
+        let least = Rational::from(sigma2 * factor(&level));
+        let margins = margin(sigma2).and_then(|before| Ok([before, margin(&least)?]));
+        Some(margins.map(|margins| Before {
+            level,
+            query: query.name.clone(),
+            name: query.shown(),
+            sigma2: sigma2.clone(),
+            least,
+            margins,
+        }))
+    };
+    let all: Vec<Before> = known.subject.queries.par_iter().filter_map(before).collect::<Result<_>>()?;
+    let is_asked = |one: &&Before| Some(&one.level) == args.place.as_ref() && Some(&one.query) == args.query.as_ref();
+    let Some(one) = all.iter().find(is_asked).or(all.last()) else {
+        bail!("--release: no count has discrete Gaussian noise, whose margins are known");
+    };
+    // The same as `assay errors` says of both.
+    let options = [
+        format!("--discrete-gaussian={}", one.sigma2),
+        format!("--discrete-gaussian={}", one.least),
+        format!("--count={}", args.count),
+        format!("--digits={}", asked.digits),
+    ];
+    let errors = read_args::<errors::Args>(&options)?.answer().context(one.name.clone())?.into_shown();
+    let (mut tables, _) = tables_of(errors.tables);
+    if let Some(first) = tables.first_mut() {
+        first["caption"] = format!(
+            "{}, {}: a true count of {}, published with noise; \"cut\" where negative counts become 0.",
+            one.level, one.name, args.count
+        )
+        .into();
+    }
+    tables.push(table(&table_of(&all)));
+    let [was, least] = one.margins;
+    Ok(Parts {
+        answer: errors.object,
+        records: errors.records,
+        said: vec![
+            format!("Instead of {}, a number between {} and {} is published in 95 of 100 cases.", args.count, below(args.count, was), above(args.count, was)),
+            format!(
+                "That is the noise of one count of {}, {}: it is off by at most {was}. With the least noise that keeps the epsilon by zCDP (Bun-Steinke) it would \
+                 be off by at most {least}.",
+                one.level, one.name
+            ),
+        ],
+        charts: vec![chart(
+            &figure(&all),
+            "margins",
+            "The margin of error of the noisiest count of each level, before and after",
+            "The margin of error of the noisiest count of each level: squares as it is, circles with the least noise. The axis has powers of ten.",
+        )?],
+        tables,
+        assumed: vec![
+            "A margin is that of one noisy count as it is measured: 95 of 100 such counts are off by no more.".to_string(),
+            "Published tables are estimates from many noisy counts at once, and can be off by less. `assay estimate` has the exact variance of every estimate."
+                .to_string(),
+            "Invariants, which are published without noise, have no margin.".to_string(),
+            "Each level keeps its own promise, the epsilon by zCDP for the noise as it is.".to_string(),
+        ],
+        command: Some(question.command_line_of(&options)),
+        ..Parts::default()
+    })
+}
+
+fn below(count: u64, margin: i64) -> i128 {
+    i128::from(count) - i128::from(margin)
+}
+
+fn above(count: u64, margin: i64) -> i128 {
+    i128::from(count) + i128::from(margin)
+}
+
+fn table_of(all: &[Before]) -> Table {
+    let row = |one: &Before| {
+        let [was, is] = one.margins;
+        let less = if was > 0 { format!("{:.1} %", 100.0 * (1.0 - is as f64 / was as f64)) } else { "-".to_string() };
+        vec![
+            format!("{}, {}", one.level, one.name),
+            shown(&one.sigma2, 6),
+            was.to_string(),
+            shown(&one.least, 6),
+            is.to_string(),
+            less,
+        ]
+    };
+    Table {
+        caption: "Margins of error of one count at 95 %, by level and query: as it is, and with the least noise."
+            .to_string(),
+        heading: vec!["", "sigma2 as it is", "margin", "sigma2, least", "margin then", "lower by"],
+        rows: all.iter().map(row).collect(),
+        has_whole: false,
+    }
+}
+
+/// The noisiest count of each level.
+fn figure(all: &[Before]) -> dp_assay::chart::Figure {
+    let mut levels: Vec<&Before> = Vec::new();
+    for one in all {
+        match levels.iter_mut().find(|known| known.level == one.level) {
+            Some(known) if known.sigma2 < one.sigma2 => *known = one,
+            Some(_) => {}
+            None => levels.push(one),
+        }
+    }
+    let places =
+        |side: usize| levels.iter().enumerate().map(|(at, one)| (one.margins[side].max(1) as f64, at as f64)).collect();
+    let most = levels.iter().flat_map(|one| one.margins).max().unwrap_or(1).max(1) as f64;
+    let end = 10_f64.powf(most.log10().ceil().max(1.0));
+    let series = vec![
+        Series::dots("as it is", Ink::Vermillion, places(0)),
+        Series::dots("with the least noise", Ink::Blue, places(1)),
+    ];
+    of_levels(levels.iter().map(|one| one.level.as_str()), Axis::log("margin of error, 95 %", 1.0, end), series)
+}
