@@ -378,6 +378,52 @@ fn moved_budgets_are_files_that_the_commands_read() {
     assert_eq!(status, 200);
 }
 
+const BLOCKS: &str = "block,mcd\n\
+    440010301001000,1\n\
+    440010301001001,1\n\
+    440010301001002,2\n\
+    440010301002000,2\n\
+    440010302001000,1\n\
+    440010302001001,2\n\
+    440030101001000,3\n\
+    440030101001001,3\n\
+    440030101002000,3\n\
+    440030101002001,1\n\
+";
+
+#[test]
+fn places_are_rows_of_the_files_of_a_spine() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_string();
+    fs::write(file("blocks.csv"), BLOCKS).expect("written");
+    fs::write(file("plan.toml"), "settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\n").expect("written");
+    let spine = file("spine");
+    assay(&["spine", "--blocks", &file("blocks.csv"), "--plan", &file("plan.toml"), "--out", &spine])
+        .assert()
+        .success();
+    let server = Server::start(&["--spine", &spine]);
+    let search = |text: &str| {
+        let (status, reply) = server.ask("places", json!({ "search": text }));
+        assert_eq!(status, 200, "{reply}");
+        rows(&reply, 0)
+    };
+    let entities = fs::read_to_string(folder.path().join("spine/entities.csv")).expect("entities");
+    let lines: Vec<Vec<String>> =
+        entities.lines().skip(1).map(|line| line.split(',').map(String::from).collect()).collect();
+    assert_eq!(search(""), lines);
+    let places: Vec<Vec<String>> = lines.into_iter().filter(|line| line[1].contains("44003")).collect();
+    assert_eq!(places.len(), 2);
+    assert_eq!(search("aReA 44003"), places);
+    assert!(search("no such place").is_empty());
+    let start: Value = serde_json::from_str(&server.get("api/start").body).expect("JSON");
+    assert_eq!(start["has_places"], true);
+    let bare = Server::start(&[]);
+    let (status, reply) = bare.ask("places", json!({ "search": "1" }));
+    assert!(status == 400 && reply["error"].as_str().expect("an error").contains("--spine"), "{reply}");
+    assert!(refusal(&["explore", "--no-open", "--spine", folder.path().to_str().expect("UTF-8")]).contains("--spine"));
+    assert!(refusal(&["explore", "--no-open", "--spine", "nosuch"]).contains("--spine"));
+}
+
 #[test]
 fn safetab_is_tuned_as_by_the_command() {
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data/examples");

@@ -31,7 +31,12 @@ use std::{
 use anyhow::{Context, Result, bail};
 use dp_assay::{release::Release, safetab::tuning::plan::TuningPlan};
 
-use self::{guard::Guard, site::Site, store::Store};
+use self::{
+    guard::Guard,
+    questions::places,
+    site::Site,
+    store::{Beginning, Store},
+};
 use super::{Exit, output, progress, tune};
 
 /// A local page: the same questions by moving sliders, certified like everything else
@@ -48,6 +53,9 @@ pub struct Args {
     /// The folder of the four files of races, ethnicities and iterations, for a config.json on the page
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
+    /// A folder that `assay spine --out` or `assay estimate --out` wrote, to search places and their variances
+    #[arg(long, value_name = "DIR")]
+    spine: Option<PathBuf>,
     /// The port; a free one where none is given
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
@@ -62,11 +70,13 @@ pub fn run(args: &Args) -> Result<Exit> {
     if let Some(spec) = args.spec.as_ref().filter(|spec| !spec.is_dir()) {
         bail!("--spec: {}: no such folder", spec.display());
     }
+    let places = args.spine.as_deref().map(places::read).transpose().context("--spine")?.unwrap_or_default();
     let listener = TcpListener::bind(("127.0.0.1", args.port))
         .with_context(|| format!("--port {}: 127.0.0.1 cannot be listened on", args.port))?;
+    let begins = Beginning { plan, spec: args.spec.clone(), places };
     let guard = Guard::new(listener.local_addr()?.port())?;
     let address = guard.address();
-    let site = Site::new(guard, Store::beginning_with((&args.release, release), plan, args.spec.clone()));
+    let site = Site::new(guard, Store::beginning_with(&args.release, release, begins));
     progress::end();
     let mut out = output::out();
     writeln!(out, "{address}\nThe page is there until Ctrl-C. Whoever has this address can ask.")?;

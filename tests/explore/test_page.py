@@ -119,6 +119,22 @@ def test_my_town(page):
     assert f"Instead of 7, a number between {7 - before} and {7 + before}" in page.said()[0]
 
 
+def test_a_place_is_found(driver, folder, tmp_path):
+    (tmp_path / "entities.csv").write_text(
+        "kind,entity,geoid,blocks,variance_approx,margin_95_approx\nPlace,7,4400007,4,1.5e0,2.4\nPlace,8,4400008,4,2.5e0,3.1\n")
+    server = Server("--spine", str(tmp_path))
+    try:
+        page = Page(driver, server, folder).open("#town")
+        page.type('[name="search"]', "4400008")
+        assert page.rows()[-1] == ["Place", "8", "4400008", "4", "2.5e0", "3.1"]
+        assert "search=4400008" in driver.current_url
+        page.type('[name="search"]', "\ue003")
+        assert all("4400008" not in row for row in page.rows())
+        watched(driver)
+    finally:
+        server.end()
+
+
 def test_a_budget_is_dragged_saved_and_read_by_the_commands(page, tmp_path):
     page.open("#allocate")
     page.drag("budget-State", 17)
@@ -340,3 +356,17 @@ def test_when_the_program_ends_the_page_says_so(driver, folder):
         time.sleep(0.05)
     assert "does not answer" in page.problem()
     driver.get_log("browser")
+
+
+@pytest.mark.pictures
+def test_pictures(folder, server):
+    """The pictures of the guide: looked at by a person, and kept small."""
+    out = Path(__file__).parents[2] / "docs/guide/pictures"
+    out.mkdir(exist_ok=True)
+    driver = browser(folder, width=1000, height=820)
+    try:
+        for name, fragment in [("private", "#private"), ("allocate", "#allocate?budget=State%3D1.5&budget=Block%3D2")]:
+            Page(driver, server, folder).open(fragment)
+            driver.save_screenshot(str(out / f"explore-{name}.png"))
+    finally:
+        driver.quit()

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     ask::Question,
-    questions::{budget, learned, private, safetab, spared, town},
+    questions::{budget, learned, places, private, safetab, spared, town},
     store::Store,
 };
 
@@ -18,6 +18,7 @@ pub fn answer(store: &Store, question: &Question) -> Result<Value> {
         "single" => learned::single(store, question)?,
         "calibrate" => spared::calibrate(store, question)?,
         "margins" => town::margins(store, question)?,
+        "places" => places::places(store.places(), question)?,
         "tune" => safetab::level(question)?,
         "plan" => safetab::plan(question)?,
         "config" => safetab::config(store, question)?,

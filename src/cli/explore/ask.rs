@@ -11,6 +11,7 @@ const QUESTIONS: &[(&str, &[&str], &[&str])] = &[
     ("drawing", &["epsilon"], &["delta", "digits"]),
     ("single", &["risk", "single"], &["rho", "query", "prior", "digits"]),
     ("margins", &["errors"], &["delta", "match", "place", "query", "count", "digits"]),
+    ("places", &["spine"], &["search"]),
     ("tune", &["tune"], TUNING),
     ("plan", &["tune"], &["sizes", "delta", "digits"]),
     ("config", &["tune"], &["set", "delta"]),

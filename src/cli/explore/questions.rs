@@ -2,6 +2,7 @@
 
 pub mod budget;
 pub mod learned;
+pub mod places;
 pub mod private;
 pub mod safetab;
 pub mod spared;

@@ -155,7 +155,7 @@ impl Site {
         let releases: Vec<Value> = own.chain(bundled).map(|(name, release, is)| about(name, release, is)).collect();
         Ok(json!({ "version": VERSION, "commit": COMMIT, "first": self.store.first(), "releases": releases,
             "plan": self.store.plan().map(|(name, text)| json!({ "name": name, "text": text })),
-            "has_spec": self.store.spec().is_some() }))
+            "has_spec": self.store.spec().is_some(), "has_places": !self.store.places().is_empty() }))
     }
 
     /// Keeps a release of the user: `{"name": "...", "text": "..."}`.

@@ -19,14 +19,26 @@ use super::super::{
     subject::{Resolved, Subject},
 };
 
+use super::questions::places::Places;
+
 /// Releases of the user, and subjects that were asked about lately.
 pub struct Store {
     first: String,
-    plan: Option<(String, String)>,
-    spec: Option<PathBuf>,
+    begins: Beginning,
     own: Mutex<Vec<(String, Release)>>,
     known: Mutex<VecDeque<(String, Arc<Known>)>>,
     bounds: Mutex<VecDeque<(String, Arc<Found>)>>,
+}
+
+/// What the page begins with, beside a release.
+#[derive(Default)]
+pub struct Beginning {
+    /// A plan of SafeTab: its name and its text.
+    pub plan: Option<(String, String)>,
+    /// The folder of SafeTab's specification.
+    pub spec: Option<PathBuf>,
+    /// Places with variances.
+    pub places: Vec<Places>,
 }
 
 /// A subject, and what is drawn of it.
@@ -37,17 +49,12 @@ pub struct Known {
 }
 
 impl Store {
-    /// A store with the release and the plan that the page begins with, and the folder of SafeTab's specification.
-    pub fn beginning_with(
-        (name, release): (&str, Release),
-        plan: Option<(String, String)>,
-        spec: Option<PathBuf>,
-    ) -> Store {
+    /// A store with the release that the page begins with.
+    pub fn beginning_with(name: &str, release: Release, begins: Beginning) -> Store {
         let own = if bundled_text(name).is_some() { Vec::new() } else { vec![(name.to_string(), release)] };
         Store {
             first: name.to_string(),
-            plan,
-            spec,
+            begins,
             own: Mutex::new(own),
             known: Mutex::default(),
             bounds: Mutex::default(),
@@ -61,12 +68,17 @@ impl Store {
 
     /// The plan that the page begins with: its name and its text.
     pub fn plan(&self) -> Option<&(String, String)> {
-        self.plan.as_ref()
+        self.begins.plan.as_ref()
     }
 
     /// The folder of SafeTab's specification.
     pub fn spec(&self) -> Option<&Path> {
-        self.spec.as_deref()
+        self.begins.spec.as_deref()
+    }
+
+    /// Places with variances; none where no folder of them was given.
+    pub fn places(&self) -> &[Places] {
+        &self.begins.places
     }
 
     /// The releases of the user by name, the oldest first.

@@ -7,6 +7,7 @@ import { panel } from "./panel.js";
 import { change, declare, fragment, onChange, restore, state } from "./state.js";
 import { draw, inWords, know, release } from "./subject.js";
 import { begin as beginSafetab } from "./safetab.js";
+import { begin as beginTown } from "./town.js";
 import { MOVING, RESTING, VIEWS } from "./views.js";
 
 const at = (id) => document.getElementById(id);
@@ -62,7 +63,12 @@ function ask(isFinal) {
   here.misses = false;
   here.began = performance.now();
   at("view").setAttribute("aria-busy", "true");
-  here.view.questions(digits).forEach(([question, options, file], place) => {
+  const asked = here.view.questions(digits);
+  // What is no longer asked is no longer shown.
+  here.lines.splice(asked.length).forEach((line) => line.forget());
+  here.answers.splice(asked.length);
+  here.waiting = new Set([...here.waiting].filter((place) => place < asked.length));
+  asked.forEach(([question, options, file], place) => {
     here.lines[place] ??= new Line((answer, wrong, isLast) => show(here, place, answer, wrong, isLast));
     here.digits = options.digits ?? digits;
     here.moves = !isFinal;
@@ -95,10 +101,10 @@ function show(here, place, answer, wrong, isLast) {
 
 /** The same answer elsewhere: by a link, and on the command line. */
 function tail(answers) {
-  const commands = [...new Set(answers.filter((answer) => answer.answer).map((answer) => answer.command))];
+  const commands = [...new Set(answers.map((answer) => answer.answer && answer.command).filter(Boolean))];
   return el("section", { class: "elsewhere", "aria-label": "The same elsewhere" },
     el("p", {}, el("a", { class: "restore", href: fragment() }, "A link to exactly this")),
-    el("p", {}, "The same numbers on the command line:"), commands.map((command) => el("pre", { tabindex: "0" }, el("code", {}, command))));
+    commands.length ? el("p", {}, "The same numbers on the command line:") : null, commands.map((command) => el("pre", { tabindex: "0" }, el("code", {}, command))));
 }
 
 function title() {
@@ -110,6 +116,7 @@ async function begin() {
   const start = await (await fetch("api/start")).json();
   know(start.releases);
   beginSafetab(start);
+  beginTown(start);
   declare({ release: start.first });
   at("program").textContent = `assay ${start.version}, commit ${start.commit}. Everything is computed on this machine.`;
   restore(location.hash);

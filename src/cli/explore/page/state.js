@@ -4,7 +4,7 @@
 // follows `how` is of SafeTab.
 const DEFAULTS = {
   view: "private", release: "", level: [], counts: [], neighbors: "", group: "1", delta: "1e-10", prior: "1/2",
-  place: "", query: "", budget: [], keep: "yes", count: "100",
+  place: "", query: "", budget: [], keep: "yes", count: "100", search: "",
   how: "rho", rho: "0.159", moe: "11", gamma: "0.1", codes: "8", suppress: "0.9999", sizes: "", relation: "add-remove", set: "",
 };
 

@@ -1,7 +1,23 @@
 // What does it mean for my town? Margins of one count, and of all.
 
+import { el, id } from "./dom.js";
 import { COUNTS, slider } from "./slider.js";
 import { change, state, subject } from "./state.js";
+
+let hasPlaces = false;
+
+/** What the program was started with. */
+export function begin(start) {
+  hasPlaces = start.has_places;
+}
+
+/** A search for places, where there are some. */
+function search(ask) {
+  if (!hasPlaces) return [];
+  const input = el("input", { type: "search", id: id("search"), name: "search", value: state.search, autocomplete: "off" });
+  input.addEventListener("input", () => { change({ search: input.value }); ask(true); });
+  return [el("div", { class: "control" }, el("label", { for: input.id }, "A place, by name or GEOID"), input)];
+}
 
 /** The view; its choice of a count is that of the others. */
 export function town({ delta, oneCount, chosen, together }) {
@@ -13,11 +29,12 @@ export function town({ delta, oneCount, chosen, together }) {
     id: "town",
     title: "What does it mean for my town?",
     sliders: { count, delta },
-    controls: oneCount,
+    controls: (ask) => [...oneCount(ask), ...search(ask)],
     questions: (digits) => {
       const one = chosen();
       const which = one ? { place: one.level, query: one.name } : {};
-      return [["margins", { ...subject(), ...which, count: state.count, delta: state.delta, match: "zcdp", digits }]];
+      const margins = ["margins", { ...subject(), ...which, count: state.count, delta: state.delta, match: "zcdp", digits }];
+      return [margins, ...(hasPlaces && state.search.trim() ? [["places", { search: state.search }]] : [])];
     },
     compose: together,
   };

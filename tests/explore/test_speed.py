@@ -1,0 +1,73 @@
+"""How fast the page is, and how much memory the server takes. Not part of the tests: scripts/test-explore PROGRAM -m speed -s."""
+
+import json
+import resource
+import statistics
+import urllib.request
+
+import pytest
+
+from conftest import Page, Server
+
+pytestmark = pytest.mark.speed
+
+# Milliseconds, and megabytes.
+FIRST_PAINT, MOST_MEMORY = 300, 150
+STEPS = {"su-su-wang-2025": 100, "pl94-persons-us": 500}
+SLIDERS = [("private", "delta"), ("learned", "prior"), ("learned", "delta"), ("spared", "delta"), ("allocate", "budget-State")]
+
+STEP = """const [name, place, done] = arguments;
+    const slider = document.querySelector(`[name="${name}-slider"]`);
+    const began = performance.now();
+    slider.value = place;
+    slider.dispatchEvent(new Event('input', { bubbles: true }));
+    const wait = () => document.querySelector('#view').hasAttribute('aria-busy') ? setTimeout(wait) : done(performance.now() - began);
+    wait();"""
+
+
+def test_first_paint(driver, server, folder):
+    page = Page(driver, server, folder)
+    paints = []
+    for _ in range(7):
+        page.open("#private")
+        paint = driver.execute_script("return performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        paints.append(paint)
+    print(f"\nfirst paint: median {statistics.median(paints):.0f} ms, slowest {max(paints):.0f} ms")
+    assert statistics.median(paints) < FIRST_PAINT
+
+
+@pytest.mark.parametrize("release", STEPS)
+def test_steps(driver, server, folder, release):
+    slow = []
+    for view, slider in SLIDERS:
+        page = Page(driver, server, folder).open(f"#{view}?release={release}")
+        # The first steps ask for what is remembered afterwards.
+        places = [10, 12, *range(13, 25)] if slider.startswith("budget") else [20, 24, *range(28, 52, 2)]
+        times = [driver.execute_async_script(STEP, slider, place) for place in places][2:]
+        print(f"\n{release}, {view}, {slider}: median {statistics.median(times):.0f} ms, slowest {max(times):.0f} ms")
+        if statistics.median(times) >= STEPS[release]:
+            slow.append((view, slider))
+        assert not page.problem()
+    assert not slow, slow
+
+
+def test_memory_after_1000_questions():
+    server = Server()
+    try:
+        for k in range(1000):
+            question = ["epsilon", "drawing", "bound", "calibrate"][k % 4]
+            release = ["su-su-wang-2025", "pl94-persons-us"][k // 4 % 25 == 0]
+            options = {"release": release, "delta": f"{k + 1}e-13", "digits": 6}
+            options |= {"bound": {"prior": f"{k + 1}/1002"}, "calibrate": {"match": "zcdp"}}.get(question, {})
+            if question == "drawing":
+                options.pop("digits")
+            body = json.dumps({"options": options, "moving": True}).encode()
+            request = urllib.request.Request(f"{server.address}api/{question}", body, {"Content-Type": "application/json"})
+            with urllib.request.urlopen(request) as reply:
+                assert json.load(reply)["charts"] is not None
+        print(f"\nmemory after 1000 questions: {server.memory():.0f} MB at most")
+        assert server.memory() < MOST_MEMORY
+    finally:
+        server.end()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"processor time of the server: {used.ru_utime:.1f} s")
