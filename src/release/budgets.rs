@@ -35,7 +35,7 @@ impl Release {
         let scaled = |sigma2: &Rational, factor: &Rational| match *factor == 1 {
             // What is not moved stays as it is, on the grid or not.
             true => sigma2.clone(),
-            false => Rational::from((Rational::from(sigma2 / factor) * &grid).ceil()) / &grid,
+            false => (Rational::from(sigma2 / factor) * &grid).ceil() / &grid,
         };
         queries.map(|(query, factor)| Ok(scaled(query.sigma2()?, factor))).collect()
     }

@@ -61,7 +61,7 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     let before = |query: &QueryPart| -> Option<Result<Before>> {
         let Law::DiscreteGaussian { sigma2 } = &query.counts.law else { return None };
         let level = query.level.as_deref().unwrap_or(SINGLES).to_string();
-        let least = Rational::from(sigma2 * factor(&level));
+        let least = sigma2 * factor(&level);
         let margins = margin(sigma2).and_then(|before| Ok([before, margin(&least)?]));
         Some(margins.map(|margins| Before {
             level,
