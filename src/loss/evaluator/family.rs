@@ -98,10 +98,10 @@ impl FamilyEvaluator {
         }
     }
 
-    /// A unit that attains the largest hockey stick at epsilon, as far as a few digits tell.
+    /// A unit that attains the largest hockey stick at epsilon, as far as doubles tell: an approximation.
     pub fn leader(&self, epsilon: &Rational) -> Result<Pair> {
-        if let Some((largest, _)) = self.common.by_one_contour(epsilon, FEW_DIGITS)? {
-            return Ok(largest.pair);
+        if let Some((_, pair)) = self.common.largest_approx(epsilon)? {
+            return Ok(pair);
         }
         let largest = largest_of(&self.family.units(), |pair| self.unit(pair), epsilon, FEW_DIGITS)?;
         Ok(largest.pair().unwrap_or_default())
@@ -140,8 +140,8 @@ impl FamilyEvaluator {
 
     /// ln of the largest of all units in doubles, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
-        if let Some(largest) = self.common.ln_largest_approx(epsilon)? {
-            return Ok(largest);
+        if let Some((ln, _)) = self.common.largest_approx(epsilon)? {
+            return Ok(ln);
         }
         let each = |pair: &Pair| self.unit(*pair)?.ln_hockey_stick_approx(epsilon);
         let all: Vec<f64> = self.family.units().par_iter().map(each).collect::<Result<_>>()?;

@@ -61,20 +61,20 @@ impl CommonContour {
         Ok(Some(summed.kinds.iter().zip(&summed.sums.of_kind).flat_map(of_kind).collect()))
     }
 
-    /// ln of the largest of all units in doubles, an approximation without proof; `None` if no contour serves all.
-    pub(crate) fn ln_largest_approx(&self, epsilon: &Rational) -> Result<Option<f64>> {
+    /// ln of the largest of all units in doubles, an approximation without proof, and the unit; `None` if no contour serves all.
+    pub(crate) fn largest_approx(&self, epsilon: &Rational) -> Result<Option<(f64, Pair)>> {
         let Some(kinds) = self.sieved.kinds(epsilon, 1e-13_f64.ln(), false, None)? else { return Ok(None) };
         let double = |value: &Complex64| NearDouble { value: *value, error: 0.0 };
         let sums = self.sieved.trapezoid::<Complex64, _>(&kinds, (), BITS, double);
-        let ln_best = |(kind, of_kind): (&Kind, &Vec<PairSum>)| {
-            let best = of_kind.iter().fold(0.0, |best, sum| f64::max(best, sum.value.hi()));
+        let of_kind = |(kind, of_kind): (&Kind, &Vec<PairSum>)| {
+            let best = of_kind.iter().max_by(|a, b| a.value.hi().total_cmp(&b.value.hi()))?;
             let size = self.sieved.family.doubles[0]
                 .ln_size(&kind.question, &kind.plan.exact_c, kind.question.start())
                 .to_f64();
-            size + best.ln() - kind.plan.divisor().to_f64().ln()
+            Some((size + best.value.hi().ln() - kind.plan.divisor().to_f64().ln(), best.pair))
         };
-        let best = kinds.iter().zip(&sums.of_kind).map(ln_best).fold(f64::NEG_INFINITY, f64::max);
-        Ok(Some(best + sums.scale.approximate()))
+        let best = kinds.iter().zip(&sums.of_kind).filter_map(of_kind).max_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(best.map(|(ln, pair)| (ln + sums.scale.approximate(), pair)))
     }
 
     /// The largest hockey stick by the common contour, and the units that may attain it; `None` if no contour serves all.
