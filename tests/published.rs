@@ -85,6 +85,42 @@ fn the_exit_status_is_that_of_the_worst_verdict() {
     }
 }
 
+/// A value that agrees only by another reading is counted apart, and what is computed beside it judges nothing.
+#[test]
+fn readings_are_judged_and_numbers_beside_a_value_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let counts = "discrete-gaussian = '5x10'";
+    let zcdp = format!("{{ as = 'the zCDP epsilon', compute = {{ kind = 'zcdp-epsilon', {counts}, delta = 1e-11 }} }}");
+    let own = |printed: &str, more: &str| {
+        HEAD.to_string() + &value("a", printed, "nats", &format!("kind = 'epsilon', {counts}, delta = 1e-11")) + more
+    };
+    for (printed, more, verdict, status) in [
+        ("'11.07'", format!("readings = [{zcdp}]\n"), "agrees-as-read", 0),
+        ("'10.12'", format!("readings = [{zcdp}]\n"), "agrees", 0),
+        ("'10.50'", format!("readings = [{zcdp}]\n"), "differs", 1),
+        ("'11.07'", format!("beside = [{zcdp}]\n"), "differs", 1),
+    ] {
+        let file = written(folder.path(), "own.toml", own(printed, &more));
+        let output = assay(&["verify", &file, "--json"]).output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        assert_eq!((&rows(&answer)[0]["verdict"], output.status.code()), (&verdict.into(), Some(status)), "{answer}");
+        let key = if more.starts_with("beside") { "beside" } else { "readings" };
+        assert_eq!(rows(&answer)[0][key][0]["as"], "the zCDP epsilon");
+        assert!(rows(&answer)[0][key][0]["computed"]["lower"].as_f64().unwrap() > 11.0);
+        let table = String::from_utf8(assay(&["verify", &file]).output().unwrap().stdout).unwrap();
+        assert!(table.contains("the zCDP epsilon") && table.contains("11.065"), "{table}");
+    }
+    for (more, said) in [
+        ("readings = [{ as = '', compute = { kind = 'rho', rho = 1 } }]\n", "as: must not be empty"),
+        ("readings = [{ compute = { kind = 'rho', rho = 1 } }]\n", "missing field `as`"),
+        ("beside = [{ as = 'x', compute = { kind = 'roh', rho = 1 } }]\n", "did you mean \"rho\"?"),
+    ] {
+        let file = written(folder.path(), "own.toml", own("'10.12'", more));
+        let message = refusal(&["verify", &file]);
+        assert!(message.contains(said) && message.contains("own.toml, line"), "{message}");
+    }
+}
+
 /// What `verify` says of a file is what the commands say of the same question.
 #[test]
 fn every_kind_answers_as_the_commands_do() {

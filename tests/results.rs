@@ -186,13 +186,13 @@ fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
     };
     for paper in &papers {
         assert_eq!(count(&paper.paper, 1), paper.values.len());
-        assert_eq!((2..7).map(|column| count(&paper.paper, column)).sum::<usize>(), paper.values.len());
+        assert_eq!((2..8).map(|column| count(&paper.paper, column)).sum::<usize>(), paper.values.len());
         // A value with a recorded erratum does not agree.
         let errata = paper.values.iter().filter(|value| value.erratum.is_some()).count();
-        assert_eq!((3..6).map(|column| count(&paper.paper, column)).sum::<usize>(), errata);
+        assert_eq!((3..7).map(|column| count(&paper.paper, column)).sum::<usize>(), errata);
     }
     assert_eq!(count("all", 1), papers.iter().map(|paper| paper.values.len()).sum::<usize>());
-    assert_eq!(count("all", 7), 0);
+    assert_eq!(count("all", 8), 0);
 
     let report = fs::read_to_string(folder.path().join("REPORT.md")).unwrap();
     let kept = fs::read_to_string(committed().join("REPORT.md")).unwrap();
@@ -201,6 +201,10 @@ fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
     }
     assert_eq!(report.len(), kept.len());
     assert!(kept.contains("### The pipeline of Section A.6") && !kept.contains("Not explained."));
+    // What the texts refer to stands beside them.
+    for said in ["Read as ", "Beside it, ", "That computation gives "] {
+        assert!(kept.contains(said), "{said}");
+    }
 }
 
 #[test]

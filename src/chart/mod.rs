@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`figure`] | the data: a figure of panels, axes, series of points, inks |
 //! | `ticks` | where an axis has its ticks and what they say (feature `charts`) |
-//! | `svg` | the layout, and the figure as SVG (feature `charts`, which needs the plotting library) |
+//! | `marks`, `panel`, `svg` | colours and markers, a panel, and the layout of all of them, as SVG (feature `charts`, which needs the plotting library) |
 //! | [`drawing`] | a table of numbers beside a figure, and both written as CSV and SVG |
 //! | `element` | a figure as an element of a page of HTML (feature `charts`) |
 //! | [`lines`] | a trade-off function as points of its profile give it |
@@ -21,7 +21,11 @@ pub mod drawing;
 mod element;
 pub mod figure;
 pub mod lines;
+#[cfg(feature = "charts")]
+mod marks;
 pub mod outputs;
+#[cfg(feature = "charts")]
+mod panel;
 pub mod ranks;
 #[cfg(feature = "mechanisms")]
 pub mod spine;

@@ -24,7 +24,7 @@ use super::{
     progress, wrap,
 };
 
-/// Recompute every published value: agrees, differs, disproved, undecided or needs-data
+/// Recompute every published value: agrees, agrees-as-read, differs, disproved, undecided or needs-data
 ///
 /// A row for each value of the papers and files named; if none is named, all papers are recomputed and summarized, a line for each.
 /// Exit status 1 if a value differs, is disproved or undecided without a recorded erratum.
@@ -126,17 +126,17 @@ pub fn run(args: &Args) -> Result<Exit> {
 }
 
 fn options(args: &Args) -> Result<RuleOptions> {
-    let panels = match args.nodes {
-        Some(nodes) if nodes >= 5 && nodes % 4 == 1 => nodes - 1,
+    let (panels, second_panels) = match args.nodes {
+        Some(nodes) if nodes >= 5 && nodes % 4 == 1 => (nodes - 1, nodes - 1),
         Some(nodes) => bail!("--nodes {nodes}: Boole's rule needs one node more than a multiple of four, as 1000001"),
-        None if args.full => pipeline::PAPER_PANELS,
-        None => pipeline::PANELS,
+        None if args.full => (pipeline::PAPER_PANELS, pipeline::PAPER_PANELS),
+        None => (pipeline::PANELS, pipeline::SECOND_PANELS),
     };
     let state = args.state.clone().or_else(|| args.full.then(|| PathBuf::from("assay-state")));
     if let Some(folder) = &state {
         std::fs::create_dir_all(folder).with_context(|| format!("--state {}", folder.display()))?;
     }
-    Ok(RuleOptions { panels, state })
+    Ok(RuleOptions { panels, second_panels, state })
 }
 
 /// The files of published values and the releases that they name, as inputs of the answer; none where all papers are bundled.
@@ -184,6 +184,7 @@ fn pipeline_json(own: &Pipeline) -> Value {
     json!({
         "epsilon": output::exact(&own.epsilon),
         "nodes": own.panels + 1,
+        "second_term_nodes": own.second_panels + 1,
         "first_term": part(&own.first),
         "second_term": part(&own.second),
         "delta": own.delta.to_json(),
@@ -193,7 +194,10 @@ fn pipeline_json(own: &Pipeline) -> Value {
 
 fn put_pipeline(page: &mut Page, own: &Pipeline) {
     let (epsilon, nodes) = (output::exact_text(&own.epsilon), own.panels + 1);
-    page.text(format!("\nSection A.6 by its own rule, at epsilon = {epsilon} with {nodes} nodes:\n\n"));
+    let second = own.second_panels + 1;
+    page.text(format!(
+        "\nSection A.6 by its own rule, at epsilon = {epsilon} with {nodes} nodes, {second} for the second term:\n\n"
+    ));
     let rows: Vec<Vec<String>> = report::pipeline_rows(own).into_iter().map(Vec::from).collect();
     page.columns(&["what", "value"], rows);
     let (rule, contour) = (own.times.0.as_secs_f64(), own.times.1.as_secs_f64());
@@ -227,6 +231,14 @@ fn row_json(row: &Row) -> Value {
         "note": row.published.note,
         "erratum": row.published.erratum,
         "printed_by": row.printed_by.as_ref().map(shown),
+        "readings": (row.published.readings.iter().zip(&row.readings))
+            .map(|(reading, (value, verdict))| {
+                json!({ "as": reading.words, "computed": shown(value), "verdict": verdict.word() })
+            })
+            .collect::<Value>(),
+        "beside": (row.published.beside.iter().zip(&row.beside))
+            .map(|(beside, value)| json!({ "as": beside.words, "computed": shown(value) }))
+            .collect::<Value>(),
     })
 }
 
@@ -277,9 +289,11 @@ fn put(page: &mut Page, section: &Section) {
                 page.text(wrap::broken(&text));
             }
         }
-        if let Some(printed_by) = &row.printed_by {
-            page.text(format!("That computation gives {}.\n", printed_by.shown(8)));
+        let mut sentences = row.sentences();
+        if !sentences.is_empty() && [&row.published.note, &row.published.erratum].iter().all(|text| text.is_none()) {
+            sentences[0] = format!("\non {} ({}): {}", row.published.id, row.published.place, sentences[0]);
         }
+        sentences.into_iter().for_each(|sentence| page.text(wrap::broken(&format!("{sentence}\n"))));
     }
     let counts: Vec<String> =
         verify::tally(rows).iter().map(|(verdict, count)| format!("{count} {}", verdict.word())).collect();

@@ -13,7 +13,9 @@ use crate::{
     error::{Error, Result},
     numeric::{Enclosure, precision::bits},
     risk::{
-        check_prior, check_rho, exp, odds,
+        check_prior, check_rho,
+        decision::NoisyOutput,
+        exp, odds,
         others::{self, MassTable},
         plus_at_most, single,
     },
@@ -163,6 +165,30 @@ impl GibbsSampler {
         Ok(SamplerLimit { present, upper })
     }
 
+    /// The least x_1 at which the limit is above 1/2, at each of the given outputs above and beside: a range of whole numbers.
+    pub fn thresholds(&self, outputs: &[NoisyOutput]) -> Result<Vec<(i64, i64)>> {
+        self.check()?;
+        let alone = single::Attack::new(self.prior.clone(), vec![self.rhos[0].clone()])?.threshold()?;
+        let of = |output: &NoisyOutput| {
+            check_noisy([0, output.x2, output.y1])?;
+            Ok(match self.least_decided(output.x2, output.y1, alone) {
+                Some(least) => (least, least),
+                None => (i64::MIN, i64::MAX),
+            })
+        };
+        outputs.iter().map(of).collect()
+    }
+
+    /// The least x_1 at which the limit is surely above 1/2, if below it it surely is not.
+    fn least_decided(&self, x2: i64, y: i64, near: i64) -> Option<i64> {
+        let law = self.upper(x2, y, 64);
+        let one = Enclosure::double(1.0, 64);
+        least_yes(near, |n: i64| {
+            let [up, stay] = [0, 1].map(|k: usize| self.to_one(n, y, &law[k], 64));
+            one.below(&up.add(&stay))
+        })
+    }
+
     /// The decision for X_1 = 1 if the limit is above 1/2, over all outputs with X_1 = 1 and the given X_2, to an absolute
     /// width of about 2^-share.
     ///
@@ -186,12 +212,7 @@ impl GibbsSampler {
                 let mass = upper.stored(a).mul(&table.stored(b));
                 visited = visited.add(&mass);
                 let (x2, y) = (x2_true + a, x2_true - 1 + b);
-                let law = self.upper(x2, y, 64);
-                let decides = |n: i64| {
-                    let [up, stay] = [0, 1].map(|k: usize| self.to_one(n, y, &law[k], 64));
-                    one.below(&up.add(&stay))
-                };
-                let threshold = least_yes(alone, decides);
+                let threshold = self.least_decided(x2, y, alone);
                 let before = tail(alone);
                 let after = match threshold {
                     Some(n) if n == alone => before.clone(),

@@ -26,14 +26,18 @@ use crate::{
 /// How the rule is run.
 #[derive(Clone, Debug)]
 pub struct RuleOptions {
-    /// The panels: one less than the nodes, a multiple of four.
+    /// The panels of the first term: one less than the nodes, a multiple of four.
     pub panels: u64,
+    /// The panels of the second term, which exp(epsilon) multiplies: it needs more of them.
+    pub second_panels: u64,
     /// A folder for the sums of finished chunks, so that an interrupted run continues where it stopped.
     pub state: Option<PathBuf>,
 }
 
 /// The panels by default.
-pub const PANELS: u64 = 1_000_000;
+pub const PANELS: u64 = 600_000;
+/// The panels of the second term by default: so many that delta is resolved to two digits and more.
+pub const SECOND_PANELS: u64 = 1_400_000;
 /// The panels of the paper.
 pub const PAPER_PANELS: u64 = 10_000_000;
 
@@ -42,8 +46,10 @@ pub const PAPER_PANELS: u64 = 10_000_000;
 pub struct Pipeline {
     /// The epsilon, in nats.
     pub epsilon: Rational,
-    /// The panels of the rule.
+    /// The panels of the rule for the first term.
     pub panels: u64,
+    /// Those for the second.
+    pub second_panels: u64,
     /// The first term, with the paper's upper end.
     pub first: TailByRule,
     /// The probability in the second term.
@@ -79,10 +85,8 @@ pub fn run(
     options: &RuleOptions,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<Pipeline> {
-    let rules = [
-        su_su_wang_2025::first_term(release, epsilon, options.panels)?,
-        su_su_wang_2025::second_term(release, epsilon, options.panels)?,
-    ];
+    let sum = su_su_wang_2025::Sum::of(release)?;
+    let rules = [sum.first_term(epsilon, options.panels)?, sum.second_term(epsilon, options.second_panels)?];
     let budgets = [rules[0].budget()?, rules[1].budget()?];
     let all: u64 = rules.iter().map(Boole::chunks).sum();
     let started = Instant::now();
@@ -118,7 +122,16 @@ pub fn run(
     // The folder is removed only if it is empty.
     let _ = options.state.as_ref().map(fs::remove_dir);
     let times = (by_rule, by_contour);
-    Ok(Pipeline { epsilon: epsilon.clone(), panels: options.panels, first, second, delta, contour_delta, times })
+    Ok(Pipeline {
+        epsilon: epsilon.clone(),
+        panels: options.panels,
+        second_panels: options.second_panels,
+        first,
+        second,
+        delta,
+        contour_delta,
+        times,
+    })
 }
 
 /// The sum of the rule over all chunks, on all cores; the chunks in the file are not summed again.
@@ -198,8 +211,8 @@ mod tests {
         let release = Release::find("su-su-wang-2025").unwrap();
         let epsilon = parse("12").unwrap();
         let folder = std::env::temp_dir().join(format!("dp-assay-pipeline-{}", std::process::id()));
-        let options = RuleOptions { panels: 120_000, state: Some(folder.clone()) };
-        let rule = su_su_wang_2025::first_term(&release, &epsilon, options.panels).unwrap();
+        let options = RuleOptions { panels: 120_000, second_panels: 120_000, state: Some(folder.clone()) };
+        let rule = su_su_wang_2025::Sum::of(&release).unwrap().first_term(&epsilon, options.panels).unwrap();
         // As after an interruption: one chunk is remembered.
         let chunk = rule.chunk(1);
         let text = memory(&rule, &[(1, chunk.clone())].into());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::published_file;
-pub use super::published_value::{Compute, Paper, Published, Unit};
+pub use super::published_value::{Beside, Compute, Paper, Published, Unit};
 use crate::{
     error::{Error, Result},
     files::{Over, file_error, write_over},

@@ -10,6 +10,8 @@
 //! | `compute` | what recomputes it: its `kind`, and the fields of that kind |
 //! | `note`, `erratum` | a remark; why the printed value is wrong, for one that is known to be |
 //! | `printed_by` | another computation, which gives the printed value |
+//! | `readings` | other readings of what is printed, each `{ as = "words", compute = {..} }`: a row that agrees only as one of them is counted apart |
+//! | `beside` | other numbers that the remarks speak of, of the same form |
 
 use std::{fs::File, io::Read, path::Path, sync::Arc};
 
@@ -18,7 +20,7 @@ use toml::Spanned;
 
 use super::{
     account_claims::{self, AccountClaim, KINDS, Measure, Releases},
-    published_value::{Compute, Paper, Published, Unit},
+    published_value::{Beside, Compute, Paper, Published, Unit},
 };
 use crate::{
     error::{Error, Result, did_you_mean},
@@ -67,6 +69,18 @@ struct RawValue {
     note: Option<String>,
     erratum: Option<String>,
     printed_by: Option<Spanned<Node>>,
+    #[serde(default)]
+    readings: Vec<RawBeside>,
+    #[serde(default)]
+    beside: Vec<RawBeside>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawBeside {
+    #[serde(rename = "as")]
+    words: Spanned<String>,
+    compute: Spanned<Node>,
 }
 
 /// Reads a bundled paper from its text.
@@ -156,10 +170,25 @@ impl ValueReader<'_> {
             note: raw.note.clone(),
             erratum: raw.erratum.clone(),
             printed_by,
+            readings: self.beside(&raw.readings, "readings")?,
+            beside: self.beside(&raw.beside, "beside")?,
             line: self.reader.line(at),
         };
         self.check_printed(&value).map_err(|why| refuse_printed(self.reader, &raw.printed, why))?;
         Ok(value)
+    }
+
+    /// Other computations, each with its words.
+    fn beside(&mut self, all: &[RawBeside], what: &str) -> Result<Vec<Beside>> {
+        let one = |raw: &RawBeside| {
+            if raw.words.get_ref().trim().is_empty() {
+                let why = format!("{what}: as: must not be empty: what is computed, in words");
+                return Err(self.reader.refuse(raw.words.span().start, why));
+            }
+            let compute = self.compute(&raw.compute, &format!("{what}: compute"))?;
+            Ok(Beside { words: raw.words.get_ref().clone(), compute })
+        };
+        all.iter().map(one).collect()
     }
 
     fn unit(&self, name: &Spanned<String>) -> Result<Unit> {

@@ -44,8 +44,21 @@ pub struct Published {
     pub erratum: Option<String>,
     /// Another computation that gives the printed value or comes close to it: presumably what the paper did instead.
     pub printed_by: Option<Compute>,
+    /// Other readings of what is printed: if one of them agrees and the plain one does not, the row agrees as read so.
+    pub readings: Vec<Beside>,
+    /// Other numbers that the remarks speak of; they judge nothing.
+    pub beside: Vec<Beside>,
     /// The line of the file at which it begins.
     pub line: usize,
+}
+
+/// Another computation, and what it is.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// What it is, in words.
+    pub words: String,
+    /// What computes it.
+    pub compute: Compute,
 }
 
 impl Published {

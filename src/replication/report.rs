@@ -33,7 +33,8 @@ pub fn markdown(sections: &[Section]) -> String {
     out += &format!(
         "Written by `assay verify --out results`, version {}. Every computed value is proven: an enclosure of which the\n\
          digits shown are certain. *agrees*: all of it rounds to the printed digits, or the printed bound or statement\n\
-         holds. *differs*: none of it does. *disproved*: the printed bound or statement is proven wrong. *needs-data*:\n\
+         holds. *agrees-as-read*: so it does by another reading of what is printed, which is stated, and not by the plain\n\
+         one. *differs*: none of it does. *disproved*: the printed bound or statement is proven wrong. *needs-data*:\n\
          it rests on data that are not at hand.\n",
         env!("CARGO_PKG_VERSION")
     );
@@ -62,17 +63,18 @@ pub fn write(folder: &Path, sections: &[Section]) -> Result<()> {
 }
 
 /// What each paper comes to, a row each, below the names of the columns; the sums last.
-pub fn summary_table(sections: &[Section]) -> Vec<[String; 8]> {
-    let counts = |rows: &[Row]| -> [usize; 7] {
-        let [agree, differ, disproved, undecided, needing] = tally(rows).map(|(_, count)| count);
+pub fn summary_table(sections: &[Section]) -> Vec<[String; 9]> {
+    let counts = |rows: &[Row]| -> [usize; 8] {
+        let [agree, as_read, differ, disproved, undecided, needing] = tally(rows).map(|(_, count)| count);
         let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
-        [rows.len(), agree, differ, disproved, undecided, needing, unexplained]
+        [rows.len(), agree, as_read, differ, disproved, undecided, needing, unexplained]
     };
-    let mut all = [0; 7];
+    let mut all = [0; 8];
     let mut table = vec![
-        ["paper", "values", "agree", "differ", "disproved", "undecided", "need data", "unexplained"].map(String::from),
+        ["paper", "values", "agree", "as read", "differ", "disproved", "undecided", "need data", "unexplained"]
+            .map(String::from),
     ];
-    let line = |name: &str, counts: [usize; 7]| {
+    let line = |name: &str, counts: [usize; 8]| {
         std::array::from_fn(|column| if column == 0 { name.to_string() } else { counts[column - 1].to_string() })
     };
     for section in sections {
@@ -118,10 +120,16 @@ fn differences(rows: &[Row]) -> String {
             row.published.shown(),
             row.shown(),
             row.verdict.word(),
-            row.published.erratum.as_deref().unwrap_or("Not explained."),
+            [vec![why(row)], row.sentences()].concat().join(" ").trim(),
         );
     }
     out
+}
+
+/// Why a row differs, in words; what a reading explains needs none.
+fn why(row: &Row) -> String {
+    let unknown = if row.is_unexplained() { "Not explained." } else { "" };
+    row.published.erratum.clone().unwrap_or_else(|| unknown.to_string())
 }
 
 fn missing(rows: &[Row]) -> String {
@@ -145,8 +153,9 @@ fn agreements(rows: &[Row]) -> String {
     for row in rows.iter().filter(|row| row.verdict == Verdict::Agrees) {
         let cells = [&row.published.id, &row.published.place, &row.published.shown(), &row.shown()];
         out += &format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
-        if let Some(note) = &row.published.note {
-            notes += &format!("- {}: {note}\n", row.published.id);
+        let said: Vec<String> = row.published.note.iter().cloned().chain(row.sentences()).collect();
+        if !said.is_empty() {
+            notes += &format!("- {}: {}\n", row.published.id, said.join(" "));
         }
     }
     if notes.is_empty() { out } else { format!("{out}\nNotes:\n\n{notes}") }
@@ -180,7 +189,7 @@ pub fn pipeline_rows(pipeline: &Pipeline) -> Vec<[String; 2]> {
         push("values summed", format!("{} to {}", part.range.0, part.range.1));
         push("Boole's sum", part.sum.shown(24));
         push("E1, beyond the last value", bound(&part.budget.beyond));
-        push("E2, beyond t = 1/100", bound(&part.budget.truncation));
+        push("E2, beyond the reach of t", bound(&part.budget.truncation));
         push("E3, the rule on its nodes", bound(&part.budget.discretisation));
         push("so it lies in", shown(&part.value));
         push("by the contour", part.contour.value.shown(24));
@@ -197,13 +206,14 @@ pub fn pipeline_rows(pipeline: &Pipeline) -> Vec<[String; 2]> {
 fn pipeline_text(pipeline: &Pipeline) -> String {
     let mut out = format!(
         "\n### The pipeline of Section A.6\n\n\
-         At epsilon = {} with {} nodes (the paper: 10000001). The characteristic function is that of the discrete\n\
+         At epsilon = {} with {} nodes for the first term and {} for the second (the paper: 10000001). The characteristic function is that of the discrete\n\
          Gaussians themselves, (A.3), so the paper's E0 for replacing masses by densities does not arise. The second term,\n\
          which the paper leaves out as beyond double precision, needs more bits and nothing else; its upper end is chosen\n\
-         shorter, because E3 grows with the seventh power of it.\n\n\
+         shorter, and so is its reach, where the sieve of D.3 ends: E3 grows with the seventh power of both.\n\n\
          | what | value |\n| --- | --- |\n",
         rational::display(&pipeline.epsilon),
         pipeline.panels + 1,
+        pipeline.second_panels + 1,
     );
     for [what, value] in pipeline_rows(pipeline) {
         out += &format!("| {what} | {value} |\n");

@@ -54,6 +54,17 @@ pub fn bound(sigma2: &Rational, copies: u64, digits: u32) -> Result<Enclosure> {
     Ok(bound.omega_1()?.add(&bound.omega_2()?).add(&bound.omega_3()))
 }
 
+/// Omega_4 or Omega_5, the two parts of Omega_2, by their bounds.
+pub fn part_of_omega_2(sigma2: &Rational, copies: u64, index: u8, digits: u32) -> Result<Enclosure> {
+    Sigma2::try_from(sigma2)?;
+    let [fourth, fifth] = AppendixC::new(sigma2, copies, digits)?.parts_of_omega_2();
+    match index {
+        4 => Ok(fourth),
+        5 => Ok(fifth),
+        _ => Err(Error::out_of_range("index", index, "4 or 5")),
+    }
+}
+
 /// phi(y / B) / B with B^2 = n sigma2: the mass that the approximation gives to y.
 pub fn density(sigma2: &Rational, copies: u64, y: i64, digits: u32) -> Enclosure {
     let square = Rational::from(sigma2 * copies);
@@ -168,11 +179,17 @@ impl AppendixC {
         Ok(sum.div(&self.end))
     }
 
-    /// (pi B - floor(pi B)) / (pi B) times f_S(floor(pi B)) + exp(-floor(pi B)^2 / 2): both fall up to pi B.
+    /// Omega_4 + Omega_5.
     fn omega_2(&self) -> Result<Enclosure> {
+        let [fourth, fifth] = self.parts_of_omega_2();
+        Ok(fourth.add(&fifth))
+    }
+
+    /// (pi B - floor(pi B)) / (pi B) times f_S(floor(pi B)), and times exp(-floor(pi B)^2 / 2): both fall up to pi B.
+    fn parts_of_omega_2(&self) -> [Enclosure; 2] {
         let share = self.end.sub(&self.number(self.floor as f64)).div(&self.end);
-        let at_floor = self.bell(self.floor).mul(&self.ratio(self.floor));
-        Ok(share.mul(&at_floor.add(&self.bell(self.floor))))
+        let bell = self.bell(self.floor);
+        [share.mul(&bell.mul(&self.ratio(self.floor))), share.mul(&bell)]
     }
 
     /// exp(-(pi B)^2 / 2) / (pi B)^2, by the tail bound (C.5).

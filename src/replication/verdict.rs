@@ -14,6 +14,8 @@ use crate::{
 pub enum Verdict {
     /// The whole enclosure rounds to the printed digits, or the printed bound or statement holds.
     Agrees,
+    /// So does it by another reading of what is printed, and not by the plain one.
+    AgreesAsRead,
     /// No point of the enclosure rounds to the printed digits.
     Differs,
     /// The printed bound or statement is proven wrong.
@@ -26,13 +28,20 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts, in the order in which they are counted.
-    pub const ALL: [Verdict; 5] =
-        [Verdict::Agrees, Verdict::Differs, Verdict::Disproved, Verdict::Undecided, Verdict::NeedsData];
+    pub const ALL: [Verdict; 6] = [
+        Verdict::Agrees,
+        Verdict::AgreesAsRead,
+        Verdict::Differs,
+        Verdict::Disproved,
+        Verdict::Undecided,
+        Verdict::NeedsData,
+    ];
 
     /// The word in tables and in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Agrees => "agrees",
+            Verdict::AgreesAsRead => "agrees-as-read",
             Verdict::Differs => "differs",
             Verdict::Disproved => "disproved",
             Verdict::Undecided => "undecided",

@@ -1,5 +1,7 @@
 //! Every published value recomputed and judged: agrees, differs, disproved, undecided or needs data.
 
+use std::collections::HashMap;
+
 use rayon::prelude::*;
 use rug::Rational;
 
@@ -7,11 +9,12 @@ use super::{
     account_claims::Measure,
     accounts, block_paths,
     published::{Compute, Paper, Published, Unit},
-    risk, safetab, spines, su_su_wang_2025,
+    risk, safetab, spines,
+    su_su_wang_2025::{self, Sum},
     verdict::{Computed, Verdict, rounds_to},
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     noise::DiscreteGaussian,
     numeric::{Certainty, Enclosure, rational::parse},
     release::Release,
@@ -28,17 +31,40 @@ pub struct Row {
     pub verdict: Verdict,
     /// The value of the computation that the printed value seems to come from, if one is recorded.
     pub printed_by: Option<Computed>,
+    /// What each of its readings gives, and what that says of the printed value.
+    pub readings: Vec<(Computed, Verdict)>,
+    /// What each of the numbers beside it is.
+    pub beside: Vec<Computed>,
 }
 
 impl Row {
     /// The computed value to as many digits as are printed and one more, at least eight.
     pub fn shown(&self) -> String {
-        self.computed.shown((self.published.significant_digits() as usize + 1).max(8))
+        self.computed.shown(self.digits())
+    }
+
+    fn digits(&self) -> usize {
+        (self.published.significant_digits() as usize + 1).max(8)
     }
 
     /// Whether the reader must be told: the value neither agrees nor has a recorded erratum.
     pub fn is_unexplained(&self) -> bool {
-        !matches!(self.verdict, Verdict::Agrees | Verdict::NeedsData) && self.published.erratum.is_none()
+        !matches!(self.verdict, Verdict::Agrees | Verdict::AgreesAsRead | Verdict::NeedsData)
+            && self.published.erratum.is_none()
+    }
+
+    /// A sentence for each computation beside that of the row: what the printed value comes from, readings, other numbers.
+    pub fn sentences(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        all.extend(self.printed_by.as_ref().map(|value| format!("That computation gives {}.", value.shown(8))));
+        for (reading, (value, verdict)) in self.published.readings.iter().zip(&self.readings) {
+            let word = verdict.word();
+            all.push(format!("Read as {}: {}, {word}.", reading.words, value.shown(self.digits())));
+        }
+        for (beside, value) in self.published.beside.iter().zip(&self.beside) {
+            all.push(format!("Beside it, {}: {}.", beside.words, value.shown(8)));
+        }
+        all
     }
 }
 
@@ -49,32 +75,106 @@ pub fn verify(paper: &Paper) -> Result<Vec<Row>> {
 
 /// The same; `done` is told of each value.
 pub fn verify_with(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Row>> {
-    (paper.values.par_iter())
-        .map(|published| {
-            let row = row(&paper.paper, published).map_err(|error| published.refuse(paper, &error));
-            done();
-            row
-        })
-        .collect()
+    let answers = answers(paper, done)?;
+    let rows = paper.values.iter().zip(answers);
+    rows.map(|(published, answers)| {
+        row(published, answers.into_iter()).map_err(|error| published.refuse(paper, &error))
+    })
+    .collect()
 }
 
-/// Recomputes a value and judges it.
-fn row(paper: &str, published: &Published) -> Result<Row> {
-    // One digit more than are printed, if those are many.
-    let digits = accounts::DIGITS.max(published.significant_digits() + 1);
-    let compute = |what: &Compute| -> Result<Computed> { Ok(in_unit(compute(paper, what, digits)?, published)) };
-    let computed = compute(&published.compute)?;
-    let verdict = judge(published, &computed)?;
-    let printed_by = published.printed_by.as_ref().map(compute).transpose()?;
-    Ok(Row { published: published.clone(), computed, verdict, printed_by })
+/// All that a row asks for, its own computation first.
+fn asked(published: &Published) -> impl Iterator<Item = &Compute> {
+    let others = published.readings.iter().chain(&published.beside).map(|beside| &beside.compute);
+    std::iter::once(&published.compute).chain(published.printed_by.as_ref()).chain(others)
+}
+
+/// A computation, and the row that asked for it first.
+struct Task<'a> {
+    asked_by: &'a Published,
+    what: &'a Compute,
+    /// How many rows are recomputed by it.
+    rows: usize,
+}
+
+/// The answers to all that each row asks for, in the order of [`asked`]. What several rows ask for is computed once.
+fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut rows: Vec<Vec<usize>> = Vec::new();
+    for published in &paper.values {
+        let mut row = Vec::new();
+        for (position, what) in asked(published).enumerate() {
+            let place = match shared_by(published, what) {
+                Some(key) => *places.entry(key).or_insert(tasks.len()),
+                None => tasks.len(),
+            };
+            if place == tasks.len() {
+                tasks.push(Task { asked_by: published, what, rows: 0 });
+            }
+            tasks[place].rows += usize::from(position == 0);
+            row.push(place);
+        }
+        rows.push(row);
+    }
+    // What a paper's own methods have in common is computed once, too.
+    let release = Release::find(&paper.paper).ok();
+    let has_own = tasks.iter().any(|task| matches!(task.what, Compute::Own { .. }));
+    let sum = release.as_ref().filter(|_| has_own).map(Sum::of).transpose()?;
+    let answer = |task: &Task| {
+        let computed = compute(&paper.paper, sum.as_ref(), task.what, digits(task.asked_by));
+        (0..task.rows).for_each(|_| done());
+        computed.map_err(|error| task.asked_by.refuse(paper, &error))
+    };
+    let found: Vec<Computed> = tasks.par_iter().map(answer).collect::<Result<_>>()?;
+    Ok(rows.into_iter().map(|row| row.into_iter().map(|place| found[place].clone()).collect()).collect())
+}
+
+/// One digit more than are printed, if those are many.
+fn digits(published: &Published) -> u32 {
+    accounts::DIGITS.max(published.significant_digits() + 1)
+}
+
+/// What computations have in common that share an answer; `None` for an account, which holds a whole release.
+fn shared_by(published: &Published, what: &Compute) -> Option<String> {
+    match what {
+        Compute::Account(_) => None,
+        what => Some(format!("{} {what:?}", digits(published))),
+    }
+}
+
+/// Judges a value by the answers to what it asks, in the order of [`asked`].
+fn row(published: &Published, answers: impl Iterator<Item = Computed>) -> Result<Row> {
+    let is_beside = |position: usize| position > usize::from(published.printed_by.is_some()) + published.readings.len();
+    // What stands beside a value has a unit of its own.
+    let mut answers = (asked(published).zip(answers).enumerate())
+        .map(|(position, (what, answer))| if is_beside(position) { answer } else { in_unit(answer, what, published) });
+    let missing = || Error::out_of_range("the computations of a row", &published.id, "an answer for each");
+    let computed = answers.next().ok_or_else(missing)?;
+    let mut verdict = judge(published, &computed)?;
+    let printed_by = published.printed_by.as_ref().map(|_| answers.next().ok_or_else(missing)).transpose()?;
+    let mut readings = Vec::new();
+    for _ in &published.readings {
+        let value = answers.next().ok_or_else(missing)?;
+        let of_reading = judge(published, &value)?;
+        if of_reading == Verdict::Agrees && verdict != Verdict::Agrees {
+            verdict = Verdict::AgreesAsRead;
+        }
+        readings.push((value, of_reading));
+    }
+    let beside = answers.collect();
+    Ok(Row { published: published.clone(), computed, verdict, printed_by, readings, beside })
 }
 
 /// Recomputes what a row of a paper asks for.
-fn compute(paper: &str, what: &Compute, digits: u32) -> Result<Computed> {
-    let own = || Release::find(paper);
+fn compute(paper: &str, sum: Option<&Sum>, what: &Compute, digits: u32) -> Result<Computed> {
     let value = match what {
         Compute::Account(claim) => return accounts::compute(claim, digits),
-        Compute::Own { method } => return su_su_wang_2025::compute(&own()?, method),
+        Compute::Own { method } => {
+            let expected = "that of Su, Su & Wang, whose methods are meant";
+            let sum = sum.ok_or_else(|| Error::out_of_range("the release of the paper", paper, expected))?;
+            return su_su_wang_2025::compute(sum, method);
+        }
         Compute::Risk(what) => return risk::compute(what),
         Compute::Spine(what) => return spines::compute(what),
         Compute::Paths { release, value } => return block_paths::compute(&Release::find(release)?, value, digits),
@@ -87,9 +187,9 @@ fn compute(paper: &str, what: &Compute, digits: u32) -> Result<Computed> {
 }
 
 /// A value in the unit in which it is printed: probabilities are printed in percent by some.
-fn in_unit(computed: Computed, published: &Published) -> Computed {
+fn in_unit(computed: Computed, what: &Compute, published: &Published) -> Computed {
     let percent = matches!(published.unit, Unit::Percent | Unit::LeastPercent);
-    let probability = match &published.compute {
+    let probability = match what {
         Compute::Risk(_) => true,
         Compute::Account(claim) => claim.question.measure() == Measure::Probability,
         _ => false,
@@ -152,6 +252,6 @@ fn judge_value(value: &Enclosure, published: &Published) -> Result<Verdict> {
 }
 
 /// How many rows have each verdict, in the order of [`Verdict::ALL`].
-pub fn tally(rows: &[Row]) -> [(Verdict, usize); 5] {
+pub fn tally(rows: &[Row]) -> [(Verdict, usize); 6] {
     Verdict::ALL.map(|verdict| (verdict, rows.iter().filter(|row| row.verdict == verdict).count()))
 }

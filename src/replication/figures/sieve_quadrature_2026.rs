@@ -152,6 +152,7 @@ fn profile(sources: &Sources) -> Result<Drawing> {
     let (first, last) = (epsilons().fold(f64::INFINITY, f64::min), epsilons().fold(0.0, f64::max));
     let x = || Axis::linear("ε (nats)", (first - 1.0).max(0.0).floor(), last.ceil());
     let least = rows.iter().map(|row| row.largest.approximate()).fold(1.0, f64::min).max(1e-300);
+    let most = rows.iter().map(|row| 2.0 * excess(row).approximate()).fold(1e-3, f64::max);
     let main = paths.main.0 + 1;
     let delta = Panel {
         title: "the privacy profile".to_string(),
@@ -169,7 +170,7 @@ fn profile(sources: &Sources) -> Result<Drawing> {
     let above = Panel {
         title: "what the worst pair adds".to_string(),
         x: x(),
-        y: Axis::log(&format!("δ of the worst / δ of ({main}, {main}) − 1"), 1e-10, 1e-3),
+        y: Axis::log(&format!("δ of the worst / δ of ({main}, {main}) − 1"), 1e-10, most),
         series: vec![Series::line(
             "the worst over the main pair, less one; 1e-10 and less at the foot",
             Ink::Black,

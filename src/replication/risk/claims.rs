@@ -87,6 +87,8 @@ pub enum RiskClaim {
         noisy: [i64; 3],
         /// The value of X_2.
         x2: Option<i64>,
+        /// Of X_1 = 0 in place of X_1 = 1.
+        absent: Option<bool>,
     },
     /// The same probability in the limit of the sampler that draws `X_1` without the constraint.
     SamplerLimit {
@@ -158,6 +160,111 @@ pub enum RiskClaim {
         others: u64,
         /// The greatest published count.
         most: i64,
+    },
+    /// Whether it comes closer to the one before with every published count.
+    PostprocessingCloser {
+        /// The rho of the lowest level.
+        rho: String,
+        /// How many other groups there are.
+        others: u64,
+        /// The greatest published count.
+        most: i64,
+    },
+    /// The least noisy count less the known one at which the adversary of one count decides for the target.
+    Threshold {
+        /// The rho of the count.
+        rho: String,
+        /// The prior probability.
+        prior: String,
+    },
+    /// Whether the posterior is above the prior at a noisy count and below it at the count before: so it is on either side of
+    /// them, since it grows with the noisy count.
+    PriorBetween {
+        /// The rho of the count.
+        rho: String,
+        /// The prior probabilities.
+        priors: Vec<String>,
+        /// The noisy count less the known one.
+        noisy: i64,
+    },
+    /// Whether the marginal posterior grows with rho, along these.
+    MarginalGrows {
+        /// The prior probabilities.
+        priors: Vec<String>,
+        /// The least rho.
+        from: String,
+        /// The step from each rho to the next.
+        step: String,
+        /// How many there are.
+        count: u32,
+    },
+    /// Whether the decision with two levels is that of the lowest level alone wherever the noisy count is at least one number or at
+    /// most another, for all outputs in a rectangle.
+    DecisionUnchanged {
+        /// The rho of the two levels.
+        rhos: [String; 2],
+        /// How many other groups there are.
+        others: u64,
+        /// At least this noisy count: for the target.
+        above: i64,
+        /// At most this: against it.
+        below: i64,
+        /// The first and the last x2.
+        x2: [i64; 2],
+        /// The first and the last y1.
+        y1: [i64; 2],
+        /// By the limit of the sampler that draws `X_1` without the constraint.
+        sampler: Option<bool>,
+    },
+    /// Whether the probabilities of a correct decision for several true x2 differ by at most so much, at each of some rho of the
+    /// level above.
+    DecisionsSimilar {
+        /// The rho of the lowest level.
+        rho: String,
+        /// Those of the level above.
+        above: Vec<String>,
+        /// How many other groups there are.
+        others: u64,
+        /// The true x2.
+        uppers: Vec<i64>,
+        /// The difference.
+        within: String,
+    },
+    /// Whether the decision is right more often at one true x2 than at each of others.
+    DecisionLargest {
+        /// The rho of the two levels.
+        rhos: [String; 2],
+        /// How many other groups there are.
+        others: u64,
+        /// The one.
+        x2: i64,
+        /// The others.
+        than: Vec<i64>,
+    },
+    /// Whether the marginal posterior grows with the number of levels of the settings, and most at the second, for all priors.
+    LevelsGain {
+        /// Only the second statement, else the first.
+        most_at_second: bool,
+    },
+    /// How many standard deviations of independent draws a printed percentage lies from the sampler's limit.
+    SamplerDeviations {
+        /// The rho of the two levels.
+        rhos: [String; 2],
+        /// How many other groups there are.
+        others: u64,
+        /// x_1, x_2 and y_1 as released.
+        noisy: [i64; 3],
+        /// The value of X_2.
+        x2: usize,
+        /// The printed percentage.
+        printed: String,
+        /// The draws.
+        draws: u32,
+    },
+    /// A number that rests on data or on a program of the paper's own.
+    NeedsData {
+        /// Which.
+        needed: String,
     },
 }
 

@@ -1,5 +1,6 @@
 //! Values about disclosure risk, recomputed.
 
+use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
@@ -10,13 +11,13 @@ use crate::{
     account::conversions,
     error::{Error, Result},
     noise::DiscreteGaussian,
-    numeric::{Enclosure, rational::parse},
+    numeric::{Certainty, Enclosure, rational::parse},
     replication::{
         gibbs::{GibbsConstraint, GibbsSampler},
         verdict::Computed,
     },
     risk::{
-        decision::{Decision, TrueCounts},
+        decision::{Decision, NoisyOutput, TrueCounts},
         hierarchical::{Hierarchy, Upper},
         others::{MassTable, OtherGroups, SumLaw},
         postprocess::Postprocessed,
@@ -83,7 +84,10 @@ pub(in crate::replication) fn compute(what: &RiskClaim) -> Result<Computed> {
             attack.per_prior(&attack.marginal(DIGITS)?)
         }
         RiskClaim::Correct { rho, prior } => single(rho, prior)?.correct_decision(DIGITS)?,
-        RiskClaim::TwoLevels { rhos, others, noisy, x2 } => two_levels_posterior(rhos, *others, *noisy, *x2)?,
+        RiskClaim::TwoLevels { rhos, others, noisy, x2, absent } => {
+            let present = two_levels_posterior(rhos, *others, *noisy, *x2)?;
+            if *absent == Some(true) { Enclosure::double(1.0, 100).sub(&present) } else { present }
+        }
         RiskClaim::SamplerLimit { rhos, others, noisy, x2 } => sampler_limit(rhos, *others, *noisy, *x2)?,
         RiskClaim::Decision { rhos, others, truth: [x1, x2], upper, part } => {
             let attack = two_levels(rhos, *others, *upper)?;
@@ -99,6 +103,32 @@ pub(in crate::replication) fn compute(what: &RiskClaim) -> Result<Computed> {
         RiskClaim::Region { rhos, others, truth, x2, y1 } => region(rhos, *others, *truth, *x2, *y1)?,
         RiskClaim::VarianceDeficit { s } => DiscreteGaussian::new(parse(s)?)?.variance_deficit(DIGITS),
         RiskClaim::PostprocessingLowers { rho, others, most } => return postprocessing_lowers(rho, *others, *most),
+        RiskClaim::PostprocessingCloser { rho, others, most } => return postprocessing_closer(rho, *others, *most),
+        RiskClaim::Threshold { rho, prior } => exact(&single(rho, prior)?.threshold()?.into()),
+        RiskClaim::PriorBetween { rho, priors, noisy } => return prior_between(rho, priors, *noisy),
+        RiskClaim::MarginalGrows { priors, from, step, count } => return marginal_grows(priors, from, step, *count),
+        RiskClaim::DecisionUnchanged { rhos, others, above, below, x2, y1, sampler: by_sampler } => {
+            let outputs = (x2[0]..=x2[1]).flat_map(|x2| (y1[0]..=y1[1]).map(move |y1| NoisyOutput { x2, y1 }));
+            let outputs: Vec<NoisyOutput> = outputs.collect();
+            let thresholds = match by_sampler {
+                Some(true) => sampler(rhos, *others)?.thresholds(&outputs)?,
+                _ => two_levels(rhos, *others, UpperPrior::Uniform)?.thresholds(&outputs)?,
+            };
+            return decision_unchanged(&thresholds, *above, *below);
+        }
+        RiskClaim::DecisionsSimilar { rho, above, others, uppers, within } => {
+            return decisions_similar(rho, above, *others, uppers, &parse(within)?);
+        }
+        RiskClaim::DecisionLargest { rhos, others, x2, than } => return decision_largest(rhos, *others, *x2, than),
+        RiskClaim::LevelsGain { most_at_second } => return levels_gain(*most_at_second),
+        RiskClaim::SamplerDeviations { rhos, others, noisy, x2, printed, draws } => {
+            let share = sampler_limit(rhos, *others, *noisy, Some(*x2))?;
+            let one = Enclosure::double(1.0, 100);
+            let deviation = share.mul(&one.sub(&share)).div(&Enclosure::double(f64::from(*draws), 100)).sqrt();
+            let off = exact(&(parse(printed)? / 100_u32)).sub(&share);
+            off.max(&off.clone().negate()).div(&deviation)
+        }
+        RiskClaim::NeedsData { needed } => return Ok(Computed::NeedsData(needed.clone())),
     };
     Ok(Computed::Value(value))
 }
@@ -143,4 +173,97 @@ fn postprocessing_lowers(rho: &str, others: u64, most: i64) -> Result<Computed> 
     let before = single(rho, "1/2")?.marginal(DIGITS)?;
     let attack = Postprocessed::new(half(), parse(rho)?, others, 1)?;
     Computed::all_hold((1..=most).map(|published| Ok(attack.marginal(published, 8)?.below(&before))))
+}
+
+/// Whether it comes closer with every published count: the distances fall.
+fn postprocessing_closer(rho: &str, others: u64, most: i64) -> Result<Computed> {
+    let before = single(rho, "1/2")?.marginal(DIGITS)?;
+    let attack = Postprocessed::new(half(), parse(rho)?, others, 1)?;
+    let distance = |published| -> Result<Enclosure> {
+        let off = attack.marginal(published, DIGITS)?.sub(&before);
+        Ok(off.max(&off.clone().negate()))
+    };
+    let distances = (1..=most).into_par_iter().map(distance).collect::<Result<Vec<Enclosure>>>()?;
+    Computed::all_hold(distances.windows(2).map(|pair| Ok(pair[1].below(&pair[0]))))
+}
+
+/// Whether the posterior crosses the prior between a noisy count and the one before.
+fn prior_between(rho: &str, priors: &[String], noisy: i64) -> Result<Computed> {
+    let parts = priors.iter().flat_map(|prior| [(prior, noisy, true), (prior, noisy - 1, false)]);
+    Computed::all_hold(parts.map(|(prior, noisy, is_above)| {
+        let (prior, posterior) = (parse(prior)?, single(rho, prior)?.posterior(&[noisy], DIGITS)?);
+        let prior = Enclosure::rational(&prior, 100);
+        Ok(if is_above { prior.below(&posterior) } else { posterior.below(&prior) })
+    }))
+}
+
+/// Whether the marginal posterior grows along equidistant rho.
+fn marginal_grows(priors: &[String], from: &str, step: &str, count: u32) -> Result<Computed> {
+    let (from, step) = (parse(from)?, parse(step)?);
+    let mut parts = Vec::new();
+    for prior in priors {
+        let at = |k: u32| -> Result<Enclosure> {
+            Attack::new(parse(prior)?, vec![Rational::from(&step * k) + &from])?.marginal(8)
+        };
+        let values = (0..count).into_par_iter().map(at).collect::<Result<Vec<Enclosure>>>()?;
+        parts.extend(values.windows(2).map(|pair| Ok(pair[0].below(&pair[1]))));
+    }
+    Computed::all_hold(parts)
+}
+
+/// Whether all thresholds, each a range, lie above `below` and at most at `above`.
+fn decision_unchanged(thresholds: &[(i64, i64)], above: i64, below: i64) -> Result<Computed> {
+    Computed::all_hold(thresholds.iter().map(|(low, high)| {
+        Ok(match () {
+            () if *high <= above && *low > below => Certainty::Yes,
+            () if *low > above || *high <= below => Certainty::No,
+            () => Certainty::Undecided,
+        })
+    }))
+}
+
+/// Whether no two of the true x2 differ by more than `within`, at each rho of the level above.
+fn decisions_similar(rho: &str, above: &[String], others: u64, uppers: &[i64], within: &Rational) -> Result<Computed> {
+    let within = Enclosure::rational(within, 100);
+    let mut parts = Vec::new();
+    for rho2 in above {
+        let attack = two_levels(&[rho.to_string(), rho2.clone()], others, UpperPrior::Uniform)?;
+        let right =
+            |x2: &i64| -> Result<Enclosure> { Ok(attack.correct_decision(TrueCounts { x1: 1, x2: *x2 }, 6)?.correct) };
+        let values = uppers.iter().map(right).collect::<Result<Vec<Enclosure>>>()?;
+        for (k, one) in values.iter().enumerate() {
+            for other in &values[..k] {
+                let off = one.sub(other);
+                parts.push(Ok(off.max(&off.clone().negate()).below(&within)));
+            }
+        }
+    }
+    Computed::all_hold(parts)
+}
+
+/// Whether the decision is right more often at one true x2 than at each of others.
+fn decision_largest(rhos: &[String; 2], others: u64, x2: i64, than: &[i64]) -> Result<Computed> {
+    let attack = two_levels(rhos, others, UpperPrior::Uniform)?;
+    let right = |x2: i64| -> Result<Enclosure> { Ok(attack.correct_decision(TrueCounts { x1: 1, x2 }, 6)?.correct) };
+    let own = right(x2)?;
+    Computed::all_hold(than.iter().map(|other| Ok(right(*other)?.below(&own))))
+}
+
+/// Whether the marginal posterior grows with each level of the settings, or grows most at the second.
+fn levels_gain(most_at_second: bool) -> Result<Computed> {
+    let settings = settings()?.curves()?;
+    let mut parts = Vec::new();
+    for prior in &settings.priors {
+        let level = |count: usize| -> Result<Enclosure> {
+            Attack::new(prior.clone(), settings.rhos[..count].to_vec())?.marginal(6)
+        };
+        let values = (1..=settings.rhos.len()).into_par_iter().map(level).collect::<Result<Vec<Enclosure>>>()?;
+        let gains: Vec<Enclosure> = values.windows(2).map(|pair| pair[1].sub(&pair[0])).collect();
+        let zero = Enclosure::double(0.0, 60);
+        match gains.split_first() {
+            Some((first, later)) if most_at_second => parts.extend(later.iter().map(|gain| Ok(gain.below(first)))),
+            _ => parts.extend(gains.iter().map(|gain| Ok(zero.below(gain)))),
+        }
+    }
+    Computed::all_hold(parts)
 }

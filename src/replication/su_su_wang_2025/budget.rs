@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
 
-use super::rule::{L, first_term, groups, terms, threshold, whole_above};
+use super::rule::{L, Sum, groups, threshold, whole_above};
 use crate::{
     error::Result,
     numeric::{Certainty, Enclosure},
@@ -22,6 +22,13 @@ pub(super) const RESIDUAL_DIGITS: u32 = 130;
 
 /// E^(0)_0 + E^(0)_1 + E^(0)_2 of Proposition A.12 with Appendix C's residuals; sigma2 rounded to so many decimals.
 pub(super) fn approximation_of_groups(release: &Release, decimals: Option<u32>) -> Result<Enclosure> {
+    let count = groups(release)?.len() as f64;
+    let tails = Enclosure::double(-72.0, BITS).exp().mul(&Enclosure::double(2.0 * count, BITS));
+    Ok(approximation_by_residuals(release, decimals)?.add(&tails))
+}
+
+/// E^(0)_2 alone.
+pub(super) fn approximation_by_residuals(release: &Release, decimals: Option<u32>) -> Result<Enclosure> {
     let mut groups = groups(release)?;
     if let Some(decimals) = decimals {
         let scale = Integer::from(10).pow(decimals);
@@ -45,8 +52,7 @@ pub(super) fn approximation_of_groups(release: &Release, decimals: Option<u32>) 
         }
         sum = sum.add(&product);
     }
-    let tails = number(-72.0).exp().mul(&number(2.0 * groups.len() as f64));
-    Ok(windows.mul(&sum).add(&tails))
+    Ok(windows.mul(&sum))
 }
 
 /// E^(1): the sum over all groups of the measure beyond six times the threshold, or the largest group's part alone.
@@ -84,23 +90,17 @@ fn beyond_six_times_each(release: &Release, epsilon: &Rational) -> Result<Vec<En
 }
 
 /// Whether the factor of one level alone is below `level` on the whole of [from, to]: D.3, interval by interval.
-pub(super) fn sieved_by(
-    release: &Release,
-    name: &str,
-    from: &Rational,
-    to: &Rational,
-    level: &Rational,
-) -> Result<Computed> {
-    let sigma2 = release.level(name)?.queries[0].sigma2()?.clone();
-    let own: Vec<Term> = terms(release)?.into_iter().filter(|term| term.sigma2 == sigma2).collect();
+pub(super) fn sieved_by(sum: &Sum, name: &str, from: &Rational, to: &Rational, level: &Rational) -> Result<Computed> {
+    let sigma2 = sum.release.level(name)?.queries[0].sigma2()?.clone();
+    let own: Vec<Term> = sum.terms.iter().filter(|term| term.sigma2 == sigma2).cloned().collect();
     // Only the rule needs a reach within [0, 3 / weight], not the sieve.
     let boole = Boole::new(own, (0, 1), Rational::from((1, 100_000)), 4)?;
     Ok(Computed::Statement(nothing_left(&boole.sieve_between(from, to, level)?)))
 }
 
 /// Whether the characteristic function is below `level` from some t to pi.
-pub(super) fn sieved_from(release: &Release, from: Rational, level: &Rational) -> Result<Computed> {
-    let boole = first_term(release, &Rational::from(20), 40)?.with_reach(from)?;
+pub(super) fn sieved_from(sum: &Sum, from: Rational, level: &Rational) -> Result<Computed> {
+    let boole = sum.first_term(&Rational::from(20), 40)?.with_reach(from)?;
     Ok(Computed::Statement(nothing_left(&boole.sieve(level)?)))
 }
 

@@ -67,15 +67,6 @@ pub enum SuSuWangClaim {
         /// Which data.
         needed: String,
     },
-    /// The exact epsilon of a level with its noise reduced by a percentage.
-    EpsilonAtReduction {
-        /// The geolevel.
-        level: String,
-        /// The percentage.
-        percent: String,
-        /// The delta.
-        delta: String,
-    },
     /// Whether the gain of a level, its zCDP epsilon less the exact one, grows with delta along these.
     GainGrows {
         /// The geolevel.
@@ -157,4 +148,149 @@ pub enum SuSuWangClaim {
         /// The w.
         widths: u32,
     },
+    /// Whether each level, and all together, are within their own zCDP curve at every delta of a range.
+    OwnWithin {
+        /// The least delta.
+        from: String,
+        /// The greatest.
+        to: String,
+    },
+    /// Whether levels with reduced noise are within the zCDP curve of their own noise at every delta of a range.
+    ReducedWithin {
+        /// Each level and its reduced variance proxy.
+        reduced: Vec<[String; 2]>,
+        /// The least delta.
+        from: String,
+        /// The greatest.
+        to: String,
+    },
+    /// Whether they are beyond it at every delta of a range.
+    ReducedBeyond {
+        /// Each level and its reduced variance proxy.
+        reduced: Vec<[String; 2]>,
+        /// The least delta.
+        from: String,
+        /// The greatest.
+        to: String,
+    },
+    /// The delta at which a level with reduced noise crosses the zCDP curve of its own noise.
+    ReducedCrossing {
+        /// The geolevel.
+        level: String,
+        /// The reduced variance proxy.
+        reduced: String,
+        /// Of several the one nearest to this.
+        near: String,
+    },
+    /// Whether a level with its noise reduced by a percentage crosses the zCDP curve of its own noise.
+    ScaledCrosses {
+        /// The geolevel.
+        level: String,
+        /// The percentage.
+        percent: String,
+        /// The least delta.
+        from: String,
+        /// The greatest.
+        to: String,
+    },
+    /// Whether everything, with its noise reduced by a percentage, is within the zCDP curve of its own noise on a range.
+    WholeScaledWithin {
+        /// The percentage.
+        percent: String,
+        /// The least delta.
+        from: String,
+        /// The greatest.
+        to: String,
+    },
+    /// The number of draws at which a printed reduction lies one standard deviation from the expected one.
+    DrawsOfDeviation {
+        /// The geolevel.
+        level: String,
+        /// The reduced variance proxy.
+        reduced: String,
+        /// The printed percentage.
+        printed: String,
+        /// Of absolute errors, else of squared ones.
+        absolute: bool,
+    },
+    /// One of the two parts of Omega_2, 4 or 5, by its bound.
+    ResidualPart {
+        /// The variance proxy.
+        sigma2: String,
+        /// The number of copies.
+        copies: u64,
+        /// 4 or 5.
+        index: u8,
+    },
+    /// exp(x).
+    Exponential {
+        /// x.
+        x: String,
+    },
+    /// delta / exp(epsilon).
+    SecondTermLimit {
+        /// The delta.
+        delta: String,
+        /// The epsilon.
+        epsilon: String,
+    },
+    /// 1 / x.
+    Reciprocal {
+        /// x.
+        x: String,
+    },
+    /// 100 (1 - value / whole), of two printed numbers.
+    PercentBelow {
+        /// The smaller number.
+        value: String,
+        /// The larger.
+        whole: String,
+    },
+    /// The part of E0 that comes from the residuals, E2^(0).
+    BudgetWindows {
+        /// The decimals to which the variance proxies are rounded; exact if absent.
+        decimals: Option<u32>,
+    },
+    /// All errors of the first term: E0 + E1 + E2 + E3.
+    BudgetTotal {
+        /// The epsilon behind the threshold.
+        epsilon: String,
+        /// The panels of Boole's rule.
+        panels: u64,
+        /// The decimals to which the variance proxies of E0 are rounded; exact if absent.
+        decimals: Option<u32>,
+    },
+    /// All errors of a sum from `first` to `last`: E0, the measure beyond, E2, E3.
+    SumTotal {
+        /// The first value.
+        first: i64,
+        /// The last.
+        last: i64,
+        /// The panels of Boole's rule.
+        panels: u64,
+    },
+    /// 5 t_epsilon L, the number of cosines of the kernel.
+    KernelTerms {
+        /// The epsilon behind the threshold.
+        epsilon: String,
+    },
+    /// pi times the bound for the sixth derivative.
+    SixthDerivativeSum {
+        /// The epsilon behind the threshold.
+        epsilon: String,
+    },
+    /// By how much the total measure of a group exceeds one, at most.
+    MeasureExcess {},
+    /// The share of the budget of a group of Table 3, in percent.
+    Share {
+        /// The group, from 1.
+        group: usize,
+    },
+    /// The number of counts of a group of Table 3, or of all of them.
+    GroupCopies {
+        /// The group, from 1.
+        group: Option<usize>,
+    },
+    /// The sum over all counts of their group's share.
+    SharesTotal {},
 }

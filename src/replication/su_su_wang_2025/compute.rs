@@ -4,9 +4,13 @@ use rayon::prelude::*;
 use rug::{Float, Rational};
 
 use super::{
-    budget::{RESIDUAL_DIGITS, approximation_of_groups, beyond_six_times, sieved_by, sieved_from},
+    budget::{
+        RESIDUAL_DIGITS, approximation_by_residuals, approximation_of_groups, beyond_six_times, sieved_by, sieved_from,
+    },
     claims::SuSuWangClaim,
-    rule::first_term,
+    curves,
+    rule::{Sum, groups, threshold},
+    simulated,
 };
 use crate::{
     account::{Account, Composition, Counts, conversions::zcdp_epsilon},
@@ -15,7 +19,7 @@ use crate::{
     numeric::{Certainty, Enclosure, rational::parse},
     release::Release,
     replication::{
-        accounts,
+        boole::Boole,
         closed_forms::{SumOfCopies, two_fold_total_as_printed},
         residual::{self, Residual, approximation},
         verdict::{Computed, percent_below},
@@ -27,7 +31,8 @@ const BITS: u32 = 120;
 const DIGITS: u32 = 12;
 
 /// Recomputes a value by the paper's own method.
-pub(in crate::replication) fn compute(release: &Release, what: &SuSuWangClaim) -> Result<Computed> {
+pub(in crate::replication) fn compute(sum: &Sum, what: &SuSuWangClaim) -> Result<Computed> {
+    let release = sum.release;
     let value = match what {
         SuSuWangClaim::ResidualSupremum { sigma2, copies } => Residual::new(&parse(sigma2)?, *copies, DIGITS)?.supremum,
         SuSuWangClaim::ResidualBound { sigma2, copies } => Residual::new(&parse(sigma2)?, *copies, DIGITS)?.bound(),
@@ -48,11 +53,6 @@ pub(in crate::replication) fn compute(release: &Release, what: &SuSuWangClaim) -
             percent_below(&absolute_error(&less, DIGITS + 5), &absolute_error(&noise, DIGITS + 5))
         }
         SuSuWangClaim::NeedsData { needed } => return Ok(Computed::NeedsData(needed.clone())),
-        SuSuWangClaim::EpsilonAtReduction { level, percent, delta } => {
-            let factor = Rational::from(1) - parse(percent)? / 100_u32;
-            let reduced = accounts::scaled(&release.composition(&[level], None)?, &factor)?;
-            reduced.epsilon(&parse(delta)?, DIGITS)?.value
-        }
         SuSuWangClaim::GainGrows { level, deltas, percent } => {
             let composition = release.composition(&[level], None)?;
             return grows(deltas.iter().map(|delta| gain(&composition, &parse(delta)?, *percent)));
@@ -68,22 +68,112 @@ pub(in crate::replication) fn compute(release: &Release, what: &SuSuWangClaim) -
             beyond_six_times(release, &parse(epsilon)?, *largest == Some(true))?
         }
         SuSuWangClaim::BudgetE2 { epsilon } => {
-            let boole = first_term(release, &parse(epsilon)?, 40)?;
+            let boole = sum.first_term(&parse(epsilon)?, 40)?;
             Enclosure::new(Float::new(BITS), boole.budget()?.truncation)
         }
         SuSuWangClaim::BudgetE3 { epsilon, panels } => {
-            let bound = first_term(release, &parse(epsilon)?, *panels)?.budget()?.discretisation;
+            let bound = sum.first_term(&parse(epsilon)?, *panels)?.budget()?.discretisation;
             Enclosure::new(bound.clone(), bound)
         }
-        SuSuWangClaim::Moment { order } => first_term(release, &Rational::from(20), 40)?.moment(*order),
-        SuSuWangClaim::SixthDerivative { epsilon } => first_term(release, &parse(epsilon)?, 40)?.sixth_derivative(),
-        SuSuWangClaim::SievedFrom { from, level } => return sieved_from(release, parse(from)?, &parse(level)?),
+        SuSuWangClaim::Moment { order } => sum.first_term(&Rational::from(20), 40)?.moment(*order),
+        SuSuWangClaim::SixthDerivative { epsilon } => sum.first_term(&parse(epsilon)?, 40)?.sixth_derivative(),
+        SuSuWangClaim::SievedFrom { from, level } => return sieved_from(sum, parse(from)?, &parse(level)?),
         SuSuWangClaim::SievedBy { level_of, from, to, level } => {
-            return sieved_by(release, level_of, &parse(from)?, &parse(to)?, &parse(level)?);
+            return sieved_by(sum, level_of, &parse(from)?, &parse(to)?, &parse(level)?);
+        }
+        SuSuWangClaim::OwnWithin { from, to } => return curves::own_within(release, (from, to)),
+        SuSuWangClaim::ReducedWithin { reduced, from, to } => {
+            return curves::reduced_within(release, reduced, (from, to));
+        }
+        SuSuWangClaim::ReducedBeyond { reduced, from, to } => {
+            return curves::reduced_beyond(release, reduced, (from, to));
+        }
+        SuSuWangClaim::ReducedCrossing { level, reduced, near } => {
+            curves::crossing_of_reduced(release, level, reduced, near)?
+        }
+        SuSuWangClaim::ScaledCrosses { level, percent, from, to } => {
+            return curves::scaled_crosses(release, level, percent, (from, to));
+        }
+        SuSuWangClaim::WholeScaledWithin { percent, from, to } => {
+            return curves::whole_scaled_within(release, percent, (from, to));
+        }
+        SuSuWangClaim::DrawsOfDeviation { level, reduced, printed, absolute } => {
+            let (noise, less) = both(release, level, reduced)?;
+            simulated::draws_of_deviation([&noise, &less], &parse(printed)?, *absolute)?
+        }
+        SuSuWangClaim::ResidualPart { sigma2, copies, index } => {
+            residual::part_of_omega_2(&parse(sigma2)?, *copies, *index, RESIDUAL_DIGITS)?
+        }
+        SuSuWangClaim::Exponential { x } => Enclosure::rational(&parse(x)?, BITS).exp(),
+        SuSuWangClaim::SecondTermLimit { delta, epsilon } => {
+            Enclosure::rational(&parse(delta)?, BITS).div(&Enclosure::rational(&parse(epsilon)?, BITS).exp())
+        }
+        SuSuWangClaim::Reciprocal { x } => Enclosure::rational(&parse(x)?, BITS).recip(),
+        SuSuWangClaim::PercentBelow { value, whole } => {
+            percent_below(&Enclosure::rational(&parse(value)?, BITS), &Enclosure::rational(&parse(whole)?, BITS))
+        }
+        SuSuWangClaim::BudgetWindows { decimals } => approximation_by_residuals(release, *decimals)?,
+        SuSuWangClaim::BudgetTotal { epsilon, panels, decimals } => {
+            let epsilon = parse(epsilon)?;
+            let rule = sum.first_term(&epsilon, *panels)?.budget()?;
+            let all = approximation_of_groups(release, *decimals)?.add(&beyond_six_times(release, &epsilon, false)?);
+            all.add(&end(rule.truncation)).add(&end(rule.discretisation))
+        }
+        SuSuWangClaim::SumTotal { first, last, panels } => {
+            let rule = Boole::new(sum.terms.clone(), (*first, *last), Rational::from((1, 100)), *panels)?.budget()?;
+            let all = approximation_of_groups(release, None)?.add(&end(rule.beyond));
+            all.add(&end(rule.truncation)).add(&end(rule.discretisation))
+        }
+        SuSuWangClaim::KernelTerms { epsilon } => {
+            Enclosure::rational(&(threshold(release, &parse(epsilon)?, false) * 5_u32), BITS)
+        }
+        SuSuWangClaim::SixthDerivativeSum { epsilon } => {
+            sum.first_term(&parse(epsilon)?, 40)?.sixth_derivative().mul(&Enclosure::pi(BITS))
+        }
+        SuSuWangClaim::MeasureExcess {} => measure_excess(release)?,
+        SuSuWangClaim::Share { group } => Enclosure::rational(&(group_of(release, *group)?.2 * 100_u32), BITS),
+        SuSuWangClaim::GroupCopies { group } => {
+            let copies = match group {
+                Some(group) => group_of(release, *group)?.1,
+                None => groups(release)?.iter().map(|group| group.1).sum(),
+            };
+            Enclosure::rational(&copies.into(), BITS)
+        }
+        SuSuWangClaim::SharesTotal {} => {
+            let total =
+                groups(release)?.iter().fold(Rational::new(), |sum, group| sum + Rational::from(&group.2 * group.1));
+            Enclosure::rational(&total, BITS)
         }
         SuSuWangClaim::TwoSidedTail { sigma2, copies, widths } => two_sided_tail(parse(sigma2)?, *copies, *widths)?,
     };
     Ok(Computed::Value(value))
+}
+
+/// A bound as a number.
+fn end(bound: Float) -> Enclosure {
+    Enclosure::new(bound.clone(), bound)
+}
+
+/// A group of Table 3: its variance proxy, counts and share. The paper puts them in the order of Table 1.
+fn group_of(release: &Release, group: usize) -> Result<(Rational, u64, Rational)> {
+    let groups = groups(release)?;
+    let expected = format!("one of the groups 1 to {}", groups.len());
+    let found = group.checked_sub(1).and_then(|place| groups.get(place)).cloned();
+    found.ok_or_else(|| Error::out_of_range("group", group, &expected))
+}
+
+/// By how much the measure of all integers exceeds one, for the group where it does most: by Poisson summation twice the sum over
+/// k >= 1 of exp(-2 pi^2 n sigma2 k^2), of which later terms are at most the first times its geometric series.
+fn measure_excess(release: &Release) -> Result<Enclosure> {
+    let two_pi_squared = Enclosure::pi(BITS).mul(&Enclosure::pi(BITS)).mul(&Enclosure::double(-2.0, BITS));
+    let (one, two) = (Enclosure::double(1.0, BITS), Enclosure::double(2.0, BITS));
+    let excess = |(sigma2, copies, _): &(Rational, u64, Rational)| {
+        let first = two_pi_squared.mul(&Enclosure::rational(&Rational::from(sigma2 * *copies), BITS)).exp();
+        let least = first.mul(&two);
+        least.hull(&least.div(&one.sub(&first)))
+    };
+    let all = groups(release)?.iter().map(excess).reduce(|most, one| most.max(&one));
+    all.ok_or_else(|| Error::out_of_range("the groups", 0, "one or more"))
 }
 
 /// One of the three parts of Appendix C's bound.

@@ -4,7 +4,9 @@
 mod budget;
 pub mod claims;
 mod compute;
+mod curves;
 mod rule;
+mod simulated;
 
 pub(super) use compute::compute;
-pub(super) use rule::{first_term, second_term};
+pub(super) use rule::Sum;

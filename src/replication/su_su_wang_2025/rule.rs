@@ -36,8 +36,40 @@ pub(super) fn groups(release: &Release) -> Result<Vec<(Rational, u64, Rational)>
 /// The paper's L: the shares times L are integers.
 pub(super) const L: u32 = 1000;
 
+/// The paper's sum, computed once for all that ask about it.
+pub(in crate::replication) struct Sum<'r> {
+    pub release: &'r Release,
+    pub terms: Vec<Term>,
+}
+
+impl<'r> Sum<'r> {
+    /// Of a release whose shares are multiples of 1/1000.
+    pub fn of(release: &'r Release) -> Result<Self> {
+        Ok(Sum { release, terms: terms(release)? })
+    }
+
+    /// The first term of (A.9) by the paper's rule, with its upper end at six times the threshold and its reach 1/100.
+    pub fn first_term(&self, epsilon: &Rational, panels: u64) -> Result<Boole> {
+        let t = threshold(self.release, epsilon, false);
+        let last = whole(&Rational::from(&t * 6_u32).ceil())?;
+        Boole::new(self.terms.clone(), (whole_above(&t)?, last), Rational::from((1, 100)), panels)
+    }
+
+    /// The second term of (A.9) by the same rule, with an upper end beyond which exp(epsilon) times the tail is below
+    /// 10^-30: the bound of the rule grows with the seventh power of that end. It grows with the seventh power of the reach as
+    /// well, which is that of the sieve in D.3, rounded up.
+    pub fn second_term(&self, epsilon: &Rational, panels: u64) -> Result<Boole> {
+        let t = threshold(self.release, epsilon, true);
+        let variance = |term: &Term| (term.weight as f64).powi(2) * term.copies as f64 * term.sigma2.to_f64();
+        let spread: f64 = self.terms.iter().map(variance).sum();
+        let last = (2.0 * spread * (30.0 * std::f64::consts::LN_10 + epsilon.to_f64())).sqrt().ceil() as i64;
+        let first = whole_above(&t)?;
+        Boole::new(self.terms.clone(), (first, last.max(first)), Rational::from((33, 5000)), panels)
+    }
+}
+
 /// The terms a_i L of the paper's sum.
-pub(super) fn terms(release: &Release) -> Result<Vec<Term>> {
+fn terms(release: &Release) -> Result<Vec<Term>> {
     (groups(release)?.into_par_iter())
         .map(|(sigma2, copies, share)| {
             let weight = Rational::from(&share * L);
@@ -86,25 +118,6 @@ pub(super) fn whole_above(x: &Rational) -> Result<i64> {
 fn whole(x: &Rational) -> Result<i64> {
     let number = x.numer().to_i64().filter(|number| number.abs() < 1 << 50);
     number.ok_or_else(|| Error::out_of_range("a threshold of the sum", x, "a number within 2^50"))
-}
-
-/// The first term of (A.9) by the paper's rule, with its upper end at six times the threshold and its reach 1/100.
-pub(in crate::replication) fn first_term(release: &Release, epsilon: &Rational, panels: u64) -> Result<Boole> {
-    let t = threshold(release, epsilon, false);
-    let last = whole(&Rational::from(&t * 6_u32).ceil())?;
-    Boole::new(terms(release)?, (whole_above(&t)?, last), Rational::from((1, 100)), panels)
-}
-
-/// The second term of (A.9) by the same rule, with an upper end beyond which exp(epsilon) times the tail is below
-/// 10^-30: the bound of the rule grows with the seventh power of that end.
-pub(in crate::replication) fn second_term(release: &Release, epsilon: &Rational, panels: u64) -> Result<Boole> {
-    let t = threshold(release, epsilon, true);
-    let terms = terms(release)?;
-    let spread: f64 =
-        (terms.iter()).map(|term| (term.weight as f64).powi(2) * term.copies as f64 * term.sigma2.to_f64()).sum();
-    let last = (2.0 * spread * (30.0 * std::f64::consts::LN_10 + epsilon.to_f64())).sqrt().ceil() as i64;
-    let first = whole_above(&t)?;
-    Boole::new(terms, (first, last.max(first)), Rational::from((1, 100)), panels)
 }
 
 #[cfg(test)]

@@ -95,11 +95,11 @@ fn betas(account: &impl Account, alphas: &[Rational], digits: u32) -> Result<Vec
     Ok(account.tradeoff_curve(alphas, digits)?.into_iter().map(|answer| answer.value).collect())
 }
 
-/// Type I errors: given ones, or the usual.
-fn alphas_of(own: &Own) -> Result<Vec<Rational>> {
+/// Type I errors: given ones, or of the usual each `step`-th.
+fn alphas_of(own: &Own, step: usize) -> Result<Vec<Rational>> {
     let is_given = own.given().iter().any(|given| matches!(given, Parameter::Range | Parameter::Points));
     if !is_given {
-        return Ok(alphas());
+        return Ok(alphas().into_iter().step_by(step).collect());
     }
     own.grid(&Rational::from((1, 200)), &Rational::from((199, 200)), 199)
 }
@@ -120,7 +120,7 @@ pub fn figure_4(sources: &Sources) -> Result<Drawing> {
     let parts: Vec<(Vec<Vec<String>>, Panel)> = (case.levels.par_iter())
         .map(|level| {
             let (same, reduced) = (case.level(level)?, case.reduced(level)?.0);
-            let curves = Curves::new(&same, &reduced, alphas_of(case.own)?, 12)?;
+            let curves = Curves::new(&same, &reduced, alphas_of(case.own, 1)?, 12)?;
             Ok((curves.rows(level), curves.panel(level, "exact, reduced noise (ours)")))
         })
         .collect::<Result<_>>()?;
@@ -146,7 +146,7 @@ pub fn figure_12(sources: &Sources) -> Result<Drawing> {
     let (reduced, less) = case.reduced_whole(&whole)?;
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let small = (5..=8_u32).rev().flat_map(|k| [1_u32, 2, 5].map(|digit| power(k) * digit));
-    let curves = Curves::new(&whole, &reduced, small.chain(alphas_of(case.own)?.into_iter().step_by(2)).collect(), 12)?;
+    let curves = Curves::new(&whole, &reduced, small.chain(alphas_of(case.own, 2)?).collect(), 12)?;
     let mut sheet = Sheet::new(HEADER);
     curves.rows("all").into_iter().for_each(|row| sheet.push(row));
     let less = format!("exact, {less} less noise");

@@ -1,0 +1,121 @@
+//! Statements about whole curves: the exact profile of some noise beside the curve that zCDP publishes for a rho, over a range of
+//! delta. They hold for every delta of the range, not at points alone: [`crate::account::crossing`].
+
+use rayon::prelude::*;
+use rug::{Integer, Rational, ops::Pow};
+
+use crate::{
+    account::{
+        Composition, Counts, Rho,
+        crossing::{self, Stretch},
+    },
+    error::{Error, Result},
+    numeric::{Certainty, Enclosure, rational::parse},
+    release::Release,
+    replication::{accounts::scaled, verdict::Computed},
+};
+
+/// A range of delta, as text.
+type Range<'a> = (&'a str, &'a str);
+
+fn range((from, to): Range) -> Result<(Rational, Rational)> {
+    Ok((parse(from)?, parse(to)?))
+}
+
+/// The counts of a level with other noise, and the rho of its own.
+fn reduced_level(release: &Release, level: &str, sigma2: &str) -> Result<(Composition, Rho)> {
+    let own = release.composition(&[level], None)?;
+    let count = own.counts().iter().map(|counts| counts.count).sum();
+    Ok((Composition::new([Counts::discrete_gaussian(parse(sigma2)?, count, 1)?])?, own.rho().clone()))
+}
+
+fn statement(parts: Vec<Certainty>) -> Result<Computed> {
+    Computed::all_hold(parts.into_iter().map(Ok))
+}
+
+/// Whether each level by itself, and all of them together, are within their own zCDP curve on the whole range.
+pub(super) fn own_within(release: &Release, deltas: Range) -> Result<Computed> {
+    let (from, to) = range(deltas)?;
+    let names: Vec<Vec<&str>> =
+        (release.levels.iter()).map(|level| vec![level.name.as_str()]).chain([Vec::new()]).collect();
+    let within = |names: &Vec<&str>| {
+        let part = release.composition(names, None)?;
+        crossing::within_everywhere(&part, part.rho(), &from, &to)
+    };
+    statement(names.par_iter().map(within).collect::<Result<_>>()?)
+}
+
+/// Whether each of the named levels with its reduced noise is within the curve of its own noise on the whole range.
+pub(super) fn reduced_within(release: &Release, reduced: &[[String; 2]], deltas: Range) -> Result<Computed> {
+    let (from, to) = range(deltas)?;
+    let within = |[level, sigma2]: &[String; 2]| {
+        let (account, rho) = reduced_level(release, level, sigma2)?;
+        crossing::within_everywhere(&account, &rho, &from, &to)
+    };
+    statement(reduced.par_iter().map(within).collect::<Result<_>>()?)
+}
+
+/// Whether each of them is beyond that curve at every delta of the range.
+pub(super) fn reduced_beyond(release: &Release, reduced: &[[String; 2]], deltas: Range) -> Result<Computed> {
+    let (from, to) = range(deltas)?;
+    let beyond = |[level, sigma2]: &[String; 2]| {
+        let (account, rho) = reduced_level(release, level, sigma2)?;
+        let stretches = crossing::stretches(&account, &rho, &from, &to)?;
+        Ok(match () {
+            () if stretches.iter().any(|stretch| stretch.within == Certainty::Yes) => Certainty::No,
+            () if stretches.iter().all(|stretch| stretch.within == Certainty::No) => Certainty::Yes,
+            () => Certainty::Undecided,
+        })
+    };
+    statement(reduced.par_iter().map(beyond).collect::<Result<_>>()?)
+}
+
+/// The delta at which a level with its reduced noise crosses the curve of its own noise, from 10^-40 to 10^-2: of several the one
+/// whose logarithm is nearest to that of `near`.
+pub(super) fn crossing_of_reduced(release: &Release, level: &str, sigma2: &str, near: &str) -> Result<Enclosure> {
+    let (account, rho) = reduced_level(release, level, sigma2)?;
+    let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
+    let crossings = crossings(&crossing::stretches(&account, &rho, &power(40), &power(2))?);
+    let near = Enclosure::rational(&parse(near)?, 64).ln().approximate();
+    let off = |crossing: &Enclosure| (crossing.ln().approximate() - near).abs();
+    let nearest = crossings.into_iter().min_by(|a, b| off(a).total_cmp(&off(b)));
+    nearest
+        .ok_or_else(|| Error::out_of_range("the noise of a crossing", sigma2, "noise whose curve crosses that of zCDP"))
+}
+
+/// Where one stretch ends and another begins that differs, or could.
+fn crossings(stretches: &[Stretch]) -> Vec<Enclosure> {
+    let undecided = stretches.iter().filter(|stretch| stretch.within == Certainty::Undecided);
+    let inside = undecided.map(|stretch| stretch.deltas.0.hull(&stretch.deltas.1));
+    // The largest delta first: each begins where the one before it ends.
+    let decided = |stretch: &Stretch| stretch.within != Certainty::Undecided;
+    let between = stretches.windows(2).filter(|pair| pair.iter().all(decided) && pair[0].within != pair[1].within);
+    inside.chain(between.map(|pair| pair[0].deltas.0.hull(&pair[1].deltas.1))).collect()
+}
+
+/// Whether the curve of a level with all its noise reduced by a percentage crosses that of its own noise: on some delta of the
+/// range it is within, on some it is not.
+pub(super) fn scaled_crosses(release: &Release, level: &str, percent: &str, deltas: Range) -> Result<Computed> {
+    let (from, to) = range(deltas)?;
+    let own = release.composition(&[level], None)?;
+    let account = less_noise(&own, percent)?;
+    let stretches = crossing::stretches(&account, own.rho(), &from, &to)?;
+    let some = |answer| stretches.iter().any(|stretch| stretch.within == answer);
+    Ok(Computed::Statement(match (some(Certainty::Yes), some(Certainty::No), some(Certainty::Undecided)) {
+        (true, true, _) => Certainty::Yes,
+        (_, _, true) => Certainty::Undecided,
+        _ => Certainty::No,
+    }))
+}
+
+/// Whether everything composed, with all noise reduced by a percentage, is within the curve of its own noise on the range.
+pub(super) fn whole_scaled_within(release: &Release, percent: &str, deltas: Range) -> Result<Computed> {
+    let (from, to) = range(deltas)?;
+    let own = release.composition(&[] as &[&str], None)?;
+    let account = less_noise(&own, percent)?;
+    Ok(Computed::Statement(crossing::within_everywhere(&account, own.rho(), &from, &to)?))
+}
+
+fn less_noise(own: &Composition, percent: &str) -> Result<Composition> {
+    scaled(own, &(Rational::from(1) - parse(percent)? / 100_u32))
+}
