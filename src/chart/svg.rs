@@ -166,6 +166,7 @@ fn finish(svg: &str, (full, tall): (u32, u32)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::Panel;
 
     fn figure() -> Figure {
         let line = |name: &str, ink, slope: f64| Series {
