@@ -113,7 +113,7 @@ fn readings_are_judged_and_numbers_beside_a_value_are_not() {
     for (more, said) in [
         ("readings = [{ as = '', compute = { kind = 'rho', rho = 1 } }]\n", "as: must not be empty"),
         ("readings = [{ compute = { kind = 'rho', rho = 1 } }]\n", "missing field `as`"),
-        ("beside = [{ as = 'x', compute = { kind = 'roh', rho = 1 } }]\n", "did you mean \"rho\"?"),
+        ("beside = [{ as = 'x', compute = { kind = 'epsilom', rho = 1 } }]\n", "did you mean \"epsilon\"?"),
     ] {
         let file = written(folder.path(), "own.toml", own("'10.12'", more));
         let message = refusal(&["verify", &file]);
