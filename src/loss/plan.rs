@@ -166,11 +166,20 @@ impl SumSieve {
         Ok(plan)
     }
 
-    /// The height beyond which all adds no more than what the cut leaves out anyway.
+    /// The height beyond which all adds no more than what the cut leaves out anyway, to a few percent.
     fn enough(&self, start: f64, spacing: f64, cut: f64) -> f64 {
-        let height = |last: f64| start * cut.min(600.0).exp() * self.beyond(spacing, last);
-        // What is beyond, first as if it were very far up, then from where that would be.
-        height((height(1e18) / spacing).max(1.0))
+        // What is beyond a height weighs less the higher it is.
+        let suffices = |height: f64| start * cut.min(600.0).exp() * self.beyond(spacing, height / spacing) <= height;
+        let (mut low, mut high) = (start, start * 2f64.powi(900));
+        while high / low > 1.05 {
+            let middle = low.sqrt() * high.sqrt();
+            if suffices(middle) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        high
     }
 
     /// The ranges of nodes beyond the first lobe that this sum's sieve cannot rule out, up to where it came, which
