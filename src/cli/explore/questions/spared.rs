@@ -29,7 +29,9 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
     let (asked, found) = args.find(subject)?;
     let answer = args.object(subject, &asked, &found)?;
     let common_factor = match &asked.promise {
-        Promise::ZcdpEpsilon { .. } if !subject.levels.is_empty() => common_factor(subject, &asked.promise)?,
+        Promise::ZcdpEpsilon { .. } if !subject.levels.is_empty() && !question.is_moving => {
+            common_factor(subject, &asked.promise)?
+        }
         _ => None,
     };
     let parts = found.rows.into_iter().map(|row| (row.name.clone(), Some(row))).collect();
@@ -42,12 +44,16 @@ pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
             "The noise as it is (squares), and the least that keeps the epsilon that zCDP gives (circles).",
         )
     });
+    let mut said = words::what_could_be_spared(&spared);
+    if question.is_moving && !subject.levels.is_empty() {
+        said.push("If all levels are taken together: computed when the slider rests.".to_string());
+    }
     let noise = tables::of_noise(&spared, asked.digits);
     let tables = [table(&noise)].into_iter().chain(crossings(spared.rows())).collect();
     Ok(Parts {
         records: calibrate::records(&answer),
         answer,
-        said: words::what_could_be_spared(&spared),
+        said,
         charts: drawn.into_iter().collect::<Result<_>>()?,
         tables,
         notes: wider(spared.rows().map(|row| (row.name.as_str(), row.epsilon.met))).into_iter().collect(),

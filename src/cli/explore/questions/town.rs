@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::{Axis, Ink, Series},
     loss::law::Law,
-    release::subject::{QueryPart, SINGLES},
+    release::subject::{QueryPart, Resolved, SINGLES},
 };
 use rayon::prelude::*;
 use rug::Rational;
@@ -12,7 +12,8 @@ use rug::Rational;
 use super::super::{
     super::{
         allocate::margin,
-        calibrate, errors,
+        calibrate::{self, Row},
+        errors,
         report::{charts::of_levels, tables::Table, words::shown},
     },
     ask::{Question, read_args},
@@ -48,14 +49,10 @@ struct Before {
     margins: [i64; 2],
 }
 
-/// Margins of error of all queries, and the errors of one.
-pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
-    let args: Counts = question.args()?;
-    let known = store.subject(question.subject(), &args.calibrate.subject)?;
-    let (asked, found) = args.calibrate.find(&known.subject)?;
+/// Every query with its margin as it is, and with the least noise of its level.
+fn before_and_after(subject: &Resolved, rows: &[Row]) -> Result<Vec<Before>> {
     let factor = |level: &str| {
-        let row =
-            found.rows.iter().find(|row| row.name == level).or(found.rows.first().filter(|_| found.rows.len() == 1));
+        let row = rows.iter().find(|row| row.name == level).or(rows.first().filter(|_| rows.len() == 1));
         row.map_or(Rational::from(1), |row| row.factor.clone())
     };
     let before = |query: &QueryPart| -> Option<Result<Before>> {
@@ -72,7 +69,15 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
             margins,
         }))
     };
-    let all: Vec<Before> = known.subject.queries.par_iter().filter_map(before).collect::<Result<_>>()?;
+    subject.queries.par_iter().filter_map(before).collect()
+}
+
+/// Margins of error of all queries, and the errors of one.
+pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
+    let args: Counts = question.args()?;
+    let known = store.subject(question.subject(), &args.calibrate.subject)?;
+    let (asked, found) = args.calibrate.find(&known.subject)?;
+    let all = before_and_after(&known.subject, &found.rows)?;
     let is_asked = |one: &&Before| Some(&one.level) == args.place.as_ref() && Some(&one.query) == args.query.as_ref();
     let Some(one) = all.iter().find(is_asked).or(all.last()) else {
         bail!("--release: no count has discrete Gaussian noise, whose margins are known");
@@ -87,42 +92,51 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     let errors = read_args::<errors::Args>(&options)?.answer().context(one.name.clone())?.into_shown();
     let (mut tables, _) = tables_of(errors.tables);
     if let Some(first) = tables.first_mut() {
-        first["caption"] = format!(
-            "{}, {}: a true count of {}, published with noise; \"cut\" where negative counts become 0.",
-            one.level, one.name, args.count
-        )
-        .into();
+        let (level, name, count) = (&one.level, &one.name, args.count);
+        let caption = format!(
+            "{level}, {name}: a true count of {count}, published with noise; \"cut\" where negative counts become 0."
+        );
+        first["caption"] = caption.into();
     }
     tables.push(table(&table_of(&all)));
-    let [was, least] = one.margins;
     Ok(Parts {
         answer: errors.object,
         records: errors.records,
-        said: vec![
-            format!("Instead of {}, a number between {} and {} is published in 95 of 100 cases.", args.count, below(args.count, was), above(args.count, was)),
-            format!(
-                "That is the noise of one count of {}, {}: it is off by at most {was}. With the least noise that keeps the epsilon by zCDP (Bun-Steinke) it would \
-                 be off by at most {least}.",
-                one.level, one.name
-            ),
-        ],
+        said: said(one, args.count),
         charts: vec![chart(
             &figure(&all),
             "margins",
             "The margin of error of the noisiest count of each level, before and after",
-            "The margin of error of the noisiest count of each level: squares as it is, circles with the least noise. The axis has powers of ten.",
+            "The margin of error of the noisiest count of each level: squares as it is, circles with the least noise. The axis is logarithmic.",
         )?],
         tables,
-        assumed: vec![
-            "A margin is that of one noisy count as it is measured: 95 of 100 such counts are off by no more.".to_string(),
-            "Published tables are estimates from many noisy counts at once, and can be off by less. `assay estimate` has the exact variance of every estimate."
-                .to_string(),
-            "Invariants, which are published without noise, have no margin.".to_string(),
-            "Each level keeps its own promise, the epsilon by zCDP for the noise as it is.".to_string(),
-        ],
+        assumed: ASSUMED.map(String::from).to_vec(),
         command: Some(question.command_line_of(&options)),
         ..Parts::default()
     })
+}
+
+const ASSUMED: [&str; 4] = [
+    "A margin is that of one noisy count as it is measured: 95 of 100 such counts are off by no more.",
+    "Published tables are estimates from many noisy counts at once, and can be off by less. `assay estimate` has the exact variance of every estimate.",
+    "Invariants, which are published without noise, have no margin.",
+    "Each level keeps its own promise, the epsilon by zCDP for the noise as it is.",
+];
+
+fn said(one: &Before, count: u64) -> Vec<String> {
+    let [was, least] = one.margins;
+    vec![
+        format!(
+            "Instead of {count}, a number between {} and {} is published in 95 of 100 cases.",
+            below(count, was),
+            above(count, was)
+        ),
+        format!(
+            "That is a margin of error of {was}, of one count of {}, {}. With the least noise that keeps the epsilon by zCDP (Bun-Steinke) it would be \
+             {least}.",
+            one.level, one.name
+        ),
+    ]
 }
 
 fn below(count: u64, margin: i64) -> i128 {
