@@ -365,7 +365,7 @@ def test_when_the_program_ends_the_page_says_so(driver, folder):
 @pytest.mark.pictures
 def test_pictures(folder, server):
     """The pictures of the guide: looked at by a person, and kept small."""
-    out = Path(__file__).parents[2] / "docs/guide/pictures"
+    out = Path(__file__).parents[2] / "docs/pictures"
     out.mkdir(exist_ok=True)
     driver = browser(folder, width=1200, height=900)
     try:
