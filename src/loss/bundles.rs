@@ -4,7 +4,7 @@
 //! period the windows in which the product of their factors is large are soon found. They are few, where each group by itself
 //! has many.
 
-use std::f64::consts::PI;
+use std::{f64::consts::PI, iter};
 
 use rug::{Integer, Rational};
 
@@ -18,13 +18,20 @@ use super::{
 const BUNDLED: usize = 64;
 
 /// How many windows and pieces of a period may be looked at.
-const BUDGET: u64 = 60_000;
+const BUDGET: u64 = 16_000;
+
+/// The longest period of the bundles that a longer one is made of.
+const SHORT: f64 = 1e5;
+
+/// A group with its weight in units in which all are whole.
+type Whole = (FactorBound, Integer);
 
 /// Groups that repeat together.
 #[derive(Clone, Debug)]
 pub(super) struct Bundle {
     pub(super) bounds: Vec<FactorBound>,
-    /// The greatest common divisor of the weights.
+    /// The weights of the same groups, and their greatest common divisor.
+    weights: Vec<Rational>,
     pub(super) step: Rational,
 }
 
@@ -40,15 +47,22 @@ impl Bundle {
         let whole = |(bound, weight): &(&FactorBound, &Rational)| {
             (**bound, Integer::from(&common / weight.denom()) * weight.numer())
         };
-        let mut rest: Vec<(FactorBound, Integer)> = groups.iter().map(whole).collect();
+        let mut rest: Vec<Whole> = groups.iter().map(whole).collect();
         let least = 2.0 * PI * common.to_f64() / longest;
         let mut bundles = Vec::new();
         while !rest.is_empty() {
-            let (bounds, step, others) = take_bundle(rest, least);
-            bundles.push(Bundle { bounds, step: Rational::from((step, common.clone())) });
+            let (taken, step, others) = take_bundle(rest, least);
+            let exact = |whole: Integer| Rational::from((whole, common.clone()));
+            let (bounds, weights) = taken.into_iter().map(|(bound, weight)| (bound, exact(weight))).unzip();
+            bundles.push(Bundle { bounds, weights, step: exact(step) });
             rest = others;
         }
         bundles
+    }
+
+    /// The windows of the shorter bundles that it is made of.
+    fn combs(&self, cut: f64) -> Vec<Comb> {
+        combs(self.bounds.iter().zip(&self.weights), cut)
     }
 
     /// In units of Im s.
@@ -59,7 +73,8 @@ impl Bundle {
     /// Where the product may exceed exp(-cut) from 0 to half a period, in order; the product is even. `None` if there are too
     /// many windows.
     pub(super) fn half_period(&self, cut: f64, resolution: f64) -> Option<Vec<Survivor>> {
-        let mut windows = Windows::new(&self.bounds, &[], cut, resolution).within(0, BUDGET);
+        let parts = if self.period() > SHORT { self.combs(cut) } else { Vec::new() };
+        let mut windows = Windows::new(&self.bounds, &parts, cut, resolution).within(0, BUDGET);
         windows.intersect(0.0, self.period() / 2.0 * (1.0 + 1e-12)).ok()?;
         let mut survivors = windows.survivors;
         survivors.sort_by(|a, b| a.from.total_cmp(&b.from));
@@ -92,34 +107,31 @@ impl Bundle {
     }
 }
 
+/// The windows of short bundles of some groups for a target exp(-cut), where they are of use.
+pub(super) fn combs<'a>(groups: impl Iterator<Item = (&'a FactorBound, &'a Rational)>, cut: f64) -> Vec<Comb> {
+    let bundles = Bundle::all(groups, SHORT);
+    bundles.iter().filter(|bundle| bundle.bounds.len() > 1).filter_map(|bundle| bundle.comb(cut)).collect()
+}
+
 /// Takes the first of some groups with the others that repeat together with it: whose greatest common divisor is at least `least`,
 /// in units in which all weights are whole. Returns them with that divisor, and the rest in order.
-fn take_bundle(
-    mut groups: Vec<(FactorBound, Integer)>,
-    least: f64,
-) -> (Vec<FactorBound>, Integer, Vec<(FactorBound, Integer)>) {
-    let (first, mut step) = groups.remove(0);
+fn take_bundle(mut groups: Vec<Whole>, least: f64) -> (Vec<Whole>, Integer, Vec<Whole>) {
+    let first = groups.remove(0);
+    let mut step = first.1.clone();
     // Those that share most with the first come first.
     let mut shared: Vec<(Integer, usize)> =
         groups.iter().enumerate().map(|(place, (_, weight))| (weight.clone().gcd(&step), place)).collect();
     shared.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut taken = vec![false; groups.len()];
+    let mut together = vec![false; groups.len()];
     for (_, place) in shared {
         let next = Integer::from(step.gcd_ref(&groups[place].1));
         if next.to_f64() >= least {
-            (step, taken[place]) = (next, true);
+            (step, together[place]) = (next, true);
         }
     }
-    let mut bounds = vec![first];
-    let mut taken = taken.into_iter();
-    groups.retain(|(bound, _)| {
-        let take = taken.next().unwrap_or_default();
-        if take {
-            bounds.push(*bound);
-        }
-        !take
-    });
-    (bounds, step, groups)
+    let (taken, rest): (Vec<_>, Vec<_>) = groups.into_iter().zip(together).partition(|(_, together)| *together);
+    let taken = taken.into_iter().map(|(group, _)| group);
+    (iter::once(first).chain(taken).collect(), step, rest.into_iter().map(|(group, _)| group).collect())
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ use super::{bundles::Bundle, factor_bound::FactorBound, survivors::Survivor};
 const LONGEST: [f64; 3] = [0.0, 1e5, 1e7];
 
 /// Where the product of a bundle is below exp(-CUT), nothing more is asked of it.
-const CUT: f64 = 32.0;
+const CUT: f64 = 28.0;
 
 /// How many bundles are taken in pairs: those with the least means.
 const PAIRED: usize = 5;
@@ -138,7 +138,7 @@ impl Steps {
     /// Of a bundle; of its first group alone where a sweep of the period takes too long.
     fn new(bundle: &Bundle) -> Self {
         if let [_, _, ..] = bundle.bounds[..]
-            && let Some(survivors) = bundle.half_period(CUT, bundle.width() / 5.0)
+            && let Some(survivors) = bundle.half_period(CUT, bundle.width() / 3.0)
         {
             return Steps::of_survivors(bundle, &survivors);
         }

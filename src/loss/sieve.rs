@@ -33,7 +33,7 @@ use std::{
 use rug::Rational;
 
 use super::{
-    bundles::Bundle,
+    bundles,
     factor_bound::FactorBound,
     far_field::FarField,
     law::{Group, Law},
@@ -45,10 +45,8 @@ use super::{
 /// How many windows and pieces may be looked at before a sweep stops.
 pub(crate) const BUDGET: u64 = 4_000_000;
 
-/// The longest period of bundles whose windows are looked at before those of their groups, and the length of an octave from
-/// which on they are.
-const LONGEST_BUNDLE: f64 = 1e5;
-const BUNDLED_FROM: f64 = 2e4;
+/// The length of an octave from which on the windows of bundles are looked at before those of their groups.
+const BUNDLED_FROM: f64 = 5e5;
 
 /// Bounds of groups, and their exact weights.
 type Groups<'a> = (&'a [FactorBound], &'a [Rational]);
@@ -247,9 +245,7 @@ impl Sweep {
 
     /// The windows of bundles for the target of the whole sweep; those of an octave are among them.
     fn combs(&self) -> Vec<Comb> {
-        let bundles = Bundle::all(self.bounds.iter().zip(&self.weights), LONGEST_BUNDLE);
-        let bundles = bundles.iter().filter(|bundle| bundle.bounds.len() > 1);
-        bundles.filter_map(|bundle| bundle.comb(padded(self.cut))).collect()
+        bundles::combs(self.bounds.iter().zip(&self.weights), padded(self.cut))
     }
 
     /// The height up to which it came.
