@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use rug::Rational;
-
 use super::own::{Own, Parameter};
 use crate::{
     chart::drawing::{self, Drawing},
@@ -50,10 +48,4 @@ impl Item {
     pub fn write(&self, sources: &Sources, results: &Path) -> Result<[PathBuf; 2]> {
         self.draw(sources)?.write(&results.join(self.paper), self.name)
     }
-}
-
-/// `points` equidistant exact numbers from `from` to `to`.
-pub(super) fn grid(from: &Rational, to: &Rational, points: u32) -> Vec<Rational> {
-    let step = Rational::from(to - from) / (points - 1);
-    (0..points).map(|k| Rational::from(&step * k) + from).collect()
 }

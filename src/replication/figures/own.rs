@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use rug::{Float, Integer, Rational, ops::Pow};
 
-use super::item::grid;
 use crate::{
     account::Delta,
     error::{Error, Result},
@@ -189,6 +188,12 @@ fn decimal(exponent: f64) -> Rational {
     let power = whole as i64 - 4;
     let scale = Integer::from(10).pow(power.unsigned_abs().min(1 << 20) as u32);
     if power < 0 { Rational::from((mantissa, scale)) } else { Rational::from(mantissa) * scale }
+}
+
+/// `points` equidistant exact numbers from `from` to `to`.
+fn grid(from: &Rational, to: &Rational, points: u32) -> Vec<Rational> {
+    let step = Rational::from(to - from) / (points - 1);
+    (0..points).map(|k| Rational::from(&step * k) + from).collect()
 }
 
 #[cfg(test)]
