@@ -63,26 +63,32 @@ pub fn aligned(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> 
     text(&aligned_text(heading, rows, right))
 }
 
-/// The lines of a table. Where it is too wide, the words of one column are broken, and set left: the last, or else the widest
-/// that has words.
+/// The lines of a table. Where it is too wide, the words of columns are broken, and set left: those of the last, and then of the
+/// widest that have words, until it fits.
 fn aligned_text(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) -> bool) -> String {
+    // No column becomes narrower than this.
+    const NARROW: usize = 24;
     let heading: Vec<String> = heading.iter().map(ToString::to_string).collect();
     let all = || std::iter::once(&heading).chain(rows);
     let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let mut widths: Vec<usize> = (0..heading.len()).map(|column| width(column).unwrap_or(0)).collect();
-    let whole = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
     let has_words = |column: &usize| rows.iter().filter_map(|row| row.get(*column)).any(|cell| cell.contains(' '));
-    let widest = (0..heading.len()).filter(has_words).max_by_key(|column| widths[*column]);
-    let words = Some(heading.len() - 1).filter(has_words).or(widest);
-    // No column becomes narrower than this.
-    const NARROW: usize = 24;
-    let broken = words.filter(|column| whole > WIDTH && widths[*column] > NARROW);
-    if let Some(broken) = broken {
-        widths[broken] = (WIDTH + widths[broken]).saturating_sub(whole).max(NARROW);
+    let mut words: Vec<usize> = (0..heading.len()).filter(has_words).collect();
+    words.sort_by_key(|column| (*column + 1 < heading.len(), std::cmp::Reverse(widths[*column])));
+    let mut broken = vec![false; heading.len()];
+    for column in words {
+        let whole = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
+        if whole <= WIDTH {
+            break;
+        }
+        if widths[column] > NARROW {
+            widths[column] = (WIDTH + widths[column]).saturating_sub(whole).max(NARROW);
+            broken[column] = true;
+        }
     }
     let mut out = String::new();
     for row in all() {
-        let lines = |(column, cell): (usize, &String)| match broken == Some(column) {
+        let lines = |(column, cell): (usize, &String)| match broken.get(column) == Some(&true) {
             true => wrapped(cell, widths[column]),
             false => vec![cell.clone()],
         };
@@ -93,7 +99,7 @@ fn aligned_text(heading: &[&str], rows: &[Vec<String>], right: impl Fn(usize) ->
                 line += if column == 0 { "" } else { "  " };
                 let cell = cell.get(at).map_or("", String::as_str);
                 let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
-                let is_right = right(column) && broken != Some(column);
+                let is_right = right(column) && broken.get(column) != Some(&true);
                 line += &if is_right { format!("{padding}{cell}") } else { format!("{cell}{padding}") };
             }
             out += line.trim_end();

@@ -36,10 +36,24 @@ impl Reply {
     }
 }
 
+/// A program that heeds Ctrl-C, also where whoever started the tests has it ignored.
+fn heeding(program: &Path) -> Command {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    // Signal 2, from the lowest bit on.
+    if mask >> 1 & 1 == 0 {
+        return Command::new(program);
+    }
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT").arg(program);
+    command
+}
+
 impl Server {
     pub fn start(args: &[&str]) -> Server {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("assay"))
+        let mut child = heeding(assert_cmd::cargo::cargo_bin!("assay"))
             .args(["explore", "--no-open"])
             .args(args)
             .current_dir(folder.path())
