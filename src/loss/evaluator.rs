@@ -1,6 +1,6 @@
 //! The evaluator: which engine answers a question, and all that is remembered from question to question.
 //!
-//! A [`LossSum`] and a [`Family`] are plain values. An evaluator is made from one of them, answers any number of
+//! A [`LossSum`](super::sum::LossSum) and a [`Family`](super::family::Family) are plain values. An evaluator is made from one of them, answers any number of
 //! questions, and is dropped. What it remembers saves time only: the answer to a question is the same to the last digit
 //! whatever was asked before or is asked beside it on other threads (see the documentation of `sieve`).
 //!
