@@ -98,7 +98,7 @@ def test_the_version_is_the_program_s() -> None:
         pytest.skip("the package was built in place, without the program")
     printed = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
     assert printed.split()[:2] == ["assay", dp_assay.__version__] and metadata.version("dp-assay") == dp_assay.__version__
-    refused = subprocess.run([path, "epsilon", "--delta", "2"], capture_output=True, text=True)
+    refused = subprocess.run([path, "epsilon", "--discrete-gaussian", "5", "--delta", "2"], capture_output=True, text=True)
     assert refused.returncode == 2 and "--delta" in refused.stderr
 
 
