@@ -34,9 +34,11 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
     let ceiling = conversions::zcdp_epsilon(rho, delta, 15).upper().to_f64().next_up();
     let asked = Asked { delta, ceiling, digits };
     let Evaluator::Family(family) = evaluator else { return asked.of_one(evaluator) };
-    match asked.of_largest(family)? {
-        Some(answer) => Ok(answer),
-        None => asked.by_root_of(evaluator),
+    match asked.of_largest(family) {
+        // All together may be swept where one by itself is not: a wider answer, in place of none.
+        Ok(None) | Err(Error::Unsweepable { .. }) => asked.by_root_of(evaluator),
+        Ok(Some(answer)) => Ok(answer),
+        Err(error) => Err(error),
     }
 }
 

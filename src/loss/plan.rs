@@ -170,7 +170,7 @@ impl SumSieve {
     fn enough(&self, start: f64, spacing: f64, cut: f64) -> f64 {
         // What is beyond a height weighs less the higher it is.
         let suffices = |height: f64| start * cut.min(600.0).exp() * self.beyond(spacing, height / spacing) <= height;
-        let (mut low, mut high) = (start, start * 2f64.powi(900));
+        let (mut low, mut high) = (start, (start * 2f64.powi(900)).min(f64::MAX));
         while high / low > 1.05 {
             let middle = low.sqrt() * high.sqrt();
             if suffices(middle) {

@@ -24,6 +24,9 @@ const FEW_DIGITS: u32 = 10;
 /// How many pairs are answered one by one where the common contour does not tell the largest sharply enough.
 const MOST_CONTENDERS: usize = 64;
 
+/// How many are looked through for those of one law.
+const MOST_COMPARED: usize = 4096;
+
 /// The units of a family that may exceed a target.
 #[derive(Clone, Debug)]
 pub struct Above {
@@ -72,8 +75,11 @@ impl FamilyEvaluator {
             method: Method::Worst { pair: largest.pair, contenders: count, method },
             met,
         };
+        if met || count > MOST_COMPARED {
+            return Ok(by_common);
+        }
         let different = self.family.of_different_laws(contenders)?;
-        if met || different.len() > MOST_CONTENDERS {
+        if different.len() > MOST_CONTENDERS {
             return Ok(by_common);
         }
         let refined = largest_of(&different, |pair| self.unit(pair), epsilon, digits)?;
@@ -111,7 +117,8 @@ impl FamilyEvaluator {
     pub fn above(&self, epsilon: &Rational, target: &Rational, digits: u32, known: &[Pair]) -> Result<Above> {
         let floor = Float::with_val_round(128, target, Round::Down).0;
         let exceeds = |pair: &Pair, digits| -> Result<Option<(Pair, Enclosure)>> {
-            let value = self.unit(*pair)?.hockey_stick(epsilon, digits)?.value;
+            // Many units may need a sweep each, which would fill the memory.
+            let value = SumEvaluator::new(self.family.sum(*pair)?).hockey_stick(epsilon, digits)?.value;
             Ok((*value.upper() > *target).then_some((*pair, value)))
         };
         let contenders = match self.common.may_exceed(epsilon, &floor, digits)? {

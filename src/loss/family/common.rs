@@ -67,11 +67,12 @@ impl CommonContour {
         let double = |value: &Complex64| NearDouble { value: *value, error: 0.0 };
         let sums = self.sieved.trapezoid::<Complex64, _>(&kinds, (), BITS, double);
         let of_kind = |(kind, of_kind): (&Kind, &Vec<PairSum>)| {
-            let best = of_kind.iter().max_by(|a, b| a.value.hi().total_cmp(&b.value.hi()))?;
+            let numbers = of_kind.iter().filter(|sum| !sum.value.hi().is_nan());
+            let best = numbers.max_by(|a, b| a.value.hi().total_cmp(&b.value.hi()))?;
             let size = self.sieved.family.doubles[0]
                 .ln_size(&kind.question, &kind.plan.exact_c, kind.question.start())
                 .to_f64();
-            Some((size + best.value.hi().ln() - kind.plan.divisor().to_f64().ln(), best.pair))
+            Some((size + best.value.hi().max(0.0).ln() - kind.plan.divisor().to_f64().ln(), best.pair))
         };
         let best = kinds.iter().zip(&sums.of_kind).filter_map(of_kind).max_by(|a, b| a.0.total_cmp(&b.0));
         Ok(best.map(|(ln, pair)| (ln + sums.scale.approximate(), pair)))
