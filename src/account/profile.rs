@@ -96,7 +96,7 @@ pub trait Account: Sync {
 
     /// One point of the privacy profile, by an evaluator of this account.
     fn point_by(&self, evaluator: &Evaluator, epsilon: Epsilon, digits: u32) -> Result<Point> {
-        let delta = evaluator.hockey_stick(&epsilon, digits)?;
+        let delta = evaluator.hockey_stick_of_many(&epsilon, digits)?;
         let zcdp_delta = conversions::zcdp_delta(&self.rho(), &epsilon, digits);
         Ok(Point { epsilon, delta, zcdp_delta })
     }

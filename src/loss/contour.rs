@@ -58,7 +58,7 @@ const LONG: f64 = 1e10;
 const TOO_LONG: &str = "its period is too long to sweep";
 
 /// ln of 10^-digits.
-fn ln_share(digits: u32) -> f64 {
+pub(crate) fn ln_share(digits: u32) -> f64 {
     -f64::from(digits) * std::f64::consts::LN_10
 }
 
@@ -155,7 +155,7 @@ impl Contours {
     }
 
     /// A question on its lattice, or on the line where the lattice has no end that is worth reaching.
-    fn lattice_or_line(&self, lattice: Question, search: &ContourSearch, digits: u32) -> Result<Choice> {
+    pub(crate) fn lattice_or_line(&self, lattice: Question, search: &ContourSearch, digits: u32) -> Result<Choice> {
         const AFFORDABLE: i64 = 200_000;
         let line = lattice.clone().on_line();
         let nodes = |question: &Question| -> Result<i64> { Ok(self.plan(question, digits)?.evaluated()) };

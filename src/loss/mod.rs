@@ -13,6 +13,7 @@
 //! | `sieve`, `windows`, `bundles`, `factor_bound`, `survivors` | where on the contour the integrand is provably negligible |
 //! | `far_field` | what lies beyond the heights that a sieve can reach, on average |
 //! | `plan`, `search` | which nodes are summed, searched in doubles |
+//! | `near`, `cells`, `shared` | many questions to one sum: contours that neighbors share, in sums of two doubles |
 //! | [`atoms`] | the second engine: lists of the atoms of the law, for few groups and bounded losses |
 //! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
@@ -24,6 +25,7 @@ pub mod answer;
 pub mod atoms;
 mod bounds;
 mod bundles;
+mod cells;
 mod contour;
 pub mod convolve;
 pub mod evaluator;
@@ -33,11 +35,13 @@ mod far_field;
 pub(crate) mod gaussian;
 mod integrand;
 pub mod law;
+mod near;
 pub mod parameter;
 mod phase;
 mod plan;
 mod question;
 mod search;
+mod shared;
 mod sieve;
 pub mod sum;
 mod survivors;

@@ -91,6 +91,19 @@ impl Question {
     }
 }
 
+/// n1 = 1 - exp(-y) and n2 exp(-c h), with n2 = exp(-y) - exp(-h) = exp(-y) (1 - exp(-(h - y))).
+pub(crate) fn numerator<R: Real>(
+    question: &Question,
+    step: &Rational,
+    c: &Rational,
+    precision: R::Precision,
+) -> (R, R) {
+    let real = |x: &Rational| R::rational(x, precision);
+    let gap = -question.gap.clone();
+    let second = real(&gap).exp().mul(&real(&-Rational::from(step + &gap)).exp_m1().neg());
+    (real(&gap).exp_m1().neg(), second.mul(&real(&-Rational::from(c * step)).exp()))
+}
+
 /// kappa(s) exp(s l0) / h at the nodes of a lattice, kappa(s) exp(s eps) on the line.
 pub(crate) enum Bracket<F: Field> {
     /// The periodic kernels.
@@ -133,16 +146,28 @@ impl<F: Field> Bracket<F> {
             let exponent = real(exponent);
             (exponent.exp_m1().neg(), one.add(&exponent.exp()))
         };
-        let gap = &question.gap;
-        // exp(-y) - exp(-h) = exp(-y) (1 - exp(-(h - y)))
-        let second_term = real(&-gap.clone()).exp().mul(&real(&Rational::from(gap - step)).exp_m1().neg());
         Bracket::Lattice(Periodic {
             kernel: question.kernel,
             half_angle: F::Real::pi(precision).mul(&real(&Rational::from((-1, nodes)))),
             first: pair(&exponent),
             second: pair(&Rational::from(&exponent - step)),
-            numerator: (real(&-gap.clone()).exp_m1().neg(), second_term.mul(&real(&exponent).exp())),
+            numerator: numerator(question, step, c, precision),
         })
+    }
+
+    /// A and B of kappa = n1 A + n2 exp(-c h) B for a hockey stick on a lattice: they depend on the contour only. On the line
+    /// the kernel, which is A.
+    pub(crate) fn parts(&self, node: i64) -> (F, Option<F>) {
+        match self {
+            Bracket::Lattice(periodic) => {
+                let (sin, cos) = periodic.half_angle.mul_int(node).sin_cos();
+                let back = F::new(cos.clone(), sin.clone()).conj();
+                let one_minus = |(minus, plus): &(F::Real, F::Real)| F::new(minus.mul(&cos), plus.mul(&sin).neg());
+                let pole = one_minus(&periodic.first).mul(&one_minus(&periodic.second)).recip();
+                (back.mul(&back).mul(&pole), Some(pole))
+            }
+            Bracket::Line { .. } => (self.at(node), None),
+        }
     }
 
     pub(crate) fn at(&self, node: i64) -> F {

@@ -194,10 +194,32 @@ impl<'a> ContourSearch<'a> {
     /// than by the saddle point method.
     pub(crate) fn plan(&self, ln_share: f64, ln_answer: Option<f64>) -> Result<Plan> {
         let (c, period, cut) = self.measures(ln_share, ln_answer);
+        self.plan_through(c, period, cut)
+    }
+
+    /// The real part of every contour of this search.
+    pub(crate) fn saddle_point(&self) -> f64 {
+        self.saddle
+    }
+
+    /// The period and the cut of a contour through another point, for errors of about exp(ln_share) of the answer.
+    pub(crate) fn measures_through(&self, c: f64, ln_share: f64) -> (f64, f64) {
+        let (_, period, cut) = self.at(c, ln_share + self.ln_estimate());
+        (period, cut)
+    }
+
+    /// The plan of a contour through a point, with this period and cut.
+    pub(crate) fn plan_through(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
         match self.step {
             Some(step) => self.on_lattice(c, period, step, cut),
             None => self.on_line(c, period, cut),
         }
+    }
+
+    /// A plan of another question, with the bounds for what the rule adds taken where this question has them smallest.
+    pub(crate) fn plan_with_aliases(&self, plan: &Plan) -> Plan {
+        let (below, above) = self.alias_points(plan.c, plan.period.to_f64());
+        Plan { below, above, ..plan.clone() }
     }
 
     /// How many nodes a whole period has, about, for errors of exp(ln_share) of the answer; infinite on the line. Nothing is
@@ -214,8 +236,11 @@ impl<'a> ContourSearch<'a> {
 
     /// The real part, the period and the cut for errors of about exp(ln_share) of the answer.
     fn measures(&self, ln_share: f64, ln_answer: Option<f64>) -> (f64, f64, f64) {
-        let c = self.saddle;
-        let target = ln_answer.unwrap_or_else(|| self.ln_answer(c)) + ln_share;
+        self.at(self.saddle, ln_answer.unwrap_or_else(|| self.ln_estimate()) + ln_share)
+    }
+
+    /// The same through c, for errors of about exp(target).
+    fn at(&self, c: f64, target: f64) -> (f64, f64, f64) {
         // The shortest period whose aliases are below the target.
         let mut long = self.step.unwrap_or(1e-3);
         // On the line no period is too short; losses may be far below a thousandth.
@@ -351,6 +376,6 @@ fn increasing_root(f: impl Fn(f64) -> f64, low: f64, high: f64, rounds: u32) -> 
 }
 
 /// The number rounded to a mantissa of 12 bits: exact products with it stay short.
-fn few_bits(x: f64) -> f64 {
+pub(super) fn few_bits(x: f64) -> f64 {
     f64::from_bits(x.to_bits() & !((1_u64 << 40) - 1))
 }

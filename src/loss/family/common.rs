@@ -8,13 +8,15 @@ use rug::{Float, Rational, float::Round};
 use super::{
     Family,
     kinds::Kind,
-    near::{NearDouble, NearTwofold},
     sieved::SievedFamily,
     sums::{PairSum, Sums},
 };
 use crate::{
     error::{Error, Result},
-    loss::answer::{ContourProof, Pair},
+    loss::{
+        answer::{ContourProof, Pair},
+        near::{NearDouble, NearTwofold},
+    },
     numeric::{Enclosure, precision, twofold::Twofold},
 };
 

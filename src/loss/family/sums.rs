@@ -7,12 +7,12 @@ use rayon::prelude::*;
 use super::{
     Pair,
     kinds::Kind,
-    near::{Near, NearSum},
     sieved::{ByNode, SievedFamily, each_once},
 };
 use crate::{
     loss::{
         integrand::{Integrand, Product},
+        near::{self, Near, NearSum},
         theta,
     },
     numeric::{
@@ -33,17 +33,12 @@ pub(super) struct PairSum {
 impl PairSum {
     /// At most the sum.
     pub(super) fn lower(&self) -> Twofold {
-        self.value.add(Twofold::double(-self.with_rounding()))
+        near::ends(self.value, self.error).0
     }
 
     /// At least the sum.
     pub(super) fn upper(&self) -> Twofold {
-        self.value.add(Twofold::double(self.with_rounding()))
-    }
-
-    /// The error, and four times what the addition of it may add: 2^-102 of |value| + error at most.
-    fn with_rounding(&self) -> f64 {
-        self.error * (1.0 + 1e-9) + self.value.hi().abs() * (4.0 * Twofold::ERROR) + f64::MIN_POSITIVE
+        near::ends(self.value, self.error).1
     }
 }
 

@@ -6,7 +6,7 @@ use rug::Float;
 use crate::numeric::{ball::ComplexBall, enclosure::Enclosure, twofold::Twofold};
 
 /// A complex number with a bound for its error.
-pub(super) trait Near: Copy + Send + Sync {
+pub(crate) trait Near: Copy + Send + Sync {
     /// Sums of the real parts of products.
     type Sum: NearSum<Self>;
 
@@ -17,11 +17,19 @@ pub(super) trait Near: Copy + Send + Sync {
 }
 
 /// The sum of the real parts of products, with its error.
-pub(super) trait NearSum<N>: Default {
+pub(crate) trait NearSum<N>: Default {
     /// Adds Re(a b).
     fn add(&mut self, a: N, b: N);
     /// The sum, and how far it may be off.
     fn total(&self) -> (Twofold, f64);
+}
+
+/// The ends of a sum that is off by `error` at most.
+///
+/// Adding the error to it may add 2^-102 of |value| + error, which is paid for four times.
+pub(crate) fn ends(value: Twofold, error: f64) -> (Twofold, Twofold) {
+    let off = error * (1.0 + 1e-9) + value.hi().abs() * (4.0 * Twofold::ERROR) + f64::MIN_POSITIVE;
+    (value.add(Twofold::double(-off)), value.add(Twofold::double(off)))
 }
 
 /// The error of a product, of factors given by size and error; `rounding` is relative to the product of the sizes.
@@ -33,14 +41,14 @@ fn error_of_product(a: (f64, f64), b: (f64, f64), rounding: f64) -> f64 {
 
 /// Near a double: 15 digits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct NearDouble {
-    pub(super) value: Complex64,
-    pub(super) error: f64,
+pub(crate) struct NearDouble {
+    pub(crate) value: Complex64,
+    pub(crate) error: f64,
 }
 
 impl NearDouble {
     /// A ball in doubles: the midpoint rounded, each part by half a unit in its last place at most.
-    pub(super) fn of(ball: &ComplexBall) -> Self {
+    pub(crate) fn of(ball: &ComplexBall) -> Self {
         let (re, im) = ball.middle();
         let value = Complex64::new(re.to_f64(), im.to_f64());
         NearDouble { value, error: (ball.radius() + value.norm() * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE }
@@ -65,7 +73,7 @@ impl Near for NearDouble {
 
 /// A sum in doubles.
 #[derive(Default)]
-pub(super) struct SumOfDoubles {
+pub(crate) struct SumOfDoubles {
     value: f64,
     error: f64,
     size: f64,
@@ -90,7 +98,7 @@ impl NearSum<NearDouble> for SumOfDoubles {
 
 /// Near the sum of two doubles: 30 digits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct NearTwofold {
+pub(crate) struct NearTwofold {
     re: Twofold,
     im: Twofold,
     error: f64,
@@ -98,7 +106,7 @@ pub(super) struct NearTwofold {
 
 impl NearTwofold {
     /// A ball in sums of two doubles: each part of the midpoint is off by 2^-106 of itself at most.
-    pub(super) fn of(ball: &ComplexBall) -> Self {
+    pub(crate) fn of(ball: &ComplexBall) -> Self {
         let (re, im) = ball.middle();
         let near = NearTwofold { re: Twofold::nearest(re), im: Twofold::nearest(im), error: 0.0 };
         let error = (ball.radius() + near.size() * Twofold::ERROR) * (1.0 + 1e-12) + f64::MIN_POSITIVE;
@@ -142,7 +150,7 @@ impl Near for NearTwofold {
 
 /// A sum in sums of two doubles.
 #[derive(Default)]
-pub(super) struct SumOfTwofolds {
+pub(crate) struct SumOfTwofolds {
     value: Twofold,
     error: f64,
     size: f64,

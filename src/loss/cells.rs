@@ -1,0 +1,82 @@
+//! A fixed grid of real parts for contours that many questions share.
+//!
+//! A contour need not pass through its question's saddle point. With K = 2 rho + 1/c^2 for the curvature of ln |M kappa| on the
+//! real axis, the integrand of a contour that misses the saddle point by d is about exp(K d^2 / 2) times as large as it need
+//! be, which costs digits of the sum and a few more nodes. So a step of the grid is a constant times 1 / sqrt(K): the points
+//! are equally spaced in the integral of sqrt(K),
+//!
+//! g(c) = sqrt(1 + x^2) - asinh(1 / x), x = c sqrt(2 rho),
+//!
+//! which increases from minus to plus infinity. Nothing here needs a proof: every real part gives a true enclosure.
+
+use super::search::few_bits;
+
+/// The step of the grid in g: at most half of it is missed, so that the integrand is at most exp(1/8) times as large.
+const STEP: f64 = 1.0;
+
+/// A point of the grid, and the saddle points that are nearer to it than to any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Cell(i64);
+
+impl Cell {
+    /// The cell of a saddle point; `None` where doubles do not tell it.
+    pub(crate) fn of(saddle: f64, rho: f64) -> Option<Self> {
+        let place = (place(saddle * (2.0 * rho).sqrt()) / STEP).round();
+        (place.abs() < 1e15).then_some(Cell(place as i64))
+    }
+
+    /// The real part of the contour, of few bits.
+    pub(crate) fn real_part(self, rho: f64) -> f64 {
+        few_bits(self.at(0.0, rho))
+    }
+
+    /// The smallest and the largest saddle point of the cell.
+    pub(crate) fn ends(self, rho: f64) -> (f64, f64) {
+        (self.at(-0.5, rho), self.at(0.5, rho))
+    }
+
+    fn at(self, steps: f64, rho: f64) -> f64 {
+        let place = (self.0 as f64 + steps) * STEP;
+        inverse(place) / (2.0 * rho).sqrt()
+    }
+}
+
+fn place(x: f64) -> f64 {
+    (1.0 + x * x).sqrt() - (1.0 / x).asinh()
+}
+
+/// The x > 0 at this place, by bisection of its logarithm.
+fn inverse(wanted: f64) -> f64 {
+    let (mut low, mut high) = (-700_f64, 700_f64);
+    for _ in 0..64 {
+        let middle = low.midpoint(high);
+        if place(middle.exp()) < wanted {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high.exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Neighboring cells meet, each holds its own point, and the saddle points between belong to them.
+    #[test]
+    fn the_cells_cover_all_saddle_points() {
+        for rho in [1e-18, 0.3, 3.65, 1e9] {
+            for index in [-40, -3, 0, 1, 12, 900] {
+                let cell = Cell(index);
+                let (low, high) = cell.ends(rho);
+                assert!(low < cell.real_part(rho) && cell.real_part(rho) < high, "{cell:?} {rho}");
+                assert!((high / Cell(index + 1).ends(rho).0 - 1.0).abs() < 1e-9);
+                for saddle in [low * 1.000_001, (low * high).sqrt(), high * 0.999_999] {
+                    assert_eq!(Cell::of(saddle, rho), Some(cell));
+                }
+            }
+        }
+        assert_eq!((Cell::of(f64::NAN, 1.0), Cell::of(1e300, 1.0)), (None, None));
+    }
+}

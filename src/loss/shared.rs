@@ -1,0 +1,254 @@
+//! Contours that neighboring questions share: a privacy profile of many points.
+//!
+//! On a contour, only the phase and two factors of the kernel know of epsilon (`Bracket::parts`). With P the turn of the phase
+//! from node to node, the rule's sum is
+//!
+//! n1 sum over j of Re(P^j X_j) + n2 exp(-c h) sum over j of Re(P^j Y_j)
+//!
+//! on a lattice, and the first sum alone, without n1, on the line. X_j and Y_j hold the theta functions, which take nearly all
+//! of the time, and are computed once for each cell of a fixed grid ([`cells`](super::cells)). So an answer is the same
+//! whatever else is asked, but has other last digits than that of a contour through its own saddle point.
+//!
+//! The sums are in two doubles, which carry their errors (`near`).
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use rug::{Float, Rational, float::Round};
+
+use super::{
+    answer::{Answer, Method},
+    cells::Cell,
+    contour::{Contours, ln_share},
+    integrand::Product,
+    near::{self, Near, NearSum, NearTwofold},
+    phase::ExactPhase,
+    plan::Plan,
+    question::{self, Bracket, Question},
+};
+use crate::{
+    error::Result,
+    numeric::{
+        ball::{Ball, ComplexBall},
+        enclosure::Enclosure,
+        field::{Field, Real},
+        rational,
+    },
+};
+
+/// More digits are asked of a contour of one's own.
+pub(crate) const MOST_DIGITS: u32 = 20;
+
+/// Contours of more nodes are not shared.
+const MOST_NODES: i64 = 2_000;
+
+/// The precision of the balls before they become sums of two doubles.
+const BITS: u32 = 120;
+
+/// The contours of a sum that questions have shared so far.
+#[derive(Debug, Default)]
+pub(crate) struct SharedContours {
+    known: Mutex<HashMap<(Cell, u32), Option<Arc<SharedContour>>>>,
+}
+
+/// A contour with the values of the factors at its nodes.
+#[derive(Debug)]
+pub(crate) struct SharedContour {
+    plan: Plan,
+    /// Whether the kernel is that of the line.
+    on_line: bool,
+    lobes: Vec<Lobe>,
+    /// ln of what the factors leave out.
+    scale: Enclosure,
+}
+
+/// Nodes that follow each other.
+#[derive(Debug)]
+struct Lobe {
+    first: i64,
+    /// X_j, twice for j > 0.
+    x: Vec<NearTwofold>,
+    /// Y_j likewise; empty on the line.
+    y: Vec<NearTwofold>,
+}
+
+impl SharedContours {
+    /// The hockey stick at epsilon by the contour of its cell, for at most [`MOST_DIGITS`]; `None` where none is shared. A contour
+    /// is made only if `worth` says so of the question in the middle of the cell.
+    pub(crate) fn hockey_stick(
+        &self,
+        contours: &Contours,
+        epsilon: &Rational,
+        digits: u32,
+        worth: impl Fn(&Rational) -> bool,
+    ) -> Result<Option<Answer>> {
+        let rho = contours.sum().rho().to_f64();
+        let question = Question::hockey_stick(contours.sum(), epsilon);
+        let saddle = contours.search(&question.clone().on_line()).saddle_point();
+        let Some(cell) = Cell::of(saddle, rho) else { return Ok(None) };
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&(cell, digits)).cloned();
+        // Made without the lock: two threads may make the same one, which is better than one that waits.
+        let shared = match known {
+            Some(shared) => shared,
+            None => {
+                let made = SharedContour::new(contours, cell, digits, worth)?.map(Arc::new);
+                let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                known.entry((cell, digits)).or_insert(made).clone()
+            }
+        };
+        Ok(shared.map(|shared| shared.hockey_stick(contours, question, digits)))
+    }
+}
+
+impl SharedContour {
+    /// The contour of a cell; `None` if it has too many nodes or cannot be swept.
+    fn new(contours: &Contours, cell: Cell, digits: u32, worth: impl Fn(&Rational) -> bool) -> Result<Option<Self>> {
+        let sum = contours.sum();
+        let rho = sum.rho().to_f64();
+        let c = cell.real_part(rho);
+        // The threshold whose saddle point on the line is here.
+        let threshold = |c: f64| rational::from_f64(rho * (1.0 + 2.0 * c) - 1.0 / c - 1.0 / (c + 1.0));
+        let middle = threshold(c)?.max(Rational::new());
+        if !worth(&middle) {
+            return Ok(None);
+        }
+        let ln_share = ln_share(digits) - 2.3;
+        let own = Question::hockey_stick(sum, &middle);
+        let Ok(choice) = contours.lattice_or_line(own.clone(), &contours.search(&own), digits) else { return Ok(None) };
+        let on_line = choice.question.step.is_none();
+        let asked = |threshold: &Rational| {
+            let question = Question::hockey_stick(sum, threshold);
+            if on_line { question.on_line() } else { question }
+        };
+        // The ends of the cell are what is hardest to reach from its middle.
+        let (mut period, mut cut) = (0_f64, 0_f64);
+        let (low, high) = cell.ends(rho);
+        for end in [threshold(low)?, middle.clone(), threshold(high)?] {
+            let question = asked(&end);
+            let search = contours.search(&question);
+            let (own_period, own_cut) = search.measures_through(c, ln_share);
+            (period, cut) = (period.max(own_period), cut.max(own_cut));
+        }
+        let question = asked(&middle);
+        let search = contours.search(&question);
+        let Ok(plan) = search.plan_through(c, period, cut) else { return Ok(None) };
+        if plan.exhausted || plan.evaluated() > MOST_NODES {
+            return Ok(None);
+        }
+        let spacing = plan.period.clone().recip();
+        let product = Product::<ComplexBall>::new(sum, &plan.exact_c, &spacing, BITS);
+        let bracket = Bracket::<ComplexBall>::new(&question, &plan.exact_c, (&plan.period, plan.nodes), BITS);
+        let lobe = |&(first, last): &(i64, i64)| {
+            let (mut x, mut y) = (Vec::new(), Vec::new());
+            for node in first..=last {
+                let factors = product.at(node);
+                // Nodes j and -j are conjugates. A period of a sum by itself has an odd number of nodes.
+                let factors = if node == 0 { factors } else { factors.add(&factors) };
+                let (a, b) = bracket.parts(node);
+                x.push(NearTwofold::of(&factors.mul(&a)));
+                y.extend(b.map(|b| NearTwofold::of(&factors.mul(&b))));
+            }
+            Lobe { first, x, y }
+        };
+        let lobes = plan.lobes.iter().map(lobe).collect();
+        let scale = sum.ln_prefactor_scale(&plan.exact_c, BITS);
+        Ok(Some(SharedContour { plan, on_line, lobes, scale }))
+    }
+
+    /// The answer to a question of the cell, wider than asked if the contour was too short for it.
+    fn hockey_stick(&self, contours: &Contours, lattice: Question, digits: u32) -> Answer {
+        let sum = contours.sum();
+        let question = if self.on_line { lattice.on_line() } else { lattice };
+        let plan = contours.search(&question).plan_with_aliases(&self.plan);
+        let turns = Rational::from(sum.offset() - question.start()) / &plan.period;
+        let (x, y) = self.sums(&ExactPhase::new(&turns));
+        let total = match &question.step {
+            Some(step) => {
+                let (n1, n2) = question::numerator::<Ball>(&question, step, &plan.exact_c, BITS);
+                n1.enclosure().mul(&x).add(&n2.enclosure().mul(&y))
+            }
+            None => x,
+        };
+        let errors = sum.errors(&question, &plan);
+        let (value, proof) = sum.certify(&question, &plan, total, &self.scale, BITS, &errors);
+        let value = value.clamp(0.0, 1.0);
+        Answer { met: value.is_tight(digits), value, method: Method::Contour(proof) }
+    }
+
+    /// The sums over j of Re(P^j X_j) and of Re(P^j Y_j).
+    fn sums(&self, phase: &ExactPhase) -> (Enclosure, Enclosure) {
+        type Sum = <NearTwofold as Near>::Sum;
+        let two_pi = Ball::pi(BITS).mul_int(2);
+        let turn = |node: i64| NearTwofold::of(&ComplexBall::cis(&two_pi.mul(&phase.at::<Ball>(node, BITS))));
+        let step = turn(1);
+        let (mut x, mut y) = (Sum::default(), Sum::default());
+        for lobe in &self.lobes {
+            let mut at = turn(lobe.first);
+            for (index, value) in lobe.x.iter().enumerate() {
+                if index > 0 {
+                    at = at.mul(step);
+                }
+                x.add(at, *value);
+                if let Some(value) = lobe.y.get(index) {
+                    y.add(at, *value);
+                }
+            }
+        }
+        let enclosure = |sum: Sum| {
+            let (value, error) = sum.total();
+            let (low, high) = near::ends(value, error);
+            let end = |value: &Float, round| Float::with_val_round(BITS, value, round).0;
+            Enclosure::new(end(&low.float(), Round::Down), end(&high.float(), Round::Up))
+        };
+        (enclosure(x), enclosure(y))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        loss::{
+            law::{Group, Law},
+            sum::LossSum,
+        },
+        numeric::rational::parse,
+    };
+
+    /// Against contours through their own saddle points and lists of atoms: lattices that are coarse and fine, the line, many
+    /// cells, and the ends of the profile.
+    #[test]
+    fn shared_contours_agree_with_those_of_one_question() {
+        let group = |(sigma2, copies): &(&str, u64)| Group {
+            law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
+            shift: 1,
+            copies: *copies,
+        };
+        let mut served = 0;
+        for groups in [
+            vec![("5", 10)],
+            vec![("1/2", 40)],
+            vec![("500/73", 10), ("2500/137", 60)],
+            vec![("40990001/4097", 3000), ("40990001/4099", 3000)],
+            vec![("1e9", 1_000_000)],
+        ] {
+            let sum = LossSum::new(groups.iter().map(group)).unwrap();
+            let evaluator = sum.evaluator();
+            for epsilon in ["0", "1e-9", "0.3", "1", "1.7", "2", "3.14", "9", "40", "75.5"] {
+                let epsilon = parse(epsilon).unwrap();
+                for digits in [1, 6, 12, 20] {
+                    let shared = evaluator.hockey_stick_of_many(&epsilon, digits).unwrap();
+                    let own = evaluator.hockey_stick(&epsilon, digits).unwrap();
+                    assert!(shared.value.overlaps(&own.value), "{groups:?} {epsilon}: {shared:?} {own:?}");
+                    assert_eq!(shared.met, own.met);
+                    assert!(!shared.met || shared.value.is_tight(digits));
+                    served += u32::from(shared.value != own.value);
+                    let again = sum.evaluator().hockey_stick_of_many(&epsilon, digits).unwrap();
+                    assert_eq!(again.value, shared.value, "the same whatever was asked before");
+                }
+            }
+        }
+        assert!(served >= 150, "only {served} of 200 answers came from shared contours");
+    }
+}
