@@ -169,7 +169,7 @@ impl Account {
         let epsilons: Vec<Epsilon> = quick(epsilons.0.into_iter().map(Epsilon::new).collect())?;
         let answers = work::run(py, move |stop| {
             let evaluator = resolved.whole.evaluator();
-            work::all(&epsilons, stop, |epsilon| evaluator.hockey_stick(epsilon, digits))
+            work::all(&epsilons, stop, |epsilon| evaluator.hockey_stick_of_many(epsilon, digits))
         })?;
         Ok(ends(py, &answers))
     }

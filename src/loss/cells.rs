@@ -41,6 +41,11 @@ impl Cell {
     }
 }
 
+/// The epsilon whose saddle point on the line is c: where rho (1 + 2 c) - epsilon - 1/c - 1/(c + 1) is zero.
+pub(crate) fn threshold(c: f64, rho: f64) -> f64 {
+    rho * (1.0 + 2.0 * c) - 1.0 / c - 1.0 / (c + 1.0)
+}
+
 fn place(x: f64) -> f64 {
     (1.0 + x * x).sqrt() - (1.0 / x).asinh()
 }

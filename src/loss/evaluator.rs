@@ -47,7 +47,7 @@ impl Evaluator {
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         match self {
             Evaluator::Sum(sum) => sum.hockey_stick_of_many(epsilon, digits),
-            Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
+            Evaluator::Family(family) => family.hockey_stick_of_many(epsilon, digits),
         }
     }
 
@@ -107,6 +107,30 @@ mod tests {
                 let certified = evaluator.hockey_stick(&epsilon, 10).unwrap();
                 assert!(certified.met && (certified.value.ln().approximate() - largest).abs() < 1e-9, "{certified:?}");
                 assert!((ln - largest).abs() < 1e-9 * largest.abs().max(1.0), "{epsilon} {ln} {largest}");
+            }
+        }
+    }
+
+    /// Contours that neighbors share, against those of one question: lattices of different steps, twins, the line, and members
+    /// that share none.
+    #[test]
+    fn shared_contours_of_a_family_agree_with_those_of_one_question() {
+        for members in [
+            vec![gaussians(&[("5", 10)]), gaussians(&[("2", 4)]), gaussians(&[("3", 3), ("5", 5)])],
+            vec![gaussians(&[("5", 100)]), gaussians(&[("2", 40)]), gaussians(&[("2", 40)])],
+            vec![gaussians(&[("40990001/4097", 5)]), gaussians(&[("40990001/4099", 3), ("40990001/4094", 2)])],
+            vec![gaussians(&[("5", 10)]), gaussians(&[("5", 9)])],
+        ] {
+            let family = Arc::new(Family::new(members.clone(), Units::Pairs).unwrap());
+            let evaluator = FamilyEvaluator::new(Arc::clone(&family));
+            for (epsilon, digits) in [("0", 12), ("0.3", 8), ("2", 12), ("9", 10), ("9.01", 12), ("25", 14)] {
+                let epsilon = parse(epsilon).unwrap();
+                let shared = evaluator.hockey_stick_of_many(&epsilon, digits).unwrap();
+                let own = evaluator.hockey_stick(&epsilon, digits).unwrap();
+                assert!(shared.met && shared.value.is_tight(digits), "{epsilon}: {shared:?}");
+                assert!(shared.value.overlaps(&own.value), "{epsilon}: {shared:?} {own:?}");
+                let again = FamilyEvaluator::new(Arc::clone(&family)).hockey_stick_of_many(&epsilon, digits).unwrap();
+                assert_eq!(again.value, shared.value, "the same whatever was asked before");
             }
         }
     }

@@ -14,6 +14,8 @@ pub(crate) trait Near: Copy + Send + Sync {
     fn real(value: &Enclosure) -> Self;
     /// z w.
     fn mul(self, other: Self) -> Self;
+    /// z + w.
+    fn add(self, other: Self) -> Self;
 }
 
 /// The sum of the real parts of products, with its error.
@@ -68,6 +70,13 @@ impl Near for NearDouble {
     fn mul(self, other: Self) -> Self {
         let (a, b) = ((self.value.norm(), self.error), (other.value.norm(), other.error));
         NearDouble { value: self.value * other.value, error: error_of_product(a, b, 1.2 * f64::EPSILON) }
+    }
+
+    /// Each part of the sum is off by half a unit in its last place at most.
+    fn add(self, other: Self) -> Self {
+        let value = self.value + other.value;
+        let error = (self.error + other.error + value.norm() * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE;
+        NearDouble { value, error }
     }
 }
 
@@ -146,6 +155,46 @@ impl Near for NearTwofold {
             error: error_of_product(a, b, 8.0 * Twofold::ERROR),
         }
     }
+
+    /// Each part is off by the error of an operation, relative to itself.
+    fn add(self, other: Self) -> Self {
+        let sum = NearTwofold { re: self.re.add(other.re), im: self.im.add(other.im), error: 0.0 };
+        let rounding = 2.0 * sum.size() * Twofold::ERROR;
+        NearTwofold { error: (self.error + other.error + rounding) * (1.0 + 1e-12) + f64::MIN_POSITIVE, ..sum }
+    }
+}
+
+impl NearTwofold {
+    /// The same near a double: each part off by half a unit in its last place at most.
+    pub(crate) fn double(self) -> NearDouble {
+        let value = Complex64::new(self.re.hi(), self.im.hi());
+        NearDouble { value, error: (self.error + self.size() * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE }
+    }
+}
+
+/// The powers P^j of a number, of which those for j = 2^k are made once.
+pub(crate) struct Powers {
+    squares: Vec<NearTwofold>,
+}
+
+impl Powers {
+    /// The powers of a number up to the exponent `last`.
+    pub(crate) fn new(of: &ComplexBall, last: i64) -> Self {
+        let count = (i64::BITS - last.max(1).leading_zeros()) as usize;
+        let squares = std::iter::successors(Some(NearTwofold::of(of)), |square| Some(square.mul(*square)));
+        Powers { squares: squares.take(count).collect() }
+    }
+
+    /// P.
+    pub(crate) fn first(&self) -> NearTwofold {
+        self.squares[0]
+    }
+
+    /// P^exponent, for an exponent from 1 to the last; `None` for zero, whose power is one.
+    pub(crate) fn at(&self, exponent: i64) -> Option<NearTwofold> {
+        let bits = self.squares.iter().enumerate().filter(|(bit, _)| exponent >> bit & 1 == 1);
+        bits.map(|(_, square)| *square).reduce(NearTwofold::mul)
+    }
 }
 
 /// A sum in sums of two doubles.
@@ -201,6 +250,28 @@ mod tests {
         let (value, error) = sum.total();
         let off = (value.float().to_rational().unwrap() - exact).abs().to_f64();
         assert!(off <= error && error < near, "{off} {error}");
+    }
+
+    /// Powers of a point of the unit circle, exactly: (3 + 4 i) / 5.
+    #[test]
+    fn powers_know_how_near_they_are() {
+        let fifth = |n: i64| Real::rational(&Rational::from((n, 5)), 130);
+        let powers = Powers::new(&ComplexBall::new(fifth(3), fifth(4)), 1000);
+        assert!(powers.at(0).is_none());
+        let (mut re, mut im) = (Rational::from(1), Rational::new());
+        for exponent in 1..=1000 {
+            (re, im) = (
+                (Rational::from(&re * 3_u32) - Rational::from(&im * 4_u32)) / 5_u32,
+                (Rational::from(&re * 4_u32) + Rational::from(&im * 3_u32)) / 5_u32,
+            );
+            let power = powers.at(exponent).unwrap();
+            let off = |near: Twofold, exact: &Rational| (near.float().to_rational().unwrap() - exact).to_f64();
+            let off = off(power.re, &re).hypot(off(power.im, &im));
+            assert!(off <= power.error && power.error < 1e-26, "{exponent}: {off} {}", power.error);
+            let double = power.double();
+            let off = (double.value - Complex64::new(re.to_f64(), im.to_f64())).norm();
+            assert!(off <= double.error && double.error < 1e-15, "{exponent}: {off}");
+        }
     }
 
     #[test]

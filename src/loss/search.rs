@@ -208,6 +208,11 @@ impl<'a> ContourSearch<'a> {
         (period, cut)
     }
 
+    /// The main lobe on the line of a contour through a point, with this period and cut.
+    pub(crate) fn main_lobe_through(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
+        self.main_lobe_on_line(c, period, cut)
+    }
+
     /// The plan of a contour through a point, with this period and cut.
     pub(crate) fn plan_through(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
         match self.step {

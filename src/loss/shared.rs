@@ -20,10 +20,10 @@ use rug::{Float, Rational, float::Round};
 
 use super::{
     answer::{Answer, Method},
-    cells::Cell,
+    cells::{self, Cell},
     contour::{Contours, ln_share},
     integrand::Product,
-    near::{self, Near, NearSum, NearTwofold},
+    near::{self, Near, NearSum, NearTwofold, Powers},
     phase::ExactPhase,
     plan::Plan,
     question::{self, Bracket, Question},
@@ -108,8 +108,7 @@ impl SharedContour {
         let sum = contours.sum();
         let rho = sum.rho().to_f64();
         let c = cell.real_part(rho);
-        // The threshold whose saddle point on the line is here.
-        let threshold = |c: f64| rational::from_f64(rho * (1.0 + 2.0 * c) - 1.0 / c - 1.0 / (c + 1.0));
+        let threshold = |c: f64| rational::from_f64(cells::threshold(c, rho));
         let middle = threshold(c)?.max(Rational::new());
         if !worth(&middle) {
             return Ok(None);
@@ -180,20 +179,19 @@ impl SharedContour {
     /// The sums over j of Re(P^j X_j) and of Re(P^j Y_j).
     fn sums(&self, phase: &ExactPhase) -> (Enclosure, Enclosure) {
         type Sum = <NearTwofold as Near>::Sum;
-        let two_pi = Ball::pi(BITS).mul_int(2);
-        let turn = |node: i64| NearTwofold::of(&ComplexBall::cis(&two_pi.mul(&phase.at::<Ball>(node, BITS))));
-        let step = turn(1);
+        let turn = Ball::pi(BITS).mul_int(2).mul(&phase.at::<Ball>(1, BITS));
+        let last = self.lobes.iter().map(|lobe| lobe.first + lobe.x.len() as i64).max().unwrap_or_default();
+        let powers = Powers::new(&ComplexBall::cis(&turn), last);
+        let one = NearTwofold::real(&Enclosure::double(1.0, BITS));
         let (mut x, mut y) = (Sum::default(), Sum::default());
         for lobe in &self.lobes {
-            let mut at = turn(lobe.first);
+            let mut at = powers.at(lobe.first).unwrap_or(one);
             for (index, value) in lobe.x.iter().enumerate() {
-                if index > 0 {
-                    at = at.mul(step);
-                }
                 x.add(at, *value);
                 if let Some(value) = lobe.y.get(index) {
                     y.add(at, *value);
                 }
+                at = at.mul(powers.first());
             }
         }
         let enclosure = |sum: Sum| {

@@ -8,13 +8,14 @@ use rug::{Float, Rational, float::Round};
 use super::{
     Family,
     kinds::Kind,
+    shared::SharedKinds,
     sieved::SievedFamily,
     sums::{PairSum, Sums},
 };
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{ContourProof, Pair},
+        answer::{Answer, ContourProof, Method, Pair},
         near::{NearDouble, NearTwofold},
     },
     numeric::{Enclosure, precision, twofold::Twofold},
@@ -31,6 +32,7 @@ const BITS: u32 = 64;
 #[derive(Debug)]
 pub(crate) struct CommonContour {
     sieved: SievedFamily,
+    shared: SharedKinds,
 }
 
 /// The largest hockey stick of a family by the common contour.
@@ -44,10 +46,18 @@ pub(crate) struct Largest {
     pub proof: ContourProof,
 }
 
+impl Largest {
+    /// As an answer that meets its width, with so many units that may be the largest.
+    pub(crate) fn into_answer(self, contenders: usize) -> Answer {
+        let method = Box::new(Method::Contour(self.proof));
+        Answer { value: self.value, method: Method::Worst { pair: self.pair, contenders, method }, met: true }
+    }
+}
+
 impl CommonContour {
     /// The contour of a family, with nothing swept yet.
     pub(crate) fn new(family: Arc<Family>) -> Self {
-        CommonContour { sieved: SievedFamily::new(family) }
+        CommonContour { sieved: SievedFamily::new(family), shared: SharedKinds::default() }
     }
 
     /// Every unit's hockey stick by the common contour, to about the asked digits; `None` if no contour serves all.
@@ -109,6 +119,27 @@ impl CommonContour {
             }
         }
         Ok(Some((largest, contenders)))
+    }
+
+    /// The same by a contour that neighboring questions share, with at most as many digits as sums of two doubles carry.
+    pub(crate) fn by_shared_contour(&self, epsilon: &Rational, digits: u32) -> Result<Option<(Largest, Vec<Pair>)>> {
+        let digits = digits.clamp(IN_DOUBLES, IN_TWOFOLDS);
+        let Some(shared) = self.shared.of(&self.sieved, epsilon, digits)? else { return Ok(None) };
+        let bits = precision::bits(digits, 40);
+        let kinds = shared.kinds(&self.sieved, epsilon);
+        let sums = shared.sums(&self.sieved, &kinds, None, bits);
+        let mut summed = Summed { kinds, sums, bits };
+        let Some((largest, contenders)) = self.largest(&summed) else { return Ok(None) };
+        if largest.value.is_tight(digits) {
+            return Ok(Some((largest, contenders)));
+        }
+        let among: BTreeSet<Pair> = contenders.into_iter().collect();
+        summed.sums = shared.sums(&self.sieved, &summed.kinds, Some(&among), bits);
+        // Kinds without a contender have nothing to say.
+        let (kinds, of_kind) =
+            (summed.kinds.into_iter().zip(summed.sums.of_kind)).filter(|(_, sums)| !sums.is_empty()).unzip();
+        summed = Summed { kinds, sums: Sums { of_kind, ..summed.sums }, bits };
+        Ok(self.largest(&summed))
     }
 
     /// The units whose hockey stick may exceed `floor`, as far as this contour tells; `None` if no contour serves all. All are

@@ -34,13 +34,38 @@ const MOST_SUMMED_ON_LINE: usize = 2_000;
 const MOST_ON_LATTICE: i64 = 100_000;
 
 /// The pairs of one lattice step, or all pairs on the line, with the contour that they share.
+#[derive(Clone, Debug)]
 pub(super) struct Kind {
     pub(super) question: Question,
     /// With the nodes that all pairs sum.
     pub(super) plan: Plan,
-    pub(super) pairs: Vec<Pair>,
+    pub(super) pairs: Arc<[Pair]>,
     /// The nodes that a pair sums beside those, where pairs were sieved one by one.
-    pub(super) own: Option<Vec<Vec<i64>>>,
+    pub(super) own: Option<Arc<[Vec<i64>]>>,
+}
+
+impl Kind {
+    /// Whether a node is its own conjugate: 0 and N / 2. Of all others only one of two is summed, and only real parts.
+    pub(super) fn counts_once(&self, node: i64) -> bool {
+        node == 0 || self.plan.nodes == Some(2 * node)
+    }
+
+    /// The same for some of its pairs.
+    pub(super) fn among(&self, among: &BTreeSet<Pair>) -> Kind {
+        let wanted = |index: &usize| among.contains(&self.pairs[*index]);
+        let indices: Vec<usize> = (0..self.pairs.len()).filter(wanted).collect();
+        let pairs = indices.iter().map(|&index| self.pairs[index]).collect();
+        let own = self.own.as_ref().map(|own| indices.iter().map(|&index| own[index].clone()).collect());
+        Kind { question: self.question.clone(), plan: self.plan.clone(), pairs, own }
+    }
+
+    /// The nodes at which any pair is summed.
+    pub(super) fn nodes(&self) -> Vec<i64> {
+        let own = self.own.iter().flat_map(|own| own.iter()).flatten().copied();
+        let mut nodes = self.plan.summed().chain(own).collect();
+        each_once(&mut nodes);
+        nodes
+    }
 }
 
 impl SievedFamily {
@@ -52,16 +77,30 @@ impl SievedFamily {
         proven: bool,
         among: Option<&BTreeSet<Pair>>,
     ) -> Result<Option<Vec<Kind>>> {
-        let wanted = |pairs: &[Pair]| -> Vec<Pair> {
-            pairs.iter().filter(|pair| among.is_none_or(|among| among.contains(pair))).copied().collect()
-        };
         if !self.family.alike {
             return Ok(None);
         }
-        let question = self.question(epsilon, None);
-        let sketch = ContourSearch::new(&self.family.doubles[0], &self.doubles[0], &question);
+        let sketch = self.search(&self.question(epsilon, None));
         let sketch = if proven { sketch } else { sketch.unproven() };
-        let plan = sketch.plan_of_main_lobe(ln_share)?;
+        self.kinds_of(epsilon, &sketch.plan_of_main_lobe(ln_share)?, among)
+    }
+
+    /// The search for a contour on the line.
+    pub(super) fn search<'a>(&'a self, question: &Question) -> ContourSearch<'a> {
+        ContourSearch::new(&self.family.doubles[0], &self.doubles[0], question)
+    }
+
+    /// The same for a main lobe on the line.
+    pub(super) fn kinds_of(
+        &self,
+        epsilon: &Rational,
+        plan: &Plan,
+        among: Option<&BTreeSet<Pair>>,
+    ) -> Result<Option<Vec<Kind>>> {
+        let wanted = |pairs: &[Pair]| -> Arc<[Pair]> {
+            pairs.iter().filter(|pair| among.is_none_or(|among| among.contains(pair))).copied().collect()
+        };
+        let question = self.question(epsilon, None);
         let rho = self.family.rho().to_f64();
         // Any period does on the line; on a lattice a multiple of every step.
         let multiple = self.family.common.as_ref().map(|common| Rational::from(&plan.period / common).ceil() * common);
@@ -94,7 +133,7 @@ impl SievedFamily {
     }
 
     /// The hockey stick at epsilon on the lattice rho + step Z, or on the line.
-    fn question(&self, epsilon: &Rational, step: Option<&Rational>) -> Question {
+    pub(super) fn question(&self, epsilon: &Rational, step: Option<&Rational>) -> Question {
         let (kernel, threshold) = (Kernel::HockeyStick, epsilon.clone());
         let Some(step) = step else {
             return Question { kernel, first: threshold.clone(), threshold, gap: Rational::new(), step: None };
@@ -134,7 +173,7 @@ impl SievedFamily {
                 let beyond = |sieve: &Arc<SumSieve>| sieve.beyond(height, plan.last as f64);
                 plan.beyond = sieves.par_iter().map(beyond).reduce(|| 0.0, f64::max);
             }
-            kind.own = one_by_one.then(Vec::new);
+            kind.own = one_by_one.then(|| Arc::new([]) as Arc<[Vec<i64>]>);
             let nodes = sieved.into_iter().map(|(_, nodes)| nodes);
             candidates.push(if one_by_one {
                 nodes.collect()

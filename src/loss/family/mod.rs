@@ -16,6 +16,7 @@
 
 mod common;
 mod kinds;
+mod shared;
 mod sieved;
 mod sums;
 

@@ -48,6 +48,14 @@ pub(super) struct Sums {
     pub(super) scale: Enclosure,
 }
 
+/// The products of the factors of each member at the nodes at which it is needed, relative to a common factor; for two members
+/// together that is exp(scale).
+#[derive(Debug)]
+pub(super) struct Members<N> {
+    pub(super) values: Vec<ByNode<N>>,
+    pub(super) scale: Enclosure,
+}
+
 impl SievedFamily {
     /// The trapezoid sums of all pairs, with factors and kernels from one arithmetic or the other; `bits` of precision for
     /// the common factor.
@@ -58,6 +66,25 @@ impl SievedFamily {
         bits: u32,
         near: impl Fn(&F) -> N + Copy + Sync,
     ) -> Sums {
+        let members = self.members_at(kinds, precision, bits, near);
+        let of_kind = |kind: &Kind| {
+            let integrand = Integrand::<F>::new(&self.family.doubles[0], &kind.question, &kind.plan, precision);
+            self.sums_of_kind(kind, &members.values, |node| {
+                let value = integrand.question_at(node);
+                near(&if kind.counts_once(node) { value } else { value.add(&value) })
+            })
+        };
+        Sums { of_kind: kinds.par_iter().map(of_kind).collect(), scale: members.scale }
+    }
+
+    /// The products of the members' factors at the nodes of some kinds, which depend on the contour only.
+    pub(super) fn members_at<F: Field, N: Near>(
+        &self,
+        kinds: &[Kind],
+        precision: <F::Real as Real>::Precision,
+        bits: u32,
+        near: impl Fn(&F) -> N + Copy + Sync,
+    ) -> Members<N> {
         let c = &kinds[0].plan.exact_c;
         let spacing = kinds[0].plan.period.clone().recip();
         // Which nodes a member is needed at, and so which a group is.
@@ -66,7 +93,7 @@ impl SievedFamily {
             let common: Vec<i64> = kind.plan.summed().collect();
             let members: BTreeSet<usize> = kind.pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
             members.into_iter().for_each(|member| of_member[member].extend(&common));
-            for (&(p, q), own) in kind.pairs.iter().zip(kind.own.iter().flatten()) {
+            for (&(p, q), own) in kind.pairs.iter().zip(kind.own.iter().flat_map(|own| own.iter())) {
                 of_member[p].extend(own);
                 of_member[q].extend(own);
             }
@@ -89,35 +116,27 @@ impl SievedFamily {
             groups.iter().fold(zero, |sum, &group| sum.add(&factors[group].1))
         };
         let scales: Vec<Enclosure> = self.family.of_member.par_iter().map(scale_of).collect();
-        let members: Vec<ByNode<N>> = (self.family.of_member.par_iter().zip(&scales).zip(of_member))
+        let values: Vec<ByNode<N>> = (self.family.of_member.par_iter().zip(&scales).zip(of_member))
             .map(|((groups, scale), nodes)| {
                 let relative = N::real(&scale.sub(&scales[0]).exp());
                 let product = |node: i64| groups.iter().fold(relative, |product, &g| product.mul(factors[g].0[&node]));
                 nodes.into_iter().map(|node| (node, product(node))).collect()
             })
             .collect();
-        let of_kind = |kind: &Kind| self.sums_of_kind(kind, &members, precision, near);
-        Sums { of_kind: kinds.par_iter().map(of_kind).collect(), scale: scales[0].add(&scales[0]) }
+        Members { values, scale: scales[0].add(&scales[0]) }
     }
 
-    /// The trapezoid sums of the pairs of a kind from the factors of the members at the nodes.
-    fn sums_of_kind<F: Field, N: Near>(
+    /// The trapezoid sums of the pairs of a kind from the factors of the members at the nodes, and the kernel there: twice that
+    /// of the question, but at nodes that count once.
+    pub(super) fn sums_of_kind<N: Near>(
         &self,
         kind: &Kind,
         members: &[ByNode<N>],
-        precision: <F::Real as Real>::Precision,
-        near: impl Fn(&F) -> N,
+        kernel: impl Fn(i64) -> N,
     ) -> Vec<PairSum> {
-        let integrand = Integrand::<F>::new(&self.family.doubles[0], &kind.question, &kind.plan, precision);
-        let kernel = |node: i64| {
-            let value = integrand.question_at(node);
-            // Nodes j and -j are conjugates, and only real parts are summed; 0 and N / 2 are their own.
-            let once = node == 0 || kind.plan.nodes == Some(2 * node);
-            near(&if once { value } else { value.add(&value) })
-        };
         let common: Vec<i64> = kind.plan.summed().collect();
         let common_kernel: Vec<N> = common.iter().map(|&node| kernel(node)).collect();
-        let mut own: Vec<i64> = kind.own.iter().flatten().flatten().copied().collect();
+        let mut own: Vec<i64> = kind.own.iter().flat_map(|own| own.iter()).flatten().copied().collect();
         each_once(&mut own);
         let own_kernel: ByNode<N> = own.into_iter().map(|node| (node, kernel(node))).collect();
         // The common nodes as arrays: of these there may be very many pairs.

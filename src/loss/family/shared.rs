@@ -1,0 +1,164 @@
+//! The contours that neighboring questions to a family share: see [`shared`](crate::loss::shared) for the same of one sum.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use rug::Rational;
+
+use super::{
+    Pair,
+    kinds::Kind,
+    sieved::{ByNode, SievedFamily},
+    sums::{Members, Sums},
+};
+use crate::{
+    error::{Error, Result},
+    loss::{
+        cells::{self, Cell},
+        contour::ln_share,
+        near::{Near, NearDouble, NearTwofold, Powers},
+        phase::ExactPhase,
+        question::{self, Bracket},
+    },
+    numeric::{
+        ball::{Ball, ComplexBall},
+        field::{Field, Real},
+        precision, rational,
+    },
+};
+
+/// The precision of the angle from node to node, of which high powers are taken.
+const TURN_BITS: u32 = 128;
+
+/// So many contours are remembered at most: each may hold a hundred thousand products.
+const MOST_CELLS: usize = 128;
+
+/// The contours that questions have shared so far.
+#[derive(Debug, Default)]
+pub(super) struct SharedKinds {
+    known: Mutex<HashMap<(Cell, u32), Option<Arc<SharedKind>>>>,
+}
+
+/// The contours of a cell for so many digits, with all on them that does not depend on epsilon.
+#[derive(Debug)]
+pub(super) struct SharedKind {
+    kinds: Vec<Kind>,
+    /// The products of the members' factors.
+    members: Members<NearTwofold>,
+    in_doubles: Vec<ByNode<NearDouble>>,
+    /// For each kind `Bracket::parts`, twice but where a node counts once.
+    kernels: Vec<ByNode<(NearTwofold, Option<NearTwofold>)>>,
+}
+
+impl SharedKinds {
+    /// The contours that a question shares; `None` where none are shared.
+    pub(super) fn of(&self, family: &SievedFamily, epsilon: &Rational, digits: u32) -> Result<Option<Arc<SharedKind>>> {
+        if !family.family.alike {
+            return Ok(None);
+        }
+        let rho = family.family.rho().to_f64();
+        let saddle = family.search(&family.question(epsilon, None)).saddle_point();
+        let Some(cell) = Cell::of(saddle, rho) else { return Ok(None) };
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&(cell, digits)).cloned();
+        // Made without the lock: two threads may make the same one, which is better than one that waits.
+        if let Some(shared) = known {
+            return Ok(shared);
+        }
+        let made = SharedKind::new(family, cell, digits)?.map(Arc::new);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_CELLS {
+            known.clear();
+        }
+        Ok(known.entry((cell, digits)).or_insert(made).clone())
+    }
+}
+
+impl SharedKind {
+    /// The contours of a cell; `None` if there are none in common.
+    fn new(family: &SievedFamily, cell: Cell, digits: u32) -> Result<Option<Self>> {
+        let ln_share = ln_share(digits) - 2.3;
+        let bits = precision::bits(digits, 40);
+        let rho = family.family.rho().to_f64();
+        let c = cell.real_part(rho);
+        let threshold = |c: f64| rational::from_f64(cells::threshold(c, rho));
+        let (mut period, mut cut) = (0_f64, 0_f64);
+        let (low, high) = cell.ends(rho);
+        for end in [low, c, high] {
+            let question = family.question(&threshold(end)?, None);
+            let (own_period, own_cut) = family.search(&question).measures_through(c, ln_share);
+            (period, cut) = (period.max(own_period), cut.max(own_cut));
+        }
+        let middle = threshold(c)?;
+        let main_lobe = family.search(&family.question(&middle, None)).main_lobe_through(c, period, cut);
+        let kinds = match main_lobe.and_then(|plan| family.kinds_of(&middle, &plan, None)) {
+            Ok(Some(kinds)) => kinds,
+            Ok(None) | Err(Error::Unsweepable { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let members = family.members_at(&kinds, bits, bits, NearTwofold::of);
+        let doubles = |of: &ByNode<NearTwofold>| of.iter().map(|(node, value)| (*node, value.double())).collect();
+        let in_doubles = members.values.iter().map(doubles).collect();
+        let kernels = kinds.iter().map(|kind| kernel(kind, bits)).collect();
+        Ok(Some(SharedKind { kinds, members, in_doubles, kernels }))
+    }
+
+    /// The contours for a question of the cell.
+    pub(super) fn kinds(&self, family: &SievedFamily, epsilon: &Rational) -> Vec<Kind> {
+        let asked = |kind: &Kind| {
+            let question = family.question(epsilon, kind.question.step.as_ref());
+            let plan = family.search(&family.question(epsilon, None)).plan_with_aliases(&kind.plan);
+            Kind { question, plan, ..kind.clone() }
+        };
+        self.kinds.iter().map(asked).collect()
+    }
+
+    /// The sums of all pairs in doubles, or of those `among` which the answer is in sums of two doubles.
+    pub(super) fn sums(
+        &self,
+        family: &SievedFamily,
+        kinds: &[Kind],
+        among: Option<&BTreeSet<Pair>>,
+        bits: u32,
+    ) -> Sums {
+        let of_kind = |(kind, parts): (&Kind, &ByNode<(NearTwofold, Option<NearTwofold>)>)| {
+            let question = &kind.question;
+            let offset = family.family.doubles[0].offset();
+            let turns = Rational::from(offset - question.start()) / &kind.plan.period;
+            let turn = Ball::pi(TURN_BITS).mul_int(2).mul(&ExactPhase::new(&turns).at::<Ball>(1, TURN_BITS));
+            let powers = Powers::new(&ComplexBall::cis(&turn), parts.keys().copied().max().unwrap_or_default());
+            let numerator = question.step.as_ref().map(|step| {
+                let (n1, n2) = question::numerator::<Ball>(question, step, &kind.plan.exact_c, bits);
+                (NearTwofold::real(&n1.enclosure()), NearTwofold::real(&n2.enclosure()))
+            });
+            let kernel = |node: i64| {
+                let kernel = match (numerator, parts[&node]) {
+                    (Some((n1, n2)), (a, Some(b))) => a.mul(n1).add(b.mul(n2)),
+                    (_, (a, _)) => a,
+                };
+                powers.at(node).map_or(kernel, |power| kernel.mul(power))
+            };
+            match among {
+                None => family.sums_of_kind(kind, &self.in_doubles, |node| kernel(node).double()),
+                Some(among) => family.sums_of_kind(&kind.among(among), &self.members.values, kernel),
+            }
+        };
+        let of_kind = kinds.iter().zip(&self.kernels).map(of_kind).collect();
+        Sums { of_kind, scale: self.members.scale.clone() }
+    }
+}
+
+/// What a kind's kernel has at its nodes that does not depend on epsilon.
+fn kernel(kind: &Kind, bits: u32) -> ByNode<(NearTwofold, Option<NearTwofold>)> {
+    let plan = &kind.plan;
+    let bracket = Bracket::<ComplexBall>::new(&kind.question, &plan.exact_c, (&plan.period, plan.nodes), bits);
+    let of_node = |node: i64| {
+        let near = |part: &ComplexBall| {
+            if kind.counts_once(node) { NearTwofold::of(part) } else { NearTwofold::of(&part.add(part)) }
+        };
+        let (a, b) = bracket.parts(node);
+        (node, (near(&a), b.as_ref().map(near)))
+    };
+    kind.nodes().into_iter().map(of_node).collect()
+}
