@@ -249,6 +249,14 @@ fn answers_are_those_of_the_commands() {
     let reply = agrees(&server, "bound", json!({ "release": release, "prior": "1/2", "delta": "1e-10" }));
     assert!(reply["said"][0].as_str().expect("words").contains("right at most 91.2 times in 100"), "{reply}");
     agrees(&server, "bound", json!({ "discrete-gaussian": "5", "prior": "1/864", "delta": "1e-3", "digits": 8 }));
+    // A slider that moves takes over what it does not change, and the numbers stay those of the command.
+    for (prior, delta, digits) in [("1/3", "1e-10", 12), ("1/3", "1e-9", 12), ("0.7", "1e-9", 12), ("0.7", "1e-9", 7)] {
+        agrees(
+            &server,
+            "bound",
+            json!({ "release": release, "prior": prior, "delta": delta, "digits": digits }),
+        );
+    }
     let reply = agrees(
         &server,
         "calibrate",
@@ -414,6 +422,13 @@ fn places_are_rows_of_the_files_of_a_spine() {
     let places: Vec<Vec<String>> = lines.into_iter().filter(|line| line[1].contains("44003")).collect();
     assert_eq!(places.len(), 2);
     assert_eq!(search("aReA 44003"), places);
+    // One place is said in words, and each that is shown is drawn.
+    let (_, one) = server.ask("places", json!({ "search": &places[0][1] }));
+    let said = one["said"][0].as_str().expect("words");
+    assert!(said.contains(&format!("a variance of {}", places[0][6])), "{said}");
+    let drawn = |reply: &Value| reply["charts"][0]["svg"].as_str().map_or(0, |svg| svg.matches("<polygon").count());
+    let (_, both) = server.ask("places", json!({ "search": "aReA 44003" }));
+    assert_eq!((drawn(&one), drawn(&both)), (1 + 1, 2 + 1), "a mark for each place and one in the legend");
     assert!(search("no such place").is_empty());
     let start: Value = serde_json::from_str(&server.get("api/start").body).expect("JSON");
     assert_eq!(start["has_places"], true);
@@ -485,7 +500,9 @@ fn all_pairs_of_block_paths() {
     let server = Server::start(&["--release", "pl94-persons-us"]);
     let reply = agrees(&server, "epsilon", json!({ "release": "pl94-persons-us", "delta": "1e-10", "digits": 6 }));
     assert!(reply["notes"][0].as_str().expect("a note").contains("the worst of 136 pairs"));
-    agrees(&server, "bound", json!({ "release": "pl94-persons-us", "delta": "1e-10", "prior": "1/10", "digits": 6 }));
+    for prior in ["1/10", "1/2"] {
+        agrees(&server, "bound", json!({ "release": "pl94-persons-us", "delta": "1e-10", "prior": prior, "digits": 6 }));
+    }
     let start: Value = serde_json::from_str(&server.get("api/start").body).expect("JSON");
     assert_eq!(start["first"], "pl94-persons-us");
     let names = |releases: &Value| -> Vec<String> {

@@ -27,18 +27,25 @@ impl Release {
     }
 
     /// The sigma2 of every query, in the order of [`Release::query_targets`], where the budget of each level is multiplied by its
-    /// factor: divided by that factor, and rounded up to a multiple of 10^-decimals, so that no level spends more.
-    pub fn sigma2_with_budgets_times(&self, factors: &[Rational], decimals: u32) -> Result<Vec<Rational>> {
-        let grid = Integer::from(10).pow(decimals);
-        let levels = self.levels.iter().zip(factors);
-        let queries = levels.flat_map(|(level, factor)| level.queries.iter().map(move |query| (query, factor)));
-        let scaled = |sigma2: &Rational, factor: &Rational| match *factor == 1 {
-            // What is not moved stays as it is, on the grid or not.
-            true => sigma2.clone(),
-            false => (Rational::from(sigma2 / factor) * &grid).ceil() / &grid,
-        };
-        queries.map(|(query, factor)| Ok(scaled(query.sigma2()?, factor))).collect()
+    /// factor, rounded down to `digits` significant digits or one more: no level spends more. All of a level are divided by the
+    /// same number, so their ratios stay as simple as they were, and an account of them stays quick.
+    pub fn sigma2_with_budgets_times(&self, factors: &[Rational], digits: u32) -> Result<Vec<Rational>> {
+        let factors = factors.iter().map(|factor| rounded_down(factor, digits));
+        let queries = self.levels.iter().zip(factors).flat_map(|(level, factor)| {
+            level.queries.iter().map(move |query| Ok(Rational::from(query.sigma2()? / &factor)))
+        });
+        queries.collect()
     }
+}
+
+/// A positive number rounded down to `digits` significant digits, or one more.
+fn rounded_down(value: &Rational, digits: u32) -> Rational {
+    // With n and d bits above and below the line the number is above 2^(n - 1) / 2^d, and below 40 times that power of ten.
+    let bits = f64::from(value.numer().significant_bits()) - 1.0 - f64::from(value.denom().significant_bits());
+    let power = (bits * std::f64::consts::LOG10_2).floor() as i64 + 1 - i64::from(digits);
+    let ten = Rational::from(Integer::from(10).pow(power.unsigned_abs() as u32));
+    let unit = if power < 0 { ten.recip() } else { ten };
+    Rational::from(value / &unit).floor() * unit
 }
 
 #[cfg(test)]
@@ -54,7 +61,7 @@ mod tests {
         let factors = release.budget_factors(&weights, true).unwrap();
         let about = ["moved", "moved", "a test"];
         let moved = |factors: &[Rational]| {
-            let sigma2 = release.sigma2_with_budgets_times(factors, 4).unwrap();
+            let sigma2 = release.sigma2_with_budgets_times(factors, 6).unwrap();
             release.with_sigma2(&sigma2, release.neighbors, about)
         };
         let kept = moved(&factors);
@@ -73,6 +80,27 @@ mod tests {
         assert!(alone.rho > release.rho);
         let all = alone.composition(&[] as &[&str], None).unwrap();
         assert_eq!(Account::rho(&all), alone.rho);
+    }
+
+    #[test]
+    fn a_factor_keeps_its_leading_digits_and_never_grows() {
+        for text in ["1", "0.8795123456789", "1/3", "9999999", "1e-40", "123456789e30", "7"] {
+            let value = rational::parse(text).unwrap();
+            let rounded = rounded_down(&value, 6);
+            assert!(rounded <= value && rounded.clone() * 100_001_u32 > value.clone() * 100_000_u32, "{text}");
+            assert_eq!(rounded_down(&rounded, 8), rounded, "{text}");
+        }
+        assert_eq!(rounded_down(&Rational::from(1), 6), 1);
+        // The sigma2 of a level stay in their ratios.
+        let release = Release::find("pl94-persons-us").unwrap();
+        let factors = vec![Rational::from((1, 7)); release.levels.len()];
+        let moved = release.sigma2_with_budgets_times(&factors, 6).unwrap();
+        let before: Vec<&Rational> =
+            release.levels[2].queries.iter().map(|query| query.sigma2().unwrap()).collect();
+        let first = release.levels[..2].iter().map(|level| level.queries.len()).sum::<usize>();
+        for (after, before_one) in moved[first..].iter().zip(&before) {
+            assert_eq!(Rational::from(after / &moved[first]), Rational::from(*before_one / before[0]));
+        }
     }
 
     #[test]

@@ -53,17 +53,41 @@ pub struct Bound {
     pub zcdp_epsilon: Enclosure,
 }
 
+/// What an earlier question about the same account to as many digits has answered: a prior that moves asks for no other epsilon,
+/// and a delta for no other decision.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// The exact epsilon at the same delta.
+    pub epsilon: Option<Enclosure>,
+    /// The largest probability of a correct decision at the same prior.
+    pub correct: Option<Answer>,
+    /// The total variation distance.
+    pub advantage: Option<Enclosure>,
+}
+
 /// All bounds for an adversary of this prior, with outputs of mass delta excepted where a posterior is bounded.
 pub fn bound(account: &impl Account, prior: &Rational, delta: &Delta, digits: u32) -> Result<Bound> {
+    bound_knowing(account, prior, delta, digits, Known::default())
+}
+
+/// The same where some of it is known.
+pub fn bound_knowing(
+    account: &impl Account,
+    prior: &Rational,
+    delta: &Delta,
+    digits: u32,
+    known: Known,
+) -> Result<Bound> {
     check_prior(prior)?;
-    let epsilon = account.epsilon(delta, digits)?.value;
+    let epsilon = known.epsilon.map_or_else(|| account.epsilon(delta, digits).map(|answer| answer.value), Ok)?;
+    let distance = || account.delta(Rational::new(), digits).map(|answer| answer.value);
     let zcdp_epsilon = conversions::zcdp_epsilon(&account.rho(), delta, digits + 4);
     let half = Rational::from((1, 2));
     Ok(Bound {
-        correct: most_correct(account, prior, digits)?,
+        correct: known.correct.map_or_else(|| most_correct(account, prior, digits), Ok)?,
         correct_by_epsilon: most_correct_by_epsilon(&epsilon, delta, prior),
         correct_by_zcdp: most_correct_by_epsilon(&zcdp_epsilon, delta, prior),
-        advantage: account.delta(Rational::new(), digits)?.value,
+        advantage: known.advantage.map_or_else(distance, Ok)?,
         advantage_by_zcdp: advantage_of(&most_correct_by_epsilon(&zcdp_epsilon, delta, &half)),
         posterior: posterior_at(prior, &epsilon),
         posterior_by_zcdp: posterior_at(prior, &zcdp_epsilon),

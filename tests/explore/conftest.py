@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from selenium import webdriver
@@ -40,7 +41,7 @@ class Server:
         self.process.wait()
 
 
-def browser(downloads, width=1200, height=1000, dark=False):
+def browser(downloads, width=1200, height=1000, dark=False, printed=False):
     options = Options()
     options.binary_location = "/usr/bin/chromium"
     # A container has no user namespaces for the sandbox, and a small /dev/shm.
@@ -52,15 +53,29 @@ def browser(downloads, width=1200, height=1000, dark=False):
     driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    if dark:
-        scheme = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", scheme)
+    if dark or printed:
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print" if printed else "", "features": scheme})
     return driver
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     server = Server(folder=tmp_path_factory.mktemp("served"))
+    yield server
+    server.end()
+
+
+EXAMPLES = Path(__file__).parents[2] / "data/examples"
+PLACES = "kind,entity,geoid,blocks,variance_approx,margin_95_approx\nPlace,7,4400007,4,1.5e0,2.4\nPlace,8,4400008,4,2.5e0,3.1\n"
+
+
+@pytest.fixture(scope="session")
+def full_server(tmp_path_factory):
+    """One that was given a plan, a specification and places."""
+    folder = tmp_path_factory.mktemp("full")
+    (folder / "entities.csv").write_text(PLACES)
+    server = Server("--plan", str(EXAMPLES / "safetab-plan.toml"), "--spec", str(EXAMPLES / "safetab"), "--spine", str(folder), folder=folder)
     yield server
     server.end()
 

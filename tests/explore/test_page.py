@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import shlex
 import struct
+import subprocess
 import time
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,10 +14,10 @@ import axe_playwright_python
 import pytest
 from selenium.webdriver.support.ui import Select
 
-from conftest import Page, Server, assay, browser, watched
+from conftest import ASSAY, EXAMPLES, PLACES, Page, Server, assay, browser, watched
 
 RELEASE = "su-su-wang-2025"
-VIEWS = ["private", "learned", "spared", "town", "allocate", "safetab"]
+VIEWS = ["private", "learned", "spared", "town?search=44", "allocate?budget=State%3D2", "safetab", "safetab?how=plan"]
 
 
 def ends(value):
@@ -124,19 +126,75 @@ def test_my_town(page):
 
 
 def test_a_place_is_found(driver, folder, tmp_path):
-    (tmp_path / "entities.csv").write_text(
-        "kind,entity,geoid,blocks,variance_approx,margin_95_approx\nPlace,7,4400007,4,1.5e0,2.4\nPlace,8,4400008,4,2.5e0,3.1\n")
+    (tmp_path / "entities.csv").write_text(PLACES)
     server = Server("--spine", str(tmp_path))
     try:
         page = Page(driver, server, folder).open("#town")
         page.type('[name="search"]', "4400008")
         assert page.rows()[-1] == ["Place", "8", "4400008", "4", "2.5e0", "3.1"]
         assert "search=4400008" in driver.current_url
+        assert "a variance of 2.5e0" in page.said()[-1] and len(page.all("figure[data-chart=entities] polygon")) == 2
+        assert csv_rows(page.download("places.csv"))[0]["margin_95_approx"] == "3.1"
         page.type('[name="search"]', "\ue003")
         assert all("4400008" not in row for row in page.rows())
         watched(driver)
     finally:
         server.end()
+
+
+def csv_rows(content):
+    return list(csv.DictReader(io.StringIO(content.decode())))
+
+
+def as_printed(command, folder, *format):
+    """What a command line of the page prints."""
+    words = [word for word in shlex.split(command) if word != "--json"]
+    done = subprocess.run([ASSAY, *words[1:], *format], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_downloaded_as_its_command_prints_it(driver, full_server, folder, tmp_path, view):
+    page = Page(driver, full_server, folder).open(f"#{view}")
+    if view.startswith("allocate"):
+        command = page.one("pre code").text
+        name = next(word for word in shlex.split(command) if word.startswith("--release=")).removeprefix("--release=")
+        (tmp_path / name).write_bytes(page.download("save"))
+    commands = [one.text for one in page.all("pre code")]
+    names = [one.get_attribute("data-download") for one in page.all("[data-download]")]
+    answers = [name.removesuffix(".json") for name in names if name.endswith(".json")]
+    # The rows of a folder of places come from no command.
+    asked = [name for name in answers if name != "places"]
+    assert len(asked) == len(commands) and asked
+    left_out = {"provenance"}
+    if view.startswith("allocate"):
+        left_out |= {"posterior_exceeded", "posterior_exceeded_by"}
+
+    def kept(value):
+        if isinstance(value, dict):
+            return {key: kept(one) for key, one in value.items() if key not in left_out}
+        return [kept(one) for one in value] if isinstance(value, list) else value
+
+    for name, command in zip(asked, commands):
+        printed = json.loads(as_printed(command, tmp_path, "--json"))
+        assert json.loads(page.download(f"{name}.json")) == kept(printed), command
+        rows = csv_rows(page.download(f"{name}.csv"))
+        assert rows, name
+        # With --crossings the command prints other records.
+        if "--crossings" not in command:
+            expected = csv_rows(as_printed(command, tmp_path, "--format", "csv").encode())
+            dropped = [column for column in expected[0] if column.startswith("posterior_exceeded") and view.startswith("allocate")]
+            assert rows == [{key: cell for key, cell in row.items() if key not in dropped} for row in expected], command
+    drawings = [name.removesuffix(".svg") for name in names if name.endswith(".svg")]
+    assert drawings and len(drawings) == len(page.all("figure svg"))
+    for name in drawings:
+        root = ElementTree.fromstring(page.download(f"{name}.svg"))
+        assert root.tag == "{http://www.w3.org/2000/svg}svg" and len(list(root.iter())) > 10, name
+        png = page.download(f"{name}.png")
+        width, height = struct.unpack(">II", png[16:24])
+        assert png[:8] == b"\x89PNG\r\n\x1a\n" and len(png) > 2000
+        assert width == 2 * int(root.get("width")) and height == 2 * int(root.get("height"))
+    watched(driver)
 
 
 def test_a_budget_is_dragged_saved_and_read_by_the_commands(page, tmp_path):
@@ -188,7 +246,7 @@ def test_safetab(page, tmp_path):
 
 
 def test_safetab_reads_and_writes_a_configuration(driver, folder, tmp_path):
-    examples = Path(__file__).parents[2] / "data/examples/safetab"
+    examples = EXAMPLES / "safetab"
     server = Server("--spec", str(examples))
     try:
         page = Page(driver, server, folder).open("#safetab?how=config", settled=False)
@@ -273,9 +331,11 @@ def test_a_dropped_file_is_looked_at_and_a_wrong_one_is_shown_with_its_line(page
     "#allocate?release=su-su-wang-2025&budget=State%3D1.5&budget=Block%3D0.5&keep=no",
     "#safetab?release=su-su-wang-2025&how=moe&moe=20&codes=3",
     "#spared?release=su-su-wang-2025&counts=discrete-gaussian%3A5x10&delta=1e-11&neighbors=bounded&group=2",
+    "#town?release=su-su-wang-2025&search=4400008",
+    "#safetab?release=su-su-wang-2025&how=plan&delta=1e-9",
 ])
-def test_links_restore_the_view(page, fragment):
-    page.open(fragment)
+def test_links_restore_the_view(driver, full_server, folder, fragment):
+    page = Page(driver, full_server, folder).open(fragment)
     rows, said = page.rows(), page.said()
     link = page.one("a.restore").get_attribute("href")
     assert dict(part.split("=", 1) for part in link.split("?")[1].split("&") if "level" not in part and "budget" not in part).items() >= {
@@ -309,17 +369,21 @@ def test_downloads(page, folder):
         assert width == 2 * int(root.get("width")) and height == 2 * int(root.get("height")) and len(png) > 5000
 
 
-@pytest.mark.parametrize("look", ["light", "dark", "narrow"])
-def test_contrast_labels_and_width(folder, server, look):
-    width = 360 if look == "narrow" else 1200
-    driver = browser(folder, width=width, dark=look == "dark")
-    page = Page(driver, server, folder)
+@pytest.mark.parametrize("look", ["light", "dark", "narrow", "print"])
+def test_contrast_labels_and_width(folder, full_server, look):
+    # A sheet of A4 between its margins is 680 pixels wide.
+    width = {"narrow": 360, "print": 680}.get(look, 1200)
+    driver = browser(folder, width=width, dark=look == "dark", printed=look == "print")
+    page = Page(driver, full_server, folder)
     script = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
     try:
         for view in VIEWS:
             page.open(f"#{view}")
-            if view != "safetab":
+            if not view.startswith("safetab") and look != "print":
                 page.one("#subject summary").click()
+            if look == "print":
+                shown = {name: page.one(name).is_displayed() for name in ["nav", "#controls", ".downloads", ".said", "table", "figure svg"]}
+                assert [name for name, is_shown in shown.items() if is_shown] == [".said", "table", "figure svg"], (view, shown)
             # The script is given to the page by the driver, beside its policy.
             driver.execute_script(script)
             found = driver.execute_async_script("const done = arguments[0]; axe.run().then(done, error => done({ violations: [{ id: String(error) }] }));")

@@ -69,11 +69,13 @@ macro_rules! files {
 const FILES: &[File] = files![
     "", HTML, "index.html";
     "icon.svg", SVG, "icon.svg";
+    "reading.css", CSS, "../../report/reading.css";
     "style.css", CSS, "style.css";
     "main.js", SCRIPT, "main.js";
     "state.js", SCRIPT, "state.js";
     "ask.js", SCRIPT, "ask.js";
     "dom.js", SCRIPT, "dom.js";
+    "file.js", SCRIPT, "file.js";
     "slider.js", SCRIPT, "slider.js";
     "panel.js", SCRIPT, "panel.js";
     "downloads.js", SCRIPT, "downloads.js";

@@ -15,7 +15,7 @@ use dp_assay::{
 
 use super::super::{
     report::answers::Drawn,
-    risk::bound::Found,
+    risk::bound::{self, Found},
     subject::{Resolved, Subject},
 };
 
@@ -46,6 +46,7 @@ pub struct Known {
     /// What is accounted for.
     pub subject: Resolved,
     drawn: Mutex<Option<Arc<Drawn>>>,
+    learned: Mutex<Option<Arc<(bound::Asked, Found)>>>,
 }
 
 impl Store {
@@ -139,7 +140,7 @@ impl Store {
             return Ok(known.clone());
         }
         let resolved = subject.resolve_by(&|name| self.release(name))?;
-        let known = Arc::new(Known { subject: resolved, drawn: Mutex::default() });
+        let known = Arc::new(Known { subject: resolved, drawn: Mutex::default(), learned: Mutex::default() });
         let mut all = locked(&self.known);
         all.truncate(MOST - 1);
         all.push_front((key.to_string(), known.clone()));
@@ -148,6 +149,15 @@ impl Store {
 }
 
 impl Known {
+    /// What no adversary exceeds. A slider moves the prior or delta, so half of the last answer is that of the next.
+    pub fn learned(&self, asked: bound::Asked) -> Result<Arc<(bound::Asked, Found)>> {
+        let earlier = locked(&self.learned).clone();
+        let found = bound::find_after(&self.subject, &asked, earlier.as_deref())?;
+        let new = Arc::new((asked, found));
+        *locked(&self.learned) = Some(new.clone());
+        Ok(new)
+    }
+
     /// The profiles from 0 to the epsilon that zCDP gives at the smallest delta of the page's slider: the axes stay where they are.
     pub fn drawn(&self) -> Result<Arc<Drawn>> {
         const SMALLEST: &str = "1e-20";

@@ -16,7 +16,8 @@ use super::{
     words,
 };
 
-const STYLE: &str = include_str!("style.css");
+/// What it shares with the page of `assay explore`, and what is its own.
+const STYLE: &str = concat!(include_str!("reading.css"), include_str!("style.css"));
 /// Nothing but the style in the page itself may be used.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";

@@ -5,7 +5,7 @@ use dp_assay::{
     account::{Account, Composition, Delta},
     chart::ranks::{self, Ranks},
     numeric::{Enclosure, rational},
-    risk::bound::{self, Bound, Exceeded},
+    risk::bound::{self, Bound, Exceeded, Known},
 };
 use rayon::prelude::*;
 use rug::Rational;
@@ -76,12 +76,30 @@ pub struct Asked {
 }
 
 impl Line {
-    fn of(name: &str, account: &impl Account, losses: Option<&Composition>, asked: &Asked) -> Result<Line> {
+    fn of(
+        name: &str,
+        account: &impl Account,
+        losses: Option<&Composition>,
+        asked: &Asked,
+        known: Known,
+    ) -> Result<Line> {
         let Asked { prior, delta, digits, with_exceeded } = asked;
-        let bound = bound::bound(account, prior, delta, *digits)?;
+        let bound = bound::bound_knowing(account, prior, delta, *digits, known)?;
         let exceeded = || bound::exceeded_epsilon(account, losses, delta, &bound.epsilon);
         let exceeded = with_exceeded.then(exceeded).transpose()?;
         Ok(Line { name: name.to_string(), exceeded, bound, prior: prior.clone() })
+    }
+
+    /// What of it answers another question about the same, too.
+    fn known(&self, then: &Asked, now: &Asked) -> Known {
+        if then.digits != now.digits {
+            return Known::default();
+        }
+        Known {
+            epsilon: (then.delta == now.delta).then(|| self.bound.epsilon.clone()),
+            correct: (then.prior == now.prior).then(|| self.bound.correct.clone()),
+            advantage: Some(self.bound.advantage.clone()),
+        }
     }
 
     /// The posterior that is exceeded with probability at most delta.
@@ -116,23 +134,33 @@ impl Line {
 }
 
 impl Args {
-    /// The answers, and what they are about.
-    pub fn find(&self, subject: &Resolved, with_exceeded: bool) -> Result<(Asked, Found)> {
+    /// What is asked.
+    pub fn asked(&self, with_exceeded: bool) -> Result<Asked> {
         let (prior, delta) = (prior(&self.prior)?, quantity("--delta", &self.delta)?);
-        let asked = Asked { prior, delta, digits: self.format.digits, with_exceeded };
-        let found = find(subject, &asked)?;
-        Ok((asked, found))
+        Ok(Asked { prior, delta, digits: self.format.digits, with_exceeded })
     }
 }
 
 /// Each level, and everything composed.
 pub fn find(subject: &Resolved, asked: &Asked) -> Result<Found> {
-    let level = |(name, part): &(String, Composition)| Line::of(name, part, Some(part), asked);
+    find_after(subject, asked, None)
+}
+
+/// The same after an earlier question about the same subject, whose answer is taken over as far as it goes.
+pub fn find_after(subject: &Resolved, asked: &Asked, earlier: Option<&(Asked, Found)>) -> Result<Found> {
+    let known = |line: &dyn Fn(&Found) -> Option<&Line>| {
+        earlier.and_then(|(then, found)| Some(line(found)?.known(then, asked))).unwrap_or_default()
+    };
+    let level = |(at, (name, part)): (usize, &(String, Composition))| {
+        Line::of(name, part, Some(part), asked, known(&|found| found.levels.get(at)))
+    };
     let whole = || {
         let losses = subject.worst().is_none().then_some(&subject.total);
-        Line::of(subject::whole_name(subject), &subject.whole, losses, asked)
+        let known = known(&|found| Some(&found.total));
+        Line::of(subject::whole_name(subject), &subject.whole, losses, asked, known)
     };
-    let (levels, total) = rayon::join(|| subject.levels.par_iter().map(level).collect::<Result<Vec<Line>>>(), whole);
+    let levels = || subject.levels.par_iter().enumerate().map(level).collect::<Result<Vec<Line>>>();
+    let (levels, total) = rayon::join(levels, whole);
     let (levels, total) = (levels?, total?);
     let pair = subject.deciding_pair(&total.bound.correct);
     Ok(Found { levels, total, pair })
@@ -165,7 +193,8 @@ impl Found {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
-    let (asked, found) = args.find(&subject, true)?;
+    let asked = args.asked(true)?;
+    let found = find(&subject, &asked)?;
     let mut page = args.drawn.page(&args.format);
     page.object(found.object(&subject, &asked));
     page.records(found.records());

@@ -13,6 +13,19 @@ export function el(name, attributes = {}, ...children) {
   return element;
 }
 
+/** A control below its label, with a hint where there is one. */
+export function labelled(label, control, { kind = "control", hint } = {}) {
+  control.id ||= id("field");
+  return el("div", { class: kind }, el("label", { for: control.id }, label), control, hint ? el("p", { class: "hint" }, hint) : null);
+}
+
+/** A choice among `options`, each a value with its text. */
+export function choice(name, options, chosen, changed) {
+  const select = el("select", { name, change: () => changed(select.value) },
+    options.map(([value, text]) => el("option", { value, selected: value === chosen }, text)));
+  return select;
+}
+
 /** A drawing of the server as an element. */
 export function svg(text) {
   const holder = new DOMParser().parseFromString(text, "text/html").querySelector("svg");

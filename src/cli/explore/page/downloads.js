@@ -20,6 +20,7 @@ export function saveText(name, kind, text) {
 /** A chart as a file of its own. */
 export function svgText(element) {
   const copy = element.cloneNode(true);
+  copy.removeAttribute("style");
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   return `${new XMLSerializer().serializeToString(copy)}\n`;
 }

@@ -108,8 +108,11 @@ function tail(answers) {
 }
 
 function title() {
+  const view = VIEWS.find((one) => one.id === state.view) ?? VIEWS[0];
+  const ofRelease = state.release ? release()?.title ?? state.release : "Counts of your own";
   at("subject-name").textContent = inWords();
-  at("title").textContent = state.release ? release()?.title ?? state.release : "Counts of your own";
+  at("title").textContent = view.about ?? ofRelease;
+  document.title = `${view.title} ${view.about ?? inWords()}`;
 }
 
 async function begin() {

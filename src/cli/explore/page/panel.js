@@ -4,8 +4,11 @@ import { el, svg } from "./dom.js";
 
 /** A figure of the server with its caption. */
 export function figure(chart) {
+  const drawing = svg(chart.svg);
+  // Narrower than this its text could not be read: then it is moved sideways.
+  drawing.style.minWidth = `${Math.round(0.6 * Number(drawing.getAttribute("width")))}px`;
   return el("figure", { "data-chart": chart.name },
-    el("div", { class: "card", tabindex: "0", role: "group", "aria-label": chart.label }, svg(chart.svg)),
+    el("div", { class: "card", tabindex: "0", role: "group", "aria-label": chart.label }, drawing),
     el("figcaption", {}, chart.caption));
 }
 

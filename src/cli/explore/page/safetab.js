@@ -1,7 +1,8 @@
 // SafeTab: one level of population groups, a plan of levels, or a config.json.
 
-import { el, id } from "./dom.js";
+import { choice, el, id, labelled } from "./dom.js";
 import { saveText } from "./downloads.js";
+import { filePlace } from "./file.js";
 import { BUDGETS, MARGINS, SHARES, slider } from "./slider.js";
 import { change, state } from "./state.js";
 
@@ -21,62 +22,44 @@ const HOW = [
   ["config", "a config.json of the Bureau"],
 ];
 
-function choice(name, label, options, ask) {
-  const select = el("select", {
-    id: id(name), name, change: () => { change({ [name]: select.value }); ask(true); },
-  }, options.map(([value, text]) => el("option", { value, selected: value === state[name] }, text)));
-  return el("div", { class: "control" }, el("label", { for: select.id }, label), select);
-}
+const chosen = (name, label, options, ask) => labelled(label,
+  choice(name, options, state[name], (value) => { change({ [name]: value }); ask(true); }));
 
 function sliding(name, label, steps, ask, hint) {
   return slider({ name, label, steps, value: state[name], hint, moved: (text, isFinal) => { change({ [name]: text }); ask(isFinal); } }).element;
 }
 
 function written(name, label, hint, ask) {
-  const input = el("input", { type: "text", id: id(name), name, value: state[name], autocomplete: "off" });
+  const input = el("input", { type: "text", name, value: state[name], autocomplete: "off" });
   input.addEventListener("change", () => { change({ [name]: input.value.trim() }); ask(true); });
-  return el("div", { class: "control" }, el("label", { for: input.id }, label), input, el("p", { class: "hint" }, hint));
+  return labelled(label, input, { hint });
 }
 
 /** A file to choose, to drop and to change. */
-function fileForm(kind, ask) {
+function fileForm(kind, { what, accept, first }, ask) {
   const area = el("textarea", { id: id("text"), name: "text", rows: 14, spellcheck: "false", wrap: "off" });
   area.value = files[kind]?.text ?? "";
-  area.addEventListener("change", () => { files[kind] = { name: files[kind]?.name ?? (kind === "plan" ? "plan.toml" : "config.json"), text: area.value }; ask(true); });
-  const input = el("input", { type: "file", id: id("file"), name: "safetab-file", accept: kind === "plan" ? ".toml" : ".json" });
-  const take = async (file) => {
-    files[kind] = { name: file.name, text: await file.text() };
-    area.value = files[kind].text;
-    ask(true);
-  };
-  input.addEventListener("change", () => { if (input.files.length) take(input.files[0]); });
-  const zone = el("div", { class: "drop" },
-    el("label", { for: input.id }, kind === "plan" ? "A plan: choose a file or drop it here" : "A config.json: choose a file or drop it here"), input,
+  const hold = (name, text) => { files[kind] = { name, text }; ask(true); };
+  area.addEventListener("change", () => hold(files[kind]?.name ?? first, area.value));
+  const take = (name, text) => { area.value = text; hold(name, text); };
+  return filePlace({ name: "safetab-file", accept, label: `${what}: choose a file or drop it here`, take },
     el("label", { for: area.id }, "Its text"), area);
-  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
-  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
-  zone.addEventListener("drop", (event) => {
-    event.preventDefault();
-    zone.classList.remove("over");
-    if (event.dataTransfer.files.length) take(event.dataTransfer.files[0]);
-  });
-  return zone;
 }
 
 function controls(ask) {
   // Another way to ask has other controls.
   const anew = () => ask.anew();
-  const how = choice("how", "What is given", HOW, anew);
+  const how = chosen("how", "What is given", HOW, anew);
   if (state.how === "plan") {
     const save = el("button", { type: "button", name: "save", click: () => saveText(files.plan.name, "application/toml", files.plan.text) }, "Save the plan");
-    return [how, el("div", { class: "wide" }, fileForm("plan", ask), save)];
+    return [how, el("div", { class: "wide" }, fileForm("plan", { what: "A plan", accept: ".toml", first: "plan.toml" }, ask), save)];
   }
   if (state.how === "config") {
     const save = el("button", {
       type: "button", name: "save", click: () => saveText(last.file.name, "application/json", last.file.text),
     }, "Save config.json");
     const set = written("set", "Other budgets", "TYPE,LEVEL=BUDGET or TYPE,LEVEL=moe:M; several, separated by spaces.", ask);
-    return [how, set, el("div", { class: "wide" }, fileForm("config", ask), save)];
+    return [how, set, el("div", { class: "wide" }, fileForm("config", { what: "A config.json", accept: ".json", first: "config.json" }, ask), save)];
   }
   return [
     how,
@@ -84,10 +67,10 @@ function controls(ask) {
       ? sliding("moe", "Margin of error of a cell", MARGINS, ask, "The least budget with it is found.")
       : sliding("rho", "rho of the level", BUDGETS, ask, "What the level spends."),
     sliding("gamma", "Share of stage 1", SHARES, ask, "For the total that chooses the table."),
-    choice("codes", "Race codes of a person, at most", [1, 2, 3, 4, 5, 6, 7, 8].map((n) => [String(n), String(n)]), ask),
+    chosen("codes", "Race codes of a person, at most", [1, 2, 3, 4, 5, 6, 7, 8].map((n) => [String(n), String(n)]), ask),
     written("suppress", "An empty group is suppressed with", "A probability.", ask),
     written("sizes", "Sizes to look at", "Separated by commas; some are chosen where none are given.", ask),
-    choice("relation", "Neighbors", [["add-remove", "add-remove: one record more or less"], ["bounded", "bounded: one record changed"]], ask),
+    chosen("relation", "Neighbors", [["add-remove", "add-remove: one record more or less"], ["bounded", "bounded: one record changed"]], ask),
   ];
 }
 
@@ -108,6 +91,7 @@ export function safetab({ delta, together }) {
     title: "SafeTab",
     // Its levels are no levels of a release.
     isAlone: true,
+    about: "Counts of detailed population groups in two stages: a noisy total chooses the table",
     sliders: { delta },
     controls,
     needs: () => {

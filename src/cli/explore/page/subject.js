@@ -1,6 +1,7 @@
 // What is looked at: a release and its levels, a file that is dropped, or counts of one's own.
 
-import { el, id } from "./dom.js";
+import { choice, el, id, labelled } from "./dom.js";
+import { filePlace } from "./file.js";
 import { OF_RELEASE, change, state } from "./state.js";
 import { post } from "./ask.js";
 
@@ -27,19 +28,12 @@ export function inWords() {
   return [state.release && `${state.release}${levels}`, own].filter(Boolean).join(" + ") || "nothing yet";
 }
 
-function labelled(label, control, attributes = {}) {
-  control.id ||= id("field");
-  return el("div", { class: "field", ...attributes }, el("label", { for: control.id }, label), control);
-}
+const field = (label, control) => labelled(label, control, { kind: "field" });
 
 function chooser(problem) {
-  const options = releases.filter((one) => !one.budget_only).map((one) => el("option", {
-    value: one.name, selected: one.name === state.release,
-  }, one.bundled ? one.name : `${one.name} (yours)`));
-  const select = el("select", {
-    name: "release", change: () => { problem(""); change({ ...OF_RELEASE, release: select.value }); },
-  }, options, el("option", { value: "", selected: state.release === "" }, "no release, only counts"));
-  return labelled("Release", select);
+  const known = releases.filter((one) => !one.budget_only).map((one) => [one.name, one.bundled ? one.name : `${one.name} (yours)`]);
+  return field("Release", choice("release", [...known, ["", "no release, only counts"]], state.release,
+    (name) => { problem(""); change({ ...OF_RELEASE, release: name }); }));
 }
 
 function levels() {
@@ -77,18 +71,17 @@ function row(text, at) {
     counts[at] = written({ ...parts(counts[at]), [key]: value });
     change({ counts });
   };
-  const field = (key, label) => {
+  const part = (key, label) => {
     const input = el("input", { type: "text", class: "number", name: `count-${key}`, value: one[key], autocomplete: "off" });
     input.addEventListener("change", () => update(key, input.value));
-    return labelled(label, input);
+    return field(label, input);
   };
-  const law = el("select", { name: "count-law", change: () => update("law", law.value) },
-    LAWS.map(([name, label]) => el("option", { value: name, selected: name === one.law }, label)));
+  const law = choice("count-law", LAWS, one.law, (name) => update("law", name));
   const remove = el("button", {
     type: "button", click: () => change({ counts: state.counts.filter((_, other) => other !== at) }),
   }, "Remove");
   return el("div", { class: "row", role: "group", "aria-label": `Counts ${at + 1}` },
-    labelled("Noise", law), field("parameter", "parameter"), field("count", "how many counts"), field("shift", "changed by"), remove);
+    field("Noise", law), part("parameter", "parameter"), part("count", "how many counts"), part("shift", "changed by"), remove);
 }
 
 function counts() {
@@ -101,13 +94,12 @@ function counts() {
 
 function relation() {
   const own = release()?.neighbors;
-  const neighbors = el("select", { name: "neighbors", change: () => change({ neighbors: neighbors.value }) },
-    [["", own ? `as the release says: ${own}` : "add-remove"], ["add-remove", "add-remove: one record more or less"],
-      ["bounded", "bounded: one record changed"]]
-      .map(([value, label]) => el("option", { value, selected: value === state.neighbors }, label)));
+  const neighbors = choice("neighbors", [["", own ? `as the release says: ${own}` : "add-remove"],
+    ["add-remove", "add-remove: one record more or less"], ["bounded", "bounded: one record changed"]],
+  state.neighbors, (name) => change({ neighbors: name }));
   const group = el("input", { type: "number", name: "group", min: 1, max: 1000, value: state.group });
   group.addEventListener("change", () => change({ group: group.value || "1" }));
-  return el("div", { class: "row" }, labelled("Neighbors", neighbors), labelled("People who act together", group));
+  return el("div", { class: "row" }, field("Neighbors", neighbors), field("People who act together", group));
 }
 
 /** Reads a TOML file of the user as a release, and looks at it. */
@@ -124,20 +116,9 @@ export async function open(name, text, problem) {
 }
 
 function file(problem) {
-  const take = async (one) => open(one.name, await one.text(), problem);
-  const input = el("input", { type: "file", name: "file", accept: ".toml", id: id("file") });
-  input.addEventListener("change", () => { if (input.files.length) take(input.files[0]); });
-  const zone = el("div", { class: "drop" },
-    el("label", { for: input.id }, "A release of your own, as TOML: choose a file or drop it here"), input,
+  const take = (name, text) => open(name, text, problem);
+  return filePlace({ name: "file", accept: ".toml", label: "A release of your own, as TOML: choose a file or drop it here", take },
     el("p", { class: "hint" }, "It stays on this machine. `assay releases --new` prints one to start from."));
-  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
-  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
-  zone.addEventListener("drop", (event) => {
-    event.preventDefault();
-    zone.classList.remove("over");
-    if (event.dataTransfer.files.length) take(event.dataTransfer.files[0]);
-  });
-  return zone;
 }
 
 /** Draws the form anew, and keeps the focus where it was. */

@@ -1,6 +1,6 @@
 // What does it mean for my town? Margins of one count, and of all.
 
-import { el, id } from "./dom.js";
+import { el, labelled } from "./dom.js";
 import { COUNTS, slider } from "./slider.js";
 import { change, state, subject } from "./state.js";
 
@@ -14,9 +14,9 @@ export function begin(start) {
 /** A search for places, where there are some. */
 function search(ask) {
   if (!hasPlaces) return [];
-  const input = el("input", { type: "search", id: id("search"), name: "search", value: state.search, autocomplete: "off" });
+  const input = el("input", { type: "search", name: "search", value: state.search, autocomplete: "off" });
   input.addEventListener("input", () => { change({ search: input.value }); ask(true); });
-  return [el("div", { class: "control" }, el("label", { for: input.id }, "A place, by name or GEOID"), input)];
+  return [labelled("A place, by name or GEOID", input)];
 }
 
 /** The view; its choice of a count is that of the others. */

@@ -1,6 +1,6 @@
 // The questions of the page: what each one asks, and how its answers are put together.
 
-import { el, id } from "./dom.js";
+import { choice, labelled } from "./dom.js";
 import { allocation } from "./budget.js";
 import { safetab } from "./safetab.js";
 import { DELTAS, PRIORS, slider } from "./slider.js";
@@ -37,8 +37,7 @@ function counts() {
 }
 
 /** The count that one person is asked about: the one of the state, or the last of the release. */
-function chosen() {
-  const all = counts();
+function chosen(all = counts()) {
   return all.find((one) => one.level === state.place && one.name === state.query) ?? all.at(-1);
 }
 
@@ -46,12 +45,13 @@ function chosen() {
 function oneCount(ask) {
   const all = counts();
   if (!all.length) return [];
-  const now = chosen();
-  const select = el("select", {
-    id: id("count"), name: "one-count",
-    change: () => { const one = all[select.selectedIndex]; change({ place: one.level, query: one.name }); ask(true); },
-  }, all.map((one) => el("option", { selected: one.level === now.level && one.name === now.name }, `${one.level}: ${one.name}`)));
-  return [el("div", { class: "control" }, el("label", { for: select.id }, "One count of the release"), select)];
+  const now = chosen(all);
+  const named = all.map((one, at) => [String(at), `${one.level}: ${one.name}`]);
+  const select = choice("one-count", named, String(all.indexOf(now)), (at) => {
+    change({ place: all[at].level, query: all[at].name });
+    ask(true);
+  });
+  return [labelled("One count of the release", select)];
 }
 
 export const VIEWS = [

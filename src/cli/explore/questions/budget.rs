@@ -31,8 +31,8 @@ use super::super::{
     store::Store,
 };
 
-/// Decimals of a sigma2 that was moved.
-const DECIMALS: u32 = 4;
+/// Significant digits of the number by which a budget is multiplied.
+const FACTOR_DIGITS: u32 = 6;
 
 /// What is asked of budgets.
 #[derive(clap::Args)]
@@ -125,7 +125,7 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
     let factors = release.budget_factors(&args.weights(&release)?, args.keep_total).context("--budget")?;
     let ones = vec![Rational::from(1); factors.len()];
     let side = |factors: &[Rational]| -> Result<Side> {
-        let sigma2 = release.sigma2_with_budgets_times(factors, DECIMALS)?;
+        let sigma2 = release.sigma2_with_budgets_times(factors, FACTOR_DIGITS)?;
         let about = about(&release);
         let moved = release.with_sigma2(&sigma2, neighbors, [&about.0, &about.1, SOURCE]);
         Args::side(store, moved, sigma2, &asked)
@@ -146,7 +146,7 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
         tables: vec![table(&table_of(&factors, &before, &after))],
         notes: wider(after.found.lines().map(|line| (line.name.as_str(), line.bound.correct.met))).into_iter().collect(),
         assumed: vec![
-            format!("A sigma2 that moves is rounded up to {DECIMALS} decimals, so that no level spends more than its budget."),
+            format!("What a budget is multiplied by is rounded down to {FACTOR_DIGITS} digits, so that no level spends more than its budget."),
             "All levels are composed, as for a record that enters a count of every level; block paths that drop a level are not part of it.".to_string(),
             "Error is the expected squared error, summed over all queries, each with the same weight.".to_string(),
             "A margin holds in 95 of 100 cases, for one noisy count.".to_string(),

@@ -26,20 +26,21 @@ pub fn bound(store: &Store, question: &Question) -> Result<Parts> {
     let args: bound::Args = question.args()?;
     let known = store.subject(question.subject(), &args.subject)?;
     let subject = &known.subject;
-    let (asked, found) = args.find(subject, !question.is_moving)?;
+    let learned = known.learned(args.asked(!question.is_moving)?)?;
+    let (asked, found) = &*learned;
     let drawn = chart(
-        &charts::right_decisions(&asked.prior, &found),
+        &charts::right_decisions(&asked.prior, found),
         "learned",
         "How many of 100 decisions of an adversary are right at most, by level",
         "How many of 100 decisions are right at most. The circle is exact: some adversary gets there, and none beyond. The square is what zCDP \
          allows.",
     )?;
     Ok(Parts {
-        answer: found.object(subject, &asked),
+        answer: found.object(subject, asked),
         records: found.records(),
-        said: words::what_is_learned(&asked.prior, subject.neighbors, &found),
+        said: words::what_is_learned(&asked.prior, subject.neighbors, found),
         charts: vec![drawn],
-        tables: vec![table(&tables::of_bound(&asked.prior, &found))],
+        tables: vec![table(&tables::of_bound(&asked.prior, found))],
         notes: wider(found.lines().map(|line| (line.name.as_str(), line.bound.correct.met))).into_iter().collect(),
         assumed: assumed::of_bound(&asked.prior),
         ..Parts::default()

@@ -3,9 +3,14 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use dp_assay::chart::{Axis, Ink, Series};
 use serde_json::{Map, Value, json};
 
-use super::super::{ask::Question, parts::Parts};
+use super::super::{
+    super::report::charts::of_levels,
+    ask::Question,
+    parts::{Parts, chart},
+};
 
 /// The files that have variances, and who writes them.
 const FILES: [(&str, &str); 2] = [("entities.csv", "assay spine"), ("totals.csv", "assay estimate")];
@@ -73,6 +78,78 @@ impl Places {
     }
 }
 
+/// A column of a file as the page names it.
+fn in_words(column: &str) -> &str {
+    match column {
+        "geoid" => "GEOID",
+        "osed_before" => "units to make it, on the census spine",
+        "osed_after" => "on this spine",
+        "estimate_approx" => "estimate, about",
+        "variance_approx" => "variance, about",
+        "variance_upper" => "variance, at most",
+        "margin_95_approx" => "margin, 95 %, about",
+        "count" => "rounded count",
+        other => other,
+    }
+}
+
+impl Places {
+    fn column(&self, name: &str) -> Option<usize> {
+        self.heading.iter().position(|column| column == name)
+    }
+
+    /// What is drawn: margins where the file has them, else standard deviations in the root of its unit of variance.
+    fn width(&self, row: &[String]) -> Option<f64> {
+        let number = |name: &str| row.get(self.column(name)?)?.parse::<f64>().ok().filter(|value| value.is_finite());
+        match self.column("margin_95_approx") {
+            Some(_) => number("margin_95_approx"),
+            None => number("variance_approx").or_else(|| number("variance_upper")).map(f64::sqrt),
+        }
+    }
+
+    /// A row by its names.
+    fn name(&self, row: &[String]) -> String {
+        let names = self.names().into_iter().filter_map(|at| row.get(at)).map(String::as_str);
+        let mut words: Vec<&str> = Vec::new();
+        // A GEOID is often the entity again.
+        names.filter(|name| !name.is_empty()).for_each(|name| if !words.contains(&name) { words.push(name) });
+        words.join(" ")
+    }
+
+    /// One place in a sentence.
+    fn said(&self, row: &[String]) -> String {
+        let cell = |name: &str| self.column(name).and_then(|at| row.get(at)).filter(|cell| !cell.is_empty());
+        let variance = cell("variance_approx").or_else(|| cell("variance_upper"));
+        let margin = cell("margin_95_approx").map(|margin| {
+            format!(": in 95 of 100 cases it is off by no more than about {margin}")
+        });
+        let variance = variance.map(String::as_str).unwrap_or("no");
+        format!("The estimate of {} has a variance of {variance}{}.", self.name(row), margin.unwrap_or_default())
+    }
+
+    /// The margins of the rows that are shown, the first of them.
+    fn chart(&self, rows: &[Vec<String>]) -> Option<Result<Value>> {
+        // Names of more lines would touch.
+        const LINES: usize = 12;
+        let shown: Vec<(String, f64)> =
+            rows.iter().take(LINES).filter_map(|row| Some((self.name(row), self.width(row)?))).collect();
+        let most = shown.iter().map(|(_, width)| *width).fold(0.0, f64::max);
+        if shown.is_empty() || most <= 0.0 {
+            return None;
+        }
+        let has_margins = self.column("margin_95_approx").is_some();
+        let label = if has_margins { "margin of error, 95 %" } else { "standard deviation, in the file's unit" };
+        let points = shown.iter().enumerate().map(|(at, (_, width))| (*width, at as f64)).collect();
+        let axis = Axis::linear(label, 0.0, 1.05 * most);
+        let names = shown.iter().map(|(name, _)| name.as_str());
+        let figure = of_levels(names, axis, vec![Series::dots(self.by, Ink::Blue, points)]);
+        let stem = self.file.trim_end_matches(".csv");
+        let rest = if rows.len() > LINES { format!(", the first {LINES} rows of the table") } else { String::new() };
+        let caption = format!("How far the estimate of each place may be off: {label}{rest}.");
+        Some(chart(&figure, stem, &format!("{label} of the places in {}", self.file), &caption))
+    }
+}
+
 /// The places of which each word of the search is part of a name.
 pub fn places(all: &[Places], question: &Question) -> Result<Parts> {
     if all.is_empty() {
@@ -80,19 +157,28 @@ pub fn places(all: &[Places], question: &Question) -> Result<Parts> {
     }
     let search: Search = question.args()?;
     let words: Vec<String> = search.search.split_whitespace().map(str::to_lowercase).collect();
-    let (mut tables, mut answer, mut said, mut notes) = (Vec::new(), Map::new(), Vec::new(), Vec::new());
+    let mut answer = Map::new();
+    // The rows are those of the files.
+    let mut parts = Parts { command: Some(String::new()), ..Parts::default() };
+    parts.assumed.push(
+        "The margin of a place is 1.96 standard deviations of its estimate; what is called \"about\" is an approximation."
+            .to_string(),
+    );
     for places in all {
         let found = places.find(&words);
-        said.push(format!(
-            "{} of {} rows of {}, which {} wrote, have {:?}.",
-            found.len(),
-            places.rows.len(),
-            places.file,
-            places.by,
-            search.search
-        ));
+        parts.said.push(match found.as_slice() {
+            [one] => places.said(one),
+            many => format!(
+                "{} of {} rows of {}, which {} wrote, have {:?}.",
+                many.len(),
+                places.rows.len(),
+                places.file,
+                places.by,
+                search.search
+            ),
+        });
         if found.len() > MOST {
-            notes.push(format!(
+            parts.notes.push(format!(
                 "The first {MOST} rows of {} are shown: give more of the name or the GEOID.",
                 places.file
             ));
@@ -103,22 +189,14 @@ pub fn places(all: &[Places], question: &Question) -> Result<Parts> {
             cells.map(|(name, cell)| (name.clone(), json!(cell))).collect::<Map<String, Value>>().into()
         };
         answer.insert(places.file.to_string(), shown.iter().map(object).collect());
-        let heading: Vec<&str> = places.heading.iter().map(String::as_str).collect();
+        parts.charts.extend(places.chart(&shown).transpose()?);
+        let heading: Vec<&str> = places.heading.iter().map(|name| in_words(name)).collect();
         let caption = format!("{}: variances and margins of estimates, as {} wrote them.", places.file, places.by);
-        tables.push(json!({ "caption": caption, "heading": heading, "rows": shown, "has_whole": false, "red": [] }));
+        parts.tables.push(json!({ "caption": caption, "heading": heading, "rows": shown, "has_whole": false, "red": [] }));
     }
-    let records = answer.values().filter_map(Value::as_array).flatten().cloned().collect();
-    Ok(Parts {
-        answer: Value::Object(answer),
-        records,
-        said,
-        tables,
-        notes,
-        assumed: vec!["The margin of a place is 1.96 standard deviations of its estimate; names with `approx` are approximations.".to_string()],
-        // The rows are those of the files.
-        command: Some(String::new()),
-        ..Parts::default()
-    })
+    parts.records = answer.values().filter_map(Value::as_array).flatten().cloned().collect();
+    parts.answer = Value::Object(answer);
+    Ok(parts)
 }
 
 #[cfg(test)]
@@ -142,6 +220,15 @@ mod tests {
         };
         assert_eq!(count(&["4400"]), [2, 1]);
         assert_eq!(count(&["place", "44"]), [1, 0]);
+        let row = &places[0].rows[0];
+        assert_eq!(places[0].name(row), "Place 1 4400001");
+        assert_eq!(places[0].width(row), Some(2.0));
+        let said = places[0].said(row);
+        assert!(said.contains("variance of 1.5e0") && said.contains("about 2."), "{said}");
+        // Without margins, standard deviations.
+        assert_eq!(places[1].width(&places[1].rows[0]), Some(3_f64.sqrt()));
+        assert!(places[1].chart(&places[1].rows).unwrap().unwrap()["svg"].as_str().unwrap().contains("<svg"));
+        assert!(places[1].chart(&[]).is_none());
         // What stands in a column of numbers is no name.
         assert_eq!(count(&["1.5e0"]), [0, 0]);
         write("totals.csv", "level,unit\nCounty,0\n");
