@@ -112,7 +112,11 @@ impl Places {
         let names = self.names().into_iter().filter_map(|at| row.get(at)).map(String::as_str);
         let mut words: Vec<&str> = Vec::new();
         // A GEOID is often the entity again.
-        names.filter(|name| !name.is_empty()).for_each(|name| if !words.contains(&name) { words.push(name) });
+        for name in names.filter(|name| !name.is_empty()) {
+            if !words.iter().any(|word| word.replace(':', "") == name) {
+                words.push(name);
+            }
+        }
         words.join(" ")
     }
 
