@@ -251,11 +251,7 @@ fn answers_are_those_of_the_commands() {
     agrees(&server, "bound", json!({ "discrete-gaussian": "5", "prior": "1/864", "delta": "1e-3", "digits": 8 }));
     // A slider that moves takes over what it does not change, and the numbers stay those of the command.
     for (prior, delta, digits) in [("1/3", "1e-10", 12), ("1/3", "1e-9", 12), ("0.7", "1e-9", 12), ("0.7", "1e-9", 7)] {
-        agrees(
-            &server,
-            "bound",
-            json!({ "release": release, "prior": prior, "delta": delta, "digits": digits }),
-        );
+        agrees(&server, "bound", json!({ "release": release, "prior": prior, "delta": delta, "digits": digits }));
     }
     let reply = agrees(
         &server,
@@ -501,7 +497,11 @@ fn all_pairs_of_block_paths() {
     let reply = agrees(&server, "epsilon", json!({ "release": "pl94-persons-us", "delta": "1e-10", "digits": 6 }));
     assert!(reply["notes"][0].as_str().expect("a note").contains("the worst of 136 pairs"));
     for prior in ["1/10", "1/2"] {
-        agrees(&server, "bound", json!({ "release": "pl94-persons-us", "delta": "1e-10", "prior": prior, "digits": 6 }));
+        agrees(
+            &server,
+            "bound",
+            json!({ "release": "pl94-persons-us", "delta": "1e-10", "prior": prior, "digits": 6 }),
+        );
     }
     let start: Value = serde_json::from_str(&server.get("api/start").body).expect("JSON");
     assert_eq!(start["first"], "pl94-persons-us");

@@ -95,8 +95,7 @@ mod tests {
         let release = Release::find("pl94-persons-us").unwrap();
         let factors = vec![Rational::from((1, 7)); release.levels.len()];
         let moved = release.sigma2_with_budgets_times(&factors, 6).unwrap();
-        let before: Vec<&Rational> =
-            release.levels[2].queries.iter().map(|query| query.sigma2().unwrap()).collect();
+        let before: Vec<&Rational> = release.levels[2].queries.iter().map(|query| query.sigma2().unwrap()).collect();
         let first = release.levels[..2].iter().map(|level| level.queries.len()).sum::<usize>();
         for (after, before_one) in moved[first..].iter().zip(&before) {
             assert_eq!(Rational::from(after / &moved[first]), Rational::from(*before_one / before[0]));

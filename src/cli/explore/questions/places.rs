@@ -124,9 +124,8 @@ impl Places {
     fn said(&self, row: &[String]) -> String {
         let cell = |name: &str| self.column(name).and_then(|at| row.get(at)).filter(|cell| !cell.is_empty());
         let variance = cell("variance_approx").or_else(|| cell("variance_upper"));
-        let margin = cell("margin_95_approx").map(|margin| {
-            format!(": in 95 of 100 cases it is off by no more than about {margin}")
-        });
+        let margin = cell("margin_95_approx")
+            .map(|margin| format!(": in 95 of 100 cases it is off by no more than about {margin}"));
         let variance = variance.map(String::as_str).unwrap_or("no");
         format!("The estimate of {} has a variance of {variance}{}.", self.name(row), margin.unwrap_or_default())
     }
@@ -196,7 +195,9 @@ pub fn places(all: &[Places], question: &Question) -> Result<Parts> {
         parts.charts.extend(places.chart(&shown).transpose()?);
         let heading: Vec<&str> = places.heading.iter().map(|name| in_words(name)).collect();
         let caption = format!("{}: variances and margins of estimates, as {} wrote them.", places.file, places.by);
-        parts.tables.push(json!({ "caption": caption, "heading": heading, "rows": shown, "has_whole": false, "red": [] }));
+        parts
+            .tables
+            .push(json!({ "caption": caption, "heading": heading, "rows": shown, "has_whole": false, "red": [] }));
     }
     parts.records = answer.values().filter_map(Value::as_array).flatten().cloned().collect();
     parts.answer = Value::Object(answer);
