@@ -129,7 +129,7 @@ impl Account for WorstPath {
 
     /// The largest hockey stick of all pairs; the answers name the pair that attains it.
     fn evaluator(&self) -> Evaluator {
-        Evaluator::Family(FamilyEvaluator::new(Arc::clone(&self.family)))
+        Evaluator::Family(Box::new(FamilyEvaluator::new(Arc::clone(&self.family))))
     }
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {

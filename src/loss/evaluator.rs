@@ -29,7 +29,7 @@ pub enum Evaluator {
     /// Of one sum.
     Sum(Box<SumEvaluator>),
     /// Of a family: the largest over its units.
-    Family(FamilyEvaluator),
+    Family(Box<FamilyEvaluator>),
 }
 
 impl Evaluator {

@@ -47,10 +47,13 @@ const MOST_NODES: i64 = 2_000;
 /// The precision of the balls before they become sums of two doubles.
 const BITS: u32 = 120;
 
+/// Contours by their cell and by digits; none where it has none.
+type ByCell = HashMap<(Cell, u32), Option<Arc<SharedContour>>>;
+
 /// The contours of a sum that questions have shared so far.
 #[derive(Debug, Default)]
 pub(crate) struct SharedContours {
-    known: Mutex<HashMap<(Cell, u32), Option<Arc<SharedContour>>>>,
+    known: Mutex<ByCell>,
 }
 
 /// A contour with the values of the factors at its nodes.

@@ -35,10 +35,13 @@ const TURN_BITS: u32 = 128;
 /// So many contours are remembered at most: each may hold a hundred thousand products.
 const MOST_CELLS: usize = 128;
 
+/// Contours by their cell and by digits; none where it has none.
+type ByCell = HashMap<(Cell, u32), Option<Arc<SharedKind>>>;
+
 /// The contours that questions have shared so far.
 #[derive(Debug, Default)]
 pub(super) struct SharedKinds {
-    known: Mutex<HashMap<(Cell, u32), Option<Arc<SharedKind>>>>,
+    known: Mutex<ByCell>,
 }
 
 /// The contours of a cell for so many digits, with all on them that does not depend on epsilon.
