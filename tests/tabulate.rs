@@ -693,6 +693,67 @@ fn a_run_that_was_killed_is_resumed_bit_by_bit_or_discarded() {
     assert_eq!(world.beside("secret"), ["secret", "secret.log"]);
 }
 
+/// Killed at moments that are spread over the run, then resumed or begun again: the same bytes, drawn once. `ASSAY_ATTACK`
+/// multiplies how often, and `ASSAY_ATTACK_TABLE` names a file for the figures, as `scripts/soak` reads it.
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_killed_at_any_moment_ends_in_the_same_bytes() {
+    use std::{io::Write, os::unix::process::ExitStatusExt};
+    let times: u32 = std::env::var("ASSAY_ATTACK").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let world = World::new(3, 200);
+    world.write_config(&world.config("0.5", "0"));
+    let seed = ["--insecure-seed", "11"];
+    let began = Instant::now();
+    world.done("persons.txt", "whole", &seed);
+    let (seconds, whole) = (began.elapsed().as_secs_f64(), files(&world.path("whole")));
+    let (kills, mut checks, mut running, mut resumed, mut slowest) = (8 * times, 0, 0, 0, 0_f64);
+    for kill in 0..kills {
+        let (out, began) = (format!("out{kill}"), Instant::now());
+        let after = seconds * 1.1 * (f64::from(kill) + 0.5) / f64::from(kills);
+        let what = format!("killed after {:.1} ms", after * 1e3);
+        let mut child = Command::new(ASSAY)
+            .args(world.arguments("persons.txt", &out))
+            .args(seed)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        thread::sleep(Duration::from_secs_f64(after));
+        let _ = child.kill();
+        running += u32::from(child.wait().unwrap().signal() == Some(9));
+        // Whole or not there, and nothing beside it that a reader would take for it.
+        let there = world.path(&out).exists();
+        assert!(!there || files(&world.path(&out)) == whole, "{what}: what stands under the final name is not whole");
+        let known = [format!(".{out}.part"), out.clone(), format!("{out}.key"), format!("{out}.log")];
+        assert!(world.beside(&out).iter().all(|name| known.contains(name)), "{what}: {:?}", world.beside(&out));
+        // What was begun, or published, is not drawn again unless the curator says so.
+        let begun = fs::read_to_string(world.path(&format!("{out}.log"))).is_ok_and(|log| log.contains("\"intent\""));
+        if there || begun {
+            world.refusal("persons.txt", &out, &seed);
+            checks += 1;
+        }
+        if !there {
+            let more: &[&str] = if begun { &[seed[0], seed[1], "--resume"] } else { &seed };
+            world.done("persons.txt", &out, more);
+            resumed += u32::from(begun);
+        }
+        assert!(files(&world.path(&out)) == whole, "{what}: other bytes");
+        let log = fs::read_to_string(world.path(&format!("{out}.log"))).unwrap();
+        let events = |event: &str| log.matches(&format!("\"event\":\"{event}\"")).count();
+        assert_eq!((events("intent"), events("released")), (1, 1), "{what}: one budget, one release: {log}");
+        checks += 4;
+        slowest = slowest.max(began.elapsed().as_secs_f64());
+        fs::remove_dir_all(world.path(&out)).unwrap();
+    }
+    assert!(running > kills / 2, "only {running} of {kills} runs were still running");
+    assert!(times == 1 || resumed > 0, "no run was killed between its first noise and its end");
+    if let Ok(table) = std::env::var("ASSAY_ATTACK_TABLE") {
+        let mut table = fs::OpenOptions::new().create(true).append(true).open(table).unwrap();
+        let row = format!("row\tkill tabulate\tkill tabulate\t{kills}\t{checks}\t0\t0\t0\t0\t{running}\t{slowest}\t0");
+        writeln!(table, "{row}").unwrap();
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_said_and_the_draw_stays_open() {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{
     Exit,
     output::{self, exact, exact_text},
-    page::Page,
+    page::{Form, Page},
     quantity,
     queries::{self, QueryRow},
     subject::{self, Format, Resolved, Subject},
@@ -116,7 +116,9 @@ pub struct Found {
 
 pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
-    let (delta, found) = args.find(&subject, true)?;
+    // Tables have no column for GDP.
+    let with_gdp = matches!(args.format.form(), Form::Json | Form::Csv);
+    let (delta, found) = args.find(&subject, with_gdp)?;
     let mut page = args.format.page();
     page.object(found.object(&subject, &delta));
     page.records(found.records());

@@ -10,7 +10,7 @@ use dp_assay::{
 
 pub use dp_assay::release::subject::Resolved;
 
-use super::page::{FormArgs, Page};
+use super::page::{Form, FormArgs, Page};
 
 /// What to account for; several are composed.
 #[derive(Args)]
@@ -60,6 +60,11 @@ impl Format {
     /// The same where a command has `--csv` as well.
     pub fn page_or_csv(&self, csv: bool) -> Page {
         Page::new(self.form.form_or_csv(csv))
+    }
+
+    /// The form that was asked for.
+    pub fn form(&self) -> Form {
+        self.form.form()
     }
 
     /// How many digits of an answer a table shows.

@@ -105,6 +105,16 @@ fn inverse_erfc(tail: &Rational, digits: u32) -> Result<Enclosure> {
 
 /// Its logarithm in doubles, an approximation without proof; minus infinity where it underflows.
 pub(crate) fn ln_hockey_stick_approx(rho: &Rational, epsilon: &Rational) -> f64 {
+    const BITS: u32 = 64;
+    let width = Float::with_val(BITS, rho * Rational::from(4)).sqrt();
+    let argument = |top: Rational| Float::with_val(BITS, top) / &width;
+    let left = argument(Rational::from(epsilon - rho)).erfc();
+    let right = Float::with_val(BITS, epsilon).exp() * argument(Rational::from(epsilon + rho)).erfc();
+    let difference = Float::with_val(BITS, &left - &right);
+    // Twenty bits may cancel; where more do, or where a factor is not a floating-point number, the enclosure serves.
+    if right.is_finite() && difference > left * 1e-6 && difference.is_normal() {
+        return (difference / 2_u32).ln().to_f64();
+    }
     let value = hockey_stick(rho, epsilon, 17);
     if *value.lower() > 0 { value.ln().approximate() } else { f64::NEG_INFINITY }
 }
