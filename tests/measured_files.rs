@@ -307,7 +307,7 @@ fn a_spine_that_was_tampered_with_is_refused() {
     let folder = prepared();
     let spine = folder.path().join("spine");
     let intact = SavedSpine::read(&spine).unwrap();
-    assert_eq!(intact.geoids.len(), 5);
+    assert_eq!(intact.ids.geoids().len(), 5);
     let file = |name: &str| -> PathBuf { spine.join(name) };
     let units = fs::read_to_string(file("units.csv")).unwrap();
     let lines: Vec<&str> = units.lines().collect();
@@ -358,7 +358,7 @@ fn a_spine_that_was_tampered_with_is_refused() {
     }
     fs::write(file("blocks.csv"), &blocks).unwrap();
     let again = SavedSpine::read(&spine).unwrap();
-    assert!(again.spine.tree == intact.spine.tree && again.geoids == intact.geoids);
+    assert!(again.spine.tree == intact.spine.tree && again.ids.geoids() == intact.ids.geoids());
 }
 
 /// What is read back is what was built, unit by unit.
@@ -390,7 +390,7 @@ fn a_spine_is_read_back_as_it_was_built() {
             assert_eq!(saved.spine.share(level, unit), built.spine.share(level, unit));
         }
     }
-    assert!(saved.geoids.iter().zip(tree.order()).all(|(geoid, row)| built.blocks.geoids()[*row as usize] == *geoid));
+    assert!(saved.ids.geoids().iter().zip(tree.order()).all(|(geoid, row)| built.blocks().unwrap().geoids()[*row as usize] == *geoid));
 }
 
 /// A spine for pure differential privacy says so in its files, is measured with Laplace noise only, and is refused where the

@@ -74,11 +74,11 @@ fn every_production_setting_builds_whole_spines_whose_worst_pair_spends_the_budg
         let (spine, tree) = (&built.spine, &built.spine.tree);
         assert!(built.mismatches.iter().all(|m| m.without_entity.is_empty() && m.unknown.is_empty()));
         // The counts of the block assignment files.
-        assert_eq!(built.blocks.geoids().len(), 25_649);
+        assert_eq!(built.blocks().unwrap().geoids().len(), 25_649);
         let mut rows = tree.order().to_vec();
         rows.sort_unstable();
         assert!(rows.iter().enumerate().all(|(at, row)| at == *row as usize));
-        let county = |row: &u32| built.blocks.geoids()[*row as usize] / 10_u64.pow(10) % 1000;
+        let county = |row: &u32| built.blocks().unwrap().geoids()[*row as usize] / 10_u64.pow(10) % 1000;
         let counted = [1, 3, 5, 7, 9].map(|code| tree.order().iter().filter(|row| county(row) == code).count());
         assert_eq!(counted, [1074, 4278, 2539, 13_417, 4341]);
         let tract = tree.levels() - 3;
@@ -132,7 +132,7 @@ fn all_entity_kinds_come_closer_where_block_groups_follow_them() {
 fn another_vintage_is_counted_and_listed_on_both_sides() {
     let Some(folder) = folder() else { return };
     let built = built(&folder, "redistricting-persons", "pl94-persons-us", &folder.join("ri_2010_block.csv"));
-    assert_eq!(built.blocks.geoids().len(), 25_181);
+    assert_eq!(built.blocks().unwrap().geoids().len(), 25_181);
     for mismatch in &built.mismatches {
         assert_eq!((mismatch.without_entity.len(), mismatch.unknown.len()), (25_181 - 20_710, 25_649 - 20_710));
     }
@@ -143,7 +143,7 @@ fn another_vintage_is_counted_and_listed_on_both_sides() {
     assert_eq!(listed.lines().count(), 1 + 6 * (25_181 + 25_649 - 2 * 20_710));
     // And the whole spine is read back.
     let saved = SavedSpine::read(out.path()).unwrap();
-    assert_eq!((saved.spine.tree, saved.geoids.len()), (built.spine.tree, 25_181));
+    assert_eq!((saved.spine.tree, saved.ids.geoids().len()), (built.spine.tree, 25_181));
 }
 
 /// Real counts, exact noise, least squares: consistent at every unit, and as far from the truth as (3.4) says.
@@ -155,7 +155,7 @@ fn least_squares_over_real_counts_errs_as_its_variance_says() {
     let mut people = vec![0_i64; 25_181];
     let mut reader = csv::Reader::from_path(folder.join("ri_2010_block.csv")).unwrap();
     for record in reader.records().map(Result::unwrap) {
-        let row = built.blocks.geoids().binary_search(&record[0].parse().unwrap()).unwrap();
+        let row = built.blocks().unwrap().geoids().binary_search(&record[0].parse().unwrap()).unwrap();
         people[row] = record[4].parse().unwrap();
     }
     assert_eq!(people.iter().sum::<i64>(), 1_052_567);

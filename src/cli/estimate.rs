@@ -12,13 +12,17 @@ use dp_assay::{
         level_variances::{LevelVariances, margin_95_approx},
         measure::MeasurementPlan,
         measurement_files,
+        nmf::{
+            answers::{Answer, Subject},
+            truth::ErrorTable,
+        },
     },
 };
 use serde_json::{Value, json};
 
 use super::{
     Exit,
-    estimate_nmf::Written,
+    estimate_nmf::{ErrorRow, Written, error_rows, put_errors},
     invocation, number, output,
     page::{FormOrFiles, Page},
 };
@@ -27,7 +31,7 @@ use super::{
 ///
 /// From a folder of the Bureau's noisy measurement files (--nmf): the best linear unbiased estimate of any query of any unit or
 /// area, with its variance and margin. From what `assay measure` drew (--spine, --measurements): totals with their variance,
-/// and non-negative whole counts in which children sum to their parents.
+/// and non-negative whole counts in which children sum to their parents; with --queries or --areas also any query of any unit or area.
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder that `assay spine --out` wrote
@@ -83,7 +87,17 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path, mut page: Pa
     let schema = release.schema.clone().unwrap_or_default();
     let estimated = Estimates::read(&plan, &schema, measurements).context("--measurements")?;
     provenance.insecure_seed = estimated.insecure_seed;
-    estimates_file::write(&estimated, &saved, &schema, &args.out, &provenance).context("--out")?;
+    let asked = if args.survey.asks() { Some(args.survey.on_spine(&saved, &release)?) } else { None };
+    let survey = asked.as_ref().map(|asked| estimated.survey(&plan, &saved, &schema, asked)).transpose()?;
+    let (mut errors, rehearsal) = (ErrorTable::default(), args.survey.is_rehearsal());
+    let see = |subject: &Subject, answers: &[Answer]| {
+        if rehearsal {
+            errors.add(subject, answers);
+        }
+    };
+    let written = estimates_file::write(&estimated, &saved, &schema, &args.out, &provenance, survey.as_ref(), see);
+    written.context("--out")?;
+    let errors = survey.as_ref().map_or_else(Vec::new, |survey| error_rows(&saved.names, &survey.answers, &errors));
     let shown = |value: &Enclosure| value.shown(6);
     let margin = |variance: &LevelVariances| margin_95_approx(variance.mean.approximate());
     let tree = &saved.spine.tree;
@@ -110,6 +124,9 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path, mut page: Pa
     if let Some(seed) = estimated.insecure_seed {
         object["insecure_seed"] = json!(seed);
     }
+    if rehearsal {
+        object["errors"] = errors.iter().map(ErrorRow::json).collect();
+    }
     page.object(object);
     page.provenance(provenance);
     let rows: Vec<Vec<String>> = (saved.names.iter().zip(&estimated.level_variances).enumerate())
@@ -120,13 +137,19 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path, mut page: Pa
         })
         .collect();
     page.table(&["level", "units", "least variance", "mean", "largest", "95 % margin"], rows);
+    let more = survey.as_ref().map_or("", |survey| if survey.has_areas() { ", areas.csv" } else { ", estimates.csv" });
     let left = match &estimated.left_out[..] {
         [] => String::new(),
+        names if survey.is_some() => format!("Used in the estimates of queries alone: {}\n", names.join(", ")),
         names => format!("Not used, because recodes do not fit the Kronecker structure: {}\n", names.join(", ")),
     };
+    if rehearsal {
+        page.text("\n");
+        put_errors(&mut page, &errors);
+    }
     page.text(format!(
         "\nvariances of units' totals by least squares; the margin is 1.96 standard deviations of the mean variance, in counts\n\
-         {left}{} records after rounding; totals.csv and counts.csv in {}\n{}",
+         {left}{} records after rounding; totals.csv{more} and counts.csv in {}\n{}",
         estimated.records(),
         args.out.display(),
         output::insecure(estimated.insecure_seed),

@@ -8,13 +8,18 @@ use std::{
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     release::Release,
-    topdown::nmf::{
-        answers::{Answer, Areas, Subject},
-        survey::{AreaSource, Settings, Survey, Wanted, tabulation_digits},
-        tables::{self, Form},
-        totals,
-        truth::{ErrorTable, Errors, Truth},
-        units::Constraints,
+    spine::spine_files::SavedSpine,
+    topdown::{
+        histograms::Histograms,
+        nmf::{
+            answers::{Answer, Answers, Areas, Subject},
+            survey::{AreaSource, Settings, Survey, Wanted, tabulation_digits},
+            tables::{self, Form},
+            totals,
+            truth::{ErrorTable, Errors, Truth},
+            units::Constraints,
+        },
+        spine_survey::{Asked, SpineAreas},
     },
 };
 use serde_json::{Value, json};
@@ -43,7 +48,7 @@ pub enum Written {
     Bureau,
 }
 
-/// Options that go with --nmf.
+/// What is asked for. All of it goes with --nmf; queries, levels, areas and truth with --spine too.
 #[derive(clap::Args)]
 pub struct SurveyArgs {
     /// With --nmf: which constraints are kept
@@ -55,19 +60,20 @@ pub struct SurveyArgs {
     /// With --nmf: only these states, by their two digits, each for itself without the counts of the nation
     #[arg(long, value_name = "44,25", value_delimiter = ',')]
     states: Vec<String>,
-    /// With --nmf: "all" queries of the release, or marginals of its attributes such as "votingage * hispanic" (default: total)
+    /// "all" queries of the release, or marginals of its attributes such as "votingage * hispanic" (default: total)
     #[arg(long, value_name = "all|NAME", num_args = 1..)]
     queries: Vec<String>,
-    /// With --nmf: the levels to estimate (default: all but the last)
+    /// The levels to estimate (default: all but the last)
     #[arg(long, value_name = "LEVEL", num_args = 1..)]
     level: Vec<String>,
-    /// With --nmf: sums over sets of blocks instead, a CSV with the columns area and block (spine codes or GEOIDs)
+    /// Sums over sets of blocks instead, a CSV with the columns area and block (spine codes or GEOIDs; with a hierarchy of your own
+    /// the columns of its levels)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["level", "tabulation"])]
     areas: Option<PathBuf>,
     /// With --nmf: tabulation units instead of units of the spine, State, County, Tract or Block: both parts of a state together
     #[arg(long, value_name = "LEVEL", num_args = 1.., conflicts_with = "level")]
     tabulation: Vec<String>,
-    /// With --nmf, in a rehearsal: the true counts, in the form that `assay measure` reads; prints the errors by level and query
+    /// In a rehearsal: the true counts, in the form that `assay measure` reads; prints the errors by level and query
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     /// With --nmf: the form of the file, csv, parquet, or bureau as the Bureau's own estimates have it (default: parquet where
@@ -77,18 +83,37 @@ pub struct SurveyArgs {
 }
 
 impl SurveyArgs {
-    /// An option that was given, if any.
+    /// Whether a file of estimates is asked for, which --spine does not write by itself.
+    pub fn asks(&self) -> bool {
+        let named = !self.queries.is_empty() || !self.level.is_empty();
+        named || self.areas.is_some() || self.truth.is_some()
+    }
+
+    /// Whether the true counts are given.
+    pub fn is_rehearsal(&self) -> bool {
+        self.truth.is_some()
+    }
+
+    /// What is asked of a spine that `assay measure` drew on.
+    pub fn on_spine(&self, saved: &SavedSpine, release: &Release) -> Result<Asked> {
+        let schema = release.schema.clone().unwrap_or_default();
+        let read = |file: &PathBuf| Histograms::read(file, saved, &schema, "count");
+        Ok(Asked {
+            queries: queries(self, release),
+            levels: if self.areas.is_some() { Vec::new() } else { levels(self, release)? },
+            areas: self.areas.as_ref().map(|file| SpineAreas::read(file, saved)).transpose().context("--areas")?,
+            truth: self.truth.as_ref().map(read).transpose().context("--truth")?,
+        })
+    }
+
+    /// An option that was given, if any, and goes with --nmf alone.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
             (self.constraints.is_some(), "--constraints"),
             (self.state_totals.is_some(), "--state-totals"),
             (!self.states.is_empty(), "--states"),
-            (!self.queries.is_empty(), "--queries"),
-            (!self.level.is_empty(), "--level"),
-            (self.areas.is_some(), "--areas"),
             (!self.tabulation.is_empty(), "--tabulation"),
             (self.files.is_some(), "--files"),
-            (self.truth.is_some(), "--truth"),
         ];
         given.into_iter().find_map(|(given, name)| given.then_some(name))
     }
@@ -162,13 +187,11 @@ pub fn run(
         "out": out.display().to_string(),
     });
     if rehearsal {
-        let rows = error_rows(&survey, &errors);
+        let rows = error_rows(&survey.names.levels, &survey.answers, &errors);
         let records: Vec<Value> = rows.iter().map(ErrorRow::json).collect();
         page.records(records.clone());
         object["errors"] = records.into();
-        let cells = rows.iter().map(ErrorRow::cells).collect();
-        page.table(&["level", "query", "counts", "mean error", "relative", "bias", "std_dev", "in margin"], cells);
-        page.text("\n");
+        put_errors(&mut page, &rows);
     } else {
         page.records([object.clone()]);
     }
@@ -193,7 +216,7 @@ pub fn run(
 }
 
 /// The errors of a query at a level.
-struct ErrorRow {
+pub struct ErrorRow {
     level: String,
     query: String,
     errors: Errors,
@@ -225,7 +248,8 @@ impl ErrorRow {
         vec![self.level.clone(), self.query.clone(), counts, absolute, relative, bias, deviation, coverage]
     }
 
-    fn json(&self) -> Value {
+    /// As JSON.
+    pub fn json(&self) -> Value {
         json!({
             "level": self.level,
             "query": self.query,
@@ -240,10 +264,18 @@ impl ErrorRow {
     }
 }
 
-fn error_rows(survey: &Survey, table: &ErrorTable) -> Vec<ErrorRow> {
-    let names = survey.answers.names();
+/// The table of errors.
+pub fn put_errors(page: &mut Page, rows: &[ErrorRow]) {
+    let cells = rows.iter().map(ErrorRow::cells).collect();
+    page.table(&["level", "query", "counts", "mean error", "relative", "bias", "std_dev", "in margin"], cells);
+    page.text("\n");
+}
+
+/// The errors by level and query.
+pub fn error_rows(levels: &[String], answers: &Answers, table: &ErrorTable) -> Vec<ErrorRow> {
+    let names = answers.names();
     let row = |((level, query), errors): (&(Option<usize>, usize), &Errors)| ErrorRow {
-        level: level.map_or("area".to_string(), |level| survey.names.levels[level].clone()),
+        level: level.map_or("area".to_string(), |level| levels[level].clone()),
         query: names[*query].to_string(),
         errors: *errors,
     };

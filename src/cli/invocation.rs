@@ -35,6 +35,7 @@ const INPUTS: &[(&str, Kind)] = &[
     ("first", Kind::Public),
     ("folder", Kind::Large),
     ("geography", Kind::Public),
+    ("hierarchy", Kind::Public),
     ("households", Kind::Confidential),
     ("input", Kind::Confidential),
     ("ledger", Kind::Public),

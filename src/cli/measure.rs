@@ -123,7 +123,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         Some(_) => ("epsilon", "least_epsilon_approx"),
         None => ("sigma2", "largest_sigma2_approx"),
     };
-    let without = histograms.blocks_without(saved.geoids.len());
+    let without = histograms.blocks_without(saved.blocks());
     let mut object = Map::new();
     object.insert("release".into(), json!(release.name));
     object.extend(privacy);
@@ -153,7 +153,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         args.out.display(),
         account.text(&delta, args.digits),
         histograms.total(),
-        saved.geoids.len(),
+        saved.blocks(),
     ));
     page.text(output::insecure(streams.insecure_seed()));
     page.print()?;

@@ -10,7 +10,8 @@ use dp_assay::{
     spine::{
         blocks::Blocks,
         bypass::{self, Privacy},
-        plan::{BuiltSpine, SpinePlan},
+        own::Hierarchy,
+        plan::{BuiltSpine, OwnPlan, SpinePlan},
         spine_files,
     },
     topdown::level_variances::{self, LevelVariances, margin_95_approx},
@@ -27,9 +28,12 @@ use super::{
 #[derive(clap::Args)]
 pub struct Args {
     /// Blocks with their entities: CSV or a block assignment file
-    #[arg(long, value_name = "FILE")]
-    blocks: PathBuf,
-    /// What to build: settings, levels and entity files (TOML)
+    #[arg(long, value_name = "FILE", required_unless_present = "hierarchy")]
+    blocks: Option<PathBuf>,
+    /// A hierarchy of your own instead: CSV with a column for each level of the plan, and a line for each unit of the lowest one
+    #[arg(long, value_name = "FILE", conflicts_with = "blocks")]
+    hierarchy: Option<PathBuf>,
+    /// What to build: settings, levels and entity files (TOML); for a hierarchy of your own a release, or levels with their shares
     #[arg(long, value_name = "FILE")]
     plan: PathBuf,
     /// The folder for levels, units, blocks, entities, paths, mismatches and pictures
@@ -51,12 +55,10 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit> {
     let delta: Option<Delta> = args.delta.as_deref().map(|text| quantity("--delta", text)).transpose()?;
     let mut provenance = invocation::provenance()?;
-    let plan = SpinePlan::read(&args.plan).context("--plan")?;
-    for name in plan.inputs() {
+    let (built, inputs) = build(args)?;
+    for name in inputs {
         provenance.inputs.push(invocation::public_input(&name)?);
     }
-    progress::stage("building the spine");
-    let built = plan.build(Blocks::read(&args.blocks).context("--blocks")?)?;
     let epsilon = match (&delta, &built.release) {
         (None, _) => None,
         (Some(_), None) => anyhow::bail!("--delta: the plan names no release, so there is no noise to account for"),
@@ -97,6 +99,20 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// The spine, and what its plan reads besides itself.
+fn build(args: &Args) -> Result<(BuiltSpine, Vec<String>)> {
+    if let Some(units) = &args.hierarchy {
+        let plan = OwnPlan::read(&args.plan).context("--plan, which for --hierarchy has shares and no settings")?;
+        progress::stage("building the spine");
+        let hierarchy = Hierarchy::read(units, &plan.levels()).context("--hierarchy")?;
+        return Ok((plan.build(&hierarchy)?, plan.inputs()));
+    }
+    let Some(blocks) = &args.blocks else { anyhow::bail!("--blocks or --hierarchy is needed") };
+    let plan = SpinePlan::read(&args.plan).context("--plan")?;
+    progress::stage("building the spine");
+    Ok((plan.build(Blocks::read(blocks).context("--blocks")?)?, plan.inputs()))
 }
 
 /// The columns of CSV.
@@ -208,7 +224,7 @@ fn object(
         })
         .collect();
     let mut object = json!({
-        "blocks": built.blocks.geoids().len(),
+        "blocks": spine.tree.order().len(),
         "levels": levels,
         "variance_unit": unit(built),
         "margin_unit": margins.unit,

@@ -112,6 +112,12 @@ impl Spine {
         Ok(spine)
     }
 
+    /// A spine on which every unit carries the share of its own level.
+    pub fn without_bypassing(tree: Tree, proportions: Vec<Rational>) -> Result<Spine> {
+        let carried = (0..tree.levels()).map(|level| vec![1; tree.units(level)]).collect();
+        Spine::from_parts(tree, proportions, carried)
+    }
+
     /// A spine with the budgets that its units carry: checked that a unit carries a run of levels that there are, and that
     /// every path sums to exactly one.
     pub(super) fn from_parts(tree: Tree, proportions: Vec<Rational>, carried: Vec<Vec<u8>>) -> Result<Spine> {

@@ -27,6 +27,11 @@ impl Geoids {
         Geoids { above: (0..tree.levels() - 1).map(of_level).collect(), blocks }
     }
 
+    /// The GEOIDs of the blocks, in tree order.
+    pub fn blocks(&self) -> &[u64] {
+        &self.blocks
+    }
+
     /// The GEOID of a unit.
     pub fn unit(&self, level: usize, unit: usize) -> String {
         match self.above.get(level) {

@@ -12,6 +12,7 @@
 //! | `tract_groups` | tract groups that follow the entities |
 //! | [`bypass`] | budget moved away from the units that do not pay for themselves, and the paths to blocks that remain |
 //! | [`geoids`] | the GEOIDs of the units of a tree |
+//! | [`own`] | a hierarchy that is not the census's, with its own ids |
 //! | [`spine_files`] | the files of a spine, written and read back |
 //!
 //! Nothing here draws noise: [`topdown`](crate::topdown) measures and estimates on a spine.
@@ -35,6 +36,7 @@ pub mod geoids;
 pub mod hierarchy;
 pub mod optimize;
 pub mod osed;
+pub mod own;
 pub mod plan;
 pub mod spine_files;
 mod tract_groups;

@@ -125,6 +125,11 @@ pub struct Entities {
 }
 
 impl Entities {
+    /// None at all.
+    pub(super) fn none() -> Entities {
+        Entities { columns: Vec::new(), bounding: 0, aian: 0, area: 0, prim: None }
+    }
+
     /// The entities of these blocks under these settings.
     ///
     /// The area of a block is its minor civil division in the strong-MCD states outside AIAN areas, else its place. Where

@@ -8,7 +8,11 @@
 //! | `[[level]]` `name`, `proportion` | the levels from the nation to the block with their shares, which sum to exactly one |
 //! | `tract_groups` | true for a level of tract groups between county and tract (default false) |
 //! | `fanout_cutoff`, `bypass_cutoff` | in place of those of production |
+//! | `bypass` | false to bypass no unit (default true) |
 //! | `[[entities]]` `kind`, `file`, `column`, `block` | a block assignment file beside the plan, the heading of its codes and, where it is unusual, of its blocks |
+//!
+//! The plan of somebody's own hierarchy, [`OwnPlan`], has `privacy`, `release` or levels, `bypass` and `bypass_cutoff` alone; its levels are the
+//! columns of the file of units.
 
 use std::{
     fs,
@@ -22,9 +26,11 @@ use toml::Spanned;
 use super::{
     blocks::{Blocks, EntityColumn, EntityKind, Mismatch},
     bypass::{self, Privacy, Spine},
+    geoids::Geoids,
     hierarchy::Tree,
     optimize::{self, Entities, SpineSettings},
     osed,
+    own::{Hierarchy, OwnIds, UnitIds},
 };
 use crate::{
     error::{Error, Result, did_you_mean},
@@ -44,8 +50,20 @@ struct PlanFile {
     tract_groups: Option<Spanned<bool>>,
     fanout_cutoff: Option<u32>,
     bypass_cutoff: Option<u32>,
+    bypass: Option<bool>,
     #[serde(default)]
     entities: Vec<EntitiesFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnPlanFile {
+    privacy: Option<Spanned<String>>,
+    release: Option<Spanned<String>>,
+    #[serde(default, rename = "level")]
+    levels: Vec<Spanned<LevelFile>>,
+    bypass: Option<bool>,
+    bypass_cutoff: Option<Spanned<u32>>,
 }
 
 #[derive(Deserialize)]
@@ -69,17 +87,40 @@ pub struct SpinePlan {
     settings: SpineSettings,
     privacy: Privacy,
     tract_groups: bool,
+    bypasses: bool,
+    shares: Shares,
+    entities: Vec<(EntityKind, PathBuf, EntitiesFile)>,
+}
+
+/// The plan of somebody's own hierarchy, checked.
+pub struct OwnPlan {
+    privacy: Privacy,
+    bypasses: bool,
+    shares: Shares,
+}
+
+/// Levels with their shares.
+struct Shares {
     levels: Vec<(String, Rational)>,
     release: Option<Release>,
     /// The release as the plan names it.
     release_name: Option<String>,
-    entities: Vec<(EntityKind, PathBuf, EntitiesFile)>,
+    /// Where the plan names them.
+    place: usize,
+}
+
+/// What a spine was built over.
+pub enum Ground {
+    /// Blocks of the census.
+    Census(Blocks),
+    /// Somebody's own hierarchy: the ids of the units, after bypassing.
+    Own(OwnIds),
 }
 
 /// A spine that was built, and how far the entities were and are from it.
 pub struct BuiltSpine {
-    /// The blocks.
-    pub blocks: Blocks,
+    /// The blocks, or the units of somebody's own hierarchy.
+    pub ground: Ground,
     /// The names of the levels.
     pub names: Vec<String>,
     /// The rule by which units were bypassed, and so the noise that is meant.
@@ -119,42 +160,14 @@ impl SpinePlan {
             None => Privacy::Concentrated,
             Some(name) => Privacy::read(&reader, name, settings.bypass_cutoff)?,
         };
-        if let (Privacy::Pure { .. }, Some(name), Some(release)) = (privacy, &raw.privacy, &raw.release) {
-            let why = format!(
-                "privacy = \"pure\" does not fit the release {:?}, whose budget is a rho of zCDP: give the shares of a pure \
-                 epsilon as [[level]]",
-                release.get_ref()
-            );
-            return Err(reader.refuse(name.span().start, why));
-        }
+        check_pure(&reader, privacy, raw.privacy.as_ref(), raw.release.as_ref())?;
         let tract_groups = raw.tract_groups.as_ref().is_some_and(|groups| *groups.get_ref());
         if let Some(groups) = raw.tract_groups.as_ref().filter(|_| tract_groups && settings.has_prims()) {
             return Err(reader.refuse(groups.span().start, "a spine with prims has no tract groups"));
         }
-        let (release, levels, place) = match (&raw.release, &raw.levels[..]) {
-            (Some(_), [level, ..]) => {
-                return Err(reader.refuse(level.span().start, "either a release or levels, not both"));
-            }
-            (Some(name), []) => {
-                let place = name.span().start;
-                let release = Release::find(name.get_ref()).map_err(at(place))?;
-                let share = |rho: &Rational| Rational::from(rho / &release.rho);
-                let levels = release.levels.iter().map(|level| (level.name.clone(), share(&level.rho))).collect();
-                (Some(release), levels, place)
-            }
-            (None, levels) => {
-                let place = levels.first().map_or(usize::MAX, |level| level.span().start);
-                let named = levels.iter().map(|level| {
-                    let level = level.get_ref();
-                    Ok((level.name.clone(), reader.number(&level.proportion)?))
-                });
-                (None, named.collect::<Result<Vec<_>>>()?, place)
-            }
-        };
-        let proportions: Vec<Rational> = levels.iter().map(|(_, share)| share.clone()).collect();
+        let shares = Shares::read(&reader, raw.release.as_ref(), &raw.levels)?;
         let expected = settings.levels() + usize::from(tract_groups);
-        bypass::check_proportions(&proportions, expected).map_err(at(place))?;
-        let release_name = raw.release.as_ref().map(|name| name.get_ref().clone());
+        shares.check(expected).map_err(at(shares.place))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut entities = Vec::new();
         for file in raw.entities {
@@ -166,13 +179,14 @@ impl SpinePlan {
             })?;
             entities.push((*kind, folder.join(&file.file), file));
         }
-        Ok(SpinePlan { settings, privacy, tract_groups, levels, release, release_name, entities })
+        let bypasses = raw.bypass.unwrap_or(true);
+        Ok(SpinePlan { settings, privacy, tract_groups, bypasses, shares, entities })
     }
 
     /// What the plan reads besides itself: its release, bundled or a file, and the files of entities.
     pub fn inputs(&self) -> Vec<String> {
         let files = self.entities.iter().map(|(_, path, _)| path.display().to_string());
-        self.release_name.iter().cloned().chain(files).collect()
+        self.shares.release_name.iter().cloned().chain(files).collect()
     }
 
     /// Builds, optimizes, measures and bypasses.
@@ -186,17 +200,156 @@ impl SpinePlan {
         let before = osed::all_distances(&Tree::census(&blocks), &columns);
         let tree = optimize::optimized(&blocks, &entities, &self.settings, self.tract_groups);
         let after = osed::all_distances(&tree, &columns);
-        let (names, proportions) = self.levels.iter().cloned().unzip();
-        let spine = Spine::new(tree, proportions, self.privacy)?;
-        let release = self.release.as_ref().map(|release| spine.release(release)).transpose()?;
+        let (names, spine, release) = self.shares.spine(tree, self.privacy, self.bypasses)?;
         let kinds = self.entities.iter().map(|(kind, ..)| *kind);
         let unused = kinds.filter(|kind| !self.settings.uses(*kind)).collect();
-        let privacy = self.privacy;
-        Ok(BuiltSpine { blocks, names, privacy, spine, entities, before, after, mismatches, release, unused })
+        let (privacy, ground) = (self.privacy, Ground::Census(blocks));
+        Ok(BuiltSpine { ground, names, privacy, spine, entities, before, after, mismatches, release, unused })
+    }
+}
+
+impl OwnPlan {
+    /// Reads a plan.
+    pub fn read(path: &Path) -> Result<OwnPlan> {
+        let text = fs::read_to_string(path).map_err(|why| file_error(path, why))?;
+        let file = path.display().to_string();
+        let reader = TomlReader::new(&file, &text);
+        let raw: OwnPlanFile = reader.toml()?;
+        let bypasses = raw.bypass.unwrap_or(true);
+        let cutoff = raw.bypass_cutoff.as_ref().map(|cutoff| *cutoff.get_ref());
+        let privacy = match &raw.privacy {
+            None => Privacy::Concentrated,
+            Some(name) => Privacy::read(&reader, name, cutoff.unwrap_or(0))?,
+        };
+        let place = raw.bypass_cutoff.as_ref().or(None).map(|cutoff| cutoff.span().start);
+        match (privacy, &raw.privacy, place) {
+            (Privacy::Concentrated, _, Some(place)) => {
+                let why = "bypass_cutoff goes with privacy = \"pure\": under zCDP units with one child are bypassed";
+                return Err(reader.refuse(place, why));
+            }
+            (Privacy::Pure { .. }, Some(name), None) if bypasses => {
+                let why = "privacy = \"pure\" needs bypass_cutoff, the largest fan-out that a bypass may leave, or bypass = false";
+                return Err(reader.refuse(name.span().start, why));
+            }
+            _ => {}
+        }
+        check_pure(&reader, privacy, raw.privacy.as_ref(), raw.release.as_ref())?;
+        let shares = Shares::read(&reader, raw.release.as_ref(), &raw.levels)?;
+        shares.check(shares.levels.len()).map_err(|why| reader.refuse(shares.place, why.to_string()))?;
+        let names: Vec<&String> = shares.levels.iter().map(|(name, _)| name).collect();
+        if let Some(twice) = (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
+            let why = format!("the level {:?} occurs twice: each is a column of the units", names[twice]);
+            return Err(reader.refuse(shares.place, why));
+        }
+        Ok(OwnPlan { privacy, bypasses, shares })
+    }
+
+    /// What the plan reads besides itself: its release, bundled or a file.
+    pub fn inputs(&self) -> Vec<String> {
+        self.shares.release_name.iter().cloned().collect()
+    }
+
+    /// The names of the levels, from the root.
+    pub fn levels(&self) -> Vec<String> {
+        self.shares.levels.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Bypasses units of a hierarchy of these levels.
+    pub fn build(&self, hierarchy: &Hierarchy) -> Result<BuiltSpine> {
+        let (names, spine, release) = self.shares.spine(hierarchy.tree.clone(), self.privacy, self.bypasses)?;
+        let ground = Ground::Own(hierarchy.ids_on(&spine.tree));
+        Ok(BuiltSpine {
+            ground,
+            names,
+            privacy: self.privacy,
+            spine,
+            entities: Entities::none(),
+            before: Vec::new(),
+            after: Vec::new(),
+            mismatches: Vec::new(),
+            release,
+            unused: Vec::new(),
+        })
+    }
+}
+
+/// Refuses a release, whose budget is a rho, for a spine of pure differential privacy.
+fn check_pure(
+    reader: &TomlReader,
+    privacy: Privacy,
+    named: Option<&Spanned<String>>,
+    release: Option<&Spanned<String>>,
+) -> Result<()> {
+    let (Privacy::Pure { .. }, Some(name), Some(release)) = (privacy, named, release) else { return Ok(()) };
+    let why = format!(
+        "privacy = \"pure\" does not fit the release {:?}, whose budget is a rho of zCDP: give the shares of a pure epsilon as \
+         [[level]]",
+        release.get_ref()
+    );
+    Err(reader.refuse(name.span().start, why))
+}
+
+impl Shares {
+    fn read(reader: &TomlReader, release: Option<&Spanned<String>>, levels: &[Spanned<LevelFile>]) -> Result<Shares> {
+        match (release, levels) {
+            (Some(_), [level, ..]) => Err(reader.refuse(level.span().start, "either a release or levels, not both")),
+            (Some(name), []) => {
+                let place = name.span().start;
+                let found = Release::find(name.get_ref()).map_err(|why| reader.refuse(place, why.to_string()))?;
+                let share = |rho: &Rational| Rational::from(rho / &found.rho);
+                let levels = found.levels.iter().map(|level| (level.name.clone(), share(&level.rho))).collect();
+                Ok(Shares { levels, release: Some(found), release_name: Some(name.get_ref().clone()), place })
+            }
+            (None, levels) => {
+                let place = levels.first().map_or(usize::MAX, |level| level.span().start);
+                let named = levels.iter().map(|level| {
+                    let level = level.get_ref();
+                    Ok((level.name.clone(), reader.number(&level.proportion)?))
+                });
+                let levels = named.collect::<Result<Vec<_>>>()?;
+                Ok(Shares { levels, release: None, release_name: None, place })
+            }
+        }
+    }
+
+    fn check(&self, levels: usize) -> Result<()> {
+        let proportions: Vec<Rational> = self.levels.iter().map(|(_, share)| share.clone()).collect();
+        bypass::check_proportions(&proportions, levels)
+    }
+
+    /// The names of the levels, the spine over a tree, and the release with its paths.
+    fn spine(&self, tree: Tree, privacy: Privacy, bypasses: bool) -> Result<(Vec<String>, Spine, Option<Release>)> {
+        let (names, proportions) = self.levels.iter().cloned().unzip();
+        let spine = match bypasses {
+            true => Spine::new(tree, proportions, privacy)?,
+            false => Spine::without_bypassing(tree, proportions)?,
+        };
+        let release = self.release.as_ref().map(|release| spine.release(release)).transpose()?;
+        Ok((names, spine, release))
     }
 }
 
 impl BuiltSpine {
+    /// The blocks, where it was built over blocks of the census.
+    pub fn blocks(&self) -> Option<&Blocks> {
+        match &self.ground {
+            Ground::Census(blocks) => Some(blocks),
+            Ground::Own(_) => None,
+        }
+    }
+
+    /// What its units are called.
+    pub fn ids(&self) -> UnitIds {
+        match &self.ground {
+            Ground::Census(blocks) => {
+                let rows = self.spine.tree.order().iter();
+                let geoids = rows.map(|row| blocks.geoids()[*row as usize]).collect();
+                UnitIds::Census(Geoids::of(&self.spine.tree, &self.names, geoids))
+            }
+            Ground::Own(ids) => UnitIds::Own(ids.clone()),
+        }
+    }
+
     /// What the root of a variance is multiplied by for counts: 1 / sqrt(rho), where the plan's release says how large rho is.
     pub fn counts_per_root_approx(&self) -> Option<f64> {
         let release = self.release.as_ref().filter(|_| self.privacy == Privacy::Concentrated)?;

@@ -20,6 +20,7 @@ use super::{
     geoids::Geoids,
     hierarchy::Tree,
     osed,
+    own::{OwnIds, UnitIds},
     plan::BuiltSpine,
 };
 use crate::{
@@ -37,8 +38,8 @@ pub struct SavedSpine {
     pub names: Vec<String>,
     /// The spine.
     pub spine: Spine,
-    /// The GEOIDs of the blocks in tree order.
-    pub geoids: Vec<u64>,
+    /// What its units are called.
+    pub ids: UnitIds,
     /// The rule by which units were bypassed, and so the noise that is meant.
     pub privacy: Privacy,
     /// The folder that it was read from.
@@ -62,46 +63,53 @@ impl SavedSpine {
         let (names, proportions) = levels(&folder.join("levels.csv"))?;
         let privacy = privacy(&folder.join(ABOUT))?;
         let last = names.len() - 1;
-        let (mut starts, mut carried) = units(&folder.join("units.csv"), &names, &proportions)?;
+        let (mut starts, mut carried, own_ids) = units(&folder.join("units.csv"), &names, &proportions)?;
         let path = folder.join("blocks.csv");
         let mut table = CsvTable::open(&path)?;
-        let [unit, block, carry] = [["unit"], ["block"], ["levels_carried"]].map(|name| table.column(&name));
+        let is_own = own_ids.is_some();
+        let heading = if is_own { "id" } else { "block" };
+        let [unit, block, carry] = [["unit"], [heading], ["levels_carried"]].map(|name| table.column(&name));
         let (unit, block, carry) = (unit?, block?, carry?);
-        let (mut geoids, mut carried_by_blocks) = (Vec::new(), Vec::new());
+        let (mut geoids, mut own, mut carried_by_blocks) = (Vec::new(), Vec::new(), Vec::new());
         while table.next()? {
-            in_order(&table, unit, geoids.len())?;
-            geoids.push(table.geoid(block)?);
+            in_order(&table, unit, carried_by_blocks.len())?;
+            match is_own {
+                true => own.push(text(&table, block)?),
+                false => geoids.push(table.geoid(block)?),
+            }
             carried_by_blocks.push(table.whole(carry, 1)? as u8);
         }
-        let lowest = starts.last().and_then(|ends| ends.last()).map_or(0, |end| *end as usize);
-        if lowest != geoids.len() {
-            let why =
-                format!("the units of {:?} have {lowest} blocks, and the file has {}", names[last - 1], geoids.len());
+        let (lowest, blocks) =
+            (starts.last().and_then(|ends| ends.last()).map_or(0, |end| *end as usize), carried_by_blocks.len());
+        if lowest != blocks {
+            let why = format!("the units of {:?} have {lowest} blocks, and the file has {blocks}", names[last - 1]);
             return Err(table.refuse(0, &why));
         }
-        let mut rows: Vec<u32> = (0..geoids.len() as u32).collect();
-        rows.sort_unstable_by_key(|place| geoids[*place as usize]);
-        if let Some(pair) = rows.windows(2).find(|pair| geoids[pair[0] as usize] == geoids[pair[1] as usize]) {
-            let line = pair[0].max(pair[1]) as usize + 2;
-            let why = format!("the block {:015} occurs twice", geoids[pair[0] as usize]);
-            return Err(Error::DataFile { file: table.file, line, column: block + 1, why });
-        }
-        // The row of a block is its rank by GEOID, as where the spine was built.
-        let mut order = vec![0; rows.len()];
-        for (row, place) in rows.into_iter().enumerate() {
-            order[place as usize] = row as u32;
-        }
+        let order = if is_own { (0..blocks as u32).collect() } else { order_of(&table, block, &geoids)? };
         carried.push(carried_by_blocks);
         starts.shrink_to_fit();
-        let spine = Spine::from_parts(Tree::from_parts(starts, order), proportions, carried).map_err(|why| {
+        let tree = Tree::from_parts(starts, order);
+        let ids = match own_ids {
+            None => UnitIds::Census(Geoids::of(&tree, &names, geoids)),
+            Some(mut above) => {
+                above.push(own);
+                let ids = OwnIds::new(&tree, above);
+                if let Some((first, again)) = ids.doubled() {
+                    let why = format!("the unit {} has the ids of unit {first}, and so have all above it", again);
+                    return Err(Error::DataFile { file: table.file, line: again + 2, column: block + 1, why });
+                }
+                UnitIds::Own(ids)
+            }
+        };
+        let spine = Spine::from_parts(tree, proportions, carried).map_err(|why| {
             Error::DataFile { file: folder.display().to_string(), line: 0, column: 0, why: why.to_string() }
         })?;
-        Ok(SavedSpine { names, spine, geoids, privacy, folder: folder.to_path_buf() })
+        Ok(SavedSpine { names, spine, ids, privacy, folder: folder.to_path_buf() })
     }
 
-    /// The GEOIDs of its units.
-    pub fn unit_geoids(&self) -> Geoids {
-        Geoids::of(&self.spine.tree, &self.names, self.geoids.clone())
+    /// How many units the lowest level has.
+    pub fn blocks(&self) -> usize {
+        self.spine.tree.order().len()
     }
 
     /// An error about the privacy that the spine was built for.
@@ -194,9 +202,14 @@ fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
         }
         Ok(())
     })?;
-    let rows = tree.order().iter();
-    let geoids = Geoids::of(tree, &built.names, rows.map(|row| built.blocks.geoids()[*row as usize]).collect());
-    put(folder, "units.csv", "level,unit,first_child,children,blocks,levels_carried,share,geoid", |out| {
+    let ids = built.ids();
+    // As the file has them: what is above an id of somebody's own is known from the units.
+    let id = |level: usize, unit: usize| match &ids {
+        UnitIds::Census(geoids) => geoids.unit(level, unit),
+        UnitIds::Own(own) => quoted(own.raw(level, unit)),
+    };
+    let heading = format!("level,unit,first_child,children,blocks,levels_carried,share,{}", ids.heading());
+    put(folder, "units.csv", &heading, |out| {
         for level in 0..last {
             // A share is one of few: those of runs of levels.
             let shares: Vec<String> =
@@ -205,16 +218,16 @@ fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
                 let (children, carried) = (tree.children(level, unit), spine.carried(level, unit));
                 let (name, blocks) = (quoted(&built.names[level]), tree.blocks(level, unit).len());
                 let (first, count, share) = (children.start, children.len(), &shares[carried]);
-                let geoid = geoids.unit(level, unit);
-                writeln!(out, "{name},{unit},{first},{count},{blocks},{carried},{share},{geoid}")?;
+                let id = id(level, unit);
+                writeln!(out, "{name},{unit},{first},{count},{blocks},{carried},{share},{id}")?;
             }
         }
         Ok(())
     })?;
-    put(folder, "blocks.csv", "unit,block,levels_carried", |out| {
-        for (place, row) in tree.order().iter().enumerate() {
-            let geoid = built.blocks.geoids()[*row as usize];
-            writeln!(out, "{place},{geoid:015},{}", spine.carried(last, place))?;
+    let heading = if matches!(ids, UnitIds::Own(_)) { "id" } else { "block" };
+    put(folder, "blocks.csv", &format!("unit,{heading},levels_carried"), |out| {
+        for place in 0..tree.units(last) {
+            writeln!(out, "{place},{},{}", id(last, place), spine.carried(last, place))?;
         }
         Ok(())
     })
@@ -224,6 +237,28 @@ fn write_tree(built: &BuiltSpine, folder: &Path) -> Result<()> {
 fn put(folder: &Path, name: &str, header: &str, rows: impl Fn(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
     let path = folder.join(name);
     write_whole(&path, |out| writeln!(out, "{header}").and_then(|()| rows(out)).map_err(|why| file_error(&path, why)))
+}
+
+/// The rank of each block by GEOID, as where the spine was built.
+fn order_of(table: &CsvTable, column: usize, geoids: &[u64]) -> Result<Vec<u32>> {
+    let mut rows: Vec<u32> = (0..geoids.len() as u32).collect();
+    rows.sort_unstable_by_key(|place| geoids[*place as usize]);
+    if let Some(pair) = rows.windows(2).find(|pair| geoids[pair[0] as usize] == geoids[pair[1] as usize]) {
+        let line = pair[0].max(pair[1]) as usize + 2;
+        let why = format!("the block {:015} occurs twice", geoids[pair[0] as usize]);
+        return Err(Error::DataFile { file: table.file.clone(), line, column: column + 1, why });
+    }
+    let mut order = vec![0; rows.len()];
+    for (row, place) in rows.into_iter().enumerate() {
+        order[place as usize] = row as u32;
+    }
+    Ok(order)
+}
+
+/// An id of somebody's own.
+fn text(table: &CsvTable, at: usize) -> Result<String> {
+    let id = std::str::from_utf8(table.cell(at)).map_err(|_| table.refuse(at + 1, "an id that is not in UTF-8"))?;
+    Ok(id.to_string())
 }
 
 fn privacy(path: &Path) -> Result<Privacy> {
@@ -251,8 +286,9 @@ fn levels(path: &Path) -> Result<(Vec<String>, Vec<Rational>)> {
     Ok((names, proportions))
 }
 
-/// For each level but the blocks where the children of its units start, and what the units carry.
-type Units = (Vec<Vec<u32>>, Vec<Vec<u8>>);
+/// For each level but the blocks where the children of its units start, what the units carry, and their ids where these are
+/// somebody's own.
+type Units = (Vec<Vec<u32>>, Vec<Vec<u8>>, Option<Vec<Vec<String>>>);
 
 fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Units> {
     let last = names.len() - 1;
@@ -265,6 +301,8 @@ fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Unit
     let [level_at, unit_at, first_at, children_at, carry_at, share_at] = columns;
     let mut starts: Vec<Vec<u32>> = vec![vec![0]; last];
     let mut carried: Vec<Vec<u8>> = vec![Vec::new(); last];
+    let id_at = table.find(&["id"]);
+    let mut ids: Vec<Vec<String>> = vec![Vec::new(); last];
     let mut level = 0;
     while table.next()? {
         if table.cell(level_at) != names[level].as_bytes() {
@@ -300,6 +338,9 @@ fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Unit
             return Err(table.refuse(share_at + 1, &why));
         }
         carried[level].push(carry as u8);
+        if let Some(at) = id_at {
+            ids[level].push(text(&table, at)?);
+        }
     }
     for level in 0..last {
         let (units, above) = (
@@ -314,7 +355,7 @@ fn units(path: &Path, names: &[String], proportions: &[Rational]) -> Result<Unit
             return Err(table.refuse(0, &why));
         }
     }
-    Ok((starts, carried))
+    Ok((starts, carried, id_at.map(|_| ids)))
 }
 
 fn in_order(table: &CsvTable, at: usize, expected: usize) -> Result<()> {

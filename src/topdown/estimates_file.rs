@@ -9,7 +9,12 @@ use super::{
     kronecker::Kronecker,
     level_variances::{self, LevelVariances, margin_95_approx},
     measure::MeasurementPlan,
-    measurement_files,
+    measurement_files::{self, Manifest},
+    nmf::{
+        answers::{Answer, Subject},
+        tables::answer_rows,
+    },
+    spine_survey::{Asked, NoisyTable, SpineSurvey},
     variance::Variances,
 };
 use crate::{
@@ -18,7 +23,7 @@ use crate::{
     numeric::Enclosure,
     provenance::Provenance,
     release::schema::Schema,
-    spine::{csv_table::quoted, spine_files::SavedSpine},
+    spine::{csv_table::quoted, own::UnitIds, spine_files::SavedSpine},
 };
 
 const BITS: u32 = 128;
@@ -39,48 +44,57 @@ pub struct Estimates {
     pub left_out: Vec<String>,
     /// The seed of the noise, where whoever knows it can subtract it.
     pub insecure_seed: Option<u64>,
+    /// The noisy counts themselves.
+    noisy: NoisyTable,
+}
+
+/// The noisy counts of a mechanism from their folder: every one has to be there, with the noise that the mechanism has.
+fn read_counts(plan: &MeasurementPlan, folder: &Path) -> Result<(NoisyTable, Manifest)> {
+    let spine = plan.spine();
+    let tree = &spine.tree;
+    let numbers = |level: usize| {
+        let asked = plan.levels()[level].iter();
+        asked.map(|asked| vec![f64::NAN; tree.units(level) * asked.group.counts()]).collect()
+    };
+    let mut noisy: NoisyTable = (0..tree.levels()).map(numbers).collect();
+    let refuse = |why: String| Error::DataFile { file: folder.display().to_string(), line: 0, column: 0, why };
+    let mut rows = 0;
+    let manifest = measurement_files::read(folder, |described, unit, parameter, counts| {
+        let of_level = plan.levels().get(described.level).map_or(&[][..], Vec::as_slice);
+        let query = of_level.iter().position(|asked| asked.group.name == described.query);
+        let asked =
+            query.map(|query| (query, &of_level[query])).filter(|(_, asked)| asked.group.counts() == counts.len());
+        let carried = || spine.carried(described.level, unit);
+        let meant = asked
+            .filter(|_| unit < tree.units(described.level))
+            .filter(|(_, asked)| asked.law(carried()).is_some_and(|law| law_parameter(law) == parameter));
+        let Some((query, asked)) = meant else {
+            let what = format!("the query {:?} of unit {unit} of {:?}", described.query, described.level_name);
+            return Err(refuse(format!("{what} is not of this spine and release, or has other noise")));
+        };
+        let width = asked.group.counts();
+        let own = &mut noisy[described.level][query][unit * width..(unit + 1) * width];
+        if !own[0].is_nan() {
+            return Err(refuse(format!("unit {unit} of {:?} is there twice", described.level_name)));
+        }
+        own.iter_mut().zip(counts).for_each(|(own, count)| *own = *count as f64);
+        rows += 1;
+        Ok(())
+    })?;
+    let expected: usize = (0..tree.levels()).map(|l| plan.measured(l).len() * plan.levels()[l].len()).sum();
+    if rows != expected {
+        return Err(refuse(format!("noisy counts of {rows} units and queries, where the plan has {expected}")));
+    }
+    Ok((noisy, manifest))
 }
 
 impl Estimates {
     /// Reads the noisy counts of a mechanism from their folder and estimates. Every count has to be there, with the noise
     /// that the mechanism has.
     pub fn read(plan: &MeasurementPlan, schema: &Schema, folder: &Path) -> Result<Estimates> {
-        let spine = plan.spine();
-        let tree = &spine.tree;
+        let tree = &plan.spine().tree;
         let kronecker = Kronecker::new(plan, schema)?;
-        let numbers = |level: usize| {
-            let asked = plan.levels()[level].iter();
-            asked.map(|asked| vec![f64::NAN; tree.units(level) * asked.group.counts()]).collect()
-        };
-        let mut noisy: Vec<Vec<Vec<f64>>> = (0..tree.levels()).map(numbers).collect();
-        let refuse = |why: String| Error::DataFile { file: folder.display().to_string(), line: 0, column: 0, why };
-        let mut rows = 0;
-        let manifest = measurement_files::read(folder, |described, unit, parameter, counts| {
-            let of_level = plan.levels().get(described.level).map_or(&[][..], Vec::as_slice);
-            let query = of_level.iter().position(|asked| asked.group.name == described.query);
-            let asked =
-                query.map(|query| (query, &of_level[query])).filter(|(_, asked)| asked.group.counts() == counts.len());
-            let carried = || spine.carried(described.level, unit);
-            let meant = asked
-                .filter(|_| unit < tree.units(described.level))
-                .filter(|(_, asked)| asked.law(carried()).is_some_and(|law| law_parameter(law) == parameter));
-            let Some((query, asked)) = meant else {
-                let what = format!("the query {:?} of unit {unit} of {:?}", described.query, described.level_name);
-                return Err(refuse(format!("{what} is not of this spine and release, or has other noise")));
-            };
-            let width = asked.group.counts();
-            let own = &mut noisy[described.level][query][unit * width..(unit + 1) * width];
-            if !own[0].is_nan() {
-                return Err(refuse(format!("unit {unit} of {:?} is there twice", described.level_name)));
-            }
-            own.iter_mut().zip(counts).for_each(|(own, count)| *own = *count as f64);
-            rows += 1;
-            Ok(())
-        })?;
-        let expected: usize = (0..tree.levels()).map(|l| plan.measured(l).len() * plan.levels()[l].len()).sum();
-        if rows != expected {
-            return Err(refuse(format!("noisy counts of {rows} units and queries, where the plan has {expected}")));
-        }
+        let (noisy, manifest) = read_counts(plan, folder)?;
         let histograms_approx = kronecker.estimate_approx(&noisy)?;
         let counts = top_down(tree, plan.cells(), &histograms_approx);
         let variances = kronecker.variances(0, |exact: &Rational| Enclosure::rational(exact, BITS))?;
@@ -95,7 +109,18 @@ impl Estimates {
         let level_variances = (0..tree.levels()).map(of_level).collect();
         let left_out = kronecker.left_out().into_iter().map(String::from).collect();
         let (cells, insecure_seed) = (plan.cells(), manifest.insecure_seed);
-        Ok(Estimates { histograms_approx, counts, cells, variances, level_variances, left_out, insecure_seed })
+        Ok(Estimates { histograms_approx, counts, cells, variances, level_variances, left_out, insecure_seed, noisy })
+    }
+
+    /// Any query of any unit or area of the spine, from the same noisy counts, recodes included.
+    pub fn survey<'a>(
+        &'a self,
+        plan: &MeasurementPlan,
+        saved: &'a SavedSpine,
+        schema: &'a Schema,
+        asked: &'a Asked,
+    ) -> Result<SpineSurvey<'a>> {
+        SpineSurvey::new(plan, saved, schema, &self.noisy, asked)
     }
 
     /// How many records the whole counts have.
@@ -112,9 +137,10 @@ fn law_parameter(law: &crate::loss::law::Law) -> &Rational {
     }
 }
 
-/// Writes `totals.csv`, a line for each unit with its GEOID, its estimated total (approximate), the variance of it (an upper end), the
+/// Writes `totals.csv`, a line for each unit with its GEOID or id, its estimated total (approximate), the variance of it (an upper end), the
 /// margin at 95 % (approximate) and its whole count; `counts.csv`, the whole counts of blocks in the form that `assay measure` reads;
-/// and `provenance.json`, into a folder that is empty or not there. Under an insecure
+/// and `provenance.json`, into a folder that is empty or not there. With a survey also `estimates.csv`, or `areas.csv`, what it answers:
+/// `see` sees that too. Under an insecure
 /// seed the heading of `totals.csv` and `provenance.json` say so; that of `counts.csv` is the one that is read.
 pub fn write(
     estimated: &Estimates,
@@ -122,9 +148,11 @@ pub fn write(
     schema: &Schema,
     folder: &Path,
     provenance: &Provenance,
+    survey: Option<&SpineSurvey>,
+    mut see: impl FnMut(&Subject, &[Answer]),
 ) -> Result<()> {
     let (tree, cells) = (&saved.spine.tree, estimated.cells);
-    let geoids = saved.unit_geoids();
+    let ids = &saved.ids;
     let mark = estimated.insecure_seed.map_or_else(String::new, |seed| format!(" (insecure seed {seed})"));
     files::fill_folder(folder, |folder| {
         let put = |name: &str, rows: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| {
@@ -132,33 +160,80 @@ pub fn write(
             files::write_whole(&path, |out| rows(out).map_err(|why| file_error(&path, why)))
         };
         provenance.write_into(folder)?;
+        if let Some(survey) = survey {
+            write_survey(survey, saved, &mark, folder, &mut see)?;
+        }
         put("totals.csv", &|out| {
-            writeln!(out, "level,unit{mark},geoid,estimate_approx,variance_upper,margin_95_approx,count")?;
+            writeln!(out, "level,unit{mark},{},estimate_approx,variance_upper,margin_95_approx,count", ids.heading())?;
             for (level, name) in saved.names.iter().enumerate() {
                 for unit in 0..tree.units(level) {
                     let own = unit * cells..(unit + 1) * cells;
                     let total: f64 = estimated.histograms_approx[level][own.clone()].iter().sum();
                     let count: i64 = estimated.counts[level][own].iter().sum();
                     let (_, variance) = estimated.variances.unit(level, unit).doubles();
-                    let (name, geoid, margin) = (quoted(name), geoids.unit(level, unit), margin_95_approx(variance));
-                    writeln!(out, "{name},{unit},{geoid},{total:.3},{variance:e},{margin:.1},{count}")?;
+                    let (name, margin) = (quoted(name), margin_95_approx(variance));
+                    let id = quoted(&ids.unit(level, unit));
+                    writeln!(out, "{name},{unit},{id},{total:.3},{variance:e},{margin:.1},{count}")?;
                 }
             }
             Ok(())
         })?;
         put("counts.csv", &|out| {
             let names = schema.attributes.iter().map(|attribute| quoted(&attribute.name) + ",");
-            writeln!(out, "block,{}count", names.collect::<String>())?;
+            let (heading, leaves) = leaves(saved);
+            writeln!(out, "{heading},{}count", names.collect::<String>())?;
             let labels: Vec<String> = (0..cells).map(|cell| label(schema, cell)).collect();
             let blocks = &estimated.counts[tree.levels() - 1];
-            for (geoid, counts) in saved.geoids.iter().zip(blocks.chunks(cells)) {
+            for (place, counts) in blocks.chunks(cells).enumerate() {
                 for (count, label) in counts.iter().zip(&labels).filter(|(count, _)| **count > 0) {
-                    writeln!(out, "{geoid:015},{label}{count}")?;
+                    writeln!(out, "{},{label}{count}", leaves(place))?;
                 }
             }
             Ok(())
         })
     })
+}
+
+/// Writes what a survey answers.
+fn write_survey(
+    survey: &SpineSurvey,
+    saved: &SavedSpine,
+    mark: &str,
+    folder: &Path,
+    see: &mut dyn FnMut(&Subject, &[Answer]),
+) -> Result<()> {
+    let (name, heading) = match survey.has_areas() {
+        true => ("areas.csv", "area".to_string()),
+        false => ("estimates.csv", format!("level,unit,{}", saved.ids.heading())),
+    };
+    let path = folder.join(name);
+    let wrong = |why: std::io::Error| file_error(&path, why);
+    let queries: Vec<String> = survey.answers.names().iter().map(|name| quoted(name)).collect();
+    files::write_whole(&path, |out| {
+        writeln!(out, "{heading},query,cell,estimate{mark},variance,std_dev,margin_95").map_err(wrong)?;
+        survey.run(&mut |subject, answers| {
+            see(&subject, &answers);
+            let about = match &subject {
+                Subject::Unit { level, code, geoid } => format!("{},{code},{}", quoted(&saved.names[*level]), quoted(geoid)),
+                Subject::Area(name) => quoted(name),
+            };
+            out.write_all(answer_rows(&about, &queries, &answers).as_bytes()).map_err(wrong)
+        })
+    })
+}
+
+/// How a file of counts names the units of the lowest level: the headings, and what stands under them.
+fn leaves(saved: &SavedSpine) -> (String, impl Fn(usize) -> String) {
+    let last = saved.names.len() - 1;
+    let heading = match &saved.ids {
+        UnitIds::Census(_) => "block".to_string(),
+        UnitIds::Own(_) => saved.names[1..].iter().map(|name| quoted(name)).collect::<Vec<_>>().join(","),
+    };
+    let leaf = move |place: usize| match &saved.ids {
+        UnitIds::Census(geoids) => geoids.unit(last, place),
+        UnitIds::Own(ids) => ids.path(last, place).into_iter().map(quoted).collect::<Vec<_>>().join(","),
+    };
+    (heading, leaf)
 }
 
 /// The values of a cell, each followed by a comma.

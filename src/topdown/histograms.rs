@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
+use super::leaves::Leaves;
 use crate::{
     error::{Error, Result},
     release::schema::{QueryGroup, Schema},
-    spine::{
-        csv_table::{BLOCK_NAMES, CsvTable},
-        spine_files::SavedSpine,
-    },
+    spine::{csv_table::CsvTable, own::UnitIds, spine_files::SavedSpine},
 };
 
 /// All counts together are at most so many: no sum of them and no noise added to one leaves 64 bits.
@@ -20,6 +18,17 @@ pub struct Histograms {
     /// By place of the block in the tree, then by cell.
     entries: Vec<Entry>,
     total: u64,
+}
+
+/// Refuses an attribute, or the count, that has the heading of a level: one column would be read as both.
+fn check_headings(table: &CsvTable, saved: &SavedSpine, schema: &Schema, count: &str) -> Result<()> {
+    if let UnitIds::Census(_) = saved.ids {
+        return Ok(());
+    }
+    let mut others = schema.attributes.iter().map(|attribute| attribute.name.as_str()).chain([count]);
+    others.find(|other| saved.names.iter().any(|name| name == other)).map_or(Ok(()), |other| {
+        Err(table.refuse(0, &format!("{other:?} is a level and an attribute, or the count: headings must differ")))
+    })
 }
 
 /// A cell of a block.
@@ -34,32 +43,25 @@ pub struct Entry {
 }
 
 impl Histograms {
-    /// Reads a CSV with a header: a column `block` (or `BLOCKID`, `GEOID`), one for each attribute of the schema, with its
+    /// Reads a CSV with a header: a column `block` (or `BLOCKID`, `GEOID`), or those of the levels of somebody's own hierarchy (the
+    /// lowest, and as many above it as it takes to tell units apart), one for each attribute of the schema, with its
     /// values' names, and `column` with the count. A line for each cell of a block, in any order; cells without a line are
     /// zero, and so are blocks. Other columns are left alone. A block that the spine does not have, an unknown value, a
     /// cell twice and a count that is no whole number are refused with their place.
     pub fn read(path: &Path, saved: &SavedSpine, schema: &Schema, column: &str) -> Result<Histograms> {
         let mut table = CsvTable::open(path)?;
-        let (block, count) = (table.column(&BLOCK_NAMES)?, table.column(&[column])?);
+        let mut leaves = Leaves::new(&table, saved)?;
+        let count = table.column(&[column])?;
+        check_headings(&table, saved, schema, column)?;
         let attributes: Vec<usize> =
             schema.attributes.iter().map(|attribute| table.column(&[&attribute.name])).collect::<Result<_>>()?;
         let values: Vec<std::collections::HashMap<&[u8], u32>> = (schema.attributes.iter())
             .map(|attribute| attribute.values.iter().zip(0..).map(|(name, value)| (name.as_bytes(), value)).collect())
             .collect();
-        let mut by_geoid: Vec<(u64, u32)> = saved.geoids.iter().copied().zip(0..).collect();
-        by_geoid.sort_unstable();
-        let (mut entries, mut lines, mut next) = (Vec::new(), Vec::new(), 0);
+        let (mut entries, mut lines) = (Vec::new(), Vec::new());
         let mut total: u64 = 0;
         while table.next()? {
-            let geoid = table.geoid(block)?;
-            // Lines come sorted as a rule: the block before, or the next one.
-            let guess =
-                [next, next + 1].into_iter().find(|at| by_geoid.get(*at).is_some_and(|(known, _)| *known == geoid));
-            let found = guess.map_or_else(|| by_geoid.binary_search_by_key(&geoid, |(known, _)| *known), Ok);
-            next = found.map_err(|_| {
-                table
-                    .refuse(block + 1, &format!("the block {geoid:015} is not on the spine: its records would be lost"))
-            })?;
+            let place = leaves.place(&table)?;
             let mut cell = Vec::with_capacity(attributes.len());
             for ((at, values), attribute) in attributes.iter().zip(&values).zip(&schema.attributes) {
                 let value = values.get(table.cell(*at)).ok_or_else(|| {
@@ -78,7 +80,7 @@ impl Histograms {
             if total > MOST {
                 return Err(table.refuse(count + 1, &format!("all counts together are more than {MOST}")));
             }
-            entries.push(Entry { place: by_geoid[next].1, cell: schema.cell(cell.into_iter()), count: records });
+            entries.push(Entry { place, cell: schema.cell(cell.into_iter()), count: records });
             lines.push(table.line() as u32);
         }
         let mut rows: Vec<u32> = (0..entries.len() as u32).collect();
@@ -89,9 +91,10 @@ impl Histograms {
         let same = |pair: &&[u32]| (key(pair[0]).0, key(pair[0]).1) == (key(pair[1]).0, key(pair[1]).1);
         if let Some(pair) = rows.windows(2).find(same) {
             let (first, again) = (lines[pair[0] as usize], lines[pair[1] as usize] as usize);
-            let geoid = saved.geoids[entries[pair[0] as usize].place as usize];
-            let why = format!("this cell of the block {geoid:015} occurs twice: first in line {first}");
-            return Err(Error::DataFile { file: table.file, line: again, column: block + 1, why });
+            let leaf = saved.ids.unit(saved.names.len() - 1, entries[pair[0] as usize].place as usize);
+            let what = if saved.ids.geoids().is_empty() { "unit" } else { "block" };
+            let why = format!("this cell of the {what} {leaf} occurs twice: first in line {first}");
+            return Err(Error::DataFile { file: table.file, line: again, column: leaves.column + 1, why });
         }
         let entries = rows.into_iter().map(|row| entries[row as usize]).collect();
         Ok(Histograms { entries, total })
@@ -121,6 +124,15 @@ impl Histograms {
     /// All records.
     pub fn total(&self) -> u64 {
         self.total
+    }
+
+    /// The cells of some places, added to `out`.
+    pub fn add_cells(&self, places: impl Iterator<Item = usize>, out: &mut [f64]) {
+        for place in places {
+            let from = self.entries.partition_point(|entry| (entry.place as usize) < place);
+            let own = self.entries[from..].iter().take_while(|entry| entry.place as usize == place);
+            own.for_each(|entry| out[entry.cell as usize] += entry.count as f64);
+        }
     }
 
     /// The counts of a query group in a range of places, added to `out`: Q x.

@@ -58,9 +58,10 @@ fn enclosed(value: &Rational) -> Enclosure {
 }
 
 /// The variances of every level on the standard census spine of the same blocks, before bypassing; `None` if it has another
-/// number of levels.
+/// number of levels, or the hierarchy is not the census's.
 pub fn on_census_spine(built: &BuiltSpine) -> Result<Option<Vec<LevelVariances>>> {
-    let census = Tree::census(&built.blocks);
+    let Some(blocks) = built.blocks() else { return Ok(None) };
+    let census = Tree::census(blocks);
     if census.levels() != built.spine.tree.levels() {
         return Ok(None);
     }

@@ -22,7 +22,7 @@ use crate::{
     release::schema::MOST_CELLS,
     spine::{
         csv_table::{CsvTable, quoted},
-        geoids::Geoids,
+        own::UnitIds,
         spine_files::SavedSpine,
     },
 };
@@ -75,7 +75,7 @@ impl Said {
     }
 }
 
-/// One file: a row for each unit of the level that carries a share, with the number of the unit, its GEOID, the parameter of the noise
+/// One file: a row for each unit of the level that carries a share, with the number of the unit, its GEOID or id, the parameter of the noise
 /// on each of its counts (sigma2 or epsilon) and the counts. Files of earlier versions have no GEOID.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,10 +114,10 @@ pub fn write(
 ) -> Result<Manifest> {
     let mut manifest = said.manifest(streams);
     let insecure_seed = manifest.insecure_seed;
-    let geoids = saved.unit_geoids();
+    let ids = &saved.ids;
     files::fill_folder(folder, |folder| {
         let mut open: Option<(usize, usize, OpenFile)> = None;
-        let format = |measured: NoisyCounts| Ok((rows(plan, &geoids, &measured), measured.values.len()));
+        let format = |measured: NoisyCounts| Ok((rows(plan, ids, &measured), measured.values.len()));
         let mut done = 0;
         plan.measure(histograms, streams, format, |level, query, (text, counts)| {
             if open.as_ref().is_none_or(|(l, q, _)| (*l, *q) != (level, query)) {
@@ -125,7 +125,7 @@ pub fn write(
                     done.close()?;
                 }
                 let described = describe(plan, &saved.names, level, query);
-                open = Some((level, query, OpenFile::create(folder, &described, plan, insecure_seed)?));
+                open = Some((level, query, OpenFile::create(folder, &described, (plan, ids.heading()), insecure_seed)?));
                 manifest.files.push(described);
             }
             done += counts as u64;
@@ -170,7 +170,7 @@ fn describe(plan: &MeasurementPlan, names: &[String], level: usize, query: usize
     }
 }
 
-fn rows(plan: &MeasurementPlan, geoids: &Geoids, measured: &NoisyCounts) -> Vec<u8> {
+fn rows(plan: &MeasurementPlan, ids: &UnitIds, measured: &NoisyCounts) -> Vec<u8> {
     let asked = &plan.levels()[measured.level][measured.query];
     let parameter = |carried: usize| match asked.law(carried) {
         Some(Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 }) => sigma2.to_string(),
@@ -183,8 +183,8 @@ fn rows(plan: &MeasurementPlan, geoids: &Geoids, measured: &NoisyCounts) -> Vec<
     for (unit, values) in measured.units.iter().zip(measured.values.chunks(asked.group.counts())) {
         let carried = plan.spine().carried(measured.level, *unit as usize);
         // Writing to a vector cannot fail.
-        let geoid = geoids.unit(measured.level, *unit as usize);
-        let _ = write!(text, "{unit},{geoid},{}", parameters[carried]);
+        let id = quoted(&ids.unit(measured.level, *unit as usize));
+        let _ = write!(text, "{unit},{id},{}", parameters[carried]);
         for value in values {
             let _ = write!(text, ",{value}");
         }
@@ -202,7 +202,7 @@ impl OpenFile {
     fn create(
         folder: &Path,
         described: &MeasurementFile,
-        plan: &MeasurementPlan,
+        (plan, id): (&MeasurementPlan, &str),
         insecure_seed: Option<u64>,
     ) -> Result<OpenFile> {
         let path = folder.join(&described.file);
@@ -218,7 +218,7 @@ impl OpenFile {
         let parameter = if described.law == "discrete Laplace" { "epsilon" } else { "sigma2" };
         let unit = insecure_seed.map_or_else(|| "unit".to_string(), |seed| format!("unit (insecure seed {seed})"));
         let cells =
-            [unit.as_str(), "geoid", parameter].into_iter().chain(labels.iter().map(String::as_str)).map(quoted);
+            [unit.as_str(), id, parameter].into_iter().chain(labels.iter().map(String::as_str)).map(quoted);
         let header = cells.collect::<Vec<_>>().join(",") + "\n";
         output.put(header.as_bytes())?;
         Ok(output)
@@ -255,7 +255,7 @@ pub fn read(
             return Err(Error::DataFile { file: path.display().to_string(), line: 0, column: 0, why });
         }
         let mut table = CsvTable::open(&folder.join(&described.file))?;
-        let at_parameter = if table.find(&["geoid"]) == Some(1) { 2 } else { 1 };
+        let at_parameter = if table.find(&["geoid", "id"]) == Some(1) { 2 } else { 1 };
         let (mut values, mut rows) = (vec![0; described.counts], 0);
         let mut last: (String, rug::Rational) = Default::default();
         while table.next()? {

@@ -6,6 +6,7 @@
 //! | file | what it is about |
 //! | --- | --- |
 //! | [`histograms`] | who is where: the confidential counts of all blocks |
+//! | `leaves` | which unit of the lowest level a line of a file is about |
 //! | [`measure`] | which noise every query group of every unit gets, what it spends, and the drawing |
 //! | [`measurement_files`] | the files of noisy counts, written and read back |
 //! | [`estimate`] | least squares over the tree for one number a unit, and the rounding to non-negative integers |
@@ -13,6 +14,7 @@
 //! | [`variance`] | the variance of the least-squares estimate of any unit and of any set of blocks |
 //! | [`level_variances`] | the same summed up by level, for one query group: how well a spine serves its units |
 //! | [`estimates_file`] | estimates from the files of noisy counts, and their own files |
+//! | [`spine_survey`] | any query of any unit or area, recodes included |
 //!
 //! The schemas that queries are asked of are in [`release::schema`](crate::release::schema).
 
@@ -21,8 +23,10 @@ pub mod estimates_file;
 pub mod gls;
 pub mod histograms;
 pub mod kronecker;
+mod leaves;
 pub mod level_variances;
 pub mod measure;
 pub mod measurement_files;
 pub mod nmf;
+pub mod spine_survey;
 pub mod variance;

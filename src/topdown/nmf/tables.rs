@@ -97,11 +97,16 @@ fn estimate_heading(survey: &Survey) -> String {
 const ESTIMATE: &str = "estimate";
 
 fn csv_rows(levels: &[String], names: &[String], subject: &Subject, answers: &[Answer]) -> String {
-    use std::fmt::Write as _;
     let first = match subject {
         Subject::Unit { level, code, geoid } => format!("{},{code},{geoid}", quoted(&levels[*level])),
         Subject::Area(name) => quoted(name),
     };
+    answer_rows(&first, names, answers)
+}
+
+/// Rows of CSV: what is answered for, the query, the cell, estimate, variance, standard deviation and margin.
+pub(in crate::topdown) fn answer_rows(first: &str, names: &[String], answers: &[Answer]) -> String {
+    use std::fmt::Write as _;
     let mut text = String::new();
     for answer in answers {
         let name = &names[answer.query];

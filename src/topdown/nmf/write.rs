@@ -26,7 +26,7 @@ use crate::{
     loss::law::Law,
     noise::{DiscreteGaussian, Streams},
     release::{Neighbors, Release, schema::Kept},
-    spine::{bypass::Privacy, hierarchy::Tree, spine_files::SavedSpine},
+    spine::{bypass::Privacy, hierarchy::Tree, own::UnitIds, spine_files::SavedSpine},
     topdown::{
         histograms::Histograms,
         measure::MeasurementPlan,
@@ -59,6 +59,10 @@ pub fn write(
     for file in &mut manifest.files {
         file.file = format!("{}.parquet/DPQuery", file.level_name);
     }
+    if let UnitIds::Own(_) = saved.ids {
+        let expected = "a spine over blocks of the census: the layout of noisy measurement files names units by their digits";
+        return Err(Error::out_of_range("the spine", format!("{:?}", saved.names), expected));
+    }
     let codes = codes(saved)?;
     let product = Product { plan, release, names: &saved.names, tree: &saved.spine.tree, codes: &codes };
     files::fill_folder(folder, |folder| {
@@ -77,7 +81,7 @@ fn codes(saved: &SavedSpine) -> Result<Vec<Vec<String>>> {
     let state = usize::from(saved.names[0] == "US");
     let geoid = |level: usize, unit: usize| {
         let place = if level == last { unit } else { tree.blocks(level, unit).start };
-        saved.geoids[place]
+        saved.ids.geoids()[place]
     };
     let mut codes: Vec<Vec<String>> = if state == 1 { vec![vec![String::new()]] } else { Vec::new() };
     // The part outside of American Indian, Alaska Native and Native Hawaiian areas comes first.

@@ -1,0 +1,228 @@
+//! Any query of any unit or area of a spine, from what `assay measure` drew on it: least squares over all noisy counts, recodes
+//! included, with the exact variances of the estimates.
+//!
+//! The passes are those of [`gls`](super::gls), over counts that are held in memory; the weights are the variances of the noise
+//! that was drawn, discrete Gaussian or discrete Laplace.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+    sync::Arc,
+};
+
+use super::{
+    gls::{
+        areas::AreaSums,
+        pass::{Measurements, Pass, UnitCounts},
+        problem::{Problem, Shape, Shapes},
+    },
+    histograms::Histograms,
+    leaves::Leaves,
+    measure::MeasurementPlan,
+    nmf::{
+        answers::{Answer, Answers, Subject, named_parts},
+        names::parts_of,
+    },
+};
+use crate::{
+    error::{Error, Result},
+    loss::law::Law,
+    noise::{DiscreteGaussian, DiscreteLaplace},
+    release::schema::Schema,
+    spine::{csv_table::CsvTable, spine_files::SavedSpine},
+};
+
+/// What is asked of a spine.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// Queries of the schema's attributes, each with all its counts.
+    pub queries: Vec<String>,
+    /// The numbers of the levels whose units are answered for.
+    pub levels: Vec<usize>,
+    /// The areas that are answered for instead.
+    pub areas: Option<SpineAreas>,
+    /// The true counts in a rehearsal.
+    pub truth: Option<Histograms>,
+}
+
+/// Areas: sets of units of the lowest level.
+#[derive(Clone, Debug, Default)]
+pub struct SpineAreas {
+    names: Vec<String>,
+    /// The areas of each place that lies in any.
+    of_place: BTreeMap<usize, Vec<u32>>,
+}
+
+impl SpineAreas {
+    /// Reads a CSV with the column `area` and those that say which unit of the lowest level a line is about, as in a file of
+    /// counts.
+    pub fn read(path: &Path, saved: &SavedSpine) -> Result<SpineAreas> {
+        let mut table = CsvTable::open(path)?;
+        let area = table.column(&["area"])?;
+        let mut leaves = Leaves::new(&table, saved)?;
+        let mut areas = SpineAreas::default();
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        while table.next()? {
+            let place = leaves.place(&table)? as usize;
+            let name = String::from_utf8_lossy(table.cell(area)).to_string();
+            let names = &mut areas.names;
+            let number = *numbers.entry(name).or_insert_with_key(|name| {
+                names.push(name.clone());
+                names.len() as u32 - 1
+            });
+            let own = areas.of_place.entry(place).or_default();
+            if own.contains(&number) {
+                return Err(table.refuse(leaves.column + 1, "the unit is in its area twice"));
+            }
+            own.push(number);
+        }
+        if areas.names.is_empty() {
+            return Err(table.refuse(0, "no area: a header and a line for each unit of each area are needed"));
+        }
+        Ok(areas)
+    }
+
+    fn places(&self, area: u32) -> impl Iterator<Item = usize> {
+        self.of_place.iter().filter(move |(_, own)| own.contains(&area)).map(|(place, _)| *place)
+    }
+}
+
+/// Noisy counts in memory: for each level and query those of all units, one unit after the other.
+pub(super) type NoisyTable = Vec<Vec<Vec<f64>>>;
+
+/// A spine that is ready to be estimated on.
+pub struct SpineSurvey<'a> {
+    saved: &'a SavedSpine,
+    schema: &'a Schema,
+    problem: Problem,
+    /// What is answered.
+    pub answers: Answers,
+    asked: &'a Asked,
+    counts: Counts<'a>,
+}
+
+/// The counts as the passes read them.
+struct Counts<'a> {
+    saved: &'a SavedSpine,
+    noisy: &'a NoisyTable,
+    /// By level and by how many levels' shares a unit carries.
+    variances: Vec<Vec<Arc<[f32]>>>,
+}
+
+/// So many units are handed on at a time.
+const BATCH: usize = 64;
+
+impl Measurements for Counts<'_> {
+    fn read(&self, level: usize, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()> {
+        let spine = &self.saved.spine;
+        let units: Vec<usize> =
+            (0..spine.tree.units(level)).filter(|unit| spine.carried(level, *unit) > 0).collect();
+        let one = |unit: usize| {
+            let of_query = self.noisy[level].iter().flat_map(|all| {
+                let width = all.len() / spine.tree.units(level);
+                all[unit * width..(unit + 1) * width].iter().copied()
+            });
+            let variances = self.variances[level][spine.carried(level, unit)].clone();
+            UnitCounts { unit, variances, counts: of_query.collect() }
+        };
+        units.chunks(BATCH).try_for_each(|units| take(units.iter().map(|unit| one(*unit)).collect()))
+    }
+
+    fn name(&self, level: usize, unit: usize) -> String {
+        format!("{} {:?}", self.saved.names[level], self.saved.ids.unit(level, unit))
+    }
+}
+
+/// The true variance of the noise, as a float: an approximation.
+fn variance_of(law: &Law) -> Result<f32> {
+    let variance = match law {
+        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => DiscreteGaussian::new(sigma2.clone())?.variance(12),
+        Law::DiscreteLaplace { epsilon } => DiscreteLaplace::new(epsilon.clone())?.variance(12),
+    };
+    Ok(variance.approximate() as f32)
+}
+
+impl<'a> SpineSurvey<'a> {
+    /// What `plan` measured on a spine, over the attributes of a schema.
+    pub(super) fn new(
+        plan: &MeasurementPlan,
+        saved: &'a SavedSpine,
+        schema: &'a Schema,
+        noisy: &'a NoisyTable,
+        asked: &'a Asked,
+    ) -> Result<SpineSurvey<'a>> {
+        let sizes: Vec<usize> = schema.attributes.iter().map(|attribute| attribute.values.len()).collect();
+        let of_level = |asked: &Vec<super::measure::PlannedQuery>| {
+            asked.iter().map(|asked| parts_of(schema, &asked.group.name)).collect::<Result<Vec<_>>>()
+        };
+        let levels = plan.levels().iter().map(of_level).collect::<Result<Vec<_>>>()?;
+        let parts = named_parts(schema, &asked.queries)?;
+        let problem = Problem::new(&sizes, &levels, &parts, 0)?;
+        for (level, name) in saved.names.iter().enumerate() {
+            problem.check_level(level, name)?;
+        }
+        let answers = Answers::of_queries(&problem, &asked.queries, &parts);
+        let most = saved.names.len();
+        let variances = plan.levels().iter().map(|asked| {
+            let carrying = |carried: usize| asked.iter().filter_map(move |asked| asked.law(carried));
+            (0..=most).map(|carried| carrying(carried).map(variance_of).collect()).collect()
+        });
+        let variances = variances.collect::<Result<_>>()?;
+        let counts = Counts { saved, noisy, variances };
+        Ok(SpineSurvey { saved, schema, problem, answers, asked, counts })
+    }
+
+    /// Whether areas are answered for, and not units.
+    pub fn has_areas(&self) -> bool {
+        self.asked.areas.is_some()
+    }
+
+    /// Estimates everything that is asked for and hands it on, in a fixed order.
+    pub fn run(&self, take: &mut dyn FnMut(Subject, Vec<Answer>) -> Result<()>) -> Result<()> {
+        let tree = &self.saved.spine.tree;
+        let shape = Shapes::default().of(&self.problem, &self.problem.all_free());
+        let shapes: Vec<Vec<Arc<Shape>>> =
+            (0..tree.levels()).map(|level| vec![shape.clone(); tree.units(level)]).collect();
+        let pass = Pass { problem: &self.problem, tree, first: 0, shapes: &shapes, measurements: &self.counts };
+        let of_leaf = self.asked.areas.iter().flat_map(|areas| areas.of_place.clone()).collect();
+        let mut sums = AreaSums::new(of_leaf);
+        let deepest = if self.has_areas() { 0 } else { self.asked.levels.iter().copied().max().unwrap_or(0) };
+        let risen = pass.up(deepest, &mut sums)?;
+        let untold = || Error::out_of_range("the spine", "without noisy counts", "counts of its units");
+        let root = risen.root().cloned().ok_or_else(untold)?;
+        if let Some(areas) = &self.asked.areas {
+            for (area, part) in sums.of_root() {
+                let places = areas.places(area);
+                let mut answers = self.answers.of(&self.problem, &part.estimate(&root));
+                self.add_truth(places, &mut answers);
+                take(Subject::Area(areas.names[area as usize].clone()), answers)?;
+            }
+            return Ok(());
+        }
+        let last = tree.levels() - 1;
+        pass.down(
+            &risen,
+            root,
+            deepest == last,
+            |level, unit, belief| {
+                Ok(self.asked.levels.contains(&level).then(|| {
+                    let mut answers = self.answers.of(&self.problem, belief);
+                    let places = if level == last { unit..unit + 1 } else { tree.blocks(level, unit) };
+                    self.add_truth(places, &mut answers);
+                    let geoid = self.saved.ids.unit(level, unit).into_owned();
+                    (Subject::Unit { level, code: unit.to_string(), geoid }, answers)
+                }))
+            },
+            |answered| answered.map_or(Ok(()), |(subject, answers)| take(subject, answers)),
+        )
+    }
+
+    fn add_truth(&self, places: impl Iterator<Item = usize>, answers: &mut [Answer]) {
+        if let Some(truth) = &self.asked.truth {
+            let sizes: Vec<usize> = self.schema.attributes.iter().map(|attribute| attribute.values.len()).collect();
+            let mut histogram = vec![0.0; self.schema.cells()];
+            truth.add_cells(places, &mut histogram);
+            self.answers.add_truth(&sizes, &histogram, answers);
+        }
+    }
+}
