@@ -390,7 +390,14 @@ fn a_spine_is_read_back_as_it_was_built() {
             assert_eq!(saved.spine.share(level, unit), built.spine.share(level, unit));
         }
     }
-    assert!(saved.ids.geoids().iter().zip(tree.order()).all(|(geoid, row)| built.blocks().unwrap().geoids()[*row as usize] == *geoid));
+    assert!(
+        saved
+            .ids
+            .geoids()
+            .iter()
+            .zip(tree.order())
+            .all(|(geoid, row)| built.blocks().unwrap().geoids()[*row as usize] == *geoid)
+    );
 }
 
 /// A spine for pure differential privacy says so in its files, is measured with Laplace noise only, and is refused where the

@@ -57,7 +57,8 @@ pub struct OwnIds {
 impl OwnIds {
     /// The ids of all units of a tree, level by level; that of the root may be empty.
     pub(super) fn new(tree: &Tree, ids: Vec<Vec<String>>) -> OwnIds {
-        let parents = (0..tree.levels()).map(|level| if level == 0 { Vec::new() } else { tree.parents(level) }).collect();
+        let parents =
+            (0..tree.levels()).map(|level| if level == 0 { Vec::new() } else { tree.parents(level) }).collect();
         let mut own = OwnIds { needs_path: vec![false; ids.len()], ids, parents };
         for level in 2..own.ids.len() {
             let mut first: HashMap<&str, usize> = HashMap::new();
@@ -175,8 +176,7 @@ impl Hierarchy {
         let of = |row: u32| units.iter().map(move |level| level.of_line[row as usize]);
         let mut order: Vec<u32> = (0..units[0].of_line.len() as u32).collect();
         order.sort_by(|a, b| of(*a).cmp(of(*b)));
-        let first_difference =
-            |a: u32, b: u32| of(a).zip(of(b)).position(|(a, b)| a != b).unwrap_or(levels - 1);
+        let first_difference = |a: u32, b: u32| of(a).zip(of(b)).position(|(a, b)| a != b).unwrap_or(levels - 1);
         let tree = Tree::over(order, levels, first_difference);
         // Numbers were given as units came, so that the units of a level in tree order need their numbers looked up.
         let ids = (0..levels).map(|level| {

@@ -101,8 +101,11 @@ impl SavedSpine {
                 UnitIds::Own(ids)
             }
         };
-        let spine = Spine::from_parts(tree, proportions, carried).map_err(|why| {
-            Error::DataFile { file: folder.display().to_string(), line: 0, column: 0, why: why.to_string() }
+        let spine = Spine::from_parts(tree, proportions, carried).map_err(|why| Error::DataFile {
+            file: folder.display().to_string(),
+            line: 0,
+            column: 0,
+            why: why.to_string(),
         })?;
         Ok(SavedSpine { names, spine, ids, privacy, folder: folder.to_path_buf() })
     }

@@ -214,7 +214,9 @@ fn write_survey(
         survey.run(&mut |subject, answers| {
             see(&subject, &answers);
             let about = match &subject {
-                Subject::Unit { level, code, geoid } => format!("{},{code},{}", quoted(&saved.names[*level]), quoted(geoid)),
+                Subject::Unit { level, code, geoid } => {
+                    format!("{},{code},{}", quoted(&saved.names[*level]), quoted(geoid))
+                }
                 Subject::Area(name) => quoted(name),
             };
             out.write_all(answer_rows(&about, &queries, &answers).as_bytes()).map_err(wrong)

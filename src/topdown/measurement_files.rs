@@ -125,7 +125,8 @@ pub fn write(
                     done.close()?;
                 }
                 let described = describe(plan, &saved.names, level, query);
-                open = Some((level, query, OpenFile::create(folder, &described, (plan, ids.heading()), insecure_seed)?));
+                open =
+                    Some((level, query, OpenFile::create(folder, &described, (plan, ids.heading()), insecure_seed)?));
                 manifest.files.push(described);
             }
             done += counts as u64;
@@ -217,8 +218,7 @@ impl OpenFile {
         let labels = asked.map_or(&[][..], |asked| &asked.group.labels[..]);
         let parameter = if described.law == "discrete Laplace" { "epsilon" } else { "sigma2" };
         let unit = insecure_seed.map_or_else(|| "unit".to_string(), |seed| format!("unit (insecure seed {seed})"));
-        let cells =
-            [unit.as_str(), id, parameter].into_iter().chain(labels.iter().map(String::as_str)).map(quoted);
+        let cells = [unit.as_str(), id, parameter].into_iter().chain(labels.iter().map(String::as_str)).map(quoted);
         let header = cells.collect::<Vec<_>>().join(",") + "\n";
         output.put(header.as_bytes())?;
         Ok(output)

@@ -115,8 +115,7 @@ const BATCH: usize = 64;
 impl Measurements for Counts<'_> {
     fn read(&self, level: usize, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()> {
         let spine = &self.saved.spine;
-        let units: Vec<usize> =
-            (0..spine.tree.units(level)).filter(|unit| spine.carried(level, *unit) > 0).collect();
+        let units: Vec<usize> = (0..spine.tree.units(level)).filter(|unit| spine.carried(level, *unit) > 0).collect();
         let one = |unit: usize| {
             let of_query = self.noisy[level].iter().flat_map(|all| {
                 let width = all.len() / spine.tree.units(level);
@@ -136,7 +135,9 @@ impl Measurements for Counts<'_> {
 /// The true variance of the noise, as a float: an approximation.
 fn variance_of(law: &Law) -> Result<f32> {
     let variance = match law {
-        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => DiscreteGaussian::new(sigma2.clone())?.variance(12),
+        Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
+            DiscreteGaussian::new(sigma2.clone())?.variance(12)
+        }
         Law::DiscreteLaplace { epsilon } => DiscreteLaplace::new(epsilon.clone())?.variance(12),
     };
     Ok(variance.approximate() as f32)

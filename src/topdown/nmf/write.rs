@@ -60,7 +60,8 @@ pub fn write(
         file.file = format!("{}.parquet/DPQuery", file.level_name);
     }
     if let UnitIds::Own(_) = saved.ids {
-        let expected = "a spine over blocks of the census: the layout of noisy measurement files names units by their digits";
+        let expected =
+            "a spine over blocks of the census: the layout of noisy measurement files names units by their digits";
         return Err(Error::out_of_range("the spine", format!("{:?}", saved.names), expected));
     }
     let codes = codes(saved)?;
