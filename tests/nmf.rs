@@ -62,6 +62,7 @@ fn estimate(folder: &Path, release: &Release, constraints: Constraints, areas: A
         levels: if with_areas { Vec::new() } else { (0..release.levels.len()).collect() },
         areas,
         truth: None,
+        whole: None,
     };
     let survey = Survey::open(folder, release, settings).unwrap();
     let names: Vec<String> = survey.answers.names().iter().map(|name| (*name).to_string()).collect();

@@ -73,6 +73,10 @@ pub struct SurveyArgs {
     /// With --nmf: tabulation units instead of units of the spine, State, County, Tract or Block: both parts of a state together
     #[arg(long, value_name = "LEVEL", num_args = 1.., conflicts_with = "level")]
     tabulation: Vec<String>,
+    /// With --nmf: non-negative whole counts instead, which keep all constraints and sum to those of the unit above. Counts that are not
+    /// zero are written. By passes: the groups of constraints, then each of these queries, then single cells
+    #[arg(long, value_name = "QUERY", num_args = 0.., conflicts_with_all = ["areas", "tabulation", "files"])]
+    whole: Option<Vec<String>>,
     /// In a rehearsal: the true counts, in the form that `assay measure` reads; prints the errors by level and query
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
@@ -112,6 +116,7 @@ impl SurveyArgs {
             (self.constraints.is_some(), "--constraints"),
             (self.state_totals.is_some(), "--state-totals"),
             (!self.states.is_empty(), "--states"),
+            (self.whole.is_some(), "--whole"),
             (!self.tabulation.is_empty(), "--tabulation"),
             (self.files.is_some(), "--files"),
         ];
@@ -142,6 +147,10 @@ pub fn run(
         bail!("--format and --files name different files: give one");
     }
     let form = match args.files.or(named) {
+        named if args.whole.is_some() => match named {
+            None | Some(Written::Csv) => Form::Whole,
+            Some(_) => bail!("--whole: whole counts are written as csv"),
+        },
         Some(Written::Csv) => Form::Csv,
         Some(Written::Parquet) => Form::Parquet,
         Some(Written::Bureau) => Form::Bureau,
@@ -153,7 +162,7 @@ pub fn run(
     let wanted = match form {
         Form::Bureau if !args.queries.is_empty() => bail!("--queries: the form bureau has the tables of P.L. 94-171"),
         Form::Bureau => Wanted::Pl94Tables,
-        Form::Csv | Form::Parquet => Wanted::Queries(queries(args, &release)),
+        Form::Csv | Form::Parquet | Form::Whole => Wanted::Queries(queries(args, &release)),
     };
     let settings = Settings {
         constraints,
@@ -163,6 +172,7 @@ pub fn run(
         levels: if with_areas { Vec::new() } else { levels(args, &release)? },
         areas,
         truth: truth(args, &release)?,
+        whole: args.whole.clone(),
     };
     let mut provenance = invocation::provenance()?;
     let survey = Survey::open(nmf, &release, settings).context("--nmf")?;
@@ -205,8 +215,15 @@ pub fn run(
         [] => String::new(),
         names => format!("Not used, because they were published after the noise: {}\n", names.join(", ")),
     };
+    let (what, how) = match form {
+        Form::Whole => (
+            "whole counts above zero",
+            "Children sum to their parents. Counts that cannot be negative are biased: for inference take the estimates.",
+        ),
+        _ => ("estimates", "Least squares in doubles; a margin is 1.96 standard deviations."),
+    };
     page.text(format!(
-        "{rows} estimates in {}: states {}, {nation}\n{unused}Least squares in doubles; a margin is 1.96 standard deviations.\n{}",
+        "{rows} {what} in {}: states {}, {nation}\n{unused}{how}\n{}",
         out.display(),
         states.join(", "),
         output::insecure(survey.insecure_seed),
@@ -232,6 +249,12 @@ impl ErrorRow {
         (self.errors.truth > 0.0).then(|| self.errors.absolute / self.errors.truth)
     }
 
+    /// The mean standard deviation; none of whole counts.
+    fn deviation(&self) -> Option<f64> {
+        let counts = self.errors.with_variance;
+        (counts > 0).then(|| self.errors.deviations / counts as f64)
+    }
+
     /// The share of margins that hold the truth; none where constraints fix everything.
     fn coverage(&self) -> Option<f64> {
         let (all, hold) = self.errors.with_margin;
@@ -241,8 +264,8 @@ impl ErrorRow {
     fn cells(&self) -> Vec<String> {
         let errors = &self.errors;
         let percent = |share: Option<f64>| share.map_or("-".to_string(), |share| format!("{:.1} %", 100.0 * share));
-        let numbers = [self.mean(errors.absolute), self.mean(errors.signed), self.mean(errors.deviations)];
-        let [absolute, bias, deviation] = numbers.map(|number| format!("{number:.3}"));
+        let [absolute, bias] = [errors.absolute, errors.signed].map(|sum| format!("{:.3}", self.mean(sum)));
+        let deviation = self.deviation().map_or("-".to_string(), |number| format!("{number:.3}"));
         let (relative, coverage) = (percent(self.relative()), percent(self.coverage()));
         let counts = errors.counts.to_string();
         vec![self.level.clone(), self.query.clone(), counts, absolute, relative, bias, deviation, coverage]
@@ -257,7 +280,7 @@ impl ErrorRow {
             "mean_absolute_error": self.mean(self.errors.absolute),
             "relative_error": self.relative(),
             "bias": self.mean(self.errors.signed),
-            "mean_std_dev": self.mean(self.errors.deviations),
+            "mean_std_dev": self.deviation(),
             "coverage_95": self.coverage(),
             "wrong_exact": self.errors.wrong_exact,
         })

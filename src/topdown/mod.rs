@@ -12,6 +12,9 @@
 //! | [`estimate`] | least squares over the tree for one number a unit, and the rounding to non-negative integers |
 //! | [`kronecker`] | least squares for all query groups at once |
 //! | [`variance`] | the variance of the least-squares estimate of any unit and of any set of blocks |
+//! | [`gls`] | least squares of all queries, recodes and constraints, with exact covariances |
+//! | [`nmf`] | the Bureau's noisy measurement files |
+//! | [`whole`] | non-negative whole counts that keep all constraints |
 //! | [`level_variances`] | the same summed up by level, for one query group: how well a spine serves its units |
 //! | [`estimates_file`] | estimates from the files of noisy counts, and their own files |
 //! | [`spine_survey`] | any query of any unit or area, recodes included |
@@ -30,3 +33,4 @@ pub mod measurement_files;
 pub mod nmf;
 pub mod spine_survey;
 pub mod variance;
+pub mod whole;

@@ -59,6 +59,12 @@ impl Belief {
         Belief { shape, x, covariance }
     }
 
+    /// Numbers that are known exactly, on the same shape.
+    pub fn exactly(&self, x: Vec<f64>) -> Belief {
+        let zeros = self.shape.rows.iter().map(|rows| Matrix::zero(rows.len(), rows.len())).collect();
+        Belief { shape: self.shape.clone(), x, covariance: Arc::new(zeros) }
+    }
+
     /// With independent measurements besides.
     fn with(self, measured: &Measured) -> Belief {
         let Belief { shape, mut x, covariance } = self;

@@ -68,6 +68,21 @@ impl Risen {
     pub fn root(&self) -> Option<&Belief> {
         self.beliefs[0][0].as_ref()
     }
+
+    /// The estimate of a unit from its subtree alone; `None` if nothing is known of it or kept.
+    pub fn belief(&self, level: usize, unit: usize) -> Option<&Belief> {
+        self.beliefs[level].get(unit)?.as_ref()
+    }
+
+    /// The sum of the children of a unit; `None` if it was not kept.
+    pub fn below(&self, level: usize, unit: usize) -> Option<&Below> {
+        self.below[level].get(unit)?.as_ref()
+    }
+
+    /// The child of a unit without an estimate.
+    pub fn open(&self, level: usize, unit: usize) -> Option<u32> {
+        self.open[level][unit]
+    }
 }
 
 type Matrices = Arc<Vec<Matrix>>;
@@ -143,6 +158,14 @@ impl Pass<'_> {
             (unit.unit, Belief::alone(shape, covariance, &right_side))
         };
         Ok(units.into_par_iter().map_init(|| vec![0.0; cells], belief).collect())
+    }
+
+    /// Hands on the own estimate of every leaf that has counts, as they are read.
+    pub fn each_leaf(&self, take: &mut dyn FnMut(usize, Belief) -> Result<()>) -> Result<()> {
+        let mut patterns = Patterns::default();
+        self.measurements.read(self.last(), &mut |units| {
+            self.leaves(&mut patterns, units)?.into_iter().try_for_each(|(leaf, belief)| take(leaf, belief))
+        })
     }
 
     /// Upwards. What is kept is enough to go down to the level `deepest`. `areas` are put together on the way.

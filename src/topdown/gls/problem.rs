@@ -228,11 +228,16 @@ impl Problem {
             known.query.add_transposed(&self.basis, f64::from(*variance).recip(), &mut counts[start..end], scratch);
             start = end;
         }
+        self.kept(shape, scratch)
+    }
+
+    /// The coordinates of a shape, from all coordinates.
+    pub fn kept(&self, shape: &Shape, all: &[f64]) -> Vec<f64> {
         let mut kept = Vec::with_capacity(shape.len);
         for (sector, rows) in self.basis.sectors.iter().zip(&shape.rows) {
             for row in rows {
                 let start = sector.start + *row as usize * sector.columns;
-                kept.extend_from_slice(&scratch[start..start + sector.columns]);
+                kept.extend_from_slice(&all[start..start + sector.columns]);
             }
         }
         kept

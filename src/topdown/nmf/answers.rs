@@ -76,7 +76,7 @@ pub struct Answer {
     pub query: usize,
     /// The estimates.
     pub estimates: Vec<f64>,
-    /// Their variances; 0 where constraints fix a count.
+    /// Their variances; 0 where constraints fix a count, not a number for whole counts.
     pub variances: Vec<f64>,
     /// The true counts in a rehearsal, else nothing.
     pub truth: Vec<f64>,
@@ -143,14 +143,38 @@ impl Answers {
         &self.asked[query].description
     }
 
+    /// Whole counts of each query, from the cells of a unit over attributes of these sizes; beside the true ones in a rehearsal. They
+    /// have no variance.
+    pub fn of_counts(&self, sizes: &[usize], cells: &[(u32, i64)], truth: Option<&[f64]>) -> Vec<Answer> {
+        let empty = |(query, asked): (usize, &Asked)| {
+            let counts = match &asked.kind {
+                Kind::Query { class_of, .. } => class_of.len(),
+                Kind::Line { .. } => 1,
+            };
+            Answer { query, estimates: Vec::new(), variances: vec![f64::NAN; counts], truth: Vec::new() }
+        };
+        let mut answers: Vec<Answer> = self.asked.iter().enumerate().map(empty).collect();
+        let cells: Vec<(usize, f64)> = cells.iter().map(|(cell, count)| (*cell as usize, *count as f64)).collect();
+        self.add_cells(sizes, &cells, &mut answers);
+        answers.iter_mut().for_each(|answer| answer.estimates = std::mem::take(&mut answer.truth));
+        if let Some(truth) = truth {
+            self.add_truth(sizes, truth, &mut answers);
+        }
+        answers
+    }
+
     /// The true counts of each query, from a histogram over attributes of these sizes, added to its answer.
     pub fn add_truth(&self, sizes: &[usize], histogram: &[f64], answers: &mut [Answer]) {
         let filled: Vec<(usize, f64)> =
             histogram.iter().copied().enumerate().filter(|(_, count)| *count > 0.0).collect();
+        self.add_cells(sizes, &filled, answers);
+    }
+
+    fn add_cells(&self, sizes: &[usize], filled: &[(usize, f64)], answers: &mut [Answer]) {
         let value = |cell: usize, axis: usize| cell / sizes[axis + 1..].iter().product::<usize>() % sizes[axis];
         for answer in answers {
-            answer.truth = vec![0.0; answer.estimates.len()];
-            for (cell, count) in &filled {
+            answer.truth = vec![0.0; answer.variances.len()];
+            for (cell, count) in filled {
                 let at = match &self.asked[answer.query].kind {
                     Kind::Query { parts, query, .. } => {
                         let axes = parts.iter().zip(&query.sizes).enumerate();

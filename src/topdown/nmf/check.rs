@@ -16,7 +16,7 @@ use super::{
     folder::{NmfFolder, of_part},
     names::{Names, Sign},
     rows,
-    units::{Geocodes, Meanings, PartUnits, RootConstraints},
+    units::{Asked, Geocodes, Meanings, PartUnits, RootConstraints},
 };
 use crate::{
     error::{Error, Result},
@@ -68,6 +68,7 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     let names = Names::new(release)?;
     let folder = NmfFolder::open(folder, &names.levels)?;
     let root = RootConstraints::read(&folder, &names)?;
+    let asked = Asked { zeros: Some(root.axes), bounds: false };
     let details = vec![vec![vec![Part::Whole; names.axes.len()]]; names.levels.len()];
     let problem = Problem::new(&names.sizes, &details, &[], root.axes)?;
     let budgets = Budgets::new(release)?;
@@ -82,7 +83,7 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     }
     let parts = folder.parts();
     for part in &parts {
-        let units = PartUnits::read(&folder, &names, &problem, first, part, Some(root.axes))?;
+        let units = PartUnits::read(&folder, &names, &problem, first, part, asked)?;
         check_sums(&folder, &names, &units, first)?;
         let counts = PartCounts { folder: &folder, names: &names, units: &units, first, budgets: &budgets, seen: None };
         let mut carried: Vec<Vec<u8>> = units.codes.iter().map(|codes| vec![0; codes.len()]).collect();

@@ -4,6 +4,8 @@
 //! Where the nation takes part, every state is read twice: once upwards, for the nation's estimate, and once more, upwards
 //! and downwards, for what is asked of it. So no more than one state is held in memory.
 
+mod whole;
+
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     path::Path,
@@ -19,7 +21,7 @@ use super::{
     meter::{At, Meter, Phase},
     names::Names,
     truth::Truth,
-    units::{Constraints, Geocodes, PartUnits, RootConstraints},
+    units::{Asked, Constraints, Geocodes, PartUnits, RootConstraints},
 };
 use crate::{
     error::{Error, Result},
@@ -49,6 +51,8 @@ pub struct Settings {
     pub areas: AreaSource,
     /// The true counts in a rehearsal.
     pub truth: Option<Truth>,
+    /// Non-negative whole counts instead of estimates, in the order of these queries.
+    pub whole: Option<Vec<String>>,
 }
 
 /// What is answered.
@@ -198,6 +202,9 @@ impl Survey {
 
     /// Estimates everything that is asked for and hands it on; `at` hears how far the work is.
     pub fn run(&self, take: &mut Take, at: &At) -> Result<()> {
+        if let Some(order) = &self.settings.whole {
+            return self.run_whole(order, take, at);
+        }
         let meter = &Meter::new(at, self.work());
         let mut seen: HashSet<u64> = HashSet::new();
         if !self.uses_nation {
@@ -329,7 +336,8 @@ impl Survey {
         meter: &Meter,
     ) -> Result<StatePass> {
         let zeros = (self.settings.constraints == Constraints::All).then_some(self.root.axes);
-        let read = |part: &String| PartUnits::read(&self.folder, &self.names, &self.problem, self.first(), part, zeros);
+        let asked = Asked { zeros, bounds: self.settings.whole.is_some() };
+        let read = |part: &String| PartUnits::read(&self.folder, &self.names, &self.problem, self.first(), part, asked);
         let parts = self.states[&state].iter().map(read).collect::<Result<Vec<_>>>()?;
         let mut free = self.problem.all_free().none();
         parts.iter().for_each(|part| free.unite(&part.frees[part.free[0][0] as usize]));
@@ -435,13 +443,18 @@ impl Survey {
 
     fn unit_answers(&self, units: &PartUnits, level: usize, unit: usize, belief: &Belief) -> Vec<Answer> {
         let mut answers = self.answers.of(&self.problem, belief);
-        if let Some(truth) = &self.settings.truth {
-            let codes = &units.codes[units.codes.len() - 1];
-            let blocks = if level + 1 == units.codes.len() { unit..unit + 1 } else { units.tree.blocks(level, unit) };
-            let histogram = truth.histogram(blocks.filter_map(|block| geoid_of(codes.get(block))));
+        if let Some(histogram) = self.truth_of(units, level, unit) {
             self.answers.add_truth(&self.names.sizes, &histogram, &mut answers);
         }
         answers
+    }
+
+    /// The true histogram of a unit, in a rehearsal.
+    fn truth_of(&self, units: &PartUnits, level: usize, unit: usize) -> Option<Vec<f64>> {
+        let truth = self.settings.truth.as_ref()?;
+        let codes = &units.codes[units.codes.len() - 1];
+        let blocks = if level + 1 == units.codes.len() { unit..unit + 1 } else { units.tree.blocks(level, unit) };
+        Some(truth.histogram(blocks.filter_map(|block| geoid_of(codes.get(block)))))
     }
 
     /// The answers for an area of a state.

@@ -34,6 +34,8 @@ pub enum Form {
     Parquet,
     /// `geocode|query|estimate|std_dev|query_description`, as the Bureau's own estimates.
     Bureau,
+    /// CSV of whole counts, those that are not zero: `level,geocode,geoid,query,cell,count`.
+    Whole,
 }
 
 /// Runs a survey and writes what it answers, whole or not at all; says how many rows there are. `see` sees all answers too, and `at` hears how
@@ -48,7 +50,7 @@ pub fn write(
 ) -> Result<u64> {
     write_whole(path, |out| match form {
         Form::Parquet => write_parquet(survey, with_areas, path, out, &mut see, at),
-        Form::Csv | Form::Bureau => write_text(survey, form, with_areas, path, out, &mut see, at),
+        Form::Csv | Form::Bureau | Form::Whole => write_text(survey, form, with_areas, path, out, &mut see, at),
     })
 }
 
@@ -68,6 +70,7 @@ fn write_text(
     let heading = match (form, with_areas) {
         // As other programs read it: what is written beside the file says where the noise can be subtracted.
         (Form::Bureau, _) => format!("geocode|query|{ESTIMATE}|std_dev|query_description"),
+        (Form::Whole, _) => format!("level,geocode,geoid,query,cell,{}", heading(survey, "count")),
         (_, true) => format!("area,query,cell,{estimate},variance,std_dev,margin_95"),
         (_, false) => format!("level,geocode,geoid,query,cell,{estimate},variance,std_dev,margin_95"),
     };
@@ -77,8 +80,10 @@ fn write_text(
     survey.run(
         &mut |subject, answers| {
             see(&subject, &answers);
-            rows += answers.iter().map(|answer| answer.estimates.len() as u64).sum::<u64>();
+            let is_written = |estimate: &&f64| form != Form::Whole || **estimate != 0.0;
+            rows += answers.iter().map(|answer| answer.estimates.iter().filter(is_written).count() as u64).sum::<u64>();
             let text = match form {
+                Form::Whole => whole_rows(&survey.names.levels, &names, &subject, &answers),
                 Form::Bureau => bureau_rows(&survey.answers, &subject, &answers),
                 _ => csv_rows(&survey.names.levels, &names, &subject, &answers),
             };
@@ -91,16 +96,36 @@ fn write_text(
 
 /// The heading of the estimates, which says where their noise can be subtracted.
 fn estimate_heading(survey: &Survey) -> String {
-    survey.insecure_seed.map_or_else(|| ESTIMATE.to_string(), |seed| format!("{ESTIMATE} (insecure seed {seed})"))
+    heading(survey, ESTIMATE)
+}
+
+fn heading(survey: &Survey, name: &str) -> String {
+    survey.insecure_seed.map_or_else(|| name.to_string(), |seed| format!("{name} (insecure seed {seed})"))
 }
 
 const ESTIMATE: &str = "estimate";
 
-fn csv_rows(levels: &[String], names: &[String], subject: &Subject, answers: &[Answer]) -> String {
-    let first = match subject {
+fn about(levels: &[String], subject: &Subject) -> String {
+    match subject {
         Subject::Unit { level, code, geoid } => format!("{},{code},{geoid}", quoted(&levels[*level])),
         Subject::Area(name) => quoted(name),
-    };
+    }
+}
+
+fn whole_rows(levels: &[String], names: &[String], subject: &Subject, answers: &[Answer]) -> String {
+    use std::fmt::Write as _;
+    let first = about(levels, subject);
+    let mut text = String::new();
+    for answer in answers {
+        for (cell, count) in answer.estimates.iter().enumerate().filter(|(_, count)| **count != 0.0) {
+            let _ = writeln!(text, "{first},{},{cell},{count}", names[answer.query]);
+        }
+    }
+    text
+}
+
+fn csv_rows(levels: &[String], names: &[String], subject: &Subject, answers: &[Answer]) -> String {
+    let first = about(levels, subject);
     answer_rows(&first, names, answers)
 }
 

@@ -85,6 +85,8 @@ pub struct Errors {
     pub deviations: f64,
     /// How many counts have a variance above 0, and of these how many margins hold the truth.
     pub with_margin: (u64, u64),
+    /// How many counts have a variance: whole counts have none.
+    pub with_variance: u64,
     /// How many counts that constraints fix are not the truth.
     pub wrong_exact: u64,
 }
@@ -112,6 +114,11 @@ impl ErrorTable {
                 row.absolute += error.abs();
                 row.signed += error;
                 row.truth += truth;
+                if variance.is_nan() {
+                    // A whole count.
+                    continue;
+                }
+                row.with_variance += 1;
                 row.deviations += deviation;
                 if *variance > 0.0 {
                     row.with_margin.0 += 1;

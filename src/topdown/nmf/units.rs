@@ -14,7 +14,10 @@ use crate::{
     error::{Error, Result},
     files::file_error,
     spine::hierarchy::Tree,
-    topdown::gls::problem::{Free, Problem},
+    topdown::{
+        gls::problem::{Free, Problem},
+        whole::family::{Bound, BoundGroups},
+    },
 };
 
 /// Spine codes of one width, ascending.
@@ -95,16 +98,30 @@ pub struct PartUnits {
     pub free: Vec<Vec<u32>>,
     /// The sets of cells that occur.
     pub frees: Vec<Free>,
+    /// What bounds are about, where they are asked for and the files have any.
+    pub bound_groups: Option<BoundGroups>,
+    /// For each level and unit its bounds; none where `bound_groups` is none.
+    pub bounds: Vec<Vec<Vec<Bound>>>,
+}
+
+/// What is read of constraints besides units.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked {
+    /// The attributes that zeros are about, as bits; no zeros if `None`.
+    pub zeros: Option<u32>,
+    /// Whether bounds are kept too.
+    pub bounds: bool,
 }
 
 /// What the constraints of a level say of its units, as they are read.
 struct LevelUnits {
     codes: Geocodes,
     free: Vec<Free>,
+    bounds: Vec<Vec<Bound>>,
 }
 
 impl PartUnits {
-    /// Reads the constraints of a part, whose level is `first` among those of the release. With `zeros` these make cells
+    /// Reads the constraints of a part, whose level is `first` among those of the release. Zeros that are asked for make cells
     /// zero, here and in everything below.
     pub fn read(
         folder: &NmfFolder,
@@ -112,12 +129,13 @@ impl PartUnits {
         problem: &Problem,
         first: usize,
         part: &str,
-        zeros: Option<u32>,
+        asked: Asked,
     ) -> Result<PartUnits> {
         let mut levels = Vec::new();
+        let mut bound_groups = None;
         for level in &folder.levels[first..] {
             let files: Vec<&NmfFile> = of_part(&level.constraints, part).collect();
-            levels.push(read_level(&files, &level.name, names, problem, part, zeros)?);
+            levels.push(read_level(&files, &level.name, (names, problem), part, asked, &mut bound_groups)?);
         }
         for (at, level) in levels.iter().enumerate() {
             if level.codes.is_empty() {
@@ -138,15 +156,27 @@ impl PartUnits {
             .collect::<Result<Vec<_>>>()?;
         let blocks = levels[levels.len() - 1].codes.len();
         let tree = Tree::from_parts(starts, (0..blocks as u32).collect());
-        let (codes, own): (Vec<Geocodes>, Vec<Vec<Free>>) =
-            levels.into_iter().map(|level| (level.codes, level.free)).unzip();
+        let (mut codes, mut own, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
+        for level in levels {
+            codes.push(level.codes);
+            own.push(level.free);
+            bounds.push(level.bounds);
+        }
         let (free, frees) = pushed(&tree, own);
-        Ok(PartUnits { part: part.to_string(), codes, tree, free, frees })
+        Ok(PartUnits { part: part.to_string(), codes, tree, free, frees, bound_groups, bounds })
     }
 
     /// Whether a block's GEOID is of the state of this part.
     pub fn has_state(&self, geoid: u64) -> bool {
         self.part[1..].parse() == Ok(geoid / 10_u64.pow(13))
+    }
+
+    /// The bounds of a unit; none where there are none.
+    pub fn bounds_of(&self, level: usize, unit: usize) -> &[Bound] {
+        match self.bound_groups {
+            Some(_) => &self.bounds[level][unit],
+            None => &[],
+        }
     }
 
     /// The code of a unit.
@@ -228,12 +258,13 @@ fn pushed(tree: &Tree, mut own: Vec<Vec<Free>>) -> (Vec<Vec<u32>>, Vec<Free>) {
 fn read_level(
     files: &[&NmfFile],
     level: &str,
-    names: &Names,
-    problem: &Problem,
+    (names, problem): (&Names, &Problem),
     part: &str,
-    zeros: Option<u32>,
+    asked: Asked,
+    bound_groups: &mut Option<BoundGroups>,
 ) -> Result<LevelUnits> {
     let all_free = problem.all_free();
+    let mut bounds: Vec<Vec<Bound>> = Vec::new();
     let mut codes: Vec<Vec<u8>> = Vec::new();
     let mut free: Vec<Free> = Vec::new();
     let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
@@ -255,15 +286,19 @@ fn read_level(
                 last = *known.entry(row.geocode.to_vec()).or_insert_with(|| {
                     codes.push(row.geocode.to_vec());
                     free.push(all_free.clone());
+                    bounds.push(Vec::new());
                     codes.len() - 1
                 });
             }
             if !seen.insert((last, meaning)) {
                 return Err(rows::refuse(&file.path, row, "occurs twice: each constraint of a unit is listed once"));
             }
-            if let Some(single) = zeros {
-                let constraint = &constraints.known[meaning].constraint;
+            let constraint = &constraints.known[meaning].constraint;
+            if let Some(single) = asked.zeros {
                 apply_zeros(&file.path, row, constraint, problem, single, &mut free[last])?;
+                if asked.bounds {
+                    apply_bounds(&file.path, row, constraint, (problem, single), bound_groups, &mut bounds[last])?;
+                }
             }
             Ok(())
         })?;
@@ -278,7 +313,11 @@ fn read_level(
     }
     let text = order.iter().flat_map(|at| codes[*at].iter().copied()).collect();
     let free = order.iter().map(|at| free[*at].clone()).collect();
-    Ok(LevelUnits { codes: Geocodes { width, text }, free })
+    let count = bound_groups.as_ref().map_or(0, |groups| groups.count);
+    // A unit without a row of bounds has none but zero.
+    bounds.iter_mut().for_each(|own| own.resize(count, (0, None)));
+    let bounds = order.iter().map(|at| std::mem::take(&mut bounds[*at])).collect();
+    Ok(LevelUnits { codes: Geocodes { width, text }, free, bounds })
 }
 
 /// Makes the cells zero that a row says are. `single` are the attributes that the sectors tell apart, as bits.
@@ -304,6 +343,47 @@ fn apply_zeros(
             }
             let points = problem.points_with(|axis, value| constraint.selects(count, axis, value));
             points.into_iter().for_each(|point| free.remove(point));
+        }
+    }
+    Ok(())
+}
+
+/// Takes in bounds of sums of cells. All of them have to be about the same groups, but for those that say no more than that nothing
+/// is below zero.
+fn apply_bounds(
+    path: &Path,
+    row: &rows::Row,
+    constraint: &Constraint,
+    (problem, single): (&Problem, u32),
+    groups: &mut Option<BoundGroups>,
+    bounds: &mut Vec<Bound>,
+) -> Result<()> {
+    let at_least = constraint.sign == super::names::Sign::AtLeast;
+    if constraint.sign == super::names::Sign::Equal || (at_least && row.values.iter().all(|value| *value <= 0)) {
+        return Ok(());
+    }
+    if constraint.axes() & !single != 0 {
+        let why = "is a bound by an attribute that no constraint of the root is about";
+        return Err(rows::refuse(path, row, why));
+    }
+    let points = problem.points_with(|_, _| true).len();
+    let mut of_point = vec![u32::MAX; points];
+    for count in 0..row.values.len() {
+        for point in problem.points_with(|axis, value| constraint.selects(count, axis, value)) {
+            of_point[point] = count as u32;
+        }
+    }
+    let own = BoundGroups { of_point, count: row.values.len() };
+    if own.of_point.contains(&u32::MAX) || groups.as_ref().is_some_and(|known| *known != own) {
+        let why = "is a bound of other groups than those before it: whole counts keep bounds of one kind of groups";
+        return Err(rows::refuse(path, row, why));
+    }
+    *groups = Some(own);
+    bounds.resize(row.values.len(), (0, None));
+    for (bound, value) in bounds.iter_mut().zip(row.values) {
+        match at_least {
+            true => bound.0 = bound.0.max(*value),
+            false => bound.1 = Some(bound.1.map_or(*value, |upper| upper.min(*value))),
         }
     }
     Ok(())

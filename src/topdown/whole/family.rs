@@ -1,0 +1,404 @@
+//! The children of a unit: its whole counts shared out among them, pass by pass from coarse groups of cells to single cells.
+//!
+//! The first pass settles the totals of the children together with the finest groups that constraints tell apart (for P.L. 94-171 the
+//! types of group quarters and whether of voting age), because bounds and zeros are about these: whatever it settles can be
+//! filled with cells. Each later pass splits the groups of the one before it, and in each of these groups it is a table of its
+//! own, with the children as rows.
+
+use std::collections::HashMap;
+
+use super::flow::{Arc, NoFlow, nearest};
+use crate::{
+    error::{Error, Result},
+    topdown::gls::{
+        basis::Part,
+        belief::Belief,
+        problem::{Free, Problem},
+        query::{CountClass, SectorQuery},
+    },
+};
+
+/// The cells of a unit that are not zero, ascending.
+pub type Counts = Vec<(u32, i64)>;
+
+/// Bounds of sums of cells, the same groups for all units.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BoundGroups {
+    /// The group of each point that constraints tell apart.
+    pub of_point: Vec<u32>,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// A lower bound, and an upper one if there is any.
+pub type Bound = (i64, Option<i64>);
+
+/// The passes: queries of which each splits the groups of the one before it, the last one into cells.
+pub struct Passes {
+    sizes: Vec<usize>,
+    passes: Vec<Pass>,
+    /// All cells: the change between cells and coordinates.
+    detailed: SectorQuery,
+    total: CountClass,
+    bounds: Option<BoundGroups>,
+}
+
+struct Pass {
+    /// The group of each cell.
+    group_of: Vec<u32>,
+    groups: usize,
+    /// The class of each group, and the classes.
+    class_of: Vec<u32>,
+    classes: Vec<CountClass>,
+}
+
+/// A child while the counts of its parent are shared out.
+pub struct Child<'a> {
+    /// What least squares says of its cells, given the parent's counts.
+    pub cells: &'a [f64],
+    /// Its estimate from its own subtree, whose variances are the weights.
+    pub belief: &'a Belief,
+    /// The points that may be above zero.
+    pub free: &'a Free,
+    /// Bounds of its groups; empty for none.
+    pub bounds: &'a [Bound],
+    /// Its exact total.
+    pub total: Option<i64>,
+}
+
+/// The variances of a child: of its total, and by pass and class.
+struct Variances {
+    total: f64,
+    of_pass: Vec<Vec<f64>>,
+}
+
+/// Below this a variance counts as this: a standard deviation of a thirtieth of a person is a count that is known.
+const LEAST_VARIANCE: f64 = 1e-3;
+
+fn weight(variance: f64) -> f64 {
+    variance.max(LEAST_VARIANCE).recip()
+}
+
+impl Passes {
+    /// The passes of some queries, over attributes of these sizes. `single` are the attributes that constraints tell apart, as bits: the
+    /// first pass is about these. Each query is joined with those before it.
+    pub fn new(
+        problem: &Problem,
+        sizes: &[usize],
+        single: u32,
+        queries: &[Vec<Part>],
+        bounds: Option<BoundGroups>,
+    ) -> Passes {
+        let frame: Vec<Part> =
+            (0..sizes.len()).map(|at| if single >> at & 1 == 1 { Part::Whole } else { Part::Total }).collect();
+        let whole = vec![Part::Whole; sizes.len()];
+        let mut joined = vec![frame];
+        for query in queries.iter().chain([&whole]) {
+            let before = &joined[joined.len() - 1];
+            let next: Vec<Part> = before.iter().zip(query).map(|(a, b)| common(a, b)).collect();
+            if next != *before {
+                joined.push(next);
+            }
+        }
+        let pass = |parts: &Vec<Part>| {
+            let query = SectorQuery::new(&problem.basis, parts);
+            let (class_of, classes) = query.classes(&problem.basis);
+            Pass { group_of: groups_of(sizes, parts), groups: query.counts(), class_of, classes }
+        };
+        let set = sizes.iter().map(|size| vec![true; *size]).collect::<Vec<_>>();
+        Passes {
+            passes: joined.iter().map(pass).collect(),
+            detailed: SectorQuery::new(&problem.basis, &whole),
+            total: CountClass::of_sets(&problem.basis, &set),
+            sizes: sizes.to_vec(),
+            bounds,
+        }
+    }
+
+    /// How many cells there are.
+    pub fn cells(&self) -> usize {
+        self.sizes.iter().product()
+    }
+
+    /// The cells of a vector of coordinates on all rows.
+    pub fn cells_of(&self, problem: &Problem, belief: &Belief, x: &[f64]) -> Vec<f64> {
+        self.detailed.answer(&problem.basis, &problem.expand(&belief.shape, x))
+    }
+
+    /// Whole counts as an estimate without error, on the shape of another.
+    pub fn fixed(&self, problem: &Problem, like: &Belief, counts: &Counts) -> Belief {
+        let mut cells = vec![0.0; self.cells()];
+        counts.iter().for_each(|(cell, count)| cells[*cell as usize] = *count as f64);
+        let mut all = vec![0.0; self.cells()];
+        self.detailed.add_transposed(&problem.basis, 1.0, &mut cells, &mut all);
+        like.exactly(problem.kept(&like.shape, &all))
+    }
+
+    fn variances(&self, problem: &Problem, belief: &Belief) -> Variances {
+        let of = |class: &CountClass| problem.variance(class, &belief.shape, &belief.covariance);
+        Variances {
+            total: of(&self.total),
+            of_pass: self.passes.iter().map(|pass| pass.classes.iter().map(of).collect()).collect(),
+        }
+    }
+
+    /// The whole counts of a unit without a parent, nearest to its estimate; with an exact total, if it has one.
+    pub fn root(&self, problem: &Problem, root: &Child) -> std::result::Result<Counts, NoFlow> {
+        let least: i64 = root.bounds.iter().map(|(lower, _)| lower).sum();
+        let most = root.bounds.iter().try_fold(0_i64, |sum, (_, upper)| Some(sum.saturating_add((*upper)?)));
+        let near = root.cells.iter().sum::<f64>().round() as i64;
+        let bounded = near.max(least).min(if root.bounds.is_empty() { i64::MAX } else { most.unwrap_or(i64::MAX) });
+        let total = root.total.unwrap_or(bounded);
+        let mut shared = self.shared(problem, std::slice::from_ref(root), Above::Total(total))?;
+        Ok(shared.pop().unwrap_or_default())
+    }
+
+    /// The counts of a parent, shared out among its children.
+    pub fn share(
+        &self,
+        problem: &Problem,
+        parent: &Counts,
+        children: &[Child],
+    ) -> std::result::Result<Vec<Counts>, NoFlow> {
+        self.shared(problem, children, Above::Counts(parent))
+    }
+
+    fn shared(&self, problem: &Problem, children: &[Child], above: Above) -> std::result::Result<Vec<Counts>, NoFlow> {
+        // Children that measure alike share their matrices.
+        let mut known: HashMap<*const Vec<_>, usize> = HashMap::new();
+        let mut variances: Vec<Variances> = Vec::new();
+        let of_child: Vec<usize> = (children.iter())
+            .map(|child| {
+                *known.entry(std::sync::Arc::as_ptr(&child.belief.covariance)).or_insert_with(|| {
+                    variances.push(self.variances(problem, child.belief));
+                    variances.len() - 1
+                })
+            })
+            .collect();
+        let sums = |pass: usize| above.sums(&self.passes[pass].group_of, self.passes[pass].groups);
+        let mut targets = self.targets(0, children);
+        let mut settled = self.first(children, &targets, &sums(0), &|child| &variances[of_child[child]])?;
+        for pass in 1..self.passes.len() {
+            targets = self.targets(pass, children);
+            let columns = sums(pass);
+            settled = self.next(pass, &settled, &targets, &columns, &|child| &variances[of_child[child]])?;
+        }
+        let counts = |own: Vec<i64>| (0..).zip(own).filter(|(_, count)| *count > 0).collect();
+        Ok(settled.into_iter().map(counts).collect())
+    }
+
+    /// The groups of the cells of each child.
+    fn targets(&self, pass: usize, children: &[Child]) -> Vec<Vec<f64>> {
+        let pass = &self.passes[pass];
+        let of = |child: &Child| {
+            let mut sums = vec![0.0; pass.groups];
+            child.cells.iter().zip(&pass.group_of).for_each(|(cell, group)| sums[*group as usize] += cell);
+            sums
+        };
+        children.iter().map(of).collect()
+    }
+
+    /// The first pass: totals, bounds and zeros.
+    fn first<'v>(
+        &self,
+        children: &[Child],
+        targets: &[Vec<f64>],
+        columns: &Columns,
+        variances: &dyn Fn(usize) -> &'v Variances,
+    ) -> std::result::Result<Vec<Vec<i64>>, NoFlow> {
+        let pass = &self.passes[0];
+        let groups = self.bounds.as_ref().map_or(0, |bounds| bounds.count);
+        // The source, the columns, and for each child itself and its bounded groups.
+        let own = |child: usize| 1 + columns.nodes + child * (1 + groups);
+        let mut supply = vec![0; own(children.len())];
+        supply[0] = columns.total();
+        columns.supply(&mut supply[1..]);
+        let (mut arcs, mut cells) = (Vec::new(), Vec::new());
+        for (at, child) in children.iter().enumerate() {
+            let variances = variances(at);
+            let target: f64 = targets[at].iter().sum();
+            let (lower, upper) = child.total.map_or((0, None), |total| (total, Some(total)));
+            arcs.push(Arc { from: 0, to: own(at), target, weight: weight(variances.total), lower, upper });
+            let bounded = !child.bounds.is_empty();
+            for (group, (lower, upper)) in child.bounds.iter().enumerate() {
+                let (from, to) = (own(at), own(at) + 1 + group);
+                arcs.push(Arc { from, to, target: *lower as f64, weight: 0.0, lower: (*lower).max(0), upper: *upper });
+            }
+            for point in (0..pass.groups).filter(|point| columns.has(*point) && child.free.has(*point)) {
+                let group = self.bounds.as_ref().filter(|_| bounded).map(|bounds| bounds.of_point[point] as usize);
+                let from = group.map_or(own(at), |group| own(at) + 1 + group);
+                let weight = weight(variances.of_pass[0][pass.class_of[point] as usize]);
+                cells.push((arcs.len(), at, point));
+                let to = 1 + columns.node(point);
+                arcs.push(Arc { from, to, target: targets[at][point], weight, lower: 0, upper: None });
+            }
+        }
+        let flow = nearest(&supply, &arcs)?;
+        let mut settled = vec![vec![0; pass.groups]; children.len()];
+        cells.into_iter().for_each(|(arc, child, point)| settled[child][point] = flow[arc]);
+        Ok(settled)
+    }
+
+    /// A later pass: each group of the one before it by itself.
+    fn next<'v>(
+        &self,
+        number: usize,
+        settled: &[Vec<i64>],
+        targets: &[Vec<f64>],
+        columns: &Columns,
+        variances: &dyn Fn(usize) -> &'v Variances,
+    ) -> std::result::Result<Vec<Vec<i64>>, NoFlow> {
+        let (before, pass) = (&self.passes[number - 1], &self.passes[number]);
+        let mut parts: Vec<Vec<usize>> = vec![Vec::new(); before.groups];
+        let mut seen = vec![false; pass.groups];
+        for (old, new) in before.group_of.iter().zip(&pass.group_of) {
+            let new = *new as usize;
+            if !std::mem::replace(&mut seen[new], true) && columns.has(new) {
+                parts[*old as usize].push(new);
+            }
+        }
+        let mut split = vec![vec![0; pass.groups]; settled.len()];
+        for (old, parts) in parts.iter().enumerate() {
+            let rows: Vec<usize> = (0..settled.len()).filter(|child| settled[*child][old] > 0).collect();
+            match (&rows[..], &parts[..]) {
+                ([], _) => {}
+                (_, []) => return Err(NoFlow::Contradiction),
+                (_, [only]) => rows.iter().for_each(|row| split[*row][*only] = settled[*row][old]),
+                ([only], _) if columns.is_known() => {
+                    parts.iter().for_each(|part| split[*only][*part] = columns.sum(*part));
+                }
+                _ => {
+                    let many = if columns.is_known() { parts.len() } else { 1 };
+                    let mut supply: Vec<i64> = rows.iter().map(|row| settled[*row][old]).collect();
+                    match columns.is_known() {
+                        true => supply.extend(parts.iter().map(|part| -columns.sum(*part))),
+                        false => supply.push(-supply.iter().sum::<i64>()),
+                    }
+                    let mut arcs = Vec::with_capacity(rows.len() * parts.len());
+                    for (from, row) in rows.iter().enumerate() {
+                        for (at, part) in parts.iter().enumerate() {
+                            let variance = variances(*row).of_pass[number][pass.class_of[*part] as usize];
+                            let (to, target) = (rows.len() + at % many, targets[*row][*part]);
+                            arcs.push(Arc { from, to, target, weight: weight(variance), lower: 0, upper: None });
+                        }
+                    }
+                    let flow = nearest(&supply, &arcs)?;
+                    for (row, flow) in rows.iter().zip(flow.chunks_exact(parts.len())) {
+                        parts.iter().zip(flow).for_each(|(part, count)| split[*row][*part] = *count);
+                    }
+                }
+            }
+        }
+        Ok(split)
+    }
+}
+
+/// What is known above the children.
+enum Above<'a> {
+    /// All counts of the parent.
+    Counts(&'a Counts),
+    /// The total alone.
+    Total(i64),
+}
+
+/// The sums over the children that each group must have, and where they are in a network.
+struct Columns {
+    /// `None` where only the total is known: then all groups end in one node.
+    sums: Option<Vec<i64>>,
+    total: i64,
+    nodes: usize,
+}
+
+impl Above<'_> {
+    fn sums(&self, group_of: &[u32], groups: usize) -> Columns {
+        match self {
+            Above::Total(total) => Columns { sums: None, total: *total, nodes: 1 },
+            Above::Counts(counts) => {
+                let mut sums = vec![0; groups];
+                counts.iter().for_each(|(cell, count)| sums[group_of[*cell as usize] as usize] += count);
+                Columns { total: sums.iter().sum(), sums: Some(sums), nodes: groups }
+            }
+        }
+    }
+}
+
+impl Columns {
+    fn total(&self) -> i64 {
+        self.total
+    }
+
+    fn is_known(&self) -> bool {
+        self.sums.is_some()
+    }
+
+    fn has(&self, group: usize) -> bool {
+        self.sums.as_ref().is_none_or(|sums| sums[group] > 0)
+    }
+
+    fn sum(&self, group: usize) -> i64 {
+        self.sums.as_ref().map_or(0, |sums| sums[group])
+    }
+
+    fn node(&self, group: usize) -> usize {
+        if self.is_known() { group } else { 0 }
+    }
+
+    fn supply(&self, nodes: &mut [i64]) {
+        match &self.sums {
+            Some(sums) => nodes.iter_mut().zip(sums).for_each(|(node, sum)| *node = -sum),
+            None => nodes[0] = -self.total,
+        }
+    }
+}
+
+/// The coarsest partition that splits both.
+fn common(a: &Part, b: &Part) -> Part {
+    match (a, b) {
+        (Part::Whole, _) | (_, Part::Whole) => Part::Whole,
+        (Part::Total, other) | (other, Part::Total) => other.clone(),
+        (Part::Groups(a), Part::Groups(b)) => {
+            let mut numbers = HashMap::new();
+            let both = a.iter().zip(b).map(|pair| {
+                let next = numbers.len() as u32;
+                *numbers.entry(pair).or_insert(next)
+            });
+            Part::Groups(both.collect())
+        }
+    }
+}
+
+/// The group of each cell under the parts of a query.
+fn groups_of(sizes: &[usize], parts: &[Part]) -> Vec<u32> {
+    let mut groups = vec![0_u32];
+    for (size, part) in sizes.iter().zip(parts) {
+        let many = part.groups(*size) as u32;
+        let next = |group: u32| (0..*size).map(move |value| group * many + part.group_of(value) as u32);
+        groups = groups.into_iter().flat_map(next).collect();
+    }
+    groups
+}
+
+/// The error about a unit whose children have no whole counts.
+pub fn no_counts(whose: &str, why: NoFlow) -> Error {
+    let (given, expected) = match why {
+        NoFlow::Contradiction => (
+            "contradictory",
+            "bounds, zeros and exact totals that some non-negative whole counts below it keep together",
+        ),
+        NoFlow::Unsolved => ("not solved", "a program that the solver brings to an end: please report it"),
+    };
+    Error::out_of_range(&format!("the constraints on the whole counts of {whose}"), given, expected)
+}
+
+/// Refuses what is not counted: more than so many cells would not fit into memory.
+pub fn check_cells(cells: usize) -> Result<()> {
+    const MOST: usize = 1 << 16;
+    if cells > MOST {
+        return Err(Error::out_of_range(
+            "the cells of a histogram",
+            cells,
+            &format!("at most {MOST} for whole counts"),
+        ));
+    }
+    Ok(())
+}
