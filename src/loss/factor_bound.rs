@@ -22,6 +22,45 @@ const SMALLEST_SIGMA2: f64 = 0.3;
 /// How closely a distance is found: to pi 2^-40.
 const HALVINGS: i32 = 40;
 
+/// The same with what does not depend on the height.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prepared {
+    pub(super) bound: FactorBound,
+    /// 2 pi sigma2.
+    a: f64,
+    /// ln psi(0) at least.
+    at_zero: f64,
+    /// The terms |k| >= 2 at most.
+    rest: f64,
+}
+
+impl Prepared {
+    pub(super) fn new(bound: FactorBound) -> Self {
+        let a = 2.0 * PI * bound.sigma2;
+        let (at_zero, rest) = ((2.0 * (-a * PI).exp()).ln_1p(), 2.1 * (-2.0 * PI * a).exp());
+        Prepared { bound, a, at_zero, rest }
+    }
+
+    /// See [`FactorBound::ln_factor`].
+    pub(super) fn ln_factor(&self, d: f64) -> f64 {
+        let FactorBound { sigma2, copies, periodic, .. } = self.bound;
+        if !periodic {
+            return -copies * sigma2 * d * d / 2.0;
+        }
+        if sigma2 < SMALLEST_SIGMA2 {
+            return 0.0;
+        }
+        let a = self.a;
+        if a * (PI - d) > 40.0 {
+            // The other terms are at most 4.1 exp(-40), which is less than the roundings.
+            return (copies * (-sigma2 * d * d / 2.0 + 2e-15)).min(0.0);
+        }
+        let others = (-a * (PI - d)).exp() + (-a * (PI + d)).exp() + self.rest;
+        // The last term pays for the roundings of the difference, which the copies multiply.
+        (copies * (-sigma2 * d * d / 2.0 + others.ln_1p() - self.at_zero + 1e-15)).min(0.0)
+    }
+}
+
 impl FactorBound {
     /// An upper bound for copies ln(psi(d) / psi(0)) for every distance of at least d in [0, pi].
     ///
@@ -30,21 +69,7 @@ impl FactorBound {
     /// at most -2 pi^2 sigma2 (k^2 - |k|), so they add less than 2.1 exp(-4 pi^2 sigma2) when sigma2 >= 0.3. And
     /// psi(0) > 1 + 2 exp(-2 pi^2 sigma2). Since psi decreases, the bound at d holds for all larger distances.
     pub(super) fn ln_factor(&self, d: f64) -> f64 {
-        if !self.periodic {
-            return -self.copies * self.sigma2 * d * d / 2.0;
-        }
-        if self.sigma2 < SMALLEST_SIGMA2 {
-            return 0.0;
-        }
-        let a = 2.0 * PI * self.sigma2;
-        if a * (PI - d) > 40.0 {
-            // The other terms are at most 4.1 exp(-40), which is less than the roundings.
-            return (self.copies * (-self.sigma2 * d * d / 2.0 + 2e-15)).min(0.0);
-        }
-        let others = (-a * (PI - d)).exp() + (-a * (PI + d)).exp() + 2.1 * (-2.0 * PI * a).exp();
-        let at_zero = (2.0 * (-a * PI).exp()).ln_1p();
-        // The last term pays for the roundings of the difference, which the copies multiply.
-        (self.copies * (-self.sigma2 * d * d / 2.0 + others.ln_1p() - at_zero + 1e-15)).min(0.0)
+        Prepared::new(*self).ln_factor(d)
     }
 
     /// The distance to 2 pi Z beyond which this group alone is below exp(-cut); `None` if it never is.
@@ -52,7 +77,8 @@ impl FactorBound {
         if !self.periodic {
             return None;
         }
-        if self.ln_factor(PI) > -cut {
+        let prepared = Prepared::new(*self);
+        if prepared.ln_factor(PI) > -cut {
             return None;
         }
         // Where the other terms of psi do not matter the distance is known: the first point of the grid that the halving below
@@ -61,7 +87,7 @@ impl FactorBound {
         let step = PI * 2f64.powi(-HALVINGS);
         if 2.0 * PI * self.sigma2 * (PI - alone) > 41.0 {
             let near = (-2..=2).map(|k| ((alone / step).ceil() + f64::from(k)) * step);
-            let mut near = near.map(|d| (d, self.ln_factor(d) <= -cut));
+            let mut near = near.map(|d| (d, prepared.ln_factor(d) <= -cut));
             if let Some((_, false)) = near.next()
                 && let Some((d, _)) = near.find(|(_, outside)| *outside)
             {
@@ -71,7 +97,7 @@ impl FactorBound {
         let (mut inside, mut outside) = (0.0, PI);
         for _ in 0..HALVINGS {
             let middle = (inside + outside) / 2.0;
-            if self.ln_factor(middle) <= -cut {
+            if prepared.ln_factor(middle) <= -cut {
                 outside = middle;
             } else {
                 inside = middle;
@@ -87,9 +113,11 @@ impl FactorBound {
     /// An upper bound for the mean of the factor over its period: the left Riemann sum of a decreasing function.
     pub(super) fn mean(&self) -> f64 {
         const STEPS: u32 = 64;
+        let prepared = Prepared::new(*self);
         // Finer near zero, where a sharp factor has its mass.
         let at = |step: u32| PI * (f64::from(step) / f64::from(STEPS)).powi(3);
-        let parts = (0..STEPS).map(|step| (at(step + 1) - at(step)) * (self.ln_factor(at(step)) * (1.0 - 1e-6)).exp());
+        let parts =
+            (0..STEPS).map(|step| (at(step + 1) - at(step)) * (prepared.ln_factor(at(step)) * (1.0 - 1e-6)).exp());
         parts.sum::<f64>() / PI
     }
 

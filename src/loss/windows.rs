@@ -4,7 +4,10 @@
 //! together. The windows are intersected, the rarest first, and what remains is halved until the product of all groups
 //! settles it.
 
-use super::{factor_bound::FactorBound, survivors::Survivor};
+use super::{
+    factor_bound::{FactorBound, Prepared},
+    survivors::Survivor,
+};
 
 /// The sweep has looked at as many windows as it may.
 pub(super) struct BudgetReached;
@@ -34,8 +37,8 @@ impl Comb {
 }
 
 /// The intersection of the windows for one target.
-pub(super) struct Windows<'a> {
-    bounds: &'a [FactorBound],
+pub(super) struct Windows {
+    bounds: Vec<Prepared>,
     /// Those of the bundles and of the groups that have any, the rarest first.
     combs: Vec<Comb>,
     cut: f64,
@@ -47,16 +50,17 @@ pub(super) struct Windows<'a> {
     pub(super) survivors: Vec<Survivor>,
 }
 
-impl<'a> Windows<'a> {
+impl Windows {
     /// For the target exp(-cut), with the windows of some bundles for it or for a lower one. Pieces shorter than the
     /// resolution are not divided further.
-    pub(super) fn new(bounds: &'a [FactorBound], bundles: &[Comb], cut: f64, resolution: f64) -> Self {
+    pub(super) fn new(bounds: &[FactorBound], bundles: &[Comb], cut: f64, resolution: f64) -> Self {
         let of_group = |bound: &FactorBound| {
             let half_width = bound.reach(cut)? / bound.weight;
             Some(Comb { period: bound.period(), windows: vec![(-half_width, half_width)] })
         };
         let mut combs: Vec<Comb> = bounds.iter().filter_map(of_group).chain(bundles.iter().cloned()).collect();
         combs.sort_by(|a, b| a.density().total_cmp(&b.density()));
+        let bounds = bounds.iter().copied().map(Prepared::new).collect();
         Windows { bounds, combs, cut, resolution, looked_at: 0, budget: u64::MAX, survivors: Vec::new() }
     }
 
@@ -113,7 +117,7 @@ impl<'a> Windows<'a> {
     /// Halves [from, to] until the product of all groups settles it.
     fn refine(&mut self, from: f64, to: f64) -> Result<(), BudgetReached> {
         self.count()?;
-        let bound: f64 = self.bounds.iter().map(|bound| bound.ln_factor(bound.nearest(from, to))).sum();
+        let bound: f64 = self.bounds.iter().map(|group| group.ln_factor(group.bound.nearest(from, to))).sum();
         if bound <= -self.cut {
             return Ok(());
         }
