@@ -98,7 +98,14 @@ impl Asked<'_> {
     fn deltas(&self, epsilons: &[Rational], record: &mut Record) {
         let digits = self.reach.digits;
         let mut before: Option<Float> = None;
+        // The points of a profile share contours.
+        let evaluator = self.composition.evaluator();
         for epsilon in epsilons {
+            let text = || self.text("curve --to", epsilon);
+            if let Some(point) = record.ask("profile", &text, || evaluator.hockey_stick_of_many(epsilon, digits)) {
+                record.contains("profile", &point.value, self.law.fixed, &self.law.delta(epsilon), &text);
+                record.width("profile", &point, digits, &text);
+            }
             let text = || self.text("delta --epsilon", epsilon);
             let Some(answer) = record.ask("delta", &text, || self.composition.delta(epsilon, digits)) else { continue };
             record.contains("delta", &answer.value, self.law.fixed, &self.law.delta(epsilon), &text);

@@ -165,9 +165,13 @@ pub fn paths(numbers: &mut Numbers, record: &mut Record) -> Option<()> {
         Span { lower, upper: all.into_iter().map(|span| span.upper).max().unwrap_or_default() }
     };
     let mut before: Option<Float> = None;
+    let evaluator = worst.evaluator();
     for epsilon in ["0", "1/2", "2", "5"] {
         let epsilon: Rational = epsilon.parse().expect("a number");
         let text = || format!("{} at {epsilon}", text());
+        let point = record.ask("profile", &text, || evaluator.hockey_stick_of_many(&epsilon, digits))?;
+        record.contains("profile", &point.value, fixed, &largest(&epsilon), &text);
+        record.width("profile", &point, digits, &text);
         let answer = record.ask("paths", &text, || worst.delta(&epsilon, digits))?;
         record.contains("paths", &answer.value, fixed, &largest(&epsilon), &text);
         record.width("paths", &answer, digits, &text);
