@@ -47,6 +47,11 @@ fn curves(criterion: &mut Criterion) {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool of one thread");
     group.bench_function("one core", |b| b.iter(|| one.install(|| all.curve(black_box(&epsilons), 12))));
     group.finish();
+    let epsilons: Vec<Rational> = (0..1000).map(|k| Rational::from((k * 40, 999))).collect();
+    let mut group = criterion.benchmark_group("1000 points");
+    group.sample_size(10);
+    group.bench_function("all cores", |b| b.iter(|| all.curve(black_box(&epsilons), 12)));
+    group.finish();
 }
 
 fn many_copies(criterion: &mut Criterion) {
