@@ -49,6 +49,8 @@ pub mod chart;
 pub mod error;
 #[cfg(feature = "mechanisms")]
 mod files;
+#[cfg(feature = "mechanisms")]
+mod foreign;
 pub mod loss;
 pub mod noise;
 pub mod numeric;
@@ -72,6 +74,8 @@ pub mod topdown;
 pub use error::{Error, Result};
 #[cfg(feature = "mechanisms")]
 pub use files::remove_unfinished;
+#[cfg(feature = "mechanisms")]
+pub use foreign::is_decoding;
 /// The exact numbers and floats of this library's arguments and results, in the version that it uses.
 pub use rug;
 

@@ -349,3 +349,56 @@ fn a_rehearsal_says_how_large_the_errors_are() {
         refusal(&[&["measure", "--spine", "x", "--counts", "y", "--format", "z", "--out", "w"][..], &RELEASE].concat());
     assert!(message.contains("nmf"), "{message}");
 }
+
+/// Bytes all over a file turned over, more of them near its end: read or refused with the file, never a panic, and quietly.
+#[test]
+fn damaged_bytes_are_errors_or_other_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let axes = ["hhgq", "votingage", "hispanic", "cenrace"].map(String::from);
+    let (mut read, mut refused, mut caught) = (0, 0, 0);
+    let mut given_up = None;
+    // The reader's own panics would be printed, although they are caught.
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    for (level, kind) in [("Tract", "DPQuery/State=009"), ("Block", "Constraint/State=144"), ("US", "DPQuery")] {
+        let whole = fs::read(file(&example().join("US_Person_PL_PROD"), &format!("{level}.parquet/{kind}"))).unwrap();
+        let path = folder.path().join("damaged.parquet");
+        let footer = whole.len().saturating_sub(2500);
+        for at in (0..whole.len()).filter(|at| at % 29 == 0 || (*at > footer && at % 5 == 0)) {
+            for mask in [0xff, 0x10] {
+                let mut bytes = whole.clone();
+                bytes[at] ^= mask;
+                fs::write(&path, &bytes).unwrap();
+                let mut values = 0;
+                let outcome = dp_assay::topdown::nmf::rows::read(&path, &axes, |row| {
+                    values += row.values.len();
+                    Ok(())
+                });
+                match outcome {
+                    Ok(()) => read += 1,
+                    Err(why) => {
+                        let why = why.to_string();
+                        assert!(why.contains("damaged.parquet"), "{why}");
+                        refused += 1;
+                        if why.contains("gave up") {
+                            caught += 1;
+                            given_up.get_or_insert((bytes, why));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    std::panic::set_hook(told);
+    println!("{read} read, {refused} refused, {caught} of these because the reader gave up");
+    assert!(read > 100 && refused > 100, "{read} {refused} {caught}");
+    // From outside, on a file that makes the reader give up, where there is one.
+    if let Some((bytes, why)) = given_up {
+        let nmf = copied(folder.path());
+        fs::write(file(&nmf, "Tract.parquet/DPQuery/State=009"), bytes).unwrap();
+        let out = folder.path().join("out.csv").display().to_string();
+        let shown = nmf.display().to_string();
+        let message = refusal(&[&["estimate", "--nmf", &shown, "--out", &out][..], &RELEASE].concat());
+        assert!(message.contains("Tract.parquet") && !Path::new(&out).exists(), "{message} {why}");
+    }
+}

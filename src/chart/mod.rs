@@ -11,6 +11,7 @@
 //! | [`curves`] | privacy profiles and trade-off functions as figures |
 //! | [`outputs`] | what single outputs say: posterior probabilities and masses |
 //! | [`ranks`] | numbers side by side, a row for each name |
+//! | [`estimates`] | estimates with their margins, unit by unit |
 //! | `spine` | a geographic spine drawn: distances, fan-out, variance of each level (feature `mechanisms`) |
 //!
 //! Without the feature `charts` figures are made but not rendered.
@@ -19,6 +20,7 @@ pub mod curves;
 pub mod drawing;
 #[cfg(feature = "charts")]
 mod element;
+pub mod estimates;
 pub mod figure;
 pub mod lines;
 #[cfg(feature = "charts")]

@@ -1,5 +1,9 @@
 //! `assay estimate --nmf`: least squares over noisy measurement files.
 
+mod chart;
+mod errors;
+mod parts;
+
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -7,16 +11,18 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
+    provenance::{sha256, sha256_of_text},
     release::Release,
     spine::spine_files::SavedSpine,
     topdown::{
         histograms::Histograms,
         nmf::{
-            answers::{Answer, Answers, Areas, Subject},
+            answers::{Answer, Areas, Subject},
+            job::Job,
             survey::{AreaSource, Settings, Survey, Wanted, tabulation_digits},
             tables::{self, Form},
             totals,
-            truth::{ErrorTable, Errors, Truth},
+            truth::{ErrorTable, Truth},
             units::Constraints,
         },
         spine_survey::{Asked, SpineAreas},
@@ -24,7 +30,12 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::{Exit, invocation, output, page::Page, progress};
+pub use errors::{ErrorRow, error_rows, put_errors};
+
+use chart::ChartRows;
+use parts::{part, put_progress};
+
+use super::{Exit, drawn, invocation, output, page::Page, progress};
 
 /// What is kept exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -77,6 +88,22 @@ pub struct SurveyArgs {
     /// zero are written. By passes: the groups of constraints, then each of these queries, then single cells
     #[arg(long, value_name = "QUERY", num_args = 0.., conflicts_with_all = ["areas", "tabulation", "files"])]
     whole: Option<Vec<String>>,
+    /// With --nmf: a folder that keeps what each state gives, so that an interrupted run goes on where it stopped, and several machines share
+    /// the work
+    #[arg(long, value_name = "DIR", conflicts_with = "truth")]
+    work: Option<PathBuf>,
+    /// With --work: only every Nth state from the Kth, of N parts; run all parts, again once all have gone upwards, and then --combine
+    #[arg(long, value_name = "K/N", requires = "work", conflicts_with = "combine")]
+    part: Option<String>,
+    /// With --work: only put the parts together, into the file that one run would write
+    #[arg(long, requires = "work")]
+    combine: bool,
+    /// With --nmf: also a chart of the first query's first count with its margin, for each unit of the lowest level or each area
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["whole", "work"])]
+    svg: Option<PathBuf>,
+    /// With --svg: published counts to show beside the estimates, a CSV with the columns geoid (or geocode, area) and count
+    #[arg(long, value_name = "FILE", requires = "svg")]
+    published: Option<PathBuf>,
     /// In a rehearsal: the true counts, in the form that `assay measure` reads; prints the errors by level and query
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
@@ -117,6 +144,8 @@ impl SurveyArgs {
             (self.state_totals.is_some(), "--state-totals"),
             (!self.states.is_empty(), "--states"),
             (self.whole.is_some(), "--whole"),
+            (self.work.is_some(), "--work"),
+            (self.svg.is_some(), "--svg"),
             (!self.tabulation.is_empty(), "--tabulation"),
             (self.files.is_some(), "--files"),
         ];
@@ -174,19 +203,41 @@ pub fn run(
         truth: truth(args, &release)?,
         whole: args.whole.clone(),
     };
+    let asked = question(args, &release, &settings, form)?;
     let mut provenance = invocation::provenance()?;
     let survey = Survey::open(nmf, &release, settings).context("--nmf")?;
     provenance.insecure_seed = survey.insecure_seed;
     progress::stage("estimating");
     let mut errors = ErrorTable::default();
     let rehearsal = args.truth.is_some();
+    let published = args.published.as_deref().map(tables::read_published).transpose().context("--published")?;
+    let mut chart = args.svg.as_ref().map(|_| ChartRows::new(published.unwrap_or_default()));
     let see = |subject: &Subject, answers: &[Answer]| {
         if rehearsal {
             errors.add(subject, answers);
         }
+        if let Some(chart) = &mut chart {
+            chart.see(subject, answers);
+        }
     };
-    let rows = tables::write(&survey, form, with_areas, out, see, &progress::at)?;
+    let rows = match &args.work {
+        None => tables::write(&survey, form, with_areas, out, see, &progress::at)?,
+        Some(folder) => {
+            let job = Job::open(&survey, form, folder, &asked).context("--work")?;
+            if !args.combine {
+                job.work(&part(args, &survey.states())?, &progress::at)?;
+            }
+            if args.part.is_some() {
+                return put_progress(page, &job.state(), &survey.states());
+            }
+            job.combine(with_areas, out)?
+        }
+    };
     provenance.write_beside(out)?;
+    if let (Some(chart), Some(svg)) = (chart, &args.svg) {
+        let query = survey.answers.names().first().map_or_else(String::new, |name| name.to_string());
+        drawn::write(svg, &chart.figure(&query)?)?;
+    }
     let states: Vec<String> = survey.states().iter().map(|state| format!("{state:02}")).collect();
     let mut object = json!({
         "release": release.name,
@@ -232,77 +283,15 @@ pub fn run(
     Ok(Exit::Done)
 }
 
-/// The errors of a query at a level.
-pub struct ErrorRow {
-    level: String,
-    query: String,
-    errors: Errors,
-}
-
-impl ErrorRow {
-    fn mean(&self, sum: f64) -> f64 {
-        sum / self.errors.counts as f64
-    }
-
-    /// The mean absolute error over the mean true count; none where all are zero.
-    fn relative(&self) -> Option<f64> {
-        (self.errors.truth > 0.0).then(|| self.errors.absolute / self.errors.truth)
-    }
-
-    /// The mean standard deviation; none of whole counts.
-    fn deviation(&self) -> Option<f64> {
-        let counts = self.errors.with_variance;
-        (counts > 0).then(|| self.errors.deviations / counts as f64)
-    }
-
-    /// The share of margins that hold the truth; none where constraints fix everything.
-    fn coverage(&self) -> Option<f64> {
-        let (all, hold) = self.errors.with_margin;
-        (all > 0).then(|| hold as f64 / all as f64)
-    }
-
-    fn cells(&self) -> Vec<String> {
-        let errors = &self.errors;
-        let percent = |share: Option<f64>| share.map_or("-".to_string(), |share| format!("{:.1} %", 100.0 * share));
-        let [absolute, bias] = [errors.absolute, errors.signed].map(|sum| format!("{:.3}", self.mean(sum)));
-        let deviation = self.deviation().map_or("-".to_string(), |number| format!("{number:.3}"));
-        let (relative, coverage) = (percent(self.relative()), percent(self.coverage()));
-        let counts = errors.counts.to_string();
-        vec![self.level.clone(), self.query.clone(), counts, absolute, relative, bias, deviation, coverage]
-    }
-
-    /// As JSON.
-    pub fn json(&self) -> Value {
-        json!({
-            "level": self.level,
-            "query": self.query,
-            "counts": self.errors.counts,
-            "mean_absolute_error": self.mean(self.errors.absolute),
-            "relative_error": self.relative(),
-            "bias": self.mean(self.errors.signed),
-            "mean_std_dev": self.deviation(),
-            "coverage_95": self.coverage(),
-            "wrong_exact": self.errors.wrong_exact,
-        })
-    }
-}
-
-/// The table of errors.
-pub fn put_errors(page: &mut Page, rows: &[ErrorRow]) {
-    let cells = rows.iter().map(ErrorRow::cells).collect();
-    page.table(&["level", "query", "counts", "mean error", "relative", "bias", "std_dev", "in margin"], cells);
-    page.text("\n");
-}
-
-/// The errors by level and query.
-pub fn error_rows(levels: &[String], answers: &Answers, table: &ErrorTable) -> Vec<ErrorRow> {
-    let names = answers.names();
-    let row = |((level, query), errors): (&(Option<usize>, usize), &Errors)| ErrorRow {
-        level: level.map_or("area".to_string(), |level| levels[level].clone()),
-        query: names[*query].to_string(),
-        errors: *errors,
-    };
-    table.rows.iter().map(row).collect()
+/// All that estimates depend on besides the files of noisy measurements.
+fn question(args: &SurveyArgs, release: &Release, settings: &Settings, form: Form) -> Result<String> {
+    let areas = args.areas.as_deref().map(sha256).transpose().context("--areas")?;
+    let release = sha256_of_text(&release.to_toml());
+    let (constraints, totals, wanted) = (settings.constraints, &settings.totals, &settings.wanted);
+    let (levels, whole, tabulation) = (&settings.levels, &settings.whole, &args.tabulation);
+    Ok(format!(
+        "{release} {areas:?} {constraints:?} {totals:?} {wanted:?} {levels:?} {whole:?} {tabulation:?} {form:?}"
+    ))
 }
 
 fn truth(args: &SurveyArgs, release: &Release) -> Result<Option<Truth>> {

@@ -115,6 +115,13 @@ enum Exit {
 
 /// Reads the command line, does what it says, and turns the outcome into an exit status.
 pub fn main() -> ExitCode {
+    // What the Parquet reader panics about is caught and told as an error of the file.
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !dp_assay::is_decoding() {
+            told(info);
+        }
+    }));
     let outcome = match Cli::from_command_line() {
         Ok(cli) => {
             interrupt::watch();

@@ -26,6 +26,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     files::file_error,
+    foreign::guarded,
 };
 
 /// Whether a file is read as Parquet: by its name.
@@ -49,7 +50,8 @@ impl<'a> ParquetNoise<'a> {
     pub(super) fn open(name: &'a Path, columns: &'a [String]) -> Result<Self> {
         let file = File::open(name).map_err(|why| file_error(name, why))?;
         let bytes = file.try_clone().map_err(|why| file_error(name, why))?;
-        let reader = SerializedFileReader::new(file).map_err(|why| broken(name, &why))?;
+        let reader = guarded(|| SerializedFileReader::new(file)).map_err(|why| refused(name, why))?;
+        let reader = reader.map_err(|why| broken(name, &why))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let paths: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
         let noisy: Vec<Option<usize>> =
@@ -162,6 +164,10 @@ impl<'a> ParquetNoise<'a> {
 
     /// The counts of a column of a row group, and its definition levels, all of which are those of a value.
     fn counts(&self, group: usize, at: usize) -> Result<(Vec<i64>, Vec<i16>)> {
+        guarded(|| self.decoded(group, at)).map_err(|why| refused(self.name, why))?
+    }
+
+    fn decoded(&self, group: usize, at: usize) -> Result<(Vec<i64>, Vec<i16>)> {
         let wrong = |why: ParquetError| broken(self.name, &why);
         let rows = self.reader.get_row_group(group).map_err(wrong)?;
         let descriptor = rows.metadata().column(at).column_descr_ptr();

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, path::Path};
 
-use super::csv_table::{BLOCK_NAMES, CsvTable};
+use super::csv_table::{BlockColumns, CsvTable};
 use crate::error::{Error, Result};
 
 /// A kind of entity, by its heading in the file of blocks.
@@ -53,6 +53,19 @@ impl EntityKind {
         }
     }
 
+    /// Its heading in a GRF-C; none for what that does not have.
+    fn grf_c(self) -> Option<&'static str> {
+        match self {
+            EntityKind::Aian => Some("AIANNHCE"),
+            EntityKind::Mcd => Some("COUSUBFP"),
+            EntityKind::Place => Some("PLACEFP"),
+            EntityKind::Unified => Some("SDUNILEA"),
+            EntityKind::Secondary => Some("SDSECLEA"),
+            EntityKind::Elementary => Some("SDELMLEA"),
+            EntityKind::Gq | EntityKind::Prim => None,
+        }
+    }
+
     /// The part of a GEOID within which its codes are unique: nothing, the state or the county.
     fn scope(self, geoid: u64) -> u32 {
         match self {
@@ -94,16 +107,21 @@ pub struct Mismatch {
 
 impl Blocks {
     /// Reads a CSV with a header (commas or bars): a column `block`, and a column for each kind that is there. Other
-    /// columns are left alone. Empty codes, codes of nines and group quarters of zeros are none.
+    /// columns are left alone. Empty codes, codes of nines and group quarters of zeros are none. A GRF-C is read too, with the headings
+    /// that it has for the block and for its entities.
     pub fn read(path: &Path) -> Result<Blocks> {
         let mut table = CsvTable::open(path)?;
-        let block = table.column(&BLOCK_NAMES)?;
+        let block = table.block_columns()?;
+        let heading = |kind: &EntityKind| {
+            let own = table.find(&[kind.name()]);
+            own.or_else(|| table.find(&[kind.grf_c().filter(|_| table.is_grf_c())?]))
+        };
         let kinds: Vec<(EntityKind, usize)> =
-            EntityKind::ALL.iter().filter_map(|kind| Some((*kind, table.find(&[kind.name()])?))).collect();
+            EntityKind::ALL.iter().filter_map(|kind| Some((*kind, heading(kind)?))).collect();
         let (mut geoids, mut lines) = (Vec::new(), Vec::new());
         let mut columns: Vec<Interner> = kinds.iter().map(|(kind, _)| Interner::new(*kind)).collect();
         while table.next()? {
-            let geoid = table.geoid(block)?;
+            let geoid = table.block(block)?;
             for ((_, at), column) in kinds.iter().zip(&mut columns) {
                 column.push(geoid, &table, *at)?;
             }
@@ -129,7 +147,12 @@ impl Blocks {
         }
         if let Some(row) = geoids.windows(2).position(|pair| pair[0] == pair[1]) {
             let why = format!("the block {:015} occurs twice: first in line {}", geoids[row], lines[row]);
-            return Err(Error::DataFile { file: table.file, line: lines[row + 1] as usize, column: block + 1, why });
+            return Err(Error::DataFile {
+                file: table.file,
+                line: lines[row + 1] as usize,
+                column: block.first() + 1,
+                why,
+            });
         }
         Ok(Blocks { geoids, columns })
     }
@@ -153,7 +176,8 @@ impl Blocks {
         if self.column(kind).is_some() {
             return Err(table.refuse(0, &format!("entities of the kind {:?} are given twice", kind.name())));
         }
-        let block = block.map_or_else(|| table.column(&BLOCK_NAMES), |name| table.column(&[name]))?;
+        let one = |name: &str| table.column(&[name]).map(BlockColumns::One);
+        let block = block.map_or_else(|| table.block_columns(), one)?;
         let code = table.column(&[code])?;
         let mut interner = Interner::new(kind);
         interner.column.codes = vec![0; self.geoids.len()];
@@ -161,7 +185,7 @@ impl Blocks {
         let (mut unknown, mut unknown_seen) = (Vec::new(), std::collections::HashSet::new());
         let mut next = 0;
         while table.next()? {
-            let geoid = table.geoid(block)?;
+            let geoid = table.block(block)?;
             // Files are sorted as a rule, and then the next block is the one.
             let row = if self.geoids.get(next) == Some(&geoid) { Ok(next) } else { self.geoids.binary_search(&geoid) };
             let again = match row {
@@ -169,7 +193,7 @@ impl Blocks {
                 Err(_) => !unknown_seen.insert(geoid),
             };
             if again {
-                return Err(table.refuse(block + 1, &format!("the block {geoid:015} occurs twice")));
+                return Err(table.refuse(block.first() + 1, &format!("the block {geoid:015} occurs twice")));
             }
             match row {
                 Ok(row) => {

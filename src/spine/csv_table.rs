@@ -15,12 +15,33 @@ use crate::{
 
 /// The headings under which a file may hold the GEOID of a block.
 pub(crate) const BLOCK_NAMES: [&str; 4] = ["block", "BLOCKID", "GEOID", "GEOID20"];
+/// The headings of a GRF-C (Geographic Reference File, Codes), which has the GEOID of a block in four columns, and their digits.
+const GRF_C: [(&str, usize); 4] = [("TABBLKST", 2), ("TABBLKCOU", 3), ("TABTRACTCE", 6), ("TABBLK", 4)];
 /// The GEOID of a block: state 2, county 3, tract 6, block 4 digits.
 const GEOID_DIGITS: usize = 15;
 
 /// A field of CSV, in quotes where it needs them.
 pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+}
+
+/// Where a file has the GEOIDs of blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BlockColumns {
+    /// In one column.
+    One(usize),
+    /// In those of state, county, tract and block.
+    Four([usize; 4]),
+}
+
+impl BlockColumns {
+    /// The column that a message points at.
+    pub(crate) fn first(self) -> usize {
+        match self {
+            BlockColumns::One(at) => at,
+            BlockColumns::Four(columns) => columns[3],
+        }
+    }
 }
 
 /// A file of values under a header, separated by commas or bars, row by row.
@@ -110,6 +131,41 @@ impl CsvTable {
                 text.len()
             ),
         ))
+    }
+
+    /// Whether it is a GRF-C.
+    pub(crate) fn is_grf_c(&self) -> bool {
+        GRF_C.iter().all(|(name, _)| self.find(&[name]).is_some())
+    }
+
+    /// Where the GEOIDs are: under the usual headings, or in the four columns of a GRF-C.
+    pub(crate) fn block_columns(&self) -> Result<BlockColumns> {
+        if self.find(&BLOCK_NAMES).is_some() || !self.is_grf_c() {
+            return self.column(&BLOCK_NAMES).map(BlockColumns::One);
+        }
+        let mut columns = [0; 4];
+        for (column, (name, _)) in columns.iter_mut().zip(GRF_C) {
+            *column = self.column(&[name])?;
+        }
+        Ok(BlockColumns::Four(columns))
+    }
+
+    /// The GEOID of the block of a row.
+    pub(crate) fn block(&self, at: BlockColumns) -> Result<u64> {
+        let columns = match at {
+            BlockColumns::One(at) => return self.geoid(at),
+            BlockColumns::Four(columns) => columns,
+        };
+        let mut geoid = 0;
+        for (at, (name, digits)) in columns.into_iter().zip(GRF_C) {
+            let text = self.cell(at);
+            if text.len() != digits || !text.iter().all(u8::is_ascii_digit) {
+                let why = format!("{:?} is no {name}: {digits} digits are needed", self.shown(at));
+                return Err(self.refuse(at + 1, &why));
+            }
+            geoid = text.iter().fold(geoid, |value, digit| value * 10 + u64::from(digit - b'0'));
+        }
+        Ok(geoid)
     }
 
     pub(crate) fn refuse(&self, column: usize, why: &str) -> Error {

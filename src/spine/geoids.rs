@@ -43,6 +43,9 @@ impl Geoids {
 
 /// How many digits a unit of a level has at most.
 fn most_digits(level: usize, blocks: usize, root: &str) -> usize {
+    // Puerto Rico's spine begins with the state.
+    let above = usize::from(root.eq_ignore_ascii_case("State"));
+    let (level, blocks) = (level + above, blocks + above);
     match level {
         0 if root.eq_ignore_ascii_case("US") => 0,
         0 | 1 => 2,

@@ -122,6 +122,12 @@ impl Tree {
         self.starts.insert(level + 1, between);
     }
 
+    /// The same without the root, which has one child.
+    pub(crate) fn without_root(mut self) -> Tree {
+        self.starts.remove(0);
+        self
+    }
+
     /// Puts the units of a level, with all below them, into a new order.
     fn permute(&mut self, level: usize, mut order: Vec<u32>) {
         for starts in &mut self.starts[level..] {

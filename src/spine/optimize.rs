@@ -47,6 +47,10 @@ pub struct SpineSettings {
     pub fanout_cutoff: u32,
     /// The largest fan-out that a bypass may leave to the parent, under pure differential privacy.
     pub bypass_cutoff: u32,
+    /// Tract groups leave out entities that at most so many units make before any is grouped.
+    pub entity_threshold: u32,
+    /// Whether inside AIAN areas these take the place of counties.
+    pub redefine_counties: bool,
     strong_mcd_states: Vec<u64>,
     aian_ranges: Vec<[u32; 2]>,
     entities: Vec<String>,
@@ -68,6 +72,8 @@ impl SpineSettings {
             name: name.to_string(),
             fanout_cutoff: file.fanout_cutoff,
             bypass_cutoff: file.bypass_cutoff,
+            entity_threshold: 0,
+            redefine_counties: false,
             strong_mcd_states,
             aian_ranges: file.aian_ranges,
             entities: variant.entities,
@@ -95,6 +101,14 @@ impl SpineSettings {
         &self.entities
     }
 
+    /// Whether optimized block groups follow those of the census, too.
+    pub fn target_block_groups(&mut self, target: bool) {
+        self.entities.retain(|name| name != BLOCK_GROUP);
+        if target {
+            self.entities.push(BLOCK_GROUP.to_string());
+        }
+    }
+
     /// Whether entities of a kind shape the spine or are measured on it.
     pub fn uses(&self, kind: EntityKind) -> bool {
         let bounds = |name: &str| self.entities.iter().any(|known| known == name);
@@ -112,6 +126,9 @@ impl SpineSettings {
         n.isqrt() + self.fanout_cutoff as usize
     }
 }
+
+/// The block groups of the census, among the entities of a setting.
+const BLOCK_GROUP: &str = "block-group";
 
 /// The off-spine entities of a setting: columns over the blocks with their names.
 pub struct Entities {
@@ -184,6 +201,23 @@ impl Entities {
         Entities { columns, bounding, aian, area, prim }
     }
 
+    /// What lies in no entity of a kind becomes one for each state, in kinds of areas that some blocks lie in. For distances: what a
+    /// spine is made of does not change.
+    pub(super) fn count_outside(&mut self, blocks: &Blocks) {
+        let is_area = |name: &str| name != "gq" && name != BLOCK_GROUP;
+        for (_, column) in self.columns.iter_mut().filter(|(name, column)| is_area(name) && column.names.len() > 1) {
+            let mut numbers: BTreeMap<u64, u32> = BTreeMap::new();
+            for (code, geoid) in column.codes.iter_mut().zip(blocks.geoids()).filter(|(code, _)| **code == 0) {
+                let state = geoid / 10_u64.pow(13);
+                let names = &mut column.names;
+                *code = *numbers.entry(state).or_insert_with(|| {
+                    names.push(format!("{state:02}:outside"));
+                    names.len() as u32 - 1
+                });
+            }
+        }
+    }
+
     fn aian(&self) -> &[u32] {
         &self.columns[self.aian].1.codes
     }
@@ -211,7 +245,9 @@ fn block_groups(blocks: &Blocks) -> EntityColumn {
 /// The optimized spine of all levels: nation, state, county, (tract group), tract, block group, block; or nation, state,
 /// county, prim, tract subset group, tract subset, block group, block.
 pub fn optimized(blocks: &Blocks, entities: &Entities, settings: &SpineSettings, tract_groups: bool) -> Tree {
-    let mut tree = if settings.prims { prim_spine(blocks, entities) } else { aian_spine(blocks, entities) };
+    let redefined = settings.redefine_counties;
+    let mut tree =
+        if settings.prims { prim_spine(blocks, entities, redefined) } else { aian_spine(blocks, entities, redefined) };
     if settings.prims {
         tree.insert(3, |tree, prim, order, sizes| {
             let subsets = tree.children(3, prim);
@@ -237,37 +273,44 @@ pub fn optimized(blocks: &Blocks, entities: &Entities, settings: &SpineSettings,
         }
     });
     if tract_groups && !settings.prims {
-        group_tracts(&mut tree, &entities.columns[..entities.bounding], |tracts| settings.most(tracts));
+        let columns = &entities.columns[..entities.bounding];
+        group_tracts(&mut tree, columns, settings.entity_threshold, |tracts| settings.most(tracts));
     }
     tree
 }
 
 /// Figure 1 without block groups: nation, state inside and outside AIAN areas, county, tract, block.
-fn aian_spine(blocks: &Blocks, entities: &Entities) -> Tree {
+fn aian_spine(blocks: &Blocks, entities: &Entities, redefined: bool) -> Tree {
     let (geoids, aian) = (blocks.geoids(), entities.aian());
     let key = |row: u32| {
-        let geoid = geoids[row as usize];
-        let inside = aian[row as usize] > 0;
-        [u64::from(inside) * 100 + geoid / 10_u64.pow(13), geoid / 10_u64.pow(10), geoid / 10_u64.pow(4)]
+        let (geoid, area) = (geoids[row as usize], aian[row as usize]);
+        let state = u64::from(area > 0) * 100 + geoid / 10_u64.pow(13);
+        [state, county(geoid, area, redefined), geoid / 10_u64.pow(4)]
     };
     let mut order: Vec<u32> = (0..geoids.len() as u32).collect();
-    order.sort_by_key(|row| aian[*row as usize] > 0);
+    order.sort_by_key(|row| key(*row));
     Tree::over(order, 5, |a, b| first_difference(&key(a), &key(b)))
 }
 
 /// Nation, state inside and outside AIAN areas, county, prim, tract subset, block.
-fn prim_spine(blocks: &Blocks, entities: &Entities) -> Tree {
+fn prim_spine(blocks: &Blocks, entities: &Entities, redefined: bool) -> Tree {
     let (geoids, aian, prims) = (blocks.geoids(), entities.aian(), entities.prim());
     let key = |row: u32| {
         let (geoid, area) = (geoids[row as usize], u64::from(aian[row as usize]));
         let state = u64::from(area > 0) * 100 + geoid / 10_u64.pow(13);
         // A tract subset is of one tract, one prim and one AIAN area.
         let subset = u128::from(geoid / 10_u64.pow(4)) << 32 | u128::from(area);
-        [u128::from(state), u128::from(geoid / 10_u64.pow(10)), u128::from(prims[row as usize]), subset]
+        let county = county(geoid, area as u32, redefined);
+        [u128::from(state), u128::from(county), u128::from(prims[row as usize]), subset]
     };
     let mut order: Vec<u32> = (0..geoids.len() as u32).collect();
     order.sort_by_key(|row| key(*row));
     Tree::over(order, 6, |a, b| first_difference(&key(a), &key(b)))
+}
+
+/// What stands for the county of a block: its county, or inside an AIAN area, where counties are redefined, that area.
+fn county(geoid: u64, area: u32, redefined: bool) -> u64 {
+    if redefined && area > 0 { u64::from(area) } else { geoid / 10_u64.pow(10) }
 }
 
 /// The highest level, from 1, in which two blocks lie in different units.

@@ -8,8 +8,14 @@
 //! | `[[level]]` `name`, `proportion` | the levels from the nation to the block with their shares, which sum to exactly one |
 //! | `tract_groups` | true for a level of tract groups between county and tract (default false) |
 //! | `fanout_cutoff`, `bypass_cutoff` | in place of those of production |
+//! | `target_orig_bgs` | whether block groups follow those of the census, too (production: only in the DHC) |
+//! | `redefine_counties` | `nowhere` (default, production) or `everywhere`: inside American Indian areas these take the place of counties |
+//! | `entity_threshold` | tract groups leave out entities that so many units make already (default 0: none) |
+//! | `count_outside` | true to count what lies outside all entities of a kind, state by state, as an entity in distances (default false) |
 //! | `bypass` | false to bypass no unit (default true) |
 //! | `[[entities]]` `kind`, `file`, `column`, `block` | a block assignment file beside the plan, the heading of its codes and, where it is unusual, of its blocks |
+//!
+//! Levels without a nation, one less than the settings have, make the spine of one state: Puerto Rico's.
 //!
 //! The plan of somebody's own hierarchy, [`OwnPlan`], has `privacy`, `release` or levels, `bypass` and `bypass_cutoff` alone; its levels are the
 //! columns of the file of units.
@@ -51,6 +57,10 @@ struct PlanFile {
     fanout_cutoff: Option<u32>,
     bypass_cutoff: Option<u32>,
     bypass: Option<bool>,
+    target_orig_bgs: Option<bool>,
+    redefine_counties: Option<Spanned<String>>,
+    entity_threshold: Option<u32>,
+    count_outside: Option<bool>,
     #[serde(default)]
     entities: Vec<EntitiesFile>,
 }
@@ -87,7 +97,9 @@ pub struct SpinePlan {
     settings: SpineSettings,
     privacy: Privacy,
     tract_groups: bool,
+    has_nation: bool,
     bypasses: bool,
+    counts_outside: bool,
     shares: Shares,
     entities: Vec<(EntityKind, PathBuf, EntitiesFile)>,
 }
@@ -139,6 +151,8 @@ pub struct BuiltSpine {
     pub release: Option<Release>,
     /// The kinds of entities that the plan names and its settings do not use.
     pub unused: Vec<EntityKind>,
+    /// Whether the root of a census spine is above the states.
+    pub has_nation: bool,
 }
 
 impl SpinePlan {
@@ -156,6 +170,20 @@ impl SpinePlan {
         let mut settings = SpineSettings::production(raw.settings.get_ref()).map_err(at(settings_at))?;
         settings.fanout_cutoff = raw.fanout_cutoff.unwrap_or(settings.fanout_cutoff);
         settings.bypass_cutoff = raw.bypass_cutoff.unwrap_or(settings.bypass_cutoff);
+        settings.entity_threshold = raw.entity_threshold.unwrap_or(0);
+        if let Some(target) = raw.target_orig_bgs {
+            settings.target_block_groups(target);
+        }
+        if let Some(name) = &raw.redefine_counties {
+            settings.redefine_counties = match name.get_ref().as_str() {
+                "nowhere" => false,
+                "everywhere" => true,
+                other => {
+                    let why = format!("redefine_counties = {other:?}: expected \"nowhere\" or \"everywhere\"");
+                    return Err(reader.refuse(name.span().start, why));
+                }
+            };
+        }
         let privacy = match &raw.privacy {
             None => Privacy::Concentrated,
             Some(name) => Privacy::read(&reader, name, settings.bypass_cutoff)?,
@@ -167,7 +195,9 @@ impl SpinePlan {
         }
         let shares = Shares::read(&reader, raw.release.as_ref(), &raw.levels)?;
         let expected = settings.levels() + usize::from(tract_groups);
-        shares.check(expected).map_err(at(shares.place))?;
+        // Without the nation there is one level less.
+        let has_nation = shares.levels.len() + 1 != expected;
+        shares.check(expected - usize::from(!has_nation)).map_err(at(shares.place))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut entities = Vec::new();
         for file in raw.entities {
@@ -180,7 +210,8 @@ impl SpinePlan {
             entities.push((*kind, folder.join(&file.file), file));
         }
         let bypasses = raw.bypass.unwrap_or(true);
-        Ok(SpinePlan { settings, privacy, tract_groups, bypasses, shares, entities })
+        let counts_outside = raw.count_outside.unwrap_or(false);
+        Ok(SpinePlan { settings, privacy, tract_groups, has_nation, bypasses, counts_outside, shares, entities })
     }
 
     /// What the plan reads besides itself: its release, bundled or a file, and the files of entities.
@@ -195,16 +226,40 @@ impl SpinePlan {
         for (kind, path, file) in &self.entities {
             mismatches.push(blocks.attach(*kind, path, file.block.as_deref(), &file.column)?);
         }
-        let entities = Entities::of(&blocks, &self.settings);
+        let mut entities = Entities::of(&blocks, &self.settings);
+        let mut census = Tree::census(&blocks);
+        let mut tree = optimize::optimized(&blocks, &entities, &self.settings, self.tract_groups);
+        if !self.has_nation {
+            // A state with American Indian areas has two units below the nation.
+            if tree.units(1) != 1 {
+                let expected = "one, because the plan's levels have no nation above the states";
+                return Err(Error::out_of_range("the units of states", tree.units(1), expected));
+            }
+            (tree, census) = (tree.without_root(), census.without_root());
+        }
+        if self.counts_outside {
+            entities.count_outside(&blocks);
+        }
         let columns: Vec<&EntityColumn> = entities.columns.iter().map(|(_, column)| column).collect();
-        let before = osed::all_distances(&Tree::census(&blocks), &columns);
-        let tree = optimize::optimized(&blocks, &entities, &self.settings, self.tract_groups);
+        let before = osed::all_distances(&census, &columns);
         let after = osed::all_distances(&tree, &columns);
         let (names, spine, release) = self.shares.spine(tree, self.privacy, self.bypasses)?;
         let kinds = self.entities.iter().map(|(kind, ..)| *kind);
         let unused = kinds.filter(|kind| !self.settings.uses(*kind)).collect();
-        let (privacy, ground) = (self.privacy, Ground::Census(blocks));
-        Ok(BuiltSpine { ground, names, privacy, spine, entities, before, after, mismatches, release, unused })
+        let (privacy, ground, has_nation) = (self.privacy, Ground::Census(blocks), self.has_nation);
+        Ok(BuiltSpine {
+            ground,
+            names,
+            privacy,
+            spine,
+            entities,
+            before,
+            after,
+            mismatches,
+            release,
+            unused,
+            has_nation,
+        })
     }
 }
 
@@ -269,6 +324,7 @@ impl OwnPlan {
             mismatches: Vec::new(),
             release,
             unused: Vec::new(),
+            has_nation: false,
         })
     }
 }

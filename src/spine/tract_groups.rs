@@ -31,11 +31,25 @@ fn replace(sums: [u32; 2], old: [u32; 2], new: [u32; 2]) -> [u32; 2] {
 /// This is the greedy merging of Algorithm 2: two groups of a county become one where the descending distances do not become
 /// lexicographically larger and the fan-out allows, until nothing changes.
 ///
+/// Entities that at most `threshold` units make while each tract is a group of its own are left out. A county that no other entity touches has
+/// groups of neighbors, as large as may be.
+///
 /// Only entities that touch the county can change, and elements that two descending vectors share do not bear on their
 /// order, so a trial compares the old and new distances of those that changed.
-pub(super) fn group_tracts(tree: &mut Tree, columns: &[(String, EntityColumn)], most: impl Fn(usize) -> usize) {
+pub(super) fn group_tracts(
+    tree: &mut Tree,
+    columns: &[(String, EntityColumn)],
+    threshold: u32,
+    most: impl Fn(usize) -> usize,
+) {
     let state_of = tree.parents(COUNTY);
     let (mut counties, mut sums) = ungrouped(tree, columns, &state_of);
+    if threshold > 0 {
+        let is_far = |entity: u32| osed::step(sums.in_nation[entity as usize])[0] > threshold;
+        let kept: Vec<bool> = (0..sums.in_nation.len() as u32).map(is_far).collect();
+        sums.in_county.iter_mut().for_each(|own| own.retain(|entity, _| kept[*entity as usize]));
+        counties.iter_mut().flatten().for_each(|group| group.sums.retain(|entity, _| kept[*entity as usize]));
+    }
     loop {
         let mut changed = false;
         for (county, groups) in counties.iter_mut().enumerate() {

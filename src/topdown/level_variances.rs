@@ -61,7 +61,8 @@ fn enclosed(value: &Rational) -> Enclosure {
 /// number of levels, or the hierarchy is not the census's.
 pub fn on_census_spine(built: &BuiltSpine) -> Result<Option<Vec<LevelVariances>>> {
     let Some(blocks) = built.blocks() else { return Ok(None) };
-    let census = Tree::census(blocks);
+    let whole = Tree::census(blocks);
+    let census = if built.has_nation { whole } else { whole.without_root() };
     if census.levels() != built.spine.tree.levels() {
         return Ok(None);
     }

@@ -56,6 +56,16 @@ impl Free {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
     }
 
+    /// Its bits, as words.
+    pub fn words(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// The set of these words, of the same size as this one; `None` if they are not so many.
+    pub fn of_words(&self, words: Vec<u64>) -> Option<Free> {
+        (words.len() == self.0.len()).then_some(Free(words))
+    }
+
     /// A set without points, of the same size.
     pub fn none(&self) -> Free {
         Free(vec![0; self.0.len()])
@@ -79,6 +89,21 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// How many coordinates are left.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many rows are left in each sector.
+    pub fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.rows.iter().map(Vec::len)
+    }
+
     /// The coordinates of a sector.
     pub(super) fn range(&self, sector: usize) -> std::ops::Range<usize> {
         self.starts[sector]..self.starts[sector] + self.rows[sector].len() * self.columns[sector]

@@ -15,6 +15,7 @@
 //! | [`budgets`] | the variances that the noise of a release can have |
 //! | [`check`] | whether all of it fits the release, and what was spent |
 //! | [`survey`] | least squares over a folder, state by state |
+//! | [`job`] | the same in parts, by several machines, or after an interruption |
 //! | [`meter`] | how far it is |
 //! | [`answers`] | which counts are asked for, and the answers |
 //! | [`truth`] | errors beside the truth, in a rehearsal |
@@ -27,6 +28,7 @@ pub mod budgets;
 pub mod check;
 pub mod counts;
 pub mod folder;
+pub mod job;
 pub mod meter;
 pub mod names;
 pub mod rows;

@@ -17,6 +17,7 @@ use parquet::{
 use crate::{
     error::{Error, Result},
     files::file_error,
+    foreign::guarded,
 };
 
 /// So many rows are decoded at a time.
@@ -164,10 +165,12 @@ struct Columns {
 /// Reads all rows of a file whose attributes have these names. `each` may keep nothing of a row.
 pub fn read(path: &Path, axes: &[String], mut each: impl FnMut(&Row) -> Result<()>) -> Result<()> {
     let file = File::open(path).map_err(|why| file_error(path, why))?;
-    let reader = SerializedFileReader::new(file).map_err(|why| broken(path, None, why))?;
+    let reader = guarded(|| SerializedFileReader::new(file)).map_err(|why| broken(path, None, why))?;
+    let reader = reader.map_err(|why| broken(path, None, why))?;
     for group in 0..reader.num_row_groups() {
         let rows = reader.metadata().row_group(group).num_rows().max(0) as usize;
-        let columns = Columns::open(path, &reader, group, axes)?;
+        let columns = guarded(|| Columns::open(path, &reader, group, axes));
+        let columns = columns.map_err(|why| broken(path, Some(group), why))??;
         columns.read(path, group, rows, axes.len(), &mut each)?;
     }
     Ok(())
@@ -284,7 +287,8 @@ impl Columns {
 impl<T: DataType> Column<T> {
     /// The next rows, of which there have to be so many.
     fn rows(&mut self, path: &Path, group: usize, rows: usize) -> Result<()> {
-        let found = self.next(rows).map_err(|why| broken(path, Some(group), why))?;
+        let found = guarded(|| self.next(rows)).map_err(|why| broken(path, Some(group), why))?;
+        let found = found.map_err(|why| broken(path, Some(group), why))?;
         let levels = if self.most_definition > 0 { self.definitions.len() } else { self.read.len() };
         if found != rows || (!self.is_list && levels != rows) {
             return Err(broken(path, Some(group), format!("a column ends early: {found} rows where {rows} are left")));

@@ -4,6 +4,7 @@
 //! Where the nation takes part, every state is read twice: once upwards, for the nation's estimate, and once more, upwards
 //! and downwards, for what is asked of it. So no more than one state is held in memory.
 
+mod roots;
 mod whole;
 
 use std::{
@@ -25,6 +26,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
+    files::file_error,
     release::Release,
     topdown::gls::{
         areas::{AreaPart, AreaSums, Touched},
@@ -32,6 +34,7 @@ use crate::{
         pass::{Pass, Risen},
         problem::{Free, Problem, Shape, Shapes},
     },
+    topdown::whole::family::{Bound, BoundGroups},
 };
 
 /// What is asked of a folder.
@@ -111,6 +114,37 @@ struct StatePass {
     /// The state's own estimate, its total kept.
     belief: Belief,
     free: Free,
+}
+
+/// What the nation's way down needs of a state: its estimate from its own counts, what may be above zero, and bounds.
+#[derive(Clone, Debug)]
+pub(super) struct StateRoot {
+    belief: Belief,
+    free: Free,
+    bounds: Vec<Bound>,
+    bound_groups: Option<BoundGroups>,
+}
+
+/// The nation, where it takes part.
+pub(super) struct Top {
+    nation: Option<Nation>,
+}
+
+struct Nation {
+    roots: BTreeMap<u32, StateRoot>,
+    below: Below,
+    /// Its final estimate.
+    belief: Belief,
+    free: Free,
+    whole: Option<whole::WholeNation>,
+}
+
+/// What areas with blocks in several states have of those that were read.
+#[derive(Default)]
+pub(super) struct Across {
+    touched: BTreeMap<u32, Touched>,
+    /// Where the nation takes no part, states are independent.
+    answers: BTreeMap<u32, Vec<Answer>>,
 }
 
 impl Survey {
@@ -202,85 +236,149 @@ impl Survey {
 
     /// Estimates everything that is asked for and hands it on; `at` hears how far the work is.
     pub fn run(&self, take: &mut Take, at: &At) -> Result<()> {
-        if let Some(order) = &self.settings.whole {
-            return self.run_whole(order, take, at);
-        }
+        self.check_area_states()?;
         let meter = &Meter::new(at, self.work());
-        let mut seen: HashSet<u64> = HashSet::new();
-        if !self.uses_nation {
-            let mut across: BTreeMap<u32, Vec<Answer>> = BTreeMap::new();
-            for state in self.states.keys() {
-                let pass = self.rise(*state, self.deepest().unwrap_or(0), true, &mut seen, meter)?;
-                let last = pass.belief.clone();
-                self.answer_state(*state, &pass, &last, take, meter)?;
-                for (area, part) in &pass.areas {
-                    let answers = self.area_answers(&pass, *area, &part.estimate(&last));
-                    if self.is_across(*area) {
-                        add_answers(across.entry(*area).or_default(), answers);
-                    } else {
-                        take(Subject::Area(pass.area_sets.names[*area as usize].clone()), answers)?;
-                    }
-                }
-            }
-            for (area, answers) in across {
-                take(Subject::Area(self.area_name(area)), answers)?;
-            }
-            return self.check_areas(&seen);
+        let mut roots = BTreeMap::new();
+        for state in self.states_for_nation() {
+            roots.insert(state, self.state_root(state, meter)?);
         }
-        // Upwards: every state, and the nation.
-        let (mut beliefs, mut free) = (BTreeMap::new(), self.problem.all_free().none());
+        let top = self.top(roots)?;
+        self.answer_nation(&top, take)?;
+        let mut across = Across::default();
         for state in self.states.keys() {
-            let pass = self.rise(*state, 0, false, &mut seen, meter)?;
-            free.unite(&pass.free);
-            beliefs.insert(*state, pass.belief);
+            self.answer_state(*state, &top, &mut across, take, meter)?;
         }
+        self.answer_across(&top, across, take)
+    }
+
+    /// The states whose estimates the nation's counts join: all or none.
+    pub(super) fn states_for_nation(&self) -> Vec<u32> {
+        if self.uses_nation { self.states() } else { Vec::new() }
+    }
+
+    /// The pass upwards through a state.
+    pub(super) fn state_root(&self, state: u32, meter: &Meter) -> Result<StateRoot> {
+        Ok(StateRoot::of(&self.rise(state, 0, false, meter)?))
+    }
+
+    /// The nation, from all its states; nothing where it takes no part.
+    pub(super) fn top(&self, roots: BTreeMap<u32, StateRoot>) -> Result<Top> {
+        if !self.uses_nation {
+            return Ok(Top { nation: None });
+        }
+        let mut free = self.problem.all_free().none();
+        roots.values().for_each(|root| free.unite(&root.free));
         let mut below = Below::new(self.shape(&free));
-        beliefs.values().for_each(|belief| below.add(belief));
-        let nation = self.nation(&below)?;
-        if self.settings.levels.contains(&0) {
-            let unit = Subject::Unit { level: 0, code: String::new(), geoid: String::new() };
-            let mut answers = self.answers.of(&self.problem, &nation);
-            if let Some(truth) = &self.settings.truth {
-                self.answers.add_truth(&self.names.sizes, &truth.whole(), &mut answers);
-            }
-            take(unit, answers)?;
+        roots.values().for_each(|root| below.add(&root.belief));
+        let belief = self.nation(&below)?;
+        let mut nation = Nation { roots, below, belief, free, whole: None };
+        if let Some(order) = &self.settings.whole {
+            nation.whole = Some(self.whole_nation(order, &nation)?);
         }
-        // Downwards: state by state.
-        let descent = Descent::new(&nation, &below, false);
-        let mut across: BTreeMap<u32, Touched> = BTreeMap::new();
+        Ok(Top { nation: Some(nation) })
+    }
+
+    /// The nation's own counts, where they are asked for.
+    pub(super) fn answer_nation(&self, top: &Top, take: &mut Take) -> Result<()> {
+        let Some(nation) = top.nation.as_ref().filter(|_| self.settings.levels.contains(&0)) else { return Ok(()) };
+        let unit = Subject::Unit { level: 0, code: String::new(), geoid: String::new() };
+        let truth = self.settings.truth.as_ref().map(Truth::whole);
+        let answers = match &nation.whole {
+            Some(whole) => self.answers.of_counts(&self.names.sizes, &whole.counts, truth.as_deref()),
+            None => {
+                let mut answers = self.answers.of(&self.problem, &nation.belief);
+                if let Some(truth) = &truth {
+                    self.answers.add_truth(&self.names.sizes, truth, &mut answers);
+                }
+                answers
+            }
+        };
+        take(unit, answers)
+    }
+
+    /// What is asked for in a state. What areas have of it that lie in other states, too, is put into `across`.
+    pub(super) fn answer_state(
+        &self,
+        state: u32,
+        top: &Top,
+        across: &mut Across,
+        take: &mut Take,
+        meter: &Meter,
+    ) -> Result<()> {
+        if let Some(order) = &self.settings.whole {
+            return self.whole_state(state, order, top, take, meter);
+        }
         let with_areas = !matches!(self.settings.areas, AreaSource::None);
         if self.deepest().is_none() && !with_areas {
             return Ok(());
         }
-        for (state, belief) in &beliefs {
-            let pass = self.rise(*state, self.deepest().unwrap_or(0), with_areas, &mut seen, meter)?;
-            let last = descent.estimate(Some(belief));
-            self.answer_state(*state, &pass, &last, take, meter)?;
-            for (area, part) in &pass.areas {
-                if self.is_across(*area) {
-                    let touched = across.entry(*area).or_insert_with(|| Touched::new(below.shape.clone()));
-                    touched.add(part, belief);
-                } else {
+        let pass = self.rise(state, self.deepest().unwrap_or(0), with_areas, meter)?;
+        let own = top.nation.as_ref().and_then(|nation| Some((nation, &nation.roots.get(&state)?.belief)));
+        let last = match own {
+            Some((nation, belief)) => Descent::new(&nation.belief, &nation.below, false).estimate(Some(belief)),
+            None => pass.belief.clone(),
+        };
+        self.answer_units(state, &pass, &last, take, meter)?;
+        for (area, part) in &pass.areas {
+            match (self.is_across(*area), own) {
+                (false, _) => {
                     let answers = self.area_answers(&pass, *area, &part.estimate(&last));
                     take(Subject::Area(pass.area_sets.names[*area as usize].clone()), answers)?;
                 }
+                (true, Some((nation, belief))) => {
+                    let shape = || Touched::new(nation.below.shape.clone());
+                    across.touched.entry(*area).or_insert_with(shape).add(part, belief);
+                }
+                (true, None) => {
+                    let answers = self.area_answers(&pass, *area, &part.estimate(&last));
+                    add_answers(across.answers.entry(*area).or_default(), answers);
+                }
             }
         }
-        for (area, touched) in across {
-            let part = touched.join(&below, beliefs.len(), false);
-            let answers = self.given_area_answers(area, &part.estimate(&nation));
+        Ok(())
+    }
+
+    /// Areas with blocks in several states.
+    fn answer_across(&self, top: &Top, across: Across, take: &mut Take) -> Result<()> {
+        for (area, answers) in across.answers {
             take(Subject::Area(self.area_name(area)), answers)?;
         }
-        self.check_areas(&seen)
+        let Some(nation) = &top.nation else { return Ok(()) };
+        for (area, touched) in across.touched {
+            let part = touched.join(&nation.below, nation.roots.len(), false);
+            let answers = self.given_area_answers(area, &part.estimate(&nation.belief));
+            take(Subject::Area(self.area_name(area)), answers)?;
+        }
+        Ok(())
+    }
+
+    /// What its estimates depend on: what was asked, in the caller's words, and the files with their sizes.
+    pub(super) fn description(&self, asked: &str) -> Result<String> {
+        let mut files = BTreeMap::new();
+        for file in self.folder.levels.iter().flat_map(|level| level.queries.iter().chain(&level.constraints)) {
+            let name = file.path.strip_prefix(&self.folder.path).unwrap_or(&file.path).display().to_string();
+            let bytes = std::fs::metadata(&file.path).map_err(|why| file_error(&file.path, why))?.len();
+            files.insert(name, bytes);
+        }
+        let program = format!("assay {}", env!("CARGO_PKG_VERSION"));
+        let about = serde_json::json!({ "program": program, "asked": asked, "states": self.states(), "files": files });
+        Ok(about.to_string())
     }
 
     /// How many bytes are read in all: a state once upwards and once downwards, and once more for the nation.
-    fn work(&self) -> u64 {
+    pub(super) fn work(&self) -> u64 {
         let parts = self.states.values().flatten();
         let bytes: u64 = parts.map(|part| self.folder.bytes_of_part(part)).sum();
         let (deeper, with_areas) = (self.deepest().is_some(), !matches!(self.settings.areas, AreaSource::None));
         let again = self.uses_nation && (deeper || with_areas);
         bytes * (1 + u64::from(again) + u64::from(deeper))
+    }
+
+    /// An area with blocks in several states, if there is any.
+    pub fn area_across(&self) -> Option<&str> {
+        let AreaSource::Given(areas) = &self.settings.areas else { return None };
+        let across = areas.states.iter().position(|states| states.len() > 1)?;
+        Some(&areas.names[across])
     }
 
     fn area_name(&self, area: u32) -> String {
@@ -295,9 +393,11 @@ impl Survey {
         matches!(&self.settings.areas, AreaSource::Given(areas) if areas.states[area as usize].len() > 1)
     }
 
-    fn check_areas(&self, seen: &HashSet<u64>) -> Result<()> {
+    /// Refuses areas with blocks in states that are not read.
+    pub(super) fn check_area_states(&self) -> Result<()> {
+        let is_read = |geoid: u64| self.states.contains_key(&((geoid / 10_u64.pow(13)) as u32));
         match &self.settings.areas {
-            AreaSource::Given(areas) => areas.check_found(|geoid| seen.contains(&geoid)),
+            AreaSource::Given(areas) => areas.check_found(is_read),
             _ => Ok(()),
         }
     }
@@ -327,14 +427,7 @@ impl Survey {
     }
 
     /// The pass upwards through the parts of a state, and their sum with its exact total.
-    fn rise(
-        &self,
-        state: u32,
-        deepest: usize,
-        with_areas: bool,
-        seen: &mut HashSet<u64>,
-        meter: &Meter,
-    ) -> Result<StatePass> {
+    fn rise(&self, state: u32, deepest: usize, with_areas: bool, meter: &Meter) -> Result<StatePass> {
         let zeros = (self.settings.constraints == Constraints::All).then_some(self.root.axes);
         let asked = Asked { zeros, bounds: self.settings.whole.is_some() };
         let read = |part: &String| PartUnits::read(&self.folder, &self.names, &self.problem, self.first(), part, asked);
@@ -353,11 +446,13 @@ impl Survey {
             free,
         };
         let mut touched: BTreeMap<u32, Touched> = BTreeMap::new();
+        let mut seen: HashSet<u64> = HashSet::new();
         for units in &pass.parts {
             let shapes: Vec<Arc<Shape>> = units.frees.iter().map(|free| self.shape(free)).collect();
             let of_level = |free: &Vec<u32>| free.iter().map(|free| shapes[*free as usize].clone()).collect();
             let shapes: Vec<Vec<Arc<Shape>>> = units.free.iter().map(of_level).collect();
-            let mut sums = AreaSums::new(areas.as_ref().map_or_else(HashMap::new, |areas| leaves(areas, units, seen)));
+            let mut sums =
+                AreaSums::new(areas.as_ref().map_or_else(HashMap::new, |areas| leaves(areas, units, &mut seen)));
             let all = units.codes.iter().map(Geocodes::len).sum();
             let counts = self.counts(units, Some(meter.phase(self.folder.bytes_of_part(&units.part), all)));
             let walked = self.pass(units, &shapes, &counts).up(deepest, &mut sums)?;
@@ -368,6 +463,10 @@ impl Survey {
             }
             pass.risen.push(walked);
             pass.shapes.push(shapes);
+        }
+        if let (Some(areas), AreaSource::Given(_)) = (&areas, &self.settings.areas) {
+            let other = |geoid: u64| geoid / 10_u64.pow(13) != u64::from(state);
+            areas.check_found(|geoid| other(geoid) || seen.contains(&geoid))?;
         }
         pass.area_sets = areas.unwrap_or_default();
         let children = pass.parts.len();
@@ -412,7 +511,7 @@ impl Survey {
     }
 
     /// The units of a state that are asked for, given its final estimate.
-    fn answer_state(&self, state: u32, pass: &StatePass, last: &Belief, take: &mut Take, meter: &Meter) -> Result<()> {
+    fn answer_units(&self, state: u32, pass: &StatePass, last: &Belief, take: &mut Take, meter: &Meter) -> Result<()> {
         let Some(deepest) = self.deepest() else { return Ok(()) };
         let descent = Descent::new(last, &pass.below, false);
         for (at, units) in pass.parts.iter().enumerate() {

@@ -66,27 +66,13 @@ fn write_text(
     at: &At,
 ) -> Result<u64> {
     let wrong = |why: std::io::Error| file_error(path, why);
-    let estimate = estimate_heading(survey);
-    let heading = match (form, with_areas) {
-        // As other programs read it: what is written beside the file says where the noise can be subtracted.
-        (Form::Bureau, _) => format!("geocode|query|{ESTIMATE}|std_dev|query_description"),
-        (Form::Whole, _) => format!("level,geocode,geoid,query,cell,{}", heading(survey, "count")),
-        (_, true) => format!("area,query,cell,{estimate},variance,std_dev,margin_95"),
-        (_, false) => format!("level,geocode,geoid,query,cell,{estimate},variance,std_dev,margin_95"),
-    };
-    writeln!(out, "{heading}").map_err(wrong)?;
-    let names: Vec<String> = survey.answers.names().iter().map(|name| quoted(name)).collect();
+    writeln!(out, "{}", heading(survey, form, with_areas)).map_err(wrong)?;
     let mut rows = 0;
     survey.run(
         &mut |subject, answers| {
             see(&subject, &answers);
-            let is_written = |estimate: &&f64| form != Form::Whole || **estimate != 0.0;
-            rows += answers.iter().map(|answer| answer.estimates.iter().filter(is_written).count() as u64).sum::<u64>();
-            let text = match form {
-                Form::Whole => whole_rows(&survey.names.levels, &names, &subject, &answers),
-                Form::Bureau => bureau_rows(&survey.answers, &subject, &answers),
-                _ => csv_rows(&survey.names.levels, &names, &subject, &answers),
-            };
+            let (text, own) = rows_text(survey, form, &subject, &answers);
+            rows += own;
             out.write_all(text.as_bytes()).map_err(wrong)
         },
         at,
@@ -94,12 +80,37 @@ fn write_text(
     Ok(rows)
 }
 
-/// The heading of the estimates, which says where their noise can be subtracted.
-fn estimate_heading(survey: &Survey) -> String {
-    heading(survey, ESTIMATE)
+/// The first line of a file of estimates.
+pub(super) fn heading(survey: &Survey, form: Form, with_areas: bool) -> String {
+    let estimate = estimate_heading(survey);
+    match (form, with_areas) {
+        // As other programs read it: what is written beside the file says where the noise can be subtracted.
+        (Form::Bureau, _) => format!("geocode|query|{ESTIMATE}|std_dev|query_description"),
+        (Form::Whole, _) => format!("level,geocode,geoid,query,cell,{}", marked(survey, "count")),
+        (_, true) => format!("area,query,cell,{estimate},variance,std_dev,margin_95"),
+        (_, false) => format!("level,geocode,geoid,query,cell,{estimate},variance,std_dev,margin_95"),
+    }
 }
 
-fn heading(survey: &Survey, name: &str) -> String {
+/// The rows of a unit or area in a form of text, and how many they are.
+pub(super) fn rows_text(survey: &Survey, form: Form, subject: &Subject, answers: &[Answer]) -> (String, u64) {
+    let names: Vec<String> = survey.answers.names().iter().map(|name| quoted(name)).collect();
+    let is_written = |estimate: &&f64| form != Form::Whole || **estimate != 0.0;
+    let rows = answers.iter().map(|answer| answer.estimates.iter().filter(is_written).count() as u64).sum();
+    let text = match form {
+        Form::Whole => whole_rows(&survey.names.levels, &names, subject, answers),
+        Form::Bureau => bureau_rows(&survey.answers, subject, answers),
+        Form::Csv | Form::Parquet => csv_rows(&survey.names.levels, &names, subject, answers),
+    };
+    (text, rows)
+}
+
+/// The heading of the estimates, which says where their noise can be subtracted.
+fn estimate_heading(survey: &Survey) -> String {
+    marked(survey, ESTIMATE)
+}
+
+fn marked(survey: &Survey, name: &str) -> String {
     survey.insecure_seed.map_or_else(|| name.to_string(), |seed| format!("{name} (insecure seed {seed})"))
 }
 
@@ -265,6 +276,21 @@ fn put_column<T: DataType, W: Write + Send>(
         column.close()?;
     }
     Ok(())
+}
+
+/// Reads published counts by what they are of: a CSV with the columns `geoid` (or `geocode`, `area`) and `count`.
+pub fn read_published(path: &Path) -> Result<HashMap<String, f64>> {
+    let mut table = CsvTable::open(path)?;
+    let (of, count) = (table.column(&["geoid", "geocode", "area"])?, table.column(&["count"])?);
+    let mut known = HashMap::new();
+    while table.next()? {
+        let name = String::from_utf8_lossy(table.cell(of)).to_string();
+        let number = table.whole(count, 1 << 50)? as f64;
+        if known.insert(name, number).is_some() {
+            return Err(table.refuse(of + 1, &format!("{:?} occurs twice", table.shown(of))));
+        }
+    }
+    Ok(known)
 }
 
 /// How two files of estimates differ, over the rows that both have.

@@ -1,24 +1,17 @@
 //! Non-negative whole counts of a folder of noisy measurements: the nation's first, then those of states, of their parts, and down
 //! to blocks, each summing to what is above it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
-use super::{StatePass, Survey, Take, untold};
+use super::{Nation, StatePass, StateRoot, Survey, Take, Top, untold};
 use crate::{
     error::Result,
     topdown::{
         gls::{
-            basis::Part,
             belief::{Belief, Below, Descent},
             pass::{Pass, Risen},
-            problem::Free,
         },
-        nmf::{
-            answers::{Subject, named_parts},
-            meter::{At, Meter},
-            truth::Truth,
-            units::Constraints,
-        },
+        nmf::{answers::named_parts, meter::Meter, units::Constraints},
         whole::{
             descend::{Limits, WholePass},
             family::{Bound, BoundGroups, Child, Counts, Passes, check_cells, no_counts},
@@ -26,56 +19,22 @@ use crate::{
     },
 };
 
-/// What the nation's way down needs of a state.
-struct StateRoot {
-    belief: Belief,
-    free: Free,
-    bounds: Vec<Bound>,
+/// The whole counts of the nation and its states.
+pub(super) struct WholeNation {
+    passes: Passes,
+    pub(super) counts: Counts,
+    of_state: BTreeMap<u32, Counts>,
 }
 
 impl Survey {
-    /// Shares out whole counts in the order of these queries and hands on those that are asked for; `at` hears how far the work is.
-    pub fn run_whole(&self, order: &[String], take: &mut Take, at: &At) -> Result<()> {
-        check_cells(self.problem.basis.cells())?;
-        let queries = named_parts(self.names.schema(), order)?;
-        let meter = &Meter::new(at, self.work_of_whole());
-        let mut seen = HashSet::new();
-        let deepest = self.names.levels.len();
-        if !self.uses_nation {
-            for state in self.states.keys() {
-                let pass = self.rise(*state, deepest, false, &mut seen, meter)?;
-                let passes = self.passes(&queries, pass.bound_groups());
-                let root = self.state_root(&pass);
-                let cells = passes.cells_of(&self.problem, &root.belief, &root.belief.x);
-                let child = self.child(&cells, &root, self.total_of(*state));
-                let counts = passes.root(&self.problem, &child).map_err(|why| no_counts(&name_of(*state), why))?;
-                self.share_state(*state, &pass, &passes, counts, take)?;
-            }
-            return Ok(());
-        }
-        let mut roots: BTreeMap<u32, StateRoot> = BTreeMap::new();
-        let (mut free, mut groups) = (self.problem.all_free().none(), None);
-        for state in self.states.keys() {
-            let pass = self.rise(*state, 0, false, &mut seen, meter)?;
-            free.unite(&pass.free);
-            groups = groups.or(pass.bound_groups());
-            roots.insert(*state, self.state_root(&pass));
-        }
-        let mut below = Below::new(self.shape(&free));
-        roots.values().for_each(|root| below.add(&root.belief));
-        let nation = self.nation(&below)?;
-        let passes = self.passes(&queries, groups);
-        let counts = self.nation_counts(&passes, nation, free, &roots)?;
-        if self.settings.levels.contains(&0) {
-            let unit = Subject::Unit { level: 0, code: String::new(), geoid: String::new() };
-            let truth = self.settings.truth.as_ref().map(Truth::whole);
-            take(unit, self.answers.of_counts(&self.names.sizes, &counts, truth.as_deref()))?;
-        }
-        if self.deepest().is_none() {
-            return Ok(());
-        }
-        let fixed = passes.fixed(&self.problem, &at_shape(&below), &counts);
-        let descent = Descent::new(&fixed, &below, false);
+    /// The nation's counts, shared out among its states.
+    pub(super) fn whole_nation(&self, order: &[String], nation: &Nation) -> Result<WholeNation> {
+        let groups = nation.roots.values().find_map(|root| root.bound_groups.clone());
+        let passes = self.passes(order, groups)?;
+        let counts = self.nation_counts(&passes, nation)?;
+        let fixed = passes.fixed(&self.problem, &at_shape(&nation.below), &counts);
+        let descent = Descent::new(&fixed, &nation.below, false);
+        let roots = &nation.roots;
         let cells: Vec<Vec<f64>> = (roots.values())
             .map(|root| passes.cells_of(&self.problem, &root.belief, &descent.mean(&root.belief)))
             .collect();
@@ -83,22 +42,40 @@ impl Survey {
             .map(|((state, root), cells)| self.child(cells, root, self.total_of(*state)))
             .collect();
         let shared = passes.share(&self.problem, &counts, &children).map_err(|why| no_counts("the states", why))?;
-        for (state, counts) in roots.keys().zip(shared) {
-            let pass = self.rise(*state, deepest, false, &mut seen, meter)?;
-            self.share_state(*state, &pass, &passes, counts, take)?;
+        let of_state = roots.keys().copied().zip(shared).collect();
+        Ok(WholeNation { passes, counts, of_state })
+    }
+
+    /// Shares out the counts of a state and hands on those that are asked for.
+    pub(super) fn whole_state(
+        &self,
+        state: u32,
+        order: &[String],
+        top: &Top,
+        take: &mut Take,
+        meter: &Meter,
+    ) -> Result<()> {
+        if self.deepest().is_none() {
+            return Ok(());
         }
-        Ok(())
+        let pass = self.rise(state, self.names.levels.len(), false, meter)?;
+        let above = top.nation.as_ref().and_then(|nation| nation.whole.as_ref());
+        if let Some((above, counts)) = above.and_then(|above| Some((above, above.of_state.get(&state)?))) {
+            return self.share_state(state, &pass, &above.passes, counts.clone(), take);
+        }
+        let passes = self.passes(order, pass.bound_groups())?;
+        let root = StateRoot::of(&pass);
+        let cells = passes.cells_of(&self.problem, &root.belief, &root.belief.x);
+        let child = self.child(&cells, &root, self.total_of(state));
+        let counts = passes.root(&self.problem, &child).map_err(|why| no_counts(&name_of(state), why))?;
+        self.share_state(state, &pass, &passes, counts, take)
     }
 
-    /// How many bytes are read in all: a state once upwards, twice if the nation takes part, and its blocks once more.
-    fn work_of_whole(&self) -> u64 {
-        let bytes: u64 = self.states.values().flatten().map(|part| self.folder.bytes_of_part(part)).sum();
-        bytes * (1 + u64::from(self.uses_nation))
-    }
-
-    fn passes(&self, queries: &[Vec<Part>], groups: Option<BoundGroups>) -> Passes {
+    fn passes(&self, order: &[String], groups: Option<BoundGroups>) -> Result<Passes> {
+        check_cells(self.problem.basis.cells())?;
+        let queries = named_parts(self.names.schema(), order)?;
         let single = if self.settings.constraints == Constraints::All { self.root.axes } else { 0 };
-        Passes::new(&self.problem, &self.names.sizes, single, queries, groups)
+        Ok(Passes::new(&self.problem, &self.names.sizes, single, &queries, groups))
     }
 
     /// The exact total of a state, if it is known and kept.
@@ -112,26 +89,16 @@ impl Survey {
         Child { cells, belief: &root.belief, free: &root.free, bounds: &root.bounds, total }
     }
 
-    fn state_root(&self, pass: &StatePass) -> StateRoot {
-        let bounds = pass.parts.iter().map(|units| units.bounds_of(0, 0).to_vec()).reduce(add_bounds);
-        StateRoot { belief: pass.belief.clone(), free: pass.free.clone(), bounds: bounds.unwrap_or_default() }
-    }
-
-    fn nation_counts(
-        &self,
-        passes: &Passes,
-        belief: Belief,
-        free: Free,
-        states: &BTreeMap<u32, StateRoot>,
-    ) -> Result<Counts> {
-        let cells = passes.cells_of(&self.problem, &belief, &belief.x);
-        let bounds = states.values().map(|state| state.bounds.clone()).reduce(add_bounds).unwrap_or_default();
+    fn nation_counts(&self, passes: &Passes, nation: &Nation) -> Result<Counts> {
+        let belief = &nation.belief;
+        let cells = passes.cells_of(&self.problem, belief, &belief.x);
+        let bounds = nation.roots.values().map(|state| state.bounds.clone()).reduce(add_bounds).unwrap_or_default();
         let kept = self.settings.constraints != Constraints::None;
         // Where every state's total is exact, so is their sum.
-        let of_states = states.keys().map(|state| self.total_of(*state)).sum::<Option<i64>>();
+        let of_states = nation.roots.keys().map(|state| self.total_of(*state)).sum::<Option<i64>>();
         let total = self.root.total.filter(|_| kept).or(of_states);
-        let root = StateRoot { belief, free, bounds };
-        passes.root(&self.problem, &self.child(&cells, &root, total)).map_err(|why| no_counts("the nation", why))
+        let root = Child { cells: &cells, belief, free: &nation.free, bounds: &bounds, total };
+        passes.root(&self.problem, &root).map_err(|why| no_counts("the nation", why))
     }
 
     /// From the counts of a state to its parts and down to the level that is asked for.
@@ -185,6 +152,15 @@ impl Survey {
             })?;
         }
         Ok(())
+    }
+}
+
+impl StateRoot {
+    /// That of a state after the pass upwards.
+    pub(super) fn of(pass: &StatePass) -> StateRoot {
+        let bounds = pass.parts.iter().map(|units| units.bounds_of(0, 0).to_vec()).reduce(add_bounds);
+        let (belief, free) = (pass.belief.clone(), pass.free.clone());
+        StateRoot { belief, free, bounds: bounds.unwrap_or_default(), bound_groups: pass.bound_groups() }
     }
 }
 

@@ -1,0 +1,55 @@
+//! `--svg`: a chart of estimates with their margins.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result};
+use dp_assay::{
+    chart::{
+        Figure,
+        estimates::{self, Interval},
+    },
+    topdown::{
+        level_variances::margin_95_approx,
+        nmf::answers::{Answer, Subject},
+    },
+};
+
+/// What a chart shows.
+pub struct ChartRows {
+    published: HashMap<String, f64>,
+    /// How deep the unit is, or how many characters the name of an area has, and what is shown of it.
+    rows: Vec<(usize, Interval)>,
+}
+
+impl ChartRows {
+    /// Nothing yet, beside these published counts.
+    pub fn new(published: HashMap<String, f64>) -> ChartRows {
+        ChartRows { published, rows: Vec::new() }
+    }
+
+    /// Takes in what is answered of a unit or area.
+    pub fn see(&mut self, subject: &Subject, answers: &[Answer]) {
+        let first = |answer: &Answer| Some((*answer.estimates.first()?, *answer.variances.first()?));
+        let Some((estimate, variance)) = answers.first().and_then(first) else { return };
+        let (depth, names) = match subject {
+            Subject::Unit { level, code, geoid } => (*level, vec![code, geoid]),
+            // Tabulation units of a lower level have longer names.
+            Subject::Area(name) => {
+                (if name.bytes().all(|byte| byte.is_ascii_digit()) { name.len() } else { 0 }, vec![name])
+            }
+        };
+        let published = names.iter().find_map(|name| self.published.get(*name).copied());
+        let name = names[0].clone();
+        let margin = margin_95_approx(variance);
+        self.rows.push((depth, Interval { name, estimate, margin, published }));
+    }
+
+    /// The figure of the deepest units, or of all areas.
+    pub fn figure(self, query: &str) -> Result<Figure> {
+        let deepest = self.rows.iter().map(|(depth, _)| *depth).max().context("--svg: nothing was estimated")?;
+        let rows: Vec<Interval> =
+            self.rows.into_iter().filter(|(depth, _)| *depth == deepest).map(|(_, row)| row).collect();
+        let title = format!("Estimates with margins at 95 %: {query}, first count");
+        Ok(estimates::intervals(&title, &rows))
+    }
+}

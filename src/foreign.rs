@@ -1,0 +1,44 @@
+//! Where the Parquet reader gives up: on some damaged files it panics instead of returning an error. Such a panic is caught here, at
+//! the one place where files of others are decoded, and becomes an error about the file. Nothing of the reader is used after it.
+
+use std::{
+    any::Any,
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+thread_local! {
+    static DECODING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is in the reader: a panic there is caught, so that a program need not print it.
+pub fn is_decoding() -> bool {
+    DECODING.get()
+}
+
+/// What a call of the reader returns, or why it panicked.
+pub(crate) fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    let before = DECODING.replace(true);
+    // The reader is dropped after a panic: no broken state is seen.
+    let result = catch_unwind(AssertUnwindSafe(call));
+    DECODING.set(before);
+    result.map_err(|panic| format!("the file is damaged, and its reader gave up: {}", message(&*panic)))
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_and_nothing_else_changes() {
+        assert_eq!(guarded(|| 3), Ok(3));
+        let caught = guarded(|| -> i32 { panic!("index {} out of bounds", 7) });
+        assert_eq!(caught.unwrap_err(), "the file is damaged, and its reader gave up: index 7 out of bounds");
+        assert!(!is_decoding() && guarded(is_decoding) == Ok(true));
+    }
+}

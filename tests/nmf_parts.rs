@@ -1,0 +1,117 @@
+//! Estimates in parts: by several machines, or after an interruption, the same to the last byte as in one run.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+#[path = "common/program.rs"]
+mod program;
+
+use program::{assay, json, refusal};
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/examples/nmf")
+}
+
+/// A command line of an estimate into a file of a folder.
+fn words(folder: &Path, out: &str, more: &[&str]) -> Vec<String> {
+    let (nmf, out) = (example().display().to_string(), folder.join(out).display().to_string());
+    let first = ["estimate", "--nmf", &nmf, "--release", "pl94-persons-us", "--out", &out];
+    first.iter().chain(more).map(|word| word.to_string()).collect()
+}
+
+fn run(words: &[String], more: &[&str]) {
+    let words: Vec<&str> = words.iter().map(String::as_str).chain(more.iter().copied()).collect();
+    assay(&words).assert().success();
+}
+
+#[test]
+fn parts_together_are_the_whole_to_the_last_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let totals = example().join("state-totals.csv").display().to_string();
+    let towns = folder.path().join("towns.csv");
+    fs::write(&towns, "area,block\nMill,440030001001001\nMill,440010002001001\nOld,090010001001001\n").unwrap();
+    let towns = towns.display().to_string();
+    let questions: [&[&str]; 6] = [
+        &["--state-totals", &totals, "--queries", "all", "--level", "US", "State", "Tract", "Block"],
+        &["--whole", "votingage", "--queries", "total", "detailed", "--level", "US", "County", "Block"],
+        &["--files", "bureau"],
+        &["--areas", &towns, "--queries", "votingage"],
+        &["--states", "44,09", "--queries", "hhgq"],
+        &["--level", "US"],
+    ];
+    for (at, question) in questions.into_iter().enumerate() {
+        let name = |kind: &str| format!("{at}-{kind}.csv");
+        run(&words(folder.path(), &name("one"), question), &[]);
+        let one = fs::read(folder.path().join(name("one"))).unwrap();
+        assert!(one.iter().filter(|byte| **byte == b'\n').count() > 1);
+        let work = folder.path().join(format!("work-{at}")).display().to_string();
+        let parts = words(folder.path(), &name("parts"), question);
+        for _ in 0..2 {
+            for part in ["2/2", "1/2"] {
+                run(&parts, &["--work", &work, "--part", part]);
+            }
+        }
+        assert!(!folder.path().join(name("parts")).exists());
+        run(&parts, &["--work", &work, "--combine"]);
+        assert!(fs::read(folder.path().join(name("parts"))).unwrap() == one, "{question:?}");
+        // What a kill leaves: a state without rows, another without its pass upwards.
+        let down = Path::new(&work).join("down-44.txt");
+        fs::remove_file(&down).unwrap();
+        let up = Path::new(&work).join("up-09.json");
+        let _ = fs::remove_file(&up);
+        run(&words(folder.path(), &name("again"), question), &["--work", &work]);
+        assert!(fs::read(folder.path().join(name("again"))).unwrap() == one, "{question:?}");
+    }
+}
+
+#[test]
+fn parts_say_how_far_they_are_and_refuse_what_does_not_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let work = folder.path().join("work").display().to_string();
+    let given = words(folder.path(), "out.csv", &["--work", &work]);
+    let with = |more: &[&str]| {
+        given.iter().map(String::as_str).chain(more.iter().copied()).map(String::from).collect::<Vec<_>>()
+    };
+    let says = |more: &[&str], says: &str| {
+        let words = with(more);
+        let message = refusal(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let flat = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(says), "{flat}");
+        assert!(!folder.path().join("out.csv").exists());
+    };
+    for part in ["0/2", "3/2", "1", "a/b", "1/0"] {
+        says(&["--part", part], "expected a part and how many there are");
+    }
+    let first = with(&["--part", "1/2"]);
+    let said = json(&first.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(
+        (&said["without_up"], &said["without_rows"]),
+        (&serde_json::json!(["44"]), &serde_json::json!(["09", "44"]))
+    );
+    says(&["--combine"], "the work of the state = 09");
+    says(&["--level", "County"], "another job");
+    says(&["--state-totals", example().join("state-totals.csv").to_str().unwrap()], "another job");
+    says(&["--part", "1/2", "--combine"], "cannot be used with");
+    says(&["--truth", "x"], "cannot be used with");
+    let other = folder.path().join("other").display().to_string();
+    let towns = example().join("towns.csv").display().to_string();
+    let across = folder.path().join("across.csv");
+    fs::write(&across, "area,block\nx,440030001001001\nx,090010001001001\n").unwrap();
+    let refuse = |more: &[&str], says: &str| {
+        let words = words(folder.path(), "out.csv", &[&["--work", other.as_str()], more].concat());
+        let message = refusal(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(message.split_whitespace().collect::<Vec<_>>().join(" ").contains(says), "{message}");
+    };
+    refuse(&["--areas", across.to_str().unwrap()], "across states are estimated in one run");
+    refuse(&["--files", "parquet"], "a form of text");
+    refuse(&["--areas", &towns, "--states", "09"], "a block of the area");
+    // A file of a state that was cut or changed.
+    let up = Path::new(&work).join("up-09.json");
+    let kept = fs::read_to_string(&up).unwrap();
+    for damaged in [&kept[..kept.len() / 2], "{}", &kept.replacen("\"x\":[", "\"x\":[1,", 1)] {
+        fs::write(&up, damaged).unwrap();
+        says(&[], "up-09.json");
+    }
+}

@@ -1,0 +1,186 @@
+//! What a plan can ask of a spine besides the defaults of production: Puerto Rico, a GRF-C, and the remaining options.
+
+use std::{fs, path::Path, process::Command};
+
+use dp_assay::spine::{
+    blocks::Blocks,
+    optimize::{self, Entities, SpineSettings},
+};
+
+fn assay(folder: &Path, words: &[&str]) -> (bool, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_assay")).current_dir(folder).args(words).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.success(), text(output.stdout), text(output.stderr))
+}
+
+fn done(folder: &Path, words: &[&str]) -> String {
+    let (success, out, err) = assay(folder, words);
+    assert!(success, "{words:?}: {err}");
+    out
+}
+
+fn put(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join(name), text).unwrap();
+}
+
+fn rows(path: &Path) -> Vec<Vec<String>> {
+    let mut reader = csv::Reader::from_path(path).unwrap();
+    reader.records().map(|record| record.unwrap().iter().map(String::from).collect()).collect()
+}
+
+/// Blocks of a state, two counties with two tracts each, in places, an American Indian area over both counties.
+fn blocks(state: &str) -> String {
+    let mut text = "block,place,aian,mcd\n".to_string();
+    for (county, tract) in [("001", "000100"), ("001", "000200"), ("003", "000100"), ("003", "000200")] {
+        for block in 0..8 {
+            let (group, number) = (1 + block / 4, block % 4);
+            let area = if tract == "000200" && block < 2 { "0100" } else { "9999" };
+            let place = if block % 2 == 0 { "10000" } else { "99999" };
+            text += &format!("{state}{county}{tract}{group}00{number},{place},{area},99999\n");
+        }
+    }
+    text
+}
+
+/// The units of a level: how many, and their GEOIDs.
+fn units(folder: &Path, spine: &str, level: &str) -> Vec<String> {
+    let all = rows(&folder.join(spine).join("units.csv"));
+    all.into_iter().filter(|row| row[0] == level).map(|row| row[7].clone()).collect()
+}
+
+#[test]
+fn a_grf_c_is_read_as_a_file_of_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = blocks("44");
+    let mut grf = "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE|COUSUBFP|AREALAND\n".to_string();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let (block, place, aian, mcd) = (cells[0], cells[1], cells[2], cells[3]);
+        let parts = [&block[..2], &block[2..5], &block[5..11], &block[11..]];
+        grf += &format!("{}|{place}|{aian}|{mcd}|1000\n", parts.join("|"));
+    }
+    put(at, "blocks.csv", &text);
+    put(at, "GRF-C.txt", &grf);
+    put(at, "plan.toml", "settings = \"redistricting-persons\"\nrelease = \"pl94-persons-us\"\n");
+    for (file, out) in [("blocks.csv", "one"), ("GRF-C.txt", "two")] {
+        done(at, &["spine", "--blocks", file, "--plan", "plan.toml", "--out", out]);
+    }
+    for file in ["units.csv", "blocks.csv", "entities.csv", "paths.csv"] {
+        let read = |out: &str| fs::read(at.join(out).join(file)).unwrap();
+        assert_eq!(read("one"), read("two"), "{file}");
+    }
+    // As a file of entities beside blocks, too.
+    put(
+        at,
+        "bare.csv",
+        &text.lines().map(|line| line.split(',').next().unwrap().to_string() + "\n").collect::<String>(),
+    );
+    let entities = |kind: &str, column: &str| {
+        format!("[[entities]]\nkind = \"{kind}\"\nfile = \"GRF-C.txt\"\ncolumn = \"{column}\"\n")
+    };
+    let plan = fs::read_to_string(at.join("plan.toml")).unwrap();
+    let named = [entities("place", "PLACEFP"), entities("aian", "AIANNHCE"), entities("mcd", "COUSUBFP")].concat();
+    put(at, "three.toml", &format!("{plan}{named}"));
+    done(at, &["spine", "--blocks", "bare.csv", "--plan", "three.toml", "--out", "three"]);
+    assert_eq!(fs::read(at.join("one/units.csv")).unwrap(), fs::read(at.join("three/units.csv")).unwrap());
+    put(at, "GRF-C.txt", &grf.replacen("|000100|", "|100|", 1));
+    let (success, _, err) = assay(at, &["spine", "--blocks", "GRF-C.txt", "--plan", "plan.toml", "--out", "four"]);
+    assert!(!success && err.contains("TABTRACTCE") && err.contains("line 2") && !at.join("four").exists(), "{err}");
+}
+
+#[test]
+fn puerto_ricos_spines_have_no_nation() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    put(at, "blocks.csv", &blocks("72").replace("0100,", "9999,"));
+    for (settings, release, levels) in [
+        ("redistricting-units", "pl94-units-pr", 5),
+        ("redistricting-persons", "pl94-persons-pr", 5),
+        ("dhc", "dhc-persons-pr", 7),
+    ] {
+        put(at, "plan.toml", &format!("settings = \"{settings}\"\nrelease = \"{release}\"\n"));
+        done(at, &["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", release, "--delta", "1e-10"]);
+        let names: Vec<Vec<String>> = rows(&at.join(release).join("levels.csv"));
+        assert_eq!((names.len(), names[0][0].as_str()), (levels, "State"), "{release}");
+        assert_eq!(units(at, release, "State"), ["72"]);
+        assert_eq!(units(at, release, "County"), ["72001", "72003"]);
+    }
+    // Drawn, written as the Bureau does, certified and estimated.
+    let counts: String = blocks("72").lines().skip(1).map(|line| format!("{},occupied,7\n", &line[..15])).collect();
+    put(at, "counts.csv", &format!("block,h1,count\n{counts}"));
+    let release = ["--release", "pl94-units-pr"];
+    let measure = ["measure", "--spine", "pl94-units-pr", "--counts", "counts.csv", "--out", "PR_Unit_PL_PROD"];
+    done(at, &[&measure[..], &release, &["--files", "nmf", "--insecure-seed", "3"]].concat());
+    done(at, &[&["nmf", "check", "PR_Unit_PL_PROD"][..], &release].concat());
+    let estimate = ["estimate", "--nmf", ".", "--out", "out.csv", "--level", "State", "County"];
+    done(at, &[&estimate[..], &release].concat());
+    let found = rows(&at.join("out.csv"));
+    assert_eq!(found.iter().map(|row| row[2].as_str()).collect::<Vec<_>>(), ["72", "72001", "72003"]);
+    // Two states need a nation.
+    let two = blocks("72") + &blocks("44").lines().skip(1).map(|line| format!("{line}\n")).collect::<String>();
+    put(at, "two.csv", &two);
+    let (success, _, err) = assay(at, &["spine", "--blocks", "two.csv", "--plan", "plan.toml", "--out", "no"]);
+    assert!(!success && err.contains("no nation above the states") && !at.join("no").exists(), "{err}");
+}
+
+#[test]
+fn options_of_production_change_what_they_are_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    put(at, "blocks.csv", &blocks("44"));
+    let spine = |name: &str, options: &str| {
+        let plan =
+            format!("settings = \"redistricting-units\"\nrelease = \"pl94-units-us\"\nbypass = false\n{options}\n");
+        put(at, "plan.toml", &plan);
+        done(at, &["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", name]);
+    };
+    spine("plain", "");
+    spine("groups", "target_orig_bgs = true");
+    // A block group of the spine lies in one of the census; without the option it may take blocks of two.
+    assert!(units(at, "groups", "Block_Group").iter().all(|geoid| geoid.len() == 12));
+    assert!(units(at, "plain", "Block_Group").iter().any(|geoid| geoid.len() < 12));
+    // The area lies in two counties: two units, or one.
+    spine("areas", "redefine_counties = \"everywhere\"");
+    let of = |name: &str| units(at, name, "County");
+    assert_eq!(of("plain"), ["44001", "44003", "44001", "44003"]);
+    assert_eq!(of("areas"), ["44001", "44003", "44"]);
+    // What lies in no place or area of a state, as an entity.
+    spine("outside", "count_outside = true");
+    let entities = |name: &str| rows(&at.join(name).join("entities.csv"));
+    let outside: Vec<Vec<String>> = entities("outside").into_iter().filter(|row| row[1] == "44:outside").collect();
+    assert_eq!(entities("outside").len(), entities("plain").len() + outside.len());
+    // 32 blocks: half in the place, 4 in the area.
+    let blocks: Vec<(&str, &str)> = outside.iter().map(|row| (row[0].as_str(), row[3].as_str())).collect();
+    assert_eq!(blocks, [("aian", "28"), ("area", "16")]);
+    assert!(outside.iter().all(|row| row[5].parse::<u32>().unwrap() > 0));
+    assert_eq!(fs::read(at.join("plain/units.csv")).unwrap(), fs::read(at.join("outside/units.csv")).unwrap());
+    put(at, "plan.toml", "settings = \"dhc\"\nrelease = \"dhc-persons-us\"\nredefine_counties = \"somewhere\"\n");
+    let (success, _, err) = assay(at, &["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "no"]);
+    assert!(!success && err.contains("nowhere") && err.contains("line 3"), "{err}");
+}
+
+/// Two places of two tracts each: groups follow them, unless places that two units make are left out.
+#[test]
+fn tract_groups_leave_out_what_is_near_anyway() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = "block,place,mcd\n".to_string();
+    for tract in 1..=4 {
+        for block in 0..3 {
+            text += &format!("06001000{tract}00100{block},{},\n", if tract <= 2 { 11111 } else { 22222 });
+        }
+    }
+    put(folder.path(), "blocks.csv", &text);
+    let blocks = Blocks::read(&folder.path().join("blocks.csv")).unwrap();
+    let groups = |threshold: u32| {
+        let mut settings = SpineSettings::production("redistricting-units").unwrap();
+        settings.entity_threshold = threshold;
+        let entities = Entities::of(&blocks, &settings);
+        let tree = optimize::optimized(&blocks, &entities, &settings, true);
+        let group = |unit: usize| tree.children(3, unit).len();
+        (0..tree.units(3)).map(group).collect::<Vec<_>>()
+    };
+    assert_eq!(groups(0), [2, 2]);
+    assert_eq!(groups(1), [2, 2]);
+    assert_eq!(groups(2), [4]);
+}
