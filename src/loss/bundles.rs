@@ -4,7 +4,12 @@
 //! period the windows in which the product of their factors is large are soon found. They are few, where each group by itself
 //! has many.
 
-use std::{f64::consts::PI, iter};
+use std::{
+    collections::HashMap,
+    f64::consts::PI,
+    iter,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use rug::{Integer, Rational};
 
@@ -26,6 +31,23 @@ const SHORT: f64 = 1e5;
 /// A group with its weight in units in which all are whole.
 type Whole = (FactorBound, Integer);
 
+/// The groups of a bundle, its target and the shortest piece: what a sweep of its period depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Sought {
+    groups: Vec<(u64, u64, Rational)>,
+    cut: u64,
+    resolution: u64,
+}
+
+/// What survives of half a period; `None` if there are too many windows.
+type Half = Option<Arc<[Survivor]>>;
+
+/// The bundles that were swept so far, for sums that have many in common. Memory changes no answer.
+#[derive(Debug, Default)]
+pub(crate) struct KnownBundles {
+    halves: Mutex<HashMap<Sought, Half>>,
+}
+
 /// Groups that repeat together.
 #[derive(Clone, Debug)]
 pub(super) struct Bundle {
@@ -33,12 +55,17 @@ pub(super) struct Bundle {
     /// The weights of the same groups, and their greatest common divisor.
     weights: Vec<Rational>,
     pub(super) step: Rational,
+    known: Arc<KnownBundles>,
 }
 
 impl Bundle {
     /// All periodic groups in bundles of periods up to `longest` in units of Im s, each group with its exact weight; a group
     /// whose own period is longer is a bundle by itself.
-    pub(super) fn all<'a>(groups: impl Iterator<Item = (&'a FactorBound, &'a Rational)>, longest: f64) -> Vec<Bundle> {
+    pub(super) fn all<'a>(
+        groups: impl Iterator<Item = (&'a FactorBound, &'a Rational)>,
+        longest: f64,
+        known: &Arc<KnownBundles>,
+    ) -> Vec<Bundle> {
         let mut groups: Vec<(&FactorBound, &Rational)> = groups.filter(|(bound, _)| bound.periodic).collect();
         // The mean of a factor falls with copies sigma2.
         groups.sort_by(|a, b| (b.0.copies * b.0.sigma2).total_cmp(&(a.0.copies * a.0.sigma2)));
@@ -54,7 +81,7 @@ impl Bundle {
             let (taken, step, others) = take_bundle(rest, least);
             let exact = |whole: Integer| Rational::from((whole, common.clone()));
             let (bounds, weights) = taken.into_iter().map(|(bound, weight)| (bound, exact(weight))).unzip();
-            bundles.push(Bundle { bounds, weights, step: exact(step) });
+            bundles.push(Bundle { bounds, weights, step: exact(step), known: Arc::clone(known) });
             rest = others;
         }
         bundles
@@ -62,7 +89,7 @@ impl Bundle {
 
     /// The windows of the shorter bundles that it is made of.
     fn combs(&self, cut: f64) -> Vec<Comb> {
-        combs(self.bounds.iter().zip(&self.weights), cut)
+        combs(self.bounds.iter().zip(&self.weights), cut, &self.known)
     }
 
     /// In units of Im s.
@@ -72,7 +99,22 @@ impl Bundle {
 
     /// Where the product may exceed exp(-cut) from 0 to half a period, in order; the product is even. `None` if there are too
     /// many windows.
-    pub(super) fn half_period(&self, cut: f64, resolution: f64) -> Option<Vec<Survivor>> {
+    pub(super) fn half_period(&self, cut: f64, resolution: f64) -> Half {
+        let of_group = |(bound, weight): (&FactorBound, &Rational)| {
+            (bound.sigma2.to_bits(), bound.copies.to_bits(), weight.clone())
+        };
+        let groups = self.bounds.iter().zip(&self.weights).map(of_group).collect();
+        let sought = Sought { groups, cut: cut.to_bits(), resolution: resolution.to_bits() };
+        let halves = || self.known.halves.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = halves().get(&sought) {
+            return known.clone();
+        }
+        // Swept without the lock: two threads may sweep the same one, which is better than one that waits.
+        let half = self.swept(cut, resolution).map(Arc::from);
+        halves().entry(sought).or_insert(half).clone()
+    }
+
+    fn swept(&self, cut: f64, resolution: f64) -> Option<Vec<Survivor>> {
         let parts = if self.period() > SHORT { self.combs(cut) } else { Vec::new() };
         let mut windows = Windows::new(&self.bounds, &parts, cut, resolution).within(0, BUDGET);
         windows.intersect(0.0, self.period() / 2.0 * (1.0 + 1e-12)).ok()?;
@@ -108,8 +150,12 @@ impl Bundle {
 }
 
 /// The windows of short bundles of some groups for a target exp(-cut), where they are of use.
-pub(super) fn combs<'a>(groups: impl Iterator<Item = (&'a FactorBound, &'a Rational)>, cut: f64) -> Vec<Comb> {
-    let bundles = Bundle::all(groups, SHORT);
+pub(super) fn combs<'a>(
+    groups: impl Iterator<Item = (&'a FactorBound, &'a Rational)>,
+    cut: f64,
+    known: &Arc<KnownBundles>,
+) -> Vec<Comb> {
+    let bundles = Bundle::all(groups, SHORT, known);
     bundles.iter().filter(|bundle| bundle.bounds.len() > 1).filter_map(|bundle| bundle.comb(cut)).collect()
 }
 
@@ -146,7 +192,7 @@ mod tests {
             (FactorBound { sigma2, weight: weight.to_f64(), copies: *copies, periodic: true }, weight)
         };
         let groups: Vec<(FactorBound, Rational)> = list.iter().map(group).collect();
-        Bundle::all(groups.iter().map(|(bound, weight)| (bound, weight)), longest)
+        Bundle::all(groups.iter().map(|(bound, weight)| (bound, weight)), longest, &Arc::default())
     }
 
     #[test]

@@ -46,9 +46,15 @@
 //!
 //! B (1 / J^2 + sum over k >= 0 of 1 / (J + k L)^2) <= (B / L) (1 / J) (1 + 2 L / J).
 
+use std::sync::Arc;
+
 use rug::{Integer, Rational};
 
-use super::{bundles::Bundle, factor_bound::FactorBound, survivors::Survivor};
+use super::{
+    bundles::{Bundle, KnownBundles},
+    factor_bound::FactorBound,
+    survivors::Survivor,
+};
 
 /// The longest periods of bundles, in units of Im s: each group by itself, and longer and longer bundles, which are sharper but
 /// say less of low heights.
@@ -92,9 +98,12 @@ pub(super) struct FarField {
 
 impl FarField {
     /// Of groups with their exact weights; continuous ones are ignored.
-    pub(super) fn new<'a>(groups: impl Iterator<Item = (&'a FactorBound, &'a Rational)>) -> Self {
+    pub(super) fn new<'a>(
+        groups: impl Iterator<Item = (&'a FactorBound, &'a Rational)>,
+        known: &Arc<KnownBundles>,
+    ) -> Self {
         let groups: Vec<(&FactorBound, &Rational)> = groups.collect();
-        let partition = |longest: &f64| Partition::new(&Bundle::all(groups.iter().copied(), *longest));
+        let partition = |longest: &f64| Partition::new(&Bundle::all(groups.iter().copied(), *longest, known));
         FarField { partitions: LONGEST.iter().map(partition).collect() }
     }
 
@@ -226,7 +235,7 @@ mod tests {
             (vec![("4001/1000", 30.0), ("4", 30.0)], false),
         ] {
             let groups = groups(&list);
-            let far = FarField::new(groups.iter().map(|(bound, weight)| (bound, weight)));
+            let far = FarField::new(groups.iter().map(|(bound, weight)| (bound, weight)), &Arc::default());
             let single = Partition { pairs: Vec::new(), ..far.partitions[0].clone() };
             let alone = FarField { partitions: vec![single] };
             for spacing in [0.05, 0.3, 1.7] {

@@ -33,7 +33,7 @@ use std::{
 use rug::Rational;
 
 use super::{
-    bundles,
+    bundles::{self, KnownBundles},
     factor_bound::FactorBound,
     far_field::FarField,
     law::{Group, Law},
@@ -48,8 +48,8 @@ pub(crate) const BUDGET: u64 = 4_000_000;
 /// The length of an octave from which on the windows of bundles are looked at before those of their groups.
 const BUNDLED_FROM: f64 = 5e5;
 
-/// Bounds of groups, and their exact weights.
-type Groups<'a> = (&'a [FactorBound], &'a [Rational]);
+/// Bounds of groups with their exact weights, and the bundles of them that were swept.
+type Groups<'a> = (&'a [FactorBound], &'a [Rational], &'a Arc<KnownBundles>);
 
 /// What is to be swept: the heights from `from` to `to` for the target exp(-cut) t / from.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +118,7 @@ pub(crate) struct SumSieve {
     bounds: Vec<FactorBound>,
     /// The exact weights of the same groups.
     weights: Vec<Rational>,
+    bundles: Arc<KnownBundles>,
     far: Beyond,
     remembered: Mutex<HashMap<GridPoint, Remembered>>,
 }
@@ -125,17 +126,24 @@ pub(crate) struct SumSieve {
 impl SumSieve {
     /// The sieve of a sum, with no sweep made.
     pub(crate) fn new(sum: &LossSum) -> Self {
+        SumSieve::sharing(sum, &Arc::default())
+    }
+
+    /// The same for a sum that has bundles in common with others.
+    pub(crate) fn sharing(sum: &LossSum, bundles: &Arc<KnownBundles>) -> Self {
         let (bounds, weights) = factor_bounds(sum);
-        SumSieve { bounds, weights, far: Beyond::Own(OnceLock::new()), remembered: Mutex::default() }
+        let (far, remembered) = (Beyond::Own(OnceLock::new()), Mutex::default());
+        SumSieve { bounds, weights, bundles: Arc::clone(bundles), far, remembered }
     }
 
     /// The sieve of L_p + L_q, for the sieves of 2 L_p and 2 L_q.
     pub(crate) fn of_halves(sum: &LossSum, doubles: [Arc<SumSieve>; 2]) -> Self {
-        SumSieve { far: Beyond::Halves(doubles), ..SumSieve::new(sum) }
+        let own = SumSieve::sharing(sum, &doubles[0].bundles);
+        SumSieve { far: Beyond::Halves(doubles), ..own }
     }
 
     fn groups(&self) -> Groups<'_> {
-        (&self.bounds, &self.weights)
+        (&self.bounds, &self.weights, &self.bundles)
     }
 
     /// A sweep for exactly this target, which is not remembered.
@@ -174,7 +182,8 @@ impl SumSieve {
     pub(crate) fn beyond(&self, spacing: f64, last: f64) -> f64 {
         match &self.far {
             Beyond::Own(far) => {
-                far.get_or_init(|| FarField::new(self.bounds.iter().zip(&self.weights))).bound(spacing, last)
+                let groups = self.bounds.iter().zip(&self.weights);
+                far.get_or_init(|| FarField::new(groups, &self.bundles)).bound(spacing, last)
             }
             // Cauchy & Schwarz: the sum of |F_p F_q| / j^2 is at most the geometric mean of those of |F_p|^2 and |F_q|^2.
             Beyond::Halves([p, q]) => {
@@ -226,6 +235,7 @@ struct Octave {
 struct Sweep {
     bounds: Vec<FactorBound>,
     weights: Vec<Rational>,
+    bundles: Arc<KnownBundles>,
     from: f64,
     cut: f64,
     resolution: f64,
@@ -238,14 +248,14 @@ struct Sweep {
 
 impl Sweep {
     /// Of groups with their exact weights.
-    fn new((bounds, weights): Groups, from: f64, cut: f64, resolution: f64, end: f64) -> Self {
-        let (bounds, weights) = (bounds.to_vec(), weights.to_vec());
-        Sweep { bounds, weights, from, cut, resolution, end, octaves: Vec::new(), refused: None }
+    fn new((bounds, weights, bundles): Groups, from: f64, cut: f64, resolution: f64, end: f64) -> Self {
+        let (bounds, weights, bundles) = (bounds.to_vec(), weights.to_vec(), Arc::clone(bundles));
+        Sweep { bounds, weights, bundles, from, cut, resolution, end, octaves: Vec::new(), refused: None }
     }
 
     /// The windows of bundles for the target of the whole sweep; those of an octave are among them.
     fn combs(&self) -> Vec<Comb> {
-        bundles::combs(self.bounds.iter().zip(&self.weights), padded(self.cut))
+        bundles::combs(self.bounds.iter().zip(&self.weights), padded(self.cut), &self.bundles)
     }
 
     /// The height up to which it came.
@@ -330,7 +340,7 @@ mod tests {
 
     fn sweep(bounds: &[FactorBound], from: f64, to: f64, cut: f64, resolution: f64) -> Swept {
         let weights: Vec<Rational> = bounds.iter().map(|bound| Rational::from_f64(bound.weight).unwrap()).collect();
-        let mut sweep = Sweep::new((bounds, &weights), from, cut, resolution, to);
+        let mut sweep = Sweep::new((bounds, &weights, &Arc::default()), from, cut, resolution, to);
         sweep.advance(to, BUDGET);
         sweep.swept(sweep.octaves.len())
     }

@@ -106,6 +106,9 @@ impl Family {
                     _ => family.on_line.push((p, q)),
                 }
             }
+            // There may be very many.
+            family.on_line.shrink_to_fit();
+            family.steps.values_mut().for_each(Vec::shrink_to_fit);
         }
         // lcm(a, b) = a b / gcd(a, b)
         let multiple = |a: Rational, b: Rational| Rational::from(&a * &b) / rational::gcd(&a, &b);

@@ -34,8 +34,9 @@ pub(super) struct SievedFamily {
 impl SievedFamily {
     /// A family with nothing swept yet.
     pub(super) fn new(family: Arc<Family>) -> Self {
-        let members = family.members.iter().map(SumSieve::new).collect();
-        let doubles = family.doubles.iter().map(|double| Arc::new(SumSieve::new(double))).collect();
+        let bundles = Arc::default();
+        let members = family.members.iter().map(|member| SumSieve::sharing(member, &bundles)).collect();
+        let doubles = family.doubles.iter().map(|double| Arc::new(SumSieve::sharing(double, &bundles))).collect();
         SievedFamily { family, members, doubles, units: Mutex::default() }
     }
 

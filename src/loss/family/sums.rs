@@ -163,6 +163,7 @@ impl SievedFamily {
             };
             pairs.iter().enumerate().map(of_pair).collect()
         };
-        runs.par_iter().flat_map_iter(run).collect()
+        let runs: Vec<Vec<PairSum>> = runs.par_iter().map(run).collect();
+        runs.concat()
     }
 }
