@@ -5,7 +5,7 @@
 //! heights of the nodes and the same cut. A group that occurs in several members is evaluated once for each node, in
 //! balls. From there on all is done in doubles with errors that are carried along, so a pair costs a few additions a
 //! node: ten digits for hundreds of thousands of pairs. The few that may be the largest are summed again in sums of two
-//! doubles, which carry more than twenty ([`near`](super::near)).
+//! doubles, which carry more than twenty (`near`).
 //!
 //! Pairs of one lattice step are of one kind: they share the kernel and the nodes. Where every step divides a period
 //! that is not too long, each kind keeps its own lattice; otherwise all take the kernel on the line.
