@@ -402,3 +402,28 @@ fn damaged_bytes_are_errors_or_other_numbers() {
         assert!(message.contains("Tract.parquet") && !Path::new(&out).exists(), "{message} {why}");
     }
 }
+
+#[test]
+fn a_chart_shows_the_lowest_units_and_what_was_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (svg, published) = (at("tracts.svg"), at("published.csv"));
+    fs::write(&published, "geoid,count\n09001000100,560\n44001000200,1097\n").unwrap();
+    let nmf = example().display().to_string();
+    let asked = ["--tabulation", "County", "Tract", "--svg", &svg, "--published", &published];
+    estimated(folder.path(), &nmf, "out.csv", &asked);
+    let text = fs::read_to_string(&svg).unwrap();
+    // Tracts, and not the counties above them.
+    assert!(text.contains("44003000200") && text.contains("published") && !text.contains(">\n44003\n"), "{text}");
+    assert!(fs::read_to_string(at("tracts.svg.provenance.json")).unwrap().contains("--published"));
+    estimated(folder.path(), &nmf, "units.csv", &["--level", "State", "County", "--svg", &svg]);
+    let text = fs::read_to_string(&svg).unwrap();
+    assert!(text.contains("044100031") && !text.contains("published"));
+    let refused = |more: &[&str]| {
+        let out = at("no.csv");
+        refusal(&[&["estimate", "--nmf", &nmf, "--out", &out][..], &RELEASE, more].concat())
+    };
+    assert!(refused(&["--published", &published]).contains("--svg"));
+    fs::write(&published, "geoid,count\n1,2\n1,3\n").unwrap();
+    assert!(refused(&["--svg", &svg, "--published", &published]).contains("occurs twice"));
+}

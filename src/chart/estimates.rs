@@ -42,10 +42,11 @@ pub fn intervals(title: &str, units: &[Interval]) -> Figure {
         let all = series.iter().flat_map(|series| &series.points).chain(&published).map(|point| point.0);
         let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
         let room = 0.04 * (high - low).max(1.0);
-        series.push(Series::points("estimate", Ink::Black, estimates));
         if !published.is_empty() {
             series.push(Series::dots("published", Ink::Vermillion, published));
         }
+        // Above all else: where counts are large a margin is narrower than a marker.
+        series.push(Series::points("estimate", Ink::Black, estimates));
         Panel { title: title.to_string(), x: Axis::linear(label, low - room, high + room), y: y(), series }
     };
     let panels = vec![panel("", "count", |unit| unit.estimate), panel("", "difference from the estimate", |_| 0.0)];

@@ -108,7 +108,7 @@ impl Schema {
     fn kept(&self, name: &str, kept: &[Option<Kept>]) -> QueryGroup {
         // The count that each cell of the histogram belongs to, attribute by attribute.
         let mut cell_of: Vec<u32> = vec![0];
-        let mut labels = vec![String::new()];
+        let mut names = Vec::new();
         for (attribute, kept) in self.attributes.iter().zip(kept) {
             let (values, group_of): (&[String], Vec<u32>) = match kept {
                 None => (&[], vec![0; attribute.values.len()]),
@@ -121,19 +121,13 @@ impl Schema {
             let size = values.len().max(1) as u32;
             cell_of = cell_of.iter().flat_map(|cell| group_of.iter().map(move |group| cell * size + group)).collect();
             if kept.is_some() {
-                let join = |label: &String, value: &String| match label.is_empty() {
-                    true => value.clone(),
-                    false => format!("{label} * {value}"),
-                };
-                labels = labels.iter().flat_map(|label| values.iter().map(move |value| join(label, value))).collect();
+                names.push(values.to_vec());
             }
         }
-        if labels == [""] {
-            labels = vec!["total".to_string()];
-        }
+        let counts = names.iter().map(Vec::len).product();
         let plain = kept.iter().all(|kept| !matches!(kept, Some(Kept::Recode(_))));
         let whole = plain.then(|| kept.iter().map(Option::is_some).collect());
-        QueryGroup { name: name.trim().to_string(), whole, cell_of, labels }
+        QueryGroup { name: name.trim().to_string(), whole, cell_of, counts, kept: names }
     }
 
     /// The cell of a combination of values, by their positions.
@@ -162,14 +156,32 @@ pub struct QueryGroup {
     pub whole: Option<Vec<bool>>,
     /// For each cell of the histogram the count that it belongs to: the row of the one that each column of Q has.
     pub cell_of: Vec<u32>,
-    /// What each count is of: values joined by ` * `.
-    pub labels: Vec<String>,
+    /// How many counts it has: the rows of Q.
+    counts: usize,
+    /// What the groups of each attribute that is kept are called.
+    kept: Vec<Vec<String>>,
 }
 
 impl QueryGroup {
     /// How many counts it has: the rows of Q.
     pub fn counts(&self) -> usize {
-        self.labels.len()
+        self.counts
+    }
+
+    /// What each count is of: values joined by ` * `.
+    pub fn labels(&self) -> Vec<String> {
+        let mut labels = vec![String::new()];
+        for values in &self.kept {
+            let join = |label: &String, value: &String| match label.is_empty() {
+                true => value.clone(),
+                false => format!("{label} * {value}"),
+            };
+            labels = labels.iter().flat_map(|label| values.iter().map(move |value| join(label, value))).collect();
+        }
+        if self.kept.is_empty() {
+            labels = vec!["total".to_string()];
+        }
+        labels
     }
 }
 
@@ -194,7 +206,7 @@ mod tests {
         let schema = Schema { attributes, recodes: vec![recode], ..Schema::default() };
         assert_eq!(schema.cells(), 252);
         let group = schema.group("cenrace * votingage").unwrap();
-        assert_eq!((group.counts(), group.labels[5].as_str()), (126, "2 * 1"));
+        assert_eq!((group.counts(), group.labels()[5].as_str()), (126, "2 * 1"));
         for row in 0..126_u32 {
             for column in 0..252_u32 {
                 let (race, age) = (column / 4, column % 2);
@@ -208,7 +220,7 @@ mod tests {
         assert_eq!(schema.group("detailed").unwrap().cell_of, (0..252).collect::<Vec<u32>>());
         let few = schema.group("votingage*few").unwrap();
         assert_eq!(
-            (few.labels.clone(), few.whole.is_none()),
+            (few.labels(), few.whole.is_none()),
             (["a * 0", "a * 1", "b * 0", "b * 1"].map(String::from).to_vec(), true)
         );
         assert_eq!(schema.cell([7, 1, 0].into_iter()), 30);

@@ -11,6 +11,8 @@
 //! the exact account of it, from the laws that are drawn from. Counts that cannot change between neighbors, as the
 //! nation's total under a changed record, are charged all the same.
 
+use std::{collections::HashMap, sync::Arc};
+
 use rayon::prelude::*;
 use rug::Rational;
 
@@ -48,8 +50,8 @@ pub struct MeasurementPlan<'a> {
 /// A query group of a level.
 #[derive(Debug)]
 pub struct PlannedQuery {
-    /// The query group.
-    pub group: QueryGroup,
+    /// The query group, one for all levels that ask it.
+    pub group: Arc<QueryGroup>,
     /// The noise of a unit by how many levels' shares it carries; none where no unit carries so many.
     noise: Vec<Option<VectorMechanism>>,
 }
@@ -124,13 +126,19 @@ impl<'a> MeasurementPlan<'a> {
     /// asked of the release's own schema.
     pub fn of_release(spine: &'a Spine, release: &Release) -> Result<Self> {
         let schema = checked_schema(spine, release)?;
+        let mut groups: HashMap<String, Arc<QueryGroup>> = HashMap::new();
         let mut levels = Vec::with_capacity(release.levels.len());
         for level in &release.levels {
             let asked = level.queries.iter().map(|query| {
                 // The level's own rho bought sigma2; the rho of a run of levels buys less noise in proportion.
                 let sigma2 = Rational::from(query.sigma2()? * &level.rho) / &release.rho;
                 let law = move |share: &Rational| Law::DiscreteGaussian { sigma2: Rational::from(&sigma2 / share) };
-                Ok((query_group(release, &schema, &query.name)?, law))
+                let group = match groups.get(&query.name) {
+                    Some(known) => known.clone(),
+                    None => Arc::new(query_group(release, &schema, &query.name)?),
+                };
+                groups.insert(query.name.clone(), group.clone());
+                Ok((group, law))
             });
             levels.push(asked.collect::<Result<Vec<_>>>()?);
         }
@@ -176,7 +184,7 @@ impl<'a> MeasurementPlan<'a> {
             let asked = level.iter().map(|(name, share)| {
                 let epsilon = Rational::from(epsilon * share) / changed;
                 let law = move |share: &Rational| Law::DiscreteLaplace { epsilon: Rational::from(&epsilon * share) };
-                Ok((schema.group(name)?, law))
+                Ok((Arc::new(schema.group(name)?), law))
             });
             levels.push(asked.collect::<Result<Vec<_>>>()?);
         }
@@ -187,7 +195,7 @@ impl<'a> MeasurementPlan<'a> {
         spine: &'a Spine,
         neighbors: Neighbors,
         cells: usize,
-        queries: Vec<Vec<(QueryGroup, impl Fn(&Rational) -> Law)>>,
+        queries: Vec<Vec<(Arc<QueryGroup>, impl Fn(&Rational) -> Law)>>,
     ) -> Result<Self> {
         let levels = spine.tree.levels();
         if queries.len() != levels {

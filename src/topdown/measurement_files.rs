@@ -215,7 +215,7 @@ impl OpenFile {
         let file = File::create_new(&path).map_err(|why| file_error(&path, why))?;
         let mut output = OpenFile { path, out: BufWriter::with_capacity(1 << 20, file) };
         let asked = &plan.levels()[described.level].iter().find(|asked| asked.group.name == described.query);
-        let labels = asked.map_or(&[][..], |asked| &asked.group.labels[..]);
+        let labels = asked.map_or_else(Vec::new, |asked| asked.group.labels());
         let parameter = if described.law == "discrete Laplace" { "epsilon" } else { "sigma2" };
         let unit = insecure_seed.map_or_else(|| "unit".to_string(), |seed| format!("unit (insecure seed {seed})"));
         let cells = [unit.as_str(), id, parameter].into_iter().chain(labels.iter().map(String::as_str)).map(quoted);

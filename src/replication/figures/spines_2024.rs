@@ -116,7 +116,7 @@ fn figure_2() -> Result<Drawing> {
     let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); groups.len()];
     for (unit, blocks) in [("US", 0..2), ("block 1", 0..1), ("block 2", 1..2)] {
         for (group, points) in groups.iter().zip(&mut points) {
-            for (count, label) in group.labels.iter().enumerate() {
+            for (count, label) in group.labels().iter().enumerate() {
                 let row = names.len() as f64;
                 names.push(format!("{unit}: {} {label}", group.name).replace("total total", "total"));
                 for block in blocks.clone() {

@@ -10,6 +10,9 @@ use super::{
 };
 use crate::error::{Error, Result};
 
+/// The matrices of all queries together have at most so many numbers: a gigabyte.
+const MOST_NUMBERS: usize = 1 << 27;
+
 /// Queries over a histogram, level by level.
 #[derive(Debug)]
 pub struct Problem {
@@ -152,6 +155,15 @@ impl Problem {
     pub fn new(sizes: &[usize], levels: &[Vec<Vec<Part>>], answers: &[Vec<Part>], single: u32) -> Result<Problem> {
         let all = levels.iter().flatten().chain(answers).map(|parts| &parts[..]);
         let basis = Basis::new(sizes, all, single)?;
+        let each: usize = basis.sectors.iter().map(|sector| sector.rows * sector.rows).sum();
+        let queries: usize = levels.iter().map(Vec::len).sum();
+        if each.saturating_mul(queries) > MOST_NUMBERS {
+            let rows = basis.sectors.iter().map(|sector| sector.rows).max().unwrap_or(0);
+            let expected = format!(
+                "at most {MOST_NUMBERS} in all: recodes whose common refinement has fewer groups, here matrices of {rows} rows"
+            );
+            return Err(Error::out_of_range("the numbers in the matrices of least squares", each * queries, &expected));
+        }
         let level = |queries: &Vec<Vec<Part>>| {
             let query = |parts: &Vec<Part>| {
                 let query = SectorQuery::new(&basis, parts);

@@ -68,9 +68,11 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     let names = Names::new(release)?;
     let folder = NmfFolder::open(folder, &names.levels)?;
     let root = RootConstraints::read(&folder, &names)?;
-    let asked = Asked { zeros: Some(root.axes), bounds: false };
     let details = vec![vec![vec![Part::Whole; names.axes.len()]]; names.levels.len()];
-    let problem = Problem::new(&names.sizes, &details, &[], root.axes)?;
+    // Zeros are held against each other where they are about few combinations of values: not in the DHC.
+    let told_apart = Problem::new(&names.sizes, &details, &[], root.axes);
+    let asked = Asked { zeros: told_apart.is_ok().then_some(root.axes), bounds: false };
+    let problem = told_apart.or_else(|_| Problem::new(&names.sizes, &details, &[], 0))?;
     let budgets = Budgets::new(release)?;
     let first = usize::from(root.is_nation);
     let named = |name: &String| LevelReport { name: name.clone(), ..LevelReport::default() };

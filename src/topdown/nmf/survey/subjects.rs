@@ -1,0 +1,96 @@
+//! The answers for units and areas of a state, with what these are called and, in a rehearsal, their true counts.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{AreaSource, StatePass, Survey};
+use crate::topdown::{
+    gls::belief::Belief,
+    nmf::{
+        answers::{Answer, Areas, Subject, geoid_of},
+        units::PartUnits,
+    },
+};
+
+impl Survey {
+    pub(super) fn unit_answers(&self, units: &PartUnits, level: usize, unit: usize, belief: &Belief) -> Vec<Answer> {
+        let mut answers = self.answers.of(&self.problem, belief);
+        if let Some(histogram) = self.truth_of(units, level, unit) {
+            self.answers.add_truth(&self.names.sizes, &histogram, &mut answers);
+        }
+        answers
+    }
+
+    /// The true histogram of a unit, in a rehearsal.
+    pub(super) fn truth_of(&self, units: &PartUnits, level: usize, unit: usize) -> Option<Vec<f64>> {
+        let truth = self.settings.truth.as_ref()?;
+        let codes = &units.codes[units.codes.len() - 1];
+        let blocks = if level + 1 == units.codes.len() { unit..unit + 1 } else { units.tree.blocks(level, unit) };
+        Some(truth.histogram(blocks.filter_map(|block| geoid_of(codes.get(block)))))
+    }
+
+    /// The answers for an area of a state.
+    pub(super) fn area_answers(&self, pass: &StatePass, area: u32, belief: &Belief) -> Vec<Answer> {
+        let mut answers = self.answers.of(&self.problem, belief);
+        let Some(truth) = &self.settings.truth else { return answers };
+        // Of an area in several states only the blocks of this one.
+        let own = |geoid: &u64| pass.parts.iter().any(|units| units.has_state(*geoid));
+        let blocks = pass.area_sets.of_block.iter().filter(|(geoid, of)| of.contains(&area) && own(geoid));
+        let histogram = truth.histogram(blocks.map(|(geoid, _)| *geoid));
+        self.answers.add_truth(&self.names.sizes, &histogram, &mut answers);
+        answers
+    }
+
+    /// The answers for an area with blocks in several states.
+    pub(super) fn given_area_answers(&self, area: u32, belief: &Belief) -> Vec<Answer> {
+        let mut answers = self.answers.of(&self.problem, belief);
+        if let (Some(truth), AreaSource::Given(areas)) = (&self.settings.truth, &self.settings.areas) {
+            let blocks = areas.of_block.iter().filter(|(_, of)| of.contains(&area)).map(|(geoid, _)| *geoid);
+            self.answers.add_truth(&self.names.sizes, &truth.histogram(blocks), &mut answers);
+        }
+        answers
+    }
+
+    pub(super) fn subject(&self, units: &PartUnits, level: usize, unit: usize) -> Subject {
+        let number = level + self.first();
+        Subject::Unit { level: number, code: units.code(level, unit), geoid: self.geoid(units, level, unit) }
+    }
+
+    /// The tabulation unit of the kind of the level that all blocks of a unit lie in.
+    pub(super) fn geoid(&self, units: &PartUnits, level: usize, unit: usize) -> String {
+        let Some(digits) = tabulation_digits(&self.names.levels[level + self.first()]) else { return String::new() };
+        let codes = &units.codes[units.codes.len() - 1];
+        let blocks = if level + 1 == units.codes.len() { unit..unit + 1 } else { units.tree.blocks(level, unit) };
+        let mut prefixes = blocks.map(|block| geoid_of(codes.get(block)).map(|id| id / 10_u64.pow(15 - digits)));
+        match prefixes.next().flatten() {
+            Some(first) if prefixes.all(|other| other == Some(first)) => {
+                format!("{first:0width$}", width = digits as usize)
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// How many digits of a block's GEOID say which tabulation unit of a level it lies in; `None` for levels of the optimized
+/// spine that tabulation does not know.
+pub fn tabulation_digits(level: &str) -> Option<u32> {
+    match level {
+        "State" => Some(2),
+        "County" => Some(5),
+        "Tract" => Some(11),
+        "Block" => Some(15),
+        _ => None,
+    }
+}
+
+/// The areas of each leaf of a part, which are noted as seen.
+pub(super) fn leaves(areas: &Areas, units: &PartUnits, seen: &mut HashSet<u64>) -> HashMap<usize, Vec<u32>> {
+    let codes = &units.codes[units.codes.len() - 1];
+    let mut of_leaf = HashMap::new();
+    for leaf in 0..codes.len() {
+        if let Some((geoid, own)) = geoid_of(codes.get(leaf)).and_then(|id| Some((id, areas.of_block.get(&id)?))) {
+            seen.insert(geoid);
+            of_leaf.insert(leaf, own.clone());
+        }
+    }
+    of_leaf
+}
