@@ -69,7 +69,7 @@ pub struct OptimalOrder {
 
 const ORDER_BITS: u32 = 160;
 
-/// inf over s > 0 of (ln M(s) + s ln s - (s + 1) ln(s + 1) - ln delta) / s, with s = alpha - 1.
+/// inf over s > 0, but at least zero, of (ln M(s) + s ln s - (s + 1) ln(s + 1) - ln delta) / s, with s = alpha - 1.
 ///
 /// delta is reached at epsilon by some order if and only if the minimum over s of
 /// g(s) = ln M(s) - s epsilon + s ln s - (s + 1) ln(s + 1) is at most ln delta. g is convex: ln M is, and the second
@@ -88,6 +88,10 @@ fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rho, delta: &Del
     let approximately = |s: f64| rational::from_f64(s).map_or(f64::NAN, |s| epsilon_at(&s).approximate());
     let best = root::golden_section(0.0, start, approximately);
     let upper = epsilon_at(&rational::from_f64(best)?).upper().clone();
+    if upper <= 0 {
+        // No epsilon is below zero.
+        return Ok(OptimalOrder { epsilon: Enclosure::double(0.0, ORDER_BITS), order: 1.0 + best });
+    }
     // The proof of the lower end gets easier with its distance.
     for exponent in [-46, -43, -40, -36, -30, -20, -10] {
         let distance = Float::with_val(ORDER_BITS, &upper * 2f64.powi(exponent)).abs();
@@ -202,6 +206,16 @@ pub fn zcdp_tradeoff(rho: &Rho, alpha: &Rational, digits: u32) -> Result<Enclosu
 mod tests {
     use super::*;
     use crate::numbers::number;
+
+    /// Where delta is so large that every order gives less than zero.
+    #[test]
+    fn no_epsilon_is_below_zero() {
+        let delta: Delta = "0.074".parse().unwrap();
+        let nearly_none = Composition::new(["1881923/1001x3".parse().unwrap()]).unwrap();
+        let zero = Enclosure::double(0.0, ORDER_BITS);
+        assert_eq!(renyi_epsilon(&nearly_none, &delta).unwrap().epsilon, zero);
+        assert_eq!(zcdp_epsilon_optimal(nearly_none.rho(), &delta).unwrap().epsilon, zero);
+    }
 
     #[test]
     fn bun_steinke_is_what_the_bureau_published() {

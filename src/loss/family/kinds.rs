@@ -50,6 +50,13 @@ impl Kind {
         node == 0 || self.plan.nodes == Some(2 * node)
     }
 
+    /// How many products of members' factors its sums take at most.
+    pub(super) fn most_products(&self) -> usize {
+        let members: BTreeSet<usize> = self.pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
+        let own: usize = self.own.iter().flat_map(|own| own.iter()).map(Vec::len).sum();
+        self.plan.evaluated() as usize * members.len() + 2 * own
+    }
+
     /// The same for some of its pairs.
     pub(super) fn among(&self, among: &BTreeSet<Pair>) -> Kind {
         let wanted = |index: &usize| among.contains(&self.pairs[*index]);

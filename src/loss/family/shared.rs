@@ -32,10 +32,11 @@ use crate::{
 /// The precision of the angle from node to node, of which high powers are taken.
 const TURN_BITS: u32 = 128;
 
-/// So many contours are remembered at most: each may hold a hundred thousand products.
-const MOST_CELLS: usize = 128;
+/// Products of members' factors on a contour that is shared, and on all that are remembered: a hundred bytes each, about.
+const MOST_PRODUCTS: usize = 250_000;
+const MOST_REMEMBERED: usize = 1_000_000;
 
-/// Contours by their cell and by digits; none where it has none.
+/// What is shared in each cell for so many digits; `None` where nothing is.
 type ByCell = HashMap<(Cell, u32), Option<Arc<SharedKind>>>;
 
 /// The contours that questions have shared so far.
@@ -71,7 +72,8 @@ impl SharedKinds {
         }
         let made = SharedKind::new(family, cell, digits)?.map(Arc::new);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_CELLS {
+        let remembered: usize = known.values().flatten().map(|shared| shared.products()).sum();
+        if remembered > MOST_REMEMBERED {
             known.clear();
         }
         Ok(known.entry((cell, digits)).or_insert(made).clone())
@@ -79,7 +81,7 @@ impl SharedKinds {
 }
 
 impl SharedKind {
-    /// The contours of a cell; `None` if there are none in common.
+    /// The contours of a cell; `None` if there are none in common, or too many nodes.
     fn new(family: &SievedFamily, cell: Cell, digits: u32) -> Result<Option<Self>> {
         let ln_share = ln_share(digits) - 2.3;
         let bits = precision::bits(digits, 40);
@@ -100,11 +102,19 @@ impl SharedKind {
             Ok(None) | Err(Error::Unsweepable { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
+        if kinds.iter().map(Kind::most_products).sum::<usize>() > MOST_PRODUCTS {
+            return Ok(None);
+        }
         let members = family.members_at(&kinds, bits, bits, NearTwofold::of);
         let doubles = |of: &ByNode<NearTwofold>| of.iter().map(|(node, value)| (*node, value.double())).collect();
         let in_doubles = members.values.iter().map(doubles).collect();
         let kernels = kinds.iter().map(|kind| kernel(kind, bits)).collect();
         Ok(Some(SharedKind { kinds, members, in_doubles, kernels }))
+    }
+
+    /// How many products of members' factors it holds.
+    fn products(&self) -> usize {
+        self.in_doubles.iter().map(ByNode::len).sum()
     }
 
     /// The contours for a question of the cell.
