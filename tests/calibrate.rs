@@ -221,3 +221,35 @@ fn what_cannot_be_calibrated_is_refused_with_its_argument() {
     assert!(refusal(&laplace).contains("sigma2"));
     assert!(refusal(&["calibrate", "--delta", "1e-5", "--epsilon", "1"]).contains("--release"));
 }
+
+/// What `--svg` draws is in the JSON: from less noise a larger delta, and zCDP above the noise as it was.
+#[test]
+fn the_profiles_that_are_drawn_are_given_as_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("noise.svg");
+    let words = matched(&["--release", "su-su-wang-2025", "--level", "State", "--svg", path.to_str().unwrap()]);
+    let answer = json(&words);
+    let profiles = &answer["levels"][0]["profiles_approx"];
+    let points = |of: &str| -> Vec<(f64, f64)> {
+        let number = |value: &Value| value.to_string().parse::<f64>().unwrap();
+        profiles[of]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|point| (number(&point["epsilon"]), number(&point["delta"])))
+            .collect()
+    };
+    let [before, after, zcdp] = ["before", "after", "zcdp"].map(points);
+    assert!(before.len() > 50 && before.len() == after.len());
+    assert!(before.iter().zip(&after).all(|(before, after)| before.0 == after.0 && before.1 <= after.1));
+    let state = Release::find("su-su-wang-2025").unwrap().composition(&["State"], None).unwrap();
+    for (epsilon, delta) in before.iter().skip(1).step_by(20) {
+        let exact = state.delta(Rational::from_f64(*epsilon).unwrap(), 6).unwrap().value.approximate();
+        assert!((delta / exact - 1.0).abs() < 1e-3, "{epsilon}: {delta} {exact}");
+        let conversion = zcdp.iter().find(|point| point.0 >= *epsilon).unwrap();
+        assert!(conversion.1 >= *delta, "{epsilon}");
+    }
+    assert!(
+        json(&matched(&["--release", "su-su-wang-2025", "--level", "State"]))["levels"][0]["profiles_approx"].is_null()
+    );
+}

@@ -132,7 +132,7 @@ fn figures_of_ones_own_are_refused_where_nothing_can_be_drawn() {
     assert!(refused(&["--release", "pl94-persons-us"]).contains("name the figure"));
     for (arguments, said) in [
         (&[figure, "--prior", "1/2"][..], "prior"),
-        (&["safetab-2021/margins", "--points", "5"], "as its paper has it"),
+        (&["safetab-2021/table-1", "--points", "5"], "as its paper has it"),
         (&[figure, "--release", "pl94-persons-us", "--level", "Sate"], "did you mean"),
         (&[figure, "--release", "ddhca-us", "--points", "1"], "points"),
         (&[figure, "--from", "3", "--to", "2"], "smaller to a larger"),
@@ -212,5 +212,50 @@ fn nodes_that_the_rule_cannot_take_are_refused() {
     for nodes in ["0", "1", "4", "1000000"] {
         let message = refusal(&["verify", "su-su-wang-2025", "--nodes", nodes]);
         assert!(message.contains("--nodes") && message.contains("multiple of four"), "{message}");
+    }
+}
+
+/// Figures of SafeTab and of spines for one's own parameters and blocks: other numbers, in the same columns.
+#[test]
+fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let blocks = folder.path().join("blocks.csv");
+    let text =
+        "block,place\n440010301001000,1\n440010301001001,1\n440010301001002,2\n440010302001000,1\n440030101001000,3\n";
+    fs::write(&blocks, text).unwrap();
+    let blocks = blocks.to_str().unwrap();
+    let draw = |name: &str, options: &[&str]| -> Vec<Vec<String>> {
+        let words: Vec<&str> = ["figures", name, "--out", out].into_iter().chain(options.iter().copied()).collect();
+        json(&words);
+        let rows = fs::read_to_string(folder.path().join(format!("{name}.csv"))).unwrap();
+        let kept = fs::read_to_string(committed().join(format!("{name}.csv"))).unwrap();
+        assert_eq!(rows.lines().next(), kept.lines().next(), "{name}");
+        assert_ne!(rows, kept, "{name}");
+        rows.lines().skip(1).map(|line| line.split(',').map(String::from).collect()).collect()
+    };
+    let margins = draw("safetab-2021/margins", &["--from", "1", "--to", "2", "--points", "3"]);
+    assert_eq!(margins.iter().map(|row| row[1].as_str()).collect::<Vec<_>>(), ["1", "3/2", "2", "1", "3/2", "2"]);
+    // A smaller delta has a larger epsilon, but for pure differential privacy.
+    let kept = fs::read_to_string(committed().join("safetab-2021/table-2.csv")).unwrap();
+    for (own, kept) in draw("safetab-2021/table-2", &["--delta", "1e-12"]).iter().zip(kept.lines().skip(1)) {
+        let kept: f64 = kept.rsplit(',').next().unwrap().parse().unwrap();
+        let own_upper: f64 = own.last().unwrap().parse().unwrap();
+        assert!(if own.join(",").contains("pure DP") { own_upper == kept } else { own_upper > kept }, "{own:?} {kept}");
+    }
+    let remark = draw("spines-2024/remark-1", &["--to", "12"]);
+    assert_eq!(remark.len(), 2 * 3 * 12);
+    assert!(draw("spines-2024/figure-1", &["--counts", blocks]).iter().any(|row| row[1] == "Block" && row[3] == "5"));
+    let section = draw("spines-2024/section-4", &["--counts", blocks]);
+    assert!(section.iter().any(|row| row[3] == "3"), "place 1 has three blocks: {section:?}");
+    for (name, options) in [
+        ("safetab-2021/table-2", vec!["--delta", "1e-12", "--delta", "1e-9"]),
+        ("safetab-2021/margins", vec!["--from", "0"]),
+        ("safetab-2021/table-1", vec!["--delta", "1e-9"]),
+        ("spines-2024/remark-1", vec!["--from", "0"]),
+        ("spines-2024/section-4", vec!["--counts", blocks, "--columns", "place"]),
+    ] {
+        let words: Vec<&str> = ["figures", name, "--out", out].into_iter().chain(options).collect();
+        assert!(!refusal(&words).is_empty());
     }
 }

@@ -832,8 +832,27 @@ fn the_sampler_in_doubles_decides_as_its_certified_limit() {
         let thresholds = sampler.thresholds(&outputs).expect("thresholds");
         assert!(thresholds.iter().any(|(low, high)| low == high));
         for (output, (low, high)) in outputs.iter().zip(thresholds).filter(|(_, (low, high))| low == high) {
-            let drawn = sampler.threshold_approx(output.x2, output.y1).expect("a threshold");
+            let drawn = sampler.threshold_approx(output.x2, output.y1, None).expect("a threshold");
             assert_eq!(drawn, Some(low), "{output:?} {high}");
         }
     }
+}
+
+/// With its constraint the sampler decides as the model does, also under a prior that ends; and where the count above is certain
+/// it is the model.
+#[test]
+fn the_sampler_under_a_prior_that_ends_decides_as_the_model() {
+    let rhos = [number("0.3"), number("0.5")];
+    let sampler = GibbsSampler { prior: number("1/2"), rhos, others: 5, constraint: GibbsConstraint::Kept };
+    let model = two_levels(["0.3", "0.5"], 5, "1/2", Upper::UpTo(3)).with_one_gaussian().expect("(3.7)");
+    let outputs: Vec<NoisyOutput> =
+        (-2..=7).flat_map(|x2| [-9, -3, 0, 2, 8].map(|y1| NoisyOutput { x2, y1 })).collect();
+    let thresholds = model.thresholds(&outputs).expect("thresholds");
+    let mut moved = 0;
+    for (output, (low, high)) in outputs.iter().zip(thresholds).filter(|(_, (low, high))| low == high) {
+        let ends = sampler.threshold_approx(output.x2, output.y1, Some(3)).expect("a threshold");
+        assert_eq!(ends, Some(low), "{output:?} {high}");
+        moved += u32::from(ends != sampler.threshold_approx(output.x2, output.y1, None).expect("a threshold"));
+    }
+    assert!(moved > 0, "the end of the prior matters somewhere");
 }

@@ -16,7 +16,7 @@ use dp_assay::{
 };
 use rayon::prelude::*;
 use rug::{Integer, Rational, ops::Pow};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use self::answer::Row;
 use super::{
@@ -101,8 +101,9 @@ pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
     let (asked, found) = args.find(&subject)?;
     let mut page = args.drawn.page(&args.format);
-    let object = args.object(&subject, &asked, &found)?;
+    let mut object = args.object(&subject, &asked, &found)?;
     page.records(records(&object));
+    with_curves(&mut object, &found.rows);
     page.object(object);
     args.put_tables(&mut page, &subject, &asked.promise, &found.rows, args.decimals())?;
     if !found.queries.is_empty() {
@@ -115,6 +116,21 @@ pub fn run(args: &Args) -> Result<Exit> {
     })?;
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// Adds what is drawn to each level: the points of its profiles, as approximations.
+fn with_curves(object: &mut Value, rows: &[Row]) {
+    for (level, row) in object["levels"].as_array_mut().into_iter().flatten().zip(rows) {
+        let Some(curves) = &row.curves else { continue };
+        let points = |of: &[(f64, f64)]| -> Value {
+            of.iter().map(|(epsilon, delta)| json!({ "epsilon": epsilon, "delta": delta })).collect()
+        };
+        level["profiles_approx"] = json!({
+            "before": points(&curves.before),
+            "after": points(&curves.after),
+            "zcdp": points(&curves.zcdp),
+        });
+    }
 }
 
 /// A record for each level, and then for each query, of an answer.

@@ -86,7 +86,8 @@ struct OwnArgs {
     /// How many points a curve has
     #[arg(long, value_name = "N")]
     points: Option<u32>,
-    /// A CSV file of counts: a column GEOID, the 15 digits of a block, and columns of whole numbers
+    /// A CSV file of counts: a column GEOID, the 15 digits of a block, and columns of whole numbers; for spines, blocks with
+    /// their entities as `assay spine --blocks` reads them
     #[arg(long, value_name = "FILE.csv")]
     counts: Option<PathBuf>,
     /// The columns of it that are drawn; else those of the paper, pop and so on

@@ -232,14 +232,14 @@ impl GibbsSampler {
         Ok(LimitDecision { correct: close(&correct), gained: close(&gained), lost: close(&lost) })
     }
 
-    /// (3.9) in doubles: the law of X_2 given X_1, but for masses that do not change a sum of doubles.
-    fn upper_approx(&self, x2: i64, y: i64, k1: i64) -> Vec<(i64, f64)> {
+    /// (3.9) in doubles: the law of X_2 up to `most` given X_1, but for masses that do not change a sum of doubles.
+    fn upper_approx(&self, x2: i64, y: i64, k1: i64, most: i64) -> Vec<(i64, f64)> {
         let (rho2, rate) = (self.rhos[1].to_f64(), self.rhos[0].to_f64() / self.others as f64);
         let total = rho2 + rate;
         let mean = (x2 as f64 * rho2 + (y + k1) as f64 * rate) / total;
-        let first = ((mean - 9.0 / total.sqrt()) as i64).max(k1);
-        let last = first.max((mean + 9.0 / total.sqrt()) as i64);
-        let least = (mean.max(k1 as f64) - mean).powi(2);
+        let first = ((mean - 9.0 / total.sqrt()) as i64).max(k1).min(most);
+        let last = first.max(((mean + 9.0 / total.sqrt()) as i64).min(most));
+        let least = (mean.max(k1 as f64).min(most as f64) - mean).powi(2);
         let weight = |k2: i64| (k2, (total * (least - (k2 as f64 - mean).powi(2))).exp());
         let weights: Vec<(i64, f64)> = (first..=last).map(weight).collect();
         let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
@@ -261,11 +261,13 @@ impl GibbsSampler {
     }
 
     /// The least x_1 at which the limit is above 1/2, in doubles: an approximation, for drawing. `None` if it is far from zero.
-    pub fn threshold_approx(&self, x2: i64, y: i64) -> Result<Option<i64>> {
+    /// With `most` the prior of X_2 is uniform up to it, else without end.
+    pub fn threshold_approx(&self, x2: i64, y: i64, most: Option<i64>) -> Result<Option<i64>> {
         const FURTHEST: i64 = 60;
         self.check()?;
         check_noisy([0, x2, y])?;
-        let laws = [0, 1].map(|k1| self.upper_approx(x2, y, k1));
+        let most = most.unwrap_or(i64::MAX).max(1);
+        let laws = [0, 1].map(|k1| self.upper_approx(x2, y, k1, most));
         let decides = |x1: i64| laws.iter().map(|law| self.to_one_approx(x1, y, law)).sum::<f64>() > 1.0;
         Ok((-FURTHEST..=FURTHEST).find(|x1| decides(*x1)))
     }
@@ -287,7 +289,7 @@ impl GibbsSampler {
                     continue;
                 }
                 let (x2, y) = (x2_true + a, x2_true - 1 + b);
-                let laws = [0, 1].map(|k1| self.upper_approx(x2, y, k1));
+                let laws = [0, 1].map(|k1| self.upper_approx(x2, y, k1, i64::MAX));
                 let decides = |x1: i64| laws.iter().map(|law| self.to_one_approx(x1, y, law)).sum::<f64>() > 1.0;
                 // It decides from some x_1 on, which is near the one without the other counts.
                 let from = match decides(1) {
@@ -319,7 +321,7 @@ impl GibbsSampler {
                 }
                 let laws = match known {
                     true => [vec![(x2_true, 1.0)], vec![(x2_true, 1.0)]],
-                    false => [0, 1].map(|k1| self.upper_approx(x2_true + a, y, k1)),
+                    false => [0, 1].map(|k1| self.upper_approx(x2_true + a, y, k1, i64::MAX)),
                 };
                 for c in own.first()..=own.last() {
                     let weight = both * mass(&own, c);

@@ -1,7 +1,7 @@
 //! What the page knows by name, and what is remembered between two steps of a slider.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -13,7 +13,10 @@ use dp_assay::{
     release::{Release, bundled_text},
 };
 
+use rug::Rational;
+
 use super::super::{
+    allocate,
     report::answers::Drawn,
     risk::bound::{self, Found},
     subject::{Resolved, Subject},
@@ -28,6 +31,7 @@ pub struct Store {
     own: Mutex<Vec<(String, Release)>>,
     known: Mutex<VecDeque<(String, Arc<Known>)>>,
     bounds: Mutex<VecDeque<(String, Arc<Found>)>>,
+    margins: Mutex<HashMap<Rational, i64>>,
 }
 
 /// What the page begins with, beside a release.
@@ -59,6 +63,7 @@ impl Store {
             own: Mutex::new(own),
             known: Mutex::default(),
             bounds: Mutex::default(),
+            margins: Mutex::default(),
         }
     }
 
@@ -131,6 +136,22 @@ impl Store {
         all.truncate(MOST - 1);
         all.push_front((key.to_string(), found.clone()));
         Ok(found)
+    }
+
+    /// The margin of error at 95 % of a count with this sigma2, found or as it was found before: the noise as it is stays while a
+    /// slider moves, and many queries of a level have the same.
+    pub fn margin(&self, sigma2: &Rational) -> Result<i64> {
+        const MOST: usize = 10_000;
+        if let Some(known) = locked(&self.margins).get(sigma2) {
+            return Ok(*known);
+        }
+        let margin = allocate::margin(sigma2)?;
+        let mut all = locked(&self.margins);
+        if all.len() >= MOST {
+            all.clear();
+        }
+        all.insert(sigma2.clone(), margin);
+        Ok(margin)
     }
 
     /// The compositions of a subject; `key` names it among all others.

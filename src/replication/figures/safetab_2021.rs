@@ -4,14 +4,17 @@ use crate::account::Rho;
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::item::{Item, Sources};
+use super::{
+    item::{Item, Sources},
+    own::Parameter,
+};
 use crate::{
     account::conversions,
     chart::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
         drawing::{ends, exact},
     },
-    error::Result,
+    error::{Error, Result},
     numeric::Enclosure,
     replication::safetab::{
         levels::exact_epsilon,
@@ -27,13 +30,18 @@ use crate::{
 const PAPER: &str = "safetab-2021";
 
 pub(super) const ITEMS: &[Item] = &[
-    item("table-1", "budgets for margins of error, by formula and exactly", table_1),
-    item("table-2", "the privacy of both mechanisms by each analysis, and exactly", table_2),
-    item("margins", "what the margins of error by formula cover", margins),
+    item("table-1", "budgets for margins of error, by formula and exactly", &[], table_1),
+    item("table-2", "the privacy of both mechanisms by each analysis, and exactly", &[Parameter::Delta], table_2),
+    item("margins", "what the margins of error by formula cover", &[Parameter::Range, Parameter::Points], margins),
 ];
 
-const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Result<Drawing>) -> Item {
-    Item { paper: PAPER, name, about, takes: &[], draw }
+const fn item(
+    name: &'static str,
+    about: &'static str,
+    takes: &'static [Parameter],
+    draw: fn(&Sources) -> Result<Drawing>,
+) -> Item {
+    Item { paper: PAPER, name, about, takes, draw }
 }
 
 const DIGITS: u32 = 12;
@@ -132,8 +140,15 @@ fn analyses(settings: &PrintedSettings) -> Result<Vec<Analysis>> {
 }
 
 /// Table 2: the epsilon of both mechanisms by each analysis, and exactly.
-fn table_2(_: &Sources) -> Result<Drawing> {
-    let rows = analyses(&PrintedSettings::of(PAPER)?)?;
+fn table_2(sources: &Sources) -> Result<Drawing> {
+    let mut settings = PrintedSettings::of(PAPER)?;
+    if let [_, second, ..] = sources.own.deltas.as_slice() {
+        return Err(Error::out_of_range("delta", exact(second), "one delta alone: the table has one"));
+    }
+    if let Some(delta) = sources.own.deltas.first() {
+        settings.delta = Rational::clone(delta);
+    }
+    let rows = analyses(&settings)?;
     let mut sheet = Sheet::new(["mechanism", "groups", "analysis", "epsilon_lower", "epsilon_upper"]);
     for (mechanism, groups, analysis, epsilon) in &rows {
         let head = [mechanism.name().to_string(), groups.to_string(), analysis.to_string()];
@@ -154,9 +169,17 @@ fn table_2(_: &Sources) -> Result<Drawing> {
         });
         Series::dots(name, ink, points.collect())
     };
+    let values = || rows.iter().map(|row| row.3.approximate());
+    let x = match sources.own.deltas.first() {
+        None => Axis::linear("ε at δ = 10⁻¹⁰", 11.0, 16.0),
+        Some(delta) => {
+            let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+            Axis::linear(&format!("ε at δ = {}", exact(delta)), least.floor(), most.ceil())
+        }
+    };
     let panel = Panel {
         title: String::new(),
-        x: Axis::linear("ε at δ = 10⁻¹⁰", 11.0, 16.0),
+        x,
         y: Axis::names(&names),
         series: vec![
             series("pure DP, zCDP (analytical)", Ink::Black, &["pure DP", "zCDP, analytical"]),
@@ -170,7 +193,7 @@ fn table_2(_: &Sources) -> Result<Drawing> {
 }
 
 /// What floor(1.96 sigma) and its geometric counterpart cover, over the scale of the noise.
-fn margins(_: &Sources) -> Result<Drawing> {
+fn margins(sources: &Sources) -> Result<Drawing> {
     let mut sheet = Sheet::new([
         "mechanism",
         "scale",
@@ -181,7 +204,11 @@ fn margins(_: &Sources) -> Result<Drawing> {
         "exact_coverage_lower",
         "exact_coverage_upper",
     ]);
-    let scales: Vec<Rational> = (20..=400_u32).map(|k| Rational::from((k, 40))).collect();
+    let scales = sources.own.grid(&Rational::from((1, 2)), &Rational::from(10), 381)?;
+    if let Some(wrong) = scales.first().filter(|scale| **scale <= 0) {
+        return Err(Error::out_of_range("from", exact(wrong), "a scale of noise above 0"));
+    }
+    let end = scales.last().map_or(10.0, Rational::to_f64);
     let mut panels = Vec::new();
     for (mechanism, label) in [
         (NoiseKind::DiscreteGaussian, "σ of the discrete Gaussian"),
@@ -210,10 +237,10 @@ fn margins(_: &Sources) -> Result<Drawing> {
         let least = by_formula.iter().chain(&exactly).map(|point: &(f64, f64)| point.1).fold(95.0, f64::min);
         panels.push(Panel {
             title: shown(mechanism).to_string(),
-            x: Axis::linear(label, 0.0, 10.0),
+            x: Axis::linear(label, 0.0, end),
             y: Axis::linear("coverage (%)", least.floor(), 100.0),
             series: vec![
-                Series::line("95 %", Ink::Black, vec![(0.0, 95.0), (10.0, 95.0)]),
+                Series::line("95 %", Ink::Black, vec![(0.0, 95.0), (end, 95.0)]),
                 Series::points("margin by formula", Ink::Vermillion, by_formula),
                 Series::points("exact margin", Ink::Blue, exactly),
             ],

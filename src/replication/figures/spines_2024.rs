@@ -2,7 +2,10 @@
 
 use rug::Rational;
 
-use super::item::{Item, Sources};
+use super::{
+    item::{Item, Sources},
+    own::Parameter,
+};
 use crate::{
     chart::{Axis, Drawing, Figure, Ink, Panel, Series, Sheet, spine::distances_panel},
     error::{Error, Result},
@@ -19,16 +22,47 @@ use crate::{
 const PAPER: &str = "spines-2024";
 
 pub(super) const ITEMS: &[Item] = &[
-    item("figure-1", "the AIAN spine of Figure 1 and the optimized one, units of each level, Rhode Island", figure_1),
-    item("figure-2", "the strategy matrix of Figure 2: which count is of which cell of which block", |_| figure_2()),
-    item("section-4", "distance of entities from the census spine and the optimized ones, Rhode Island", section_4),
-    item("remark-1", "what a bypass does to the variance of the unit's total, by its children (Theorem 2)", |_| {
-        remark_1()
+    item(
+        "figure-1",
+        "the AIAN spine of Figure 1 and the optimized one, units of each level, Rhode Island",
+        &[Parameter::Counts],
+        figure_1,
+    ),
+    item("figure-2", "the strategy matrix of Figure 2: which count is of which cell of which block", &[], |_| {
+        figure_2()
     }),
+    item(
+        "section-4",
+        "distance of entities from the census spine and the optimized ones, Rhode Island",
+        &[Parameter::Counts],
+        section_4,
+    ),
+    item(
+        "remark-1",
+        "what a bypass does to the variance of the unit's total, by its children (Theorem 2)",
+        &[Parameter::Range],
+        remark_1,
+    ),
 ];
 
-const fn item(name: &'static str, about: &'static str, draw: fn(&Sources) -> Result<Drawing>) -> Item {
-    Item { paper: PAPER, name, about, takes: &[], draw }
+const fn item(
+    name: &'static str,
+    about: &'static str,
+    takes: &'static [Parameter],
+    draw: fn(&Sources) -> Result<Drawing>,
+) -> Item {
+    Item { paper: PAPER, name, about, takes, draw }
+}
+
+/// The blocks of the user's own file with its entities, or those of Rhode Island; and where they are, in words.
+fn blocks_of(sources: &Sources, what: &str) -> Result<(Blocks, String)> {
+    if let Some(column) = sources.own.columns.first() {
+        return Err(Error::out_of_range("a column", column, "none: the columns of a file of blocks are its entities"));
+    }
+    match &sources.own.counts {
+        Some(file) => Ok((Blocks::read(file)?, file.display().to_string())),
+        None => Ok((rhode_island(sources, what)?, "Rhode Island".to_string())),
+    }
 }
 
 /// The blocks of Rhode Island with all entities, from the block assignment files of 2018.
@@ -58,7 +92,7 @@ fn rhode_island(sources: &Sources, what: &str) -> Result<Blocks> {
 const SIX: [&str; 6] = ["US", "State", "County", "Tract", "Block group", "Block"];
 
 fn figure_1(sources: &Sources) -> Result<Drawing> {
-    let blocks = rhode_island(sources, "spines-2024/figure-1")?;
+    let (blocks, place) = blocks_of(sources, "spines-2024/figure-1")?;
     let settings = SpineSettings::production("redistricting-persons")?;
     let entities = Entities::of(&blocks, &settings);
     let none: Vec<u32> = vec![0; blocks.geoids().len()];
@@ -66,6 +100,7 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
     let spines = [("census", Tree::census(&blocks)), ("optimized", optimized(&blocks, &entities, &settings, false))];
     let mut sheet = Sheet::new(["spine", "level", "inside_aian_areas", "units"]);
     let mut panels = Vec::new();
+    let most = if sources.own.counts.is_some() { 1.5 * blocks.geoids().len() as f64 } else { 40_000.0 };
     for (name, tree) in &spines {
         // A unit of the census spine may lie on both sides.
         let sides = [
@@ -98,14 +133,15 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
         }
         panels.push(Panel {
             title: format!("{name} spine"),
-            x: Axis::log("units", 0.8, 40_000.0),
+            x: Axis::log("units", 0.8, most),
             y: Axis::names(SIX),
             series,
         });
     }
-    let title =
-        "Units of each level, Rhode Island: the census spine, and the optimized one below the AIAN spine of Figure 1";
-    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), panels, columns: 2 } })
+    let title = format!(
+        "Units of each level, {place}: the census spine, and the optimized one below the AIAN spine of Figure 1"
+    );
+    Ok(Drawing { sheet, figure: Figure { title, panels, columns: 2 } })
 }
 
 fn figure_2() -> Result<Drawing> {
@@ -143,7 +179,7 @@ fn figure_2() -> Result<Drawing> {
 }
 
 fn section_4(sources: &Sources) -> Result<Drawing> {
-    let blocks = rhode_island(sources, "spines-2024/section-4")?;
+    let (blocks, place) = blocks_of(sources, "spines-2024/section-4")?;
     let census = Tree::census(&blocks);
     let mut sheet = Sheet::new(["settings", "kind", "entity", "blocks", "osed_census", "osed_optimized"]);
     let mut panels = Vec::new();
@@ -164,12 +200,16 @@ fn section_4(sources: &Sources) -> Result<Drawing> {
         }
         panels.push(distances_panel(name, &pairs, "census spine", "optimized spine"));
     }
-    let title = "Units that make an entity: share of entities that need at most so many, Rhode Island";
-    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), panels, columns: 2 } })
+    let title = format!("Units that make an entity: share of entities that need at most so many, {place}");
+    Ok(Drawing { sheet, figure: Figure { title, panels, columns: 2 } })
 }
 
-fn remark_1() -> Result<Drawing> {
-    const MOST: u32 = 8;
+fn remark_1(sources: &Sources) -> Result<Drawing> {
+    let children = sources.own.whole(1, 8)?;
+    if let Some(wrong) = children.first().filter(|children| **children < 1) {
+        return Err(Error::out_of_range("from", rational::display(wrong), "1 child or more"));
+    }
+    let ends = [children.first(), children.last()].map(|end| end.map_or(1.0, Rational::to_f64));
     let ratios = [("1/2", Ink::Vermillion), ("1", Ink::Blue), ("2", Ink::Black)];
     let mut sheet = Sheet::new(["noise", "child_share_per_parent_share", "children", "variance_after_per_before"]);
     let mut panels = Vec::new();
@@ -179,12 +219,12 @@ fn remark_1() -> Result<Drawing> {
             let ratio = rational::parse(text)?;
             let raised = |x: Rational| if power == 2 { x.square() } else { x };
             let mut points = Vec::new();
-            for c in 1..=MOST {
+            for c in &children {
                 // Precisions of the total: the parent's own, and 1/c of the children's.
                 let before = Rational::from(1) + raised(ratio.clone()) / c;
                 let after = raised(Rational::from(&ratio + 1_u32)) / c;
                 let quotient = before / after;
-                points.push((f64::from(c), quotient.to_f64()));
+                points.push((c.to_f64(), quotient.to_f64()));
                 let row = [noise.to_string(), text.to_string(), c.to_string(), quotient.to_string()];
                 sheet.push(row.to_vec());
             }
@@ -192,8 +232,9 @@ fn remark_1() -> Result<Drawing> {
         }
         panels.push(Panel {
             title: format!("{noise} noise"),
-            x: Axis::linear("children", 1.0, f64::from(MOST)),
-            y: Axis::log("variance after / before the bypass", 0.3, 7.0),
+            x: Axis::linear("children", ends[0], ends[1]),
+            // With c children of half the share it is (c + 1 / 2) / (3 / 2), the most of these.
+            y: Axis::log("variance after / before the bypass", 0.3, 7.0_f64.max(0.8 * ends[1])),
             series,
         });
     }

@@ -148,15 +148,15 @@ fn sampler(settings: &CurveSettings, rho2: &Rational) -> Result<GibbsSampler> {
     Ok(GibbsSampler { prior, rhos, others: settings.others, constraint: GibbsConstraint::LeftOut })
 }
 
-/// The same tiles by the limit of the paper's sampler, in doubles.
-fn tiles_as_printed(settings: &CurveSettings, key: &str) -> Result<CurvePanel> {
+/// The same tiles by the limit of the paper's sampler, in doubles; with `most` for the prior that is uniform up to it.
+fn tiles_as_printed(settings: &CurveSettings, key: &str, most: Option<i64>) -> Result<CurvePanel> {
     const NEVER: f64 = 1e9;
     let sampler = sampler(settings, &settings.rho(1)?)?;
     let series = ABOVE
         .into_par_iter()
         .map(|x2| {
             let point = |y1: i64| {
-                let least = sampler.threshold_approx(x2, y1)?.map_or(NEVER, |least| least as f64);
+                let least = sampler.threshold_approx(x2, y1, most)?.map_or(NEVER, |least| least as f64);
                 Ok((Rational::from(y1), Enclosure::double(least, 53)))
             };
             Ok(Curve { name: format!("x2 = {x2}"), points: BESIDE.map(point).collect::<Result<_>>()? })
@@ -174,7 +174,7 @@ fn as_printed(settings: &CurveSettings, rho2: &Rational, x2: i64) -> Result<Encl
 /// paper's sampler.
 pub fn figure_4(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     let exact = tiles(&settings.hierarchy(&settings.rho(1)?, Upper::Uniform)?, "uniform")?;
-    Ok(vec![exact, tiles_as_printed(settings, AS_PRINTED)?])
+    Ok(vec![exact, tiles_as_printed(settings, AS_PRINTED, None)?])
 }
 
 /// What the paper's sampler gives is called so; its values are in doubles.
@@ -252,16 +252,19 @@ pub fn figure_9(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     settings.sums.iter().map(one).collect()
 }
 
-/// Figure 10: the decisions for the uniform prior and for the bounded one.
+/// Figure 10: the decisions for the uniform prior and for the bounded one, exactly and by the limit of the paper's sampler.
 pub fn figure_10(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     let rho2 = settings.rho(1)?;
     Ok(vec![
         tiles(&settings.hierarchy(&rho2, Upper::Uniform)?, "uniform")?,
+        tiles_as_printed(settings, &format!("uniform, {AS_PRINTED}"), None)?,
         tiles(&settings.hierarchy(&rho2, Upper::UpTo(settings.most))?, "bounded")?,
+        tiles_as_printed(settings, &format!("bounded, {AS_PRINTED}"), Some(settings.most))?,
     ])
 }
 
-/// Figure 11: the decisions for the point priors.
+/// Figure 11: the decisions for the point priors. The paper's sampler draws nothing that is not certain but `X_1`, so these are its
+/// own, too.
 pub fn figure_11(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     let rho2 = settings.rho(1)?;
     let one = |point: &i64| tiles(&settings.hierarchy(&rho2, Upper::Point(*point))?, &format!("point-{point}"));

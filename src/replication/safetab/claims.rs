@@ -174,6 +174,49 @@ pub enum SafetabClaim {
         /// The relative error.
         within: String,
     },
+    /// How many levels the paper has.
+    Levels {},
+    /// Whether tails of the discrete Gaussian are at most those of the continuous one a whole number before (Proposition 1).
+    BelowContinuous {
+        /// The variance proxies.
+        sigma2: Vec<String>,
+        /// Tails from 1 to this.
+        most: i64,
+    },
+    /// Whether `P[X > y]` of the geometric mechanism is exp(-y / b) / (1 + exp(1 / b)).
+    TailByFormula {
+        /// Values of exp(-1 / b).
+        ratios: Vec<String>,
+        /// From 0 to this y.
+        most: u32,
+    },
+    /// How likely the noise of a level is within the margin of the formula around a number, in percent.
+    Interval {
+        /// The noise.
+        mechanism: NoiseLaw,
+        /// The total budget.
+        budget: String,
+        /// Which count.
+        count: CountKind,
+        /// The number.
+        center: i64,
+    },
+    /// Whether the geometric mechanism's Renyi divergences are at most epsilon^2 / 2 times the order.
+    HalfSquare {
+        /// The epsilons of a count.
+        epsilons: Vec<String>,
+        /// The orders, above 1.
+        orders: Vec<String>,
+    },
+    /// By zCDP with epsilon^2 / 2 for each count of the geometric mechanism, at the best order of the paper's grid.
+    GeometricZcdp {},
+    /// Whether the bias falls with the size of a group, and stays above zero.
+    BiasFalls {
+        /// The rho of the level.
+        rho: String,
+        /// Sizes from 0 to so many times the threshold.
+        times: u64,
+    },
     /// How many counts a table prints, or how many bins of age it has.
     Counts {
         /// The table.

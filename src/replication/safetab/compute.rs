@@ -8,6 +8,7 @@ use super::{
     levels::exact_epsilon,
     renyi,
     settings::PrintedSettings,
+    tails,
 };
 use crate::{
     account::conversions,
@@ -109,11 +110,29 @@ fn compute_with(settings: &PrintedSettings, what: &SafetabClaim) -> Result<Compu
         SafetabClaim::BiasFormula { rho, size, within } => {
             return bias_formula(settings, &parse(rho)?, *size, &parse(within)?);
         }
+        SafetabClaim::Levels {} => whole(settings.planned.len() as u64),
+        SafetabClaim::BelowContinuous { sigma2, most } => return tails::below_continuous(&numbers(sigma2)?, *most),
+        SafetabClaim::TailByFormula { ratios, most } => {
+            return Ok(Computed::holds(tails::tail_by_formula(&numbers(ratios)?, *most)));
+        }
+        SafetabClaim::Interval { mechanism, budget, count, center } => {
+            let noise = settings.noise((*mechanism).into(), parse(budget)?, *count)?;
+            percent(tails::interval(&noise, *center, formulas::margin(&noise)?)?)
+        }
+        SafetabClaim::HalfSquare { epsilons, orders } => {
+            return tails::half_square(&numbers(epsilons)?, &numbers(orders)?);
+        }
+        SafetabClaim::GeometricZcdp {} => renyi::of_rho(&tails::rho_by_squares(settings)?, &settings.delta),
+        SafetabClaim::BiasFalls { rho, times } => return tails::bias_falls(settings, &parse(rho)?, *times),
         SafetabClaim::Counts { table, ages: true } => whole(table.table().ages().len() as u64),
         SafetabClaim::Counts { table, ages: false } => whole(table.table().printed_counts().into()),
         SafetabClaim::Ages { table, bins } => return Ok(ages(*table, bins)),
     };
     Ok(Computed::Value(value))
+}
+
+fn numbers(texts: &[String]) -> Result<Vec<Rational>> {
+    texts.iter().map(|text| parse(text)).collect()
 }
 
 /// By how many percent the second value is below the first.

@@ -5,5 +5,6 @@ mod compute;
 pub(super) mod levels;
 pub mod renyi;
 pub mod settings;
+mod tails;
 
 pub(super) use compute::compute;

@@ -81,6 +81,72 @@ pub enum SpineClaim {
         /// The orders, above 1.
         orders: Vec<String>,
     },
+    /// Whether a count changed by at most D with two-sided geometric noise of scale D / epsilon has losses of at most epsilon.
+    #[serde(rename = "lemma-1")]
+    Lemma1 {
+        /// The epsilons.
+        epsilons: Vec<String>,
+        /// The largest changes D.
+        shifts: Vec<i64>,
+    },
+    /// Whether independent counts `EPSILON@SHIFT` have losses of at most the sum of |shift| epsilon.
+    #[serde(rename = "lemma-3-pure")]
+    Lemma3Pure {
+        /// The counts.
+        counts: Vec<String>,
+    },
+    /// Whether independent counts `SIGMA2@SHIFT` have Renyi divergences of at most rho times the order, rho being half the sum of
+    /// shift^2 / sigma^2.
+    #[serde(rename = "lemma-3")]
+    Lemma3 {
+        /// The counts.
+        counts: Vec<String>,
+        /// The orders, above 1.
+        orders: Vec<String>,
+    },
+    /// The variance of a rescaled error of Section 2.4.
+    RescaledVariance {
+        /// With Laplace noise, else Gaussian.
+        pure: bool,
+    },
+    /// Whether the sums of diag(alpha) W are one, for the queries of Figure 2.
+    SumsAreOne {
+        /// Those of the rows, else of the columns.
+        rows: bool,
+    },
+    /// Whether the shares along every path sum to one after bypassing.
+    PathSums {},
+    /// Whether the matrix of the proof of Theorem 2 has no negative eigenvalue exactly if the theorem's condition holds.
+    #[serde(rename = "theorem-2-matrix")]
+    Theorem2Matrix {
+        /// The largest number of children.
+        children: u64,
+        /// The largest share.
+        shares: u64,
+    },
+    /// Whether with equal shares a bypass of a unit with so many children lowers the variance of every query.
+    EveryQueryGains {
+        /// The numbers of children.
+        children: Vec<u64>,
+    },
+    /// Whether bypassing a unit with one child lowers the variance of the answers that are used.
+    #[serde(rename = "observation-1")]
+    Observation1 {
+        /// The largest share.
+        shares: u64,
+    },
+    /// How many units a tract of n blocks and its block groups are at the smallest possible maximum fan-out.
+    UnitsOfFewestFanout {
+        /// The blocks.
+        blocks: u64,
+    },
+    /// Whether the levels of one release are those of another without the first.
+    LevelsBelow {
+        /// The release with one level more.
+        upper: String,
+        /// The other.
+        lower: String,
+    },
     /// Whether each cell of the histogram counts in exactly one count of every query group of a release.
     OneCountPerCell {
         /// The release.

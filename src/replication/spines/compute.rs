@@ -4,12 +4,13 @@ use rug::Rational;
 
 use super::{
     bypassing::{
-        laplace_variance, most_children_at_equal_shares, one_pass, pure_bypasses_more, remark_1, remark_1_decides,
-        sign_of_d, theorem_2, zcdp,
+        every_query_gains, laplace_variance, most_children_at_equal_shares, one_pass, pure_bypasses_more, remark_1,
+        remark_1_decides, sign_of_d, theorem_2, zcdp,
     },
     claims::SpineClaim,
     figure_2,
     neighbors::{lemma_2, privacy},
+    proofs,
     trees::{binary_tree, equal_shares, fewest_fanout, fewest_fanout_is_the_root, osed_is_the_fewest, osed_of_units},
 };
 use crate::{
@@ -45,6 +46,18 @@ pub(in crate::replication) fn compute(claim: &SpineClaim) -> Result<Computed> {
         SpineClaim::OsedOfUnits {} => holds(osed_of_units()?),
         SpineClaim::Privacy { bypassed, pure } => holds(privacy(*bypassed, *pure)?),
         SpineClaim::Lemma2 { rhos, shifts, orders } => lemma_2(rhos, shifts, orders),
+        SpineClaim::Lemma1 { epsilons, shifts } => holds(proofs::lemma_1(epsilons, shifts)?),
+        SpineClaim::Lemma3Pure { counts } => holds(proofs::lemma_3_pure(counts)?),
+        SpineClaim::Lemma3 { counts, orders } => proofs::lemma_3(counts, orders),
+        SpineClaim::RescaledVariance { pure } => exact(&proofs::rescaled_variance(*pure)),
+        SpineClaim::SumsAreOne { rows } => holds(proofs::sums_are_one(*rows)?),
+        SpineClaim::PathSums {} => holds(proofs::path_sums()?),
+        SpineClaim::Theorem2Matrix { children, shares } => holds(proofs::matrix_decides(*children, *shares)),
+        SpineClaim::EveryQueryGains { children } => holds(every_query_gains(children)?),
+        SpineClaim::Observation1 { shares } => holds(proofs::observation_1(*shares)),
+        // The tract and its block groups: as many as the fan-out that is the smallest possible.
+        SpineClaim::UnitsOfFewestFanout { blocks } => whole(fewest_fanout(*blocks) + 1),
+        SpineClaim::LevelsBelow { upper, lower } => holds(proofs::levels_below(upper, lower)?),
         SpineClaim::OneCountPerCell { release } => holds(one_count_per_cell(&Release::find(release)?)?),
         SpineClaim::UnitsBelowTheLast {} => holds(units_below_the_last()?),
         SpineClaim::EstimatorAsPrinted {} => {

@@ -9,6 +9,7 @@ pub mod claims;
 mod compute;
 pub(super) mod figure_2;
 mod neighbors;
+mod proofs;
 mod trees;
 
 pub(super) use compute::compute;

@@ -14,8 +14,7 @@ use rug::Rational;
 
 use super::super::{
     super::{
-        allocate::{self, margin},
-        number,
+        allocate, number,
         output::{self, exact_text, percent_above},
         quantity,
         report::{
@@ -93,7 +92,7 @@ impl Args {
         );
         let found = store.remembered(&key, ask)?;
         let targets = release.query_targets(None)?;
-        let margins: Vec<i64> = sigma2.par_iter().map(margin).collect::<Result<_>>()?;
+        let margins: Vec<i64> = sigma2.par_iter().map(|sigma2| store.margin(sigma2)).collect::<Result<_>>()?;
         let mut rest = &margins[..];
         let of_level = |count: usize| {
             let (own, others) = rest.split_at(count);

@@ -11,7 +11,6 @@ use rug::Rational;
 
 use super::super::{
     super::{
-        allocate::margin,
         calibrate::{self, Row},
         errors,
         report::{charts::of_levels, tables::Table, words::shown},
@@ -50,7 +49,7 @@ struct Before {
 }
 
 /// Every query with its margin as it is, and with the least noise of its level.
-fn before_and_after(subject: &Resolved, rows: &[Row]) -> Result<Vec<Before>> {
+fn before_and_after(store: &Store, subject: &Resolved, rows: &[Row]) -> Result<Vec<Before>> {
     let factor = |level: &str| {
         let row = rows.iter().find(|row| row.name == level).or(rows.first().filter(|_| rows.len() == 1));
         row.map_or(Rational::from(1), |row| row.factor.clone())
@@ -59,7 +58,7 @@ fn before_and_after(subject: &Resolved, rows: &[Row]) -> Result<Vec<Before>> {
         let Law::DiscreteGaussian { sigma2 } = &query.counts.law else { return None };
         let level = query.level.as_deref().unwrap_or(SINGLES).to_string();
         let least = sigma2 * factor(&level);
-        let margins = margin(sigma2).and_then(|before| Ok([before, margin(&least)?]));
+        let margins = store.margin(sigma2).and_then(|before| Ok([before, store.margin(&least)?]));
         Some(margins.map(|margins| Before {
             level,
             query: query.name.clone(),
@@ -77,7 +76,7 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     let args: Counts = question.args()?;
     let known = store.subject(question.subject(), &args.calibrate.subject)?;
     let (asked, found) = args.calibrate.find(&known.subject)?;
-    let all = before_and_after(&known.subject, &found.rows)?;
+    let all = before_and_after(store, &known.subject, &found.rows)?;
     let is_asked = |one: &&Before| Some(&one.level) == args.place.as_ref() && Some(&one.query) == args.query.as_ref();
     let Some(one) = all.iter().find(is_asked).or(all.last()) else {
         bail!("--release: no count has discrete Gaussian noise, whose margins are known");
