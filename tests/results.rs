@@ -235,7 +235,7 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
         rows.lines().skip(1).map(|line| line.split(',').map(String::from).collect()).collect()
     };
     let margins = draw("safetab-2021/margins", &["--from", "1", "--to", "2", "--points", "3"]);
-    assert_eq!(margins.iter().map(|row| row[1].as_str()).collect::<Vec<_>>(), ["1", "3/2", "2", "1", "3/2", "2"]);
+    assert_eq!(margins.iter().map(|row| row[1].as_str()).collect::<Vec<_>>(), ["1", "1.5", "2", "1", "1.5", "2"]);
     // A smaller delta has a larger epsilon, but for pure differential privacy.
     let kept = fs::read_to_string(committed().join("safetab-2021/table-2.csv")).unwrap();
     for (own, kept) in draw("safetab-2021/table-2", &["--delta", "1e-12"]).iter().zip(kept.lines().skip(1)) {

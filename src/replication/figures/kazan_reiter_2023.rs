@@ -91,7 +91,7 @@ pub(super) const ITEMS: &[Item] = &[
         |sources| {
             let settings = settings(sources)?;
             let bounded = format!("uniform up to {}", settings.most);
-            let printed = |name: &str| format!("{name}, by the paper's sampler, as printed");
+            let printed = |name: &str| format!("{name}, as printed");
             let endless = "uniform without end";
             let names = [endless, &printed(endless), &bounded, &printed(&bounded)];
             tile_maps("Where the adversary decides for the target", &settings, curves::figure_10(&settings)?, &names)

@@ -263,8 +263,7 @@ pub fn figure_10(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     ])
 }
 
-/// Figure 11: the decisions for the point priors. The paper's sampler draws nothing that is not certain but `X_1`, so these are its
-/// own, too.
+/// Figure 11: the decisions for the point priors.
 pub fn figure_11(settings: &CurveSettings) -> Result<Vec<CurvePanel>> {
     let rho2 = settings.rho(1)?;
     let one = |point: &i64| tiles(&settings.hierarchy(&rho2, Upper::Point(*point))?, &format!("point-{point}"));
