@@ -22,6 +22,9 @@ use crate::{
 /// How many windows each sieve may look at on the line at least.
 const LEAST_BUDGET: u64 = 100_000;
 
+/// The same for a contour that many questions share, which has to be found quickly or not at all.
+const QUICK_BUDGET: u64 = 250_000;
+
 /// So few pairs have a sieve each.
 const FEW_PAIRS: usize = 8;
 
@@ -89,7 +92,7 @@ impl SievedFamily {
         }
         let sketch = self.search(&self.question(epsilon, None));
         let sketch = if proven { sketch } else { sketch.unproven() };
-        self.kinds_of(epsilon, &sketch.plan_of_main_lobe(ln_share)?, among)
+        self.kinds_of(epsilon, &sketch.plan_of_main_lobe(ln_share)?, among, false)
     }
 
     /// The search for a contour on the line.
@@ -97,12 +100,13 @@ impl SievedFamily {
         ContourSearch::new(&self.family.doubles[0], &self.doubles[0], question)
     }
 
-    /// The same for a main lobe on the line.
+    /// The same for a main lobe on the line; `quick`: refused if a sweep takes long.
     pub(super) fn kinds_of(
         &self,
         epsilon: &Rational,
         plan: &Plan,
         among: Option<&BTreeSet<Pair>>,
+        quick: bool,
     ) -> Result<Option<Vec<Kind>>> {
         let wanted = |pairs: &[Pair]| -> Arc<[Pair]> {
             pairs.iter().filter(|pair| among.is_none_or(|among| among.contains(pair))).copied().collect()
@@ -130,10 +134,10 @@ impl SievedFamily {
         if kinds.is_empty() {
             return Ok(None);
         }
-        match self.with_side_lobes(kinds) {
-            Err(Error::Unsweepable { .. }) => {
+        match self.with_side_lobes(kinds, quick) {
+            Err(Error::Unsweepable { .. }) if !quick => {
                 let all = Kind { question, plan: on_line, pairs: wanted(&self.family.units()), own: None };
-                self.with_side_lobes(vec![all]).map(Some)
+                self.with_side_lobes(vec![all], quick).map(Some)
             }
             other => other.map(Some),
         }
@@ -153,7 +157,7 @@ impl SievedFamily {
     }
 
     /// The kinds with the side lobes that matter.
-    fn with_side_lobes(&self, mut kinds: Vec<Kind>) -> Result<Vec<Kind>> {
+    fn with_side_lobes(&self, mut kinds: Vec<Kind>, quick: bool) -> Result<Vec<Kind>> {
         let height = kinds[0].plan.height(1);
         let mut candidates: Vec<Vec<Vec<i64>>> = Vec::new();
         for kind in &mut kinds {
@@ -161,9 +165,17 @@ impl SievedFamily {
             let most = if lattice { MOST_ON_LATTICE } else { MOST_ON_LINE };
             let (sieves, one_by_one) = self.to_sieve(&kind.pairs, lattice)?;
             let budget = if lattice { BUDGET } else { (BUDGET / sieves.len() as u64).max(LEAST_BUDGET) };
+            let budget = if quick { budget.min(QUICK_BUDGET) } else { budget };
+            let refusal = || {
+                let (needed, budget) = ("more windows".to_string(), format!("{budget} windows"));
+                Error::Unsweepable { step: "a pair's".to_string(), needed, budget }
+            };
             let each = |sieve: &Arc<SumSieve>| {
                 let mut plan = kind.plan.clone();
                 let ranges = sieve.survivors(&mut plan, most, budget)?;
+                if quick && plan.exhausted {
+                    return Err(refusal());
+                }
                 Ok((plan, ranges.into_iter().flat_map(|(a, b)| a..=b).collect()))
             };
             let sieved: Vec<(Plan, Vec<i64>)> = sieves.par_iter().map(each).collect::<Result<_>>()?;
@@ -172,9 +184,7 @@ impl SievedFamily {
             plan.dropped = sieved.iter().map(|(plan, _)| plan.dropped).fold(0.0, f64::max);
             plan.exhausted = sieved.iter().any(|(plan, _)| plan.exhausted);
             if lattice && plan.exhausted {
-                let needed = "more windows".to_string();
-                let budget = format!("{BUDGET} windows");
-                return Err(Error::Unsweepable { step: "a pair's".to_string(), needed, budget });
+                return Err(refusal());
             }
             if !lattice {
                 let beyond = |sieve: &Arc<SumSieve>| sieve.beyond(height, plan.last as f64);

@@ -97,7 +97,7 @@ impl SharedKind {
         }
         let middle = threshold(c)?;
         let main_lobe = family.search(&family.question(&middle, None)).main_lobe_through(c, period, cut);
-        let kinds = match main_lobe.and_then(|plan| family.kinds_of(&middle, &plan, None)) {
+        let kinds = match main_lobe.and_then(|plan| family.kinds_of(&middle, &plan, None, true)) {
             Ok(Some(kinds)) => kinds,
             Ok(None) | Err(Error::Unsweepable { .. }) => return Ok(None),
             Err(error) => return Err(error),
