@@ -72,7 +72,7 @@ def test_other_threads_run_meanwhile() -> None:
 
     other = threading.Thread(target=count)
     other.start()
-    Release("su-su-wang-2025").profile(numpy.linspace(0, 30, 300))
+    Release("su-su-wang-2025").profile(numpy.linspace(0, 30, 30_000))
     done.set()
     other.join()
     # With the interpreter's lock held, hardly any.
