@@ -90,8 +90,10 @@ impl FamilyEvaluator {
 
     /// The same, quicker where many are asked for: by contours that neighboring questions share, where they serve.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        match self.common.by_shared_contour(epsilon, digits)? {
-            Some((largest, contenders)) if largest.value.is_tight(digits) => Ok(largest.into_answer(contenders.len())),
+        match self.common.by_shared_contour(epsilon, digits) {
+            Ok(Some((largest, contenders))) if largest.value.is_tight(digits) => {
+                Ok(largest.into_answer(contenders.len()))
+            }
             _ => self.hockey_stick(epsilon, digits),
         }
     }

@@ -107,8 +107,10 @@ impl SumEvaluator {
                 let nodes = || self.contours.nodes(&question, digits);
                 self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, nodes) == Engine::Contour
             };
-            let answer = self.shared.hockey_stick(&self.contours, epsilon, digits, worth)?;
-            if let Some(answer) = answer.filter(|answer| answer.met) {
+            // Whatever hinders a contour that is shared, one's own may do.
+            if let Ok(Some(answer)) = self.shared.hockey_stick(&self.contours, epsilon, digits, worth)
+                && answer.met
+            {
                 return Ok(answer);
             }
         }
