@@ -1,6 +1,6 @@
 //! Compositions: which counts are published, with which noise, and by how much one person moves them.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use rug::Rational;
 
@@ -193,7 +193,7 @@ impl fmt::Display for Counts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Composition {
     counts: Vec<Counts>,
-    loss: LossSum,
+    loss: Arc<LossSum>,
     rho: Rho,
 }
 
@@ -207,7 +207,7 @@ impl Composition {
             copies: counts.count,
         }))?;
         let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
-        Ok(Composition { counts, loss, rho: Rho::new(rho)? })
+        Ok(Composition { counts, loss: Arc::new(loss), rho: Rho::new(rho)? })
     }
 
     /// What it is made of, as it was given.
@@ -218,6 +218,11 @@ impl Composition {
     /// The law of the privacy loss ln dP/dQ under P.
     pub fn loss(&self) -> &LossSum {
         &self.loss
+    }
+
+    /// The same, shared: many paths may have it in common with what is asked of them.
+    pub(super) fn shared_loss(&self) -> Arc<LossSum> {
+        Arc::clone(&self.loss)
     }
 
     /// The rho of zero-concentrated differential privacy: the sum of what each spends ([`Counts::rho`]).

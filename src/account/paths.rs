@@ -18,7 +18,6 @@ use crate::{
         answer::{Answer, Method, Pair},
         evaluator::{Evaluator, FamilyEvaluator},
         family::{Family, Units},
-        law::Group,
         parameter::{Epsilon, Rho},
     },
     numeric::{Enclosure, precision, rational},
@@ -83,8 +82,7 @@ pub struct WorstPath {
 impl WorstPath {
     /// All paths, each the composition of what one record enters, in pairs or alone.
     pub fn new(paths: Vec<Composition>, units: Units) -> Result<Self> {
-        let groups = |path: &Composition| -> Vec<Group> { path.loss().groups().to_vec() };
-        let family = Arc::new(Family::new(paths.iter().map(groups).collect(), units)?);
+        let family = Arc::new(Family::new(paths.iter().map(Composition::shared_loss).collect(), units)?);
         let largest = paths.iter().map(Composition::rho).max().ok_or(Error::EmptyComposition)?;
         let rho = if units == Units::Pairs { Rho::new(Rational::from(&**largest * 2_u32))? } else { largest.clone() };
         Ok(WorstPath { paths: Arc::new(paths), family, units, rho })

@@ -42,10 +42,25 @@ struct Sought {
 /// What survives of half a period; `None` if there are too many windows.
 type Half = Option<Arc<[Survivor]>>;
 
-/// The bundles that were swept so far, for sums that have many in common. Memory changes no answer.
+/// The bundles that were swept so far, and how their periods fall into each other, for sums that have many in common. Memory
+/// changes no answer.
 #[derive(Debug, Default)]
 pub(crate) struct KnownBundles {
     halves: Mutex<HashMap<Sought, Half>>,
+    of_ratios: Mutex<HashMap<Rational, Arc<[f64]>>>,
+}
+
+impl KnownBundles {
+    /// What is known of a ratio of two periods, found but once.
+    pub(super) fn of_ratio(&self, ratio: Rational, find: impl Fn(&Rational) -> Vec<f64>) -> Arc<[f64]> {
+        let mut known = self.of_ratios.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(&ratio) {
+            return Arc::clone(known);
+        }
+        let found: Arc<[f64]> = find(&ratio).into();
+        known.insert(ratio, Arc::clone(&found));
+        found
+    }
 }
 
 /// Groups that repeat together.

@@ -81,6 +81,10 @@ mod tests {
         list.iter().map(|(sigma2, copies)| Group { law: law(sigma2), shift: 1, copies: *copies }).collect()
     }
 
+    fn sums(members: &[Vec<Group>]) -> Vec<Arc<LossSum>> {
+        members.iter().map(|groups| Arc::new(LossSum::new(groups.clone()).unwrap())).collect()
+    }
+
     /// Every pair against its own sum, on lattices of different steps and on the line.
     #[test]
     fn pairs_agree_with_their_sums_one_by_one() {
@@ -90,7 +94,7 @@ mod tests {
             // Denominators that no sweep of a period can settle.
             vec![gaussians(&[("40990001/4097", 5)]), gaussians(&[("40990001/4099", 3), ("40990001/4094", 2)])],
         ] {
-            let family = Arc::new(Family::new(members.clone(), Units::Pairs).unwrap());
+            let family = Arc::new(Family::new(sums(&members), Units::Pairs).unwrap());
             let evaluator = FamilyEvaluator::new(Arc::clone(&family));
             for epsilon in ["0.3", "2", "9"] {
                 let epsilon = parse(epsilon).unwrap();
@@ -121,7 +125,7 @@ mod tests {
             vec![gaussians(&[("40990001/4097", 5)]), gaussians(&[("40990001/4099", 3), ("40990001/4094", 2)])],
             vec![gaussians(&[("5", 10)]), gaussians(&[("5", 9)])],
         ] {
-            let family = Arc::new(Family::new(members.clone(), Units::Pairs).unwrap());
+            let family = Arc::new(Family::new(sums(&members), Units::Pairs).unwrap());
             let evaluator = FamilyEvaluator::new(Arc::clone(&family));
             for (epsilon, digits) in [("0", 12), ("0.3", 8), ("2", 12), ("9", 10), ("9.01", 12), ("25", 14)] {
                 let epsilon = parse(epsilon).unwrap();
@@ -145,7 +149,7 @@ mod tests {
         let rho = |member: &Vec<Group>| LossSum::new(member.clone()).unwrap().rho().clone();
         // 4097^2 + 4099^2 = 8196 x 4098 + 2
         assert_eq!(rho(&members[0]), rho(&members[1]));
-        let family = Arc::new(Family::new(members.clone(), Units::Pairs).unwrap());
+        let family = Arc::new(Family::new(sums(&members), Units::Pairs).unwrap());
         let evaluator = FamilyEvaluator::new(Arc::clone(&family));
         let epsilon = parse("3").unwrap();
         assert!(family.shares_no_step());
@@ -175,7 +179,7 @@ mod tests {
             let shared: Vec<_> = epsilons.par_iter().map(|epsilon| bits(evaluator.hockey_stick(epsilon, 9))).collect();
             assert_eq!(shared, epsilons.iter().map(fresh).collect::<Vec<_>>());
         }
-        let family = Arc::new(Family::new(vec![lattice, gaussians(&[("5", 10)])], Units::Pairs).unwrap());
+        let family = Arc::new(Family::new(sums(&[lattice, gaussians(&[("5", 10)])]), Units::Pairs).unwrap());
         let asked = FamilyEvaluator::new(Arc::clone(&family));
         asked.hockey_stick(&epsilons[3], 12).unwrap();
         asked.all(&epsilons[0], 5).unwrap();
@@ -194,7 +198,7 @@ mod tests {
         let bounded = vec![gaussians(&[("5", 10)]), [gaussians(&[("5", 9)]), vec![laplace]].concat()];
         let epsilon = parse("2").unwrap();
         for (members, units) in [(&unequal, Units::Pairs), (&bounded, Units::Pairs), (&bounded, Units::Single)] {
-            let family = Arc::new(Family::new(members.clone(), units).unwrap());
+            let family = Arc::new(Family::new(sums(&members), units).unwrap());
             let evaluator = FamilyEvaluator::new(Arc::clone(&family));
             let largest = evaluator.hockey_stick(&epsilon, 10).unwrap();
             let all = evaluator.all(&epsilon, 10).unwrap();

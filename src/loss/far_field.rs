@@ -87,7 +87,7 @@ struct Steps {
 struct Partition {
     bundles: Vec<Steps>,
     /// Places of two bundles, and the denominators of the convergents of the ratio of their periods.
-    pairs: Vec<(usize, usize, Vec<f64>)>,
+    pairs: Vec<(usize, usize, Arc<[f64]>)>,
 }
 
 /// The groups of a sum in several partitions.
@@ -103,7 +103,7 @@ impl FarField {
         known: &Arc<KnownBundles>,
     ) -> Self {
         let groups: Vec<(&FactorBound, &Rational)> = groups.collect();
-        let partition = |longest: &f64| Partition::new(&Bundle::all(groups.iter().copied(), *longest, known));
+        let partition = |longest: &f64| Partition::new(&Bundle::all(groups.iter().copied(), *longest, known), known);
         FarField { partitions: LONGEST.iter().map(partition).collect() }
     }
 
@@ -115,14 +115,15 @@ impl FarField {
 }
 
 impl Partition {
-    fn new(bundles: &[Bundle]) -> Self {
+    fn new(bundles: &[Bundle], known: &KnownBundles) -> Self {
         let mut bundles: Vec<Steps> = bundles.iter().map(Steps::new).collect();
         bundles.sort_by(|a, b| a.mean_with(0.0).total_cmp(&b.mean_with(0.0)));
         let mut pairs = Vec::new();
         for (i, first) in bundles.iter().enumerate().take(PAIRED) {
             for (j, second) in bundles.iter().enumerate().take(PAIRED).filter(|(j, _)| i != *j) {
                 // The ratio of the periods is the inverse one of the steps.
-                pairs.push((i, j, convergent_denominators(&Rational::from(&second.step / &first.step))));
+                let ratio = Rational::from(&second.step / &first.step);
+                pairs.push((i, j, known.of_ratio(ratio, convergent_denominators)));
             }
         }
         Partition { bundles, pairs }

@@ -211,7 +211,9 @@ fn factor_bounds(sum: &LossSum) -> (Vec<FactorBound>, Vec<Rational>) {
         let bound = FactorBound { sigma2: sigma2.to_f64(), weight: weight.to_f64(), copies, periodic };
         Some((bound, weight))
     };
-    sum.groups().iter().filter_map(of_group).unzip()
+    let (mut bounds, mut weights): (Vec<_>, Vec<_>) = sum.groups().iter().filter_map(of_group).unzip();
+    (bounds.shrink_to_fit(), weights.shrink_to_fit());
+    (bounds, weights)
 }
 
 /// A cut with its margin.

@@ -54,11 +54,23 @@ impl LossSum {
             }
             same
         });
+        groups.shrink_to_fit();
         let continuous = groups.iter().any(|group| matches!(group.law, Law::Gaussian { .. }));
         let step = groups.iter().map(Group::weight).reduce(|step, weight| rational::gcd(&step, &weight));
         let rho = groups.iter().fold(Rational::new(), |sum, group| sum + group.rho());
         let offset = groups.iter().fold(rho.clone(), |sum, group| sum + group.largest());
         Ok(LossSum { groups, rho, offset, step: step.filter(|_| !continuous) })
+    }
+
+    /// Twice the sum, of independent terms: every group has twice its copies.
+    pub(crate) fn doubled(&self) -> Self {
+        let twice = |group: &Group| Group { copies: 2 * group.copies, ..group.clone() };
+        LossSum {
+            groups: self.groups.iter().map(twice).collect(),
+            rho: Rational::from(&self.rho * 2_u32),
+            offset: Rational::from(&self.offset * 2_u32),
+            step: self.step.clone(),
+        }
     }
 
     /// The groups, merged and in order.
@@ -127,6 +139,7 @@ mod tests {
         assert_eq!((mixed.rho().clone(), mixed.offset().clone()), (parse("0.2").unwrap(), parse("2").unwrap()));
         let continuous = Group { law: Law::Gaussian { sigma2: parse("5").unwrap() }, shift: 1, copies: 1 };
         assert!(LossSum::new([group("5", 1, 2), continuous]).unwrap().step().is_none());
+        assert_eq!(mixed.doubled(), LossSum::new(mixed.groups().iter().chain(mixed.groups()).cloned()).unwrap());
     }
 
     #[test]

@@ -64,11 +64,11 @@ impl CommonContour {
     pub(crate) fn all_by_one_contour(&self, epsilon: &Rational, digits: u32) -> Result<Option<Vec<(Pair, Enclosure)>>> {
         let Some(summed) = self.summed(epsilon, digits, 0, None)? else { return Ok(None) };
         let of_kind = |(kind, of_kind): (&Kind, &Vec<PairSum>)| {
-            let certify = |sum: &PairSum| {
+            let certify = |(pair, sum): (&Pair, &PairSum)| {
                 let (value, _) = self.certify(kind, &summed, (sum.lower(), sum.upper()));
-                (sum.pair, value.clamp(0.0, 1.0))
+                (*pair, value.clamp(0.0, 1.0))
             };
-            of_kind.iter().map(certify).collect::<Vec<_>>()
+            kind.pairs.iter().zip(of_kind).map(certify).collect::<Vec<_>>()
         };
         Ok(Some(summed.kinds.iter().zip(&summed.sums.of_kind).flat_map(of_kind).collect()))
     }
@@ -79,12 +79,11 @@ impl CommonContour {
         let double = |value: &Complex64| NearDouble { value: *value, error: 0.0 };
         let sums = self.sieved.trapezoid::<Complex64, _>(&kinds, (), BITS, double);
         let of_kind = |(kind, of_kind): (&Kind, &Vec<PairSum>)| {
-            let numbers = of_kind.iter().filter(|sum| !sum.value.hi().is_nan());
-            let best = numbers.max_by(|a, b| a.value.hi().total_cmp(&b.value.hi()))?;
-            let size = self.sieved.family.doubles[0]
-                .ln_size(&kind.question, &kind.plan.exact_c, kind.question.start())
-                .to_f64();
-            Some((size + best.value.hi().max(0.0).ln() - kind.plan.divisor().to_f64().ln(), best.pair))
+            let numbers = kind.pairs.iter().zip(of_kind).filter(|(_, sum)| !sum.value.hi().is_nan());
+            let (pair, best) = numbers.max_by(|a, b| a.1.value.hi().total_cmp(&b.1.value.hi()))?;
+            let size =
+                self.sieved.family.double.ln_size(&kind.question, &kind.plan.exact_c, kind.question.start()).to_f64();
+            Some((size + best.value.hi().max(0.0).ln() - kind.plan.divisor().to_f64().ln(), *pair))
         };
         let best = kinds.iter().zip(&sums.of_kind).filter_map(of_kind).max_by(|a, b| a.0.total_cmp(&b.0));
         Ok(best.map(|(ln, pair)| (ln + sums.scale.approximate(), pair)))
@@ -127,19 +126,18 @@ impl CommonContour {
         let Some(shared) = self.shared.of(&self.sieved, epsilon, digits)? else { return Ok(None) };
         let bits = precision::bits(digits, 40);
         let kinds = shared.kinds(&self.sieved, epsilon);
-        let sums = shared.sums(&self.sieved, &kinds, None, bits);
-        let mut summed = Summed { kinds, sums, bits };
+        let sums = shared.sums(&self.sieved, &kinds, true, bits);
+        let summed = Summed { kinds, sums, bits };
         let Some((largest, contenders)) = self.largest(&summed) else { return Ok(None) };
         if largest.value.is_tight(digits) {
             return Ok(Some((largest, contenders)));
         }
         let among: BTreeSet<Pair> = contenders.into_iter().collect();
-        summed.sums = shared.sums(&self.sieved, &summed.kinds, Some(&among), bits);
+        let kinds: Vec<Kind> = summed.kinds.iter().map(|kind| kind.among(&among)).collect();
+        let sums = shared.sums(&self.sieved, &kinds, false, bits);
         // Kinds without a contender have nothing to say.
-        let (kinds, of_kind) =
-            (summed.kinds.into_iter().zip(summed.sums.of_kind)).filter(|(_, sums)| !sums.is_empty()).unzip();
-        summed = Summed { kinds, sums: Sums { of_kind, ..summed.sums }, bits };
-        Ok(self.largest(&summed))
+        let (kinds, of_kind) = kinds.into_iter().zip(sums.of_kind).filter(|(_, sums)| !sums.is_empty()).unzip();
+        Ok(self.largest(&Summed { kinds, sums: Sums { of_kind, ..sums }, bits }))
     }
 
     /// The units whose hockey stick may exceed `floor`, as far as this contour tells; `None` if no contour serves all. All are
@@ -171,19 +169,19 @@ impl CommonContour {
     }
 
     /// The largest of one kind, which has at least one pair.
-    fn largest_of_kind<'a>(&self, kind: &Kind, summed: &Summed, sums: &'a [PairSum]) -> Option<OfKind<'a>> {
+    fn largest_of_kind<'a>(&self, kind: &'a Kind, summed: &Summed, sums: &'a [PairSum]) -> Option<OfKind<'a>> {
         if !sums.iter().all(|sum| sum.value.hi().is_finite() && sum.error.is_finite()) {
             return None;
         }
         let ahead = |a: &(Twofold, Pair), b: &(Twofold, Pair)| a.0 >= b.0;
-        let lower = sums.iter().map(|sum| (sum.lower(), sum.pair));
+        let lower = kind.pairs.iter().zip(sums).map(|(pair, sum)| (sum.lower(), *pair));
         let (low, pair) = lower.reduce(|best, next| if ahead(&best, &next) { best } else { next })?;
         let high = sums.iter().map(PairSum::upper).reduce(|best, next| if best >= next { best } else { next })?;
         let (value, proof) = self.certify(kind, summed, (low, high));
-        let doubles = &self.sieved.family.doubles[0];
-        let unit = doubles.prefactor(&kind.question, &kind.plan, &summed.sums.scale, summed.bits);
+        let double = &self.sieved.family.double;
+        let unit = double.prefactor(&kind.question, &kind.plan, &summed.sums.scale, summed.bits);
         let top = Top { sum: high, answer: value.upper().clone(), unit: unit.lower().clone() };
-        Some(OfKind { largest: Largest { value: value.clamp(0.0, 1.0), pair, proof }, sums, top })
+        Some(OfKind { largest: Largest { value: value.clamp(0.0, 1.0), pair, proof }, pairs: &kind.pairs, sums, top })
     }
 
     /// The sums of all units, or of some, for so many digits.
@@ -209,7 +207,7 @@ impl CommonContour {
     /// From an interval for a trapezoid sum to the answer: all pairs have the same rho and no bounded terms, so one
     /// speaks for all.
     fn certify(&self, kind: &Kind, summed: &Summed, (low, high): (Twofold, Twofold)) -> (Enclosure, ContourProof) {
-        let sum = &self.sieved.family.doubles[0];
+        let sum = &self.sieved.family.double;
         let errors = sum.errors(&kind.question, &kind.plan);
         let interval = Enclosure::new(low.float(), high.float());
         sum.certify(&kind.question, &kind.plan, interval, &summed.sums.scale, summed.bits, &errors)
@@ -226,6 +224,7 @@ struct Summed {
 /// The largest of a kind.
 struct OfKind<'a> {
     largest: Largest,
+    pairs: &'a [Pair],
     sums: &'a [PairSum],
     top: Top,
 }
@@ -252,7 +251,7 @@ impl OfKind<'_> {
         let rounding = 4.0 * f64::EPSILON * (self.top.sum.hi().abs() + slack.abs());
         let least = Twofold::double(self.top.sum.hi() - slack - rounding);
         // What is not a number excludes nothing.
-        let may_be = move |sum: &&PairSum| sum.upper().partial_cmp(&least) != Some(Ordering::Less);
-        self.sums.iter().filter(may_be).map(|sum| sum.pair)
+        let may_be = move |sum: &PairSum| sum.upper().partial_cmp(&least) != Some(Ordering::Less);
+        self.pairs.iter().zip(self.sums).filter(move |(_, sum)| may_be(sum)).map(|(pair, _)| *pair)
     }
 }

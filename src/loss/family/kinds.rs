@@ -47,6 +47,13 @@ pub(super) struct Kind {
     pub(super) own: Option<Arc<[Vec<i64>]>>,
 }
 
+/// The members of some pairs, in order. Of pairs there may be very many, of members not.
+pub(super) fn members_of(pairs: &[Pair]) -> Vec<usize> {
+    let mut among = vec![false; pairs.iter().map(|&(p, q)| p.max(q) + 1).max().unwrap_or(0)];
+    pairs.iter().for_each(|&(p, q)| (among[p], among[q]) = (true, true));
+    (0..among.len()).filter(|&member| among[member]).collect()
+}
+
 impl Kind {
     /// Whether a node is its own conjugate: 0 and N / 2. Of all others only one of two is summed, and only real parts.
     pub(super) fn counts_once(&self, node: i64) -> bool {
@@ -55,9 +62,8 @@ impl Kind {
 
     /// How many products of members' factors its sums take at most.
     pub(super) fn most_products(&self) -> usize {
-        let members: BTreeSet<usize> = self.pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
         let own: usize = self.own.iter().flat_map(|own| own.iter()).map(Vec::len).sum();
-        self.plan.evaluated() as usize * members.len() + 2 * own
+        self.plan.evaluated() as usize * members_of(&self.pairs).len() + 2 * own
     }
 
     /// The same for some of its pairs.
@@ -97,7 +103,7 @@ impl SievedFamily {
 
     /// The search for a contour on the line.
     pub(super) fn search<'a>(&'a self, question: &Question) -> ContourSearch<'a> {
-        ContourSearch::new(&self.family.doubles[0], &self.doubles[0], question)
+        ContourSearch::new(&self.family.double, &self.doubles[0], question)
     }
 
     /// The same for a main lobe on the line; `quick`: refused if a sweep takes long.
@@ -108,8 +114,12 @@ impl SievedFamily {
         among: Option<&BTreeSet<Pair>>,
         quick: bool,
     ) -> Result<Option<Vec<Kind>>> {
-        let wanted = |pairs: &[Pair]| -> Arc<[Pair]> {
-            pairs.iter().filter(|pair| among.is_none_or(|among| among.contains(pair))).copied().collect()
+        // There may be very many, so all are shared and not copied.
+        let wanted = |pairs: &Arc<[Pair]>| -> Arc<[Pair]> {
+            among.map_or_else(
+                || Arc::clone(pairs),
+                |among| pairs.iter().filter(|pair| among.contains(pair)).copied().collect(),
+            )
         };
         let question = self.question(epsilon, None);
         let rho = self.family.rho().to_f64();
@@ -136,7 +146,7 @@ impl SievedFamily {
         }
         match self.with_side_lobes(kinds, quick) {
             Err(Error::Unsweepable { .. }) if !quick => {
-                let all = Kind { question, plan: on_line, pairs: wanted(&self.family.units()), own: None };
+                let all = Kind { question, plan: on_line, pairs: wanted(&self.family.units().into()), own: None };
                 self.with_side_lobes(vec![all], quick).map(Some)
             }
             other => other.map(Some),
@@ -237,23 +247,25 @@ impl SievedFamily {
                     }
                 }
                 None => {
-                    let members: BTreeSet<usize> = kind.pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
-                    members.into_iter().for_each(|member| wanted[member].extend(candidates.iter().flatten()));
+                    members_of(&kind.pairs)
+                        .into_iter()
+                        .for_each(|member| wanted[member].extend(candidates.iter().flatten()));
                 }
             }
         }
-        let of_member = |(member, mut nodes): (&SumSieve, Vec<i64>)| {
+        // |F_p| is the root of the double's.
+        let of_member = |(double, mut nodes): (&Arc<SumSieve>, Vec<i64>)| {
             each_once(&mut nodes);
-            nodes.into_iter().map(|node| (node, member.ln_bound(node as f64 * height))).collect()
+            nodes.into_iter().map(|node| (node, double.ln_bound(node as f64 * height) / 2.0)).collect()
         };
-        self.members.par_iter().zip(wanted).map(of_member).collect()
+        self.doubles.par_iter().zip(wanted).map(of_member).collect()
     }
 
     /// The sieves for some pairs, and whether there is one for each pair: those of the doubles of their members, unless the
     /// pairs are few, whose own sieves leave less over, or a member repeats itself so soon that its double does though the
     /// pair does not.
     fn to_sieve(&self, pairs: &[Pair], lattice: bool) -> Result<(Vec<Arc<SumSieve>>, bool)> {
-        let members: BTreeSet<usize> = pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
+        let members = members_of(pairs);
         let coarse = |member: &usize| self.family.members[*member].step().is_some_and(|step| step.to_f64() > FINE);
         let few = pairs.len() <= members.len().max(FEW_PAIRS);
         if few || (lattice || members.iter().any(coarse)) && pairs.len() <= MOST_SIEVED {

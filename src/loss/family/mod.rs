@@ -22,7 +22,10 @@ mod sums;
 
 pub(crate) use common::CommonContour;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use rug::Rational;
 
@@ -55,67 +58,66 @@ pub enum Units {
 /// Sums to be compared, alone or in pairs.
 #[derive(Debug)]
 pub struct Family {
-    members: Vec<LossSum>,
+    members: Vec<Arc<LossSum>>,
     units: Units,
-    /// Twice each member.
-    doubles: Vec<LossSum>,
+    /// Twice the first member, which speaks for all pairs where one contour serves them.
+    double: LossSum,
     /// The different groups of all members, and which of them each member has.
     groups: Vec<Group>,
     of_member: Vec<Vec<usize>>,
     /// Whether one contour serves all.
     alike: bool,
     /// The pairs of each lattice step that is not too fine, and all other pairs.
-    steps: BTreeMap<Rational, Vec<Pair>>,
-    on_line: Vec<Pair>,
+    steps: BTreeMap<Rational, Arc<[Pair]>>,
+    on_line: Arc<[Pair]>,
     /// The least common multiple of those steps.
     common: Option<Rational>,
 }
 
 impl Family {
     /// A family of at least one member.
-    pub fn new(members: Vec<Vec<Group>>, units: Units) -> Result<Self> {
-        let twice = |groups: &Vec<Group>| LossSum::new(groups.iter().chain(groups).cloned());
-        let doubles: Vec<LossSum> = members.iter().map(twice).collect::<Result<_>>()?;
-        let members: Vec<LossSum> = members.into_iter().map(LossSum::new).collect::<Result<_>>()?;
+    pub fn new(members: Vec<Arc<LossSum>>, units: Units) -> Result<Self> {
         let Some(first) = members.first() else { return Err(Error::EmptyComposition) };
         let mut groups: Vec<Group> = members.iter().flat_map(|member| member.groups().iter().cloned()).collect();
         let key = |group: &Group| (group.law.clone(), group.shift, group.copies);
         groups.sort_by_cached_key(key);
         groups.dedup();
+        groups.shrink_to_fit();
         let place = |group: &Group| groups.binary_search_by_key(&key(group), key).unwrap_or_default();
         let of_member = members.iter().map(|member| member.groups().iter().map(place).collect()).collect();
         let bounded = groups.iter().any(|group| matches!(group.law, Law::DiscreteLaplace { .. }));
         let equal = members.iter().all(|member| member.rho() == first.rho());
         let alike = units == Units::Pairs && equal && !bounded;
+        let double = first.doubled();
         let mut family = Family {
             members,
             units,
-            doubles,
+            double,
             groups,
             of_member,
             alike,
             steps: BTreeMap::new(),
-            on_line: Vec::new(),
+            on_line: Arc::new([]),
             common: None,
         };
         if alike {
+            let (mut steps, mut on_line): (BTreeMap<_, Vec<Pair>>, _) = (BTreeMap::new(), Vec::new());
             for (p, q) in family.units() {
-                let steps = family.members[p].step().zip(family.members[q].step());
-                match steps.filter(|(a, b)| (*a).min(b).to_f64() > FINE).map(|(a, b)| rational::gcd(a, b)) {
-                    Some(step) if step.to_f64() > FINE => family.steps.entry(step).or_default().push((p, q)),
-                    _ => family.on_line.push((p, q)),
+                let of_both = family.members[p].step().zip(family.members[q].step());
+                match of_both.filter(|(a, b)| (*a).min(b).to_f64() > FINE).map(|(a, b)| rational::gcd(a, b)) {
+                    Some(step) if step.to_f64() > FINE => steps.entry(step).or_default().push((p, q)),
+                    _ => on_line.push((p, q)),
                 }
             }
-            // There may be very many.
-            family.on_line.shrink_to_fit();
-            family.steps.values_mut().for_each(Vec::shrink_to_fit);
+            family.on_line = on_line.into();
+            family.steps = steps.into_iter().map(|(step, pairs)| (step, pairs.into())).collect();
         }
         // lcm(a, b) = a b / gcd(a, b)
         let multiple = |a: Rational, b: Rational| Rational::from(&a * &b) / rational::gcd(&a, &b);
         family.common = family.steps.keys().cloned().reduce(multiple);
         if family.common.as_ref().is_some_and(|common| *common > LONGEST_COMMON) {
             (family.steps, family.common) = (BTreeMap::new(), None);
-            family.on_line = family.units();
+            family.on_line = family.units().into();
         }
         Ok(family)
     }
@@ -147,7 +149,7 @@ impl Family {
 
     /// The largest rho of all units.
     pub fn rho(&self) -> Rational {
-        let largest = self.members.iter().map(LossSum::rho).max().cloned().unwrap_or_default();
+        let largest = self.members.iter().map(|member| member.rho()).max().cloned().unwrap_or_default();
         if self.units == Units::Pairs { largest * 2_u32 } else { largest }
     }
 
@@ -167,8 +169,8 @@ impl Family {
     /// The sum of one unit.
     pub fn sum(&self, (p, q): Pair) -> Result<LossSum> {
         match self.units {
-            Units::Single => Ok(self.members[p].clone()),
-            Units::Pairs if p == q => Ok(self.doubles[p].clone()),
+            Units::Single => Ok(LossSum::clone(&self.members[p])),
+            Units::Pairs if p == q => Ok(self.members[p].doubled()),
             Units::Pairs => LossSum::new(self.members[p].groups().iter().chain(self.members[q].groups()).cloned()),
         }
     }

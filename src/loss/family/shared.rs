@@ -1,14 +1,13 @@
 //! The contours that neighboring questions to a family share: see [`shared`](crate::loss::shared) for the same of one sum.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use rug::Rational;
 
 use super::{
-    Pair,
     kinds::Kind,
     sieved::{ByNode, SievedFamily},
     sums::{Members, Sums},
@@ -127,17 +126,11 @@ impl SharedKind {
         self.kinds.iter().map(asked).collect()
     }
 
-    /// The sums of all pairs in doubles, or of those `among` which the answer is in sums of two doubles.
-    pub(super) fn sums(
-        &self,
-        family: &SievedFamily,
-        kinds: &[Kind],
-        among: Option<&BTreeSet<Pair>>,
-        bits: u32,
-    ) -> Sums {
+    /// The sums of the pairs of its kinds, or of some of them, in doubles or in sums of two doubles.
+    pub(super) fn sums(&self, family: &SievedFamily, kinds: &[Kind], in_doubles: bool, bits: u32) -> Sums {
         let of_kind = |(kind, parts): (&Kind, &ByNode<(NearTwofold, Option<NearTwofold>)>)| {
             let question = &kind.question;
-            let offset = family.family.doubles[0].offset();
+            let offset = family.family.double.offset();
             let turns = Rational::from(offset - question.start()) / &kind.plan.period;
             let turn = Ball::pi(TURN_BITS).mul_int(2).mul(&ExactPhase::new(&turns).at::<Ball>(1, TURN_BITS));
             let powers = Powers::new(&ComplexBall::cis(&turn), parts.keys().copied().max().unwrap_or_default());
@@ -152,9 +145,10 @@ impl SharedKind {
                 };
                 powers.at(node).map_or(kernel, |power| kernel.mul(power))
             };
-            match among {
-                None => family.sums_of_kind(kind, &self.in_doubles, |node| kernel(node).double()),
-                Some(among) => family.sums_of_kind(&kind.among(among), &self.members.values, kernel),
+            if in_doubles {
+                family.sums_of_kind(kind, &self.in_doubles, |node| kernel(node).double())
+            } else {
+                family.sums_of_kind(kind, &self.members.values, kernel)
             }
         };
         let of_kind = kinds.iter().zip(&self.kernels).map(of_kind).collect();

@@ -8,7 +8,7 @@ use std::{
 use super::{Family, Units};
 use crate::{
     error::Result,
-    loss::{answer::Pair, sieve::SumSieve},
+    loss::{answer::Pair, sieve::SumSieve, sum::LossSum},
 };
 
 /// What is known at some nodes.
@@ -24,8 +24,7 @@ pub(super) fn each_once(nodes: &mut Vec<i64>) {
 #[derive(Debug)]
 pub(super) struct SievedFamily {
     pub(super) family: Arc<Family>,
-    /// The sieves of the members, and of twice each member.
-    pub(super) members: Vec<SumSieve>,
+    /// The sieves of twice each member.
     pub(super) doubles: Vec<Arc<SumSieve>>,
     /// The sieves of the units that were needed one by one.
     units: Mutex<HashMap<Pair, Arc<SumSieve>>>,
@@ -35,9 +34,9 @@ impl SievedFamily {
     /// A family with nothing swept yet.
     pub(super) fn new(family: Arc<Family>) -> Self {
         let bundles = Arc::default();
-        let members = family.members.iter().map(|member| SumSieve::sharing(member, &bundles)).collect();
-        let doubles = family.doubles.iter().map(|double| Arc::new(SumSieve::sharing(double, &bundles))).collect();
-        SievedFamily { family, members, doubles, units: Mutex::default() }
+        let double = |member: &Arc<LossSum>| Arc::new(SumSieve::sharing(&member.doubled(), &bundles));
+        let doubles = family.members.iter().map(double).collect();
+        SievedFamily { family, doubles, units: Mutex::default() }
     }
 
     /// The sieve of one unit.

@@ -1,12 +1,12 @@
 //! The trapezoid sums of all pairs, in doubles or pairs of doubles that carry their errors.
 
-use std::collections::BTreeSet;
+use std::mem;
 
 use rayon::prelude::*;
 
 use super::{
     Pair,
-    kinds::Kind,
+    kinds::{Kind, members_of},
     sieved::{ByNode, SievedFamily, each_once},
 };
 use crate::{
@@ -23,9 +23,8 @@ use crate::{
 };
 
 /// The trapezoid sum of a pair, off by `error` at most, relative to a common factor.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PairSum {
-    pub(super) pair: Pair,
     pub(super) value: Twofold,
     pub(super) error: f64,
 }
@@ -42,7 +41,7 @@ impl PairSum {
     }
 }
 
-/// The trapezoid sums of the pairs of each kind, relative to a common factor exp(scale).
+/// The trapezoid sums of the pairs of each kind, in the order of the pairs, relative to a common factor exp(scale).
 pub(super) struct Sums {
     pub(super) of_kind: Vec<Vec<PairSum>>,
     pub(super) scale: Enclosure,
@@ -68,7 +67,7 @@ impl SievedFamily {
     ) -> Sums {
         let members = self.members_at(kinds, precision, bits, near);
         let of_kind = |kind: &Kind| {
-            let integrand = Integrand::<F>::new(&self.family.doubles[0], &kind.question, &kind.plan, precision);
+            let integrand = Integrand::<F>::new(&self.family.double, &kind.question, &kind.plan, precision);
             self.sums_of_kind(kind, &members.values, |node| {
                 let value = integrand.question_at(node);
                 near(&if kind.counts_once(node) { value } else { value.add(&value) })
@@ -91,8 +90,7 @@ impl SievedFamily {
         let mut of_member = vec![Vec::new(); self.family.len()];
         for kind in kinds {
             let common: Vec<i64> = kind.plan.summed().collect();
-            let members: BTreeSet<usize> = kind.pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
-            members.into_iter().for_each(|member| of_member[member].extend(&common));
+            members_of(&kind.pairs).into_iter().for_each(|member| of_member[member].extend(&common));
             for (&(p, q), own) in kind.pairs.iter().zip(kind.own.iter().flat_map(|own| own.iter())) {
                 of_member[p].extend(own);
                 of_member[q].extend(own);
@@ -140,30 +138,32 @@ impl SievedFamily {
         each_once(&mut own);
         let own_kernel: ByNode<N> = own.into_iter().map(|node| (node, kernel(node))).collect();
         // The common nodes as arrays: of these there may be very many pairs.
-        let used: BTreeSet<usize> = kind.pairs.iter().flat_map(|&(p, q)| [p, q]).collect();
         let mut rows = vec![Vec::new(); members.len()];
-        used.into_iter().for_each(|member| rows[member] = common.iter().map(|node| members[member][node]).collect());
-        let runs: Vec<(usize, &[Pair])> = (kind.pairs.chunk_by(|a, b| a.0 == b.0))
-            .scan(0, |start, run| {
-                *start += run.len();
-                Some((*start - run.len(), run))
-            })
-            .collect();
-        let run = |&(start, pairs): &(usize, &[Pair])| -> Vec<PairSum> {
+        for member in members_of(&kind.pairs) {
+            rows[member] = common.iter().map(|node| members[member][node]).collect();
+        }
+        let mut sums = vec![PairSum::default(); kind.pairs.len()];
+        // Runs of pairs with the same first member, each with the place of its first pair and with the place of its sums.
+        let runs = kind.pairs.chunk_by(|a, b| a.0 == b.0).scan((0, &mut sums[..]), |(start, rest), pairs| {
+            let (sums, others) = mem::take(rest).split_at_mut(pairs.len());
+            *rest = others;
+            *start += pairs.len();
+            Some((*start - pairs.len(), pairs, sums))
+        });
+        let runs: Vec<(usize, &[Pair], &mut [PairSum])> = runs.collect();
+        runs.into_par_iter().for_each(|(start, pairs, sums)| {
             let p = pairs[0].0;
             let left: Vec<N> = rows[p].iter().zip(&common_kernel).map(|(a, k)| a.mul(*k)).collect();
-            let of_pair = |(index, &pair): (usize, &Pair)| {
+            for (index, (&(_, q), of_pair)) in pairs.iter().zip(sums).enumerate() {
                 let mut sum = N::Sum::default();
-                left.iter().zip(&rows[pair.1]).for_each(|(&a, &b)| sum.add(a, b));
+                left.iter().zip(&rows[q]).for_each(|(&a, &b)| sum.add(a, b));
                 for node in kind.own.iter().flat_map(|own| &own[start + index]) {
-                    sum.add(members[p][node].mul(own_kernel[node]), members[pair.1][node]);
+                    sum.add(members[p][node].mul(own_kernel[node]), members[q][node]);
                 }
                 let (value, error) = sum.total();
-                PairSum { pair, value, error }
-            };
-            pairs.iter().enumerate().map(of_pair).collect()
-        };
-        let runs: Vec<Vec<PairSum>> = runs.par_iter().map(run).collect();
-        runs.concat()
+                *of_pair = PairSum { value, error };
+            }
+        });
+        sums
     }
 }
