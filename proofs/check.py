@@ -100,9 +100,11 @@ class Family:
         count = range(len(self.paths))
         self.units = [(p, q) for p in count for q in count[p:]] if claim["pairs"] else [(p,) for p in count]
         self.groups = {unit: [group for path in unit for group in self.paths[path]] for unit in self.units}
-        # The greatest common divisor of all weights: the losses of a unit lie on its offset plus step Z.
-        weights = [group.weight for path in self.paths for group in path]
-        self.step = Fraction(gcd(*(w.numerator for w in weights)), lcm(*(w.denominator for w in weights)))
+
+def step_of(groups):
+    """The greatest common divisor of all weights: the losses of a unit of these groups lie on its offset plus step Z."""
+    weights = [group.weight for group in groups]
+    return Fraction(gcd(*(w.numerator for w in weights)), lcm(*(w.denominator for w in weights)))
 
 # --------------------------------------------------------------------------------------------------------- arithmetic in fixed point
 @lru_cache(maxsize=None)
@@ -193,7 +195,6 @@ def factor(group, contour, above, below, p):
 
 # ----------------------------------------- (C) nodes left out: |F(b)| <= exp(-V (1 - cos b)) for a discrete Gaussian of variance V
 STEPS, FINE = 4096, 30
-
 @lru_cache(maxsize=None)
 def one_minus_cosines():
     """1 - cos at k of STEPS parts of a turn, up to half a turn, in units of 2^-FINE: not too large, for exp is off by less than 4."""
@@ -203,23 +204,23 @@ def one_minus_cosines():
 def least_variance(sigma2):
     """At most the variance of N_Z(0, sigma2). From the images, V = sigma2 - 4 pi^2 sigma2^2 sum k^2 q^(k^2) / sum q^(k^2) with
     q = exp(-2 pi^2 sigma2); for sigma2 >= 1/10 the quotient is at most 2.023 q, and 4 pi^2 2.023 < 80, 2 pi^2 > 19.7."""
-    lost = 80 * sigma2 * exp_ends(Fraction(-197, 10) * min(sigma2, 100), 64)[1]
+    lost = 80 * sigma2 * exp_ends(Fraction(-197, 10) * min(sigma2, 4), 64)[1]
     return sigma2 * (1 - lost) if sigma2 >= Fraction(1, 10) and lost < 1 else Fraction(0)
 
 class Sieve:
-    """Which nodes are proven small: of p alone, or of the pair (p, p). For |F_p F_q| <= max(|F_p|^2, |F_q|^2) that is enough."""
-    def __init__(self, family, contour, sieve, path):
+    """Which nodes are proven small: of some groups, each so many times."""
+    def __init__(self, contour, groups, times, order):
         self.contour, self.looked_at, self.order, self.groups = contour, 0, [], []
-        for group in family.paths[path]:
+        for group in groups:
             # From node to node the angle of a group advances by this part of a turn: weight / (2 pi) times 2 pi / period.
-            turns, count = group.weight / contour.period, len(family.units[0]) * group.count
-            weight = int(count * least_variance(group.parameter) * (1 << 32))
+            turns = group.weight / contour.period
+            weight = int(times * group.count * least_variance(group.parameter) * (1 << 32))
             self.groups.append((turns.numerator, turns.denominator, weight))
         self.cut = contour.cut << (32 + FINE)
-        for number in sieve:
+        for number in order:
             above, below, weight = self.groups[number]
             reach = next((k for k, value in enumerate(one_minus_cosines()) if weight * value >= self.cut), STEPS)
-            need(2 * reach < STEPS, f"group {number} of path {path} is small by itself somewhere")
+            need(2 * reach < STEPS, f"group {number} of a sieve is small by itself somewhere")
             self.order.append((above, below, reach))
 
     def windows(self, level, first, last):
@@ -264,30 +265,31 @@ class Contour:
         fields(hints, "bits", "contour", "cut", "evaluated", "last", "nodes", "sieve", "units")
         self.family, self.p = family, whole_number(hints["bits"], 32, MOST_BITS, "bits")
         self.cut, self.c = whole_number(hints["cut"], 1, 10**6, "cut"), fraction(hints["contour"], "contour")
-        self.nodes = whole_number(hints["nodes"], 3, 10**60, "nodes")
+        groups = [group for unit in units for group in family.groups[unit]]
+        need(all(one.gaussian and one.parameter > Fraction(1, 20) for one in groups), "a contour is about Gaussian noise, sigma2 > 1/20")
+        self.step, self.nodes = step_of(groups), whole_number(hints["nodes"], 3, 10**60, "nodes")
         need(self.nodes % 2 == 1 and self.c > 0, "the number of nodes is odd, and the contour is right of 0")
-        self.last, self.period = whole_number(hints["last"], 1, self.nodes // 2, "last"), self.nodes * family.step
-        self.evaluated = []
+        self.period, self.evaluated = self.nodes * self.step, []
+        self.last = whole_number(hints["last"], 1, self.nodes // 2, "last")
         for pair in listed(hints["evaluated"], "evaluated", MOST_EVALUATED):
             first, last = span(pair, self.evaluated[-1] + 1 if self.evaluated else 0, self.last)
             need(len(self.evaluated) + last - first < MOST_EVALUATED, f"at most {MOST_EVALUATED} nodes are evaluated")
             self.evaluated.extend(range(first, last + 1))
         need(self.evaluated and self.evaluated[0] == 0, "node 0 is evaluated")
-        need(len(listed(hints["sieve"], "sieve", 500)) == len(family.paths), "sieve is about every path")
-        need(all(group.gaussian and group.parameter > Fraction(1, 20) for unit in units for group in family.groups[unit]),
-             "a contour is about discrete Gaussian noise, sigma2 > 1/20")
-        evaluated, self.factors, self.constants, self.tail = set(self.evaluated), {}, {}, Fraction(0)
-        for path in sorted({path for unit in units for path in unit}):
-            groups = family.paths[path]
-            order = [whole_number(number, 0, len(groups) - 1, "a group") for number in listed(hints["sieve"][path], "a sieve", 8)]
-            sieve = Sieve(family, self, order, path)
+        used, evaluated, self.tail = sorted({path for unit in units for path in unit}), set(self.evaluated), Fraction(0)
+        # One unit is looked at itself; of many the pairs (p, p), because |F_p F_q| <= max(|F_p|^2, |F_q|^2).
+        covers = [(groups, 1)] if len(units) == 1 else [(family.paths[path], len(units[0])) for path in used]
+        need(len(listed(hints["sieve"], "sieve", 500)) == len(covers), "sieve is about the unit, or about every path")
+        for (groups, times), order in zip(covers, hints["sieve"]):
+            order = [whole_number(number, 0, len(groups) - 1, "a group") for number in listed(order, "a sieve", 8)]
+            sieve = Sieve(self, groups, times, order)
             sieve.check(evaluated)
             if self.last < self.nodes // 2:
-                far = min([Fraction(1, self.last), *map(sieve.beyond, order)])
                 # (D) The kernel beyond: period / (2 pi^2 j^2) with 2 pi^2 > 19, and less than 0.9 step for all nodes together.
-                self.tail = max(self.tail, far * self.period / 19 + family.step)
-            self.factors[path] = [self.product(groups, self.c, node) for node in self.evaluated]
-            self.constants[path] = reciprocal(self.product(groups, Fraction(0), 0), self.p)
+                far = min([Fraction(1, self.last), *map(sieve.beyond, order)])
+                self.tail = max(self.tail, far * self.period / 19 + self.step)
+        self.factors = {path: [self.product(family.paths[path], self.c, node) for node in self.evaluated] for path in used}
+        self.constants = {path: reciprocal(self.product(family.paths[path], Fraction(0), 0), self.p) for path in used}
         self.kernels = [self.kernel(node) for node in self.evaluated]
 
     def product(self, groups, contour, node):
@@ -301,12 +303,12 @@ class Contour:
 
     def kernel(self, node):
         """(B) 1 / (1 - E) and 1 / (1 - exp(-h) E) with E = exp(-s h)."""
-        p, h, angle = self.p, self.family.step, turn(-node, self.nodes, self.p)
+        p, h, angle = self.p, self.step, turn(-node, self.nodes, self.p)
         return [reciprocal(((1 << p) - x, -y, 6), p) for x, y in (exp(fixed(-size * h, p), angle, p) for size in (self.c, self.c + 1))]
 
     def bounds(self, unit, epsilon):
         """Both ends of delta(epsilon) for one unit; the lower one may be negative."""
-        p, c, h, rho = self.p, self.c, self.family.step, sum(group.offset for group in self.family.groups[unit])
+        p, c, h, rho = self.p, self.c, self.step, sum(group.offset for group in self.family.groups[unit])
         # The first loss above epsilon.
         start = rho + ((epsilon - rho) // h + 1) * h
         weight, advance = exp(fixed(epsilon - start, p), 0, p) + (3,), (rho - start) / self.period
@@ -350,13 +352,13 @@ class Atoms:
         fields(value, "bits", "kept", "units")
         self.p, self.family, groups = whole_number(value["bits"], 32, MOST_BITS, "bits"), family, family.groups[units[0]]
         # Each half has all sums of the losses of its groups, in steps, with their masses under P and under Q.
-        self.halves = [{0: (1 << self.p, 1 << self.p)}] * 2
+        self.halves, self.step = [{0: (1 << self.p, 1 << self.p)}] * 2, step_of(groups)
         need(len(units) == 1 and len(listed(value["kept"], "kept", 1000)) == len(groups), "atoms are about all groups of one unit")
         for group, pair in zip(groups, value["kept"]):
             first, last = span(pair, -(10**6), 10**6)
             one, other = sorted(self.halves, key=len)
             need(len(one) * (last - first + 1) <= MOST_ATOMS, f"there are at most {MOST_ATOMS} atoms")
-            self.halves = [self.times(one, int(group.weight / family.step), self.masses(group, first, last)), other]
+            self.halves = [self.times(one, int(group.weight / self.step), self.masses(group, first, last)), other]
 
     def masses(self, group, first, last):
         """Each kept outcome x of the sum of a group's noise, and lower bounds for its masses under P, and under Q, which are those of
@@ -365,7 +367,7 @@ class Atoms:
         p, n, weights = self.p, group.count, []
         if group.gaussian:
             start = -isqrt(int(group.parameter * Fraction(139, 100) * p)) - 1
-            need(start > -(10**5), "the noise of an atom has less than 10^5 outcomes")
+            need(start * n > -(10**6), "the noise of a list of atoms reaches less than 10^6")
             weights = [exp(fixed(-(x * x) / (2 * group.parameter), p), 0, p)[0] for x in range(start, 1)]
             weights += weights[-2::-1]
             norm = sum(weights) + 4 * len(weights) + 3 + int(4 * group.parameter / -start)
@@ -395,7 +397,7 @@ class Atoms:
     def bounds(self, unit, epsilon):
         """Both ends of delta(epsilon) = P[L > eps] - exp(eps) Q[L > eps]: what is not kept weighs what is missing to one."""
         (one, other), offset = self.halves, sum(group.offset for group in self.family.groups[unit])
-        losses, least = sorted(other), (epsilon - offset) // self.family.step
+        losses, least = sorted(other), (epsilon - offset) // self.step
         ends, whole = [], 1 << 2 * self.p
         for which in (0, 1):
             # The masses of the other half from each of its losses on.
@@ -467,18 +469,16 @@ def check(data):
         return proven
     need(proofs["points"] is None, "points are those of a trade-off function")
     need(about != "scale" or 0 < lower < upper and at["least"] <= at["most"], "factors and targets are in order")
-    # delta(epsilon) decreases, and epsilon(delta) is the least epsilon >= 0 with delta(epsilon) <= delta. So each end is a statement about
-    # the delta of one epsilon, with all noise times a factor.
-    epsilon, delta = at.get("epsilon"), at.get("delta")
-    statements = {"delta": ((1, epsilon, upper), (1, epsilon, lower)), "epsilon": ((1, upper, delta), (1, lower, delta)),
-                  "scale": ((upper, at.get("least"), delta), (lower, at.get("most"), delta))}[about]
+    # delta(epsilon) decreases, and epsilon(delta) is the least one with delta(epsilon) <= delta: an end is about the delta of one epsilon.
+    statements = {"delta": ((1, at.get("epsilon"), upper), (1, at.get("epsilon"), lower)),
+                  "epsilon": ((1, upper, at.get("delta")), (1, lower, at.get("delta"))),
+                  "scale": ((upper, at.get("least"), at.get("delta")), (lower, at.get("most"), at.get("delta")))}[about]
     for end, which, sign, (scale, epsilon, delta) in zip(("upper", "lower"), (1, 0), ("<=", ">" if about == "scale" else ">="), statements):
         if end == "lower" and lower == 0:
             need(proofs["lower"] == [], "a lower end of 0 needs no hints")
             continue
         where = f"noise times {shown(scale)}: " if about == "scale" else ""
-        bound = Bounds(Family(claim, Fraction(scale)), proofs[end], end).at(epsilon)[which]
-        prove(f"{where}delta({shown(epsilon)})", bound, sign, delta)
+        prove(f"{where}delta({shown(epsilon)})", Bounds(Family(claim, Fraction(scale)), proofs[end], end).at(epsilon)[which], sign, delta)
     return proven
 
 def shown(value):

@@ -50,6 +50,10 @@ const SUBJECTS: &[(&str, &[&str])] = &[
     ),
     ("bounded", &["--discrete-gaussian", "5x10", "--neighbors", "bounded", "--group", "2", "--delta", "1e-5"]),
     ("small-delta", &["--discrete-gaussian", "5x10", "--epsilon", "40"]),
+    ("tradeoff", &["--release", "su-su-wang-2025", "--alpha", "0.05"]),
+    ("tradeoff-mirrored", &["--discrete-gaussian", "5x10", "--alpha", "0.7"]),
+    ("tradeoff-atoms", &["--discrete-laplace", "0.3x10@2", "--alpha", "0.5"]),
+    ("atoms", &["--discrete-gaussian", "5.00001x10", "--discrete-gaussian", "37.123457x60", "--delta", "1e-8", "--digits", "15"]),
     ("no-epsilon", &["--discrete-gaussian", "5000000", "--delta", "1/100"]),
 ];
 
@@ -66,12 +70,17 @@ fn what_is_certified_is_proven_again() {
         let file = folder.path().join(format!("{name}.json"));
         let answer = prove(args, &file);
         // The ends hold what the other commands say.
-        let about = if args.contains(&"--delta") { "epsilon" } else { "delta" };
+        let about = ["--delta", "--epsilon", "--alpha"].iter().position(|flag| args.contains(flag)).unwrap();
+        let (about, command) = [("epsilon", "epsilon"), ("delta", "delta"), ("beta", "tradeoff")][about];
         let plain: Vec<&str> = args.iter().copied().take_while(|arg| *arg != "--digits").collect();
-        let said = json(&[&[about, "--digits", "15"], &plain[..]].concat());
-        let number = |value: &serde_json::Value, end: &str| value[about][end].to_string().parse::<f64>().unwrap();
-        let (lower, upper) = (number(&answer, "lower"), number(&answer, "upper"));
-        assert!(lower <= number(&said, "lower") && number(&said, "upper") <= upper, "{name}: {answer} {said}");
+        let said = json(&[&[command, "--digits", "18"], &plain[..]].concat());
+        let number = |value: &serde_json::Value| value.to_string().parse::<f64>().unwrap();
+        let (lower, upper) = (number(&answer[about]["lower"]), number(&answer[about]["upper"]));
+        let (below, above) = match about {
+            "beta" => (&said["beta_lower"][0], &said["beta_upper"][0]),
+            about => (&said[about]["lower"], &said[about]["upper"]),
+        };
+        assert!(lower <= number(below) && number(above) <= upper, "{name}: {answer} {said}");
         let digits = args.iter().position(|arg| *arg == "--digits").map_or(9, |at| args[at + 1].parse().unwrap());
         assert!(upper == 0.0 || upper - lower <= 10_f64.powi(-digits) * upper, "{name}: {answer}");
         // The same bytes again.
@@ -117,6 +126,10 @@ fn examples_are_written_again_byte_by_byte() {
                 "5.00001x10",
                 "--discrete-gaussian",
                 "37.123457x60",
+                "--discrete-gaussian",
+                "11.7x9",
+                "--discrete-gaussian",
+                "13.30003x9",
                 "--delta",
                 "1e-8",
                 "--digits",
@@ -124,6 +137,13 @@ fn examples_are_written_again_byte_by_byte() {
             ],
         ),
         ("two-paths", &["--release", two_paths.to_str().unwrap(), "--delta", "1e-6", "--digits", "5"]),
+        ("tradeoff", &["--discrete-gaussian", "5x10", "--alpha", "0.05", "--digits", "6"]),
+        ("tradeoff-atoms", &["--discrete-laplace", "0.3x4@2", "--alpha", "0.25", "--digits", "6"]),
+        ("calibration", &["--discrete-gaussian", "5x10", "--calibrate", "--delta", "1e-11", "--epsilon", "10", "--decimals", "6"]),
+        (
+            "two-groups",
+            &["--discrete-gaussian", "5.00001x2", "--discrete-gaussian", "7.123457x3", "--delta", "1e-8", "--digits", "6"],
+        ),
     ] {
         let file = folder.path().join(format!("{name}.json"));
         prove(args, &file);
@@ -169,6 +189,31 @@ fn kept_certificates_are_written_and_proven_again() {
     }
 }
 
+/// The calibrated noise is what `assay calibrate` finds, and both statements about it are proven; so is a row of a paper.
+#[test]
+fn calibrations_and_rows_are_proven_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(format!("{name}.json"));
+    let level = ["--release", "su-su-wang-2025", "--level", "State", "--delta", "1e-11", "--match", "zcdp"];
+    let answer = prove(&[&["--calibrate"], &level[..]].concat(), &file("state"));
+    let said = json(&[&["calibrate"], &level[..]].concat());
+    let number = |value: &serde_json::Value| value.to_string().parse::<f64>().unwrap();
+    let (before, after) = (number(&said["levels"][0]["sigma2"]), number(&said["levels"][0]["calibrated_sigma2"]));
+    let enough = number(&answer["factor"]["upper"]) * before;
+    assert!((enough - after).abs() < 1e-9, "{answer} {said}");
+    assert!((enough - number(&answer["factor"]["lower"]) * before - 0.01).abs() < 1e-9, "{answer}");
+    prove(&["--discrete-gaussian", "5x10", "--calibrate", "--scale-all", "--delta", "1e-5", "--epsilon", "6"], &file("factor"));
+    let pair = prove(&["--row", "sieve-quadrature-2026/main-pair-1e-10", "--digits", "6"], &file("row"));
+    assert!(pair["delta"]["lower"].is_number(), "{pair}");
+    let names = ["state", "factor", "row"].map(|name| file(name).to_str().unwrap().to_string());
+    let answer = json(&["verify", "--certificates", folder.path().to_str().unwrap()]);
+    assert!(answer["certificates"].as_array().unwrap().iter().all(|row| row["recomputed"] == "both ends hold"), "{answer}");
+    if let Some(output) = python("check.py", &names.each_ref().map(String::as_str)) {
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.matches(": proven").count() == 3, "{said}");
+    }
+}
+
 #[test]
 fn a_folder_without_certificates_and_a_broken_seal_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -198,6 +243,10 @@ fn what_cannot_be_proven_yet_is_refused_and_nothing_is_written() {
                 "5.00001x10",
                 "--discrete-gaussian",
                 "37.123457x60",
+                "--discrete-gaussian",
+                "11.7x9",
+                "--discrete-gaussian",
+                "13.30003x9",
                 "--delta",
                 "1e-8",
                 "--digits",
@@ -206,6 +255,14 @@ fn what_cannot_be_proven_yet_is_refused_and_nothing_is_written() {
             "checker",
         ),
         (&["--discrete-gaussian", "5", "--delta", "2"], "--delta"),
+        (&["--discrete-gaussian", "5", "--alpha", "1"], "--alpha"),
+        (&["--discrete-gaussian", "5", "--alpha", "0.1", "--delta", "1e-5"], "--alpha"),
+        (&["--discrete-gaussian", "5", "--calibrate", "--epsilon", "1"], "--calibrate"),
+        (&["--discrete-gaussian", "5", "--calibrate", "--delta", "1e-5"], "--match"),
+        (&["--discrete-gaussian", "5", "--match", "zcdp", "--delta", "1e-5"], "--calibrate"),
+        (&["--row", "su-su-wang-2025"], "PAPER/ID"),
+        (&["--row", "su-su-wang-2025/no-such-value"], "no-such-value"),
+        (&["--row", "su-su-wang-2025/x", "--delta", "1e-5"], "--row"),
         (&["--discrete-gaussian", "5"], "--delta"),
         (&["--discrete-gaussian", "5", "--delta", "1e-5", "--epsilon", "1"], "--epsilon"),
         (&["--release", "sdhc-us", "--delta", "1e-5"], "budget"),

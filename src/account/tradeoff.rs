@@ -116,7 +116,7 @@ pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {
 }
 
 /// The eps whose supporting line is highest at alpha, found in doubles; negative for the mirrored lines.
-pub(super) fn supporting_epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
+pub(crate) fn supporting_epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
     let curve = Curve { evaluator: composition.loss().evaluator(), rho: composition.rho().to_f64() };
     curve.supporting_epsilon(alpha)
 }

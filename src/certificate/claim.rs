@@ -27,6 +27,42 @@ pub enum Question {
         /// The epsilon.
         epsilon: Epsilon,
     },
+    /// The trade-off function: the least type II error at a type I error.
+    Beta {
+        /// The type I error, above 0 and below 1.
+        alpha: Rational,
+    },
+    /// The factor on all noise that is enough for an epsilon at a delta: the upper end is enough, the lower end is not.
+    Scale {
+        /// The delta.
+        delta: Delta,
+        /// Both ends of the epsilon: enough is enough for the lower one, and not enough is not for the upper one.
+        epsilon: Ends,
+    },
+}
+
+impl Question {
+    /// What is claimed, by its key in a certificate.
+    pub fn about(&self) -> &'static str {
+        match self {
+            Question::Epsilon { .. } => "epsilon",
+            Question::Delta { .. } => "delta",
+            Question::Beta { .. } => "beta",
+            Question::Scale { .. } => "scale",
+        }
+    }
+
+    /// What is given: names and exact numbers, in the order of names.
+    pub fn given(&self) -> Vec<(&'static str, &Rational)> {
+        match self {
+            Question::Epsilon { delta } => vec![("delta", delta)],
+            Question::Delta { epsilon } => vec![("epsilon", epsilon)],
+            Question::Beta { alpha } => vec![("alpha", alpha)],
+            Question::Scale { delta, epsilon } => {
+                vec![("delta", delta), ("least", &epsilon.lower), ("most", &epsilon.upper)]
+            }
+        }
+    }
 }
 
 /// Both ends of what is claimed.
@@ -38,17 +74,85 @@ pub struct Ends {
     pub upper: Rational,
 }
 
-/// A claim about the worst of all units: a path alone, or a pair of paths composed.
+/// The paths of a claim, and what its units are: a path alone, or a pair of paths composed.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    /// What a record enters on each path, each path once: groups of equal counts, merged and in order.
+    pub groups: Vec<Vec<Group>>,
+    /// Whether units are all pairs of paths, with repetition; else each path is a unit.
+    pub pairs: bool,
+}
+
+/// A unit: the number of a path, or of two, in order.
+pub type Unit = Vec<usize>;
+
+impl Paths {
+    /// Those of an account. Refused is continuous noise.
+    pub(super) fn of(whole: &Whole) -> Result<Paths> {
+        let (mut groups, pairs) = match whole {
+            Whole::Composition(one) => (vec![one.loss().groups().to_vec()], false),
+            Whole::WorstPath(worst) => {
+                (worst.paths().iter().map(|path| path.loss().groups().to_vec()).collect(), worst.in_pairs())
+            }
+        };
+        if groups.iter().flatten().any(|group: &Group| matches!(group.law, Law::Gaussian { .. })) {
+            return Err(Error::Unprovable {
+                why: "certificates are about noise on the integers, not yet about continuous noise".into(),
+            });
+        }
+        let mut seen: Vec<Vec<Group>> = Vec::new();
+        groups.retain(|path| {
+            let fresh = !seen.contains(path);
+            if fresh {
+                seen.push(path.clone());
+            }
+            fresh
+        });
+        Ok(Paths { groups, pairs })
+    }
+
+    /// All units.
+    pub fn units(&self) -> Vec<Unit> {
+        let count = self.groups.len();
+        if self.pairs {
+            (0..count).flat_map(|p| (p..count).map(move |q| vec![p, q])).collect()
+        } else {
+            (0..count).map(|p| vec![p]).collect()
+        }
+    }
+
+    /// The groups of a unit, those of one path after those of the other.
+    pub(super) fn of_unit(&self, unit: &[usize]) -> impl Iterator<Item = &Group> {
+        unit.iter().flat_map(|&path| &self.groups[path])
+    }
+
+    /// The unit that a pair of an account's own paths is.
+    pub(super) fn unit_of(&self, whole: &Whole, pair: Option<Pair>) -> Option<Unit> {
+        let Whole::WorstPath(worst) = whole else { return Some(vec![0]) };
+        let number = |path: usize| {
+            let groups = worst.paths().get(path)?.loss().groups();
+            self.groups.iter().position(|known| known == groups)
+        };
+        let (p, q) = pair?;
+        let (p, q) = (number(p)?, number(q)?);
+        Some(if self.pairs { vec![p.min(q), p.max(q)] } else { vec![p] })
+    }
+}
+
+/// h, the greatest common divisor of the weights of some groups: the losses of a unit of such groups lie on an offset plus h Z.
+pub(super) fn step_of<'a>(groups: impl Iterator<Item = &'a Group>) -> Rational {
+    groups.map(Group::weight).reduce(|step, weight| rational::gcd(&step, &weight)).unwrap_or_default()
+}
+
+/// A claim about the worst of all units.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// What it is about, in words, which prove nothing.
     pub subject: String,
     /// The relation from which the groups were made, which proves nothing.
     pub neighbors: Neighbors,
-    /// What a record enters on each path, each path once: groups of equal counts, merged and in order.
-    pub paths: Vec<Vec<Group>>,
-    /// Whether units are all pairs of paths, with repetition; else each path is a unit.
-    pub pairs: bool,
+    /// The paths, with the noise as it is before it is scaled.
+    pub paths: Paths,
     /// What is asked and given.
     pub question: Question,
     /// Both ends of the answer.
@@ -57,19 +161,8 @@ pub struct Claim {
 
 impl Claim {
     /// The claim that both ends hold for a subject. Refused is continuous noise.
-    pub(super) fn new(subject: &Resolved, question: &Question, ends: Ends) -> Result<Claim> {
-        let (mut paths, pairs) = match &subject.whole {
-            Whole::Composition(one) => (vec![one.loss().groups().to_vec()], false),
-            Whole::WorstPath(worst) => {
-                (worst.paths().iter().map(|path| path.loss().groups().to_vec()).collect(), worst.in_pairs())
-            }
-        };
-        let continuous = paths.iter().flatten().any(|group: &Group| matches!(group.law, Law::Gaussian { .. }));
-        if continuous {
-            return Err(Error::Unprovable {
-                why: "certificates are about noise on the integers, not yet about continuous noise".into(),
-            });
-        }
+    pub(super) fn new(subject: &Resolved, question: Question, ends: Ends) -> Result<Claim> {
+        let paths = Paths::of(&subject.whole)?;
         // What a checker reads at most.
         let long = |x: &Rational| x.numer().significant_bits().max(x.denom().significant_bits()) > 1300;
         if long(&ends.lower) || long(&ends.upper) {
@@ -77,60 +170,22 @@ impl Claim {
                 .into();
             return Err(Error::Unprovable { why });
         }
-        let mut seen: Vec<Vec<Group>> = Vec::new();
-        paths.retain(|path| {
-            let fresh = !seen.contains(path);
-            if fresh {
-                seen.push(path.clone());
-            }
-            fresh
-        });
-        let (subject, neighbors) = (subject.title.clone(), subject.neighbors);
-        Ok(Claim { subject, neighbors, paths, pairs, question: question.clone(), ends })
-    }
-
-    /// The unit of this claim that a pair of the subject's paths is.
-    pub(super) fn unit_of(&self, subject: &Resolved, pair: Option<Pair>) -> Option<Vec<usize>> {
-        let ((p, q), worst) = (pair?, subject.worst()?);
-        let number = |path: usize| {
-            let groups = worst.paths().get(path)?.loss().groups();
-            self.paths.iter().position(|known| known == groups)
-        };
-        let (p, q) = (number(p)?, number(q)?);
-        Some(if self.pairs { vec![p.min(q), p.max(q)] } else { vec![p] })
-    }
-
-    /// All units, as the numbers of their paths.
-    pub fn units(&self) -> Vec<Vec<usize>> {
-        let count = self.paths.len();
-        if self.pairs {
-            (0..count).flat_map(|p| (p..count).map(move |q| vec![p, q])).collect()
-        } else {
-            (0..count).map(|p| vec![p]).collect()
-        }
-    }
-
-    /// h, the greatest common divisor of the weights of all paths: the losses of a unit lie on an offset plus h Z.
-    pub(super) fn step(&self) -> Rational {
-        let weights = self.paths.iter().flatten().map(Group::weight);
-        weights.reduce(|step, weight| rational::gcd(&step, &weight)).unwrap_or_default()
+        Ok(Claim { subject: subject.title.clone(), neighbors: subject.neighbors, paths, question, ends })
     }
 
     /// As it stands in a certificate.
     pub(super) fn json(&self) -> Value {
-        let paths: Vec<Vec<Value>> = self.paths.iter().map(|path| path.iter().map(group).collect()).collect();
-        let ends = json!({ "lower": fraction(&self.ends.lower), "upper": fraction(&self.ends.upper) });
-        let (epsilon, delta) = match &self.question {
-            Question::Epsilon { delta } => (ends, json!(fraction(delta))),
-            Question::Delta { epsilon } => (json!(fraction(epsilon)), ends),
-        };
+        let paths: Vec<Vec<Value>> = self.paths.groups.iter().map(|path| path.iter().map(group).collect()).collect();
+        let given = self.question.given().into_iter().map(|(name, value)| (name.to_string(), json!(fraction(value))));
         json!({
+            "about": self.question.about(),
+            "at": given.collect::<serde_json::Map<String, Value>>(),
+            "lower": fraction(&self.ends.lower),
+            "upper": fraction(&self.ends.upper),
             "subject": self.subject,
             "neighbors": self.neighbors.name(),
             "paths": paths,
-            "pairs": self.pairs,
-            "epsilon": epsilon,
-            "delta": delta,
+            "pairs": self.paths.pairs,
         })
     }
 }

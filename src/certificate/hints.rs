@@ -1,72 +1,75 @@
-//! The hints of a certificate: where a checker has to look at one value of epsilon.
+//! The hints of a certificate: where a checker has to look for bounds of the delta of some units.
 
 use rug::Rational;
 use serde_json::{Value, json};
 
-use super::claim::fraction;
+use super::claim::{Unit, fraction};
 
 /// Where to look. A bad hint makes a check fail; none makes it succeed wrongly.
 #[derive(Clone, Debug)]
 pub struct Hints {
-    /// Re s of the contour, above 0.
-    pub contour: Rational,
-    /// The kernel of the rule.
-    pub kernel: Kernel,
-    /// Ranges of nodes to evaluate, both ends included, from 0 on.
-    pub evaluated: Vec<(u64, u64)>,
-    /// At every other node the product of the factors is at most exp(-cut).
-    pub cut: u32,
-    /// For each path, the groups that are small by themselves outside of their windows, in the order in which these are
-    /// intersected. Nodes in all of these windows are looked at one by one.
-    pub sieve: Vec<Vec<usize>>,
+    /// The units that they are about; `None` for all that no hints before them are about.
+    pub units: Option<Vec<Unit>>,
+    /// How their bounds are found.
+    pub proof: Proof,
     /// The bits of the fixed point.
     pub bits: u32,
-    /// The unit that a lower end is about; `None` for all.
-    pub unit: Option<Vec<usize>>,
 }
 
-/// The kernel of the trapezoid rule.
+/// How bounds are found.
 #[derive(Clone, Debug)]
-pub enum Kernel {
-    /// One period of the lattice of the losses.
-    Lattice {
-        /// So many nodes, an odd number.
-        nodes: u64,
+pub enum Proof {
+    /// The trapezoid rule on a contour.
+    Contour(Contour),
+    /// Sums by definition over the outcomes that are kept: for each group of the one unit the least and the greatest sum of its
+    /// counts' noise.
+    Atoms {
+        /// The ranges, both ends included.
+        kept: Vec<(i64, i64)>,
     },
-    /// The whole line.
-    Line {
-        /// The losses after which the rule repeats itself: node j is at the height 2 pi j / period.
-        period: Rational,
-        /// The last node that is looked at.
-        last: u64,
-        /// For each path, the group whose mean bounds what lies beyond; `None` for the kernel alone.
-        far: Vec<Option<usize>>,
-    },
+}
+
+/// A contour, and the cover of its nodes.
+#[derive(Clone, Debug)]
+pub struct Contour {
+    /// Re s, above 0.
+    pub re: Rational,
+    /// The nodes in a period of the lattice, an odd number.
+    pub nodes: u128,
+    /// The last node that is looked at; beyond it one of the groups of `sieve` bounds what is left.
+    pub last: u64,
+    /// Ranges of nodes to evaluate, both ends included, from 0 on.
+    pub evaluated: Vec<(u64, u64)>,
+    /// At every other node j up to the last one the product of the factors is at most j exp(-cut).
+    pub cut: u32,
+    /// For the unit, if there is one, or else for each path of the units, the groups that are small by themselves outside of their windows, in the order in which these are
+    /// intersected. Nodes in all of these windows are looked at one by one.
+    pub sieve: Vec<Vec<usize>>,
+}
+
+impl Contour {
+    /// How many nodes are evaluated.
+    pub fn evaluated_nodes(&self) -> u64 {
+        self.evaluated.iter().map(|(first, last)| last - first + 1).sum()
+    }
 }
 
 impl Hints {
-    /// How many nodes are evaluated.
-    pub fn nodes(&self) -> u64 {
-        self.evaluated.iter().map(|(first, last)| last - first + 1).sum()
-    }
-
     /// As they stand in a certificate.
     pub(super) fn json(&self) -> Value {
-        let (nodes, period, last, far) = match &self.kernel {
-            Kernel::Lattice { nodes } => (json!(nodes), Value::Null, Value::Null, Value::Null),
-            Kernel::Line { period, last, far } => (Value::Null, json!(fraction(period)), json!(last), json!(far)),
+        let mut value = match &self.proof {
+            Proof::Contour(Contour { re, nodes, last, evaluated, cut, sieve }) => json!({
+                "contour": fraction(re),
+                "nodes": nodes,
+                "last": last,
+                "evaluated": evaluated,
+                "cut": cut,
+                "sieve": sieve,
+            }),
+            Proof::Atoms { kept } => json!({ "kept": kept }),
         };
-        json!({
-            "contour": fraction(&self.contour),
-            "nodes": nodes,
-            "period": period,
-            "last": last,
-            "far": far,
-            "evaluated": self.evaluated,
-            "cut": self.cut,
-            "sieve": self.sieve,
-            "bits": self.bits,
-            "unit": self.unit,
-        })
+        value["bits"] = json!(self.bits);
+        value["units"] = json!(self.units);
+        value
     }
 }

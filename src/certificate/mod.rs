@@ -1,14 +1,15 @@
-//! Certificates: a certified epsilon or delta with all that another program needs to prove it again, without a search.
+//! Certificates: a certified number with all that another program needs to prove it again, without a search.
 //!
-//! A certificate has a claim, exact to the last digit, and hints: a contour, how many nodes, which of them to evaluate, and
-//! which groups make all others small. `proofs/check.py` proves the claim from its own arithmetic and believes no hint; the
-//! format and its theorems are in `proofs/README.md`, where (A) to (F) are stated.
+//! A certificate has a claim, exact to the last digit, about an epsilon, a delta, a point of the trade-off function or a
+//! calibration, and hints: contours, which of their nodes to evaluate, and which groups make all others small; or, where there are
+//! few outcomes, which of them to list. `proofs/check.py` proves the claim from its own arithmetic and believes no hint; the
+//! format and its theorems are in `proofs/README.md`, where (A) to (H) are stated.
 //!
 //! ```
 //! use dp_assay::{certificate::{Certificate, Question}, release::subject::Subject};
 //! let subject = Subject { singles: vec!["5x10".parse()?], ..Subject::default() }.resolve()?;
 //! let certificate = Certificate::prove(&subject, &Question::Epsilon { delta: "1e-11".parse()? }, 8)?;
-//! assert!(certificate.text().starts_with("{\"certificate\":\"assay 1\",\"claim\":{"));
+//! assert!(certificate.text().starts_with("{\"certificate\":\"assay 2\",\"claim\":{"));
 //! # Ok::<(), dp_assay::Error>(())
 //! ```
 //!
@@ -16,18 +17,24 @@
 //! | --- | --- |
 //! | `mod.rs` | what a certificate is, and how a claim is made of a certified answer |
 //! | [`claim`] | what is claimed: paths of groups, and both ends of a number |
-//! | [`hints`] | where to look, for one value of epsilon |
-//! | `search` | the search for hints, in doubles: a bad one only makes a check fail |
+//! | [`hints`] | where to look for bounds of delta |
+//! | `parts` | which units are proven together, and how |
+//! | `points` | the three lines that enclose a point of the trade-off function |
+//! | `search` | the search for a contour, in doubles: a bad one only makes a check fail |
 //! | `cover` | which nodes have to be evaluated, and which groups make the others small |
+//! | `atoms` | which outcomes are listed, where a unit has few |
 //! | [`rocq`] | the upper end as a formal proof |
 //! | `canonical` | the bytes, and their seal |
 //! | `read` | a claim read from a file, and this program's own answer to it |
 
+mod atoms;
 mod canonical;
 pub mod claim;
 mod cover;
 mod ends;
 pub mod hints;
+mod parts;
+mod points;
 mod read;
 pub mod rocq;
 mod search;
@@ -38,91 +45,152 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 pub use claim::{Claim, Ends, Question};
-pub use hints::{Hints, Kernel};
+pub use hints::{Hints, Proof};
 pub use rocq::FormalClaim;
 
 use crate::{
-    account::{Account, Epsilon},
+    account::{
+        Account, Delta, Whole,
+        promise::{self, GridOf, Promise},
+    },
     error::{Error, Result},
     files,
     release::subject::Resolved,
 };
+use claim::Paths;
 use ends::Outward;
-use search::Search;
+use parts::Aim;
+use points::Points;
+
+/// What the ends leave beside the truth is what the bounds of the checker may add.
+const MORE: u32 = 4;
 
 /// A claim with the hints that prove its two ends.
 #[derive(Clone, Debug)]
 pub struct Certificate {
     /// What is claimed.
     pub claim: Claim,
-    /// For the lower end; `None` where it is zero.
-    pub lower: Option<Hints>,
-    /// For the upper end.
-    pub upper: Hints,
+    /// For the lower end, about one unit; empty where it is zero.
+    pub lower: Vec<Hints>,
+    /// For the upper end, about all units.
+    pub upper: Vec<Hints>,
+    /// The values of epsilon whose lines enclose a point of a trade-off function.
+    pub points: Option<[Rational; 3]>,
 }
 
 impl Certificate {
-    /// Finds a claim of relative width at most 10^-digits about a subject, and the hints that prove it.
+    /// Finds a claim of relative width at most 10^-digits about a subject, and the hints that prove it. A point of a trade-off
+    /// function may be wider where three lines do not enclose it better.
     ///
     /// Refused is what has no such certificate yet: continuous noise, a delta of zero, and compositions for which a checker would
-    /// have to look at too many windows or nodes.
+    /// have to look at too many windows, nodes or outcomes. A calibration is for [`Certificate::calibrated`].
     pub fn prove(subject: &Resolved, question: &Question, digits: u32) -> Result<Certificate> {
-        let whole = &subject.whole;
-        // What the ends leave beside the truth is what the bounds of the checker may add.
-        const MORE: u32 = 4;
-        let answer = match question {
-            Question::Epsilon { delta } => whole.epsilon(delta, digits + MORE)?,
-            Question::Delta { epsilon } => whole.delta(epsilon, digits + MORE)?,
-        };
-        let outward = Outward::new(&answer.value, digits)?;
-        if question_is_zero(question, &outward) {
-            return Err(Error::Unprovable { why: NO_DELTA.to_string() });
+        match question {
+            Question::Epsilon { delta } => {
+                let answer = subject.whole.epsilon(delta, digits + MORE)?;
+                let ends = Outward::new(&answer.value, digits)?;
+                Self::of_profile(subject, question, ends, digits)
+            }
+            Question::Delta { epsilon } => {
+                let answer = subject.whole.delta(epsilon, digits + MORE)?;
+                let ends = Outward::new(&answer.value, digits)?;
+                if ends.upper == 0 {
+                    return Err(Error::Unprovable { why: NO_DELTA.to_string() });
+                }
+                Self::of_profile(subject, question, ends, digits)
+            }
+            Question::Beta { alpha } => Self::of_tradeoff(subject, alpha, digits),
+            Question::Scale { .. } => {
+                Err(Error::out_of_range("the question", "a calibration", "one about epsilon, delta or beta"))
+            }
         }
-        let claim = Claim::new(subject, question, Ends { lower: outward.lower.clone(), upper: outward.upper.clone() })?;
+    }
+
+    /// epsilon or delta: one value of the profile for each end.
+    fn of_profile(subject: &Resolved, question: &Question, outward: Outward, digits: u32) -> Result<Certificate> {
+        let whole = &subject.whole;
+        let Outward { lower, upper, room } = outward;
+        let claim = Claim::new(subject, question.clone(), Ends { lower: lower.clone(), upper: upper.clone() })?;
         let evaluator = whole.evaluator();
         let ln_delta = |epsilon: &Rational| evaluator.ln_hockey_stick_approx(epsilon);
-        let search = Search::new(&claim);
-        // At each end, how much of delta the errors may be.
-        let room = |end: &Rational| -> Result<f64> {
-            Ok(match question {
-                Question::Epsilon { delta } if *end == 0 => (**delta).to_f64().ln() - ln_delta(end)?,
-                Question::Epsilon { .. } => slope(ln_delta, end)? * outward.room.to_f64(),
-                Question::Delta { .. } => Rational::from(&outward.room / end).to_f64(),
-            })
-        };
-        let hints = |end: &Rational, unit: Option<Vec<usize>>| -> Result<Hints> {
-            let epsilon = match question {
-                Question::Epsilon { .. } => end,
-                Question::Delta { epsilon } => epsilon,
+        // At each end, where the profile is looked at, and how much of its delta the errors may be.
+        let aim = |end: &Rational| -> Result<(Rational, f64, f64)> {
+            let (at, room) = match question {
+                Question::Epsilon { delta } if *end == 0 => (end.clone(), delta.to_f64().ln() - ln_delta(end)?),
+                Question::Epsilon { .. } => (end.clone(), slope(ln_delta, end)? * room.to_f64()),
+                Question::Delta { epsilon } => (Rational::clone(epsilon), Rational::from(&room / end).to_f64()),
+                Question::Beta { .. } | Question::Scale { .. } => {
+                    return Err(Error::out_of_range("the question", question.about(), "epsilon or delta"));
+                }
             };
-            search.hints(epsilon, ln_delta(epsilon)?, (room(end)? / 8.0).ln(), unit)
+            let ln = ln_delta(&at)?;
+            Ok((at, ln, ln + (room / 8.0).ln()))
         };
-        let upper = hints(&outward.upper, None)?;
-        let lower = if outward.lower == 0 {
-            None
-        } else {
-            let at = match question {
-                Question::Epsilon { .. } => Epsilon::new(outward.lower.clone())?,
-                Question::Delta { epsilon } => epsilon.clone(),
-            };
-            let unit = match subject.worst() {
-                None => None,
-                Some(_) => claim.unit_of(subject, whole.delta(&at, digits + MORE)?.pair()),
-            };
-            Some(hints(&outward.lower, unit)?)
+        let (epsilon, ln_delta_there, ln_error) = aim(&upper)?;
+        let hints = parts::all(&claim.paths, Aim { epsilon: &epsilon, ln_delta: ln_delta_there, ln_error })?;
+        let mut certificate = Certificate { claim, lower: Vec::new(), upper: hints, points: None };
+        if lower > 0 {
+            let (epsilon, ln_delta, ln_error) = aim(&lower)?;
+            let aim = Aim { epsilon: &epsilon, ln_delta, ln_error };
+            certificate.lower = vec![lower_hints(&certificate.claim.paths, whole, aim, digits)?];
+        }
+        Ok(certificate)
+    }
+
+    /// beta at alpha, by three values of the profile.
+    fn of_tradeoff(subject: &Resolved, alpha: &Rational, digits: u32) -> Result<Certificate> {
+        let whole = &subject.whole;
+        let Points { epsilons, value, room } = Points::around(whole, alpha, digits)?;
+        let outward = Outward::new(&value, digits)?;
+        let ends = Ends { lower: outward.lower, upper: outward.upper };
+        let claim = Claim::new(subject, Question::Beta { alpha: alpha.clone() }, ends)?;
+        let epsilon = epsilons[1].clone().abs();
+        let error = room.min(outward.room.to_f64()) / 16.0;
+        let ln_delta = whole.evaluator().ln_hockey_stick_approx(&epsilon)?;
+        let aim = Aim { epsilon: &epsilon, ln_delta, ln_error: error.ln() };
+        let upper = parts::all(&claim.paths, aim)?;
+        let lower = vec![lower_hints(&claim.paths, whole, aim, digits)?];
+        Ok(Certificate { claim, lower, upper, points: Some(epsilons) })
+    }
+
+    /// The least common factor of a grid on all noise that keeps a promise, with the next smaller one, which does not.
+    ///
+    /// Refused is what [`Certificate::prove`] refuses, a promise about a whole curve, and a grid that starts with the answer.
+    pub fn calibrated(subject: &Resolved, promise: &Promise, grid: (GridOf, u32)) -> Result<Certificate> {
+        let found = promise::calibrate(&subject.whole, &subject.total, promise, grid)?;
+        Self::of_scale(subject, promise, found.before, found.factor)
+    }
+
+    /// That the upper factor is enough for a promise, and the lower one is not.
+    fn of_scale(subject: &Resolved, promise: &Promise, lower: Option<Rational>, upper: Rational) -> Result<Certificate> {
+        let why = |why: &str| Error::Unprovable { why: why.to_string() };
+        let (delta, epsilon) = target(subject, promise)?;
+        let lower = lower.ok_or_else(|| why("the grid has no smaller noise, of which it could be said that it is not enough"))?;
+        let question = Question::Scale { delta: delta.clone(), epsilon: epsilon.clone() };
+        let claim = Claim::new(subject, question, Ends { lower: lower.clone(), upper: upper.clone() })?;
+        let aimed = |factor: &Rational, at: &Rational| -> Result<(Whole, f64, f64)> {
+            let whole = subject.whole.with_noise_times(factor)?;
+            let ln = whole.evaluator().ln_hockey_stick_approx(at)?;
+            // How far delta is from the one that was asked for, of which the errors may be a part.
+            let gap = (delta.to_f64().ln() - ln).abs().min(0.5);
+            Ok((whole, ln, ln + (gap / 8.0).ln()))
         };
-        Ok(Certificate { claim, lower, upper })
+        let (whole, ln_delta, ln_error) = aimed(&upper, &epsilon.lower)?;
+        let upper = parts::all(&Paths::of(&whole)?, Aim { epsilon: &epsilon.lower, ln_delta, ln_error })?;
+        let (whole, ln_delta, ln_error) = aimed(&lower, &epsilon.upper)?;
+        let aim = Aim { epsilon: &epsilon.upper, ln_delta, ln_error };
+        let lower = vec![lower_hints(&Paths::of(&whole)?, &whole, aim, 8)?];
+        Ok(Certificate { claim, lower, upper, points: None })
     }
 
     /// The canonical text, sealed with its SHA-256.
     pub fn text(&self) -> String {
+        let hints = |all: &[Hints]| -> Value { all.iter().map(Hints::json).collect() };
+        let points = self.points.as_ref().map(|points| points.each_ref().map(claim::fraction));
         let mut whole = json!({
             "certificate": canonical::FORMAT,
             "claim": self.claim.json(),
-            "proofs": {
-                "lower": self.lower.as_ref().map_or(Value::Null, |hints| hints.json()),
-                "upper": self.upper.json(),
-            },
+            "proofs": { "lower": hints(&self.lower), "points": points, "upper": hints(&self.upper) },
         });
         whole["sha256"] = json!(canonical::seal(&whole));
         canonical::text(&whole)
@@ -134,9 +202,32 @@ impl Certificate {
     }
 }
 
-/// A delta of zero: no trapezoid rule proves it.
-fn question_is_zero(question: &Question, outward: &Outward) -> bool {
-    matches!(question, Question::Delta { .. }) && outward.upper == 0
+/// Hints for the unit whose delta is the largest.
+fn lower_hints(paths: &Paths, whole: &Whole, aim: Aim, digits: u32) -> Result<Hints> {
+    let pair = match whole {
+        Whole::Composition(_) => None,
+        Whole::WorstPath(_) => whole.evaluator().hockey_stick(aim.epsilon, digits + MORE)?.pair(),
+    };
+    let units = paths.units();
+    let unit = paths.unit_of(whole, pair).unwrap_or_else(|| units[0].clone());
+    parts::one(paths, &unit, aim, units.len() > 1)
+}
+
+/// The delta of a promise, and both ends of its epsilon, as short decimals.
+fn target(subject: &Resolved, promise: &Promise) -> Result<(Delta, Ends)> {
+    match promise {
+        Promise::Epsilon { delta, epsilon } => {
+            let epsilon = Rational::clone(epsilon);
+            Ok((delta.clone(), Ends { lower: epsilon.clone(), upper: epsilon }))
+        }
+        Promise::ZcdpEpsilon { delta } => {
+            let Outward { lower, upper, .. } = Outward::new(&promise.target(&subject.whole, delta), 25)?;
+            Ok((delta.clone(), Ends { lower, upper }))
+        }
+        Promise::ZcdpCurve { .. } => Err(Error::Unprovable {
+            why: "a promise at every delta of a range is not two statements about delta".into(),
+        }),
+    }
 }
 
 /// About -d ln(delta) / d epsilon, in doubles.

@@ -1,7 +1,7 @@
 //! Reading the claim of a certificate, for this program's own answer beside that of a checker. Hints are not read: only a checker
 //! has a use for them.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use rug::Rational;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     canonical,
-    claim::{Claim, Ends, Question},
+    claim::{Claim, Ends, Paths, Question},
 };
 use crate::{
     account::{Account, Composition, Counts, Whole, paths::WorstPath},
@@ -26,19 +26,14 @@ const MOST_BYTES: u64 = 1 << 20;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ClaimForm {
+    about: String,
+    at: BTreeMap<String, String>,
+    lower: String,
+    upper: String,
     subject: String,
     neighbors: String,
     paths: Vec<Vec<GroupForm>>,
     pairs: bool,
-    epsilon: Number,
-    delta: Number,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Given(String),
-    Ends { lower: String, upper: String },
 }
 
 #[derive(Deserialize)]
@@ -84,52 +79,82 @@ impl Claim {
         form.claim().map_err(|why| wrong(format!("its claim: {why}")))
     }
 
-    /// What is claimed about, as an account.
+    /// What is claimed about, as an account, with the noise as it is.
     fn whole(&self) -> Result<Whole> {
         let path = |groups: &Vec<Group>| {
             let counts =
                 groups.iter().map(|group| Counts { law: group.law.clone(), count: group.copies, shift: group.shift });
             Composition::new(counts)
         };
-        let mut paths = self.paths.iter().map(path).collect::<Result<Vec<_>>>()?;
+        let mut paths = self.paths.groups.iter().map(path).collect::<Result<Vec<_>>>()?;
         match paths.pop() {
-            Some(only) if paths.is_empty() && !self.pairs => Ok(Whole::Composition(only)),
+            Some(only) if paths.is_empty() && !self.paths.pairs => Ok(Whole::Composition(only)),
             last => {
-                let units = if self.pairs { Units::Pairs } else { Units::Single };
+                let units = if self.paths.pairs { Units::Pairs } else { Units::Single };
                 Ok(Whole::WorstPath(WorstPath::new(paths.into_iter().chain(last).collect(), units)?))
             }
         }
     }
 
-    /// Whether the lower and the upper end hold, by this program's own enclosures of delta.
+    /// Whether the lower and the upper end hold, by this program's own enclosures.
     pub fn recompute(&self) -> Result<(Certainty, Certainty)> {
         let whole = self.whole()?;
-        let evaluator = whole.evaluator();
-        let delta = |epsilon: &Rational, digits: u32| -> Result<Enclosure> {
-            Ok(evaluator.hockey_stick(epsilon, digits)?.value)
+        let Ends { lower, upper } = &self.ends;
+        let above = |whole: &Whole, epsilon: &Rational, delta: &Rational| decide(whole, epsilon, Enclosure::at_most, delta);
+        let below = |whole: &Whole, epsilon: &Rational, delta: &Rational| decide(whole, epsilon, at_least, delta);
+        // Of nothing it can be said that it is not at least zero.
+        let unless_zero = |decided: &dyn Fn() -> Result<Certainty>| {
+            if *lower == 0 { Ok(Certainty::Yes) } else { decided() }
         };
-        // Is the delta of an epsilon at most, or at least, a target?
-        let decide =
-            |epsilon: &Rational, is: fn(&Enclosure, &Rational) -> Certainty, target: &Rational| -> Result<Certainty> {
-                let mut answer = Certainty::Undecided;
-                for digits in [12, 24] {
-                    answer = is(&delta(epsilon, digits)?, target);
-                    if answer != Certainty::Undecided {
+        match &self.question {
+            Question::Epsilon { delta } => {
+                Ok((unless_zero(&|| below(&whole, lower, delta))?, above(&whole, upper, delta)?))
+            }
+            Question::Delta { epsilon } => {
+                Ok((unless_zero(&|| below(&whole, epsilon, lower))?, above(&whole, epsilon, upper)?))
+            }
+            Question::Scale { delta, epsilon } => {
+                let (less, more) = (whole.with_noise_times(lower)?, whole.with_noise_times(upper)?);
+                Ok((below(&less, &epsilon.upper, delta)?, above(&more, &epsilon.lower, delta)?))
+            }
+            Question::Beta { alpha } => {
+                let mut answer = (Certainty::Undecided, Certainty::Undecided);
+                for digits in DIGITS {
+                    let beta = whole.tradeoff(alpha, digits)?.value;
+                    answer = (at_least(&beta, lower), beta.at_most(upper));
+                    if ![answer.0, answer.1].contains(&Certainty::Undecided) {
                         break;
                     }
                 }
                 Ok(answer)
-            };
-        let at_least = |value: &Enclosure, target: &Rational| value.clone().negate().at_most(&Rational::from(-target));
-        let Ends { lower, upper } = &self.ends;
-        let zero = *lower == 0;
-        let (below, above) = match &self.question {
-            Question::Epsilon { delta } => ((lower, &**delta), (upper, &**delta)),
-            Question::Delta { epsilon } => ((&**epsilon, lower), (&**epsilon, upper)),
-        };
-        let lower = if zero { Certainty::Yes } else { decide(below.0, at_least, below.1)? };
-        Ok((lower, decide(above.0, Enclosure::at_most, above.1)?))
+            }
+        }
     }
+}
+
+/// The digits of the enclosures that decide.
+const DIGITS: [u32; 2] = [12, 24];
+
+fn at_least(value: &Enclosure, target: &Rational) -> Certainty {
+    value.clone().negate().at_most(&Rational::from(-target))
+}
+
+/// Is the delta of an epsilon at most, or at least, a target?
+fn decide(
+    whole: &Whole,
+    epsilon: &Rational,
+    is: fn(&Enclosure, &Rational) -> Certainty,
+    target: &Rational,
+) -> Result<Certainty> {
+    let evaluator = whole.evaluator();
+    let mut answer = Certainty::Undecided;
+    for digits in DIGITS {
+        answer = is(&evaluator.hockey_stick(epsilon, digits)?.value, target);
+        if answer != Certainty::Undecided {
+            break;
+        }
+    }
+    Ok(answer)
 }
 
 impl ClaimForm {
@@ -139,21 +164,6 @@ impl ClaimForm {
             "bounded" => Neighbors::Bounded,
             other => return Err(Error::out_of_range("neighbors", other, "add-remove or bounded")),
         };
-        let (question, lower, upper) = match (&self.epsilon, &self.delta) {
-            (Number::Ends { lower, upper }, Number::Given(delta)) => {
-                (Question::Epsilon { delta: delta.parse()? }, lower, upper)
-            }
-            (Number::Given(epsilon), Number::Ends { lower, upper }) => {
-                (Question::Delta { epsilon: epsilon.parse()? }, lower, upper)
-            }
-            _ => {
-                return Err(Error::out_of_range(
-                    "epsilon and delta",
-                    "another form",
-                    "one given, and both ends of the other",
-                ));
-            }
-        };
         let path = |groups: &Vec<GroupForm>| {
             let counts = groups.iter().map(GroupForm::counts).collect::<Result<Vec<Counts>>>()?;
             Ok(Composition::new(counts)?.loss().groups().to_vec())
@@ -161,11 +171,32 @@ impl ClaimForm {
         Ok(Claim {
             subject: self.subject.clone(),
             neighbors,
-            paths: self.paths.iter().map(path).collect::<Result<_>>()?,
-            pairs: self.pairs,
-            question,
-            ends: Ends { lower: rational::parse(lower)?, upper: rational::parse(upper)? },
+            paths: Paths { groups: self.paths.iter().map(path).collect::<Result<_>>()?, pairs: self.pairs },
+            question: self.question()?,
+            ends: Ends { lower: rational::parse(&self.lower)?, upper: rational::parse(&self.upper)? },
         })
+    }
+
+    fn question(&self) -> Result<Question> {
+        let given = |name: &str| {
+            let missing = || Error::out_of_range("at", "without it", &format!("what is given: {name}"));
+            self.at.get(name).ok_or_else(missing)
+        };
+        let question = match self.about.as_str() {
+            "epsilon" => Question::Epsilon { delta: given("delta")?.parse()? },
+            "delta" => Question::Delta { epsilon: given("epsilon")?.parse()? },
+            "beta" => Question::Beta { alpha: rational::parse(given("alpha")?)? },
+            "scale" => {
+                let epsilon =
+                    Ends { lower: rational::parse(given("least")?)?, upper: rational::parse(given("most")?)? };
+                Question::Scale { delta: given("delta")?.parse()?, epsilon }
+            }
+            other => return Err(Error::out_of_range("about", other, "epsilon, delta, beta or scale")),
+        };
+        match self.at.len() == question.given().len() {
+            true => Ok(question),
+            false => Err(Error::out_of_range("at", format!("{} numbers", self.at.len()), "what is given, and no more")),
+        }
     }
 }
 
@@ -190,9 +221,9 @@ mod tests {
         assert_eq!(claim.json(), certificate.claim.json());
         assert_eq!(claim.recompute().unwrap(), (Certainty::Yes, Certainty::Yes));
         let mut wrong = claim.clone();
-        wrong.paths[0][0].copies += 1;
+        wrong.paths.groups[0][0].copies += 1;
         assert_eq!(wrong.recompute().unwrap(), (Certainty::Yes, Certainty::No));
-        wrong.paths[0][0].copies -= 2;
+        wrong.paths.groups[0][0].copies -= 2;
         assert_eq!(wrong.recompute().unwrap(), (Certainty::No, Certainty::Yes));
     }
 

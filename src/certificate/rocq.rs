@@ -72,7 +72,7 @@ impl FormalClaim {
     ///
     /// Refused are claims about several paths, noise that is not discrete Gaussian, and lattices too fine to walk over.
     pub fn new(claim: &Claim) -> Result<FormalClaim> {
-        let [path] = &claim.paths[..] else {
+        let [path] = &claim.paths.groups[..] else {
             return Err(unprovable("are about one composition, not the worst of many"));
         };
         let (title, upper) = (claim.subject.clone(), &claim.ends.upper);
@@ -101,6 +101,9 @@ impl FormalClaim {
                     return Err(unprovable("show no delta below one here"));
                 }
                 Ok(FormalClaim { epsilon, delta, title, walk })
+            }
+            Question::Beta { .. } | Question::Scale { .. } => {
+                Err(unprovable("are about epsilon and delta, not yet about trade-off points and calibrations"))
             }
         }
     }

@@ -1,138 +1,125 @@
-//! The search for hints, in doubles: contour, period, cut and the nodes to evaluate, such that the bounds of a checker are below a
+//! The search for a contour, in doubles: period, cut and the nodes to evaluate, such that the bounds of a checker are below a
 //! share of delta. Nothing here is a proof: a bad hint makes a check fail, and then the certificate is of no use.
 
 use std::collections::BTreeSet;
 
-use rug::Rational;
+use rug::{Integer, Rational};
 
 use super::{
-    claim::Claim,
+    claim::{self, Paths, Unit},
     cover::{self, Cover},
-    hints::{Hints, Kernel},
+    hints::{Contour, Hints, Proof},
 };
 use crate::{
-    error::Result,
-    loss::{
-        law::{Group, Law},
-        theta,
-    },
+    error::{Error, Result},
+    loss::law::{Group, Law},
     numeric::rational,
 };
 
-/// What a lattice may cost before the line is looked at, in microseconds of a checker.
+/// What a sweep over a whole period may cost before one that ends sooner is looked at, in microseconds of a checker.
 const BEARABLE: f64 = 2e6;
 /// What a check may cost at most.
 const MOST: f64 = 2e8;
+/// A checker takes no smaller sigma2 on a contour: lists of atoms are for these.
+const LEAST_SIGMA2: (u32, u32) = (1, 20);
 
-/// The size of a unit's moment generating function on the real axis: units of the same size share bounds.
-#[derive(Clone, Debug, PartialEq)]
-struct Size {
-    rho: Rational,
-    /// The largest loss of the bounded terms.
-    reach: Rational,
-    bounded: Vec<Group>,
-}
-
-impl Size {
-    /// ln of the bound for M(x).
-    fn ln_mgf(&self, x: f64) -> f64 {
-        let bounded: f64 = self.bounded.iter().map(|group| theta::ln_bounded_mgf_approx(group, x).0).sum();
-        self.rho.to_f64() * (x + x * x) + bounded
-    }
-
-    /// ln of the same with the largest losses in place of the bounded terms.
-    fn ln_crude(&self, c: f64) -> f64 {
-        self.rho.to_f64() * (c + c * c) + c * self.reach.to_f64()
-    }
-}
-
-/// A rule: period and cut.
+/// How far a period is swept.
 #[derive(Clone)]
-struct Rule {
-    period: Rational,
-    kernel: Kernel,
+struct Sweep {
+    last: u64,
     cut: u32,
     /// The cost of a check, about, in microseconds.
     cost: f64,
     orders: Vec<Vec<usize>>,
 }
 
-pub(super) struct Search<'a> {
-    claim: &'a Claim,
-    sizes: Vec<Size>,
+/// The search for some units of all.
+pub(super) struct Search {
+    /// What is swept: the groups of one unit; of many units those of each path, as often as a unit has paths, because a pair of paths
+    /// is no larger than one of them with itself.
+    covers: Vec<(Vec<Group>, u64)>,
+    /// rho of each unit that has another one than those before it: units of the same rho share bounds.
+    rhos: Vec<f64>,
     step: Rational,
 }
 
-impl<'a> Search<'a> {
-    pub(super) fn new(claim: &'a Claim) -> Self {
-        let mut sizes: Vec<Size> = Vec::new();
-        for unit in claim.units() {
-            let size = size_of(claim, &unit);
-            if !sizes.contains(&size) {
-                sizes.push(size);
+impl Search {
+    /// Refused is noise that a contour is not about.
+    pub(super) fn new(paths: &Paths, units: &[Unit]) -> Result<Self> {
+        let covers = match units {
+            [unit] => vec![(paths.of_unit(unit).cloned().collect(), 1)],
+            many => {
+                let used: BTreeSet<usize> = many.iter().flatten().copied().collect();
+                used.iter().map(|&path| (paths.groups[path].clone(), many[0].len() as u64)).collect()
             }
+        };
+        let groups = || covers.iter().flat_map(|(groups, _): &(Vec<Group>, u64)| groups);
+        let fits = |law: &Law| matches!(law, Law::DiscreteGaussian { sigma2 } if *sigma2 > Rational::from(LEAST_SIGMA2));
+        if !groups().all(|group| fits(&group.law)) {
+            let why = "a contour is about discrete Gaussian noise with sigma2 above 1/20, and there are too many outcomes to list";
+            return Err(Error::Unprovable { why: why.into() });
         }
-        Search { claim, sizes, step: claim.step() }
+        let rho = |unit: &Unit| paths.of_unit(unit).map(|group| group.rho()).sum::<Rational>().to_f64();
+        let mut rhos: Vec<f64> = units.iter().map(rho).collect();
+        rhos.sort_by(f64::total_cmp);
+        rhos.dedup();
+        let step = claim::step_of(groups());
+        Ok(Search { covers, rhos, step })
     }
 
-    /// Hints for bounds of delta(epsilon) that are off by at most exp(ln_share) of delta; `unit` is the only one that matters, if
-    /// there is one.
+    /// Hints for bounds of delta(epsilon) that are off by at most exp(ln_error); `units` is what they say of the units.
     pub(super) fn hints(
         &self,
         epsilon: &Rational,
-        ln_delta: f64,
-        ln_share: f64,
-        unit: Option<Vec<usize>>,
+        (ln_delta, ln_error): (f64, f64),
+        units: Option<Vec<Unit>>,
     ) -> Result<Hints> {
-        let target = ln_delta + ln_share;
-        let c = self.contour(epsilon.to_f64());
-        let period = self.period(c, epsilon.to_f64(), target);
-        let used: BTreeSet<usize> = match &unit {
-            Some(unit) => unit.iter().copied().collect(),
-            None => (0..self.claim.paths.len()).collect(),
-        };
-        let rule = self.rule(epsilon.to_f64(), c, period, target, &used)?;
-        let mut nodes = BTreeSet::from([0]);
-        for &path in &used {
-            let last = match &rule.kernel {
-                Kernel::Lattice { nodes } => nodes / 2,
-                Kernel::Line { last, .. } => *last,
-            };
-            self.cover(path, &rule.period, rule.cut).survivors(last, &rule.orders[path], &mut nodes)?;
+        let epsilon = epsilon.to_f64();
+        let c = self.contour(epsilon);
+        let period = self.period(c, epsilon, ln_error);
+        let nodes = (period / self.step.to_f64()).ceil().max(3.0);
+        if nodes.is_nan() || nodes > 1e37 {
+            return Err(cover::too_much(format!("{nodes:.0e} nodes")));
         }
-        let divisor = match &rule.kernel {
-            Kernel::Lattice { nodes } => *nodes as f64,
-            Kernel::Line { period, .. } => period.to_f64(),
+        let nodes = nodes as u128 | 1;
+        let period = Rational::from(&self.step * Integer::from(nodes));
+        let sweep = self.sweep((epsilon, c), &period, nodes, ln_error)?;
+        let mut evaluated = BTreeSet::from([0]);
+        for (number, order) in sweep.orders.iter().enumerate() {
+            self.cover(number, &period, sweep.cut).survivors(sweep.last, order, &mut evaluated)?;
+        }
+        // The sum of the nodes in units of 2^-bits is delta times the nodes over the prefactor, and a kernel loses the bits of h.
+        let ln_h = self.step.to_f64().min(1.0).ln();
+        let ln_sum = ln_delta + (nodes as f64).ln() - self.ln_prefactor(c, epsilon);
+        let copies = self.covers.iter().flat_map(|(groups, _)| groups).map(|group| group.copies).max();
+        let lost = (evaluated.len() as f64 * copies.unwrap_or(1) as f64).ln() - 2.0 * ln_h;
+        let bits = (lost - ln_sum - (ln_error - ln_delta)) / std::f64::consts::LN_2 + 32.0;
+        let contour = Contour {
+            re: rational::from_f64(c)?,
+            nodes,
+            last: sweep.last,
+            evaluated: ranges(&evaluated),
+            cut: sweep.cut,
+            sieve: sweep.orders,
         };
-        // The sum of the nodes in units of 2^-bits: delta times the divisor over the prefactor.
-        let ln_sum = ln_delta + divisor.ln() - self.ln_prefactor(c, epsilon.to_f64());
-        let copies: u64 = self.claim.paths.iter().flatten().map(|group| group.copies).max().unwrap_or(1);
-        let lost = (nodes.len() as f64 * copies as f64).ln() + self.step.to_f64().min(1.0).recip().ln().max(0.0);
-        let bits = (lost - ln_sum.min(0.0) - ln_share) / std::f64::consts::LN_2 + 32.0;
-        Ok(Hints {
-            contour: rational::from_f64(c)?,
-            kernel: rule.kernel,
-            evaluated: ranges(&nodes),
-            cut: rule.cut,
-            sieve: rule.orders,
-            bits: ((bits / 16.0).ceil() * 16.0).clamp(64.0, 4096.0) as u32,
-            unit,
-        })
+        let bits = ((bits / 16.0).ceil() * 16.0).clamp(64.0, 4096.0) as u32;
+        Ok(Hints { units, proof: Proof::Contour(contour), bits })
     }
 
-    fn cover(&self, path: usize, period: &Rational, cut: u32) -> Cover {
-        Cover::new(&self.claim.paths[path], if self.claim.pairs { 2 } else { 1 }, period, cut)
+    fn cover(&self, number: usize, period: &Rational, cut: u32) -> Cover {
+        let (groups, times) = &self.covers[number];
+        Cover::new(groups, *times, period, cut)
     }
 
-    fn largest(&self, of: impl Fn(&Size) -> f64) -> f64 {
-        self.sizes.iter().map(of).fold(f64::NEG_INFINITY, f64::max)
+    fn largest(&self, of: impl Fn(f64) -> f64) -> f64 {
+        self.rhos.iter().map(|&rho| of(rho)).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// The saddle point of M(s) exp(-s epsilon) / (s (s + 1)), to a few bits: a convex function of c.
     fn contour(&self, epsilon: f64) -> f64 {
         let at = |ln_c: f64| {
             let c = ln_c.exp();
-            self.largest(|size| size.ln_mgf(c)) - c * epsilon - (c * (c + 1.0)).ln()
+            self.largest(|rho| rho * (c + c * c)) - c * epsilon - (c * (c + 1.0)).ln()
         };
         let (mut low, mut high) = (-9.0, 9.0);
         for _ in 0..80 {
@@ -149,18 +136,16 @@ impl<'a> Search<'a> {
     /// The shortest period whose aliases are below exp(target), about.
     fn period(&self, c: f64, epsilon: f64, target: f64) -> f64 {
         let ln_alias = |period: f64| {
-            self.largest(|size| {
-                let rho = size.rho.to_f64();
+            self.largest(|rho| {
                 let side = |side: f64| {
-                    let far = if side < 0.0 { 0.0 } else { c + 2000.0 / period };
-                    let x = if rho > 0.0 { (epsilon + side * period - rho) / (2.0 * rho) } else { far };
+                    let x = (epsilon + side * period - rho) / (2.0 * rho);
                     let x = if side < 0.0 {
                         x.min(c - (1.0 / period).min(c / 2.0)).max(0.0)
                     } else {
                         x.max(c + 1.0 / period)
                     };
                     let power = period * (x - c).abs();
-                    size.ln_mgf(x) - x * epsilon - if power > 30.0 { power } else { power.exp_m1().ln() }
+                    rho * (x + x * x) - x * epsilon - if power > 30.0 { power } else { power.exp_m1().ln() }
                 };
                 side(-1.0).max(side(1.0)) + std::f64::consts::LN_2
             })
@@ -177,86 +162,80 @@ impl<'a> Search<'a> {
         long
     }
 
-    /// ln of what the sum of the nodes is multiplied by, but for the divisor and what is known of bounded terms.
+    /// ln of what the sum of the nodes is multiplied by, but for the number of nodes.
     fn ln_prefactor(&self, c: f64, epsilon: f64) -> f64 {
-        self.largest(|size| size.ln_crude(c)) - c * epsilon
+        self.largest(|rho| rho * (c + c * c)) - c * epsilon
     }
 
-    /// On the lattice if that is bearable or cheaper than on the line.
-    fn rule(&self, epsilon: f64, c: f64, period: f64, target: f64, used: &BTreeSet<usize>) -> Result<Rule> {
-        let lattice = self.on_lattice(epsilon, c, period, target, used);
-        if let Some(rule) = lattice.as_ref().filter(|rule| rule.cost < BEARABLE) {
-            return Ok(rule.clone());
-        }
-        let line = self.on_line(epsilon, c, period, target, used)?;
-        let rule = match lattice {
-            Some(lattice) if lattice.cost <= line.cost => lattice,
-            _ => line,
+    /// Over half a period, the other half being its mirror image, if that is bearable; else to a node beyond which a bound is
+    /// enough, if that is cheaper.
+    fn sweep(&self, (epsilon, c): (f64, f64), period: &Rational, nodes: u128, target: f64) -> Result<Sweep> {
+        let target = target - 0.7;
+        let ln_prefactor = self.ln_prefactor(c, epsilon);
+        let cut_to = |last: f64| {
+            let around = period.to_f64() / 2.0 * (1.0 + 0.694 * (last.log2() + 1.0));
+            (ln_prefactor + around.ln() - target).ceil().clamp(1.0, 1e6) as u32
         };
-        if rule.cost > MOST {
-            return Err(cover::too_much(format!("windows and nodes for about {:.0e} seconds", rule.cost / 1e6)));
+        let half = nodes / 2;
+        let whole = u64::try_from(half).ok().filter(|&half| half < 1 << 50).map(|half| {
+            let cut = cut_to(half as f64);
+            let (orders, cost) = self.orders(period, cut);
+            Sweep { last: half, cut, cost: cost * half as f64, orders }
+        });
+        let partial = || self.partial_sweep((ln_prefactor, target), period, half, cut_to);
+        let sweep = match whole {
+            Some(whole) if whole.cost < BEARABLE => whole,
+            Some(whole) => partial().filter(|partial| partial.cost < whole.cost).unwrap_or(whole),
+            None => partial().ok_or_else(|| cover::too_much(format!("heights up to node {half:.0e}", half = half as f64)))?,
+        };
+        if sweep.cost > MOST {
+            return Err(cover::too_much(format!("windows and nodes for about {:.0e} seconds", sweep.cost / 1e6)));
         }
-        Ok(rule)
+        Ok(sweep)
     }
 
-    /// `None` where a period has too many nodes.
-    fn on_lattice(&self, epsilon: f64, c: f64, period: f64, target: f64, used: &BTreeSet<usize>) -> Option<Rule> {
-        let h = self.step.to_f64();
-        let nodes = (period / h).ceil().max(3.0);
-        if nodes.is_nan() || nodes > 1e15 {
+    /// `None` if the whole period has to be swept: where the lattice is coarse, or nothing bounds what lies far away.
+    fn partial_sweep(
+        &self,
+        (ln_prefactor, target): (f64, f64),
+        period: &Rational,
+        half: u128,
+        cut_to: impl Fn(f64) -> u32,
+    ) -> Option<Sweep> {
+        // The kernel is not as small as on the line: less than h for all nodes.
+        if ln_prefactor + self.step.to_f64().ln() > target - 1.4 {
             return None;
         }
-        let nodes = nodes as u64 | 1;
-        let around = nodes as f64 * h / 2.0 * (1.0 + 0.694 * (nodes as f64).log2());
-        let cut = (self.ln_prefactor(c, epsilon) + around.ln() - target).ceil().clamp(1.0, 1e6) as u32;
-        let period = Rational::from(&self.step * nodes);
-        let (orders, cost) = self.orders(&period, cut, used);
-        let cost = cost * (nodes / 2) as f64;
-        Some(Rule { period, kernel: Kernel::Lattice { nodes }, cut, cost, orders })
-    }
-
-    fn on_line(&self, epsilon: f64, c: f64, period: f64, target: f64, used: &BTreeSet<usize>) -> Result<Rule> {
-        let period = few_bits(period * (1.0 + 2f64.powi(-10)));
-        let ln_prefactor = self.ln_prefactor(c, epsilon);
-        let exact = rational::from_f64(period)?;
-        let (mut far, mut last) = (vec![None; self.claim.paths.len()], 1.0_f64);
-        for &path in used {
-            let evenest = self.cover(path, &exact, 1).evenest();
-            let (mean, turns) = evenest.map_or((1.0, 1.0), |(_, mean, turns)| (mean, turns));
+        let mut last = 1.0_f64;
+        let mut far = Vec::new();
+        for number in 0..self.covers.len() {
+            let (group, mean, turns) = self.cover(number, period, cut_to(1e9)).evenest()?;
             // (period / 19) mean (1 + 2 / (turns last)) / last, where the bracket is at most 1.02.
-            let needed = (ln_prefactor - target).exp() * period / 19.0 * mean * 1.03;
+            let needed = (ln_prefactor - target).exp() * period.to_f64() / 19.0 * mean * 1.03 * 1.4;
             last = last.max(needed).max(100.0 / turns);
-            far[path] = evenest.map(|(group, ..)| group);
+            far.push(group);
         }
-        if last.is_nan() || last > 1e13 {
-            return Err(cover::too_much(format!("heights up to node {last:.0e}")));
+        if last.is_nan() || last > 1e13 || last >= half as f64 {
+            return None;
         }
         let last = last.ceil();
-        let around = period / 19.0 * (1.0 + 0.694 * (last.log2() + 1.0));
-        let cut = (ln_prefactor + around.ln() - target).ceil().clamp(1.0, 1e6) as u32;
-        let (orders, cost) = self.orders(&exact, cut, used);
-        let kernel = Kernel::Line { period: exact.clone(), last: last as u64, far };
-        Ok(Rule { period: exact, kernel, cut, cost: cost * last, orders })
-    }
-
-    /// The order of windows for each path that is used, and the cost of a node for all of them.
-    fn orders(&self, period: &Rational, cut: u32, used: &BTreeSet<usize>) -> (Vec<Vec<usize>>, f64) {
-        let mut orders = vec![Vec::new(); self.claim.paths.len()];
-        let mut total = 0.0;
-        for &path in used {
-            let (order, cost) = self.cover(path, period, cut).order();
-            orders[path] = order;
-            total += cost;
+        let cut = cut_to(last);
+        let (mut orders, cost) = self.orders(period, cut);
+        for (order, group) in orders.iter_mut().zip(far) {
+            if !order.contains(&group) {
+                order.truncate(7);
+                order.push(group);
+            }
         }
-        (orders, total)
+        Some(Sweep { last: last as u64, cut, cost: cost * last, orders })
     }
-}
 
-fn size_of(claim: &Claim, unit: &[usize]) -> Size {
-    let groups = || unit.iter().flat_map(|&path| &claim.paths[path]);
-    let bounded = groups().filter(|group| matches!(group.law, Law::DiscreteLaplace { .. })).cloned().collect();
-    let sum = |of: fn(&Group) -> Rational| groups().map(of).fold(Rational::new(), |sum, one| sum + one);
-    Size { rho: sum(Group::rho), reach: sum(Group::largest), bounded }
+    /// The order of windows for each cover, and the cost of a node for all of them.
+    fn orders(&self, period: &Rational, cut: u32) -> (Vec<Vec<usize>>, f64) {
+        let all = (0..self.covers.len()).map(|number| self.cover(number, period, cut).order());
+        let (orders, costs): (Vec<Vec<usize>>, Vec<f64>) = all.unzip();
+        (orders, costs.iter().sum())
+    }
 }
 
 /// The nodes as ranges.

@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use super::{
     Exit,
-    output::{exact, exact_text},
+    output::exact,
     page::Page,
+    prove::given_in_words,
 };
 
 /// A certificate of the folder, and what was found of its two ends.
@@ -61,27 +62,25 @@ fn row(file: PathBuf) -> Result<Row> {
 
 fn cells(row: &Row) -> Vec<String> {
     let (lower, upper) = (rational::display(&row.claim.ends.lower), rational::display(&row.claim.ends.upper));
+    let at = given_in_words(&row.claim);
     let claim = match &row.claim.question {
-        Question::Epsilon { delta } => format!("{lower} <= epsilon <= {upper} at delta = {}", exact_text(delta)),
-        Question::Delta { epsilon } => format!("{lower} <= delta <= {upper} at epsilon = {}", exact_text(epsilon)),
+        Question::Scale { .. } => format!("noise times {upper} is enough, {lower} is not, at {at}"),
+        question => format!("{lower} <= {} <= {upper} at {at}", question.about()),
     };
     let name = row.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     vec![name, claim, "whole".to_string(), verdict(row.ends).to_string()]
 }
 
 fn in_json(row: &Row) -> Value {
-    let (what, given, at) = match &row.claim.question {
-        Question::Epsilon { delta } => ("epsilon", "delta", &**delta),
-        Question::Delta { epsilon } => ("delta", "epsilon", &**epsilon),
-    };
-    json!({
-        "file": row.file,
-        "subject": row.claim.subject,
-        what: { "lower": exact(&row.claim.ends.lower), "upper": exact(&row.claim.ends.upper) },
-        given: exact(at),
-        "seal": "whole",
-        "recomputed": verdict(row.ends),
-    })
+    let Claim { subject, question, ends, .. } = &row.claim;
+    let mut object = json!({ "file": row.file, "subject": subject });
+    object[question.about()] = json!({ "lower": exact(&ends.lower), "upper": exact(&ends.upper) });
+    for (name, value) in question.given() {
+        object[name] = exact(value);
+    }
+    object["seal"] = json!("whole");
+    object["recomputed"] = json!(verdict(row.ends));
+    object
 }
 
 fn verdict(ends: (Certainty, Certainty)) -> &'static str {

@@ -1,33 +1,65 @@
-//! `assay prove`: a certificate of epsilon or delta, which another program checks.
+//! `assay prove`: a certificate of epsilon, delta, a trade-off point or a calibration, which another program checks.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
 use dp_assay::{
-    certificate::{Certificate, FormalClaim, Hints, Kernel, Question},
+    account::{
+        Delta,
+        promise::{GridOf, Promise},
+    },
+    certificate::{Certificate, Claim, FormalClaim, Hints, Proof, Question},
     numeric::rational,
+    replication::certified,
 };
 use serde_json::{Value, json};
 
 use super::{
     Exit,
+    calibrate::{DECIMALS, FACTOR_DECIMALS},
+    number,
     output::{self, exact, exact_text},
     quantity,
     subject::Subject,
 };
 
-/// A certificate of epsilon at a delta, or of delta at an epsilon, which proofs/check.py proves again
+/// A certificate of a number, which proofs/check.py proves again
+///
+/// Of epsilon at a delta, of delta at an epsilon, of the trade-off function at a type I error; with --calibrate of the least noise that
+/// is enough for an epsilon at a delta, and of the next smaller, which is not; with --row of a published value.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("question").required(true).args(["delta", "epsilon"]))]
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
     /// The delta at which epsilon is certified, 0 < delta < 1
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     delta: Option<String>,
-    /// The epsilon at which delta is certified, in nats, at least 0
+    /// The epsilon at which delta is certified, in nats, at least 0; with --calibrate the one to reach at --delta
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: Option<String>,
+    /// The type I error at which the trade-off function is certified, 0 < alpha < 1
+    #[arg(long, value_name = "ALPHA", allow_hyphen_values = true)]
+    alpha: Option<String>,
+    /// The least common factor on all noise that is enough for --epsilon, or --match, at --delta; and the next smaller, which is not
+    #[arg(long)]
+    calibrate: bool,
+    /// With --calibrate: reach the epsilon at delta that was published for the noise as it is: zcdp, by zCDP (Bun-Steinke)
+    #[arg(long = "match", value_enum, requires = "calibrate", conflicts_with = "epsilon")]
+    match_: Option<Match>,
+    /// With --calibrate: the grid is that of the common factor, and not of the smallest sigma2
+    #[arg(long, requires = "calibrate")]
+    scale_all: bool,
+    /// With --calibrate: decimals of the grid [default: 2, or 4 with --scale-all]
+    #[arg(long, value_name = "D", requires = "calibrate", value_parser = clap::value_parser!(u32).range(0..=12))]
+    decimals: Option<u32>,
+    /// The number that a published value is computed from: the paper or its file, and the id of the value in it
+    #[arg(
+        long,
+        value_name = "PAPER/ID",
+        conflicts_with_all = ["delta", "epsilon", "alpha", "calibrate", "release", "discrete_gaussian", "discrete_laplace", "gaussian"]
+    )]
+    row: Option<String>,
     /// The certificate, a file of JSON; one that is there is replaced
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -42,76 +74,145 @@ pub struct Args {
     json: bool,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Match {
+    Zcdp,
+}
+
 pub fn run(args: &Args) -> Result<Exit> {
-    let question = match (&args.delta, &args.epsilon) {
-        (Some(delta), _) => Question::Epsilon { delta: quantity("--delta", delta)? },
-        (None, epsilon) => Question::Delta { epsilon: quantity("--epsilon", epsilon.as_deref().unwrap_or_default())? },
-    };
-    let subject = args.subject.resolve()?;
-    let certificate = Certificate::prove(&subject, &question, args.digits)?;
+    let certificate = args.certificate()?;
     let formal = args.rocq.as_deref().map(|path| formal_claim(&certificate, path)).transpose()?;
     certificate.write(&args.out)?;
     if let (Some(formal), Some(path)) = (&formal, &args.rocq) {
         formal.write(path)?;
     }
-    let claim = &certificate.claim;
-    let (what, given, at) = match &claim.question {
-        Question::Epsilon { delta } => ("epsilon", "delta", &**delta),
-        Question::Delta { epsilon } => ("delta", "epsilon", &**epsilon),
-    };
-    let (lower, upper) = (rational::display(&claim.ends.lower), rational::display(&claim.ends.upper));
     if args.json {
-        output::json(&json!({
-            what: { "lower": exact(&claim.ends.lower), "upper": exact(&claim.ends.upper) },
-            given: exact(at),
-            "neighbors": claim.neighbors.name(),
-            "units": claim.units().len(),
-            "file": args.out,
-            "rocq": formal.as_ref().map(|formal| json!({
-                "file": args.rocq,
-                "epsilon": exact(&formal.epsilon),
-                "delta": exact(&formal.delta),
-            })),
-            "proofs": {
-                "lower": certificate.lower.as_ref().map(in_json),
-                "upper": in_json(&certificate.upper),
-            },
-        }))?;
-        return Ok(Exit::Done);
+        output::json(&args.object(&certificate, formal.as_ref()))?;
+    } else {
+        output::text(&args.words(&certificate, formal.as_ref()))?;
     }
-    let units = match claim.units().len() {
-        1 => String::new(),
-        many => format!(", the worst of {many} {}", if claim.pairs { "pairs of block paths" } else { "block paths" }),
-    };
-    let lower_proof = certificate.lower.as_ref().map_or_else(|| "nothing to prove".to_string(), in_words);
-    let theorem = match (&formal, &args.rocq) {
-        (Some(formal), Some(path)) => format!(
-            "
-The theorem {} is in {file}. To check it: proofs/rocq/check {file}
-",
-            formal.in_words(),
-            file = path.display()
-        ),
-        _ => String::new(),
-    };
-    output::text(&format!(
-        "{title}
-{neighbors} neighbors, {given} = {at}{units}
-
-  {what} >= {lower}
-    {lower_proof}
-  {what} <= {upper}
-    {upper_proof}
-
-Written to {file}. To prove it again: python3 proofs/check.py {file}
-{theorem}",
-        title = claim.subject,
-        neighbors = claim.neighbors.name(),
-        at = exact_text(at),
-        upper_proof = in_words(&certificate.upper),
-        file = args.out.display(),
-    ))?;
     Ok(Exit::Done)
+}
+
+impl Args {
+    fn certificate(&self) -> Result<Certificate> {
+        if let Some(row) = &self.row {
+            return certified::certificate(row, self.digits.min(12)).context("--row");
+        }
+        let delta = || -> Result<Option<Delta>> {
+            self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()
+        };
+        if self.calibrate {
+            let delta = delta()?.context("--calibrate needs --delta, and --epsilon or --match zcdp")?;
+            let promise = match (&self.epsilon, self.match_) {
+                (Some(text), _) => Promise::Epsilon { delta, epsilon: quantity("--epsilon", text)? },
+                (None, Some(Match::Zcdp)) => Promise::ZcdpEpsilon { delta },
+                (None, None) => bail!("--calibrate needs --epsilon or --match zcdp"),
+            };
+            let (grid_of, decimals) =
+                if self.scale_all { (GridOf::Factor, FACTOR_DECIMALS) } else { (GridOf::SmallestSigma2, DECIMALS) };
+            let grid = (grid_of, self.decimals.unwrap_or(decimals));
+            return Ok(Certificate::calibrated(&self.subject.resolve()?, &promise, grid)?);
+        }
+        let question = match (delta()?, &self.epsilon, &self.alpha) {
+            (Some(delta), None, None) => Question::Epsilon { delta },
+            (None, Some(text), None) => Question::Delta { epsilon: quantity("--epsilon", text)? },
+            (None, None, Some(text)) => Question::Beta { alpha: number("--alpha", text)? },
+            (None, None, None) => bail!("say what to certify: --delta, --epsilon, --alpha, --calibrate or --row"),
+            _ => bail!("--delta, --epsilon and --alpha: give one of them, or --calibrate with --delta and --epsilon"),
+        };
+        let subject = self.subject.resolve()?;
+        Certificate::prove(&subject, &question, self.digits).map_err(|error| match error {
+            dp_assay::Error::OutOfRange { what, value, expected } if what == "alpha" => {
+                dp_assay::Error::OutOfRange { what: "--alpha".to_string(), value, expected }.into()
+            }
+            other => other.into(),
+        })
+    }
+
+    fn object(&self, certificate: &Certificate, formal: Option<&FormalClaim>) -> Value {
+        let claim = &certificate.claim;
+        let mut object = json!({
+            what(claim): { "lower": exact(&claim.ends.lower), "upper": exact(&claim.ends.upper) },
+        });
+        for (name, value) in claim.question.given() {
+            object[name] = exact(value);
+        }
+        object["neighbors"] = json!(claim.neighbors.name());
+        object["units"] = json!(claim.paths.units().len());
+        object["file"] = json!(self.out);
+        object["rocq"] = formal.map_or(Value::Null, |formal| {
+            json!({ "file": self.rocq, "epsilon": exact(&formal.epsilon), "delta": exact(&formal.delta) })
+        });
+        let hints = |all: &[Hints]| -> Value { all.iter().map(in_json).collect() };
+        object["proofs"] = json!({ "lower": hints(&certificate.lower), "upper": hints(&certificate.upper) });
+        object
+    }
+
+    fn words(&self, certificate: &Certificate, formal: Option<&FormalClaim>) -> String {
+        let claim = &certificate.claim;
+        let units = match claim.paths.units().len() {
+            1 => String::new(),
+            many => {
+                format!(", the worst of {many} {}", if claim.paths.pairs { "pairs of block paths" } else { "block paths" })
+            }
+        };
+        let theorem = match (formal, &self.rocq) {
+            (Some(formal), Some(path)) => format!(
+                "\nThe theorem {} is in {file}. To check it: proofs/rocq/check {file}\n",
+                formal.in_words(),
+                file = path.display()
+            ),
+            _ => String::new(),
+        };
+        let (above, below) = ends_in_words(claim);
+        format!(
+            "{title}\n{neighbors} neighbors, {at}{units}\n\n  {below}\n    {lower_proof}\n  {above}\n    {upper_proof}\n\n\
+             Written to {file}. To prove it again: python3 proofs/check.py {file}\n{theorem}",
+            title = claim.subject,
+            neighbors = claim.neighbors.name(),
+            at = given_in_words(claim),
+            lower_proof = in_words(&certificate.lower),
+            upper_proof = in_words(&certificate.upper),
+            file = self.out.display(),
+        )
+    }
+}
+
+fn what(claim: &Claim) -> &'static str {
+    match &claim.question {
+        Question::Scale { .. } => "factor",
+        question => question.about(),
+    }
+}
+
+/// What is given: the conditions of the claim.
+pub fn given_in_words(claim: &Claim) -> String {
+    match &claim.question {
+        Question::Scale { delta, epsilon } if epsilon.lower == epsilon.upper => {
+            format!("delta = {}, epsilon = {}", exact_text(delta), exact_text(&epsilon.lower))
+        }
+        Question::Scale { delta, epsilon } => {
+            let (least, most) = (exact_text(&epsilon.lower), exact_text(&epsilon.upper));
+            format!("delta = {}, epsilon from {least} to {most}", exact_text(delta))
+        }
+        question => {
+            let given: Vec<String> =
+                question.given().iter().map(|(name, value)| format!("{name} = {}", exact_text(value))).collect();
+            given.join(", ")
+        }
+    }
+}
+
+/// The upper and the lower end of a claim.
+fn ends_in_words(claim: &Claim) -> (String, String) {
+    let (lower, upper) = (rational::display(&claim.ends.lower), rational::display(&claim.ends.upper));
+    match &claim.question {
+        Question::Scale { .. } => {
+            (format!("enough: all noise times {upper}"), format!("not enough: all noise times {lower}"))
+        }
+        question => (format!("{} <= {upper}", question.about()), format!("{} >= {lower}", question.about())),
+    }
 }
 
 /// The claim of the Rocq file, whose name has to be that of a module.
@@ -128,30 +229,65 @@ fn formal_claim(certificate: &Certificate, path: &Path) -> Result<FormalClaim> {
     FormalClaim::new(&certificate.claim).context("--rocq")
 }
 
-/// What a checker has to do.
-fn in_words(hints: &Hints) -> String {
-    let (nodes, c, bits) = (hints.nodes(), hints.contour.to_f64(), hints.bits);
-    match &hints.kernel {
-        Kernel::Lattice { nodes: period } => {
-            format!("{nodes} nodes to evaluate of {period} in the period of the lattice, at Re s = {c}, {bits} bits")
+/// What a checker has to do for one end.
+fn in_words(all: &[Hints]) -> String {
+    match all {
+        [] => "nothing to prove".to_string(),
+        [hints] => one_in_words(hints),
+        many => {
+            let atoms = many.iter().filter(|hints| matches!(hints.proof, Proof::Atoms { .. })).count();
+            let contours: Vec<u64> = many.iter().filter_map(|hints| Some(contour(hints)?.evaluated_nodes())).collect();
+            let nodes: u64 = contours.iter().sum();
+            format!(
+                "in {} parts: {} contours with {nodes} nodes to evaluate, and {atoms} lists of atoms",
+                many.len(),
+                contours.len()
+            )
         }
-        Kernel::Line { last, .. } => {
-            format!("{nodes} nodes to evaluate of {last} on the line, and a bound beyond, at Re s = {c}, {bits} bits")
+    }
+}
+
+fn contour(hints: &Hints) -> Option<&dp_assay::certificate::hints::Contour> {
+    match &hints.proof {
+        Proof::Contour(contour) => Some(contour),
+        Proof::Atoms { .. } => None,
+    }
+}
+
+fn one_in_words(hints: &Hints) -> String {
+    let bits = hints.bits;
+    match &hints.proof {
+        Proof::Contour(contour) => {
+            let (evaluated, c, last) = (contour.evaluated_nodes(), contour.re.to_f64(), contour.last);
+            let period = contour.nodes;
+            if u128::from(last) == period / 2 {
+                format!("{evaluated} nodes to evaluate of {period} in the period of the lattice, at Re s = {c}, {bits} bits")
+            } else {
+                format!("{evaluated} nodes to evaluate of {last}, and a bound beyond, at Re s = {c}, {bits} bits")
+            }
+        }
+        Proof::Atoms { kept } => {
+            let widths: Vec<String> = kept.iter().map(|(first, last)| (last - first + 1).to_string()).collect();
+            format!("atoms: lists of {} outcomes of the groups, {bits} bits", widths.join(" and "))
         }
     }
 }
 
 fn in_json(hints: &Hints) -> Value {
-    let (period_nodes, last) = match &hints.kernel {
-        Kernel::Lattice { nodes } => (Some(*nodes), None),
-        Kernel::Line { last, .. } => (None, Some(*last)),
-    };
-    json!({
-        "contour": hints.contour.to_f64(),
-        "period_nodes": period_nodes,
-        "last_node": last,
-        "evaluated_nodes": hints.nodes(),
-        "cut": hints.cut,
-        "bits": hints.bits,
-    })
+    match &hints.proof {
+        Proof::Contour(contour) => json!({
+            "contour": contour.re.to_f64(),
+            "period_nodes": contour.nodes,
+            "last_node": contour.last,
+            "evaluated_nodes": contour.evaluated_nodes(),
+            "cut": contour.cut,
+            "bits": hints.bits,
+            "units": hints.units.as_ref().map(Vec::len),
+        }),
+        Proof::Atoms { kept } => json!({
+            "kept": kept,
+            "bits": hints.bits,
+            "units": hints.units.as_ref().map(Vec::len),
+        }),
+    }
 }

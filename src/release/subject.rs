@@ -99,6 +99,19 @@ impl Resolved {
         }
     }
 
+    /// One composition as it is, under a title.
+    pub fn of_composition(title: String, neighbors: Neighbors, composition: Composition) -> Resolved {
+        Resolved {
+            title,
+            neighbors,
+            levels: Vec::new(),
+            queries: Vec::new(),
+            total: composition.clone(),
+            whole: Whole::Composition(composition),
+            paths_of: None,
+        }
+    }
+
     /// The parts that are composed, each alone under its name; empty where there is only one.
     pub fn parts(&self) -> Vec<Resolved> {
         let part = |(name, part): &(String, Composition)| Resolved {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::verdict::Computed;
 use crate::{
-    account::{Account, paths::WorstPath},
+    account::{Account, Composition, paths::WorstPath},
     error::{Error, Result},
     loss::family::Units,
     numeric::{Enclosure, rational::parse},
@@ -40,16 +40,19 @@ pub(super) fn compute(release: &Release, what: &PathClaim, digits: u32) -> Resul
     Ok(Computed::Value(match what {
         PathClaim::Paths => number(path_count(release)),
         PathClaim::Pairs => number(worst.count()),
-        PathClaim::Delta { pair: [p, q], epsilon } => {
-            let index = |path: usize| {
-                let expected = format!("a path from 1 to {}", path_count(release));
-                let inside = (1..=path_count(release)).contains(&path);
-                inside.then(|| path - 1).ok_or_else(|| Error::out_of_range("path", path, &expected))
-            };
-            worst.composition((index(*p)?, index(*q)?))?.delta(&parse(epsilon)?, digits)?.value
-        }
+        PathClaim::Delta { pair, epsilon } => of_pair(release, *pair)?.delta(&parse(epsilon)?, digits)?.value,
         PathClaim::LargestDelta { epsilon } => worst.delta_one_by_one(&epsilon.parse()?, digits)?.value,
     }))
+}
+
+/// What a pair of paths, numbered from 1, composes.
+pub(super) fn of_pair(release: &Release, [p, q]: [usize; 2]) -> Result<Composition> {
+    let index = |path: usize| {
+        let expected = format!("a path from 1 to {}", path_count(release));
+        let inside = (1..=path_count(release)).contains(&path);
+        inside.then(|| path - 1).ok_or_else(|| Error::out_of_range("path", path, &expected))
+    };
+    worst_path(release)?.composition((index(p)?, index(q)?))
 }
 
 /// All block paths of a release: in pairs if neighbors differ by a changed record, and singly if by an added one.

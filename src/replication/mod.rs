@@ -20,6 +20,7 @@
 //! | **results** | |
 //! | `published_value`, `published_file`, [`published`] | the rows of `data/published/*.toml` and of files of the same form: each printed value, its place, its unit, what recomputes it |
 //! | [`verify`] | every row recomputed and judged |
+//! | [`certified`] | rows as certificates that another program checks |
 //! | [`pipeline`] | Section A.6 of Su, Su & Wang carried out by the rule, beside the contour |
 //! | [`figures`] | tables and figures drawn again, a file for each paper |
 //! | [`report`] | `results/REPORT.md` |
@@ -29,6 +30,7 @@ mod accounts;
 pub mod block_paths;
 pub mod boole;
 mod bundled;
+pub mod certified;
 pub mod closed_forms;
 pub mod figures;
 pub mod gibbs;

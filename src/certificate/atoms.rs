@@ -1,0 +1,95 @@
+//! Lists of atoms: for units of few groups, or with bounded losses, the outcomes that a checker keeps and sums one by one.
+//!
+//! A checker lists all sums of the losses of half of the groups, and of the other half, and looks through pairs of both in order. What
+//! is not kept weighs what is missing to one, under P and, times exp(epsilon), under Q: so the ranges only have to be wide enough.
+
+use rug::{Integer, Rational};
+
+use super::{
+    claim::{Paths, Unit, step_of},
+    hints::{Hints, Proof},
+};
+use crate::loss::law::Law;
+
+/// Products of two masses that a checker may have to compute; it refuses more than four millions for a group.
+const MOST_PRODUCTS: f64 = 1.5e6;
+/// How far the noise of all counts of a group may reach.
+const MOST_REACH: f64 = 2e5;
+
+/// One half of the groups, as a checker lists them: about how many sums, in multiples of what, over what span of steps.
+#[derive(Clone)]
+struct Half {
+    len: f64,
+    measure: Integer,
+    span: f64,
+}
+
+/// Hints for bounds of delta(epsilon) of one unit that are off by at most exp(ln_error); `None` if it has too many outcomes.
+pub(super) fn hints(paths: &Paths, unit: &Unit, epsilon: &Rational, ln_error: f64, named: bool) -> Option<Hints> {
+    let (step, epsilon) = (step_of(paths.of_unit(unit)), epsilon.to_f64());
+    let many = paths.of_unit(unit).count() as f64;
+    // A share of the error for each tail, twice as small as needed; under Q it counts exp(epsilon) times.
+    let depth = (16.0 * many).ln() - ln_error;
+    let bits_needed = (depth + epsilon) / std::f64::consts::LN_2 + 40.0;
+    let mut halves = vec![Half { len: 1.0, measure: Integer::new(), span: 0.0 }; 2];
+    let (mut kept, mut products) = (Vec::new(), 0.0);
+    for group in paths.of_unit(unit) {
+        let moved = (group.copies * group.shift) as f64;
+        let (first, last, reach) = match &group.law {
+            Law::DiscreteLaplace { .. } => (-moved, 0.0, moved),
+            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
+                let sigma2 = sigma2.to_f64();
+                let wide = |depth: f64| (2.0 * group.copies as f64 * sigma2 * depth).sqrt().ceil() + 1.0;
+                let (under_p, under_q) = (wide(depth), wide(depth + epsilon));
+                let reach = (1.4 * sigma2 * (bits_needed + 64.0)).sqrt() * group.copies as f64;
+                ((-moved - under_q).min(-under_p), under_p.max(under_q - moved), reach)
+            }
+        };
+        // Not below, so that what is not a number does not pass.
+        if !(reach < MOST_REACH && first > -1e6 && last < 1e6) {
+            return None;
+        }
+        halves.sort_by(|a, b| a.len.total_cmp(&b.len));
+        let width = last - first + 1.0;
+        products += halves[0].len * width;
+        if products > MOST_PRODUCTS {
+            return None;
+        }
+        let steps = Rational::from(group.weight() / &step).into_numer_denom().0;
+        let half = &mut halves[0];
+        half.span += (width - 1.0) * steps.to_f64();
+        half.measure.gcd_mut(&steps);
+        half.len = (half.len * width).min(half.span / half.measure.to_f64() + 1.0);
+        kept.push((first as i64, last as i64));
+    }
+    let bits = bits_needed + (products + MOST_REACH).log2();
+    Some(Hints {
+        units: named.then(|| vec![unit.clone()]),
+        proof: Proof::Atoms { kept },
+        bits: ((bits / 16.0).ceil() * 16.0).clamp(64.0, 4096.0) as u32,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{numeric::rational, release::subject::Subject};
+
+    fn paths(singles: &[&str]) -> Paths {
+        let singles = singles.iter().map(|text| text.parse().unwrap()).collect();
+        Paths::of(&Subject { singles, ..Subject::default() }.resolve().unwrap().whole).unwrap()
+    }
+
+    #[test]
+    fn few_groups_are_listed_and_many_are_not() {
+        let epsilon = rational::parse("8").unwrap();
+        let few = hints(&paths(&["5.00001x10", "37.123457x60"]), &vec![0], &epsilon, -50.0, false).unwrap();
+        let Proof::Atoms { kept } = &few.proof else { panic!("atoms") };
+        // Ten counts moved by one, of standard deviation 7.1, and sixty, of 47: more than ten deviations.
+        assert!(kept[0].0 < -80 && kept[0].1 > 70 && kept[1].0 < -530 && kept[1].1 > 470, "{kept:?}");
+        assert!(few.bits >= 144 && few.units.is_none(), "{}", few.bits);
+        let many = paths(&["5.00001x10", "37.123457x60", "11.7x9", "13.3x9", "900.1x9", "401.3x9"]);
+        assert!(hints(&many, &vec![0], &epsilon, -50.0, false).is_none());
+        assert!(hints(&paths(&["1e11"]), &vec![0], &epsilon, -50.0, false).is_none());
+    }
+}

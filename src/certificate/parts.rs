@@ -1,0 +1,127 @@
+//! Which units are proven together, and how: a contour for many, lists of atoms for those of few groups, and for the units whose
+//! delta is far below the largest one bounds that are only as good as they have to be.
+
+use rug::Rational;
+
+use super::{
+    atoms,
+    claim::{Paths, Unit},
+    hints::{Hints, Proof},
+    search::Search,
+};
+use crate::{
+    account::{Account, Composition, Counts},
+    error::{Error, Result},
+    loss::law::Group,
+};
+
+/// Nodes to evaluate, above which atoms are looked at.
+const MANY_NODES: u64 = 1000;
+
+/// What bounds have to show about the delta of an epsilon: the worst delta and how far off they may be, as logarithms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aim<'a> {
+    pub epsilon: &'a Rational,
+    pub ln_delta: f64,
+    pub ln_error: f64,
+}
+
+impl Aim<'_> {
+    fn pair(&self) -> (f64, f64) {
+        (self.ln_delta, self.ln_error)
+    }
+}
+
+/// Hints for one unit.
+pub(super) fn one(paths: &Paths, unit: &Unit, aim: Aim, named: bool) -> Result<Hints> {
+    let units = [unit.clone()];
+    let contour = Search::new(paths, &units)
+        .and_then(|search| search.hints(aim.epsilon, aim.pair(), named.then(|| units.to_vec())));
+    match contour {
+        Ok(hints) if evaluated(&hints) <= MANY_NODES => Ok(hints),
+        other => match atoms::hints(paths, unit, aim.epsilon, aim.ln_error, named) {
+            Some(hints) => Ok(hints),
+            None => other,
+        },
+    }
+}
+
+/// Hints for all units: that none of them has a delta above the worst one by more than the error.
+pub(super) fn all(paths: &Paths, aim: Aim) -> Result<Vec<Hints>> {
+    let units = paths.units();
+    if let [unit] = &units[..] {
+        return Ok(vec![one(paths, unit, aim, false)?]);
+    }
+    match Search::new(paths, &units).and_then(|search| search.hints(aim.epsilon, aim.pair(), None)) {
+        Err(Error::Unprovable { .. }) => by_delta(paths, units, aim),
+        together => Ok(vec![together?]),
+    }
+}
+
+/// The units in classes by how far their delta is below the largest one: the farther, the less good their bounds have to be.
+fn by_delta(paths: &Paths, units: Vec<Unit>, aim: Aim) -> Result<Vec<Hints>> {
+    /// The first class is below this share of the largest delta, and each next one this much closer to it.
+    const FIRST: f64 = 0.4;
+    const CLOSER: f64 = 4.0;
+    let below = |class: i32| (1.0 - FIRST) * CLOSER.powi(-class);
+    // The last class has no more room than the claim itself.
+    let last = (0..30).find(|&class| aim.ln_delta + (below(class) / 3.0).ln() <= aim.ln_error).unwrap_or(30);
+    let mut classes: Vec<Vec<Unit>> = vec![Vec::new(); last as usize + 1];
+    for unit in units {
+        let short = 1.0 - (ln_delta(paths, &unit, aim.epsilon)? - aim.ln_delta).exp();
+        // What is not a number is in the last class.
+        let class = (0..last).find(|&class| short >= below(class)).unwrap_or(last);
+        classes[class as usize].push(unit);
+    }
+    let mut parts = Vec::new();
+    for (class, units) in (0..).zip(classes).filter(|(_, units)| !units.is_empty()) {
+        let ln_error = if class == last { aim.ln_error } else { aim.ln_delta + (below(class) / 3.0).ln() };
+        parts.extend(together_or_alone(paths, units, Aim { ln_error, ..aim })?);
+    }
+    // The part with the most units says of none of them, and comes last, for all that are left.
+    parts.sort_by_key(|hints: &Hints| hints.units.as_ref().map_or(0, Vec::len));
+    if let Some(most) = parts.last_mut() {
+        most.units = None;
+    }
+    Ok(parts)
+}
+
+/// The units of a class on one contour, if it is bearable; else those of them on it whose atoms cannot be listed, or each alone.
+fn together_or_alone(paths: &Paths, units: Vec<Unit>, aim: Aim) -> Result<Vec<Hints>> {
+    let alone = |units: &[Unit]| -> Result<Vec<Hints>> {
+        units.iter().map(|unit| one(paths, unit, aim, true)).collect()
+    };
+    if units.len() == 1 {
+        return alone(&units);
+    }
+    let contour = |units: &[Unit]| Search::new(paths, units)?.hints(aim.epsilon, aim.pair(), Some(units.to_vec()));
+    if let Ok(hints) = contour(&units)
+        && evaluated(&hints) <= MANY_NODES
+    {
+        return Ok(vec![hints]);
+    }
+    let listed = |unit: &Unit| atoms::hints(paths, unit, aim.epsilon, aim.ln_error, true);
+    let (lists, rest): (Vec<Unit>, Vec<Unit>) = units.into_iter().partition(|unit| listed(unit).is_some());
+    let mut parts: Vec<Hints> = lists.iter().filter_map(listed).collect();
+    if !rest.is_empty() {
+        match contour(&rest) {
+            Ok(hints) if evaluated(&hints) <= MANY_NODES * rest.len() as u64 => parts.push(hints),
+            _ => parts.extend(alone(&rest)?),
+        }
+    }
+    Ok(parts)
+}
+
+fn evaluated(hints: &Hints) -> u64 {
+    match &hints.proof {
+        Proof::Contour(contour) => contour.evaluated_nodes(),
+        Proof::Atoms { .. } => 0,
+    }
+}
+
+/// ln delta(epsilon) of one unit, in doubles.
+fn ln_delta(paths: &Paths, unit: &Unit, epsilon: &Rational) -> Result<f64> {
+    let counts =
+        |group: &Group| Counts { law: group.law.clone(), count: group.copies, shift: group.shift };
+    Composition::new(paths.of_unit(unit).map(counts))?.evaluator().ln_hockey_stick_approx(epsilon)
+}

@@ -1,0 +1,113 @@
+//! A point of the trade-off function: three values of epsilon whose lines enclose it (theorem H of `proofs/README.md`).
+//!
+//! f(alpha) is the greatest height 1 - delta(eps) - exp(eps) alpha of a line, a concave function of exp(eps). If the middle one of three
+//! heights is the greatest, no line is higher than its neighbors' chords allow.
+
+use rug::{Float, Rational};
+
+use crate::{
+    account::{Account, Whole, tradeoff::supporting_epsilon},
+    error::{Error, Result},
+    numeric::{Enclosure, rational},
+};
+
+/// Bits of the heights, which are differences.
+const BITS: u32 = 512;
+/// Digits of a delta beyond those of the claim.
+const MORE: u32 = 8;
+
+/// Three values of epsilon, and what they prove.
+#[derive(Clone, Debug)]
+pub(super) struct Points {
+    /// In increasing order; negative ones are those of mirrored lines.
+    pub epsilons: [Rational; 3],
+    /// What they enclose.
+    pub value: Enclosure,
+    /// How far off bounds of delta may be, as an absolute error.
+    pub room: f64,
+}
+
+/// exp(eps), and the height of the line, but for rounding and the width of delta.
+struct Line {
+    exp: Float,
+    height: Float,
+}
+
+impl Points {
+    /// The points around the greatest height that enclose f(alpha) most closely, to about 10^-digits of it.
+    pub(super) fn around(whole: &Whole, alpha: &Rational, digits: u32) -> Result<Points> {
+        if *alpha <= 0 || *alpha >= 1 {
+            let expected = "a type I error above 0 and below 1: at 0 and 1 every trade-off function is 1 - alpha";
+            return Err(Error::out_of_range("alpha", rational::display(alpha), expected));
+        }
+        let evaluator = whole.evaluator();
+        let line = |epsilon: &Rational| -> Result<Line> {
+            let delta = evaluator.hockey_stick(&epsilon.clone().abs(), digits + MORE)?.value;
+            let middle = (delta.lower().clone() + delta.upper()) / 2_u32;
+            let exp = Float::with_val(BITS, epsilon).exp();
+            let rest = Float::with_val(BITS, 1) - Float::with_val(BITS, middle);
+            let height = if *epsilon >= 0 { rest - exp.clone() * alpha } else { exp.clone() * (rest - alpha) };
+            Ok(Line { exp, height })
+        };
+        let mut best: Option<Points> = None;
+        for center in centers(whole, alpha)? {
+            let middle = line(&center)?;
+            for decimals in 1..=digits + 4 {
+                let width = Rational::from((1, rug::Integer::from(rug::Integer::u_pow_u(10, decimals))));
+                let epsilons = [Rational::from(&center - &width), center.clone(), Rational::from(&center + &width)];
+                let found = enclosed(epsilons.clone(), [&line(&epsilons[0])?, &middle, &line(&epsilons[2])?]);
+                let closer = |points: &Points| {
+                    best.as_ref().is_none_or(|best| points.width() < best.width())
+                };
+                if let Some(points) = found.filter(closer) {
+                    best = Some(points);
+                }
+            }
+        }
+        best.ok_or_else(|| Error::Unprovable {
+            why: "no three lines are found of which the middle one is the highest at this alpha".into(),
+        })
+    }
+
+    fn width(&self) -> Float {
+        self.value.upper().clone() - self.value.lower()
+    }
+}
+
+/// What three lines prove; `None` if the middle one is not the highest by a margin.
+fn enclosed(epsilons: [Rational; 3], [x, y, z]: [&Line; 3]) -> Option<Points> {
+    let (left, right) = (y.height.clone() - &x.height, y.height.clone() - &z.height);
+    let least = left.clone().min(&right);
+    if least <= 0 || y.height <= 0 {
+        return None;
+    }
+    let (before, after) = (y.exp.clone() - &x.exp, z.exp.clone() - &y.exp);
+    let above = (left * &after / &before).max(&(right * &before / &after));
+    let upper = y.height.clone() + above;
+    // A quarter of the margin, and what the digits of delta leave of it.
+    let room = least.to_f64() / 4.0;
+    Some(Points { epsilons, value: Enclosure::new(y.height.clone(), upper), room })
+}
+
+/// Where the greatest height may be: as a search in doubles finds it, and at the nearest loss, where lines meet on a lattice.
+fn centers(whole: &Whole, alpha: &Rational) -> Result<Vec<Rational>> {
+    let mut own = match whole {
+        Whole::Composition(one) => one.clone(),
+        Whole::WorstPath(worst) => worst.composition((0, 0))?,
+    };
+    let mut centers = Vec::new();
+    for _ in 0..2 {
+        let epsilon = rational::from_f64(supporting_epsilon(&own, alpha)?)?;
+        let half = own.loss().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();
+        let loss = own.loss().at_most(&Rational::from(&epsilon + &half));
+        // Far fewer digits than those of a double do for what is not a loss.
+        let scale = 1_u64 << 40;
+        centers = vec![Rational::from((Rational::from(&epsilon * scale).round().into_numer_denom().0, scale)), loss];
+        let Whole::WorstPath(worst) = whole else { break };
+        let at = epsilon.abs();
+        let Some(pair) = worst.evaluator().hockey_stick(&at, 6)?.pair() else { break };
+        own = worst.composition(pair)?;
+    }
+    centers.dedup();
+    Ok(centers)
+}

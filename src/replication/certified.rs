@@ -1,0 +1,142 @@
+//! Rows of published values as certificates: what another program can prove of a row's computed value.
+
+use rug::Rational;
+
+use super::{
+    account_claims::{AccountClaim, Question as Asked},
+    block_paths::{self, PathClaim},
+    published::{self, Compute, Published},
+};
+use crate::{
+    account::{
+        Epsilon,
+        promise::{GridOf, Promise},
+    },
+    certificate::{Certificate, Question},
+    error::{Error, Result, did_you_mean},
+    release::{
+        Release,
+        subject::{Resolved, Subject},
+    },
+};
+
+/// The certificate of the value that a row's own is computed from: an epsilon, a delta, a point of the trade-off function, or the
+/// least factor on all noise that meets the zCDP epsilon. `row` is the paper or its file, a slash, and the row's id.
+///
+/// Refused is a row that is computed from something else, which is said. Its conversion, as to percent, is not certified.
+pub fn certificate(row: &str, digits: u32) -> Result<Certificate> {
+    let expected = "PAPER/ID, a paper or a file of published values, and the id of one of them";
+    let (paper, id) = row.rsplit_once('/').ok_or_else(|| Error::out_of_range("the row", row, expected))?;
+    for paper in published::papers(&[paper.to_string()])? {
+        if let Some(value) = paper.values.iter().find(|value| value.id == id) {
+            return of_value(value, digits);
+        }
+        let near = did_you_mean(id, paper.values.iter().map(|value| value.id.as_str()));
+        let expected = format!("the id of a value of {}{near}", paper.paper);
+        return Err(Error::out_of_range("the row", row, &expected));
+    }
+    Err(Error::out_of_range("the row", row, expected))
+}
+
+/// Whether a certificate says something of a row.
+pub fn has_certificate(value: &Published) -> bool {
+    match &value.compute {
+        Compute::Account(claim) => asked(claim).is_some(),
+        Compute::Paths { value, .. } => matches!(value, PathClaim::Delta { .. } | PathClaim::LargestDelta { .. }),
+        _ => false,
+    }
+}
+
+/// What is to be proven.
+enum Provable {
+    Question(Question),
+    /// Both ends of the factor that keeps it.
+    Promise(Promise),
+}
+
+fn asked(claim: &AccountClaim) -> Option<Provable> {
+    Some(match &claim.question {
+        Asked::Epsilon(delta) | Asked::EpsilonReduction(delta) | Asked::Posterior(_, delta) => {
+            Provable::Question(Question::Epsilon { delta: delta.clone() })
+        }
+        Asked::Delta(epsilon) => Provable::Question(Question::Delta { epsilon: epsilon.clone() }),
+        Asked::Advantage => Provable::Question(Question::Delta { epsilon: Epsilon::new(Rational::new()).ok()? }),
+        Asked::Tradeoff(alpha) => Provable::Question(Question::Beta { alpha: alpha.clone() }),
+        Asked::MatchedSigma2(delta) | Asked::NoiseReduction(delta) | Asked::OverallReduction(delta) => {
+            Provable::Promise(Promise::ZcdpEpsilon { delta: delta.clone() })
+        }
+        Asked::Rho
+        | Asked::ZcdpEpsilon(_)
+        | Asked::ZcdpDelta(_)
+        | Asked::OptimalOrderEpsilon(_)
+        | Asked::RenyiEpsilon(_)
+        | Asked::GdpEpsilon(_)
+        | Asked::GdpDelta(_)
+        | Asked::PureEpsilon
+        | Asked::Sigma2
+        | Asked::BelowZcdp(_)
+        | Asked::OverallReductionOneTerm(..)
+        | Asked::CorrectDecision(_) => return None,
+    })
+}
+
+fn of_value(value: &Published, digits: u32) -> Result<Certificate> {
+    let (subject, provable) = match &value.compute {
+        Compute::Account(claim) => (claim.about.subject().resolve()?, asked(claim)),
+        Compute::Paths { release, value } => about_paths(&Release::find(release)?, value)?,
+        _ => return Err(refused(value)),
+    };
+    match provable.ok_or_else(|| refused(value))? {
+        Provable::Question(question) => Certificate::prove(&subject, &question, digits),
+        Provable::Promise(promise) => Certificate::calibrated(&subject, &promise, (GridOf::Factor, digits)),
+    }
+}
+
+fn about_paths(release: &Release, what: &PathClaim) -> Result<(Resolved, Option<Provable>)> {
+    let delta = |epsilon: &str| -> Result<Option<Provable>> {
+        Ok(Some(Provable::Question(Question::Delta { epsilon: epsilon.parse()? })))
+    };
+    let whole = Subject { release: Some(release.clone()), ..Subject::default() }.resolve()?;
+    Ok(match what {
+        PathClaim::Paths | PathClaim::Pairs => (whole, None),
+        PathClaim::LargestDelta { epsilon } => (whole, delta(epsilon)?),
+        PathClaim::Delta { pair, epsilon } => {
+            let title = format!("{}: paths {} and {}", release.name, pair[0], pair[1]);
+            let composition = block_paths::of_pair(release, *pair)?;
+            (Resolved::of_composition(title, release.neighbors, composition), delta(epsilon)?)
+        }
+    })
+}
+
+fn refused(value: &Published) -> Error {
+    Error::Unprovable {
+        why: format!(
+            "the value {:?} is computed from neither an epsilon, a delta, a point of the trade-off function nor a calibration",
+            value.id
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_epsilon_and_of_noise_have_certificates_and_others_do_not() {
+        let papers = published::papers(&["su-su-wang-2025".to_string()]).unwrap();
+        let with: Vec<&str> =
+            papers[0].values.iter().filter(|value| has_certificate(value)).map(|value| value.id.as_str()).collect();
+        assert!(with.len() >= 20, "{with:?}");
+        let certificate = certificate(&format!("su-su-wang-2025/{}", with[0]), 6).unwrap();
+        assert!(certificate.text().contains("\"about\":"));
+        let without = papers[0].values.iter().find(|value| !has_certificate(value)).unwrap();
+        for (row, said) in [
+            (format!("su-su-wang-2025/{}", without.id), "computed from neither"),
+            ("su-su-wang-2025/no-such-row".to_string(), "id of a value"),
+            ("su-su-wang-2025".to_string(), "PAPER/ID"),
+        ] {
+            let message = super::certificate(&row, 6).unwrap_err().to_string();
+            assert!(message.contains(said), "{message}");
+        }
+    }
+}
