@@ -162,10 +162,16 @@ impl Certificate {
     }
 
     /// That the upper factor is enough for a promise, and the lower one is not.
-    fn of_scale(subject: &Resolved, promise: &Promise, lower: Option<Rational>, upper: Rational) -> Result<Certificate> {
+    fn of_scale(
+        subject: &Resolved,
+        promise: &Promise,
+        lower: Option<Rational>,
+        upper: Rational,
+    ) -> Result<Certificate> {
         let why = |why: &str| Error::Unprovable { why: why.to_string() };
         let (delta, epsilon) = target(subject, promise)?;
-        let lower = lower.ok_or_else(|| why("the grid has no smaller noise, of which it could be said that it is not enough"))?;
+        let lower = lower
+            .ok_or_else(|| why("the grid has no smaller noise, of which it could be said that it is not enough"))?;
         let question = Question::Scale { delta: delta.clone(), epsilon: epsilon.clone() };
         let claim = Claim::new(subject, question, Ends { lower: lower.clone(), upper: upper.clone() })?;
         let aimed = |factor: &Rational, at: &Rational| -> Result<(Whole, f64, f64)> {

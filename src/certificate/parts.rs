@@ -88,9 +88,8 @@ fn by_delta(paths: &Paths, units: Vec<Unit>, aim: Aim) -> Result<Vec<Hints>> {
 
 /// The units of a class on one contour, if it is bearable; else those of them on it whose atoms cannot be listed, or each alone.
 fn together_or_alone(paths: &Paths, units: Vec<Unit>, aim: Aim) -> Result<Vec<Hints>> {
-    let alone = |units: &[Unit]| -> Result<Vec<Hints>> {
-        units.iter().map(|unit| one(paths, unit, aim, true)).collect()
-    };
+    let alone =
+        |units: &[Unit]| -> Result<Vec<Hints>> { units.iter().map(|unit| one(paths, unit, aim, true)).collect() };
     if units.len() == 1 {
         return alone(&units);
     }
@@ -121,7 +120,6 @@ fn evaluated(hints: &Hints) -> u64 {
 
 /// ln delta(epsilon) of one unit, in doubles.
 fn ln_delta(paths: &Paths, unit: &Unit, epsilon: &Rational) -> Result<f64> {
-    let counts =
-        |group: &Group| Counts { law: group.law.clone(), count: group.copies, shift: group.shift };
+    let counts = |group: &Group| Counts { law: group.law.clone(), count: group.copies, shift: group.shift };
     Composition::new(paths.of_unit(unit).map(counts))?.evaluator().ln_hockey_stick_approx(epsilon)
 }

@@ -56,9 +56,7 @@ impl Points {
                 let width = Rational::from((1, rug::Integer::from(rug::Integer::u_pow_u(10, decimals))));
                 let epsilons = [Rational::from(&center - &width), center.clone(), Rational::from(&center + &width)];
                 let found = enclosed(epsilons.clone(), [&line(&epsilons[0])?, &middle, &line(&epsilons[2])?]);
-                let closer = |points: &Points| {
-                    best.as_ref().is_none_or(|best| points.width() < best.width())
-                };
+                let closer = |points: &Points| best.as_ref().is_none_or(|best| points.width() < best.width());
                 if let Some(points) = found.filter(closer) {
                     best = Some(points);
                 }

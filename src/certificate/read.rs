@@ -100,7 +100,8 @@ impl Claim {
     pub fn recompute(&self) -> Result<(Certainty, Certainty)> {
         let whole = self.whole()?;
         let Ends { lower, upper } = &self.ends;
-        let above = |whole: &Whole, epsilon: &Rational, delta: &Rational| decide(whole, epsilon, Enclosure::at_most, delta);
+        let above =
+            |whole: &Whole, epsilon: &Rational, delta: &Rational| decide(whole, epsilon, Enclosure::at_most, delta);
         let below = |whole: &Whole, epsilon: &Rational, delta: &Rational| decide(whole, epsilon, at_least, delta);
         // Of nothing it can be said that it is not at least zero.
         let unless_zero = |decided: &dyn Fn() -> Result<Certainty>| {

@@ -54,7 +54,8 @@ impl Search {
             }
         };
         let groups = || covers.iter().flat_map(|(groups, _): &(Vec<Group>, u64)| groups);
-        let fits = |law: &Law| matches!(law, Law::DiscreteGaussian { sigma2 } if *sigma2 > Rational::from(LEAST_SIGMA2));
+        let fits =
+            |law: &Law| matches!(law, Law::DiscreteGaussian { sigma2 } if *sigma2 > Rational::from(LEAST_SIGMA2));
         if !groups().all(|group| fits(&group.law)) {
             let why = "a contour is about discrete Gaussian noise with sigma2 above 1/20, and there are too many outcomes to list";
             return Err(Error::Unprovable { why: why.into() });
@@ -186,7 +187,8 @@ impl Search {
         let sweep = match whole {
             Some(whole) if whole.cost < BEARABLE => whole,
             Some(whole) => partial().filter(|partial| partial.cost < whole.cost).unwrap_or(whole),
-            None => partial().ok_or_else(|| cover::too_much(format!("heights up to node {half:.0e}", half = half as f64)))?,
+            None => partial()
+                .ok_or_else(|| cover::too_much(format!("heights up to node {half:.0e}", half = half as f64)))?,
         };
         if sweep.cost > MOST {
             return Err(cover::too_much(format!("windows and nodes for about {:.0e} seconds", sweep.cost / 1e6)));

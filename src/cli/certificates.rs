@@ -9,12 +9,7 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::{
-    Exit,
-    output::exact,
-    page::Page,
-    prove::given_in_words,
-};
+use super::{Exit, output::exact, page::Page, prove::given_in_words};
 
 /// A certificate of the folder, and what was found of its two ends.
 struct Row {

@@ -99,9 +99,8 @@ impl Args {
         if let Some(row) = &self.row {
             return certified::certificate(row, self.digits.min(12)).context("--row");
         }
-        let delta = || -> Result<Option<Delta>> {
-            self.delta.as_deref().map(|text| quantity("--delta", text)).transpose()
-        };
+        let delta =
+            || -> Result<Option<Delta>> { self.delta.as_deref().map(|text| quantity("--delta", text)).transpose() };
         if self.calibrate {
             let delta = delta()?.context("--calibrate needs --delta, and --epsilon or --match zcdp")?;
             let promise = match (&self.epsilon, self.match_) {
@@ -141,9 +140,10 @@ impl Args {
         object["neighbors"] = json!(claim.neighbors.name());
         object["units"] = json!(claim.paths.units().len());
         object["file"] = json!(self.out);
-        object["rocq"] = formal.map_or(Value::Null, |formal| {
-            json!({ "file": self.rocq, "epsilon": exact(&formal.epsilon), "delta": exact(&formal.delta) })
-        });
+        object["rocq"] = formal.map_or(
+            Value::Null,
+            |formal| json!({ "file": self.rocq, "epsilon": exact(&formal.epsilon), "delta": exact(&formal.delta) }),
+        );
         let hints = |all: &[Hints]| -> Value { all.iter().map(in_json).collect() };
         object["proofs"] = json!({ "lower": hints(&certificate.lower), "upper": hints(&certificate.upper) });
         object
@@ -154,7 +154,10 @@ impl Args {
         let units = match claim.paths.units().len() {
             1 => String::new(),
             many => {
-                format!(", the worst of {many} {}", if claim.paths.pairs { "pairs of block paths" } else { "block paths" })
+                format!(
+                    ", the worst of {many} {}",
+                    if claim.paths.pairs { "pairs of block paths" } else { "block paths" }
+                )
             }
         };
         let theorem = match (formal, &self.rocq) {
@@ -261,7 +264,9 @@ fn one_in_words(hints: &Hints) -> String {
             let (evaluated, c, last) = (contour.evaluated_nodes(), contour.re.to_f64(), contour.last);
             let period = contour.nodes;
             if u128::from(last) == period / 2 {
-                format!("{evaluated} nodes to evaluate of {period} in the period of the lattice, at Re s = {c}, {bits} bits")
+                format!(
+                    "{evaluated} nodes to evaluate of {period} in the period of the lattice, at Re s = {c}, {bits} bits"
+                )
             } else {
                 format!("{evaluated} nodes to evaluate of {last}, and a bound beyond, at Re s = {c}, {bits} bits")
             }
