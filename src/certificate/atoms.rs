@@ -55,7 +55,7 @@ pub(super) fn hints(paths: &Paths, unit: &Unit, epsilon: &Rational, ln_error: f6
         if products > MOST_PRODUCTS {
             return None;
         }
-        let steps = Rational::from(group.weight() / &step).into_numer_denom().0;
+        let steps = (group.weight() / &step).into_numer_denom().0;
         let half = &mut halves[0];
         half.span += (width - 1.0) * steps.to_f64();
         half.measure.gcd_mut(&steps);

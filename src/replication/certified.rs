@@ -27,15 +27,13 @@ use crate::{
 pub fn certificate(row: &str, digits: u32) -> Result<Certificate> {
     let expected = "PAPER/ID, a paper or a file of published values, and the id of one of them";
     let (paper, id) = row.rsplit_once('/').ok_or_else(|| Error::out_of_range("the row", row, expected))?;
-    for paper in published::papers(&[paper.to_string()])? {
-        if let Some(value) = paper.values.iter().find(|value| value.id == id) {
-            return of_value(value, digits);
-        }
-        let near = did_you_mean(id, paper.values.iter().map(|value| value.id.as_str()));
-        let expected = format!("the id of a value of {}{near}", paper.paper);
-        return Err(Error::out_of_range("the row", row, &expected));
-    }
-    Err(Error::out_of_range("the row", row, expected))
+    let papers = published::papers(&[paper.to_string()])?;
+    let values = || papers.iter().flat_map(|paper| &paper.values);
+    let Some(value) = values().find(|value| value.id == id) else {
+        let near = did_you_mean(id, values().map(|value| value.id.as_str()));
+        return Err(Error::out_of_range("the row", row, &format!("the id of a value of {paper}{near}")));
+    };
+    of_value(value, digits)
 }
 
 /// Whether a certificate says something of a row.
