@@ -198,7 +198,7 @@ mod tests {
         let bounded = vec![gaussians(&[("5", 10)]), [gaussians(&[("5", 9)]), vec![laplace]].concat()];
         let epsilon = parse("2").unwrap();
         for (members, units) in [(&unequal, Units::Pairs), (&bounded, Units::Pairs), (&bounded, Units::Single)] {
-            let family = Arc::new(Family::new(sums(&members), units).unwrap());
+            let family = Arc::new(Family::new(sums(members), units).unwrap());
             let evaluator = FamilyEvaluator::new(Arc::clone(&family));
             let largest = evaluator.hockey_stick(&epsilon, 10).unwrap();
             let all = evaluator.all(&epsilon, 10).unwrap();

@@ -212,7 +212,8 @@ fn factor_bounds(sum: &LossSum) -> (Vec<FactorBound>, Vec<Rational>) {
         Some((bound, weight))
     };
     let (mut bounds, mut weights): (Vec<_>, Vec<_>) = sum.groups().iter().filter_map(of_group).unzip();
-    (bounds.shrink_to_fit(), weights.shrink_to_fit());
+    bounds.shrink_to_fit();
+    weights.shrink_to_fit();
     (bounds, weights)
 }
 
