@@ -236,7 +236,7 @@ mod tests {
         for (changed, said) in [
             (text.replacen("\"count\":10", "\"count\":11", 1), "SHA-256"),
             (text.replacen(':', ": ", 1), "canonical"),
-            (text.replacen("assay 1", "assay 2", 1), "no certificate"),
+            (text.replacen("assay 2", "assay 3", 1), "no certificate"),
             (text[1..].to_string(), "no certificate"),
         ] {
             fs::write(&path, changed).unwrap();
