@@ -62,6 +62,9 @@ pub enum Error {
         /// The delta.
         delta: String,
     },
+    /// A question that was withdrawn while it was worked on.
+    #[error("stopped: the question was withdrawn before it was answered")]
+    Stopped,
     /// A lattice of losses whose period is too long to sweep.
     #[error(
         "the losses lie on a lattice of step {step} whose period holds too much to sweep ({needed} against a budget of {budget}); \

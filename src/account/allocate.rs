@@ -17,7 +17,10 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    loss::parameter::{Delta, Epsilon},
+    loss::{
+        parameter::{Delta, Epsilon},
+        stop::Stop,
+    },
     noise::DiscreteGaussian,
     numeric::{Certainty, Enclosure, rational},
 };
@@ -127,22 +130,34 @@ pub fn weighted_error(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<En
 /// A Gaussian account depends on the total rho alone, and then sigma2 in proportion to sqrt(count shift^2 / weight) is optimal, cut
 /// to its bounds; from there the exact account's own derivatives decide, in doubles. The result is proven to keep the promise.
 pub fn allocate(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, decimals: u32) -> Result<Allocation> {
+    allocate_until(targets, epsilon, delta, decimals, &Stop::default())
+}
+
+/// The same, which ends with [`Error::Stopped`] once `stop` is set.
+pub fn allocate_until(
+    targets: &[QueryTarget],
+    epsilon: &Epsilon,
+    delta: &Delta,
+    decimals: u32,
+    stop: &Stop,
+) -> Result<Allocation> {
     check(targets)?;
+    let composition = |sigma2: &[Rational]| Ok(composition(targets, sigma2)?.until(stop));
     let target = Enclosure::rational(epsilon, 160);
     let keeps = |sigma2: &[Rational]| -> Result<bool> {
-        Ok(meets(&composition(targets, sigma2)?, &target, delta)? == Certainty::Yes)
+        Ok(meets(&composition(sigma2)?, &target, delta)? == Certainty::Yes)
     };
     let largest: Vec<Rational> = targets.iter().map(most).collect();
     if !keeps(&largest)? {
-        return Err(not_kept(targets, &composition(targets, &largest)?, epsilon, delta)?);
+        return Err(not_kept(targets, &composition(&largest)?, epsilon, delta)?);
     }
     let least: Vec<Rational> = targets.iter().map(|target| target.least.clone()).collect();
     if keeps(&least)? {
-        return answer(targets, least, epsilon);
+        return answer(targets, least, epsilon, stop);
     }
     let mut shape: Vec<f64> = targets.iter().map(ideal).collect();
     let fit = |shape: &[f64]| -> Result<f64> {
-        let family = |scale: &Rational| composition(targets, &scaled(targets, shape, scale)?);
+        let family = |scale: &Rational| composition(&scaled(targets, shape, scale)?);
         let smallest = shape.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = shape.iter().copied().fold(0.0, f64::max);
         let start = gaussian_scale(targets, shape, epsilon, delta);
@@ -151,7 +166,7 @@ pub fn allocate(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, decim
     let mut scale = fit(&shape)?;
     for _ in 0..3 {
         let at = scaled(targets, &shape, &rational::from_f64(scale)?)?;
-        let Some(next) = stationary_shape(targets, &at, epsilon)? else { break };
+        let Some(next) = stationary_shape(targets, &at, epsilon, stop)? else { break };
         let next_scale = fit(&next)?;
         let error = |shape: &[f64], scale: f64| -> Result<f64> {
             let sigma2 = scaled(targets, shape, &rational::from_f64(scale)?)?;
@@ -171,10 +186,10 @@ pub fn allocate(targets: &[QueryTarget], epsilon: &Epsilon, delta: &Delta, decim
     loop {
         let sigma2 = on_grid(targets, &scaled(targets, &shape, &rational::from_f64(scale * (1.0 + more))?)?, decimals);
         if keeps(&sigma2)? {
-            return answer(targets, sigma2, epsilon);
+            return answer(targets, sigma2, epsilon, stop);
         }
         if more > 1.0 {
-            return answer(targets, largest, epsilon);
+            return answer(targets, largest, epsilon, stop);
         }
         more = if more == 0.0 { 1e-9 } else { more * 4.0 };
     }
@@ -203,8 +218,8 @@ fn not_kept(targets: &[QueryTarget], largest: &Composition, epsilon: &Epsilon, d
     Ok(Error::out_of_range("the promised epsilon", epsilon, &expected))
 }
 
-fn answer(targets: &[QueryTarget], sigma2: Vec<Rational>, epsilon: &Epsilon) -> Result<Allocation> {
-    let composition = composition(targets, &sigma2)?;
+fn answer(targets: &[QueryTarget], sigma2: Vec<Rational>, epsilon: &Epsilon, stop: &Stop) -> Result<Allocation> {
+    let composition = composition(targets, &sigma2)?.until(stop);
     // Many unequal variances give fewer digits; what is asked within reach is sharper than what is not.
     let mut delta = composition.delta(epsilon, 10)?;
     for digits in [8, 6, 4] {
@@ -248,12 +263,17 @@ fn zcdp_rho(epsilon: &Epsilon, delta: &Delta) -> f64 {
 }
 
 /// One step towards weight sigma2 = lambda (-d ln delta / d ln sigma2) for all targets between their bounds, in doubles.
-fn stationary_shape(targets: &[QueryTarget], at: &[Rational], epsilon: &Epsilon) -> Result<Option<Vec<f64>>> {
+fn stationary_shape(
+    targets: &[QueryTarget],
+    at: &[Rational],
+    epsilon: &Epsilon,
+    stop: &Stop,
+) -> Result<Option<Vec<f64>>> {
     const STEP: f64 = 1e-3;
     let ln_delta = |index: usize, factor: f64| -> Result<f64> {
         let mut moved = at.to_vec();
         moved[index] *= rational::from_f64(factor)?;
-        composition(targets, &moved)?.ln_delta_approx(epsilon)
+        composition(targets, &moved)?.until(stop).ln_delta_approx(epsilon)
     };
     let gradient: Vec<f64> = (0..at.len())
         .into_par_iter()
@@ -282,7 +302,7 @@ pub fn allocate_by_zcdp(
         let sigma2 = on_grid(targets, &scaled(targets, &shape, &rational::from_f64(scale * (1.0 + more))?)?, decimals);
         let rho = composition(targets, &sigma2)?.rho().clone();
         if conversions::zcdp_epsilon(&rho, delta, 30).at_most(epsilon) == Certainty::Yes {
-            return Ok(Some(answer(targets, sigma2, epsilon)?));
+            return Ok(Some(answer(targets, sigma2, epsilon, &Stop::default())?));
         }
     }
     Ok(None)
@@ -366,6 +386,9 @@ mod tests {
             assert!(allocate(&[bad], &epsilon, &delta, 3).is_err());
         }
         assert!(allocate(&[], &epsilon, &delta, 3).is_err());
+        let stop = Stop::new();
+        stop.set();
+        assert!(matches!(allocate_until(&targets, &epsilon, &delta, 3, &stop), Err(Error::Stopped)));
         // Where the least noise of all is enough, it is the answer.
         let easy = allocate(&[target(1, "1", "900", None)], &epsilon, &delta, 3).unwrap();
         assert_eq!(easy.sigma2, [900]);

@@ -8,7 +8,9 @@ use crate::{
     error::{Error, Result},
     loss::{
         law::{Group, Law},
+        evaluator::SumEvaluator,
         parameter::{Rho, Sigma2},
+        stop::Stop,
         sum::LossSum,
     },
     numeric::rational,
@@ -195,6 +197,7 @@ pub struct Composition {
     counts: Vec<Counts>,
     loss: Arc<LossSum>,
     rho: Rho,
+    stop: Stop,
 }
 
 impl Composition {
@@ -207,7 +210,33 @@ impl Composition {
             copies: counts.count,
         }))?;
         let rho = counts.iter().fold(Rational::new(), |sum, counts| sum + counts.rho());
-        Ok(Composition { counts, loss: Arc::new(loss), rho: Rho::new(rho)? })
+        Ok(Composition { counts, loss: Arc::new(loss), rho: Rho::new(rho)?, stop: Stop::default() })
+    }
+
+    /// The same, whose questions end with [`Error::Stopped`] once `stop` is set, and those of what is derived from it.
+    pub fn until(&self, stop: &Stop) -> Self {
+        Composition { stop: stop.clone(), ..self.clone() }
+    }
+
+    /// When its questions end.
+    pub(super) fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// An evaluator of its loss, which ends when its questions do.
+    pub fn loss_evaluator(&self) -> SumEvaluator {
+        self.loss.evaluator().until(&self.stop)
+    }
+
+    /// Other counts, whose questions end when those of this one do.
+    fn derived(&self, counts: impl IntoIterator<Item = Counts>) -> Result<Self> {
+        Ok(Composition { stop: self.stop.clone(), ..Composition::new(counts)? })
+    }
+
+    /// The same with the noise of all counts multiplied by `factor`.
+    pub(super) fn with_noise_of_all_times(&self, factor: &Rational) -> Result<Self> {
+        let counts: Result<Vec<Counts>> = self.counts.iter().map(|counts| counts.with_noise_times(factor)).collect();
+        self.derived(counts?)
     }
 
     /// What it is made of, as it was given.
@@ -235,21 +264,22 @@ impl Composition {
         self.counts.iter().try_fold(Rational::new(), |sum, counts| Some(sum + counts.pure_epsilon()?))
     }
 
-    /// Both together.
+    /// Both together; their questions end when those of either do, of the first where both can end.
     pub fn compose(&self, other: &Self) -> Result<Self> {
-        Composition::new(self.counts.iter().chain(&other.counts).cloned())
+        let both = self.counts.iter().chain(&other.counts).cloned();
+        if self.stop.is_given() { self.derived(both) } else { other.derived(both) }
     }
 
     /// The same for groups of `size` people who leave or enter together: every shift times `size`.
     pub fn for_groups_of(&self, size: u64) -> Result<Self> {
         let counts: Result<Vec<Counts>> =
             (self.counts.iter()).map(|counts| counts.with(counts.count, counts.shift.saturating_mul(size))).collect();
-        Composition::new(counts?)
+        self.derived(counts?)
     }
 
     /// The same released `times` times, each time with noise of its own: every count so many times.
     pub fn repeated(&self, times: u64) -> Result<Self> {
-        Composition::new(self.counts.iter().map(|counts| counts.repeated(times)).collect::<Result<Vec<_>>>()?)
+        self.derived(self.counts.iter().map(|counts| counts.repeated(times)).collect::<Result<Vec<_>>>()?)
     }
 
     /// The same when a record is changed rather than added or removed: it leaves one cell and enters another, so

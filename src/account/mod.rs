@@ -29,6 +29,7 @@ mod vector;
 pub use crate::loss::{
     answer::Answer,
     parameter::{Delta, Epsilon, Rho, Sigma2},
+    stop::Stop,
 };
 pub use composition::{Composition, Counts};
 pub use paths::Whole;

@@ -19,6 +19,7 @@ use crate::{
         evaluator::{Evaluator, FamilyEvaluator},
         family::{Family, Units},
         parameter::{Epsilon, Rho},
+        stop::Stop,
     },
     numeric::{Enclosure, precision, rational},
 };
@@ -30,6 +31,16 @@ pub enum Whole {
     Composition(Composition),
     /// Which counts a record moves depends on its path.
     WorstPath(WorstPath),
+}
+
+impl Whole {
+    /// The same, whose questions end with [`Error::Stopped`] once `stop` is set, and those of what is derived from it.
+    pub fn until(&self, stop: &Stop) -> Self {
+        match self {
+            Whole::Composition(one) => Whole::Composition(one.until(stop)),
+            Whole::WorstPath(worst) => Whole::WorstPath(worst.until(stop)),
+        }
+    }
 }
 
 impl Account for Whole {
@@ -77,6 +88,7 @@ pub struct WorstPath {
     family: Arc<Family>,
     units: Units,
     rho: Rho,
+    stop: Stop,
 }
 
 impl WorstPath {
@@ -85,7 +97,14 @@ impl WorstPath {
         let family = Arc::new(Family::new(paths.iter().map(Composition::shared_loss).collect(), units)?);
         let largest = paths.iter().map(Composition::rho).max().ok_or(Error::EmptyComposition)?;
         let rho = if units == Units::Pairs { Rho::new(Rational::from(&**largest * 2_u32))? } else { largest.clone() };
-        Ok(WorstPath { paths: Arc::new(paths), family, units, rho })
+        let stop = paths.iter().map(Composition::stop).find(|stop| stop.is_given()).cloned().unwrap_or_default();
+        Ok(WorstPath { paths: Arc::new(paths), family, units, rho, stop })
+    }
+
+    /// The same, whose questions end with [`Error::Stopped`] once `stop` is set, and those of what is derived from it.
+    pub fn until(&self, stop: &Stop) -> Self {
+        let paths = Arc::new(self.paths.iter().map(|path| path.until(stop)).collect());
+        WorstPath { paths, stop: stop.clone(), ..self.clone() }
     }
 
     /// How many pairs there are, each unordered and with repetition; or how many paths.
@@ -115,7 +134,11 @@ impl WorstPath {
     /// The largest delta(epsilon) for more than twelve digits, where many pairs may be near the largest: each of them is
     /// answered by itself.
     pub fn delta_one_by_one(&self, epsilon: &Epsilon, digits: u32) -> Result<Answer> {
-        FamilyEvaluator::new(Arc::clone(&self.family)).hockey_stick_one_by_one(epsilon, digits)
+        self.family_evaluator().hockey_stick_one_by_one(epsilon, digits)
+    }
+
+    fn family_evaluator(&self) -> FamilyEvaluator {
+        FamilyEvaluator::new(Arc::clone(&self.family)).until(&self.stop)
     }
 }
 
@@ -127,7 +150,7 @@ impl Account for WorstPath {
 
     /// The largest hockey stick of all pairs; the answers name the pair that attains it.
     fn evaluator(&self) -> Evaluator {
-        Evaluator::Family(Box::new(FamilyEvaluator::new(Arc::clone(&self.family))))
+        Evaluator::Family(Box::new(self.family_evaluator()))
     }
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
@@ -173,5 +196,75 @@ impl Account for WorstPath {
         }
         let method = Method::Worst { pair, contenders: 1, method: Box::new(Method::Lines) };
         Ok(Answer { met: value.is_tight(digits), value, method })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::{
+        account::{Stop, calibrate, crossing},
+        numeric::rational::parse,
+    };
+
+    fn stopped<T>(answer: Result<T>) -> bool {
+        matches!(answer, Err(Error::Stopped))
+    }
+
+    /// Every kind of question of every kind of account, and whatever is derived from the account.
+    #[test]
+    fn nothing_is_evaluated_after_a_stop() {
+        let stop = Stop::new();
+        let one = Composition::new(["5x10".parse().unwrap()]).unwrap();
+        let other = Composition::new(["2x4".parse().unwrap()]).unwrap();
+        let (half, two) = (parse("1/2").unwrap(), Rational::from(2));
+        let composition = one.until(&stop);
+        assert_eq!(composition, one);
+        let worst = WorstPath::new(vec![one.clone(), other], Units::Pairs).unwrap().until(&stop);
+        // Begun before, it still answers the same.
+        assert_eq!(composition.delta("3", 9).unwrap().value, one.delta("3", 9).unwrap().value);
+        let begun = worst.evaluator();
+        assert!(begun.hockey_stick(&two, 6).is_ok());
+        stop.set();
+        fn all(account: &(impl Account + Clone), half: &Rational) {
+            assert!(stopped(account.delta("3", 6)) && stopped(account.ln_delta_approx("3")));
+            assert!(stopped(account.epsilon("1e-9", 6)) && stopped(account.tradeoff(half, 6)));
+            assert!(stopped(account.curve(&["1", "2"], 6)) && stopped(account.tradeoff_curve(&[half.clone()], 6)));
+            let target = Enclosure::double(3.0, 64);
+            let family = |factor: &Rational| account.with_noise_times(factor);
+            assert!(stopped(calibrate::least_on_grid(family, &target, &"1e-9".parse().unwrap(), 2, 1.0)));
+            assert!(stopped(crossing::stretches(account, &account.rho(), &parse("1e-9").unwrap(), half)));
+        }
+        all(&composition, &half);
+        all(&worst, &half);
+        for derived in [composition.compose(&one), one.compose(&composition), composition.repeated(2)] {
+            all(&derived.unwrap(), &half);
+        }
+        all(&composition.for_groups_of(2).unwrap(), &half);
+        all(&worst.composition((0, 1)).unwrap(), &half);
+        assert!(stopped(composition.knot(&two, 6)) && stopped(begun.hockey_stick(&two, 6)));
+        let Evaluator::Family(family) = begun else { panic!("a family") };
+        assert!(stopped(family.all(&two, 6)) && stopped(family.leader(&two)) && stopped(worst.delta_one_by_one(&"3".parse().unwrap(), 6)));
+        assert!(one.delta("3", 6).is_ok(), "others go on");
+    }
+
+    /// A curve of many points ends at the first that is asked for after the stop.
+    #[test]
+    fn a_curve_ends_where_it_is() {
+        let stop = Stop::new();
+        let account = Composition::new(["5x10".parse().unwrap()]).unwrap().until(&stop);
+        let (evaluator, answered) = (account.evaluator(), Cell::new(0));
+        let points = (0..1000).map(|k| {
+            if k == 7 {
+                stop.set();
+            }
+            let point = account.point_by(&evaluator, Rational::from((k, 100)).try_into()?, 6);
+            answered.set(answered.get() + usize::from(point.is_ok()));
+            point
+        });
+        assert!(stopped(points.collect::<Result<Vec<_>>>()));
+        assert_eq!(answered.get(), 7);
     }
 }

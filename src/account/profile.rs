@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
-    composition::{Composition, Counts},
+    composition::Composition,
     conversions, epsilon, tradeoff,
 };
 use crate::{
@@ -113,7 +113,7 @@ impl Account for Composition {
     }
 
     fn evaluator(&self) -> Evaluator {
-        Evaluator::Sum(Box::new(self.loss().evaluator()))
+        Evaluator::Sum(Box::new(self.loss_evaluator()))
     }
 
     fn tradeoff(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
@@ -121,8 +121,7 @@ impl Account for Composition {
     }
 
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
-        let counts: Result<Vec<Counts>> = self.counts().iter().map(|counts| counts.with_noise_times(factor)).collect();
-        Composition::new(counts?)
+        self.with_noise_of_all_times(factor)
     }
 
     fn representative(&self, _: &Epsilon) -> Result<Composition> {

@@ -41,7 +41,7 @@ impl Composition {
     /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice. Refused
     /// where a term is continuous.
     pub fn knot(&self, loss: &Rational, digits: u32) -> Result<Knot> {
-        knot(&self.loss().evaluator(), loss, digits)
+        knot(&self.loss_evaluator(), loss, digits)
     }
 
     /// The knot at zeta of Section A.7's parametric form: the test that rejects where sum over all counts of X / sigma2
@@ -75,7 +75,7 @@ pub(super) fn of_composition(composition: &Composition, alpha: &Rational, digits
     if *alpha == 0 || *alpha == 1 {
         return Ok(Answer::immediate(trivial, "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1"));
     }
-    let curve = Curve { evaluator: composition.loss().evaluator(), rho: composition.rho().to_f64() };
+    let curve = Curve { evaluator: composition.loss_evaluator(), rho: composition.rho().to_f64() };
     if let Some(answer) = curve.evaluator.tradeoff(alpha, digits, true)?.filter(|answer| answer.met) {
         return Ok(answer);
     }
@@ -117,7 +117,7 @@ pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {
 
 /// The eps whose supporting line is highest at alpha, found in doubles; negative for the mirrored lines.
 pub(crate) fn supporting_epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
-    let curve = Curve { evaluator: composition.loss().evaluator(), rho: composition.rho().to_f64() };
+    let curve = Curve { evaluator: composition.loss_evaluator(), rho: composition.rho().to_f64() };
     curve.supporting_epsilon(alpha)
 }
 

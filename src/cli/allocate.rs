@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{
-        Delta, Epsilon,
+        Delta, Epsilon, Stop,
         allocate::{self, Allocation, QueryTarget},
     },
     noise::DiscreteGaussian,
@@ -57,6 +57,9 @@ pub struct Args {
     out: Option<PathBuf>,
     #[command(flatten)]
     form: FormArgs,
+    /// When nobody waits for the answer any more: never on the command line.
+    #[arg(skip)]
+    pub stop: Stop,
 }
 
 /// Which queries share the budget.
@@ -160,8 +163,10 @@ impl Args {
     /// The best allocation that is found, and how far from optimal it can be.
     pub fn find(&self, question: &Question) -> Result<Found> {
         let Question { targets, epsilon, delta, .. } = question;
-        let best = allocate::allocate(targets, epsilon, delta, self.decimals)?;
+        let best = allocate::allocate_until(targets, epsilon, delta, self.decimals, &self.stop)?;
+        self.stop.check()?;
         let bound = allocate::least_possible(targets, epsilon, delta)?;
+        self.stop.check()?;
         let zcdp = allocate::allocate_by_zcdp(targets, epsilon, delta, self.decimals)?;
         let above = best.error.upper_rational().filter(|_| bound > 0).map(|most| {
             let ratio = most / &bound;

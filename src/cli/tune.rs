@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use dp_assay::{
-    account::Delta,
+    account::{Delta, Stop},
     numeric::Enclosure,
     release::Neighbors,
     safetab::{
@@ -108,6 +108,9 @@ pub struct Args {
     /// Comma-separated values, a line for each level
     #[arg(long, conflicts_with_all = ["json", "format"])]
     csv: bool,
+    /// When nobody waits for the answer any more: never on the command line.
+    #[arg(skip)]
+    pub stop: Stop,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -168,6 +171,7 @@ fn question(args: &Args, delta: Rational, plan: Option<&TuningPlan>) -> Result<T
         delta,
         sizes: args.sizes.clone(),
         digits: args.format.digits,
+        stop: args.stop.clone(),
     })
 }
 

@@ -19,6 +19,7 @@
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
 //! | [`evaluator`] | which engine answers, and all that is remembered |
 //! | [`answer`] | what every question returns: a value, how it was certified, whether the width was met |
+//! | [`stop`] | how a question that nobody waits for any more ends |
 //! | [`convolve`] | exact convolution in fixed point: the independent path that tests compare with |
 
 pub mod answer;
@@ -43,6 +44,7 @@ mod question;
 mod search;
 mod shared;
 mod sieve;
+pub mod stop;
 pub mod sum;
 mod survivors;
 pub mod theta;

@@ -2,7 +2,7 @@
 
 use rug::{Integer, Rational, ops::Pow};
 
-use super::Release;
+use super::{Neighbors, Release};
 use crate::{
     error::{Error, Result},
     numeric::rational,
@@ -35,6 +35,19 @@ impl Release {
             level.queries.iter().map(move |query| Ok(Rational::from(query.sigma2()? / &factor)))
         });
         queries.collect()
+    }
+
+    /// The release with such noise under a neighbor relation, renamed: `[name, title, source]`. A bypassed level's budget, as it is
+    /// now, goes to the next kept level above, as before: its block paths stay.
+    pub fn with_budgets_times(
+        &self,
+        factors: &[Rational],
+        digits: u32,
+        neighbors: Neighbors,
+        about: [&str; 3],
+    ) -> Result<Release> {
+        let sigma2 = self.sigma2_with_budgets_times(factors, digits)?;
+        Ok(Release { paths: self.paths.clone(), ..self.with_sigma2(&sigma2, neighbors, about) })
     }
 }
 

@@ -6,7 +6,7 @@ use rug::Rational;
 use super::{Neighbors, Release};
 use crate::{
     account::{
-        Account, Answer, Composition, Counts,
+        Account, Answer, Composition, Counts, Stop,
         paths::{Whole, WorstPath},
     },
     error::{Error, Result},
@@ -144,6 +144,18 @@ impl Resolved {
             whole: self.whole.with_noise_times(factor)?,
             paths_of: self.paths_of.clone(),
         })
+    }
+
+    /// The same, whose questions end with [`Error::Stopped`] once `stop` is set.
+    pub fn until(&self, stop: &Stop) -> Resolved {
+        let query = |query: &QueryPart| QueryPart { composition: query.composition.until(stop), ..query.clone() };
+        Resolved {
+            levels: self.levels.iter().map(|(name, part)| (name.clone(), part.until(stop))).collect(),
+            queries: self.queries.iter().map(query).collect(),
+            total: self.total.until(stop),
+            whole: self.whole.until(stop),
+            ..self.clone()
+        }
     }
 
     /// The pair of paths that decides an answer about the whole, in words.

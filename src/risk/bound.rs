@@ -200,7 +200,7 @@ pub struct Exceeded {
 /// The least lattice loss l with `P[L > l] <= delta`.
 fn by_tail(composition: &Composition, delta: &Delta) -> Result<Exceeded> {
     let loss = composition.loss();
-    let evaluator = loss.evaluator();
+    let evaluator = composition.loss_evaluator();
     let step = loss.step().ok_or(Error::NoLattice)?;
     let holds = |l: &Rational| -> Result<bool> {
         for digits in [6, 12, 24] {

@@ -1,6 +1,7 @@
 //! A question of the page: the options of a command, in JSON. What is wrong is said in the words of that command.
 
 use anyhow::{Context, Result, anyhow, bail};
+use dp_assay::account::Stop;
 use serde_json::{Map, Value};
 
 use super::super::report::words::command_line;
@@ -70,6 +71,8 @@ pub struct Question {
     pub is_moving: bool,
     /// A file that is asked about: its name and its text.
     pub file: Option<(String, String)>,
+    /// Set when nobody waits for the answer any more.
+    pub stop: Stop,
     words: Vec<String>,
     subject: String,
 }
@@ -110,6 +113,7 @@ impl Question {
             view: text("view").chars().take(100).collect(),
             step: asked.get("step").and_then(Value::as_u64).unwrap_or(u64::MAX),
             is_moving: asked.get("moving").and_then(Value::as_bool).unwrap_or(false),
+            stop: Stop::new(),
             subject: subject.join("\n"),
             words: [of_file, subject, own].concat(),
             file,
@@ -129,6 +133,12 @@ impl Question {
     /// What is accounted for, as a key.
     pub fn subject(&self) -> &str {
         &self.subject
+    }
+
+    /// What is worked out and remembered, so that a newer question that asks for it, too, is no reason to stop: the points of a
+    /// drawing, whatever delta it marks.
+    pub fn lasting(&self) -> Option<&str> {
+        (self.name == "drawing").then_some(&self.subject)
     }
 
     /// The command line that gives the same answer.

@@ -15,7 +15,7 @@ use super::{
     answers,
     ask::{self, Question},
     guard::Guard,
-    queue::{Queue, Without},
+    queue::{Asked, Queue, Without},
     store::Store,
 };
 
@@ -136,11 +136,17 @@ impl Site {
     }
 
     async fn ask(&self, question: Question) -> Reply {
-        let (view, step) = (format!("{} {}", question.view, question.name), question.step);
-        let store = self.store.clone();
-        match self.queue.answer(&view, step, move || answers::answer(&store, &question)).await {
-            Ok(answer) => Reply::of(answer),
-            Err(Without::Replaced) => Reply::error(StatusCode::CONFLICT, "a newer question took its place"),
+        let asked = Asked {
+            view: format!("{} {}", question.view, question.name),
+            step: question.step,
+            lasting: question.lasting().map(String::from),
+            stop: question.stop.clone(),
+        };
+        let (store, stop) = (self.store.clone(), question.stop.clone());
+        match self.queue.answer(asked, move || answers::answer(&store, &question)).await {
+            // What was stopped has no answer, whatever became of it.
+            Ok(answer) if answer.is_ok() || !stop.is_set() => Reply::of(answer),
+            Ok(_) | Err(Without::Replaced) => Reply::error(StatusCode::CONFLICT, "a newer question took its place"),
             Err(Without::Broken) => Reply::error(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "the question could not be answered: this is a fault of the program, please report it",

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Result, bail};
 use dp_assay::{
     Error,
-    account::{Delta, conversions},
+    account::{Delta, Stop, conversions},
     release::{Release, bundled_text},
 };
 
@@ -171,16 +171,16 @@ impl Store {
 
 impl Known {
     /// What no adversary exceeds. A slider moves the prior or delta, so half of the last answer is that of the next.
-    pub fn learned(&self, asked: bound::Asked) -> Result<Arc<(bound::Asked, Found)>> {
+    pub fn learned(&self, asked: bound::Asked, stop: &Stop) -> Result<Arc<(bound::Asked, Found)>> {
         let earlier = locked(&self.learned).clone();
-        let found = bound::find_after(&self.subject, &asked, earlier.as_deref())?;
+        let found = bound::find_after(&self.subject.until(stop), &asked, earlier.as_deref())?;
         let new = Arc::new((asked, found));
         *locked(&self.learned) = Some(new.clone());
         Ok(new)
     }
 
     /// The profiles from 0 to the epsilon that zCDP gives at the smallest delta of the page's slider: the axes stay where they are.
-    pub fn drawn(&self) -> Result<Arc<Drawn>> {
+    pub fn drawn(&self, stop: &Stop) -> Result<Arc<Drawn>> {
         const SMALLEST: &str = "1e-20";
         let mut drawn = locked(&self.drawn);
         if let Some(drawn) = &*drawn {
@@ -188,7 +188,7 @@ impl Known {
         }
         let delta: Delta = SMALLEST.parse()?;
         let end = conversions::zcdp_epsilon(self.subject.total.rho(), &delta, 6);
-        let new = Arc::new(Drawn::of(&self.subject, &end)?);
+        let new = Arc::new(Drawn::of(&self.subject.until(stop), &end)?);
         *drawn = Some(new.clone());
         Ok(new)
     }

@@ -59,7 +59,7 @@ pub struct Found {
     /// Everything composed.
     pub total: Line,
     /// The pair of block paths that decides the whole, in words.
-    pair: Option<String>,
+    pub pair: Option<String>,
 }
 
 /// What is asked of every part.

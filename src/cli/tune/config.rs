@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use dp_assay::{
-    account::Delta,
+    account::{Delta, Stop},
     numeric::Enclosure,
     safetab::{
         groups::Specification,
@@ -34,7 +34,7 @@ pub fn of_file(
     page: Page,
 ) -> Result<Page> {
     let (_, text) = Configuration::read_with_text(path)?;
-    let (page, changed) = of_text(&text, &path.display().to_string(), spec, changes, delta, page)?;
+    let (page, changed) = of_text(&text, &path.display().to_string(), spec, changes, (delta, &Stop::default()), page)?;
     if let Some(out) = out {
         Configuration::write(&changed, out).context("--out")?;
         invocation::provenance()?.write_beside(out)?;
@@ -42,13 +42,14 @@ pub fn of_file(
     Ok(page)
 }
 
-/// The account of the text of a configuration, changed, and the changed text; `name` names it in messages.
+/// The account of the text of a configuration, changed, and the changed text, at a delta and until a stop; `name` names it in
+/// messages.
 pub fn of_text(
     text: &str,
     name: &str,
     spec: &Path,
     changes: &[String],
-    delta: &Delta,
+    (delta, stop): (&Delta, &Stop),
     mut page: Page,
 ) -> Result<(Page, String)> {
     let changes: Vec<BudgetChange> = changes.iter().map(|text| text.parse().context("--set")).collect::<Result<_>>()?;
@@ -60,7 +61,7 @@ pub fn of_text(
     let changed = config.with_budgets(text, &changes, &specification)?;
     // What is written is read again, under all rules.
     let config = Configuration::from_text(&changed, &format!("{name}, changed"))?;
-    let account = config.account(&specification, delta)?;
+    let account = config.account(&specification, delta, stop)?;
     page.object(account_json(&account, delta));
     put_account(&mut page, &account, delta);
     Ok((page, changed))

@@ -14,6 +14,7 @@ use crate::{
     loss::{
         answer::{Answer, Method, Pair},
         family::{CommonContour, Family},
+        stop::Stop,
     },
     numeric::Enclosure,
 };
@@ -43,12 +44,24 @@ pub struct FamilyEvaluator {
     common: CommonContour,
     /// The evaluators of the units that were needed by themselves.
     alone: Mutex<HashMap<Pair, Arc<SumEvaluator>>>,
+    stop: Stop,
 }
 
 impl FamilyEvaluator {
     /// An evaluator that remembers nothing yet.
     pub fn new(family: Arc<Family>) -> Self {
-        FamilyEvaluator { common: CommonContour::new(Arc::clone(&family)), family, alone: Mutex::default() }
+        let common = CommonContour::new(Arc::clone(&family));
+        FamilyEvaluator { common, family, alone: Mutex::default(), stop: Stop::default() }
+    }
+
+    /// The same, which answers nothing more once `stop` is set.
+    pub fn until(self, stop: &Stop) -> Self {
+        FamilyEvaluator { stop: stop.clone(), alone: Mutex::default(), ..self }
+    }
+
+    /// An evaluator of one unit that is not kept: many units may need a sweep each, which would fill the memory.
+    fn forgotten(&self, pair: Pair) -> Result<SumEvaluator> {
+        Ok(SumEvaluator::new(self.family.sum(pair)?).until(&self.stop))
     }
 
     /// The evaluator of one unit.
@@ -57,7 +70,7 @@ impl FamilyEvaluator {
         if let Some(evaluator) = alone.get(&pair) {
             return Ok(Arc::clone(evaluator));
         }
-        let evaluator = Arc::new(SumEvaluator::new(self.family.sum(pair)?));
+        let evaluator = Arc::new(self.forgotten(pair)?);
         alone.insert(pair, Arc::clone(&evaluator));
         Ok(evaluator)
     }
@@ -65,6 +78,7 @@ impl FamilyEvaluator {
     /// The largest hockey-stick divergence of all units, with a relative width of 10^-digits unless the answer says that
     /// it was not met.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        self.stop.check()?;
         let Some((largest, contenders)) = self.common.by_one_contour(epsilon, digits)? else {
             return largest_of(&self.family.units(), |pair| self.unit(pair), epsilon, digits);
         };
@@ -90,6 +104,7 @@ impl FamilyEvaluator {
 
     /// The same, quicker where many are asked for: by contours that neighboring questions share, where they serve.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        self.stop.check()?;
         match self.common.by_shared_contour(epsilon, digits) {
             Ok(Some((largest, contenders))) if largest.value.is_tight(digits) => {
                 Ok(largest.into_answer(contenders.len()))
@@ -101,8 +116,8 @@ impl FamilyEvaluator {
     /// The same for many more digits: the common contour tells which units may be the largest, and each of
     /// them is answered by itself, however many they are.
     pub fn hockey_stick_one_by_one(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        // Many units may need a sweep each, which would fill the memory.
-        let forgotten = |pair: Pair| Ok(Arc::new(SumEvaluator::new(self.family.sum(pair)?)));
+        self.stop.check()?;
+        let forgotten = |pair: Pair| Ok(Arc::new(self.forgotten(pair)?));
         match self.common.by_one_contour(epsilon, digits)? {
             Some((largest, contenders)) if largest.value.is_tight(digits) => Ok(largest.into_answer(contenders.len())),
             Some((_, contenders)) => largest_of(&contenders, forgotten, epsilon, digits),
@@ -112,6 +127,7 @@ impl FamilyEvaluator {
 
     /// A unit that attains the largest hockey stick at epsilon, as far as doubles tell: an approximation.
     pub fn leader(&self, epsilon: &Rational) -> Result<Pair> {
+        self.stop.check()?;
         if let Some((_, pair)) = self.common.largest_approx(epsilon)? {
             return Ok(pair);
         }
@@ -121,10 +137,10 @@ impl FamilyEvaluator {
 
     /// Which units may exceed `target` at epsilon, beside those of the same law as a unit that is `known` not to.
     pub fn above(&self, epsilon: &Rational, target: &Rational, digits: u32, known: &[Pair]) -> Result<Above> {
+        self.stop.check()?;
         let floor = Float::with_val_round(128, target, Round::Down).0;
         let exceeds = |pair: &Pair, digits| -> Result<Option<(Pair, Enclosure)>> {
-            // Many units may need a sweep each, which would fill the memory.
-            let value = SumEvaluator::new(self.family.sum(*pair)?).hockey_stick(epsilon, digits)?.value;
+            let value = self.forgotten(*pair)?.hockey_stick(epsilon, digits)?.value;
             Ok((*value.upper() > *target).then_some((*pair, value)))
         };
         let contenders = match self.common.may_exceed(epsilon, &floor, digits)? {
@@ -144,6 +160,7 @@ impl FamilyEvaluator {
 
     /// Every unit's hockey stick, to about the asked digits.
     pub fn all(&self, epsilon: &Rational, digits: u32) -> Result<Vec<(Pair, Enclosure)>> {
+        self.stop.check()?;
         if let Some(all) = self.common.all_by_one_contour(epsilon, digits)? {
             return Ok(all);
         }
@@ -153,6 +170,7 @@ impl FamilyEvaluator {
 
     /// ln of the largest of all units in doubles, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
+        self.stop.check()?;
         if let Some((ln, _)) = self.common.largest_approx(epsilon)? {
             return Ok(ln);
         }

@@ -15,6 +15,7 @@ use crate::{
         law::Law,
         question::{Kernel, Question},
         shared::{self, SharedContours},
+        stop::Stop,
         sum::LossSum,
         theta,
     },
@@ -35,6 +36,7 @@ pub struct SumEvaluator {
     /// `None` if a term is continuous.
     atoms: Option<Atoms>,
     shared: SharedContours,
+    stop: Stop,
 }
 
 /// What answers a question about one sum.
@@ -61,7 +63,13 @@ impl LossSum {
 impl SumEvaluator {
     /// An evaluator that remembers nothing yet.
     pub fn new(sum: LossSum) -> Self {
-        SumEvaluator { atoms: Atoms::new(&sum).ok(), contours: Contours::new(sum), shared: SharedContours::default() }
+        let (atoms, contours) = (Atoms::new(&sum).ok(), Contours::new(sum));
+        SumEvaluator { atoms, contours, shared: SharedContours::default(), stop: Stop::default() }
+    }
+
+    /// The same, which answers nothing more once `stop` is set.
+    pub fn until(self, stop: &Stop) -> Self {
+        SumEvaluator { stop: stop.clone(), ..self }
     }
 
     /// The sum.
@@ -74,6 +82,7 @@ impl SumEvaluator {
     /// The relative width is at most 10^-digits unless the answer says that it was not met. Where the answer is close to
     /// one, one minus it is as accurate too, unless a contour of a lattice step above 50 answered.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        self.stop.check()?;
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(Answer::no_loss_as_large());
         }
@@ -98,6 +107,7 @@ impl SumEvaluator {
     /// has other last digits, and is the same whatever else is asked. Not where one minus an answer close to one has to be
     /// accurate, too.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        self.stop.check()?;
         let groups = self.sum().groups();
         let gaussian = groups.iter().all(|group| !matches!(group.law, Law::DiscreteLaplace { .. }));
         if digits <= shared::MOST_DIGITS && gaussian && !self.is_gaussian() {
@@ -137,6 +147,7 @@ impl SumEvaluator {
     }
 
     fn tail(&self, kernel: Kernel, z: &Rational, digits: u32) -> Result<Answer> {
+        self.stop.check()?;
         if self.is_beyond(z) {
             return Ok(Answer::no_loss_as_large());
         }
@@ -160,6 +171,7 @@ impl SumEvaluator {
     /// lists of atoms; `None` if a term is continuous or the lists would be too long. `at_once`: also if tails by a contour do as well, because the whole period is short or
     /// the lists are not.
     pub fn tradeoff(&self, alpha: &Rational, digits: u32, at_once: bool) -> Result<Option<Answer>> {
+        self.stop.check()?;
         if self.is_gaussian() {
             let value = gaussian::tradeoff(self.sum().rho(), alpha, digits)?;
             return Ok(Some(Answer { met: value.is_tight(digits), value, method: Method::ClosedForm }));
@@ -180,6 +192,7 @@ impl SumEvaluator {
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
         /// What doubles hold.
         const DIGITS: u32 = 13;
+        self.stop.check()?;
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(f64::NEG_INFINITY);
         }
@@ -215,6 +228,7 @@ impl SumEvaluator {
 
     /// ln of E[exp(-L); L >= z], in doubles: an approximation without proof.
     pub fn ln_tilted_tail_approx(&self, z: &Rational) -> Result<f64> {
+        self.stop.check()?;
         if self.is_beyond(z) {
             return Ok(f64::NEG_INFINITY);
         }

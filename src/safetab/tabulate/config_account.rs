@@ -12,7 +12,7 @@ use super::{
     levels::{self, CountNoise, TabulatedLevel},
 };
 use crate::{
-    account::Delta,
+    account::{Delta, Stop},
     error::{Error, Result},
     files::{file_error, write_text},
     numeric::rational,
@@ -159,8 +159,8 @@ impl Configuration {
         }
     }
 
-    /// What it spends at delta, and its margins of error.
-    pub fn account(&self, specification: &Specification, delta: &Delta) -> Result<ConfigAccount> {
+    /// What it spends at delta, and its margins of error; ends with [`Error::Stopped`](crate::Error::Stopped) once `stop` is set.
+    pub fn account(&self, specification: &Specification, delta: &Delta, stop: &Stop) -> Result<ConfigAccount> {
         let privacy = self.scope().privacy();
         let passes = Pass::ALL.into_iter().filter(|pass| self.scope().runs(*pass));
         let (algorithm, guarantees, levels) = match self {
@@ -169,7 +169,7 @@ impl Configuration {
                     |pass: Pass| levels::levels(pass.region_types(), config, specification, &Geography::default());
                 let passes: Vec<(Pass, Vec<TabulatedLevel>)> =
                     passes.map(|pass| Ok((pass, levels(pass)?))).collect::<Result<_>>()?;
-                let guarantees = RunGuarantees::new(privacy, delta, &passes)?;
+                let guarantees = RunGuarantees::new(privacy, delta, &passes, stop)?;
                 ("SafeTab-P", guarantees, described(&passes, CertifiedLevel::Persons))
             }
             Configuration::Households(config) => {
@@ -181,7 +181,7 @@ impl Configuration {
                 };
                 let passes: Vec<(Pass, Vec<HouseholdLevel>)> =
                     passes.map(|pass| Ok((pass, levels(pass)?))).collect::<Result<_>>()?;
-                let guarantees = RunGuarantees::of_households(privacy, delta, &passes)?;
+                let guarantees = RunGuarantees::of_households(privacy, delta, &passes, stop)?;
                 ("SafeTab-H", guarantees, described(&passes, CertifiedLevel::Households))
             }
         };
@@ -313,7 +313,7 @@ mod tests {
         let delta: Delta = "1e-10".parse().unwrap();
         let (config, specification, text) = example("safetab-h");
         let changed = read(&config.with_budgets(&text, &changes, &specification).unwrap());
-        let [account, before] = [&changed, &config].map(|config| config.account(&specification, &delta).unwrap());
+        let [account, before] = [&changed, &config].map(|config| config.account(&specification, &delta, &Stop::default()).unwrap());
         let mut differ = Vec::new();
         for (new, old) in account.passes[0].1.iter().zip(&before.passes[0].1) {
             let kind = (new.region_type, new.level);

@@ -28,7 +28,7 @@ use rug::Rational;
 
 use super::{household_levels::HouseholdLevel, levels::TabulatedLevel};
 use crate::{
-    account::{Account, Composition, Counts, Delta, Rho, conversions, paths::WorstPath},
+    account::{Account, Composition, Counts, Delta, Rho, Stop, conversions, paths::WorstPath},
     error::{Error, Result},
     loss::{family::Units, law::Law},
     numeric::{Enclosure, enclosure},
@@ -81,27 +81,38 @@ pub struct RunGuarantees {
 }
 
 impl RunGuarantees {
-    /// What a run of passes, each with its levels, reveals about a person at delta, 0 < delta < 1.
-    pub fn new(privacy: Privacy, delta: &Delta, passes: &[(Pass, Vec<TabulatedLevel>)]) -> Result<Self> {
+    /// What a run of passes, each with its levels, reveals about a person at delta, 0 < delta < 1; ends with
+    /// [`Error::Stopped`] once `stop` is set.
+    pub fn new(
+        privacy: Privacy,
+        delta: &Delta,
+        passes: &[(Pass, Vec<TabulatedLevel>)],
+        stop: &Stop,
+    ) -> Result<Self> {
         let part = |levels: &[&TabulatedLevel]| Part {
             budget: levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget),
             mixes: mixes(levels, privacy),
         };
-        RunGuarantees::of(privacy, delta, passes, part)
+        RunGuarantees::of(Accountant::new(privacy, delta, stop), passes, part)
     }
 
-    /// What a run of passes, each with its levels, reveals about a household at delta, 0 < delta < 1.
-    pub fn of_households(privacy: Privacy, delta: &Delta, passes: &[(Pass, Vec<HouseholdLevel>)]) -> Result<Self> {
+    /// What a run of passes, each with its levels, reveals about a household at delta, 0 < delta < 1; ends with
+    /// [`Error::Stopped`] once `stop` is set.
+    pub fn of_households(
+        privacy: Privacy,
+        delta: &Delta,
+        passes: &[(Pass, Vec<HouseholdLevel>)],
+        stop: &Stop,
+    ) -> Result<Self> {
         let part = |levels: &[&HouseholdLevel]| Part {
             budget: levels.iter().fold(Rational::new(), |sum, level| sum + level.budget()),
             mixes: vec![household_mix(levels)],
         };
-        RunGuarantees::of(privacy, delta, passes, part)
+        RunGuarantees::of(Accountant::new(privacy, delta, stop), passes, part)
     }
 
     /// What passes reveal, of which `part` says the budget and the mixes of some levels together.
-    fn of<L>(privacy: Privacy, delta: &Delta, passes: &[(Pass, Vec<L>)], part: impl Fn(&[&L]) -> Part) -> Result<Self> {
-        let mut accountant = Accountant::new(privacy, delta);
+    fn of<L>(mut accountant: Accountant, passes: &[(Pass, Vec<L>)], part: impl Fn(&[&L]) -> Part) -> Result<Self> {
         let (mut each, mut whole) = (Vec::new(), Vec::new());
         for (_, levels) in passes {
             let alone =
@@ -125,12 +136,13 @@ struct Part {
 struct Accountant {
     privacy: Privacy,
     delta: Delta,
+    stop: Stop,
     known: BTreeMap<Vec<Mix>, Option<Enclosure>>,
 }
 
 impl Accountant {
-    fn new(privacy: Privacy, delta: &Delta) -> Self {
-        Accountant { privacy, delta: delta.clone(), known: BTreeMap::new() }
+    fn new(privacy: Privacy, delta: &Delta, stop: &Stop) -> Self {
+        Accountant { privacy, delta: delta.clone(), stop: stop.clone(), known: BTreeMap::new() }
     }
 
     /// The guarantees of parts of different passes: a level alone, a pass alone, or the whole run.
@@ -159,7 +171,7 @@ impl Accountant {
         let epsilon = match self.known.get(&mixes) {
             Some(known) => known.clone(),
             None => {
-                let found = worst(&mixes, &self.delta)?;
+                let found = worst(&mixes, &self.delta, &self.stop)?;
                 self.known.insert(mixes, found.clone());
                 found
             }
@@ -238,7 +250,7 @@ fn largest(mut mixes: Vec<Mix>) -> Vec<Mix> {
 }
 
 /// The smallest epsilon at which all mixes have delta.
-fn worst(mixes: &[Mix], delta: &Delta) -> Result<Option<Enclosure>> {
+fn worst(mixes: &[Mix], delta: &Delta, stop: &Stop) -> Result<Option<Enclosure>> {
     let composition = |mix: &Mix| {
         let counts = mix.iter().map(|(law, count)| match law {
             Law::DiscreteGaussian { sigma2 } => Counts::discrete_gaussian(sigma2.clone(), *count, 1),
@@ -250,7 +262,7 @@ fn worst(mixes: &[Mix], delta: &Delta) -> Result<Option<Enclosure>> {
     let compositions = mixes.iter().filter(|mix| !mix.is_empty()).map(composition).collect::<Result<Vec<_>>>();
     let epsilon = compositions.and_then(|compositions| match compositions.is_empty() {
         true => Ok(Enclosure::double(0.0, 64)),
-        false => Ok(WorstPath::new(compositions, Units::Single)?.epsilon(delta, DIGITS)?.value),
+        false => Ok(WorstPath::new(compositions, Units::Single)?.until(stop).epsilon(delta, DIGITS)?.value),
     });
     match epsilon {
         Ok(epsilon) => Ok(Some(epsilon)),
@@ -320,7 +332,7 @@ mod tests {
     fn account_of(privacy: Privacy, delta: &Delta, passes: &[&[&TabulatedLevel]]) -> Guarantees {
         let levels = |levels: &&[&TabulatedLevel]| levels.iter().map(|level| (*level).clone()).collect();
         let passes: Vec<(Pass, Vec<TabulatedLevel>)> = Pass::ALL.into_iter().zip(passes.iter().map(levels)).collect();
-        RunGuarantees::new(privacy, delta, &passes).unwrap().run
+        RunGuarantees::new(privacy, delta, &passes, &Stop::default()).unwrap().run
     }
 
     #[test]
@@ -335,7 +347,7 @@ mod tests {
         let noise = |level: &HouseholdLevel, table: usize| level.tables[table].as_ref().unwrap().noise.clone();
         let own = epsilon(&[(&noise(&nation, 0), 3), (&noise(&county, 0), 2), (&noise(&county, 1), 2)], &delta);
         let passes = [(Pass::UnitedStates, vec![nation, county])];
-        let account = RunGuarantees::of_households(Privacy::ZeroConcentrated, &delta, &passes).unwrap().run;
+        let account = RunGuarantees::of_households(Privacy::ZeroConcentrated, &delta, &passes, &Stop::default()).unwrap().run;
         assert_eq!((account.unbounded.budget, account.bounded.budget), (number("7/2"), number("7")));
         let found = account.unbounded.epsilon.unwrap();
         assert!(found.overlaps(&own) && found.is_tight(9), "{found:?} {own:?}");

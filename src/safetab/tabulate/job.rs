@@ -13,7 +13,7 @@ use super::{
     record_files::RecordFiles,
 };
 use crate::{
-    account::Delta,
+    account::{Delta, Stop},
     error::{Error, Result},
     safetab::schema::{LandColumn, LeftOut, Pass, SummaryOrder, TotalsCheck, ValidationReport},
 };
@@ -251,8 +251,8 @@ impl Passes {
             Inputs::Households(inputs) => inputs.config.scope().privacy(),
         };
         match self {
-            Passes::Persons(passes) => RunGuarantees::new(privacy, delta, passes),
-            Passes::Households(passes) => RunGuarantees::of_households(privacy, delta, passes),
+            Passes::Persons(passes) => RunGuarantees::new(privacy, delta, passes, &Stop::default()),
+            Passes::Households(passes) => RunGuarantees::of_households(privacy, delta, passes, &Stop::default()),
         }
     }
 

@@ -8,6 +8,7 @@ use super::{
     plan::{PlannedLevel, TuningPlan},
 };
 use crate::{
+    account::Stop,
     error::Result,
     numeric::Enclosure,
     release::Neighbors,
@@ -29,6 +30,8 @@ pub struct TuningQuestion {
     pub sizes: Vec<u64>,
     /// The relative width of enclosures: 10^-digits.
     pub digits: u32,
+    /// When nobody waits for the answers any more.
+    pub stop: Stop,
 }
 
 /// The answers about a level.
@@ -100,6 +103,7 @@ impl PlannedLevel {
                 question.neighbors,
                 &question.delta,
                 question.digits,
+                &question.stop,
             )?,
             total_only,
             stage_1,
@@ -144,7 +148,7 @@ impl TuningPlan {
     /// The epsilons of a person at all levels together.
     pub fn epsilons(&self, question: &TuningQuestion) -> Result<PersonEpsilons> {
         let levels: Vec<_> = self.levels.iter().map(|planned| (&planned.level, planned.total_only)).collect();
-        person_epsilons(&levels, question.neighbors, &question.delta, question.digits)
+        person_epsilons(&levels, question.neighbors, &question.delta, question.digits, &question.stop)
     }
 }
 
@@ -171,6 +175,7 @@ groups = [[0, 1000], [21, 40], [1000, 7]]
             delta: parse("1e-10").unwrap(),
             sizes: vec![7, 21, 7],
             digits: 10,
+            stop: Stop::default(),
         };
         let tuned = plan.levels[0].tuned(&question).unwrap();
         let suppressed = tuned.suppressed.unwrap();

@@ -18,7 +18,7 @@ use rug::Rational;
 
 use super::level::GroupLevel;
 use crate::{
-    account::{Account, Composition, Counts, Delta, conversions, paths::WorstPath},
+    account::{Account, Composition, Counts, Delta, Stop, conversions, paths::WorstPath},
     error::{Error, Result},
     loss::family::Units,
     numeric::{Enclosure, enclosure},
@@ -49,12 +49,14 @@ pub struct PersonEpsilons {
 }
 
 /// The epsilons of a person at a delta, 0 < delta < 1, for levels with one kind of noise; `true` beside those that have
-/// groups published by their totals only. Epsilons have a relative width of 10^-digits.
+/// groups published by their totals only. Epsilons have a relative width of 10^-digits. Ends with [`Error::Stopped`] once
+/// `stop` is set.
 pub fn person_epsilons(
     levels: &[(&GroupLevel, bool)],
     neighbors: Neighbors,
     delta: &Rational,
     digits: u32,
+    stop: &Stop,
 ) -> Result<PersonEpsilons> {
     let sides = neighbors.cells();
     let Some(noise_kind) = levels.first().map(|(level, _)| level.noise_kind()) else {
@@ -69,7 +71,7 @@ pub fn person_epsilons(
     let any = levels.iter().any(|(_, allowed)| *allowed);
     let exact = |total_only: bool| -> Result<Option<Enclosure>> {
         let epsilon =
-            if_possible(unmixed(levels, sides, total_only)?.epsilon(delta, digits))?.map(|epsilon| epsilon.value);
+            if_possible(unmixed(levels, sides, total_only)?.until(stop).epsilon(delta, digits))?.map(|epsilon| epsilon.value);
         // The pure guarantee holds at every delta.
         let below_pure = |own: Enclosure| match noise_kind {
             NoiseKind::DiscreteGaussian => own,
@@ -88,7 +90,7 @@ pub fn person_epsilons(
         NoiseKind::DiscreteGaussian => match mixes(levels, sides)? {
             (None, count) => (None, count),
             (Some(mixes), count) => {
-                let worst = if_possible(WorstPath::new(mixes, Units::Single)?.epsilon(delta, digits))?;
+                let worst = if_possible(WorstPath::new(mixes, Units::Single)?.until(stop).epsilon(delta, digits))?;
                 // The largest is at least each, and what was found for all may be wider.
                 let each = [&two_stage, &total_only].into_iter().flatten();
                 (worst.map(|worst| each.fold(worst.value, |most, own| most.max(own))), count)
@@ -164,7 +166,7 @@ mod tests {
         let delta = parse("1e-6").unwrap();
         for (noise_kind, budget) in [(NoiseKind::DiscreteGaussian, "1.7"), (NoiseKind::Geometric, "2.4")] {
             let level = level(noise_kind, budget, 3);
-            let got = person_epsilons(&[(&level, true)], Neighbors::AddRemove, &delta, 10).unwrap();
+            let got = person_epsilons(&[(&level, true)], Neighbors::AddRemove, &delta, 10, &Stop::default()).unwrap();
             let largest = got.largest.unwrap();
             let each: Vec<Enclosure> = (0..=3)
                 .map(|own| Composition::new(level.counts(own, 3 - own).unwrap()).unwrap())
@@ -181,7 +183,7 @@ mod tests {
     fn bounded_neighbors_double_the_budget_and_more_levels_add_to_it() {
         let delta = parse("1e-10").unwrap();
         let (one, other) = (level(NoiseKind::DiscreteGaussian, "0.159", 9), level(NoiseKind::DiscreteGaussian, "1", 9));
-        let of = |levels: &[(&GroupLevel, bool)], neighbors| person_epsilons(levels, neighbors, &delta, 8).unwrap();
+        let of = |levels: &[(&GroupLevel, bool)], neighbors| person_epsilons(levels, neighbors, &delta, 8, &Stop::default()).unwrap();
         let single = of(&[(&one, false)], Neighbors::AddRemove);
         let bounded = of(&[(&one, false)], Neighbors::Bounded);
         let both = of(&[(&one, false), (&other, false)], Neighbors::AddRemove);
@@ -198,7 +200,7 @@ mod tests {
     fn a_fine_lattice_of_bounded_losses_has_an_account_below_the_pure_one() {
         let levels = ["4.569018", "2.597671", "0.593128"].map(|budget| level(NoiseKind::Geometric, budget, 9));
         let all: Vec<(&GroupLevel, bool)> = levels.iter().map(|level| (level, true)).collect();
-        let got = person_epsilons(&all, Neighbors::AddRemove, &parse("1e-10").unwrap(), 8).unwrap();
+        let got = person_epsilons(&all, Neighbors::AddRemove, &parse("1e-10").unwrap(), 8, &Stop::default()).unwrap();
         assert_eq!(got.budget, parse("7.759817").unwrap());
         let own = got.two_stage.unwrap();
         assert!(*own.lower() > 0 && own.upper().to_rational().unwrap() < got.budget, "{own}");
@@ -209,8 +211,8 @@ mod tests {
         let delta = parse("1e-10").unwrap();
         let levels = [level(NoiseKind::DiscreteGaussian, "1", 9), level(NoiseKind::Geometric, "1", 9)];
         let pair: Vec<(&GroupLevel, bool)> = levels.iter().map(|level| (level, false)).collect();
-        assert!(person_epsilons(&pair, Neighbors::AddRemove, &delta, 8).is_err());
-        assert!(person_epsilons(&[], Neighbors::AddRemove, &delta, 8).is_err());
-        assert!(person_epsilons(&pair[..1], Neighbors::AddRemove, &Rational::from(2), 8).is_err());
+        assert!(person_epsilons(&pair, Neighbors::AddRemove, &delta, 8, &Stop::default()).is_err());
+        assert!(person_epsilons(&[], Neighbors::AddRemove, &delta, 8, &Stop::default()).is_err());
+        assert!(person_epsilons(&pair[..1], Neighbors::AddRemove, &Rational::from(2), 8, &Stop::default()).is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
-    account::{Delta, allocate::weighted_error},
+    account::{Delta, Stop, allocate::weighted_error},
     chart::{Axis, Ink, Series},
     numeric::Enclosure,
     release::{Neighbors, Release, subject},
@@ -78,10 +78,10 @@ impl Args {
         Ok(weights)
     }
 
-    fn side(store: &Store, release: Release, sigma2: Vec<Rational>, asked: &bound::Asked) -> Result<Side> {
+    fn side(store: &Store, release: Release, asked: &bound::Asked, stop: &Stop) -> Result<Side> {
         let ask = || -> Result<Found> {
             let subject = subject::Subject { release: Some(release.clone()), ..subject::Subject::default() };
-            bound::find(&subject.resolve()?, asked)
+            bound::find(&subject.resolve()?.until(stop), asked)
         };
         let bound::Asked { prior, delta, digits, .. } = asked;
         let key = format!(
@@ -92,6 +92,8 @@ impl Args {
         );
         let found = store.remembered(&key, ask)?;
         let targets = release.query_targets(None)?;
+        let queries = release.levels.iter().flat_map(|level| &level.queries);
+        let sigma2: Vec<Rational> = queries.map(|query| query.sigma2().cloned()).collect::<dp_assay::Result<_>>()?;
         let margins: Vec<i64> = sigma2.par_iter().map(|sigma2| store.margin(sigma2)).collect::<Result<_>>()?;
         let mut rest = &margins[..];
         let of_level = |count: usize| {
@@ -124,10 +126,9 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
     let factors = release.budget_factors(&args.weights(&release)?, args.keep_total).context("--budget")?;
     let ones = vec![Rational::from(1); factors.len()];
     let side = |factors: &[Rational]| -> Result<Side> {
-        let sigma2 = release.sigma2_with_budgets_times(factors, FACTOR_DIGITS)?;
         let about = about(&release);
-        let moved = release.with_sigma2(&sigma2, neighbors, [&about.0, &about.1, SOURCE]);
-        Args::side(store, moved, sigma2, &asked)
+        let moved = release.with_budgets_times(factors, FACTOR_DIGITS, neighbors, [&about.0, &about.1, SOURCE])?;
+        Args::side(store, moved, &asked, &question.stop)
     };
     let (before, after) = (side(&ones)?, side(&factors)?);
     let file = format!("{}.toml", after.release.name);
@@ -137,16 +138,18 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
         ["assay", "risk", "bound"].map(String::from).into_iter().chain([format!("--release={file}")]).chain(options);
     let subject = subject::Subject { release: Some(after.release.clone()), ..subject::Subject::default() }.resolve()?;
     let answer = after.found.object(&subject, &asked);
+    let pair = after.found.pair.iter().map(|pair| format!("How often an adversary is right is decided by {pair}."));
+    let lines = after.found.lines().map(|line| (line.name.as_str(), line.bound.correct.met));
     Ok(Parts {
         answer,
         records: after.found.records(),
         said: said(&asked.delta, &before, &after),
         charts: charts_of(&before, &after)?,
         tables: vec![table(&table_of(&factors, &before, &after))],
-        notes: wider(after.found.lines().map(|line| (line.name.as_str(), line.bound.correct.met))).into_iter().collect(),
+        notes: pair.chain(wider(lines)).collect(),
         assumed: vec![
             format!("What a budget is multiplied by is rounded down to {FACTOR_DIGITS} digits, so that no level spends more than its budget."),
-            "All levels are composed, as for a record that enters a count of every level; block paths that drop a level are not part of it.".to_string(),
+            how_composed(&after.release).to_string(),
             "Error is the expected squared error, summed over all queries, each with the same weight.".to_string(),
             "A margin holds in 95 of 100 cases, for one noisy count.".to_string(),
         ],
@@ -156,6 +159,17 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
 }
 
 const SOURCE: &str = concat!("assay explore ", env!("CARGO_PKG_VERSION"), ": budgets moved by hand");
+
+/// What a record enters.
+fn how_composed(release: &Release) -> &'static str {
+    match release.paths {
+        Some(_) => {
+            "The whole is the worst of all block paths. On a path that drops a level, its budget, moved as here, goes to the next kept level \
+             above."
+        }
+        None => "All levels are composed, as for a record that enters a count of every level.",
+    }
+}
 
 fn about(release: &Release) -> (String, String) {
     (format!("{}-moved", release.name), format!("{}, budgets moved", release.title))

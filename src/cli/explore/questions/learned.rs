@@ -26,7 +26,7 @@ pub fn bound(store: &Store, question: &Question) -> Result<Parts> {
     let args: bound::Args = question.args()?;
     let known = store.subject(question.subject(), &args.subject)?;
     let subject = &known.subject;
-    let learned = known.learned(args.asked(!question.is_moving)?)?;
+    let learned = known.learned(args.asked(!question.is_moving)?, &question.stop)?;
     let (asked, found) = &*learned;
     let drawn = chart(
         &charts::right_decisions(&asked.prior, found),
@@ -50,6 +50,7 @@ pub fn bound(store: &Store, question: &Question) -> Result<Parts> {
 /// What one noisy count reveals to an adversary who knows everybody else.
 pub fn single(store: &Store, question: &Question) -> Result<Parts> {
     let args: single::Args = question.args()?;
+    question.stop.check()?;
     let (attack, origin) = args.attack(&|name| store.release(name))?;
     let average = single::Average::of(&attack, origin.as_ref(), args.digits())?;
     let answer = average.object(&attack, origin.as_ref());

@@ -17,7 +17,7 @@ use super::super::{
 pub fn epsilon(store: &Store, question: &Question) -> Result<Parts> {
     let args: epsilon::Args = question.args()?;
     let known = store.subject(question.subject(), &args.subject)?;
-    let subject = &known.subject;
+    let subject = &known.subject.until(&question.stop);
     let (delta, found) = args.find(subject, !question.is_moving)?;
     let pair = found.pair.iter().map(|pair| format!("The whole is that of {pair}."));
     let wider = wider(found.lines().map(|line| (line.name.as_str(), line.epsilon.met)));
@@ -36,7 +36,7 @@ pub fn epsilon(store: &Store, question: &Question) -> Result<Parts> {
 pub fn drawing(store: &Store, question: &Question) -> Result<Parts> {
     let args: epsilon::Args = question.args()?;
     let known = store.subject(question.subject(), &args.subject)?;
-    let drawn = known.drawn()?;
+    let drawn = known.drawn(&question.stop)?;
     let profile = chart(
         &charts::profile(&args.delta()?, &drawn),
         "profile",

@@ -14,9 +14,16 @@ use super::super::{
     store::Store,
 };
 
+/// The options, with an end of waiting.
+fn of_question(question: &Question) -> Result<tune::Args> {
+    let mut args: tune::Args = question.args()?;
+    args.stop = question.stop.clone();
+    Ok(args)
+}
+
 /// One level of population groups.
 pub fn level(question: &Question) -> Result<Parts> {
-    let args: tune::Args = question.args()?;
+    let args = of_question(question)?;
     let shown = args.level()?.into_shown();
     let answer = &shown.object;
     let number = |key: &str| answer[key].to_string();
@@ -67,7 +74,7 @@ fn suppression(question: &Question, published_from: u64) -> Result<Value> {
 
 /// All levels of a plan.
 pub fn plan(question: &Question) -> Result<Parts> {
-    let args: tune::Args = question.args()?;
+    let args = of_question(question)?;
     let (name, text) = question.file.as_ref().context("file: expected a plan")?;
     let shown = args.plan(text, name)?.into_shown();
     let total = &shown.object["total"];
@@ -119,7 +126,7 @@ pub fn config(store: &Store, question: &Question) -> Result<Parts> {
     let args: tune::Args = question.args_with(&[format!("--spec={}", spec.display())])?;
     let (name, text) = question.file.as_ref().context("file: expected a config.json")?;
     let page: Page = args.page();
-    let (page, changed) = config::of_text(text, name, spec, args.changes(), &args.delta()?, page)?;
+    let (page, changed) = config::of_text(text, name, spec, args.changes(), (&args.delta()?, &question.stop), page)?;
     let shown = page.into_shown();
     let said = vec![format!(
         "The whole run has an epsilon of {} for a record added or removed, and of {} for one changed.",

@@ -25,7 +25,7 @@ use super::super::{
 pub fn calibrate(store: &Store, question: &Question) -> Result<Parts> {
     let args: calibrate::Args = question.args()?;
     let known = store.subject(question.subject(), &args.subject)?;
-    let subject = &known.subject;
+    let subject = &known.subject.until(&question.stop);
     let (asked, found) = args.find(subject)?;
     let answer = args.object(subject, &asked, &found)?;
     let common_factor = match &asked.promise {

@@ -75,7 +75,8 @@ fn before_and_after(store: &Store, subject: &Resolved, rows: &[Row]) -> Result<V
 pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     let args: Counts = question.args()?;
     let known = store.subject(question.subject(), &args.calibrate.subject)?;
-    let (asked, found) = args.calibrate.find(&known.subject)?;
+    let (asked, found) = args.calibrate.find(&known.subject.until(&question.stop))?;
+    question.stop.check()?;
     let all = before_and_after(store, &known.subject, &found.rows)?;
     let is_asked = |one: &&Before| Some(&one.level) == args.place.as_ref() && Some(&one.query) == args.query.as_ref();
     let Some(one) = all.iter().find(is_asked).or(all.last()) else {
