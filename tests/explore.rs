@@ -318,30 +318,61 @@ fn rows(reply: &Value, table: usize) -> Vec<Vec<String>> {
     serde_json::from_value(reply["tables"][table]["rows"].clone()).expect("rows of text")
 }
 
+/// The answer about moved budgets, held against what the command prints about the file that comes with it.
+fn moved(server: &Server, options: Value) -> Value {
+    let (status, reply) = server.ask("budget", options);
+    assert_eq!(status, 200, "{reply}");
+    let file = server.folder().join(reply["file"]["name"].as_str().expect("a name"));
+    fs::write(&file, reply["file"]["text"].as_str().expect("a text")).expect("written");
+    let words = shell_words(reply["command"].as_str().expect("a command line"));
+    let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+    let printed = assay(&words).current_dir(server.folder()).assert().success().get_output().stdout.clone();
+    let mut printed: Value = serde_json::from_slice(&printed).expect("JSON");
+    // What the view does not show is not computed.
+    let mut forget = |line: &mut Value| {
+        for key in ["posterior_exceeded", "posterior_exceeded_by", "provenance"] {
+            line.as_object_mut().expect("an object").remove(key);
+        }
+    };
+    printed["levels"].as_array_mut().expect("levels").iter_mut().for_each(&mut forget);
+    forget(&mut printed);
+    assert_eq!(reply["answer"], printed);
+    reply
+}
+
+/// Epsilon and the adversary's chance follow the budgets on every block path, and so does the optimum.
+#[test]
+fn moved_budgets_are_those_of_the_worst_block_path() {
+    let server = Server::start(&[]);
+    let release = "pl94-persons-us";
+    let base = json!({ "release": release, "delta": "1e-10", "prior": "1/2", "digits": 8 });
+    let same = moved(&server, base.clone());
+    let own = json(&["risk", "bound", "--release", release, "--delta", "1e-10", "--prior", "1/2", "--digits", "8"]);
+    assert_eq!((&same["answer"]["epsilon"], &same["answer"]["worst_pair"]), (&own["epsilon"], &own["worst_pair"]));
+    let mut more = base;
+    more["budget"] = json!(["State=2", "Block=1/3"]);
+    more["keep-total"] = json!(true);
+    let reply = moved(&server, more);
+    assert!(reply["answer"]["worst_pair"].as_str().expect("a pair").contains("the worst of 136 pairs"), "{reply}");
+    assert!(reply["file"]["text"].as_str().expect("a release").contains("[paths]"));
+    assert!(reply["notes"][0].as_str().expect("a note").contains("136 pairs of block paths"), "{reply}");
+    let (_, best) = server.ask("allocate", json!({ "release": release, "epsilon": "16.5", "delta": "1e-10" }));
+    let words = ["allocate", "--release", release, "--epsilon", "16.5", "--delta", "1e-10"];
+    let mut printed = json(&words);
+    printed.as_object_mut().expect("an object").remove("provenance");
+    assert_eq!(best["answer"], printed);
+    let file = server.folder().join("best.toml");
+    fs::write(&file, best["file"]["text"].as_str().expect("a text")).expect("written");
+    let again = json(&["epsilon", "--release", file.to_str().expect("UTF-8"), "--delta", "1e-10", "--digits", "8"]);
+    assert_eq!(again["epsilon"], best["answer"]["worst_pair_epsilon"]);
+    assert!(best["said"][2].as_str().expect("words").contains("On the worst block path"), "{best}");
+}
+
 #[test]
 fn moved_budgets_are_files_that_the_commands_read() {
     let server = Server::start(&[]);
     let release = "su-su-wang-2025";
-    let moved = |options: Value| {
-        let (status, reply) = server.ask("budget", options);
-        assert_eq!(status, 200, "{reply}");
-        let file = server.folder().join(reply["file"]["name"].as_str().expect("a name"));
-        fs::write(&file, reply["file"]["text"].as_str().expect("a text")).expect("written");
-        let words = shell_words(reply["command"].as_str().expect("a command line"));
-        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
-        let printed = assay(&words).current_dir(server.folder()).assert().success().get_output().stdout.clone();
-        let mut printed: Value = serde_json::from_slice(&printed).expect("JSON");
-        // What the view does not show is not computed.
-        let mut forget = |line: &mut Value| {
-            for key in ["posterior_exceeded", "posterior_exceeded_by", "provenance"] {
-                line.as_object_mut().expect("an object").remove(key);
-            }
-        };
-        printed["levels"].as_array_mut().expect("levels").iter_mut().for_each(&mut forget);
-        forget(&mut printed);
-        assert_eq!(reply["answer"], printed);
-        reply
-    };
+    let moved = |options: Value| moved(&server, options);
     let base = json!({ "release": release, "delta": "1e-10", "prior": "1/2" });
     let with = |more: Value| {
         let mut all = base.clone();
@@ -509,6 +540,70 @@ fn all_pairs_of_block_paths() {
         releases.as_array().expect("releases").iter().map(|release| release["name"].to_string()).collect()
     };
     assert_eq!(names(&start["releases"]), names(&json(&["releases"])["releases"]));
+}
+
+/// Seconds of processor time that a process has taken.
+#[cfg(target_os = "linux")]
+fn processor_seconds(process: u32) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).expect("of this machine");
+    let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();
+    let ticks = |field: usize| fields[field].parse::<f64>().expect("a number");
+    // Hundredths of a second everywhere.
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+/// Noise whose calibration takes minutes: one that is no longer asked for ends at the next point, in processor time.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_out_of_date_is_stopped() {
+    use std::time::Duration;
+
+    let server = Server::start(&[]);
+    let used = || processor_seconds(server.process());
+    let body = |step: u64, level: &str, options: Value| {
+        let mut options = options;
+        options["release"] = json!("pl94-persons-us");
+        options["delta"] = json!("1e-10");
+        if !level.is_empty() {
+            options["level"] = json!([level]);
+        }
+        json!({ "options": options, "view": "v", "step": step })
+    };
+    // Crossings of all levels and of everything, at forty digits.
+    let slow = || json!({ "match-curve": "1e-40..1e-3", "scale-all": true, "decimals": 12, "digits": 40 });
+    let quick = || json!({ "match": "zcdp", "digits": 6 });
+    let wait_until_it_works = |before: f64| {
+        let began = std::time::Instant::now();
+        while used() < before + 0.3 {
+            assert!(began.elapsed() < Duration::from_secs(60), "nothing is worked on");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let rests = || {
+        std::thread::sleep(Duration::from_millis(500));
+        let before = used();
+        std::thread::sleep(Duration::from_millis(1500));
+        used() - before
+    };
+    // Replaced by a newer question of the same view.
+    std::thread::scope(|scope| {
+        let before = used();
+        let first = scope.spawn(|| server.post("calibrate", &body(1, "", slow())));
+        wait_until_it_works(before);
+        let (status, _) = server.post("calibrate", &body(2, "US", quick()));
+        assert_eq!(status, 200);
+        let (status, reply) = first.join().expect("an answer");
+        assert_eq!((status, reply["error"].as_str()), (409, Some("a newer question took its place")));
+    });
+    assert!(rests() < 0.1, "it goes on");
+    // The client has gone.
+    let before = used();
+    let connection = server.post_and_keep("calibrate", &body(3, "", slow()));
+    wait_until_it_works(before);
+    drop(connection);
+    assert!(rests() < 0.1, "it goes on for nobody");
+    let (status, _) = server.post("calibrate", &body(4, "US", quick()));
+    assert_eq!(status, 200);
 }
 
 #[test]

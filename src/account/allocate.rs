@@ -144,9 +144,8 @@ pub fn allocate_until(
     check(targets)?;
     let composition = |sigma2: &[Rational]| Ok(composition(targets, sigma2)?.until(stop));
     let target = Enclosure::rational(epsilon, 160);
-    let keeps = |sigma2: &[Rational]| -> Result<bool> {
-        Ok(meets(&composition(sigma2)?, &target, delta)? == Certainty::Yes)
-    };
+    let keeps =
+        |sigma2: &[Rational]| -> Result<bool> { Ok(meets(&composition(sigma2)?, &target, delta)? == Certainty::Yes) };
     let largest: Vec<Rational> = targets.iter().map(most).collect();
     if !keeps(&largest)? {
         return Err(not_kept(targets, &composition(&largest)?, epsilon, delta)?);

@@ -7,8 +7,8 @@ use rug::Rational;
 use crate::{
     error::{Error, Result},
     loss::{
-        law::{Group, Law},
         evaluator::SumEvaluator,
+        law::{Group, Law},
         parameter::{Rho, Sigma2},
         stop::Stop,
         sum::LossSum,

@@ -246,7 +246,11 @@ mod tests {
         all(&worst.composition((0, 1)).unwrap(), &half);
         assert!(stopped(composition.knot(&two, 6)) && stopped(begun.hockey_stick(&two, 6)));
         let Evaluator::Family(family) = begun else { panic!("a family") };
-        assert!(stopped(family.all(&two, 6)) && stopped(family.leader(&two)) && stopped(worst.delta_one_by_one(&"3".parse().unwrap(), 6)));
+        assert!(
+            stopped(family.all(&two, 6))
+                && stopped(family.leader(&two))
+                && stopped(worst.delta_one_by_one(&"3".parse().unwrap(), 6))
+        );
         assert!(one.delta("3", 6).is_ok(), "others go on");
     }
 

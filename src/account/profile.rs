@@ -3,10 +3,7 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::{
-    composition::Composition,
-    conversions, epsilon, tradeoff,
-};
+use super::{composition::Composition, conversions, epsilon, tradeoff};
 use crate::{
     error::{Error, Result},
     loss::{

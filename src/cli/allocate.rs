@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{
-        Delta, Epsilon, Stop,
+        Account, Answer, Delta, Epsilon, Stop,
         allocate::{self, Allocation, QueryTarget},
     },
     noise::DiscreteGaussian,
     numeric::Enclosure,
-    release::{Neighbors, Release, query_targets},
+    release::{Neighbors, Release, query_targets, subject},
 };
 use rayon::prelude::*;
 use rug::{Rational, float::Round};
@@ -89,6 +89,8 @@ pub struct Found {
     pub above: Option<Enclosure>,
     /// The margin at 95 % of each query.
     pub margins: Vec<i64>,
+    /// The epsilon of the worst of all block paths with that noise, and the path in words, where the release has such.
+    pub worst: Option<(Answer, String)>,
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -118,7 +120,7 @@ impl Found {
 
     /// The answer as an object.
     pub fn object(&self, question: &Question) -> Value {
-        json!({
+        let mut object = json!({
             "epsilon": exact(&question.epsilon),
             "delta": exact(&question.delta),
             "neighbors": question.neighbors.name(),
@@ -128,8 +130,13 @@ impl Found {
             "least_possible_weighted_squared_error": lower_json(&self.bound),
             "at_most_percent_above_optimum": self.above.as_ref().map_or(Value::Null, upper_json),
             "zcdp_weighted_squared_error": self.zcdp.as_ref().map_or(Value::Null, |zcdp| zcdp.error.to_json()),
-            "queries": self.records(question),
-        })
+        });
+        if let Some((epsilon, pair)) = &self.worst {
+            object["worst_pair_epsilon"] = epsilon.value.to_json();
+            object["worst_pair"] = json!(pair);
+        }
+        object["queries"] = Value::Array(self.records(question));
+        object
     }
 }
 
@@ -173,11 +180,25 @@ impl Args {
             Enclosure::rational(&((ratio - 1_u32) * 100_u32), 64)
         });
         let margins = best.sigma2.par_iter().map(margin).collect::<Result<_>>()?;
-        Ok(Found { best, zcdp, bound, above, margins })
+        let worst = question.worst_path(&best, &self.stop)?;
+        Ok(Found { best, zcdp, bound, above, margins, worst })
     }
 }
 
 impl Question {
+    /// The epsilon of the worst of all block paths, where the release has such, and that path in words.
+    fn worst_path(&self, found: &Allocation, stop: &Stop) -> Result<Option<(Answer, String)>> {
+        const DIGITS: u32 = 8;
+        let release = self.allocated(found);
+        if release.paths.is_none() {
+            return Ok(None);
+        }
+        let subject = subject::Subject { release: Some(release), ..subject::Subject::default() }.resolve()?.until(stop);
+        let epsilon = subject.whole.epsilon(&self.delta, DIGITS)?;
+        let pair = subject.deciding_pair(&epsilon).unwrap_or_default();
+        Ok(Some((epsilon, pair)))
+    }
+
     /// The release with the noise that was found.
     pub fn allocated(&self, found: &Allocation) -> Release {
         let (epsilon, delta) = (exact_text(&self.epsilon), exact_text(&self.delta));
@@ -251,11 +272,12 @@ fn put_tables(page: &mut Page, question: &Question, found: &Found) {
         ),
         None => "no useful bound on the optimum: it needs every least_sigma2 to be 1/2 or more\n".to_string(),
     });
-    if question.release.as_ref().is_some_and(|release| release.paths.is_some()) {
-        page.text(
-            "All levels are composed, as on a block path that drops none; on other paths the rho of a dropped level moves, and is \
-             not part of this promise.\n",
-        );
+    if let Some((epsilon, pair)) = &found.worst {
+        page.text(format!(
+            "The promise is that of all levels composed, as on a block path that drops none. On the worst path, where the rho of a \
+             dropped level goes to the next kept one above, epsilon is {} at this delta: {pair}.\n",
+            epsilon.value.shown(8)
+        ));
     }
 }
 

@@ -37,8 +37,7 @@ impl Release {
         queries.collect()
     }
 
-    /// The release with such noise under a neighbor relation, renamed: `[name, title, source]`. A bypassed level's budget, as it is
-    /// now, goes to the next kept level above, as before: its block paths stay.
+    /// The release with such noise under a neighbor relation, renamed: `[name, title, source]`.
     pub fn with_budgets_times(
         &self,
         factors: &[Rational],
@@ -47,7 +46,7 @@ impl Release {
         about: [&str; 3],
     ) -> Result<Release> {
         let sigma2 = self.sigma2_with_budgets_times(factors, digits)?;
-        Ok(Release { paths: self.paths.clone(), ..self.with_sigma2(&sigma2, neighbors, about) })
+        Ok(self.with_sigma2(&sigma2, neighbors, about))
     }
 }
 
@@ -93,6 +92,28 @@ mod tests {
         assert!(alone.rho > release.rho);
         let all = alone.composition(&[] as &[&str], None).unwrap();
         assert_eq!(Account::rho(&all), alone.rho);
+    }
+
+    /// Whatever the budgets, every path spends all of them: a dropped level's goes to the next kept one above.
+    #[test]
+    fn moved_budgets_are_spent_on_every_block_path() {
+        let release = Release::find("pl94-persons-us").unwrap();
+        let mut weights = vec![Rational::from(1); release.levels.len()];
+        weights[3] = Rational::from((5, 2));
+        let factors = release.budget_factors(&weights, true).unwrap();
+        let moved = release.with_budgets_times(&factors, 6, release.neighbors, ["m", "m", "a test"]).unwrap();
+        let paths = moved.path_compositions().unwrap();
+        assert_eq!(paths.len(), 16);
+        for path in &paths {
+            // One record enters half of what a changed one moves.
+            assert_eq!(**path.rho(), Rational::from(&moved.rho / 2_u32));
+        }
+        // The path that drops nothing is half of what all levels compose.
+        let all = moved.composition(&[] as &[&str], None).unwrap();
+        let none = moved.paths.as_ref().unwrap().dropped.iter().position(Vec::is_empty).unwrap();
+        assert_eq!(paths[none].for_changed_records().unwrap().loss(), all.loss());
+        let again = Release::parse(&moved.to_toml(), "written").unwrap();
+        assert_eq!(again.path_compositions().unwrap(), paths);
     }
 
     #[test]

@@ -158,10 +158,10 @@ pub fn release_of(targets: &[QueryTarget], sigma2: &[Rational], neighbors: Neigh
 
 impl Release {
     /// The same queries with other noise, a sigma2 for each in the order of [`Release::query_targets`], under a neighbor
-    /// relation. It has no paths: what a bypassed level would add to another is not part of it.
+    /// relation. On its block paths the rho of a bypassed level, as it is now, goes to the next kept level above, as before.
     pub fn with_sigma2(&self, sigma2: &[Rational], neighbors: Neighbors, about: [&str; 3]) -> Release {
         let [name, title, source] = about.map(String::from);
-        let mut release = Release { name, title, source, neighbors, paths: None, ..self.clone() };
+        let mut release = Release { name, title, source, neighbors, ..self.clone() };
         let queries = release.levels.iter_mut().flat_map(|level| &mut level.queries);
         for (query, sigma2) in queries.zip(sigma2) {
             query.law = Law::DiscreteGaussian { sigma2: sigma2.clone() };

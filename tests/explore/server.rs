@@ -112,14 +112,32 @@ impl Server {
     }
 
     pub fn post(&self, question: &str, body: &Value) -> (u16, Value) {
+        let reply = self.raw(&self.request(question, body));
+        (reply.status, serde_json::from_str(&reply.body).expect("JSON"))
+    }
+
+    fn request(&self, question: &str, body: &Value) -> String {
         let body = body.to_string();
-        let reply = self.raw(&format!(
+        format!(
             "POST /{}/api/{question} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             self.token,
             self.host(),
             body.len()
-        ));
-        (reply.status, serde_json::from_str(&reply.body).expect("JSON"))
+        )
+    }
+
+    /// Asks on a connection that is kept, without waiting for the answer.
+    #[cfg(target_os = "linux")]
+    pub fn post_and_keep(&self, question: &str, body: &Value) -> TcpStream {
+        let mut stream = self.connect();
+        stream.write_all(self.request(question, body).as_bytes()).expect("sent");
+        stream
+    }
+
+    /// The number of the process.
+    #[cfg(target_os = "linux")]
+    pub fn process(&self) -> u32 {
+        self.child.id()
     }
 
     /// Presses Ctrl-C, and says how the program ended.

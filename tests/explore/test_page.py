@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import axe_playwright_python
 import pytest
-from selenium.webdriver.support.ui import Select
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from conftest import ASSAY, EXAMPLES, PLACES, Page, Server, assay, browser, watched
 
@@ -369,28 +369,115 @@ def test_downloads(page, folder):
         assert width == 2 * int(root.get("width")) and height == 2 * int(root.get("height")) and len(png) > 5000
 
 
+def opened_config(page):
+    """The configuration of the examples, chosen on the page, with one budget changed."""
+    page.when('[name="safetab-file"]').send_keys(str(EXAMPLES / "safetab/config.json"))
+    time.sleep(0.3)
+    page.settled(120)
+    page.type('[name="set"]', "USA,1=0.5")
+    assert page.problem() == "" and len(page.rows()) > 3
+
+
+def wrong_number(page):
+    page.type('[name="delta"]', "2")
+    assert "delta" in page.problem()
+
+
+def wrong_plan(page):
+    page.type_into('[name="text"]', "title = 3\n")
+    assert "line 1" in page.problem()
+
+
+def wrong_config(page):
+    page.type_into('[name="text"]', "{")
+    assert page.problem()
+
+
+def opened_subject(page):
+    page.one("#subject summary").click()
+
+
+def own_counts(page):
+    opened_subject(page)
+    page.one('[name="add-counts"]').click()
+    page.settled()
+
+
+def optimum(page):
+    page.click('[name="optimum"]')
+    WebDriverWait(page.driver, 30).until(lambda _: "can be kept" in page.one("#told").text)
+    page.settled()
+
+
+def dragged(page):
+    page.drag("delta", 30, final=False)
+    page.settled()
+
+
+def nothing(page):
+    """As it opens."""
+
+
+# Every state that a view can be in: its link, and what is done there.
+STATES = [
+    *((view, nothing) for view in VIEWS),
+    *((view, opened_subject) for view in VIEWS if not view.startswith("safetab")),
+    *((view, wrong_number) for view in ["private", "learned", "spared", "town", "allocate", "safetab"]),
+    ("private", own_counts),
+    ("private?release=pl94-persons-us", dragged),
+    ("private?release=nowhere", nothing),
+    ("spared?delta=1e-10&release=ddhca-us", nothing),
+    ("town?search=nowhere", nothing),
+    ("allocate?release=", nothing),
+    ("allocate?release=pl94-units-us&budget=State%3D2&keep=no", nothing),
+    ("allocate", optimum),
+    ("safetab?how=moe&moe=20", nothing),
+    ("safetab?how=plan", wrong_plan),
+    ("safetab?how=config", nothing),
+    ("safetab?how=config", wrong_config),
+    ("safetab?how=config", opened_config),
+]
+
+
+def settled_or_told(page):
+    """An answer, a problem, or a word about what is missing."""
+    WebDriverWait(page.driver, 120).until(lambda driver: driver.execute_script(
+        """const busy = document.querySelector('#view').hasAttribute('aria-busy');
+        const shown = document.querySelector('#answer .downloads') || !document.querySelector('#problem').hidden;
+        return !busy && (shown || document.querySelector('#told').textContent)"""))
+
+
 @pytest.mark.parametrize("look", ["light", "dark", "narrow", "print"])
 def test_contrast_labels_and_width(folder, full_server, look):
     # A sheet of A4 between its margins is 680 pixels wide.
     width = {"narrow": 360, "print": 680}.get(look, 1200)
-    driver = browser(folder, width=width, dark=look == "dark", printed=look == "print")
+    driver = browser(folder, width=width, dark=look == "dark")
+
+    def print_media(is_print):
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if look == "dark" else "light"}]
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print" if is_print else "", "features": scheme})
+
     page = Page(driver, full_server, folder)
     script = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
     try:
-        for view in VIEWS:
-            page.open(f"#{view}")
-            if not view.startswith("safetab") and look != "print":
-                page.one("#subject summary").click()
-            if look == "print":
+        for view, act in STATES:
+            # The controls are not printed: what is done is done before.
+            print_media(False)
+            page.open(f"#{view}", settled=False)
+            settled_or_told(page)
+            act(page)
+            print_media(look == "print")
+            if look == "print" and view in VIEWS and act is nothing:
                 shown = {name: page.one(name).is_displayed() for name in ["nav", "#controls", ".downloads", ".said", "table", "figure svg"]}
                 assert [name for name, is_shown in shown.items() if is_shown] == [".said", "table", "figure svg"], (view, shown)
             # The script is given to the page by the driver, beside its policy.
             driver.execute_script(script)
             found = driver.execute_async_script("const done = arguments[0]; axe.run().then(done, error => done({ violations: [{ id: String(error) }] }));")
+            state = (view, act.__name__)
             short = [(rule["id"], [node["html"] for node in rule.get("nodes", [])][:3]) for rule in found["violations"]]
-            assert not short, (view, short)
+            assert not short, (state, short)
             wide = driver.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
-            assert wide[0] <= wide[1], (view, wide)
+            assert wide[0] <= wide[1], (state, wide)
         watched(driver)
     finally:
         driver.quit()

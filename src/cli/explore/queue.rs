@@ -163,7 +163,10 @@ mod tests {
             assert_eq!(second.await.unwrap(), Err(Without::Replaced));
             assert_eq!(other.await.unwrap(), Ok(1));
             assert_eq!(third.await.unwrap(), Ok(3));
-            assert_eq!(queue.answer(asked("c", 1, None), || -> u64 { panic!("as a test") }).await, Err(Without::Broken));
+            assert_eq!(
+                queue.answer(asked("c", 1, None), || -> u64 { panic!("as a test") }).await,
+                Err(Without::Broken)
+            );
             assert!(queue.views.lock().unwrap().values().all(|view| view.running.is_empty()));
         });
     }

@@ -313,7 +313,8 @@ mod tests {
         let delta: Delta = "1e-10".parse().unwrap();
         let (config, specification, text) = example("safetab-h");
         let changed = read(&config.with_budgets(&text, &changes, &specification).unwrap());
-        let [account, before] = [&changed, &config].map(|config| config.account(&specification, &delta, &Stop::default()).unwrap());
+        let [account, before] =
+            [&changed, &config].map(|config| config.account(&specification, &delta, &Stop::default()).unwrap());
         let mut differ = Vec::new();
         for (new, old) in account.passes[0].1.iter().zip(&before.passes[0].1) {
             let kind = (new.region_type, new.level);

@@ -83,12 +83,7 @@ pub struct RunGuarantees {
 impl RunGuarantees {
     /// What a run of passes, each with its levels, reveals about a person at delta, 0 < delta < 1; ends with
     /// [`Error::Stopped`] once `stop` is set.
-    pub fn new(
-        privacy: Privacy,
-        delta: &Delta,
-        passes: &[(Pass, Vec<TabulatedLevel>)],
-        stop: &Stop,
-    ) -> Result<Self> {
+    pub fn new(privacy: Privacy, delta: &Delta, passes: &[(Pass, Vec<TabulatedLevel>)], stop: &Stop) -> Result<Self> {
         let part = |levels: &[&TabulatedLevel]| Part {
             budget: levels.iter().fold(Rational::new(), |sum, level| sum + &level.budget),
             mixes: mixes(levels, privacy),
@@ -347,7 +342,8 @@ mod tests {
         let noise = |level: &HouseholdLevel, table: usize| level.tables[table].as_ref().unwrap().noise.clone();
         let own = epsilon(&[(&noise(&nation, 0), 3), (&noise(&county, 0), 2), (&noise(&county, 1), 2)], &delta);
         let passes = [(Pass::UnitedStates, vec![nation, county])];
-        let account = RunGuarantees::of_households(Privacy::ZeroConcentrated, &delta, &passes, &Stop::default()).unwrap().run;
+        let account =
+            RunGuarantees::of_households(Privacy::ZeroConcentrated, &delta, &passes, &Stop::default()).unwrap().run;
         assert_eq!((account.unbounded.budget, account.bounded.budget), (number("7/2"), number("7")));
         let found = account.unbounded.epsilon.unwrap();
         assert!(found.overlaps(&own) && found.is_tight(9), "{found:?} {own:?}");

@@ -70,8 +70,8 @@ pub fn person_epsilons(
     let budget = levels.iter().fold(Rational::new(), |sum, (level, _)| sum + level.budget()) * sides;
     let any = levels.iter().any(|(_, allowed)| *allowed);
     let exact = |total_only: bool| -> Result<Option<Enclosure>> {
-        let epsilon =
-            if_possible(unmixed(levels, sides, total_only)?.until(stop).epsilon(delta, digits))?.map(|epsilon| epsilon.value);
+        let epsilon = if_possible(unmixed(levels, sides, total_only)?.until(stop).epsilon(delta, digits))?
+            .map(|epsilon| epsilon.value);
         // The pure guarantee holds at every delta.
         let below_pure = |own: Enclosure| match noise_kind {
             NoiseKind::DiscreteGaussian => own,
@@ -183,7 +183,9 @@ mod tests {
     fn bounded_neighbors_double_the_budget_and_more_levels_add_to_it() {
         let delta = parse("1e-10").unwrap();
         let (one, other) = (level(NoiseKind::DiscreteGaussian, "0.159", 9), level(NoiseKind::DiscreteGaussian, "1", 9));
-        let of = |levels: &[(&GroupLevel, bool)], neighbors| person_epsilons(levels, neighbors, &delta, 8, &Stop::default()).unwrap();
+        let of = |levels: &[(&GroupLevel, bool)], neighbors| {
+            person_epsilons(levels, neighbors, &delta, 8, &Stop::default()).unwrap()
+        };
         let single = of(&[(&one, false)], Neighbors::AddRemove);
         let bounded = of(&[(&one, false)], Neighbors::Bounded);
         let both = of(&[(&one, false), (&other, false)], Neighbors::AddRemove);

@@ -148,7 +148,9 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
         tables: vec![table(&table_of(&factors, &before, &after))],
         notes: pair.chain(wider(lines)).collect(),
         assumed: vec![
-            format!("What a budget is multiplied by is rounded down to {FACTOR_DIGITS} digits, so that no level spends more than its budget."),
+            format!(
+                "What a budget is multiplied by is rounded down to {FACTOR_DIGITS} digits, so that no level spends more than its budget."
+            ),
             how_composed(&after.release).to_string(),
             "Error is the expected squared error, summed over all queries, each with the same weight.".to_string(),
             "A margin holds in 95 of 100 cases, for one noisy count.".to_string(),
@@ -288,6 +290,10 @@ pub fn allocate(store: &Store, question: &Question) -> Result<Parts> {
         found.best.error.shown(6),
         above.unwrap_or_default()
     );
+    let worst = found
+        .worst
+        .as_ref()
+        .map(|(epsilon, pair)| format!("On the worst block path its epsilon is {}: {pair}.", epsilon.value.shown(8)));
     let row = |(k, target): (usize, &dp_assay::account::allocate::QueryTarget)| {
         vec![
             target.name.clone(),
@@ -306,7 +312,7 @@ pub fn allocate(store: &Store, question: &Question) -> Result<Parts> {
     Ok(Parts {
         answer: found.object(&asked),
         records: found.records(&asked),
-        said: [said].into_iter().chain(less).collect(),
+        said: [said].into_iter().chain(less).chain(worst).collect(),
         tables: vec![table(&allocated)],
         file: Some((format!("{}.toml", release.name), release.to_toml())),
         ..Parts::default()
