@@ -304,7 +304,34 @@ fn what_an_adversary_learns_is_drawn_and_is_csv() {
         assert!(drawn.contains(said) && drawn.trim_end().ends_with("</svg>"), "{command:?}");
         fs::remove_file(&path).expect("removed");
     }
-    for flag in [&["--csv"][..], &["--svg", svg]] {
+    let file = folder.path().join("drawn.csv");
+    let csv = file.to_str().expect("UTF-8");
+    for command in [
+        &["curve", "--discrete-gaussian", "5x10", "--points", "5"][..],
+        &["risk", "single", "--rho", "0.099", "--prior", "1/2", "--noisy=-5..5"],
+    ] {
+        let printed = text(&[command, &["--csv"]].concat());
+        let shown = text(&[command, &["--csv", csv]].concat());
+        assert!(!shown.starts_with(printed.lines().next().expect("a header")), "the answer is read beside its file");
+        assert_eq!(fs::read_to_string(&file).expect("CSV"), printed, "{command:?}");
+        assert!(folder.path().join("drawn.csv.provenance.json").exists());
+        fs::remove_file(&file).expect("removed");
+    }
+    // What is drawn are the points of the curves, and so are the rows.
+    let least =
+        ["calibrate", "--release", "su-su-wang-2025", "--level", "State", "--delta", "1e-10", "--match", "zcdp"];
+    let answer = json(&[&least[..], &["--csv", csv]].concat());
+    let rows = fs::read_to_string(&file).expect("CSV");
+    let mut rows = rows.lines();
+    assert_eq!(rows.next(), Some("name,epsilon,delta_before_approx,delta_after_approx,zcdp_delta_approx"));
+    let points = answer["levels"][0]["profiles_approx"]["after"].as_array().expect("points");
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split(',').collect()).collect();
+    assert_eq!(rows.len(), points.len());
+    for (row, point) in rows.iter().zip(points) {
+        assert_eq!((row[0], row[3].parse::<f64>().ok()), ("State", point["delta"].as_f64()));
+    }
+    assert!(refusal(&[&least[..], &["--csv", "--json"]].concat()).contains("--csv without a file"));
+    for flag in [&["--csv"][..], &["--csv", csv], &["--svg", svg]] {
         let single = ["risk", "single", "--rho", "1", "--prior", "1/2", "--noisy", "2"];
         assert!(refusal(&[&single, flag].concat()).contains("give a range"));
     }

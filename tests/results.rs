@@ -132,7 +132,8 @@ fn figures_of_ones_own_are_refused_where_nothing_can_be_drawn() {
     assert!(refused(&["--release", "pl94-persons-us"]).contains("name the figure"));
     for (arguments, said) in [
         (&[figure, "--prior", "1/2"][..], "prior"),
-        (&["safetab-2021/table-1", "--points", "5"], "as its paper has it"),
+        (&["safetab-2021/table-1", "--points", "5"], "one that it takes: margin"),
+        (&["safetab-p-2024/table-7", "--margin", "3,11", "--rho", "0.1"], "as many as margins, 2"),
         (&[figure, "--release", "pl94-persons-us", "--level", "Sate"], "did you mean"),
         (&[figure, "--release", "ddhca-us", "--points", "1"], "points"),
         (&[figure, "--from", "3", "--to", "2"], "smaller to a larger"),
@@ -243,6 +244,25 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
         let own_upper: f64 = own.last().unwrap().parse().unwrap();
         assert!(if own.join(",").contains("pure DP") { own_upper == kept } else { own_upper > kept }, "{own:?} {kept}");
     }
+    // The paper's own margins have the paper's own budgets, by the same rule.
+    let kept = fs::read_to_string(committed().join("safetab-2021/table-1.csv")).unwrap();
+    let kept: Vec<Vec<&str>> = kept.lines().skip(1).map(|line| line.rsplit(',').collect()).collect();
+    let budgets = draw("safetab-2021/table-1", &["--margin", "6,11,50,3"]);
+    assert_eq!(budgets.len(), 8);
+    for own in budgets.iter().filter(|row| row[2] != "3") {
+        let same = kept.iter().find(|row| row[6] == own[2] && row[7] == own[1]).expect("a margin of the paper");
+        assert_eq!(same[..6], own.iter().rev().take(6).map(String::as_str).collect::<Vec<_>>()[..], "{own:?}");
+    }
+    // A budget of one's own has the margin that is the least budget's, too.
+    let rows = draw("safetab-p-2024/table-7", &["--rho", "0.02,0.159"]);
+    for row in &rows {
+        let [rho, least] = [2, 5].map(|column| row[column].parse::<f64>().unwrap());
+        assert!(least <= rho && row[1] == row[8], "{row:?}");
+    }
+    let both = draw("safetab-p-2024/table-7", &["--rho", "0.159", "--margin", "11"]);
+    let kept = fs::read_to_string(committed().join("safetab-p-2024/table-7.csv")).unwrap();
+    let county = kept.lines().find(|line| line.starts_with("\"County, Detailed")).expect("a level");
+    assert!(county.ends_with(&both[0][1..].join(",")), "{county} {both:?}");
     let remark = draw("spines-2024/remark-1", &["--to", "12"]);
     assert_eq!(remark.len(), 2 * 3 * 12);
     assert!(draw("spines-2024/figure-1", &["--counts", blocks]).iter().any(|row| row[1] == "Block" && row[3] == "5"));

@@ -34,6 +34,14 @@ impl Figure {
 }
 
 #[cfg(feature = "charts")]
+impl Sheet {
+    /// Writes the table as a CSV file, whole or not at all; folders on the way are made.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        write_text(path, &self.csv())
+    }
+}
+
+#[cfg(feature = "charts")]
 impl Drawing {
     /// Writes `NAME.csv` and `NAME.svg` into a folder, which is made if it does not exist, and returns both paths.
     pub fn write(&self, folder: &Path, name: &str) -> Result<[PathBuf; 2]> {

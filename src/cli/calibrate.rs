@@ -100,9 +100,10 @@ pub struct Found {
 pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
     let (asked, found) = args.find(&subject)?;
-    let mut page = args.drawn.page(&args.format);
+    let mut page = args.drawn.page(&args.format)?;
     let mut object = args.object(&subject, &asked, &found)?;
     page.records(records(&object));
+    page.points(points(&found.rows));
     with_curves(&mut object, &found.rows);
     page.object(object);
     args.put_tables(&mut page, &subject, &asked.promise, &found.rows, args.decimals())?;
@@ -131,6 +132,24 @@ fn with_curves(object: &mut Value, rows: &[Row]) {
             "zcdp": points(&curves.zcdp),
         });
     }
+}
+
+/// The points of the curves that are drawn, of every part: a row for each epsilon.
+fn points(rows: &[Row]) -> Vec<Value> {
+    let of_part = |curves: &CalibratedCurves| -> Vec<Value> {
+        let lines = curves.before.iter().zip(&curves.after).zip(&curves.zcdp);
+        let point = |((before, after), zcdp): ((&(f64, f64), &(f64, f64)), &(f64, f64))| {
+            json!({
+                "name": curves.name,
+                "epsilon": before.0,
+                "delta_before_approx": before.1,
+                "delta_after_approx": after.1,
+                "zcdp_delta_approx": zcdp.1,
+            })
+        };
+        lines.map(point).collect()
+    };
+    rows.iter().filter_map(|row| row.curves.as_ref()).flat_map(of_part).collect()
 }
 
 /// A record for each level, and then for each query, of an answer.
@@ -213,7 +232,7 @@ impl Args {
             delta: self.shown_delta(&promise)?,
             digits: self.format.digits,
             crossings: self.crossings,
-            curves: self.drawn.svg.is_some(),
+            curves: self.drawn.wants_points(),
             promise,
         };
         let decimals = self.decimals();

@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         return side_by_side::run(&subjects, &delta, args);
     };
     let accountants = Accountants::of(subject, &delta, digits)?;
-    let mut page = args.drawn.page(&args.format);
+    let mut page = args.drawn.page(&args.format)?;
     page.object(json!({
         "delta": output::exact(&delta),
         "rho": output::exact(subject.total.rho()),

@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         })
         .collect();
     let status = || curve.iter().map(|point| point.delta.status());
-    let mut page = args.drawn.page(&args.format);
+    let mut page = args.drawn.page(&args.format)?;
     let mut object = json!({ "neighbors": subject.neighbors.name(), "rho": exact(subject.total.rho()) });
     for (k, column) in COLUMNS.iter().enumerate() {
         object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();

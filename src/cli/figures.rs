@@ -71,6 +71,9 @@ struct OwnArgs {
     /// The true or assumed count above (repeatable)
     #[arg(long, value_name = "X2", value_delimiter = ',')]
     upper: Vec<i64>,
+    /// The margin of error of a cell that is aimed at, at 95 % (repeatable)
+    #[arg(long, value_name = "M", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    margin: Vec<u32>,
     /// The variance proxy of the noise (repeatable); for figures 6 and 8 that as it is, and that of less noise
     #[arg(long, value_name = "SIGMA2", value_delimiter = ',', allow_hyphen_values = true)]
     sigma2: Vec<String>,
@@ -109,6 +112,7 @@ impl OwnArgs {
             priors: numbers("--prior", &self.prior)?,
             others: self.others,
             uppers: self.upper.clone(),
+            margins: self.margin.clone(),
             sigma2: numbers("--sigma2", &self.sigma2)?,
             copies: self.copies.clone(),
             from: end("--from", &self.from)?,

@@ -6,14 +6,17 @@
 mod latex;
 mod markdown;
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use dp_assay::{account::Answer, provenance::Provenance};
+use dp_assay::{account::Answer, chart::Sheet, provenance::Provenance};
 use serde_json::{Map, Value};
 
-use super::{output, wrap::broken};
+use super::{invocation, output, wrap::broken};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -55,6 +58,11 @@ impl FormArgs {
             (true, _) => Form::Json,
             (false, format) => format.unwrap_or_default(),
         }
+    }
+
+    /// Whether one was asked for.
+    pub fn is_given(&self) -> bool {
+        self.json || self.format.is_some()
     }
 
     /// The same where a command has `--csv` as well.
@@ -133,12 +141,26 @@ pub struct Page {
     pieces: Vec<Piece>,
     object: Value,
     records: Vec<Value>,
+    /// A file for the rows as well, and the rows if they are others.
+    file: Option<(PathBuf, Option<Vec<Value>>)>,
 }
 
 impl Page {
     /// An empty page.
     pub fn new(form: Form) -> Page {
-        Page { form, provenance: None, pieces: Vec::new(), object: Value::Null, records: Vec::new() }
+        Page { form, provenance: None, pieces: Vec::new(), object: Value::Null, records: Vec::new(), file: None }
+    }
+
+    /// The same, whose rows are written to a CSV file as well, with its provenance beside it.
+    pub fn with_file(self, path: &Path) -> Page {
+        Page { file: Some((path.to_path_buf(), None)), ..self }
+    }
+
+    /// Other rows for that file: the points of curves.
+    pub fn points(&mut self, points: Vec<Value>) {
+        if let Some((_, rows)) = &mut self.file {
+            *rows = Some(points);
+        }
     }
 
     /// Words. CSV leaves them out; LaTeX has them as comments.
@@ -208,6 +230,13 @@ impl Page {
 
     /// Writes the page to standard output in its form.
     pub fn print(self) -> Result<()> {
+        if let Some((path, points)) = &self.file {
+            let (header, rows) = flat(points.as_ref().unwrap_or(&self.records));
+            let mut sheet = Sheet::new(header);
+            rows.into_iter().for_each(|row| sheet.push(row));
+            sheet.write(path).context("--csv")?;
+            invocation::provenance()?.write_beside(path).context("--csv")?;
+        }
         match self.form {
             Form::Json => match &self.provenance {
                 Some(provenance) => output::json_of(&self.object, provenance),

@@ -62,6 +62,11 @@ impl Format {
         Page::new(self.form.form_or_csv(csv))
     }
 
+    /// Whether a form was asked for.
+    pub fn is_given(&self) -> bool {
+        self.form.is_given()
+    }
+
     /// The form that was asked for.
     pub fn form(&self) -> Form {
         self.form.form()

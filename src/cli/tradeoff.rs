@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         })
         .collect();
     let status = || betas.iter().map(|beta| beta.status());
-    let mut page = args.drawn.page(&args.format);
+    let mut page = args.drawn.page(&args.format)?;
     let mut object = json!({ "neighbors": subject.neighbors.name() });
     for (k, column) in COLUMNS.iter().enumerate() {
         object[*column] = rows.iter().map(|row| json_number(&row[k])).collect::<Value>();

@@ -89,7 +89,7 @@ pub(super) fn run(subjects: &[(String, Resolved)], delta: &Delta, args: &Args) -
     let columns: Vec<Column> = (subjects.iter())
         .map(|(name, subject)| Column::of(name, subject, delta, args.format.digits))
         .collect::<Result<_>>()?;
-    let mut page = args.drawn.page(&args.format);
+    let mut page = args.drawn.page(&args.format)?;
     page.object(json!({
         "delta": exact(delta),
         "releases": columns.iter().map(Column::json).collect::<Vec<_>>(),

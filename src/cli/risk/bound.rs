@@ -195,7 +195,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let subject = args.subject.resolve()?;
     let asked = args.asked(true)?;
     let found = find(&subject, &asked)?;
-    let mut page = args.drawn.page(&args.format);
+    let mut page = args.drawn.page(&args.format)?;
     page.object(found.object(&subject, &asked));
     page.records(found.records());
     page.text(format!(

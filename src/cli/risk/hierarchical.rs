@@ -132,7 +132,7 @@ fn posterior(args: &Args, attack: &Hierarchy, noisy: &[i64], mut object: Value, 
     let digits = args.format.digits;
     let (own, others) = levels("--noisy", noisy, attack.levels())?;
     let posterior = attack.posterior(&own, &others, digits).context("--noisy")?;
-    let mut page = args.drawn.page(&args.format);
+    let mut page = args.drawn.page(&args.format)?;
     object["noisy"] = json!(noisy);
     object["posterior"] = posterior.present.to_json();
     object["x2"] = (posterior.upper.iter())
@@ -186,7 +186,7 @@ fn decision(
     let alone = if present { alone.correct_decision(digits)? } else { alone.correct_if_absent(digits)? };
     // Where it is too large a table to make, the answer stands without it.
     let error = error_of_one_gaussian(&rhos[0], others[0].max(1), 3).ok();
-    let mut page = args.drawn.page(&args.format);
+    let mut page = args.drawn.page(&args.format)?;
     object["truth"] = json!(truth);
     object["correct_decision"] = decision.correct.to_json();
     object["gained"] = decision.gained.to_json();

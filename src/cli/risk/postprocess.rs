@@ -79,7 +79,7 @@ fn outcomes(args: &Args, attack: &Postprocessed, before: &Enclosure, head: &str,
     let published = count("--published", &args.published)?;
     let found = attack.outcomes(published, digits).context("--published")?;
     let marginal = attack.marginal(published, digits)?;
-    let mut page = args.drawn.page(&args.format);
+    let mut page = args.drawn.page(&args.format)?;
     let records: Vec<Value> = (found.iter())
         .map(|outcome| {
             json!({
@@ -149,7 +149,7 @@ fn range(
             vec![count.to_string(), lower, upper]
         })
         .collect();
-    let mut page = args.drawn.page(&args.format);
+    let mut page = args.drawn.page(&args.format)?;
     super::arrays(&mut object, &columns, &rows);
     page.object(object);
     page.text(format!("{head}; as drawn {}\n\n", shown(before, digits)));

@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         (Some(draws), Some(seed)) => Some((draws, seed, sampler.run(noisy, draws, seed)?)),
         _ => None,
     };
-    let mut page = args.drawn.page(&args.format);
+    let mut page = args.drawn.page(&args.format)?;
     let exact_share = |value: usize| truth.upper.iter().find(|(known, _)| *known == value as i64).map(|(_, s)| s);
     let values: Vec<usize> = (0..limit.upper.len())
         .filter(|value| *limit.upper[*value].upper() > 1e-12 || exact_share(*value).is_some())

@@ -313,7 +313,7 @@ fn range(args: &Args, attack: &Attack, from: i64, to: i64) -> Result<Exit> {
             std::iter::once(n.to_string()).chain(ends).collect()
         })
         .collect();
-    let mut page = args.drawn.page(&args.format);
+    let mut page = args.drawn.page(&args.format)?;
     let mut object = base(attack, None);
     arrays(&mut object, &columns, &rows);
     page.object(object);

@@ -28,6 +28,8 @@ pub struct Own {
     pub others: Option<u64>,
     /// True counts of the group above.
     pub uppers: Vec<i64>,
+    /// Margins of error that are aimed at.
+    pub margins: Vec<u32>,
     /// Variance proxies.
     pub sigma2: Vec<Rational>,
     /// Numbers of counts, or of copies.
@@ -61,6 +63,8 @@ pub enum Parameter {
     Others,
     /// True counts above.
     Upper,
+    /// Margins of error.
+    Margin,
     /// Variance proxies.
     Sigma2,
     /// Numbers of counts.
@@ -84,6 +88,7 @@ impl Parameter {
             Parameter::Prior => "prior",
             Parameter::Others => "others",
             Parameter::Upper => "upper",
+            Parameter::Margin => "margin",
             Parameter::Sigma2 => "sigma2",
             Parameter::Copies => "copies",
             Parameter::Range => "from and to",
@@ -107,6 +112,7 @@ impl Own {
             (Parameter::Prior, !self.priors.is_empty()),
             (Parameter::Others, self.others.is_some()),
             (Parameter::Upper, !self.uppers.is_empty()),
+            (Parameter::Margin, !self.margins.is_empty()),
             (Parameter::Sigma2, !self.sigma2.is_empty()),
             (Parameter::Copies, !self.copies.is_empty()),
             (Parameter::Range, self.from.is_some() || self.to.is_some()),

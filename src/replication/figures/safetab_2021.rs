@@ -30,7 +30,7 @@ use crate::{
 const PAPER: &str = "safetab-2021";
 
 pub(super) const ITEMS: &[Item] = &[
-    item("table-1", "budgets for margins of error, by formula and exactly", &[], table_1),
+    item("table-1", "budgets for margins of error, by formula and exactly", &[Parameter::Margin], table_1),
     item("table-2", "the privacy of both mechanisms by each analysis, and exactly", &[Parameter::Delta], table_2),
     item("margins", "what the margins of error by formula cover", &[Parameter::Range, Parameter::Points], margins),
 ];
@@ -53,10 +53,13 @@ fn shown(mechanism: NoiseKind) -> &'static str {
     }
 }
 
-/// Tables 1 and 4: for each level the budget by formula, as printed, and the least whose exact margin is the target.
-fn table_1(_: &Sources) -> Result<Drawing> {
+/// Tables 1 and 4: for each level, or for given margins, the budget by formula, as printed, and the least whose exact margin is
+/// the target.
+fn table_1(sources: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 6;
-    let settings = PrintedSettings::of(PAPER)?;
+    let is_own = !sources.own.margins.is_empty();
+    let settings = PrintedSettings::of(PAPER)?.with_own(&sources.own.margins, &[])?;
+    let rounded = if is_own { "by formula, rounded up" } else { "as printed" };
     let mut sheet = Sheet::new([
         "level",
         "mechanism",
@@ -91,13 +94,13 @@ fn table_1(_: &Sources) -> Result<Drawing> {
             x: Axis::log(label, low * 0.7, high * 1.4),
             y: Axis::names(&names),
             series: vec![
-                Series::dots("as printed", Ink::Vermillion, printed),
+                Series::dots(rounded, Ink::Vermillion, printed),
                 Series::dots("least with the exact margin", Ink::Blue, least),
             ],
         });
     }
-    let title = "Budgets for the margins of error that are aimed at: as printed, and the least that have them";
-    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 2, panels } })
+    let title = format!("Budgets for the margins of error that are aimed at: {rounded}, and the least that have them");
+    Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
 }
 
 /// A row of Table 2: the mechanism, a person's groups, the analysis, and its epsilon.

@@ -30,7 +30,7 @@ pub(super) const ITEMS: &[Item] = &[
     item("figure-1", "how likely a group is suppressed", RULES, figure_1),
     item("figure-2", "the bias of published counts", RULES, figure_2),
     item("table-6", "thresholds of suppression, and both readings of the rule", RULES, table_6),
-    item("table-7", "budgets and margins of the production run", &[], table_7),
+    item("table-7", "budgets and margins of the production run", &[Parameter::Rho, Parameter::Margin], table_7),
 ];
 
 const RULES: &[Parameter] = &[Parameter::Rho];
@@ -177,10 +177,16 @@ fn table_6(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 1, panels: vec![panel] } })
 }
 
-/// Table 7: production budgets beside the formula and the least with the exact margin, and the margins they have.
-fn table_7(_: &Sources) -> Result<Drawing> {
+/// Table 7: production budgets, or given ones, beside the formula and the least with the exact margin, and the margins they have.
+fn table_7(sources: &Sources) -> Result<Drawing> {
     const DECIMALS: u32 = 6;
-    let settings = PrintedSettings::of(PAPER)?;
+    let own = &sources.own;
+    let settings = PrintedSettings::of(PAPER)?.with_own(&own.margins, &own.rhos)?;
+    let of = match (own.rhos.is_empty(), own.margins.is_empty()) {
+        (false, _) => "as given",
+        (true, false) => "by formula, rounded up",
+        (true, true) => "production",
+    };
     let mut sheet = Sheet::new([
         "level",
         "moe_target",
@@ -217,7 +223,7 @@ fn table_7(_: &Sources) -> Result<Drawing> {
         x: Axis::log("ρ of the level", low * 0.7, high * 1.4),
         y: Axis::names(&names),
         series: vec![
-            Series::dots("production", Ink::Vermillion, printed),
+            Series::dots(of, Ink::Vermillion, printed),
             Series::dots("least with the exact margin aimed at", Ink::Blue, least),
         ],
     };

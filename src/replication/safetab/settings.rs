@@ -1,15 +1,15 @@
 //! What the papers on SafeTab print about their settings, as data (`data/published/*-settings.toml`).
 
-use rug::Rational;
+use rug::{Integer, Rational, ops::Pow};
 use serde::Deserialize;
 
 use crate::{
     error::{Error, Result},
-    numeric::rational::parse,
+    numeric::rational::{display, parse},
     replication::bundled,
     safetab::{
         cell_noise::NoiseKind,
-        tuning::{GroupLevel, least_budget},
+        tuning::{GroupLevel, formulas, least_budget},
     },
 };
 
@@ -143,6 +143,55 @@ impl PrintedSettings {
             suppressed: file.suppressed.iter().map(|rho| parse(rho)).collect::<Result<_>>()?,
             planned: file.levels.iter().map(planned).collect::<Result<_>>()?,
         })
+    }
+
+    /// The same with levels of one's own in place of those that are printed, for margins of error that are aimed at, for budgets,
+    /// or for both, one for one: a budget that is not given is that of the formula, rounded up as the papers do, to two decimals
+    /// of epsilon and three of rho; a margin that is not given is the exact one of a cell. As they are printed where neither is given.
+    pub(in crate::replication) fn with_own(self, margins: &[u32], rhos: &[Rational]) -> Result<PrintedSettings> {
+        if margins.is_empty() && rhos.is_empty() {
+            return Ok(self);
+        }
+        if !margins.is_empty() && !rhos.is_empty() && margins.len() != rhos.len() {
+            let expected = format!("as many as margins, {}, or none", margins.len());
+            return Err(Error::out_of_range("the number of rho", rhos.len(), &expected));
+        }
+        let level = |k: usize| -> Result<PrintedLevel> {
+            let rho = match rhos.get(k) {
+                Some(rho) => rho.clone(),
+                None => self.by_formula(NoiseKind::DiscreteGaussian, margins[k], 3)?,
+            };
+            let name = match (margins.get(k), rhos.get(k)) {
+                (Some(moe), None) => format!("margin {moe}"),
+                (Some(moe), Some(_)) => format!("margin {moe}, ρ = {}", display(&rho)),
+                (None, _) => format!("ρ = {}", display(&rho)),
+            };
+            let moe = match margins.get(k) {
+                Some(moe) => *moe,
+                None => self.margin(&name, &rho)?,
+            };
+            let epsilon = Some(self.by_formula(NoiseKind::Geometric, moe, 2)?);
+            Ok(PrintedLevel { name, moe, epsilon, rho, total_only: true })
+        };
+        let planned = (0..margins.len().max(rhos.len())).map(level).collect::<Result<_>>()?;
+        Ok(PrintedSettings { planned, ..self })
+    }
+
+    /// The budget of the formula, rounded up.
+    fn by_formula(&self, mechanism: NoiseKind, moe: u32, decimals: u32) -> Result<Rational> {
+        let formula = formulas::budget(mechanism, moe, &self.gamma, self.stability)?;
+        let upper = formula.upper_rational().ok_or(Error::Unbounded { what: "the budget of the formula" })?;
+        let scale = Integer::from(10).pow(decimals);
+        Ok((upper * &scale).ceil() / scale)
+    }
+
+    /// The exact margin of a cell, as a margin to aim at: 1 at least.
+    fn margin(&self, name: &str, rho: &Rational) -> Result<u32> {
+        let level =
+            GroupLevel::new(name, NoiseKind::DiscreteGaussian, rho.clone(), self.gamma.clone(), self.stability)?;
+        let margin = level.stage_2()?.margin.max(1);
+        u32::try_from(margin)
+            .map_err(|_| Error::out_of_range("the margin of error", margin, "at most 2^32: a larger rho"))
     }
 
     /// The sum of the printed rho.

@@ -38,7 +38,7 @@ function enter() {
   at("answer").replaceChildren();
   at("told").textContent = "";
   problem("");
-  open = { view, lines: [], waiting: new Set(), answers: [], sliders: {}, began: 0 };
+  open = { view, lines: [], waiting: new Set(), answers: [], wrong: [], sliders: {}, began: 0 };
   open.sliders = Object.fromEntries(Object.entries(view.sliders).map(([name, make]) => [name, make((isFinal) => ask(isFinal))]));
   ask.anew = () => { enter(); at("controls").querySelector("select, input")?.focus(); };
   const own = view.controls ? view.controls(ask, problem) : [];
@@ -67,6 +67,7 @@ function ask(isFinal) {
   // What is no longer asked is no longer shown.
   here.lines.splice(asked.length).forEach((line) => line.forget());
   here.answers.splice(asked.length);
+  here.wrong.splice(asked.length);
   here.waiting = new Set([...here.waiting].filter((place) => place < asked.length));
   asked.forEach(([question, options, file], place) => {
     here.lines[place] ??= new Line((answer, wrong, isLast) => show(here, place, answer, wrong, isLast));
@@ -82,12 +83,11 @@ function show(here, place, answer, wrong, isLast) {
   if (isLast) here.waiting.delete(place);
   const rests = here.waiting.size === 0;
   if (rests) at("view").removeAttribute("aria-busy");
-  if (wrong) {
-    problem(wrong.message.replace(/^--/, ""));
-    return;
-  }
+  // What is wrong with one question stays said while others are answered.
+  here.wrong[place] = wrong ? wrong.message.replace(/^--/, "") : null;
+  problem(here.wrong.find(Boolean) ?? "");
+  if (wrong) return;
   here.answers[place] = answer;
-  problem("");
   const parts = here.view.compose(here.answers);
   const root = at("answer");
   const answers = here.answers.filter(Boolean);

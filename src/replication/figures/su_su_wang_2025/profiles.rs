@@ -15,6 +15,7 @@ use crate::{
     numeric::{Enclosure, rational::parse},
     replication::{
         figures::{Own, Parameter, Sources},
+        residual::curve_as_printed,
         verdict::{finite, percent_below},
     },
 };
@@ -227,25 +228,39 @@ pub fn figure_7(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
 }
 
-/// Figure 11: 1890 counts. The paper does not say which noise its data were given; two are drawn here, or given ones.
+/// Figure 11: 1890 counts. The paper does not say which noise its data were given; two are drawn here, or given ones. Beside
+/// the exact curve that of (A.8) with its sums cut as printed, by which the figure was drawn; it may fall below 0.
 pub fn figure_11(sources: &Sources) -> Result<Drawing> {
     const COUNT: u64 = 1890;
     let own = &sources.own;
     let count = own.copies.first().copied().unwrap_or(COUNT);
     let usual = || ["945", "50"].iter().map(|text| parse(text)).collect::<Result<Vec<Rational>>>();
     let noises = if own.sigma2.is_empty() { usual()? } else { own.sigma2.clone() };
-    let mut sheet = Sheet::new(["sigma2", "epsilon", "delta_lower", "delta_upper", "zcdp_delta_upper"]);
+    let mut sheet = Sheet::new([
+        "sigma2",
+        "epsilon",
+        "delta_lower",
+        "delta_upper",
+        "zcdp_delta_upper",
+        "as_printed_lower",
+        "as_printed_upper",
+    ]);
     let mut panels = Vec::new();
     for sigma2 in noises {
         let composition = alike(&sigma2, count)?;
         let epsilons = epsilons(own, &composition)?;
         let (curve, bound) = (exact_curve(&composition, &epsilons)?, zcdp_curve(&composition, &epsilons)?);
+        let printed = curve_as_printed(&sigma2, count, &epsilons)?;
         for (k, epsilon) in epsilons.iter().enumerate() {
             let bound = ends(&bound[k])[1].clone();
-            sheet.push([vec![exact(&sigma2), exact(epsilon)], ends(&curve[k]).to_vec(), vec![bound]].concat());
+            let cells = [&ends(&curve[k])[..], &[bound], &ends(&printed[k])].concat();
+            sheet.push([vec![exact(&sigma2), exact(epsilon)], cells].concat());
         }
+        let mut cut = drawn_line("by (A.8), its sums cut as printed", Ink::Black, &epsilons, &printed);
+        cut.points.retain(|(_, delta)| *delta > 0.0);
         let series = vec![
             drawn_line(BUREAU, Ink::Vermillion, &epsilons, &bound),
+            cut,
             drawn_line(OURS, Ink::Blue, &epsilons, &curve),
         ];
         let title = format!("σ² = {}, ρ = {}", exact(&sigma2), exact(composition.rho()));
