@@ -785,6 +785,10 @@ fn the_command_line_answers_and_refuses() {
         ),
         (vec!["hierarchical", "--rho", "0.1", "--others", "3", "--prior", "1/2", "--noisy", "1,1,0"], "--rho"),
         (vec!["hierarchical", "--rho", "0.1,0.2", "--others=-3", "--prior", "1/2", "--noisy", "1,1,0"], "--others"),
+        (
+            vec!["hierarchical", "--rho", "1,1,1", "--others", "1,1", "--prior", "1/2", "--truth", "1,1,0,3,1"],
+            "X2 + Y2 must be X3",
+        ),
         (vec!["hierarchical", "--rho", "0.1,0.2", "--others", "3", "--prior", "1/2", "--truth", "1,1,3"], "--truth"),
         (vec!["hierarchical", "--rho", "0.1,0.2", "--others", "3", "--prior", "1/2", "--truth=-1,1,2"], "--truth"),
         (

@@ -231,9 +231,13 @@ impl Page {
     /// Writes the page to standard output in its form.
     pub fn print(self) -> Result<()> {
         if let Some((path, points)) = &self.file {
-            let (header, rows) = flat(points.as_ref().unwrap_or(&self.records));
-            let mut sheet = Sheet::new(header);
-            rows.into_iter().for_each(|row| sheet.push(row));
+            let sheet = match points.as_ref().unwrap_or(&self.records) {
+                records if records.is_empty() => self.first_table(),
+                records => {
+                    let (header, rows) = flat(records);
+                    sheet_of(header, rows)
+                }
+            };
             sheet.write(path).context("--csv")?;
             invocation::provenance()?.write_beside(path).context("--csv")?;
         }
@@ -255,6 +259,15 @@ impl Page {
         }
     }
 
+    /// The first table as it is read, for a page without records.
+    fn first_table(&self) -> Sheet {
+        let table = self.pieces.iter().find_map(|piece| match piece {
+            Piece::Table(table) => Some(table),
+            Piece::Text(_) => None,
+        });
+        table.map_or_else(|| Sheet::new([""; 0]), |table| sheet_of(table.heading.clone(), table.rows.clone()))
+    }
+
     fn print_csv(self) -> Result<()> {
         if !self.records.is_empty() {
             let (header, rows) = flat(&self.records);
@@ -272,6 +285,12 @@ impl Page {
         }
         Ok(())
     }
+}
+
+fn sheet_of(header: Vec<String>, rows: Vec<Vec<String>>) -> Sheet {
+    let mut sheet = Sheet::new(header);
+    rows.into_iter().for_each(|row| sheet.push(row));
+    sheet
 }
 
 /// A page in parts, for one that is drawn elsewhere.

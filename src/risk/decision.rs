@@ -82,7 +82,7 @@ impl Hierarchy {
 
     fn check_two_levels(&self) -> Result<()> {
         if self.rhos.len() != 2 {
-            let expected = "two; the outputs of more levels are too many to sum over";
+            let expected = "two; more are summed over by their true counts, X_1, X_2, ...";
             return Err(Error::out_of_range("the number of levels", self.rhos.len(), expected));
         }
         Ok(())

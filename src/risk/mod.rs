@@ -11,6 +11,7 @@
 //! | [`others`] | the noise of a sum over d other groups, exactly |
 //! | [`hierarchical`] | what counts of the groups above and beside reveal in addition |
 //! | [`decision`] | how often the adversary who uses those counts decides correctly, over all outputs |
+//! | `chain` | the same for three and more levels |
 //! | `enumeration`, `threshold` | the tables for that sum, and the count from which the adversary decides for the target |
 //! | [`postprocess`] | what an adversary still learns once the counts have been made consistent |
 //! | [`bound`] | what no adversary at all can exceed |
@@ -23,6 +24,7 @@
 //! name of p (Section S1.2).
 
 pub mod bound;
+mod chain;
 pub mod decision;
 mod enumeration;
 pub mod hierarchical;

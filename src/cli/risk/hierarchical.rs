@@ -8,7 +8,6 @@ use dp_assay::{
     },
     numeric::{Enclosure, rational},
     risk::{
-        decision::TrueCounts,
         hierarchical::{Hierarchy, Upper},
         others::error_of_one_gaussian,
         single::Attack,
@@ -44,7 +43,7 @@ pub struct Args {
     /// The counts as they were released: the posterior after them
     #[arg(long, value_name = "X1,X2,Y1", allow_hyphen_values = true)]
     noisy: Option<String>,
-    /// The true counts: the probability of a correct decision over all outputs, for two levels
+    /// The true counts: the probability of a correct decision over all outputs
     #[arg(long, value_name = "X1,X2,Y1", allow_hyphen_values = true)]
     truth: Option<String>,
     /// What the adversary believes of X2, given that it is at least X1: uniform, upto:K or point:K
@@ -176,11 +175,14 @@ fn decision(
 ) -> Result<Exit> {
     let digits = args.format.digits;
     let (own, beside) = levels("--truth", truth, attack.levels())?;
-    let (x1, x2) = (own[0], own[1]);
-    if x1.checked_add(beside[0]) != Some(x2) {
-        bail!("--truth: X1 + Y1 must be X2, and {x1} + {} is not {x2}", beside[0]);
+    for (k, (pair, y)) in own.windows(2).zip(&beside).enumerate() {
+        if pair[0].checked_add(*y) != Some(pair[1]) {
+            let (i, j) = (k + 1, k + 2);
+            bail!("--truth: X{i} + Y{i} must be X{j}, and {} + {y} is not {}", pair[0], pair[1]);
+        }
     }
-    let decision = attack.correct_decision(TrueCounts { x1, x2 }, digits).context("--truth")?;
+    let decision = attack.correct_decision_at(&own, digits).context("--truth")?;
+    let x1 = own[0];
     let alone = Attack::new(prior.clone(), vec![rhos[0].clone()])?;
     let present = attack.known() < x1;
     let alone = if present { alone.correct_decision(digits)? } else { alone.correct_if_absent(digits)? };

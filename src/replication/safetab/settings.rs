@@ -146,7 +146,7 @@ impl PrintedSettings {
     }
 
     /// The same with levels of one's own in place of those that are printed, for margins of error that are aimed at, for budgets,
-    /// or for both, one for one: a budget that is not given is that of the formula, rounded up as the papers do, to two decimals
+    /// or for both, one for one: a budget that is not given is that of the formula, rounded up to two decimals
     /// of epsilon and three of rho; a margin that is not given is the exact one of a cell. As they are printed where neither is given.
     pub(in crate::replication) fn with_own(self, margins: &[u32], rhos: &[Rational]) -> Result<PrintedSettings> {
         if margins.is_empty() && rhos.is_empty() {
