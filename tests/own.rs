@@ -328,7 +328,7 @@ fn what_an_adversary_learns_is_drawn_and_is_csv() {
     let rows: Vec<Vec<&str>> = rows.map(|row| row.split(',').collect()).collect();
     assert_eq!(rows.len(), points.len());
     for (row, point) in rows.iter().zip(points) {
-        assert_eq!((row[0], row[3].parse::<f64>().ok()), ("State", point["delta"].as_f64()));
+        assert_eq!((row[0], row[3].parse::<f64>().ok()), ("composition", point["delta"].as_f64()));
     }
     assert!(refusal(&[&least[..], &["--csv", "--json"]].concat()).contains("--csv without a file"));
     for flag in [&["--csv"][..], &["--csv", csv], &["--svg", svg]] {

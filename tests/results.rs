@@ -265,7 +265,7 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
     let both = draw("safetab-p-2024/table-7", &["--rho", "0.159", "--margin", "11"]);
     let kept = fs::read_to_string(committed().join("safetab-p-2024/table-7.csv")).unwrap();
     let county = kept.lines().find(|line| line.starts_with("\"County, Detailed")).expect("a level");
-    assert!(county.ends_with(&both[0][1..].join(",")), "{county} {both:?}");
+    assert!(county.ends_with(&both[0][2..].join(",")), "{county} {both:?}");
     let remark = draw("spines-2024/remark-1", &["--to", "12"]);
     assert_eq!(remark.len(), 2 * 3 * 12);
     assert!(draw("spines-2024/figure-1", &["--counts", blocks]).iter().any(|row| row[1] == "Block" && row[3] == "5"));

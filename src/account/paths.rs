@@ -231,7 +231,10 @@ mod tests {
         fn all(account: &(impl Account + Clone), half: &Rational) {
             assert!(stopped(account.delta("3", 6)) && stopped(account.ln_delta_approx("3")));
             assert!(stopped(account.epsilon("1e-9", 6)) && stopped(account.tradeoff(half, 6)));
-            assert!(stopped(account.curve(&["1", "2"], 6)) && stopped(account.tradeoff_curve(&[half.clone()], 6)));
+            assert!(
+                stopped(account.curve(&["1", "2"], 6))
+                    && stopped(account.tradeoff_curve(std::slice::from_ref(half), 6))
+            );
             let target = Enclosure::double(3.0, 64);
             let family = |factor: &Rational| account.with_noise_times(factor);
             assert!(stopped(calibrate::least_on_grid(family, &target, &"1e-9".parse().unwrap(), 2, 1.0)));
