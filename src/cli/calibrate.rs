@@ -137,17 +137,18 @@ fn with_curves(object: &mut Value, rows: &[Row]) {
 /// The points of the curves that are drawn, of every part: a row for each epsilon.
 fn points(rows: &[Row]) -> Vec<Value> {
     let of_part = |curves: &CalibratedCurves| -> Vec<Value> {
-        let lines = curves.before.iter().zip(&curves.after).zip(&curves.zcdp);
-        let point = |((before, after), zcdp): ((&(f64, f64), &(f64, f64)), &(f64, f64))| {
+        let point = |at: usize| {
+            let (epsilon, before) = curves.before[at];
             json!({
                 "name": curves.name,
-                "epsilon": before.0,
-                "delta_before_approx": before.1,
-                "delta_after_approx": after.1,
-                "zcdp_delta_approx": zcdp.1,
+                "epsilon": epsilon,
+                "delta_before_approx": before,
+                "delta_after_approx": curves.after[at].1,
+                "zcdp_delta_approx": curves.zcdp[at].1,
             })
         };
-        lines.map(point).collect()
+        // All three are of the same epsilons.
+        (0..curves.before.len().min(curves.after.len()).min(curves.zcdp.len())).map(point).collect()
     };
     rows.iter().filter_map(|row| row.curves.as_ref()).flat_map(of_part).collect()
 }
