@@ -39,6 +39,7 @@ pub(crate) struct Factor<F: Field> {
     drift: F::Real,
     series: Series<F>,
     precision: <F::Real as Real>::Precision,
+    one: F,
     /// Terms below exp(-cut) are left out and bounded.
     cut: f64,
 }
@@ -75,6 +76,7 @@ impl<F: Field> Factor<F> {
         let pi = F::Real::pi(precision);
         let cut = f64::from(F::working_bits(precision)) * std::f64::consts::LN_2 + (group.copies as f64).ln() + 8.0;
         let zero = || real(&Rational::new());
+        let one = F::new(real(&Rational::from(1)), zero());
         let m = Rational::from(c * group.shift);
         let turns = group.weight() * spacing;
         // copies sigma2 b^2 / 2 with b = 2 pi f; copies m b = 2 pi copies m f.
@@ -85,6 +87,7 @@ impl<F: Field> Factor<F> {
             drift: real(&Rational::from(&m * group.copies)),
             series,
             precision,
+            one: one.clone(),
             cut,
         };
         let polynomial = |weights: Vec<F>, turns: &Rational, drift: Integer, cut: f64| Factor {
@@ -93,6 +96,7 @@ impl<F: Field> Factor<F> {
             drift: real(&Rational::from(drift)),
             series: Series::Polynomial { turn: ExactPhase::new(turns), weights, two_pi: pi.mul_int(2) },
             precision,
+            one: one.clone(),
             cut,
         };
         match &group.law {
@@ -187,8 +191,7 @@ impl<F: Field> Factor<F> {
         // Left out: at most two terms below exp(-cut) for each kept k, and beyond the last k a geometric tail of
         // ratio below exp(-2 curvature) < 1/2 that starts below 2 exp(-cut).
         let left_out = (2.0 * phases.len() as f64 + 4.0).ln() - self.cut;
-        let one = F::new(F::Real::ratio(1, 1, self.precision), F::Real::ratio(0, 1, self.precision));
-        (Some(one.add(&sum).with_error(left_out).scale(scale).pow(self.copies)), f64::NEG_INFINITY)
+        (Some(self.one.add(&sum).with_error(left_out).scale(scale).pow(self.copies)), f64::NEG_INFINITY)
     }
 }
 

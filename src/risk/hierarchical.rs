@@ -29,6 +29,8 @@ use crate::{
 const LEAST_LISTED: f64 = 1e-12;
 /// Beyond so many bits an output is refused as too improbable.
 const MOST_BITS: u32 = 16_000;
+/// A floating-point number lies between exp of minus this and of this: its exponent of two is below 2^30.
+const MOST_EXPONENT: u32 = 744_000_000;
 
 /// What the adversary believes of the count one level up, given the count k_1 below it.
 #[derive(Clone, Debug, PartialEq)]
@@ -207,7 +209,9 @@ impl Hierarchy {
         let mut bits = bits(digits, 72);
         loop {
             let posterior = self.attempt(noisy, noisy_others, bits, digits)?;
-            if posterior.met || bits >= MOST_BITS {
+            // No precision helps where the evidence is below or above every floating-point number.
+            let representable = self.ln_evidence(noisy[0]).abs() < MOST_EXPONENT;
+            if posterior.met || bits >= MOST_BITS || !representable {
                 return Ok(posterior);
             }
             bits *= 2;
@@ -240,15 +244,18 @@ impl Hierarchy {
         Ok(())
     }
 
+    /// ln of what x_1 says for X_1 = known + 1: of g_1(x_1 - known - 1) / g_1(x_1 - known).
+    fn ln_evidence(&self, x1: i64) -> Rational {
+        (Rational::from(x1 - self.known) * 2_u32 - 1_u32) * &self.rhos[0]
+    }
+
     fn attempt(&self, noisy: &[i64], noisy_others: &[i64], bits: u32, digits: u32) -> Result<Posterior> {
         let above = self.likelihood_above(noisy, noisy_others, bits)?;
         let table = self.others[0].table(bits)?;
         let y = noisy_others[0];
         // P[X_1 = known + k] g_1(x_1 - known - k), up to their common factor.
-        let n = noisy[0] - self.known;
-        let evidence = (Rational::from(n) * 2_u32 - 1_u32) * &self.rhos[0];
-        let weight =
-            [Enclosure::double(1.0, bits), exp(&evidence, bits).mul(&Enclosure::rational(&odds(&self.prior), bits))];
+        let evidence = exp(&self.ln_evidence(noisy[0]), bits);
+        let weight = [Enclosure::double(1.0, bits), evidence.mul(&Enclosure::rational(&odds(&self.prior), bits))];
         let stored = [0, 1].map(|k| self.stored_counts(k, y, &above, &table));
         let listed = stored[0].start.min(stored[1].start)..stored[0].end.max(stored[1].end);
         let mut joint: Vec<(i64, i64, Enclosure)> = Vec::new();

@@ -115,7 +115,7 @@ impl Part {
         [name.to_string(), format!("{}x{}@{}", self.parameter, self.count, self.shift)]
     }
 
-    fn variance(&self) -> f64 {
+    pub fn variance(&self) -> f64 {
         let shift = self.shift as f64;
         let parameter = self.parameter.to_f64();
         self.count as f64
@@ -126,7 +126,7 @@ impl Part {
             }
     }
 
-    fn mean(&self) -> f64 {
+    pub fn mean(&self) -> f64 {
         let shift = self.shift as f64;
         let parameter = self.parameter.to_f64();
         self.count as f64

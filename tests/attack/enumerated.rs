@@ -306,6 +306,24 @@ impl Enumerated {
         (p >> self.fixed.bits, q >> self.fixed.bits)
     }
 
+    /// How many values the loss takes at most.
+    pub fn values(&self) -> usize {
+        self.first.len() * self.second.len()
+    }
+
+    /// The mean under P of a function from 0 to 1 of the loss.
+    pub fn expected(&self, of_loss: impl Fn(&Rational) -> Span) -> Span {
+        let mut sum = Span { lower: Integer::new(), upper: self.missing.0.clone() };
+        for (a, b) in self.first.iter().flat_map(|a| self.second.iter().map(move |b| (a, b))) {
+            let mass = (&a.p * &b.p).complete() >> self.fixed.bits;
+            let loss = Rational::from((Integer::from(a.loss + b.loss), self.denominator.clone()));
+            // Rounded down by less than one unit, which is part of what is missing.
+            let part = self.fixed.mul(&Span { lower: mass.clone(), upper: mass }, &of_loss(&loss));
+            sum = self.fixed.add(&sum, &part);
+        }
+        sum
+    }
+
     fn event(&self, least: i128) -> Event {
         let (p, q) = self.stored_from(least);
         let one = self.fixed.one();

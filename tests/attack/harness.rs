@@ -23,7 +23,7 @@ use std::{
 use super::{
     account,
     cases::{self, Numbers},
-    decisions, kills, noise, program,
+    continuous, decisions, kills, noise, program,
     record::{Record, Row, say},
     risk,
 };
@@ -282,6 +282,7 @@ fn one(class: &str, numbers: &mut Numbers, record: &mut Record) {
         "kill measure" => kills::kill("measure", "kill measure", numbers, record),
         "kill estimate" => kills::kill("estimate", "kill estimate", numbers, record),
         "full disk" => kills::full_disk(numbers, record),
+        "continuous" => continuous::attack(numbers, record),
         class if cases::CLASSES.contains(&class) => account::attack(class, numbers, record),
         other => panic!("no class {other}"),
     };

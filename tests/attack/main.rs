@@ -13,6 +13,7 @@ use std::{fs, path::Path};
 
 mod account;
 mod cases;
+mod continuous;
 mod decisions;
 mod enumerated;
 mod fixed;
@@ -39,6 +40,7 @@ fn compositions_keep_their_enclosures() {
         ("small sigma2", 3),
         ("shifts", 8),
         ("three groups", 4),
+        ("continuous", 8),
     ]);
 }
 
