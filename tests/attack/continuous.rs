@@ -158,7 +158,7 @@ impl Asked {
         let u = decimal((2.0 * numbers.unit() - 1.0) * self.spread / 2.0_f64.sqrt(), 6);
         let at = |u: &Rational| erfc(fixed, &fixed.rational(u));
         let scale = Integer::from(10).pow(30);
-        let alpha = Rational::from((fixed.value(&at(&u).lower) / 2_u32 * &scale).floor()) / scale;
+        let alpha = (fixed.value(&at(&u).lower) / 2_u32 * &scale).floor() / scale;
         let ends = [Rational::from(&u - &h), Rational::from(&u + &h)];
         let [less, more] = [&ends[0], &ends[1]].map(|u| fixed.value(&at(u).lower) / 2_u32);
         // Far out alpha has too few digits left to tell the ends apart.
@@ -198,8 +198,8 @@ fn pi(fixed: Fixed) -> Span {
         Span { lower: (&sum - &off).complete(), upper: sum + off }
     };
     let (a, b) = (atan(5), atan(239));
-    let lower = Integer::from(a.lower * 16_u32) - b.upper * 4_u32;
-    let upper = Integer::from(a.upper * 16_u32) - b.lower * 4_u32;
+    let lower = a.lower * 16_u32 - b.upper * 4_u32;
+    let upper = a.upper * 16_u32 - b.lower * 4_u32;
     Span { lower: lower >> 32, upper: (upper >> 32) + 1_u32 }
 }
 
@@ -258,7 +258,7 @@ mod tests {
             let (whole, behind) = digits.split_once('.').unwrap();
             let scale = Integer::from(10).pow(behind.len() as u32);
             let value = Rational::from((format!("{whole}{behind}").parse::<Integer>().unwrap(), scale.clone()));
-            let next = Rational::from(&value + Rational::from((1, scale)));
+            let next = &value + Rational::from((1, scale));
             let (lower, upper) = (fixed.value(&span.lower), fixed.value(&span.upper));
             assert!(lower <= next && upper >= value && Rational::from(&upper - &lower) < 1e-40, "{digits}");
         };

@@ -159,7 +159,7 @@ impl Configuration {
         }
     }
 
-    /// What it spends at delta, and its margins of error; ends with [`Error::Stopped`](crate::Error::Stopped) once `stop` is set.
+    /// What it spends at delta, and its margins of error; ends with [`Error::Stopped`] once `stop` is set.
     pub fn account(&self, specification: &Specification, delta: &Delta, stop: &Stop) -> Result<ConfigAccount> {
         let privacy = self.scope().privacy();
         let passes = Pass::ALL.into_iter().filter(|pass| self.scope().runs(*pass));
