@@ -21,7 +21,7 @@ use rug::Rational;
 
 use super::{
     decision::Decision,
-    exp,
+    exp, first_true,
     hierarchical::{Hierarchy, Upper},
     odds,
     others::{MassTable, check_count},
@@ -385,16 +385,6 @@ fn check_work(reaches: &[i64], beside: &[i64], windows: &[i64]) -> Result<()> {
         return Err(Error::out_of_range("the number of outputs to sum over", format!("{work:.1e} terms"), expected));
     }
     Ok(())
-}
-
-/// The least index below `end` at which a monotone condition holds, or `end`.
-fn first_true(end: usize, holds: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, end);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) { high = middle } else { low = middle + 1 }
-    }
-    low
 }
 
 #[cfg(test)]

@@ -93,6 +93,16 @@ fn posterior(prior: &Rational, evidence: &Rational, bits: u32) -> Enclosure {
     Enclosure::double(1.0, bits + 8).add(&ratio).recip()
 }
 
+/// The least index below `end` at which a monotone condition holds, or `end`.
+fn first_true(end: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
+}
+
 /// Widens the upper end by a bound for what was left out.
 pub(crate) fn plus_at_most(value: &Enclosure, left_out: &Enclosure) -> Enclosure {
     let zero = Enclosure::double(0.0, left_out.lower().prec());

@@ -8,7 +8,7 @@ use rug::Rational;
 
 use super::{
     enumeration::{CLOSE_CALL_BITS, Enumeration},
-    exp,
+    exp, first_true,
     hierarchical::Upper,
     others::MassTable,
     plus_at_most,
@@ -201,16 +201,6 @@ impl Enumeration<'_> {
         let ((e0, w0), (e1, w1)) = (one(0)?, one(1)?);
         Some((e1 - e0, w1 / w0 * super::odds(&self.attack.prior)))
     }
-}
-
-/// The least index below `end` at which a monotone condition holds, or `end`.
-fn first_true(end: usize, holds: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, end);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) { high = middle } else { low = middle + 1 }
-    }
-    low
 }
 
 /// ratio exp(exponent) > 1? For a rational exponent other than zero the exponential is transcendental, so precision tells.
