@@ -52,7 +52,7 @@ use crate::{
 const BEARABLE: i64 = 5_000;
 
 /// A period of more nodes than this is swept only where the line does not do: its sweep would nearly always stop at its budget.
-const LONG: f64 = 1e10;
+const LONG: f64 = 1e8;
 
 /// Why the line answers.
 const TOO_LONG: &str = "its period is too long to sweep";

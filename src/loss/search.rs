@@ -67,6 +67,12 @@ impl<'a> ContourSearch<'a> {
         ContourSearch { far: 1e4, ..self }
     }
 
+    /// What the line misses of a hockey stick on the lattice where only the nearest side lobes are looked for, relative to it: the
+    /// images of the main lobe 2 pi k / h above it, k not zero, which weigh |c (c + 1)| / (2 pi k / h)^2 each.
+    pub(crate) fn images(&self) -> f64 {
+        self.step.map_or(0.0, |h| h * h * (self.saddle * (self.saddle + 1.0)).abs() / 12.0)
+    }
+
     /// The derivative of ln of the bound exp(rho (x + x^2)) prod m(x) for M(x): increasing in x.
     fn slope(&self, x: f64) -> f64 {
         if !self.bounded {

@@ -3,6 +3,7 @@
 import json
 import resource
 import statistics
+import time
 import urllib.request
 
 import pytest
@@ -49,6 +50,23 @@ def test_steps(driver, server, folder, release):
             slow.append((view, slider))
         assert not page.problem()
     assert not slow, slow
+
+
+def test_budgets_moved_by_any_factor(server):
+    """Moved budgets have long periods, and a few of them were slow: so every factor of three levels, as the page asks."""
+    times = {}
+    for level in ["US", "State", "Block"]:
+        for factor in [f"{k / 20:g}" for k in range(2, 60)]:
+            options = {"release": "su-su-wang-2025", "budget": [f"{level}={factor}"], "keep-total": True, "delta": "1e-10", "prior": "1/2", "digits": 6}
+            body = json.dumps({"options": options, "moving": True}).encode()
+            request = urllib.request.Request(f"{server.address}api/budget", body, {"Content-Type": "application/json"})
+            began = time.perf_counter()
+            with urllib.request.urlopen(request) as reply:
+                assert json.load(reply)["charts"] is not None
+            times[level, factor] = 1000 * (time.perf_counter() - began)
+    slowest = max(times, key=times.get)
+    print(f"\n{len(times)} moved budgets: median {statistics.median(times.values()):.0f} ms, slowest {times[slowest]:.0f} ms at {slowest}")
+    assert times[slowest] < STEPS["su-su-wang-2025"]
 
 
 def test_memory_after_1000_questions():

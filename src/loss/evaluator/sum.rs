@@ -192,6 +192,7 @@ impl SumEvaluator {
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
         /// What doubles hold.
         const DIGITS: u32 = 13;
+        const LEFT_OUT: f64 = 1e-13;
         self.stop.check()?;
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(f64::NEG_INFINITY);
@@ -212,7 +213,7 @@ impl SumEvaluator {
         if let Some(ln) = listed(QUICK_SECONDS) {
             return Ok(ln);
         }
-        if period == Period::Long {
+        if period == Period::Long || search.images() < LEFT_OUT {
             question = question.on_line();
             search = self.contours.search(&question);
         }
