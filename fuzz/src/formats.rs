@@ -8,22 +8,39 @@ use std::{
 
 use dp_assay::{
     account::{Composition, Counts},
+    certificate::Claim,
     numeric::rational,
     release::{Release, ledger::LedgerFile, query_targets, schema::Schema},
+    replication::published,
     safetab::{
         groups::{FILES, Specification},
-        schema::{Geography, SafeTabConfig, ValidationReport, check_persons},
+        schema::{Geography, HouseholdConfig, SafeTabConfig, ValidationReport, check_persons},
         tuning::plan::TuningPlan,
     },
-    spine::{blocks::Blocks, plan::SpinePlan, spine_files::SavedSpine},
-    topdown::{histograms::Histograms, measurement_files},
+    spine::{
+        blocks::Blocks,
+        own::Hierarchy,
+        plan::{OwnPlan, SpinePlan},
+        spine_files::SavedSpine,
+    },
+    topdown::{
+        histograms::Histograms,
+        measurement_files,
+        nmf::{
+            answers::{Areas, read_lines},
+            tables, totals,
+            truth::Truth,
+        },
+    },
 };
+use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 /// What reads the bytes.
 pub type Format = fn(&[u8], &Bench);
 
 /// All formats by their names.
-pub const FORMATS: [(&str, Format); 15] = [
+pub const FORMATS: [(&str, Format); 24] = [
     ("number", number),
     ("counts", counts),
     ("release", release),
@@ -39,6 +56,15 @@ pub const FORMATS: [(&str, Format); 15] = [
     ("geography", geography),
     ("specification", specification),
     ("persons", persons),
+    ("household-config", household_config),
+    ("certificate", certificate),
+    ("published", published_values),
+    ("own-plan", own_plan),
+    ("hierarchy", hierarchy),
+    ("areas", areas),
+    ("truth", truth),
+    ("lines", lines),
+    ("totals", state_totals),
 ];
 
 /// A format with a folder for its files, and what the other files say.
@@ -184,4 +210,60 @@ fn persons(data: &[u8], bench: &Bench) {
     let mut report = ValidationReport::keeping(4);
     check_persons(&bench.file("person-records.txt", data), config, specification, geography, &mut report, |_| ());
     let _ = report.into_result();
+}
+
+fn household_config(data: &[u8], _: &Bench) {
+    let mut report = ValidationReport::keeping(4);
+    let _ = text(data).map(|text| HouseholdConfig::from_text(text, "config.json", &mut report));
+    let _ = report.into_result();
+}
+
+/// A certificate is sealed by its hash: what is read here has been sealed again, so that its claim is reached.
+fn certificate(data: &[u8], bench: &Bench) {
+    let path = bench.file("certificate.json", data);
+    let _ = Claim::read(&path);
+    let Ok(mut whole) = serde_json::from_slice::<Value>(data) else { return };
+    whole.sort_all_objects();
+    let Some(fields) = whole.as_object_mut() else { return };
+    fields.remove("sha256");
+    let text = |value: &Value| {
+        let mut sorted = value.clone();
+        sorted.sort_all_objects();
+        format!("{sorted}\n")
+    };
+    let seal = Sha256::digest(text(&whole).as_bytes());
+    whole["sha256"] = Value::String(seal.iter().map(|byte| format!("{byte:02x}")).collect());
+    if let Ok(claim) = Claim::read(&bench.file("certificate.json", text(&whole).as_bytes())) {
+        assert!(!claim.paths.units().is_empty(), "a claim is about something");
+    }
+}
+
+fn published_values(data: &[u8], bench: &Bench) {
+    let _ = published::papers(&[bench.file("published.toml", data).display().to_string()]);
+}
+
+fn own_plan(data: &[u8], bench: &Bench) {
+    let _ = OwnPlan::read(&bench.file("plan.toml", data));
+}
+
+fn hierarchy(data: &[u8], bench: &Bench) {
+    let levels = ["country", "region", "district", "parish"].map(String::from);
+    let _ = Hierarchy::read(&bench.file("hierarchy.csv", data), &levels);
+}
+
+fn areas(data: &[u8], bench: &Bench) {
+    let path = bench.file("areas.csv", data);
+    let _ = (Areas::read(&path), tables::read_published(&path));
+}
+
+fn truth(data: &[u8], bench: &Bench) {
+    let _ = Truth::read(&bench.file("truth.csv", data), &bench.spine.1, "count");
+}
+
+fn lines(data: &[u8], bench: &Bench) {
+    let _ = text(data).map(|text| read_lines(text, "lines.csv", &bench.spine.1).is_ok());
+}
+
+fn state_totals(data: &[u8], bench: &Bench) {
+    let _ = totals::read(&bench.file("totals.csv", data));
 }
