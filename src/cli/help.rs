@@ -96,6 +96,10 @@ pub const GROUPS: &[Group] = &[
                 "assay tabulate --config config.json --spec spec --persons persons.txt --geography GRF-C.txt --out release",
             ),
             entry("tune", "assay tune --rho 0.159"),
+            entry(
+                "rehearse",
+                "assay rehearse --config config.json --spec spec --geography GRF-C.txt --made-up 100000 --trials 10 --out rehearsal",
+            ),
         ],
     },
     Group {

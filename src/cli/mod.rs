@@ -30,6 +30,7 @@ mod page;
 mod progress;
 mod prove;
 mod queries;
+mod rehearse;
 mod releases;
 mod report;
 mod risk;
@@ -90,6 +91,7 @@ enum Command {
     Nmf(nmf::Args),
     Tabulate(tabulate::Args),
     Tune(tune::Args),
+    Rehearse(rehearse::Args),
     Risk(risk::Args),
     Verify(verify::Args),
     Figures(figures::Args),
@@ -190,6 +192,7 @@ fn run(cli: Cli) -> Result<Exit> {
         Command::Nmf(args) => nmf::run(&args),
         Command::Tabulate(args) => tabulate::run(&args),
         Command::Tune(args) => tune::run(&args),
+        Command::Rehearse(args) => rehearse::run(&args),
         Command::Risk(args) => risk::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Figures(args) => figures::run(&args),

@@ -3,7 +3,7 @@
 pub mod answers;
 pub mod assumed;
 pub mod charts;
-mod document;
+pub mod document;
 pub mod tables;
 pub mod words;
 

@@ -104,6 +104,12 @@ impl HouseholdTopic {
         }
     }
 
+    /// How many measured cells of a table are added up in a printed one.
+    pub fn parts(self, table: &DetailTable, printed: u8) -> usize {
+        let mask = self.masks()[usize::from(printed)];
+        table.measured.iter().filter(|part| self.masks()[usize::from(**part)] & !mask == 0).count()
+    }
+
     /// The printed counts of a table, each a sum of noisy measured ones. A sum that leaves the range of 64-bit integers is
     /// refused.
     pub fn printed(self, table: &DetailTable, measured: &[i64], out: &mut Vec<i64>) -> Result<()> {

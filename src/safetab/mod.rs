@@ -12,6 +12,7 @@
 //! | [`tuning`] | from a budget to margins of error and back, for a level and for a plan of levels |
 //! | [`household_tables`] | the published tables of households, and their marginals |
 //! | [`tabulate`] | a release from persons or households; counting needs the feature `tabulate` |
+//! | [`rehearsal`] | many runs over records that anybody may know, held against the truth |
 //! | [`verification`] | whether the tables of a release agree with themselves and with its inputs |
 //!
 //! ```
@@ -35,6 +36,7 @@
 pub mod cell_noise;
 pub mod groups;
 pub mod household_tables;
+pub mod rehearsal;
 pub mod schema;
 pub mod suppression;
 pub mod synthetic;

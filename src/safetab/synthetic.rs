@@ -3,7 +3,7 @@
 //! Nothing about them is taken from a census, but they are skewed like one: one block in four is empty and few are large;
 //! most persons report one code, mostly from the same part of the codes, and some report up to eight.
 
-use std::{io::Write, path::Path};
+use std::path::Path;
 
 use rayon::prelude::*;
 
@@ -35,6 +35,9 @@ const LARGEST_BLOCK: u64 = 2000;
 /// The weights of the types of household, 1 to 5, and of the tenures, 1 to 4.
 const HOUSEHOLD_TYPES: [u64; 5] = [47, 5, 13, 28, 7];
 const TENURES: [u64; 4] = [42, 22, 34, 2];
+
+/// What is shown parts of whole lines, and how many records there were so far.
+pub(super) type SeeParts<'a> = dyn FnMut(&[Vec<u8>], u64) -> Result<()> + 'a;
 
 /// A population that persons and households are drawn from.
 #[derive(Clone, Debug)]
@@ -110,20 +113,30 @@ impl<'a> Population<'a> {
         row: impl Fn(&mut Source, &mut Vec<u8>) + Sync,
         progress: impl FnMut(u64),
     ) -> Result<()> {
-        let write = |out: &mut dyn Write| {
-            writeln!(out, "{headings}")?;
-            self.write_rows(count, out, row, progress)
-        };
-        write_whole(path, |out| write(out).map_err(|why| file_error(path, why)))
+        let wrong = |why: std::io::Error| file_error(path, why);
+        let mut progress = progress;
+        write_whole(path, |out| {
+            writeln!(out, "{headings}").map_err(wrong)?;
+            self.each_part(count, row, &mut |parts, written| {
+                parts.iter().try_for_each(|text| out.write_all(text).map_err(wrong))?;
+                progress(written);
+                Ok(())
+            })
+        })
     }
 
-    fn write_rows(
-        &self,
-        count: u64,
-        out: &mut dyn Write,
-        row: impl Fn(&mut Source, &mut Vec<u8>) + Sync,
-        mut progress: impl FnMut(u64),
-    ) -> std::io::Result<()> {
+    /// Shows the rows of a file of persons without its headings, in parts of whole lines, some at a time, with the number of
+    /// persons so far.
+    pub(super) fn each_part_of_persons(&self, count: u64, see: &mut SeeParts) -> Result<()> {
+        self.each_part(count, |source: &mut Source, text: &mut Vec<u8>| self.person(source, text), see)
+    }
+
+    /// The same of households.
+    pub(super) fn each_part_of_households(&self, count: u64, see: &mut SeeParts) -> Result<()> {
+        self.each_part(count, |source: &mut Source, text: &mut Vec<u8>| self.household(source, text), see)
+    }
+
+    fn each_part(&self, count: u64, row: impl Fn(&mut Source, &mut Vec<u8>) + Sync, see: &mut SeeParts) -> Result<()> {
         let mut streams = Streams::with_insecure_seed(self.seed);
         // The first stream was used for the blocks.
         streams.take();
@@ -133,17 +146,14 @@ impl<'a> Population<'a> {
                 .map(|part| (streams.take(), PART.min(count.saturating_sub(written + part * PART))))
                 .take_while(|(_, persons)| *persons > 0)
                 .collect();
+            written += sources.iter().map(|(_, persons)| persons).sum::<u64>();
             let rows = |(mut source, persons): (Source, u64)| {
                 let mut text = Vec::with_capacity(100 * persons as usize);
                 (0..persons).for_each(|_| row(&mut source, &mut text));
-                (text, persons)
+                text
             };
-            let parts: Vec<(Vec<u8>, u64)> = sources.into_par_iter().map(rows).collect();
-            for (text, persons) in parts {
-                out.write_all(&text)?;
-                written += persons;
-            }
-            progress(written);
+            let parts: Vec<Vec<u8>> = sources.into_par_iter().map(rows).collect();
+            see(&parts, written)?;
         }
         Ok(())
     }

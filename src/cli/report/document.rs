@@ -17,9 +17,9 @@ use super::{
 };
 
 /// What it shares with the page of `assay explore`, and what is its own.
-const STYLE: &str = concat!(include_str!("reading.css"), include_str!("style.css"));
+pub const STYLE: &str = concat!(include_str!("reading.css"), include_str!("style.css"));
 /// Nothing but the style in the page itself may be used.
-const POLICY: &str =
+pub const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// The whole page.
@@ -88,7 +88,8 @@ fn view(at: usize, said: &[String], charts: Markup, assumed: &[String], table: M
     }
 }
 
-fn figure(figure: &Figure, id: &str, label: &str, caption: &str) -> Result<Markup> {
+/// A chart with its caption.
+pub fn figure(figure: &Figure, id: &str, label: &str, caption: &str) -> dp_assay::Result<Markup> {
     let svg = figure.svg_element(id, label)?;
     Ok(html! {
         figure {
@@ -99,7 +100,7 @@ fn figure(figure: &Figure, id: &str, label: &str, caption: &str) -> Result<Marku
 }
 
 /// A table whose first cells name their rows. The row of the whole is set off.
-fn table(Table { caption, heading, rows, has_whole }: &Table) -> Markup {
+pub fn table(Table { caption, heading, rows, has_whole }: &Table) -> Markup {
     html! {
         div.scroll tabindex="0" role="group" aria-label=(caption) {
             table {
@@ -275,7 +276,8 @@ fn glossary() -> Markup {
     }
 }
 
-fn origin(provenance: &Provenance) -> Markup {
+/// Which program, command line and inputs the numbers come from.
+pub fn origin(provenance: &Provenance) -> Markup {
     let (id, name) = CONTENTS[5];
     html! {
         section id=(id) aria-labelledby={ "h-" (id) } {

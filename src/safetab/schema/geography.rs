@@ -207,6 +207,19 @@ impl Geography {
         (self.pass(block) == Some(region_type.pass()) && region != NOWHERE).then_some(region)
     }
 
+    /// The atoms: blocks that lie in the same regions are one. Of each block its atom, and of each atom its region of every type.
+    pub(in crate::safetab) fn atoms(&self) -> (Vec<u32>, Vec<[Option<u32>; 10]>) {
+        let (mut known, mut atoms): (HashMap<_, u32, FixedState>, Vec<_>) = Default::default();
+        let of_block = (0..self.len() as u32).map(|block| {
+            let regions = RegionType::ALL.map(|region_type| self.region(block, region_type));
+            *known.entry(regions).or_insert_with(|| {
+                atoms.push(regions);
+                atoms.len() as u32 - 1
+            })
+        });
+        (of_block.collect(), atoms)
+    }
+
     /// The ids of all regions of a type, in ascending order: `1`; `01`; `01001`; `01001000100`; places `0122800`; areas
     /// `0001`.
     pub fn entities(&self, region_type: RegionType) -> &[String] {

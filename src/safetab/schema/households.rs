@@ -132,7 +132,8 @@ impl RecordRules for HouseholdCheck<'_> {
     #[inline]
     fn check_row(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<CheckedRecord> {
         let household = self.check(line, fields, report)?;
-        Some(CheckedRecord { block: household.block, combination: household.combination })
+        let counted = [household.household_type, household.tenure];
+        Some(CheckedRecord { block: household.block, combination: household.combination, counted })
     }
 }
 

@@ -33,7 +33,7 @@ mod geography;
 mod household_config;
 mod households;
 mod persons;
-mod record_files;
+pub(super) mod record_files;
 mod records;
 mod regions;
 pub(super) mod rows;

@@ -135,7 +135,8 @@ impl RecordRules for RowCheck<'_> {
     #[inline]
     fn check_row(&self, line: u64, fields: &[&[u8]], report: &mut ValidationReport) -> Option<CheckedRecord> {
         let person = self.check(line, fields, report)?;
-        Some(CheckedRecord { block: Some(person.block), combination: person.combination })
+        let counted = [person.sex, person.age];
+        Some(CheckedRecord { block: Some(person.block), combination: person.combination, counted })
     }
 }
 

@@ -13,11 +13,11 @@ use rayon::prelude::*;
 
 use super::{
     Combination, Geography, HouseholdCheck, Pass, RowCheck, RunScope,
-    records::RecordRules,
+    records::{CheckedRecord, RecordRules},
     rows::{self, LONGEST, name_of},
     validation::{Location, Rule, ValidationReport},
 };
-use crate::safetab::groups::Specification;
+use crate::{error::Result, safetab::groups::Specification};
 
 /// Bytes that a worker checks at a time. Longer lines are not read to their end.
 const PART: usize = 1 << 22;
@@ -103,7 +103,7 @@ fn check_records<R: RecordRules>(
     let mut workers: Vec<Worker> = (0..rayon::current_num_threads()).map(|_| Worker::default()).collect();
     let mut done = 0;
     for path in record_files(path, report) {
-        check_file(&path, &rules(&name_of(&path)), &mut workers, report, &mut |bytes| {
+        check_file(&path, &rules(&name_of(&path)), &mut workers, report, &mut |bytes, _| {
             done += bytes;
             progress(done);
         });
@@ -128,6 +128,33 @@ fn check_records<R: RecordRules>(
     records
 }
 
+/// Checks records as [`check_persons`] does and shows them, some at a time, in no certain order. `progress` is told how many
+/// bytes were checked so far. Stops at an error of `see`.
+pub(in crate::safetab) fn see_records<R: RecordRules>(
+    path: &Path,
+    rules: impl Fn(&str) -> R,
+    report: &mut ValidationReport,
+    mut progress: impl FnMut(u64),
+    mut see: impl FnMut(&[CheckedRecord]) -> Result<()>,
+) -> Result<()> {
+    let worker = || Worker { kept: Some(Vec::new()), ..Worker::default() };
+    let mut workers: Vec<Worker> = (0..rayon::current_num_threads()).map(|_| worker()).collect();
+    let (mut done, mut outcome) = (0, Ok(()));
+    for path in record_files(path, report) {
+        check_file(&path, &rules(&name_of(&path)), &mut workers, report, &mut |bytes, workers| {
+            for kept in workers.iter_mut().filter_map(|worker| worker.kept.as_mut()) {
+                if outcome.is_ok() {
+                    outcome = see(kept);
+                }
+                kept.clear();
+            }
+            done += bytes;
+            progress(done);
+        });
+    }
+    outcome
+}
+
 /// What one thread has seen.
 #[derive(Default)]
 struct Worker {
@@ -139,6 +166,8 @@ struct Worker {
     records: u64,
     tabulated: [u64; 2],
     combinations: HashSet<u128, FixedState>,
+    /// The records of the text, if they are kept rather than their combinations.
+    kept: Option<Vec<CheckedRecord>>,
 }
 
 impl Worker {
@@ -176,7 +205,9 @@ impl Worker {
                 Some(Pass::PuertoRico) => self.tabulated[1] += 1,
                 None => {}
             }
-            if record.combination != last {
+            if let Some(kept) = &mut self.kept {
+                kept.push(record);
+            } else if record.combination != last {
                 self.combinations.insert(record.combination);
                 last = record.combination;
             }
@@ -205,7 +236,7 @@ fn check_file<R: RecordRules>(
     rules: &R,
     workers: &mut [Worker],
     report: &mut ValidationReport,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut dyn FnMut(u64, &mut [Worker]),
 ) {
     let at = Location { file: rules.file(), ..Location::default() };
     let headings = rules.headings().join("|");
@@ -249,7 +280,7 @@ fn check_file<R: RecordRules>(
             report.append(found, lines);
             lines += worker.lines;
         }
-        progress(bytes);
+        progress(bytes, workers);
         match broken {
             Some(Broken::LongLine(begin)) => {
                 let allowed = format!("at most {LONGEST} bytes; nothing after it is read");
@@ -289,7 +320,7 @@ struct Parts<R> {
 
 impl<R: Read> Parts<R> {
     /// Reads the next part into an empty buffer, and returns whether there is one.
-    fn next(&mut self, text: &mut Vec<u8>) -> Result<bool, Broken> {
+    fn next(&mut self, text: &mut Vec<u8>) -> std::result::Result<bool, Broken> {
         text.append(&mut self.rest);
         while !self.ended && text.len() < PART {
             let wanted = (PART - text.len()) as u64;

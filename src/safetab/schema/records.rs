@@ -36,6 +36,8 @@ pub struct CheckedRecord {
     pub block: Option<u32>,
     /// The codes, as [`Combination::unpack`] takes them.
     pub combination: u128,
+    /// The sex and the age of a person; the type and the tenure of a household.
+    pub counted: [u8; 2],
 }
 
 /// The race codes of a person, each once and ascending, and the ethnicity code: all that the iterations depend on.

@@ -115,6 +115,19 @@ impl PublishedTotals {
         Some(totals)
     }
 
+    /// Totals of the regions of a geography alone, for rehearsals: `of` gives those of a region type and level, in ascending order
+    /// of region and iteration.
+    pub(in crate::safetab) fn made_up(
+        geography: &Geography,
+        mut of: impl FnMut(RegionType, IterationLevel) -> Vec<PublishedTotal>,
+    ) -> PublishedTotals {
+        PublishedTotals {
+            groups: RegionType::ALL.map(|kind| IterationLevel::ALL.map(|level| of(kind, level))).to_vec(),
+            regions: RegionType::ALL.map(|kind| geography.entities(kind).to_vec()).to_vec(),
+            left_out: LeftOut::default(),
+        }
+    }
+
     /// The totals of a region type and level, in ascending order of region and iteration.
     pub fn groups(&self, region_type: RegionType, level: IterationLevel) -> &[PublishedTotal] {
         &self.groups[region_type.index()][level as usize]

@@ -52,6 +52,8 @@ pub struct Published {
     pub table: PublishedTable,
     /// Its noisy counts.
     pub counts: Vec<i64>,
+    /// The margin of error of each of them, at 95 %.
+    pub margin: i64,
 }
 
 /// Sets of coterminous entities, and what their groups have published so far. Levels must come highest first.
@@ -127,7 +129,7 @@ mod tests {
     use super::*;
 
     fn total(count: i64) -> Published {
-        Published { table: PublishedTable::Total, counts: vec![count] }
+        Published { table: PublishedTable::Total, counts: vec![count], margin: 0 }
     }
 
     /// Algorithm 4 as it is printed, over all sets at once.

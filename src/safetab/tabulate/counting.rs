@@ -74,18 +74,11 @@ pub(super) fn count(public: &PublicInputs, engine: &Engine, records: &CountedRec
 /// Blocks that lie in the same regions are one atom; the table `blocks` has the atom of each block, `regions_N` the
 /// region of type N of each atom.
 fn register_geography(public: &PublicInputs, engine: &Engine) -> Result<()> {
-    let geography = &public.geography;
-    let mut atoms: HashMap<[Option<u32>; 10], i32> = HashMap::new();
-    let of_block = (0..geography.len() as u32).map(|block| {
-        let regions = RegionType::ALL.map(|region_type| geography.region(block, region_type));
-        let next = atoms.len() as i32;
-        *atoms.entry(regions).or_insert(next)
-    });
-    let of_block: Vec<i32> = of_block.collect();
-    engine.register_blocks(geography.geoids(), of_block)?;
+    let (of_block, atoms) = public.geography.atoms();
+    engine.register_blocks(public.geography.geoids(), of_block.into_iter().map(|atom| atom as i32).collect())?;
     for region_type in RegionType::ALL {
-        let inside = |(regions, atom): (&[Option<u32>; 10], &i32)| Some((*atom, regions[region_type.index()]? as i32));
-        let (atoms, regions) = atoms.iter().filter_map(inside).unzip();
+        let inside = |(atom, regions): (i32, &[Option<u32>; 10])| Some((atom, regions[region_type.index()]? as i32));
+        let (atoms, regions) = (0..).zip(&atoms).filter_map(inside).unzip();
         engine.register(&regions_table(region_type), &[("atom", atoms), ("region", regions)])?;
     }
     Ok(())

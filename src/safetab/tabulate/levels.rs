@@ -5,7 +5,8 @@ use rug::Rational;
 use crate::{
     error::{Error, Result},
     loss::law::Law,
-    noise::Sampler,
+    noise::{DiscreteGaussian, DiscreteLaplace, Sampler},
+    numeric::rational,
     safetab::{
         cell_noise::{CellNoise, NoiseKind},
         groups::{Specification, TabulatedIteration},
@@ -71,6 +72,18 @@ impl CountNoise {
         Ok(CountNoise { law, margin })
     }
 
+    /// The same noise, whose tails and margins can be asked for.
+    pub fn cell_noise(&self) -> Result<CellNoise> {
+        Ok(match &self.law {
+            Law::DiscreteGaussian { sigma2 } => CellNoise::Gaussian(DiscreteGaussian::new(sigma2.clone())?),
+            Law::DiscreteLaplace { epsilon } => CellNoise::Geometric(DiscreteLaplace::new(epsilon.clone())?),
+            Law::Gaussian { sigma2 } => {
+                let sigma2 = rational::display(sigma2);
+                return Err(Error::out_of_range("the noise of a count", sigma2, "noise on whole numbers"));
+            }
+        })
+    }
+
     /// An exact sampler of the noise.
     pub fn sampler(&self) -> Result<Sampler> {
         Sampler::new(self.law.clone())
@@ -120,6 +133,11 @@ impl TabulatedLevel {
     /// How many groups the level has: every entity with every iteration, empty ones included.
     pub fn groups(&self) -> u64 {
         self.regions.len() as u64 * self.iterations.len() as u64
+    }
+
+    /// The margin of error of a published cell of a group, at 95 %.
+    pub fn margin(&self, detailed_only: bool) -> i64 {
+        if detailed_only { self.total_only.margin } else { self.stage_2.margin }
     }
 
     /// How many of the iterations are detailed-only.

@@ -51,7 +51,7 @@ struct Rows {
 }
 
 /// A table while it is written.
-pub(super) struct TableFile {
+pub(in crate::safetab) struct TableFile {
     path: PathBuf,
     out: BufWriter<File>,
     rows: u64,
@@ -102,7 +102,7 @@ impl ReleaseTables {
         let width = plan.iterations.len() as u64;
         let group = |number: usize| {
             let key = piece.first + number as u64;
-            ((key / width) as usize, plan.iterations[(key % width) as usize].iteration)
+            ((key / width) as usize, plan.iterations[(key % width) as usize])
         };
         self.suppressed += piece.tables.iter().filter(|table| table.is_none()).count() as u64;
         let numbers: Vec<usize> = (0..piece.tables.len()).collect();
@@ -117,7 +117,7 @@ impl ReleaseTables {
                         && !coterminous.holds((place, region as u32))
                     {
                         let region = &plan.regions[region];
-                        rows.put(region, plan.region_type, iteration.number(), table, piece.counts(number));
+                        rows.put(region, plan.region_type, iteration.iteration.number(), table, piece.counts(number));
                     }
                 }
                 rows
@@ -136,10 +136,13 @@ impl ReleaseTables {
             if !self.coterminous.holds(entity) {
                 continue;
             }
-            let own = piece.tables[number].map(|table| Published { table, counts: piece.counts(number).to_vec() });
-            for ((place, region), published) in self.coterminous.publish(entity, iteration.number(), own) {
+            let margin = plan.margin(iteration.detailed_only);
+            let own =
+                piece.tables[number].map(|table| Published { table, counts: piece.counts(number).to_vec(), margin });
+            let iteration = iteration.iteration.number();
+            for ((place, region), published) in self.coterminous.publish(entity, iteration, own) {
                 let region = &self.regions[place][region as usize];
-                rows.put(region, self.types[place], iteration.number(), published.table, &published.counts);
+                rows.put(region, self.types[place], iteration, published.table, &published.counts);
             }
         }
         self.take(&rows)
@@ -159,7 +162,12 @@ impl ReleaseTables {
 
 impl TableFile {
     /// A table with its headings, whose mark shows an insecure seed.
-    pub(super) fn create(folder: &Path, pass: Pass, columns: &str, insecure_seed: Option<u64>) -> Result<Self> {
+    pub(in crate::safetab) fn create(
+        folder: &Path,
+        pass: Pass,
+        columns: &str,
+        insecure_seed: Option<u64>,
+    ) -> Result<Self> {
         let file = match pass {
             Pass::UnitedStates => "us.csv",
             Pass::PuertoRico => "pr.csv",
@@ -175,13 +183,13 @@ impl TableFile {
     }
 
     /// Adds rows.
-    pub(super) fn write(&mut self, text: &[u8], rows: u64) -> Result<()> {
+    pub(in crate::safetab) fn write(&mut self, text: &[u8], rows: u64) -> Result<()> {
         self.rows += rows;
         self.out.write_all(text).map_err(|why| file_error(&self.path, why))
     }
 
     /// Forces the table to the disk, and returns how many rows it has.
-    pub(super) fn finish(self) -> Result<u64> {
+    pub(in crate::safetab) fn finish(self) -> Result<u64> {
         let wrong = |why: std::io::Error| file_error(&self.path, why);
         let file = self.out.into_inner().map_err(|error| wrong(error.into_error()))?;
         file.sync_all().map_err(wrong)?;
@@ -233,7 +241,7 @@ impl Rows {
 }
 
 /// Appends a number in decimal, padded with zeros to `least` digits.
-pub(super) fn number(out: &mut Vec<u8>, value: i128, least: usize) {
+pub(in crate::safetab) fn number(out: &mut Vec<u8>, value: i128, least: usize) {
     let mut digits = [b'0'; 40];
     let mut at = digits.len();
     let mut wide = value.unsigned_abs();

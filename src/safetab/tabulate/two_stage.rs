@@ -34,6 +34,12 @@ impl GroupBatch {
         let width = self.tables[group].map_or(0, |table| table.noisy_cells() as usize);
         &self.counts[self.starts[group]..][..width]
     }
+
+    /// The same before suppression: a group that is suppressed has its noisy total. For rehearsals only.
+    pub fn measured(&self, group: usize) -> &[i64] {
+        let end = self.starts.get(group + 1).copied().unwrap_or(self.counts.len());
+        &self.counts[self.starts[group]..end]
+    }
 }
 
 /// The tabulation of one level: exact counts in, noisy counts out.

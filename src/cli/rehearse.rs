@@ -1,0 +1,211 @@
+//! `assay rehearse`: SafeTab many times over records that anybody may know, held against the truth.
+
+mod charts;
+mod document;
+mod words;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use dp_assay::safetab::{
+    rehearsal::{MOST_TRIALS, Rehearsal, RehearsalRecords, Rehearsed, RehearsedLevel, StatedMargin, Stratum},
+    schema::TotalsCheck,
+    tabulate::certificate,
+};
+use serde_json::{Value, json};
+
+use super::{Exit, invocation, mechanism::Randomness, page::FormArgs, page::Page, progress, quantity};
+
+/// Rehearses SafeTab: draws noise many times over records that anybody may know, and compares what would be published with the truth
+///
+/// Writes a folder: the truth in the form of a release, error reports in the bureau's columns and more, and a page with charts. The
+/// records are made up (--made-up), or read from text files of public or invented data. Whatever is confidential in the records is
+/// so in everything that is written: reports and truth are not protected by any noise. Exit status 1 if a stated margin or
+/// probability does not agree with what was seen.
+#[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("records").required(true).args(["made_up", "persons", "households"]))]
+pub struct Args {
+    /// The configuration of SafeTab-P or SafeTab-H, which decides which of both is rehearsed
+    #[arg(long, value_name = "config.json")]
+    config: PathBuf,
+    /// The folder of the four files of races, ethnicities and iterations
+    #[arg(long, value_name = "DIR")]
+    spec: PathBuf,
+    /// The blocks
+    #[arg(long, value_name = "GRF-C.txt")]
+    geography: PathBuf,
+    /// So many made-up persons or households
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    made_up: Option<u64>,
+    /// What made-up records follow from: the same number gives the same records
+    #[arg(long, value_name = "S", default_value_t = 1, conflicts_with_all = ["persons", "households"])]
+    population_seed: u64,
+    /// A text file of person records, or a folder of such
+    #[arg(long, value_name = "FILE|DIR")]
+    persons: Option<PathBuf>,
+    /// A text file of household records, or a folder of such
+    #[arg(long, value_name = "FILE|DIR")]
+    households: Option<PathBuf>,
+    /// For households: published totals t1, a file or a folder of such [default: made up, 5 persons for 2 households]
+    #[arg(long, value_name = "FILE|DIR")]
+    totals: Option<PathBuf>,
+    /// Take totals of regions that the geography does not have, as the bureau's program does
+    #[arg(long, requires = "totals")]
+    totals_as_given: bool,
+    /// The order of summary levels for persons, highest first
+    #[arg(long, value_name = "TYPE,...", default_value = "USA,STATE,COUNTY,TRACT,PLACE,AIANNH")]
+    summary_levels: String,
+    /// How many times noise is drawn for every group
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_TRIALS)))]
+    trials: u32,
+    /// The folder to write, which must be empty or not exist
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    #[command(flatten)]
+    randomness: Randomness,
+    #[command(flatten)]
+    form: FormArgs,
+}
+
+pub fn run(args: &Args) -> Result<Exit> {
+    let records = match (args.made_up, &args.persons, &args.households) {
+        (Some(count), _, _) => RehearsalRecords::MadeUp { count, seed: args.population_seed },
+        (_, Some(path), _) => RehearsalRecords::Persons(path.clone()),
+        (_, _, Some(path)) => RehearsalRecords::Households(path.clone()),
+        _ => bail!("give --made-up, --persons or --households"),
+    };
+    let check = if args.totals_as_given { TotalsCheck::AsGiven } else { TotalsCheck::SameVintage };
+    let rehearsal = Rehearsal {
+        config: args.config.clone(),
+        specification: args.spec.clone(),
+        geography: args.geography.clone(),
+        records,
+        totals: args.totals.clone().map(|path| (path, check)),
+        order: quantity("--summary-levels", &args.summary_levels)?,
+        trials: args.trials,
+        out: args.out.clone(),
+    };
+    let mut streams = args.randomness.resolve()?;
+    let provenance = invocation::provenance()?;
+    let mut stage = "";
+    let mut tell = |at: dp_assay::safetab::tabulate::Progress| {
+        if at.stage != stage {
+            stage = at.stage;
+            progress::stage(stage);
+        }
+        progress::at(at.done, at.of);
+    };
+    let found = rehearsal.run(&mut streams, &mut tell, &mut |found, folder| {
+        let html = document::page(found, &provenance)?;
+        dp_assay::chart::write_page(&folder.join("rehearsal.html"), &html)
+    })?;
+    progress::end();
+    put(args.form.page(), &found, args)
+}
+
+/// Everything that was found, as text, as an object, and as a record for each level.
+fn put(mut page: Page, found: &Rehearsed, args: &Args) -> Result<Exit> {
+    let levels: Vec<Value> = found.levels.iter().map(level_json).collect();
+    page.records(levels.clone());
+    page.object(json!({
+        "algorithm": found.algorithm,
+        "trials": found.trials,
+        "insecure_seed": found.insecure_seed,
+        "made_up": found.made_up,
+        "records": found.records,
+        "tabulated": found.tabulated,
+        "holds": found.holds(),
+        "levels": levels,
+        "out": args.out.display().to_string(),
+    }));
+    for sentence in words::said(found) {
+        page.text(format!("{sentence}\n"));
+    }
+    page.text("\n");
+    let table = words::levels(found);
+    page.table(&table.heading, table.rows);
+    page.text(format!(
+        "\nmargin, covers: stated of a cell, and certified; seen: before suppression and replacement. Published: after both.\n\
+         written to {0}; the page is {0}/rehearsal.html\n{1}\n",
+        args.out.display(),
+        words::confidential(found)
+    ));
+    page.print()?;
+    Ok(if found.holds() { Exit::Done } else { Exit::No })
+}
+
+/// A level for JSON; numbers that were counted are exact, means and quantiles are approximations in doubles.
+fn level_json(level: &RehearsedLevel) -> Value {
+    let margins = level.margins.iter().map(|stated| {
+        json!({
+            "of": stated.of,
+            "margin": stated.margin,
+            "coverage": stated.coverage.to_json(),
+            "counts": stated.errors.count(),
+            "covered": stated.covered(),
+            "bias_approximate": stated.errors.mean(),
+            "bias_standard_error_approximate": stated.errors.standard_error(),
+            "holds": stated.holds(),
+        })
+    });
+    let strata = level.strata.iter().map(|stratum| {
+        let (from, to) = stratum.sizes();
+        let published: Vec<u64> = stratum.tables.iter().map(|table| table.groups).collect();
+        json!({
+            "detailed_only": stratum.detailed_only,
+            "size_from": from,
+            "size_to": to,
+            "groups": stratum.groups,
+            "suppressed": stratum.suppressed,
+            "published_by_table": published,
+        })
+    });
+    let mut object = json!({
+        "pass": certificate::name(level.pass),
+        "region_type": level.region_type.name(),
+        "level": level.level.number(),
+        "groups": level.groups,
+        "empty": level.empty,
+        "suppressed": level.suppressed(),
+        "holds": level.holds(),
+        "margins": margins.collect::<Vec<Value>>(),
+        "sizes": strata.collect::<Vec<Value>>(),
+    });
+    if let Some(effect) = &level.coterminous {
+        object["coterminous"] = json!({
+            "replaced": effect.replaced,
+            "filled": effect.filled,
+            "contradicted": effect.contradicted,
+        });
+    }
+    object
+}
+
+/// A level in few words.
+fn name(level: &RehearsedLevel) -> String {
+    format!("{} level {}", level.region_type, level.level)
+}
+
+/// The first of what is stated of a level: a cell.
+fn of_cells(level: &RehearsedLevel) -> Option<&StatedMargin> {
+    level.margins.iter().find(|stated| stated.of.ends_with("cell") || stated.of == "cell or total")
+}
+
+/// How many counts a level published, and how many of them were within their margins.
+fn published(level: &RehearsedLevel) -> (u64, u64) {
+    let tables = || level.strata.iter().flat_map(|stratum| &stratum.tables);
+    (tables().map(|table| table.errors.count()).sum(), tables().map(|table| table.covered).sum())
+}
+
+/// Part of a whole, in percent; `None` of nothing.
+fn percent(part: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| 100.0 * part as f64 / of as f64)
+}
+
+/// The sizes of a range in words.
+fn sizes(stratum: &Stratum) -> String {
+    match stratum.sizes() {
+        (from, Some(to)) => format!("{from} to {to}"),
+        (from, None) => format!("{from} and more"),
+    }
+}

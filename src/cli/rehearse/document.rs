@@ -1,0 +1,213 @@
+//! The page of a rehearsal: it loads nothing and runs nothing. All text is escaped by the templates.
+
+use dp_assay::{
+    Result,
+    provenance::Provenance,
+    safetab::{
+        rehearsal::{Rehearsed, RehearsedLevel},
+        tabulate::certificate,
+    },
+};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::super::report::{
+    document::{POLICY, STYLE, figure, origin, table},
+    tables::Table,
+};
+use super::{charts, name, percent, words};
+
+/// The whole page.
+pub fn page(found: &Rehearsed, provenance: &Provenance) -> Result<String> {
+    let title = format!("A rehearsal of {}", found.algorithm);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    h1 { (title) }
+                    p.about { (words::confidential(found)) }
+                }
+                main {
+                    section.view id="found" aria-labelledby="h-found" {
+                        h2 id="h-found" { "What was found" }
+                        div.said { @for sentence in words::said(found) { p { (sentence) } } }
+                        div.charts { (coverage(found)?) }
+                        (notes())
+                        div.wide { (table(&words::levels(found))) }
+                    }
+                    (sizes(found)?)
+                    (suppression(found)?)
+                    (coterminous(found))
+                    (origin(provenance))
+                }
+            }
+        }
+    };
+    Ok(page.into_string() + "\n")
+}
+
+fn coverage(found: &Rehearsed) -> Result<Markup> {
+    let caption = match found.levels.iter().any(|level| !level.suppression.is_empty()) {
+        true => {
+            "How many cells lie within the margin that is stated of them. Certified: what the margin covers by the law of the noise. \
+             Seen: in all trials, before suppression and replacement. Of what was published: suppression keeps small groups only where \
+             their noise is large, so of these fewer lie within."
+        }
+        false => {
+            "How many cells lie within the margin that is stated of them. Certified: what the margin covers by the law of the noise. \
+             Seen: in all trials, every kind of cell that this margin is stated of. Of what was published: all measured cells."
+        }
+    };
+    Ok(html! {
+        (figure(
+            &charts::coverage(found),
+            "chart-coverage",
+            "How many counts lie within the stated margins of error, by level",
+            caption,
+        )?)
+        (figure(
+            &charts::margins(found),
+            "chart-margins",
+            "The stated margin of error of a cell and the errors seen, by level",
+            "The stated margin of a cell, and the size that 95 % of the errors seen did not exceed.",
+        )?)
+    })
+}
+
+fn notes() -> Markup {
+    html! {
+        aside aria-labelledby="a-found" {
+            h3 id="a-found" { "How to read it" }
+            ul {
+                li { "Margins are exact: the smallest whole number that covers 95 %. What they cover is certified." }
+                li { "A margin or a probability is said not to hold if what was seen would have had a chance below 1 in a billion." }
+                li { "Bias, means and quantiles of what was seen are approximations." }
+                li { "Every trial draws all noise anew. The records stay the same." }
+            }
+        }
+    }
+}
+
+fn sizes(found: &Rehearsed) -> Result<Markup> {
+    let of_households = found.tables.len() == 6;
+    let caption = "Which table groups get, by their true size, over all types of region. Groups that are counted by their total only are \
+                   left out.";
+    Ok(html! {
+        section id="sizes" aria-labelledby="h-sizes" {
+            h2 id="h-sizes" { "What groups of each size get" }
+            @if of_households {
+                (figure(&charts::workload(found, 0..4), "chart-t3", "Tables of T3 by the size of the group", caption)?)
+                (figure(&charts::workload(found, 4..6), "chart-t4", "Tables of T4 by the size of the group", caption)?)
+            } @else {
+                (figure(&charts::workload(found, 0..4), "chart-workload", "Tables by the size of the group", caption)?)
+            }
+            (figure(
+                &charts::bias(found),
+                "chart-bias",
+                "The mean error of published cells, by the size of the group",
+                "The mean error of published cells. Noise alone has none. Small groups that are suppressed unless their noise is large are \
+                 published too large, and negative counts that are raised to 0 add to it.",
+            )?)
+            (table(&of_sizes(found)))
+        }
+    })
+}
+
+/// What was published, by size.
+fn of_sizes(found: &Rehearsed) -> Table {
+    let mut rows = Vec::new();
+    for level in &found.levels {
+        for stratum in &level.strata {
+            for (place, table) in stratum.tables.iter().enumerate().filter(|(_, table)| table.groups > 0) {
+                let shown = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.2}"));
+                let only = if stratum.detailed_only { ", total only" } else { "" };
+                rows.push(vec![
+                    format!("{}{only}", name(level)),
+                    super::sizes(stratum),
+                    found.tables[place].to_string(),
+                    shown(percent(table.groups, stratum.groups)) + " %",
+                    shown(percent(table.covered, table.errors.count())) + " %",
+                    shown(table.errors.mean()),
+                    shown(table.errors.quantile_95()),
+                    shown(table.errors.root_mean_square()),
+                ]);
+            }
+        }
+    }
+    Table {
+        caption: "Measured cells of what was published, by level, size and table.".to_string(),
+        heading: vec![
+            "",
+            "size",
+            "table",
+            "of the groups",
+            "within margin",
+            "bias",
+            "95 % of errors",
+            "root mean square",
+        ],
+        rows,
+        has_whole: false,
+    }
+}
+
+fn suppression(found: &Rehearsed) -> Result<Markup> {
+    let Some(chart) = charts::suppression(found) else { return Ok(html! {}) };
+    Ok(html! {
+        section id="suppression" aria-labelledby="h-suppression" {
+            h2 id="h-suppression" { "What is suppressed" }
+            (figure(
+                &chart,
+                "chart-suppression",
+                "How many groups are suppressed, by their size",
+                "How many groups of each size were suppressed (circles), and how likely that is (line), of the levels with the most groups. Groups \
+                 that are counted by their total only are left out.",
+            )?)
+        }
+    })
+}
+
+fn coterminous(found: &Rehearsed) -> Markup {
+    let rows: Vec<Vec<String>> = found.levels.iter().filter_map(|level| of_effect(found, level)).collect();
+    if rows.is_empty() {
+        return html! {};
+    }
+    let table_of = Table {
+        caption: "Groups that publish the counts of a coterminous one, in all trials.".to_string(),
+        heading: vec!["", "pass", "replaced", "would be suppressed", "another total", "error of own", "error of given"],
+        rows,
+        has_whole: false,
+    };
+    html! {
+        section id="coterminous" aria-labelledby="h-coterminous" {
+            h2 id="h-coterminous" { "What coterminous regions change" }
+            (table(&table_of))
+            p.about {
+                "Another total: of the same people two different totals would have been published. Error: the mean absolute error of the total, \
+                 of groups that are not suppressed."
+            }
+        }
+    }
+}
+
+fn of_effect(found: &Rehearsed, level: &RehearsedLevel) -> Option<Vec<String>> {
+    let effect = level.coterminous.as_ref().filter(|effect| effect.replaced > 0)?;
+    let shown = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.3}"));
+    let share = percent(effect.replaced, level.groups * u64::from(found.trials));
+    Some(vec![
+        name(level),
+        certificate::name(level.pass).to_string(),
+        format!("{} ({} %)", effect.replaced, shown(share)),
+        effect.filled.to_string(),
+        effect.contradicted.to_string(),
+        shown(effect.own.mean_absolute()),
+        shown(effect.given.mean_absolute()),
+    ])
+}

@@ -1,0 +1,387 @@
+//! Rehearsals: SafeTab run many times over records that anybody may know, and what it published held against the truth.
+//!
+//! The records are made up here ([`synthetic`](super::synthetic)) or read from files. They are counted once, exactly and without
+//! the query engine. In every trial noise is drawn anew for all groups of all levels, with the exact samplers and the steps of a
+//! release: two stages, suppression and coterminous regions for persons, the detail of published totals for households. What
+//! comes out is compared with the truth: stated margins with what they covered, suppression with its probability, and errors
+//! by the size of the groups.
+//!
+//! Memory: the counts that are not 0 of all levels are held, 16 bytes each, at most 67 million of one level; two bytes for each
+//! group of the specification and the geography; 4 bytes and the regions of each block; and some hundred bytes for each
+//! combination of codes. No trial is kept.
+//!
+//! | file | what it is about |
+//! | --- | --- |
+//! | `sorted_counts` | counts by key in bounded memory |
+//! | `truth` | the exact counts of all groups |
+//! | `errors` | [`Errors`], [`StatedMargin`], [`SuppressedSize`]: what is gathered, and whether it agrees with what is stated |
+//! | `results` | [`Rehearsed`]: what was found, level by level |
+//! | `persons`, `households` | the trials of SafeTab-P and SafeTab-H |
+//! | `truth_tables` | the tables without noise |
+//! | `reports` | the reports as CSV |
+
+mod errors;
+mod households;
+mod persons;
+mod reports;
+mod results;
+mod sorted_counts;
+mod truth;
+mod truth_tables;
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+pub use self::{
+    errors::{Errors, StatedMargin, SuppressedSize},
+    results::{CoterminousEffect, Rehearsed, RehearsedLevel, Stratum, TableErrors},
+};
+use self::{
+    households::{HouseholdPass, made_up_totals},
+    persons::PersonPass,
+    reports::OneRun,
+    truth::{Counting, Truth},
+};
+use super::{
+    groups::Specification,
+    household_tables::HouseholdTopic,
+    schema::{
+        CheckedRecord, Geography, HouseholdCheck, HouseholdConfig, Pass, PublishedTotals, RecordRules, RowCheck,
+        RunScope, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport, record_files::see_records,
+    },
+    synthetic::Population,
+    tables::PublishedTable,
+    tabulate::{
+        Progress,
+        config_account::Configuration,
+        household_counts::HOUSEHOLD_CELLS,
+        household_levels::household_levels,
+        levels,
+        record_files::RecordFiles,
+        workload::{CELLS, cell_of},
+    },
+};
+use crate::{
+    error::{Error, Result},
+    files::{file_error, fill_folder},
+    noise::Streams,
+};
+
+/// The most trials of one rehearsal.
+pub const MOST_TRIALS: u32 = 100_000;
+
+/// Which records are rehearsed with.
+#[derive(Clone, Debug)]
+pub enum RehearsalRecords {
+    /// So many records made up here, which follow from the seed.
+    MadeUp {
+        /// How many.
+        count: u64,
+        /// What they follow from.
+        seed: u64,
+    },
+    /// Text files of person records: a file, or a folder of such.
+    Persons(PathBuf),
+    /// Text files of household records.
+    Households(PathBuf),
+}
+
+/// What is rehearsed.
+#[derive(Clone, Debug)]
+pub struct Rehearsal {
+    /// config.json, of SafeTab-P or SafeTab-H.
+    pub config: PathBuf,
+    /// The folder of the specification files.
+    pub specification: PathBuf,
+    /// GRF-C.txt.
+    pub geography: PathBuf,
+    /// The records.
+    pub records: RehearsalRecords,
+    /// The published totals for households, and how far they must agree with the geography. Made up where there are none.
+    pub totals: Option<(PathBuf, TotalsCheck)>,
+    /// The order of summary levels, for persons.
+    pub order: SummaryOrder,
+    /// How many times noise is drawn.
+    pub trials: u32,
+    /// The folder of the reports, which must not be there, or be empty.
+    pub out: PathBuf,
+}
+
+/// What the passes are run on.
+struct Public {
+    specification: Specification,
+    geography: Geography,
+}
+
+impl Rehearsal {
+    /// Runs it and writes the folder, whole or not at all. `more` may add to the folder before it gets its name. `progress` is told
+    /// now and then how far it is.
+    pub fn run(
+        &self,
+        streams: &mut Streams,
+        progress: &mut dyn FnMut(Progress),
+        more: &mut dyn FnMut(&Rehearsed, &Path) -> Result<()>,
+    ) -> Result<Rehearsed> {
+        if !(1..=MOST_TRIALS).contains(&self.trials) {
+            let allowed = format!("1 to {MOST_TRIALS}");
+            return Err(Error::out_of_range("the number of trials", self.trials, &allowed));
+        }
+        let (config, _) = Configuration::read_with_text(&self.config)?;
+        match (&config, &self.records) {
+            (Configuration::Persons(_), RehearsalRecords::Households(path)) => {
+                return Err(file_error(path, "has households, but the configuration is one of SafeTab-P, for persons"));
+            }
+            (Configuration::Households(_), RehearsalRecords::Persons(path)) => {
+                return Err(file_error(path, "has persons, but the configuration is one of SafeTab-H, for households"));
+            }
+            (Configuration::Persons(_), _) if self.totals.is_some() => {
+                let why = "is one of SafeTab-P, which takes no published totals: these are for SafeTab-H";
+                return Err(file_error(&self.config, why));
+            }
+            _ => {}
+        }
+        crate::files::check_free(&self.out)?;
+        let public = self.public(config.scope())?;
+        let truth = self.count(&config, &public, progress)?;
+        fill_folder(&self.out, |folder| {
+            let found = match &config {
+                Configuration::Persons(config) => self.persons(config, &public, &truth, streams, folder, progress),
+                Configuration::Households(config) => {
+                    self.households(config, &public, &truth, streams, folder, progress)
+                }
+            }?;
+            reports::write(&found, folder)?;
+            more(&found, folder)?;
+            Ok(found)
+        })
+    }
+
+    fn public(&self, scope: &RunScope) -> Result<Public> {
+        let mut report = ValidationReport::new();
+        let specification = Specification::read(&self.specification, scope, &mut report);
+        let geography = Geography::read(&self.geography, scope, &mut report);
+        report.into_result()?;
+        let read = specification.zip(geography);
+        let (specification, geography) =
+            read.ok_or_else(|| file_error(&self.geography, "or the specification could not be read"))?;
+        Ok(Public { specification, geography })
+    }
+
+    /// Counts all records.
+    fn count(
+        &self,
+        config: &Configuration,
+        Public { specification, geography }: &Public,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Truth> {
+        let scope = config.scope();
+        let passes: Vec<Pass> = Pass::ALL.into_iter().filter(|pass| scope.runs(*pass)).collect();
+        let mut report = ValidationReport::new();
+        let truth = match config {
+            Configuration::Persons(_) => {
+                let mut counting = Counting::new(specification, geography, CELLS);
+                let rules = |file: &str| RowCheck::new(file, scope, specification, geography);
+                let cell = |[sex, age]: [u8; 2]| cell_of(sex, age);
+                self.each_record((specification, geography), rules, &mut report, progress, &mut |record| {
+                    counting.add(record, cell(record.counted))
+                })?;
+                report.into_result()?;
+                counting.finish(&passes)?
+            }
+            Configuration::Households(_) => {
+                let mut counting = Counting::new(specification, geography, HOUSEHOLD_CELLS);
+                let rules = |file: &str| HouseholdCheck::new(file, scope, specification, geography);
+                let cell = |[kind, tenure]: [u8; 2]| usize::from(kind - 1) * 4 + usize::from(tenure - 1);
+                self.each_record((specification, geography), rules, &mut report, progress, &mut |record| {
+                    counting.add(record, cell(record.counted))
+                })?;
+                report.into_result()?;
+                counting.finish(&passes)?
+            }
+        };
+        if truth.tabulated == [0, 0] {
+            let why = "no record is in a state of a pass that is run: there is nothing to rehearse";
+            return Err(file_error(&self.config, why));
+        }
+        Ok(truth)
+    }
+
+    /// Shows every record that breaks no rule.
+    fn each_record<R: RecordRules>(
+        &self,
+        (specification, geography): (&Specification, &Geography),
+        rules: impl Fn(&str) -> R,
+        report: &mut ValidationReport,
+        progress: &mut dyn FnMut(Progress),
+        see: &mut dyn FnMut(&CheckedRecord) -> Result<()>,
+    ) -> Result<()> {
+        let stage = "counting records";
+        let path = match &self.records {
+            RehearsalRecords::MadeUp { count, seed } => {
+                let population = Population::new(geography, specification, *seed)?;
+                let rules = rules("made-up records");
+                let mut each = |parts: &[Vec<u8>], done: u64| {
+                    let read: Vec<(Vec<CheckedRecord>, ValidationReport)> =
+                        parts.par_iter().map(|text| records_of(text, &rules)).collect();
+                    for (records, found) in read {
+                        report.append(found, 0);
+                        records.iter().try_for_each(&mut *see)?;
+                    }
+                    progress(Progress { stage, done, of: *count });
+                    Ok(())
+                };
+                return match rules.headings().len() {
+                    17 => population.each_part_of_persons(*count, &mut each),
+                    _ => population.each_part_of_households(*count, &mut each),
+                };
+            }
+            RehearsalRecords::Persons(path) | RehearsalRecords::Households(path) => path,
+        };
+        let files = RecordFiles::find(path)?;
+        if let Some(parquet) = files.parquet.first() {
+            return Err(file_error(parquet, "is Parquet: a rehearsal reads records as text"));
+        }
+        let of = files.text.iter().filter_map(|file| file.metadata().ok()).map(|found| found.len()).sum();
+        let tell = |done| progress(Progress { stage, done, of });
+        see_records(path, rules, report, tell, |records| records.iter().try_for_each(&mut *see))
+    }
+
+    fn persons(
+        &self,
+        config: &SafeTabConfig,
+        Public { specification, geography }: &Public,
+        truth: &Truth,
+        streams: &mut Streams,
+        folder: &Path,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Rehearsed> {
+        let allow = config.scope().allow_negative_counts();
+        let mut plans = Vec::new();
+        for pass in Pass::ALL.into_iter().filter(|pass| config.scope().runs(*pass)) {
+            let types = self.order.region_types(pass);
+            plans.push((pass, types, levels::levels(types, config, specification, geography)?));
+        }
+        let mut passes: Vec<PersonPass> = plans
+            .iter()
+            .map(|(pass, types, levels)| PersonPass::new((*pass, *types), levels, geography, truth, allow))
+            .collect();
+        let of = u64::from(self.trials) * passes.iter().map(PersonPass::groups).sum::<u64>();
+        check_groups(of)?;
+        let report = folder.join("error_report.csv");
+        let mut one_run = OneRun::create(&report, specification, false)?;
+        let mut tell = teller(of, progress);
+        for trial in 0..self.trials {
+            for pass in &mut passes {
+                pass.draw(streams, (trial == 0).then_some(&mut one_run), &mut tell)?;
+            }
+        }
+        one_run.finish()?;
+        let mut found = Vec::new();
+        for (pass, (number, _, plans)) in passes.into_iter().zip(&plans) {
+            let (levels, most_detail): (Vec<RehearsedLevel>, Vec<Vec<u8>>) = pass.finish()?.into_iter().unzip();
+            let detail = plans.iter().zip(most_detail.iter().map(Vec::as_slice));
+            truth_tables::persons(&folder.join("truth"), *number, detail, truth)?;
+            found.extend(levels);
+        }
+        let tables = PublishedTable::ALL.map(PublishedTable::name).to_vec();
+        Ok(self.rehearsed("SafeTab-P", tables, found, truth, streams))
+    }
+
+    fn households(
+        &self,
+        config: &HouseholdConfig,
+        Public { specification, geography }: &Public,
+        truth: &Truth,
+        streams: &mut Streams,
+        folder: &Path,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Rehearsed> {
+        let scope = config.scope();
+        let totals = match &self.totals {
+            None => PublishedTotals::made_up(geography, |kind, level| {
+                made_up_totals(specification, truth, (kind, level), geography.entities(kind).len())
+            }),
+            Some((path, check)) => {
+                let mut report = ValidationReport::new();
+                let totals = PublishedTotals::read(path, scope, specification, geography, *check, &mut report);
+                report.into_result()?;
+                totals.ok_or_else(|| file_error(path, "could not be read"))?
+            }
+        };
+        let mut plans = Vec::new();
+        for pass in Pass::ALL.into_iter().filter(|pass| scope.runs(*pass)) {
+            plans.push((pass, household_levels(pass, config, specification, &totals)?));
+        }
+        let allow = scope.allow_negative_counts();
+        let mut passes: Vec<HouseholdPass> =
+            plans.iter().map(|(pass, levels)| HouseholdPass::new(*pass, levels, truth, allow)).collect();
+        let of = u64::from(self.trials) * passes.iter().map(HouseholdPass::groups).sum::<u64>();
+        check_groups(of)?;
+        let report = folder.join("error_report.csv");
+        let mut one_run = OneRun::create(&report, specification, true)?;
+        let mut tell = teller(of, progress);
+        for trial in 0..self.trials {
+            for pass in &mut passes {
+                pass.draw(streams, (trial == 0).then_some(&mut one_run), &mut tell)?;
+            }
+        }
+        one_run.finish()?;
+        for (pass, levels) in &plans {
+            truth_tables::households(&folder.join("truth"), *pass, levels, truth)?;
+        }
+        let found = passes.into_iter().map(HouseholdPass::finish).collect::<Result<Vec<_>>>()?.concat();
+        let tables = HouseholdTopic::ALL.into_iter().flat_map(HouseholdTopic::tables).map(|table| table.name);
+        Ok(self.rehearsed("SafeTab-H", tables.collect(), found, truth, streams))
+    }
+
+    fn rehearsed(
+        &self,
+        algorithm: &'static str,
+        tables: Vec<&'static str>,
+        mut levels: Vec<RehearsedLevel>,
+        truth: &Truth,
+        streams: &Streams,
+    ) -> Rehearsed {
+        // A geography without Puerto Rico has no groups of it.
+        levels.retain(|level| level.groups > 0);
+        Rehearsed {
+            algorithm,
+            trials: self.trials,
+            insecure_seed: streams.insecure_seed(),
+            made_up: matches!(self.records, RehearsalRecords::MadeUp { .. }),
+            records: truth.read,
+            tabulated: truth.tabulated.iter().sum(),
+            tables,
+            levels,
+        }
+    }
+}
+
+/// A run without a group, for want of a budget or of totals, is refused.
+fn check_groups(groups: u64) -> Result<()> {
+    match groups {
+        0 => Err(Error::out_of_range("the budget", 0, "a level with groups and a budget above 0")),
+        _ => Ok(()),
+    }
+}
+
+/// Tells how many groups have noise so far.
+fn teller<'a>(of: u64, progress: &'a mut dyn FnMut(Progress)) -> impl FnMut(u64) + 'a {
+    let mut done = 0;
+    move |more| {
+        done += more;
+        progress(Progress { stage: "drawing noise", done, of });
+    }
+}
+
+/// The records in a text of whole lines, and what is wrong with it.
+fn records_of<R: RecordRules>(text: &[u8], rules: &R) -> (Vec<CheckedRecord>, ValidationReport) {
+    let mut report = ValidationReport::new();
+    let mut records = Vec::new();
+    for (line, row) in (1..).zip(text.split(|byte| *byte == b'\n').filter(|row| !row.is_empty())) {
+        let fields: Vec<&[u8]> = row.split(|byte| *byte == b'|').collect();
+        records.extend(rules.check_row(line, &fields, &mut report));
+    }
+    (records, report)
+}

@@ -1,0 +1,201 @@
+//! What a rehearsal found, level by level.
+
+use super::errors::{Errors, StatedMargin, SuppressedSize};
+use crate::safetab::schema::{IterationLevel, Pass, RegionType};
+
+/// Bins of sizes: 0 and 1, then up to each power of ten of a count of 64 bits.
+pub(super) const BINS: usize = 21;
+/// Suppression is reported for groups of each size up to this.
+pub(super) const SIZES: usize = 64;
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Rehearsed {
+    /// `SafeTab-P` or `SafeTab-H`.
+    pub algorithm: &'static str,
+    /// How many times noise was drawn for every level.
+    pub trials: u32,
+    /// The seed, if it is one that everybody may know.
+    pub insecure_seed: Option<u64>,
+    /// Whether the records were made up here.
+    pub made_up: bool,
+    /// How many records were read.
+    pub records: u64,
+    /// How many of them the passes tabulate.
+    pub tabulated: u64,
+    /// What each table is called, coarsest first: T01001 to T02003, or T03001 to T04002.
+    pub tables: Vec<&'static str>,
+    /// The levels of all passes.
+    pub levels: Vec<RehearsedLevel>,
+}
+
+/// What was found of a level.
+#[derive(Clone, Debug)]
+pub struct RehearsedLevel {
+    /// The pass.
+    pub pass: Pass,
+    /// The type of region.
+    pub region_type: RegionType,
+    /// The level of the iterations.
+    pub level: IterationLevel,
+    /// How many groups there are, empty ones included.
+    pub groups: u64,
+    /// In how many of them there is nobody.
+    pub empty: u64,
+    /// What is stated of each kind of count, and the errors that were measured before suppression and replacement.
+    pub margins: Vec<StatedMargin>,
+    /// What was published, by the size of the groups.
+    pub strata: Vec<Stratum>,
+    /// How often small groups were suppressed; detailed-only groups apart. Empty where nothing is.
+    pub suppression: Vec<(bool, SuppressedSize)>,
+    /// What coterminous regions changed; `None` of households, of which nothing is replaced.
+    pub coterminous: Option<CoterminousEffect>,
+}
+
+/// Groups of one range of sizes, detailed-only or not.
+#[derive(Clone, Debug, Default)]
+pub struct Stratum {
+    /// Whether only the total of these groups is counted. False of households.
+    pub detailed_only: bool,
+    /// Which range: 0 holds the sizes 0 and 1, k those above 10^(k-1) up to 10^k.
+    pub bin: usize,
+    /// Groups, counted in every trial.
+    pub groups: u64,
+    /// How many of them were suppressed by their own noisy total.
+    pub suppressed: u64,
+    /// By table, coarsest first: what was published, after coterminous groups were filled in.
+    pub tables: Vec<TableErrors>,
+}
+
+/// What was published in one table.
+#[derive(Clone, Debug, Default)]
+pub struct TableErrors {
+    /// Groups, counted in every trial.
+    pub groups: u64,
+    /// Errors of their measured cells.
+    pub errors: Errors,
+    /// How many of these are within the stated margin of the noise that is in them.
+    pub covered: u64,
+}
+
+/// What it changes that coterminous regions publish the same counts.
+#[derive(Clone, Debug, Default)]
+pub struct CoterminousEffect {
+    /// Groups that published the counts of another one, in all trials.
+    pub replaced: u64,
+    /// How many of them would have been suppressed.
+    pub filled: u64,
+    /// How many would have published another total.
+    pub contradicted: u64,
+    /// Errors of the totals that they would have published themselves.
+    pub own: Errors,
+    /// Errors of the totals that the same groups published instead.
+    pub given: Errors,
+}
+
+/// The bin of a size: 0 up to 1, 1 up to 10, 2 up to 100.
+pub(super) fn bin_of(size: u64) -> usize {
+    size.saturating_sub(1).checked_ilog10().map_or(0, |digits| digits as usize + 1)
+}
+
+impl Stratum {
+    /// The smallest and the largest size of the range; the largest is `None` where it is more than 64 bits hold.
+    pub fn sizes(&self) -> (u64, Option<u64>) {
+        let power = |exponent: usize| 10_u64.checked_pow(exponent as u32);
+        match self.bin {
+            0 => (0, Some(1)),
+            bin => (power(bin - 1).map_or(0, |below| below + 1), power(bin)),
+        }
+    }
+
+    /// The range as the bureau's program prints it: `[0.0, 1.0]`, `(1.0, 10.0]`.
+    pub fn interval(&self) -> String {
+        match self.bin {
+            0 => "[0.0, 1.0]".to_string(),
+            bin => format!("({:.1}, {:.1}]", 10_f64.powi(bin as i32 - 1), 10_f64.powi(bin as i32)),
+        }
+    }
+
+    /// How many groups were published.
+    pub fn published(&self) -> u64 {
+        self.tables.iter().map(|table| table.groups).sum()
+    }
+}
+
+impl RehearsedLevel {
+    /// Whether every stated property agrees with what was seen.
+    pub fn holds(&self) -> bool {
+        self.margins.iter().all(StatedMargin::holds) && self.suppression.iter().all(|(_, size)| size.holds())
+    }
+
+    /// How many groups were suppressed by their own noisy totals, in all trials.
+    pub fn suppressed(&self) -> u64 {
+        self.strata.iter().map(|stratum| stratum.suppressed).sum()
+    }
+}
+
+impl Rehearsed {
+    /// Whether every stated property agrees with what was seen.
+    pub fn holds(&self) -> bool {
+        self.levels.iter().all(RehearsedLevel::holds)
+    }
+}
+
+/// Strata while they are filled.
+#[derive(Clone, Debug)]
+pub(super) struct Strata {
+    /// Those of detailed-only groups last.
+    all: Vec<Stratum>,
+}
+
+impl Strata {
+    /// Empty ones, with so many tables.
+    pub(super) fn new(tables: usize) -> Strata {
+        let of = |detailed_only: bool, bin| Stratum {
+            detailed_only,
+            bin,
+            tables: vec![TableErrors::default(); tables],
+            ..Stratum::default()
+        };
+        Strata { all: [false, true].into_iter().flat_map(|only| (0..BINS).map(move |bin| of(only, bin))).collect() }
+    }
+
+    /// The stratum of a group of a size.
+    pub(super) fn of(&mut self, detailed_only: bool, size: u64) -> &mut Stratum {
+        &mut self.all[usize::from(detailed_only) * BINS + bin_of(size)]
+    }
+
+    /// Those in which there are groups.
+    pub(super) fn finish(self) -> Vec<Stratum> {
+        self.all.into_iter().filter(|stratum| stratum.groups > 0).collect()
+    }
+}
+
+impl TableErrors {
+    /// Adds a group whose measured cells were published with a margin.
+    pub(super) fn add(&mut self, published: &[i64], exact: &[i64], margin: i64) {
+        self.groups += 1;
+        for (published, exact) in published.iter().zip(exact) {
+            let error = i128::from(*published) - i128::from(*exact);
+            self.errors.add(error);
+            self.covered += u64::from(error.unsigned_abs() <= u128::from(margin.unsigned_abs()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_size_lies_in_its_bin() {
+        let expected = [(0, 0), (1, 0), (2, 1), (10, 1), (11, 2), (100, 2), (101, 3), (u64::MAX, 20)];
+        for (size, bin) in expected {
+            assert_eq!(bin_of(size), bin);
+            let (from, to) = Stratum { bin, ..Stratum::default() }.sizes();
+            assert!(from <= size && to.is_none_or(|to| size <= to), "{size}: {from} to {to:?}");
+        }
+        let interval = |bin| Stratum { bin, ..Stratum::default() }.interval();
+        assert_eq!([interval(0), interval(1), interval(3)], ["[0.0, 1.0]", "(1.0, 10.0]", "(100.0, 1000.0]"]);
+    }
+}
