@@ -110,9 +110,9 @@ impl Errors {
 pub struct StatedMargin {
     /// The kind of count, such as `cell`.
     pub of: String,
-    /// The smallest m with P[|S| <= m] >= 95 %, S the noise of the count, proven from both sides.
+    /// The smallest m with `P[|S| <= m]` >= 95 %, S the noise of the count, proven from both sides.
     pub margin: i64,
-    /// P[|S| <= m], certified.
+    /// `P[|S| <= m]`, certified.
     pub coverage: Enclosure,
     /// The errors before suppression and replacement.
     pub errors: Errors,
