@@ -13,6 +13,7 @@ use std::{
 use super::{
     gls::{
         areas::AreaSums,
+        basis::Part,
         pass::{Measurements, Pass, UnitCounts},
         problem::{Problem, Shape, Shapes},
     },
@@ -158,7 +159,8 @@ impl<'a> SpineSurvey<'a> {
         };
         let levels = plan.levels().iter().map(of_level).collect::<Result<Vec<_>>>()?;
         let parts = named_parts(schema, &asked.queries)?;
-        let problem = Problem::new(&sizes, &levels, &parts, 0)?;
+        let apart = vec![Part::Total; sizes.len()];
+        let problem = Problem::for_answers(&sizes, &levels, &parts, &apart)?;
         for (level, name) in saved.names.iter().enumerate() {
             problem.check_level(level, name)?;
         }

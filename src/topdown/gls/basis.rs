@@ -1,85 +1,51 @@
 //! Coordinates in which the information matrices of all queries fall into small blocks: the sectors.
 //!
-//! A query is a Kronecker product over the attributes of: the identity I, the total 1', or the group sums of a partition.
-//! For an attribute with d values let the coarse partition be the common refinement of every partition that occurs, the
-//! identity left out; it has K cells, of sizes g. R^d is the sum of the coarse space (functions that are constant on the
-//! cells, with the orthonormal basis 1_cell / sqrt(g)) and its complement (functions that sum to zero on every cell). In
-//! A'A the identity acts as 1 on both; a total or a group sum vanishes on the complement, and acts on the coarse space as the
-//! sum of w w' over the groups, where w is sqrt(g) on the cells of the group.
+//! A query is a Kronecker product over the attributes of: the identity I, the total 1', or the group sums of a partition. Each
+//! attribute falls into subspaces ([`axis`](super::axis)) on which all its parts act alike: by a small matrix on the even
+//! functions, which has a row for each class of values, and by a number on the others. So the sum over queries of A'A / v falls
+//! into sectors: for a choice of a subspace for each attribute one dense matrix over the combinations of classes of those that
+//! are even, the same for each of its columns, which are the coordinates of the others. Where no query has counts that two rows
+//! share, directly or by way of others, the sector falls apart once more, into these sets of rows.
 //!
-//! So the sum over queries of A'A / v falls into sectors: for a set of attributes the complement there and the coarse space
-//! elsewhere. A sector is one dense matrix of the size of the product of K over its coarse attributes, the same for each of
-//! its columns, which are the product of d - K over the others. For P.L. 94-171 without constraints that is eight
-//! matrices of 3 x 3 and eight numbers, in place of one matrix of 2016 x 2016.
+//! For P.L. 94-171 without constraints that is eight matrices of 3 x 3 and eight numbers, in place of one matrix of 2016 x 2016.
+//! For the persons of the DHC, with 1,227,744 cells, no matrix has more than 156 rows, and none more than 768 if constraints
+//! tell ages and relationships apart.
 //!
-//! The change of coordinates is orthonormal and its own inverse: on each cell the reflection that exchanges
-//! 1_cell / sqrt(g) with the first unit vector. The first value of a cell then carries its coarse coordinate.
+//! What is asked for may lie in some sectors alone: the total in the first one. The others are left out then, counts and all;
+//! nothing is lost, because no query joins two sectors.
+//!
+//! The change of coordinates is orthonormal: for each cell the reflection that exchanges 1_cell / sqrt(g) with the first unit
+//! vector, and then the like for the cells of a class. The first value of a class then carries its even coordinate.
 
+use std::collections::HashMap;
+
+pub use super::axis::Part;
+use super::axis::{Axis, Kind};
 use crate::error::{Error, Result};
 
 /// The largest dense matrix of a sector.
 pub const MOST_ROWS: usize = 2048;
+/// The largest number of sectors.
+const MOST_SECTORS: usize = 1 << 17;
+/// The place of a coordinate that is left out.
+pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// How a query treats an attribute.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
-    /// It sums over all values.
-    Total,
-    /// It keeps every value.
-    Whole,
-    /// It keeps groups of values: the group of each value, numbered from 0.
-    Groups(Vec<u32>),
-}
-
-impl Part {
-    /// How many groups it has, over an attribute of `size` values.
-    pub fn groups(&self, size: usize) -> usize {
-        match self {
-            Part::Total => 1,
-            Part::Whole => size,
-            Part::Groups(group_of) => group_of.iter().max().map_or(0, |most| *most as usize + 1),
-        }
-    }
-
-    /// The group of a value.
-    pub fn group_of(&self, value: usize) -> usize {
-        match self {
-            Part::Total => 0,
-            Part::Whole => value,
-            Part::Groups(group_of) => group_of[value] as usize,
-        }
-    }
-}
-
-/// An attribute with its coarse partition.
-#[derive(Clone, Debug)]
-pub(super) struct Axis {
-    /// The values of each coarse cell, ascending.
-    pub(super) cells: Vec<Vec<u32>>,
-    /// The coarse cell of each value.
-    pub(super) cell_of: Vec<u32>,
-}
-
-impl Axis {
-    pub(super) fn size(&self) -> usize {
-        self.cell_of.len()
-    }
-
-    /// How many coordinates the complement has.
-    fn rest(&self) -> usize {
-        self.size() - self.cells.len()
-    }
-}
-
-/// The coordinates of a sector: a table with a row for each combination of coarse cells and a column for each combination
-/// of coordinates of the complement, row by row from `start` on.
+/// The coordinates of a sector: a table with a row for each combination of classes and a column for each combination of
+/// coordinates of attributes that are not even, row by row from `start` on.
 #[derive(Clone, Debug)]
 pub(super) struct Sector {
-    /// Which attributes are in their complement, as bits.
-    pub(super) complement: u32,
-    pub(super) rows: usize,
+    /// The subspace of each attribute.
+    pub(super) kinds: Vec<Kind>,
+    /// The combination of classes of each row: their numbers, attribute by attribute, 0 for those that are not even.
+    pub(super) combinations: Vec<Vec<u32>>,
     pub(super) columns: usize,
     pub(super) start: usize,
+}
+
+impl Sector {
+    pub(super) fn rows(&self) -> usize {
+        self.combinations.len()
+    }
 }
 
 /// The sectors of a histogram.
@@ -87,181 +53,247 @@ pub(super) struct Sector {
 pub struct Basis {
     pub(super) axes: Vec<Axis>,
     pub(super) sectors: Vec<Sector>,
+    /// For each choice of subspaces, the first attribute fastest, where the rows of its combinations of classes, row-major, are:
+    /// sector and row. Nothing for those that are left out.
+    pub(super) slots: Vec<Vec<(u32, u32)>>,
     /// For each cell of the histogram, row-major, the coordinate that its place holds after the reflections.
     pub(super) place: Vec<u32>,
+    /// By attribute whether no sector that is kept has another subspace than that of even functions.
+    pub(super) is_even: Vec<bool>,
 }
 
 impl Basis {
-    /// The sectors for queries over attributes of these sizes; attributes in `single`, as bits, have single values as coarse
-    /// cells, because constraints tell their values apart.
-    pub fn new<'a>(sizes: &[usize], queries: impl Iterator<Item = &'a [Part]> + Clone, single: u32) -> Result<Basis> {
-        let axis = |(at, size): (usize, &usize)| {
-            let mut keys: Vec<Vec<u32>> = vec![Vec::new(); *size];
-            for part in queries.clone().map(|query| &query[at]) {
-                if let Part::Groups(group_of) = part {
-                    keys.iter_mut().zip(group_of).for_each(|(key, group)| key.push(*group));
-                }
-            }
-            if single >> at & 1 == 1 {
-                keys.iter_mut().zip(0..).for_each(|(key, value)| key.push(value));
-            }
-            let mut cells: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
-            let mut cell_of = Vec::with_capacity(*size);
-            for (value, key) in (0..).zip(keys) {
-                let found = cells.iter().position(|(known, _)| *known == key);
-                let cell = found.unwrap_or_else(|| {
-                    cells.push((key, Vec::new()));
-                    cells.len() - 1
-                });
-                cells[cell].1.push(value);
-                cell_of.push(cell as u32);
-            }
-            Axis { cells: cells.into_iter().map(|(_, values)| values).collect(), cell_of }
-        };
+    /// The sectors for queries over attributes of these sizes; constraints tell the groups of `apart` from each other, attribute
+    /// by attribute. If `answers` are given, only the sectors are kept that these queries, which have to be among the others,
+    /// have any part in.
+    pub fn new<'a>(
+        sizes: &[usize],
+        queries: impl Iterator<Item = &'a [Part]> + Clone,
+        apart: &[Part],
+        answers: Option<&[Vec<Part>]>,
+    ) -> Result<Basis> {
+        let axis = |(at, size): (usize, &usize)| Axis::new(*size, queries.clone().map(|query| &query[at]), &apart[at]);
         let axes: Vec<Axis> = sizes.iter().enumerate().map(axis).collect();
-        let mut sectors = Vec::new();
-        let mut start = 0;
-        for complement in 0..1_u32 << axes.len() {
-            let (mut rows, mut columns) = (1, 1);
-            for (at, axis) in axes.iter().enumerate() {
-                if complement >> at & 1 == 1 { columns *= axis.rest() } else { rows *= axis.cells.len() }
-            }
-            if columns > 0 {
-                sectors.push(Sector { complement, rows, columns, start });
-                start += rows * columns;
-            }
-            if rows > MOST_ROWS {
-                let expected = format!("at most {MOST_ROWS}: fewer recodes, or constraints on fewer attributes");
-                return Err(Error::out_of_range("the rows of a matrix of least squares", rows, &expected));
+        let choices = axes.iter().try_fold(1_usize, |all, axis| all.checked_mul(axis.kinds.len()));
+        let choices = choices.filter(|choices| *choices <= MOST_SECTORS).ok_or_else(|| {
+            let expected = format!("at most {MOST_SECTORS} in all: fewer recodes, or fewer attributes");
+            let kinds: Vec<String> = axes.iter().map(|axis| axis.kinds.len().to_string()).collect();
+            Error::out_of_range("the sectors of least squares", kinds.join(" x "), &expected)
+        })?;
+        let mut distinct: Vec<&[Part]> = Vec::new();
+        for query in queries {
+            if !distinct.contains(&query) {
+                distinct.push(query);
             }
         }
-        let place = places(&axes, &sectors);
-        Ok(Basis { axes, sectors, place })
+        let mut basis = Basis {
+            sectors: Vec::new(),
+            slots: vec![Vec::new(); choices],
+            place: Vec::new(),
+            is_even: vec![true; axes.len()],
+            axes,
+        };
+        let mut start = 0;
+        for choice in 0..choices {
+            let kinds = basis.kinds(choice);
+            let acts = |query: &[Part]| basis.acts(query, &kinds);
+            if answers.is_some_and(|answers| !answers.iter().any(|query| acts(query))) {
+                continue;
+            }
+            let acting: Vec<&[Part]> = distinct.iter().copied().filter(|query| acts(query)).collect();
+            let columns = basis.columns(&kinds);
+            let combinations = basis.combinations(&kinds);
+            let component_of = basis.components(&kinds, &combinations, &acting);
+            let first = basis.sectors.len();
+            for (combination, component) in combinations.into_iter().zip(component_of) {
+                if first + component == basis.sectors.len() {
+                    let (kinds, combinations) = (kinds.clone(), Vec::new());
+                    basis.sectors.push(Sector { kinds, combinations, columns, start: 0 });
+                }
+                let sector = &mut basis.sectors[first + component];
+                basis.slots[choice].push(((first + component) as u32, sector.rows() as u32));
+                sector.combinations.push(combination);
+            }
+            for sector in &mut basis.sectors[first..] {
+                sector.start = start;
+                start += sector.rows() * columns;
+                if sector.rows() > MOST_ROWS {
+                    let expected = format!("at most {MOST_ROWS}: fewer recodes, or constraints on fewer attributes");
+                    return Err(Error::out_of_range("the rows of a matrix of least squares", sector.rows(), &expected));
+                }
+            }
+            kinds.iter().zip(&mut basis.is_even).for_each(|(kind, even)| *even &= *kind == Kind::Even);
+        }
+        basis.place = basis.places();
+        Ok(basis)
     }
 
-    /// How many coordinates there are: the cells of the histogram.
+    /// How many cells the histogram has.
     pub fn cells(&self) -> usize {
         self.place.len()
     }
 
-    /// Reflects along the attributes of a tensor that are kept whole, `sizes` being its sizes: forth or back.
-    pub(super) fn reflect(&self, tensor: &mut [f64], sizes: &[usize], whole: &[bool]) {
-        let mut inner = tensor.len();
-        for ((axis, size), whole) in self.axes.iter().zip(sizes).zip(whole) {
-            inner /= size;
-            if *whole {
-                for slab in tensor.chunks_exact_mut(inner * size) {
-                    reflect_slab(axis, slab, inner);
-                }
-            }
-        }
+    /// How many coordinates are kept: the cells of the histogram, if no sector is left out.
+    pub fn coordinates(&self) -> usize {
+        self.sectors.last().map_or(0, |sector| sector.start + sector.rows() * sector.columns)
     }
-}
 
-/// The reflection along one attribute, for `inner` tensors side by side.
-fn reflect_slab(axis: &Axis, slab: &mut [f64], inner: usize) {
-    let mut sums = Vec::new();
-    for cell in axis.cells.iter().filter(|cell| cell.len() > 1) {
-        let scale = (cell.len() as f64).sqrt().recip();
-        // With v = 1 / sqrt(g) - e, v'v = 2 (1 - 1 / sqrt(g)): x - 2 v v'x / v'v.
-        let beta = (1.0 - scale).recip();
-        let first = cell[0] as usize * inner;
-        if inner == 1 {
-            let sum: f64 = cell.iter().map(|value| slab[*value as usize]).sum();
-            let step = beta * (sum * scale - slab[first]) * scale;
-            cell[1..].iter().for_each(|value| slab[*value as usize] -= step);
-            slab[first] = sum * scale;
-            continue;
-        }
-        // A row of tensors at a time: the inner loops have no strides.
-        sums.clear();
-        sums.resize(inner, 0.0);
-        for value in cell {
-            let start = *value as usize * inner;
-            sums.iter_mut().zip(&slab[start..start + inner]).for_each(|(sum, x): (&mut f64, _)| *sum += x);
-        }
-        for (sum, x) in sums.iter_mut().zip(&mut slab[first..first + inner]) {
-            let scaled = *sum * scale;
-            *sum = beta * (scaled - *x) * scale;
-            *x = scaled;
-        }
-        for value in &cell[1..] {
-            let start = *value as usize * inner;
-            slab[start..start + inner].iter_mut().zip(&sums).for_each(|(x, step)| *x -= step);
-        }
+    /// How many rows the matrix of each sector has.
+    pub fn rows(&self) -> impl Iterator<Item = usize> {
+        self.sectors.iter().map(Sector::rows)
     }
-}
 
-/// Where the coordinates stand: for each cell of the histogram the place in its sector.
-fn places(axes: &[Axis], sectors: &[Sector]) -> Vec<u32> {
-    // For each value of an attribute whether it carries a coordinate of the complement, and its number there or among cells.
-    let coordinates = |axis: &Axis| -> Vec<(bool, u32)> {
-        let mut rest = 0;
-        let of = |(value, cell): (u32, &u32)| {
-            if axis.cells[*cell as usize][0] == value {
-                return (false, *cell);
-            }
-            rest += 1;
-            (true, rest - 1)
+    /// The subspaces of a choice.
+    pub(super) fn kinds(&self, choice: usize) -> Vec<Kind> {
+        let mut rest = choice;
+        let kind = |axis: &Axis| {
+            let kind = axis.kinds[rest % axis.kinds.len()];
+            rest /= axis.kinds.len();
+            kind
         };
-        (0..).zip(&axis.cell_of).map(of).collect()
-    };
-    let by_axis: Vec<Vec<(bool, u32)>> = axes.iter().map(coordinates).collect();
-    let total: usize = axes.iter().map(Axis::size).product();
-    (0..total)
-        .map(|cell| {
-            let (mut complement, mut row, mut column) = (0_u32, 0, 0);
-            let mut rest = total;
-            for (at, axis) in axes.iter().enumerate() {
-                rest /= axis.size();
-                match by_axis[at][cell / rest % axis.size()] {
-                    (true, number) => {
-                        complement |= 1 << at;
-                        column = column * axis.rest() + number as usize;
-                    }
-                    (false, number) => row = row * axis.cells.len() + number as usize,
-                }
+        self.axes.iter().map(kind).collect()
+    }
+
+    /// Whether a query has any part in the functions of a choice of subspaces.
+    fn acts(&self, query: &[Part], kinds: &[Kind]) -> bool {
+        self.axes.iter().zip(query).zip(kinds).all(|((axis, part), kind)| axis.scalar(part, *kind) > 0.0)
+    }
+
+    fn columns(&self, kinds: &[Kind]) -> usize {
+        let rest = self.axes.iter().zip(kinds).filter(|(_, kind)| **kind != Kind::Even);
+        rest.map(|(axis, kind)| axis.dimension(*kind)).product()
+    }
+
+    /// The combinations of classes of the even attributes, row-major.
+    fn combinations(&self, kinds: &[Kind]) -> Vec<Vec<u32>> {
+        let mut all = vec![Vec::new()];
+        for (axis, kind) in self.axes.iter().zip(kinds) {
+            let many = if *kind == Kind::Even { axis.classes.len() as u32 } else { 1 };
+            let next = |before: Vec<u32>| (0..many).map(move |class| [&before[..], &[class]].concat());
+            all = all.into_iter().flat_map(next).collect();
+        }
+        all
+    }
+
+    /// The sets of combinations that queries join, numbered in the order in which they occur. Exact totals join all that are even.
+    fn components(&self, kinds: &[Kind], combinations: &[Vec<u32>], queries: &[&[Part]]) -> Vec<usize> {
+        if kinds.iter().all(|kind| *kind == Kind::Even) {
+            return vec![0; combinations.len()];
+        }
+        let mut above: Vec<usize> = (0..combinations.len()).collect();
+        let root = |above: &[usize], mut at: usize| {
+            while above[at] != at {
+                at = above[at];
             }
-            // Every combination of coordinates that occurs has a sector.
-            let sector = sectors.iter().find(|sector| sector.complement == complement);
-            sector.map_or(0, |sector| (sector.start + row * sector.columns + column) as u32)
-        })
-        .collect()
+            at
+        };
+        for query in queries {
+            let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
+            for (row, combination) in combinations.iter().enumerate() {
+                let block = |((axis, part), (kind, class)): ((&Axis, &Part), (&Kind, &u32))| match kind {
+                    Kind::Even => axis.block(part, *class as usize),
+                    Kind::Within(_) | Kind::Between(_) => 0,
+                };
+                let key = self.axes.iter().zip(*query).zip(kinds.iter().zip(combination)).map(block).collect();
+                let other = *known.entry(key).or_insert(row);
+                let (a, b) = (root(&above, row), root(&above, other));
+                above[a.max(b)] = a.min(b);
+            }
+        }
+        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        let number = |row: usize| {
+            let next = numbers.len();
+            *numbers.entry(root(&above, row)).or_insert(next)
+        };
+        (0..combinations.len()).map(number).collect()
+    }
+
+    /// Where the coordinates stand: for each cell of the histogram the place in its sector.
+    fn places(&self) -> Vec<u32> {
+        // For each value of an attribute the number of its subspace, and its number in it.
+        let coordinates = |axis: &Axis| -> Vec<(usize, usize)> {
+            let mut next = vec![0; axis.kinds.len()];
+            let of = |(value, cell): (u32, &u32)| {
+                let class = axis.class_of[*cell as usize];
+                let own = &axis.classes[class as usize];
+                let kind = if axis.cells[*cell as usize][0] != value {
+                    Kind::Within(own.point)
+                } else if own.cells[0] == *cell {
+                    return (0, class as usize);
+                } else {
+                    Kind::Between(class)
+                };
+                let number = axis.kinds.iter().position(|known| *known == kind).unwrap_or(0);
+                next[number] += 1;
+                (number, next[number] - 1)
+            };
+            (0..).zip(&axis.cell_of).map(of).collect()
+        };
+        let by_axis: Vec<Vec<(usize, usize)>> = self.axes.iter().map(coordinates).collect();
+        let total: usize = self.axes.iter().map(Axis::size).product();
+        (0..total)
+            .map(|cell| {
+                let (mut choice, mut radix, mut combination, mut column) = (0, 1, 0, 0);
+                let mut rest = total;
+                for (axis, own) in self.axes.iter().zip(&by_axis) {
+                    rest /= axis.size();
+                    let (kind, number) = own[cell / rest % axis.size()];
+                    choice += radix * kind;
+                    radix *= axis.kinds.len();
+                    match axis.kinds[kind] {
+                        Kind::Even => combination = combination * axis.classes.len() + number,
+                        other => column = column * axis.dimension(other) + number,
+                    }
+                }
+                self.slots[choice].get(combination).map_or(NOWHERE, |(sector, row)| {
+                    let sector = &self.sectors[*sector as usize];
+                    (sector.start + *row as usize * sector.columns + column) as u32
+                })
+            })
+            .collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const NOTHING: [Part; 2] = [Part::Total, Part::Total];
+
+    fn shapes(basis: &Basis) -> Vec<(usize, usize)> {
+        basis.sectors.iter().map(|sector| (sector.rows(), sector.columns)).collect()
+    }
+
     #[test]
     fn recodes_split_an_attribute_and_totals_do_not() {
         let queries = [
             vec![Part::Total, Part::Whole],
             vec![Part::Groups(vec![0, 1, 1, 2]), Part::Total],
-            vec![Part::Groups(vec![0, 0, 1, 1]), Part::Total],
+            vec![Part::Groups(vec![0, 0, 1, 2]), Part::Total],
         ];
-        let basis = Basis::new(&[4, 3], queries.iter().map(|query| &query[..]), 0).unwrap();
-        // {0} {1} {2} {3}: the common refinement.
-        assert_eq!(basis.axes[0].cells.len(), 4);
+        let each = || queries.iter().map(|query| &query[..]);
+        let basis = Basis::new(&[4, 3], each(), &NOTHING, None).unwrap();
+        // {0} {1} {2} {3}: the common refinement. No two of them may change places.
+        assert_eq!((basis.axes[0].cells.len(), basis.axes[0].classes.len()), (4, 4));
         assert_eq!(basis.axes[1].cells, [vec![0, 1, 2]]);
-        let shapes: Vec<(usize, usize)> = basis.sectors.iter().map(|sector| (sector.rows, sector.columns)).collect();
-        assert_eq!(shapes, [(4, 1), (4, 2)]);
+        assert_eq!(shapes(&basis), [(4, 1), (4, 2)]);
         let mut places = basis.place.clone();
         places.sort_unstable();
         assert_eq!(places, (0..12).collect::<Vec<u32>>());
-        assert!(Basis::new(&[50, 50], queries[..1].iter().map(|query| &query[..]), 3).is_err());
+        // What the first attribute is asked for needs the sector alone in which the other is even.
+        let basis = Basis::new(&[4, 3], each(), &NOTHING, Some(&queries[1..2])).unwrap();
+        assert_eq!((shapes(&basis), basis.coordinates(), basis.cells()), (vec![(4, 1)], 4, 12));
+        assert_eq!(basis.place.iter().filter(|place| **place != NOWHERE).count(), 4);
+        assert!(Basis::new(&[50, 50], each().take(0), &[Part::Whole, Part::Whole], None).is_err());
     }
 
     #[test]
-    fn a_reflection_is_orthonormal_and_its_own_inverse() {
-        let queries = [vec![Part::Groups(vec![0, 1, 1, 0, 1]), Part::Whole]];
-        let basis = Basis::new(&[5, 4], queries.iter().map(|query| &query[..]), 0).unwrap();
-        let tensor: Vec<f64> = (0..20_u32).map(|cell| f64::from(cell * cell % 7)).collect();
-        let mut turned = tensor.clone();
-        basis.reflect(&mut turned, &[5, 4], &[true, true]);
-        let norm = |tensor: &[f64]| tensor.iter().map(|x| x * x).sum::<f64>();
-        approx::assert_relative_eq!(norm(&turned), norm(&tensor), max_relative = 1e-12);
-        basis.reflect(&mut turned, &[5, 4], &[true, true]);
-        turned.iter().zip(&tensor).for_each(|(a, b)| approx::assert_abs_diff_eq!(*a, *b, epsilon = 1e-12));
+    fn rows_that_no_query_joins_are_sectors_of_their_own() {
+        let halves = Part::Groups(vec![0, 0, 0, 1, 1]);
+        let fine = Part::Groups(vec![0, 1, 1, 2, 2]);
+        let queries = [vec![halves, Part::Whole], vec![fine, Part::Total], vec![Part::Whole, Part::Whole]];
+        let basis = Basis::new(&[5, 2], queries.iter().map(|query| &query[..]), &NOTHING, None).unwrap();
+        // {0} {1, 2} {3, 4}: joined by the total, and then by halves alone.
+        assert_eq!(shapes(&basis), [(3, 1), (1, 2), (2, 1), (1, 1), (1, 2)]);
     }
 }

@@ -37,7 +37,7 @@ fn margins_of_simulated_releases_cover_the_truth_as_often_as_they_say() {
     let recode = vec![Part::Groups(vec![0, 1, 1]), Part::Total];
     let (total, detailed) = (vec![Part::Total, Part::Total], vec![Part::Whole, Part::Whole]);
     let queries = vec![vec![total.clone(), recode, detailed.clone()]; 3];
-    let problem = Problem::new(&sizes, &queries, &[], 0).unwrap();
+    let problem = Problem::new(&sizes, &queries, &[], &[Part::Total, Part::Total]).unwrap();
     let mut shapes = Shapes::default();
     let whole = shapes.of(&problem, &problem.all_free());
     let shapes: Vec<Vec<Arc<Shape>>> = (0..3).map(|level| vec![whole.clone(); tree.units(level)]).collect();
@@ -90,7 +90,7 @@ fn margins_of_simulated_releases_cover_the_truth_as_often_as_they_say() {
             |(level, unit, belief)| {
                 let x = problem.expand(&belief.shape, &belief.x);
                 for (which, query) in answers.iter().enumerate() {
-                    for (cell, estimate) in query.answer(&problem.basis, &x).into_iter().enumerate() {
+                    for (cell, estimate) in query.answer(&x).into_iter().enumerate() {
                         let (class_of, classes) = &classes[which];
                         let class = &classes[class_of[cell] as usize];
                         let deviation = problem.variance(class, &belief.shape, &belief.covariance).sqrt();

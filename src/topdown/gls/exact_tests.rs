@@ -208,7 +208,7 @@ fn assert_alike(problem: &Problem, belief: &Belief, expected: impl Fn(&[Part], u
     for parts in part_sets().iter().chain([&vec![Part::Whole, Part::Whole]]) {
         let query = SectorQuery::new(&problem.basis, parts);
         let (class_of, classes): (Vec<u32>, Vec<CountClass>) = query.classes(&problem.basis);
-        for (count, estimate) in query.answer(&problem.basis, &x).into_iter().enumerate() {
+        for (count, estimate) in query.answer(&x).into_iter().enumerate() {
             let class = &classes[class_of[count] as usize];
             let variance = problem.variance(class, &belief.shape, &belief.covariance);
             let (exact, exact_variance) = expected(parts, count);
@@ -228,13 +228,17 @@ fn trees_by_chance_give_what_dense_least_squares_gives_in_exact_fractions() {
     for seed in 0..16 {
         let case = case(seed);
         let exact = dense(&case);
-        let problem = Problem::new(&SIZES, &case.queries, &part_sets(), 1).unwrap();
+        let problem = Problem::new(&SIZES, &case.queries, &part_sets(), &[Part::Whole, Part::Total]).unwrap();
         let mut shapes = Shapes::default();
         let free_of = |range: std::ops::Range<usize>| -> Free {
             let mut free = problem.all_free();
             for value in 0..SIZES[0] {
                 if !case.free[range.clone()].iter().any(|leaf| leaf[value]) {
-                    problem.points_with(|axis, own| axis != 0 || own == value).into_iter().for_each(|p| free.remove(p));
+                    problem
+                        .points_with(|axis, own| axis != 0 || own == value)
+                        .0
+                        .into_iter()
+                        .for_each(|p| free.remove(p));
                 }
             }
             free

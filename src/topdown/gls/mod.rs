@@ -6,6 +6,7 @@
 //! | file | what it is about |
 //! | --- | --- |
 //! | [`matrix`] | small dense matrices, also singular ones |
+//! | `axis` | an attribute: which values queries and constraints tell apart, and which may change places |
 //! | [`basis`] | the sectors: coordinates in which all queries fall into small blocks |
 //! | [`query`] | a query in these coordinates: what it adds, its answers, the variances of its counts |
 //! | [`problem`] | the queries of all levels, and the cells that constraints make zero |
@@ -17,6 +18,7 @@
 //! exact fractions.
 
 pub mod areas;
+mod axis;
 pub mod basis;
 pub mod belief;
 pub mod matrix;

@@ -150,7 +150,7 @@ impl Pass<'_> {
             Ok((unit, covariance))
         };
         let units = units.into_iter().map(with_pattern).collect::<Result<Vec<_>>>()?;
-        let cells = self.problem.basis.cells();
+        let cells = self.problem.basis.coordinates();
         let belief = |scratch: &mut Vec<f64>, (mut unit, covariance): (UnitCounts, Matrices)| {
             let shape = self.shapes[level][unit.unit].clone();
             let (first, variances) = (self.first + level, unit.variances.clone());
@@ -268,7 +268,7 @@ impl Pass<'_> {
     ) -> Result<Vec<Option<Belief>>> {
         let mut beliefs: Vec<Option<Belief>> = vec![None; below.len()];
         let mut seen = vec![false; below.len()];
-        let cells = self.problem.basis.cells();
+        let cells = self.problem.basis.coordinates();
         self.measurements.read(level, &mut |units| {
             let with_pattern = |unit: UnitCounts| {
                 let shape = &self.shapes[level][unit.unit];

@@ -10,31 +10,24 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// The matrices of all queries together have at most so many numbers: a gigabyte.
+/// A covariance has at most so many numbers: a gigabyte.
 const MOST_NUMBERS: usize = 1 << 27;
+/// Constraints tell so many combinations of values apart at most.
+const MOST_POINTS: usize = 1 << 14;
 
 /// Queries over a histogram, level by level.
 #[derive(Debug)]
 pub struct Problem {
     /// The coordinates.
     pub basis: Basis,
-    levels: Vec<Vec<LevelQuery>>,
-    /// The sizes of the attributes whose values constraints tell apart; 1 for the others.
-    single_sizes: Vec<usize>,
+    levels: Vec<Vec<Arc<SectorQuery>>>,
     /// For each row of each sector the point of the attributes that constraints tell apart.
     points: Vec<Vec<u32>>,
     /// The functional of the total, on rows of the first sector.
     total: Vec<(u32, f64)>,
 }
 
-#[derive(Debug)]
-struct LevelQuery {
-    query: SectorQuery,
-    /// A'A in each sector.
-    information: Vec<Matrix>,
-}
-
-/// Which combinations of the values that constraints tell apart may be above zero, as bits.
+/// Which points, combinations of the groups of values that constraints tell apart, may be above zero, as bits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Free(Vec<u64>);
 
@@ -151,34 +144,59 @@ impl Shapes {
 
 impl Problem {
     /// The problem of queries for each level, over attributes of these sizes. `answers` are other queries that will be
-    /// answered; the attributes of `single`, as bits, are told apart value by value by constraints.
-    pub fn new(sizes: &[usize], levels: &[Vec<Vec<Part>>], answers: &[Vec<Part>], single: u32) -> Result<Problem> {
+    /// answered; constraints tell the groups of `apart` from each other, attribute by attribute.
+    pub fn new(sizes: &[usize], levels: &[Vec<Vec<Part>>], answers: &[Vec<Part>], apart: &[Part]) -> Result<Problem> {
+        Problem::over(sizes, levels, answers, apart, false)
+    }
+
+    /// The same, if nothing else will be answered: sectors that these answers have no part in are left out.
+    pub fn for_answers(
+        sizes: &[usize],
+        levels: &[Vec<Vec<Part>>],
+        answers: &[Vec<Part>],
+        apart: &[Part],
+    ) -> Result<Problem> {
+        Problem::over(sizes, levels, answers, apart, true)
+    }
+
+    fn over(
+        sizes: &[usize],
+        levels: &[Vec<Vec<Part>>],
+        answers: &[Vec<Part>],
+        apart: &[Part],
+        restricted: bool,
+    ) -> Result<Problem> {
         let all = levels.iter().flatten().chain(answers).map(|parts| &parts[..]);
-        let basis = Basis::new(sizes, all, single)?;
-        let each: usize = basis.sectors.iter().map(|sector| sector.rows * sector.rows).sum();
-        let queries: usize = levels.iter().map(Vec::len).sum();
-        if each.saturating_mul(queries) > MOST_NUMBERS {
-            let rows = basis.sectors.iter().map(|sector| sector.rows).max().unwrap_or(0);
+        let basis = Basis::new(sizes, all, apart, restricted.then_some(answers))?;
+        let each: usize = basis.rows().map(|rows| rows * rows).sum();
+        if each > MOST_NUMBERS {
+            let rows = basis.rows().max().unwrap_or(0);
             let expected = format!(
                 "at most {MOST_NUMBERS} in all: recodes whose common refinement has fewer groups, here matrices of {rows} rows"
             );
-            return Err(Error::out_of_range("the numbers in the matrices of least squares", each * queries, &expected));
+            return Err(Error::out_of_range("the numbers in the matrices of least squares", each, &expected));
         }
-        let level = |queries: &Vec<Vec<Part>>| {
-            let query = |parts: &Vec<Part>| {
-                let query = SectorQuery::new(&basis, parts);
-                LevelQuery { information: query.information(&basis), query }
-            };
-            queries.iter().map(query).collect()
-        };
-        let levels = levels.iter().map(level).collect();
-        let is_single = |at: usize| single >> at & 1 == 1;
-        let single_sizes = sizes.iter().enumerate().map(|(at, size)| if is_single(at) { *size } else { 1 }).collect();
-        let points = basis.sectors.iter().map(|sector| points(&basis, sector, single)).collect();
+        let told = basis.axes.iter().try_fold(1_usize, |all, axis| all.checked_mul(axis.points));
+        if told.is_none_or(|points| points > MOST_POINTS) {
+            let shown: Vec<String> = basis.axes.iter().map(|axis| axis.points.to_string()).collect();
+            let expected = format!("at most {MOST_POINTS} in all");
+            let what = "the combinations of values that constraints tell apart";
+            return Err(Error::out_of_range(what, shown.join(" x "), &expected));
+        }
+        // Most levels have the same queries.
+        let mut known: HashMap<&[Part], Arc<SectorQuery>> = HashMap::new();
+        let mut query = |parts| known.entry(parts).or_insert_with(|| Arc::new(SectorQuery::new(&basis, parts))).clone();
+        let levels = levels.iter().map(|queries| queries.iter().map(|parts| query(&parts[..])).collect()).collect();
+        let points = basis.sectors.iter().map(|sector| points(&basis, sector)).collect();
         let totals = vec![Part::Total; sizes.len()];
         let (_, classes) = SectorQuery::new(&basis, &totals).classes(&basis);
         let total = classes.first().map_or(Vec::new(), |class| class.coarse().to_vec());
-        Ok(Problem { basis, levels, single_sizes, points, total })
+        Ok(Problem { basis, levels, points, total })
+    }
+
+    /// How constraints tell the values of each attribute apart.
+    pub fn apart(&self) -> Vec<Part> {
+        self.basis.axes.iter().map(|axis| axis.apart.clone()).collect()
     }
 
     /// How many levels there are.
@@ -188,12 +206,12 @@ impl Problem {
 
     /// The queries of a level.
     pub fn queries(&self, level: usize) -> impl ExactSizeIterator<Item = &SectorQuery> {
-        self.levels[level].iter().map(|known| &known.query)
+        self.levels[level].iter().map(|query| &**query)
     }
 
     /// All points free.
     pub fn all_free(&self) -> Free {
-        let points: usize = self.single_sizes.iter().product();
+        let points: usize = self.basis.axes.iter().map(|axis| axis.points).product();
         let mut words = vec![u64::MAX; points.div_ceil(64)];
         if let (Some(last), rest @ 1..) = (words.last_mut(), points % 64) {
             *last = (1 << rest) - 1;
@@ -201,17 +219,39 @@ impl Problem {
         Free(words)
     }
 
-    /// The points that have these values; attributes that constraints do not tell apart are left alone.
-    pub fn points_with(&self, selected: impl Fn(usize, usize) -> bool) -> Vec<usize> {
-        let total: usize = self.single_sizes.iter().product();
-        let has = |point: usize| {
-            let mut rest = total;
-            self.single_sizes.iter().enumerate().all(|(at, size)| {
-                rest /= size;
-                *size == 1 || selected(at, point / rest % size)
-            })
-        };
-        (0..total).filter(|point| has(*point)).collect()
+    /// For each point the first of its values, attribute by attribute.
+    pub fn first_values(&self) -> Vec<Vec<usize>> {
+        let mut all = vec![Vec::new()];
+        for axis in &self.basis.axes {
+            let first = |point| (0..axis.size()).find(|value| axis.apart.group_of(*value) == point).unwrap_or(0);
+            let first: Vec<usize> = (0..axis.points).map(first).collect();
+            let next =
+                |before: Vec<usize>| first.iter().map(move |own| [&before[..], &[*own]].concat()).collect::<Vec<_>>();
+            all = all.into_iter().flat_map(next).collect();
+        }
+        all
+    }
+
+    /// The points whose values are all selected, attribute by attribute, and those of which only some are.
+    pub fn points_with(&self, selected: impl Fn(usize, usize) -> bool) -> (Vec<usize>, Vec<usize>) {
+        let mut whole = vec![(0_usize, true)];
+        for (at, axis) in self.basis.axes.iter().enumerate() {
+            let (mut of, mut own) = (vec![0_u32; axis.points], vec![0_u32; axis.points]);
+            for value in 0..axis.size() {
+                let point = axis.apart.group_of(value);
+                of[point] += 1;
+                own[point] += u32::from(selected(at, value));
+            }
+            let next = |(before, all): (usize, bool)| {
+                let points = of.iter().zip(&own).enumerate().filter(|(_, (_, own))| **own > 0);
+                let next = points.map(|(point, (of, own))| (before * axis.points + point, all && of == own));
+                next.collect::<Vec<_>>()
+            };
+            whole = whole.into_iter().flat_map(next).collect();
+        }
+        let (all, some): (Vec<_>, Vec<_>) = whole.into_iter().partition(|(_, all)| *all);
+        let points = |of: Vec<(usize, bool)>| of.into_iter().map(|(point, _)| point).collect();
+        (points(all), points(some))
     }
 
     fn shape(&self, free: &Free, number: usize) -> Shape {
@@ -233,12 +273,11 @@ impl Problem {
     /// counts of each query of the level.
     pub fn information(&self, level: usize, variances: &[f32], shape: &Shape) -> Vec<Matrix> {
         let sector = |(sector, rows): (usize, &Vec<u32>)| {
-            let size = self.basis.sectors[sector].rows;
-            let mut sum = Matrix::zero(size, size);
-            for (known, variance) in self.levels[level].iter().zip(variances) {
-                sum.add(f64::from(*variance).recip(), &known.information[sector]);
+            let mut sum = Matrix::zero(rows.len(), rows.len());
+            for (query, variance) in self.levels[level].iter().zip(variances) {
+                query.add_information(&self.basis, sector, f64::from(*variance).recip(), rows, &mut sum);
             }
-            if rows.len() == size { sum } else { sum.part(rows) }
+            sum
         };
         shape.rows.iter().enumerate().map(sector).collect()
     }
@@ -249,7 +288,7 @@ impl Problem {
     }
 
     /// The right side of a unit's normal equations on its shape: the sum of A'y / v. `counts` has the counts of all queries of
-    /// the level, one after the other, and is used up; `scratch` as many numbers as there are cells.
+    /// the level, one after the other, and is used up; `scratch` as many numbers as there are coordinates.
     pub fn right_side(
         &self,
         level: usize,
@@ -260,9 +299,9 @@ impl Problem {
     ) -> Vec<f64> {
         scratch.fill(0.0);
         let mut start = 0;
-        for (known, variance) in self.levels[level].iter().zip(variances) {
-            let end = start + known.query.counts();
-            known.query.add_transposed(&self.basis, f64::from(*variance).recip(), &mut counts[start..end], scratch);
+        for (query, variance) in self.levels[level].iter().zip(variances) {
+            let end = start + query.counts();
+            query.add_transposed(f64::from(*variance).recip(), &mut counts[start..end], scratch);
             start = end;
         }
         self.kept(shape, scratch)
@@ -282,7 +321,7 @@ impl Problem {
 
     /// The coordinates of a shape among all coordinates, zeros elsewhere.
     pub fn expand(&self, shape: &Shape, x: &[f64]) -> Vec<f64> {
-        let mut all = vec![0.0; self.basis.cells()];
+        let mut all = vec![0.0; self.basis.coordinates()];
         for (number, (sector, rows)) in self.basis.sectors.iter().zip(&shape.rows).enumerate() {
             for (row, from) in rows.iter().zip(x[shape.range(number)].chunks_exact(sector.columns)) {
                 let start = sector.start + *row as usize * sector.columns;
@@ -300,7 +339,7 @@ impl Problem {
 
     /// How many counts a unit of a level has.
     pub fn counts(&self, level: usize) -> usize {
-        self.levels[level].iter().map(|known| known.query.counts()).sum()
+        self.levels[level].iter().map(|query| query.counts()).sum()
     }
 
     /// The variance of a count of a class under covariances on a shape.
@@ -325,13 +364,10 @@ impl Problem {
 }
 
 /// The point of each row of a sector.
-fn points(basis: &Basis, sector: &super::basis::Sector, single: u32) -> Vec<u32> {
-    let mut points = vec![0_u32];
-    for (at, axis) in basis.axes.iter().enumerate().filter(|(at, _)| sector.complement >> at & 1 == 0) {
-        let cells = axis.cells.len() as u32;
-        let next =
-            |point: u32| (0..cells).map(move |cell| if single >> at & 1 == 1 { point * cells + cell } else { point });
-        points = points.into_iter().flat_map(next).collect();
-    }
-    points
+fn points(basis: &Basis, sector: &super::basis::Sector) -> Vec<u32> {
+    let point = |combination: &Vec<u32>| {
+        let own = basis.axes.iter().zip(&sector.kinds).zip(combination);
+        own.fold(0, |point, ((axis, kind), class)| point * axis.points as u32 + axis.point(*kind, *class as usize))
+    };
+    sector.combinations.iter().map(point).collect()
 }

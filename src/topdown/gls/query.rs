@@ -2,19 +2,31 @@
 //! variances of its counts.
 
 use super::{
-    basis::{Basis, Part},
+    axis::{Axis, Kind},
+    basis::{Basis, NOWHERE, Part},
     matrix::Matrix,
 };
 
-/// A query over the attributes of a basis, whose coarse partitions refine its groups.
+/// A query over the attributes of a basis, whose cells refine its groups.
 #[derive(Clone, Debug)]
 pub struct SectorQuery {
     /// How many groups it has of each attribute.
     pub sizes: Vec<usize>,
     parts: Vec<Part>,
-    whole: Vec<bool>,
-    /// Which count of the reflected answer goes to which coordinate, with which factor.
+    turns: Vec<Turn>,
+    /// Which count of the turned answer goes to which coordinate, with which factor.
     entries: Vec<Entry>,
+    /// By attribute A'A on the even functions, row by row over its classes.
+    even: Vec<Vec<f64>>,
+}
+
+/// What is done with the counts along an attribute before they go to coordinates.
+#[derive(Clone, Debug)]
+enum Turn {
+    /// The reflection of each of these sets of groups, one after the other.
+    Reflect(Vec<Vec<u32>>),
+    /// The sum of each class, by its groups, over the root of how many they are: no other coordinates are kept.
+    Fold(Vec<Vec<u32>>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -24,32 +36,69 @@ struct Entry {
     factor: f64,
 }
 
+/// From a group of an attribute to the place of a value: group, value, factor.
+type Step = (u32, u32, f64);
+
+/// How the counts along an attribute become coordinates, how many they are before the entries, and the entries.
+fn along(axis: &Axis, part: &Part, is_even: bool) -> (Turn, usize, Vec<Step>) {
+    let first = |cell: u32| axis.cells[cell as usize][0];
+    if *part == Part::Whole {
+        let values = |class: &super::axis::Class| {
+            let own = class.cells.iter().flat_map(|cell| &axis.cells[*cell as usize]).copied();
+            own.collect::<Vec<u32>>()
+        };
+        if is_even && axis.classes.len() < axis.size() {
+            let classes = (0..).zip(&axis.classes);
+            let steps = classes.map(|(number, class)| (number, first(class.cells[0]), 1.0)).collect();
+            return (Turn::Fold(axis.classes.iter().map(values).collect()), axis.classes.len(), steps);
+        }
+        let cells = axis.cells.iter().filter(|cell| cell.len() > 1).cloned();
+        let classes = axis.classes.iter().filter(|class| class.cells.len() > 1);
+        let classes = classes.map(|class| class.cells.iter().map(|cell| first(*cell)).collect());
+        let steps = (0..axis.size() as u32).map(|value| (value, value, 1.0)).collect();
+        return (Turn::Reflect(cells.chain(classes).collect()), axis.size(), steps);
+    }
+    let (mut reflected, mut steps) = (Vec::new(), Vec::new());
+    for class in &axis.classes {
+        let groups = class.cells.iter().map(|cell| part.group_of(first(*cell) as usize) as u32);
+        if !axis.is_alone(part, class) {
+            let group = part.group_of(first(class.cells[0]) as usize) as u32;
+            steps.push((group, first(class.cells[0]), class.values().sqrt()));
+        } else if is_even {
+            let factor = (class.size as f64 / class.cells.len() as f64).sqrt();
+            steps.extend(groups.map(|group| (group, first(class.cells[0]), factor)));
+        } else {
+            let groups: Vec<u32> = groups.collect();
+            let factor = (class.size as f64).sqrt();
+            steps.extend(groups.iter().zip(&class.cells).map(|(group, cell)| (*group, first(*cell), factor)));
+            reflected.push(groups);
+        }
+    }
+    (Turn::Reflect(reflected), part.groups(axis.size()), steps)
+}
+
 impl SectorQuery {
     /// The query of these parts, one for each attribute.
     pub fn new(basis: &Basis, parts: &[Part]) -> SectorQuery {
         let sizes: Vec<usize> = basis.axes.iter().zip(parts).map(|(axis, part)| part.groups(axis.size())).collect();
-        let whole: Vec<bool> = parts.iter().map(|part| *part == Part::Whole).collect();
+        let mut turns = Vec::with_capacity(parts.len());
         let mut entries = vec![(0_u32, 0_u32, 1.0_f64)];
-        for ((axis, part), size) in basis.axes.iter().zip(parts).zip(&sizes) {
-            // For each value that carries a coordinate of the query: its place on the axis, the group and the factor.
-            let own: Vec<(u32, u32, f64)> = match part {
-                Part::Whole => (0..axis.size() as u32).map(|value| (value, value, 1.0)).collect(),
-                _ => (axis.cells.iter())
-                    .map(|cell| (part.group_of(cell[0] as usize) as u32, cell[0], (cell.len() as f64).sqrt()))
-                    .collect(),
-            };
-            let (size, values) = (*size as u32, axis.size() as u32);
+        for ((axis, part), is_even) in basis.axes.iter().zip(parts).zip(&basis.is_even) {
+            let (turn, size, own) = along(axis, part, *is_even);
+            turns.push(turn);
+            let (size, values) = (size as u32, axis.size() as u32);
             let next = |(count, place, factor): &(u32, u32, f64)| {
                 let (count, place, factor) = (*count, *place, *factor);
-                let with = move |(group, value, own): &(u32, u32, f64)| {
-                    (count * size + group, place * values + value, factor * own)
-                };
+                let with =
+                    move |(group, value, own): &Step| (count * size + group, place * values + value, factor * own);
                 own.iter().map(with).collect::<Vec<_>>()
             };
             entries = entries.iter().flat_map(next).collect();
         }
         let entry = |(count, cell, factor): (u32, u32, f64)| Entry { count, place: basis.place[cell as usize], factor };
-        SectorQuery { sizes, parts: parts.to_vec(), whole, entries: entries.into_iter().map(entry).collect() }
+        let entries = entries.into_iter().map(entry).filter(|entry| entry.place != NOWHERE).collect();
+        let even = basis.axes.iter().zip(parts).map(|(axis, part)| axis.even(part)).collect();
+        SectorQuery { sizes, parts: parts.to_vec(), turns, entries, even }
     }
 
     /// How many counts it has.
@@ -58,50 +107,74 @@ impl SectorQuery {
     }
 
     /// Adds A'y, times a weight, to a vector of coordinates. `counts` is used up.
-    pub fn add_transposed(&self, basis: &Basis, weight: f64, counts: &mut [f64], to: &mut [f64]) {
-        basis.reflect(counts, &self.sizes, &self.whole);
+    pub fn add_transposed(&self, weight: f64, counts: &mut [f64], to: &mut [f64]) {
+        if self.entries.is_empty() {
+            return;
+        }
+        let (mut outer, mut inner, mut rows) = (1, counts.len(), Vec::new());
+        for (turn, size) in self.turns.iter().zip(&self.sizes) {
+            inner /= size;
+            let counts = &mut counts[..outer * size * inner];
+            match turn {
+                Turn::Reflect(sets) => {
+                    sets.iter().for_each(|set| reflect(set, counts, *size, inner, &mut rows));
+                    outer *= size;
+                }
+                Turn::Fold(classes) => {
+                    fold(classes, counts, *size, inner, &mut rows);
+                    outer *= classes.len();
+                }
+            }
+        }
         for entry in &self.entries {
             to[entry.place as usize] += weight * entry.factor * counts[entry.count as usize];
         }
     }
 
-    /// The answer A x to a vector of coordinates.
-    pub fn answer(&self, basis: &Basis, x: &[f64]) -> Vec<f64> {
+    /// The answer A x to a vector of coordinates, of which no sector is left out that the query has any part in.
+    pub fn answer(&self, x: &[f64]) -> Vec<f64> {
+        debug_assert!(
+            !self.turns.iter().any(|turn| matches!(turn, Turn::Fold(_))),
+            "a sector of the query is left out"
+        );
         let mut counts = vec![0.0; self.counts()];
         for entry in &self.entries {
             counts[entry.count as usize] += entry.factor * x[entry.place as usize];
         }
-        basis.reflect(&mut counts, &self.sizes, &self.whole);
+        let (mut inner, mut rows) = (counts.len(), Vec::new());
+        for (turn, size) in self.turns.iter().zip(&self.sizes) {
+            inner /= size;
+            if let Turn::Reflect(sets) = turn {
+                // Each reflection is its own inverse.
+                sets.iter().rev().for_each(|set| reflect(set, &mut counts, *size, inner, &mut rows));
+            }
+        }
         counts
     }
 
-    /// A'A in each sector: the Kronecker product of what the parts are on coarse spaces. A sector in whose complement there
-    /// is an attribute that is not kept whole has zero.
-    pub fn information(&self, basis: &Basis) -> Vec<Matrix> {
-        let sector = |sector: &super::basis::Sector| {
-            let mut product = Matrix::identity(1);
-            for (at, (axis, part)) in basis.axes.iter().zip(&self.parts).enumerate() {
-                if sector.complement >> at & 1 == 1 {
-                    if *part != Part::Whole {
-                        return Matrix::zero(sector.rows, sector.rows);
-                    }
-                    continue;
-                }
-                let cells = axis.cells.len();
-                let mut own = Matrix::identity(cells);
-                if *part != Part::Whole {
-                    let group = |cell: usize| part.group_of(axis.cells[cell][0] as usize);
-                    for (at, entry) in own.entries.iter_mut().enumerate() {
-                        let (row, column) = (at / cells, at % cells);
-                        let size = (axis.cells[row].len() * axis.cells[column].len()) as f64;
-                        *entry = if group(row) == group(column) { size.sqrt() } else { 0.0 };
-                    }
-                }
-                product = kronecker(&product, &own);
+    /// Adds A'A in a sector, times a weight, on some rows of it: the Kronecker product of what the parts are on the subspaces.
+    pub fn add_information(&self, basis: &Basis, sector: usize, weight: f64, rows: &[u32], to: &mut Matrix) {
+        let sector = &basis.sectors[sector];
+        let (mut scalar, mut even) = (1.0, Vec::new());
+        for (at, (axis, kind)) in basis.axes.iter().zip(&sector.kinds).enumerate() {
+            match kind {
+                Kind::Even => even.push((at, axis.classes.len(), &self.even[at])),
+                other => scalar *= axis.scalar(&self.parts[at], *other),
             }
-            product
-        };
-        basis.sectors.iter().map(sector).collect()
+        }
+        if scalar == 0.0 {
+            return;
+        }
+        for (row, to) in rows.iter().zip(to.entries.chunks_exact_mut(rows.len().max(1))) {
+            let own = &sector.combinations[*row as usize];
+            for (column, to) in rows.iter().zip(to) {
+                let other = &sector.combinations[*column as usize];
+                let factor = |product: f64, (at, many, matrix): &(usize, usize, &Vec<f64>)| {
+                    product * matrix[own[*at] as usize * many + other[*at] as usize]
+                };
+                *to += weight * even.iter().fold(scalar, factor);
+            }
+        }
     }
 
     /// For each count the number of its class: counts of one class have the same variance in every unit.
@@ -112,10 +185,12 @@ impl SectorQuery {
         for ((axis, part), size) in basis.axes.iter().zip(&self.parts).zip(&self.sizes) {
             let (own_class, own): (Vec<u32>, Vec<Functional>) = match part {
                 Part::Whole => {
-                    (axis.cell_of.clone(), axis.cells.iter().enumerate().map(Functional::of_value).collect())
+                    let class = |cell: &u32| axis.class_of[*cell as usize];
+                    let functional = |class| Functional::of_value(axis, class);
+                    (axis.cell_of.iter().map(class).collect(), (0..axis.classes.len()).map(functional).collect())
                 }
                 _ => {
-                    let group = |group| Functional::of_group(axis, part, group);
+                    let group = |group| Functional::of_set(axis, |value| part.group_of(value) == group);
                     ((0..*size as u32).collect(), (0..*size).map(group).collect())
                 }
             };
@@ -130,56 +205,120 @@ impl SectorQuery {
     }
 }
 
-fn kronecker(a: &Matrix, b: &Matrix) -> Matrix {
-    let mut product = Matrix::zero(a.rows * b.rows, a.columns * b.columns);
-    for row in 0..product.rows {
-        for column in 0..product.columns {
-            product.entries[row * product.columns + column] =
-                a.at(row / b.rows, column / b.columns) * b.at(row % b.rows, column % b.columns);
+/// The reflection that exchanges the even function on a set of groups of one attribute with the first of its unit vectors, for
+/// `inner` tensors side by side. `sums` is for scratch.
+fn reflect(set: &[u32], tensor: &mut [f64], size: usize, inner: usize, sums: &mut Vec<f64>) {
+    let scale = (set.len() as f64).sqrt().recip();
+    // With v = 1 / sqrt(g) - e, v'v = 2 (1 - 1 / sqrt(g)): x - 2 v v'x / v'v.
+    let beta = (1.0 - scale).recip();
+    for slab in tensor.chunks_exact_mut(inner * size) {
+        let first = set[0] as usize * inner;
+        if inner == 1 {
+            let sum: f64 = set.iter().map(|value| slab[*value as usize]).sum();
+            let step = beta * (sum * scale - slab[first]) * scale;
+            set[1..].iter().for_each(|value| slab[*value as usize] -= step);
+            slab[first] = sum * scale;
+            continue;
+        }
+        // A row of tensors at a time: the inner loops have no strides.
+        sums.clear();
+        sums.resize(inner, 0.0);
+        for value in set {
+            let start = *value as usize * inner;
+            sums.iter_mut().zip(&slab[start..start + inner]).for_each(|(sum, x): (&mut f64, _)| *sum += x);
+        }
+        for (sum, x) in sums.iter_mut().zip(&mut slab[first..first + inner]) {
+            let scaled = *sum * scale;
+            *sum = beta * (scaled - *x) * scale;
+            *x = scaled;
+        }
+        for value in &set[1..] {
+            let start = *value as usize * inner;
+            slab[start..start + inner].iter_mut().zip(&*sums).for_each(|(x, step)| *x -= step);
         }
     }
-    product
 }
 
-/// The indicator of a group of values of one attribute: its coordinates in the coarse space that are not zero, and the
-/// square of its length in the complement.
+/// Puts the even coordinates of the classes of one attribute in the place of a tensor's values, one slab after the other.
+fn fold(classes: &[Vec<u32>], tensor: &mut [f64], size: usize, inner: usize, sums: &mut Vec<f64>) {
+    for slab in 0..tensor.len() / (inner * size) {
+        let from = slab * inner * size;
+        sums.clear();
+        sums.resize(inner * classes.len(), 0.0);
+        for (class, sums) in classes.iter().zip(sums.chunks_exact_mut(inner)) {
+            for value in class {
+                let start = from + *value as usize * inner;
+                sums.iter_mut().zip(&tensor[start..start + inner]).for_each(|(sum, x)| *sum += x);
+            }
+            let scale = (class.len() as f64).sqrt().recip();
+            sums.iter_mut().for_each(|sum| *sum *= scale);
+        }
+        let to = slab * inner * classes.len();
+        tensor[to..to + sums.len()].copy_from_slice(sums);
+    }
+}
+
+/// The indicator of a set of values of one attribute: its even coordinates that are not zero, and the square of its length
+/// in each other subspace, by number.
 #[derive(Clone, Debug)]
 struct Functional {
-    coarse: Vec<(u32, f64)>,
-    complement: f64,
+    even: Vec<(u32, f64)>,
+    squares: Vec<f64>,
 }
 
 impl Functional {
-    /// That of a value of a cell.
-    fn of_value((cell, values): (usize, &Vec<u32>)) -> Functional {
-        let size = values.len() as f64;
-        Functional { coarse: vec![(cell as u32, size.sqrt().recip())], complement: 1.0 - size.recip() }
+    /// That of a value of a class.
+    fn of_value(axis: &Axis, class: usize) -> Functional {
+        let own = &axis.classes[class];
+        let size = own.size as f64;
+        let square = |kind: &Kind| match kind {
+            Kind::Within(point) if *point == own.point => 1.0 - size.recip(),
+            Kind::Between(other) if *other as usize == class => size.recip() * (1.0 - (own.cells.len() as f64).recip()),
+            _ => 0.0,
+        };
+        let even = vec![(class as u32, own.values().sqrt().recip())];
+        Functional { even, squares: axis.kinds.iter().map(square).collect() }
     }
 
     /// That of any set of values.
-    fn of_set(axis: &super::basis::Axis, selected: &[bool]) -> Functional {
-        let (mut coarse, mut complement) = (Vec::new(), 0.0);
-        for (at, cell) in (0..).zip(&axis.cells) {
-            let own = cell.iter().filter(|value| selected[**value as usize]).count() as f64;
-            if own > 0.0 {
-                let size = cell.len() as f64;
-                coarse.push((at, own / size.sqrt()));
-                complement += own * (size - own) / size;
+    fn of_set(axis: &Axis, selected: impl Fn(usize) -> bool) -> Functional {
+        let count = |cell: &Vec<u32>| cell.iter().filter(|value| selected(**value as usize)).count() as f64;
+        let counts: Vec<f64> = axis.cells.iter().map(count).collect();
+        let own =
+            |class: &super::axis::Class| class.cells.iter().map(|cell| counts[*cell as usize]).collect::<Vec<f64>>();
+        let mut even = Vec::new();
+        for (number, class) in (0..).zip(&axis.classes) {
+            let sum: f64 = own(class).iter().sum();
+            if sum == class.values() {
+                even.push((number, sum.sqrt()));
+            } else if sum > 0.0 {
+                even.push((number, sum / class.values().sqrt()));
             }
         }
-        Functional { coarse, complement }
-    }
-
-    /// That of a group of whole cells.
-    fn of_group(axis: &super::basis::Axis, part: &Part, group: usize) -> Functional {
-        let cells = (0..).zip(&axis.cells).filter(|(_, cell)| part.group_of(cell[0] as usize) == group);
-        let coarse = cells.map(|(at, cell)| (at, (cell.len() as f64).sqrt())).collect();
-        Functional { coarse, complement: 0.0 }
+        let square = |kind: &Kind| match kind {
+            Kind::Even => 0.0,
+            Kind::Within(point) => {
+                let classes = axis.classes.iter().filter(|class| class.point == *point);
+                let cell = |class: &super::axis::Class| {
+                    let size = class.size as f64;
+                    own(class).iter().map(|own| own * (size - own) / size).sum::<f64>()
+                };
+                classes.map(cell).sum()
+            }
+            Kind::Between(class) => {
+                // Whole numbers up to the division, so that a set that is even is exactly zero here.
+                let class = &axis.classes[*class as usize];
+                let own = own(class);
+                let (sum, squares) = (own.iter().sum::<f64>(), own.iter().map(|own| own * own).sum::<f64>());
+                (own.len() as f64 * squares - sum * sum) / class.values()
+            }
+        };
+        Functional { squares: axis.kinds.iter().map(square).collect(), even }
     }
 }
 
-/// Counts that have the same variance: for each sector where they are not zero, their coarse coordinates and the square of
-/// their length in the complement.
+/// Counts that have the same variance: for each sector where they are not zero, their even coordinates and the square of
+/// their length in the other subspaces.
 #[derive(Clone, Debug)]
 pub struct CountClass {
     parts: Vec<ClassPart>,
@@ -189,9 +328,9 @@ pub struct CountClass {
 #[derive(Clone, Debug)]
 struct ClassPart {
     sector: usize,
-    /// The square of the length in the complement.
+    /// The square of the length in the other subspaces.
     weight: f64,
-    /// The coarse rows with their coordinates.
+    /// The rows with their coordinates.
     rows: Vec<(u32, f64)>,
 }
 
@@ -199,30 +338,46 @@ struct ClassPart {
 const FIXED: f64 = 1e-11;
 
 impl CountClass {
-    /// The sum over the cells whose values are selected, attribute by attribute; the coarse partitions may be cut across.
+    /// The sum over the cells whose values are selected, attribute by attribute; cells and classes may be cut across.
     pub fn of_sets(basis: &Basis, selected: &[Vec<bool>]) -> CountClass {
-        let functional = |(axis, selected): (&super::basis::Axis, &Vec<bool>)| Functional::of_set(axis, selected);
+        let functional = |(axis, selected): (&Axis, &Vec<bool>)| Functional::of_set(axis, |value| selected[value]);
         CountClass::new(basis, &basis.axes.iter().zip(selected).map(functional).collect::<Vec<_>>())
     }
 
     fn new(basis: &Basis, functionals: &[Functional]) -> CountClass {
-        let mut parts = Vec::new();
-        for (number, sector) in basis.sectors.iter().enumerate() {
-            let (mut weight, mut rows) = (1.0, vec![(0_u32, 1.0_f64)]);
-            for (at, (axis, own)) in basis.axes.iter().zip(functionals).enumerate() {
-                if sector.complement >> at & 1 == 1 {
-                    weight *= own.complement;
-                    continue;
+        let mut parts: Vec<ClassPart> = Vec::new();
+        for (choice, slots) in basis.slots.iter().enumerate().filter(|(_, slots)| !slots.is_empty()) {
+            let (mut weight, mut rows, mut rest) = (1.0, vec![(0_u32, 1.0_f64)], choice);
+            for (axis, own) in basis.axes.iter().zip(functionals) {
+                let kind = rest % axis.kinds.len();
+                rest /= axis.kinds.len();
+                if kind > 0 {
+                    weight *= own.squares[kind];
+                } else {
+                    let classes = axis.classes.len() as u32;
+                    let next = |(row, factor): &(u32, f64)| {
+                        let (row, factor) = (*row, *factor);
+                        own.even
+                            .iter()
+                            .map(move |(class, own)| (row * classes + class, factor * own))
+                            .collect::<Vec<_>>()
+                    };
+                    rows = rows.iter().flat_map(next).collect();
                 }
-                let cells = axis.cells.len() as u32;
-                let next = |(row, factor): &(u32, f64)| {
-                    let (row, factor) = (*row, *factor);
-                    own.coarse.iter().map(move |(cell, own)| (row * cells + cell, factor * own)).collect::<Vec<_>>()
-                };
-                rows = rows.iter().flat_map(next).collect();
+                if weight == 0.0 {
+                    break;
+                }
             }
             if weight > 0.0 {
-                parts.push(ClassPart { sector: number, weight, rows });
+                let first = parts.len();
+                for (row, factor) in rows {
+                    let (sector, row) = slots[row as usize];
+                    let sector = sector as usize;
+                    match parts[first..].iter_mut().find(|part| part.sector == sector) {
+                        Some(part) => part.rows.push((row, factor)),
+                        None => parts.push(ClassPart { sector, weight, rows: vec![(row, factor)] }),
+                    }
+                }
             }
         }
         CountClass { parts }
@@ -247,7 +402,7 @@ impl CountClass {
         if variance <= FIXED * terms { 0.0 } else { variance }
     }
 
-    /// Its coordinates in a sector without columns of a complement: those of the total among them.
+    /// Its coordinates in the sector where all attributes are even: those of the total among them.
     pub(super) fn coarse(&self) -> &[(u32, f64)] {
         self.parts.first().map_or(&[], |part| &part.rows)
     }
@@ -282,12 +437,13 @@ mod tests {
             vec![Part::Total, Part::Total, Part::Total],
             vec![Part::Whole, Part::Whole, Part::Whole],
         ];
-        let basis = Basis::new(&sizes, queries.iter().map(|query| &query[..]), 0).unwrap();
+        let apart = [Part::Total, Part::Total, Part::Total];
+        let basis = Basis::new(&sizes, queries.iter().map(|query| &query[..]), &apart, None).unwrap();
         // The coordinates of each unit vector: the columns of the change of coordinates.
         let detailed = SectorQuery::new(&basis, &queries[3]);
         let coordinates = |raw: &[f64]| {
             let mut to = vec![0.0; 24];
-            detailed.add_transposed(&basis, 1.0, &mut raw.to_vec(), &mut to);
+            detailed.add_transposed(1.0, &mut raw.to_vec(), &mut to);
             to
         };
         let raw: Vec<f64> = (0..24_u32).map(|cell| f64::from(cell * 5 % 11)).collect();
@@ -296,20 +452,23 @@ mod tests {
             let (query, dense) = (SectorQuery::new(&basis, parts), dense(&sizes, parts));
             let mut expected = vec![0.0; query.counts()];
             super::super::matrix::multiply_add(&dense, &raw, 1, &mut expected);
-            let answer = query.answer(&basis, &x);
+            let answer = query.answer(&x);
             answer.iter().zip(&expected).for_each(|(a, b)| approx::assert_abs_diff_eq!(*a, *b, epsilon = 1e-10));
             // A'A x, by counts and by the matrices of the sectors.
             let mut by_counts = vec![0.0; 24];
-            query.add_transposed(&basis, 1.0, &mut expected, &mut by_counts);
+            query.add_transposed(1.0, &mut expected, &mut by_counts);
             let mut by_sectors = vec![0.0; 24];
-            for (sector, matrix) in basis.sectors.iter().zip(query.information(&basis)) {
-                let at = sector.start..sector.start + sector.rows * sector.columns;
+            for (number, sector) in basis.sectors.iter().enumerate() {
+                let rows: Vec<u32> = (0..sector.rows() as u32).collect();
+                let mut matrix = Matrix::zero(rows.len(), rows.len());
+                query.add_information(&basis, number, 1.0, &rows, &mut matrix);
+                let at = sector.start..sector.start + sector.rows() * sector.columns;
                 super::super::matrix::multiply_add(&matrix, &x[at.clone()], sector.columns, &mut by_sectors[at]);
             }
             by_counts.iter().zip(&by_sectors).for_each(|(a, b)| approx::assert_abs_diff_eq!(*a, *b, epsilon = 1e-9));
             // With identities as covariances a count has the number of its cells.
             let (class_of, classes) = query.classes(&basis);
-            let identities: Vec<Matrix> = basis.sectors.iter().map(|sector| Matrix::identity(sector.rows)).collect();
+            let identities: Vec<Matrix> = basis.rows().map(Matrix::identity).collect();
             for (count, class) in class_of.iter().enumerate() {
                 let cells: f64 = dense.row(count).iter().sum();
                 let variance = classes[*class as usize].variance(&identities, |_, row| Some(row));

@@ -195,13 +195,13 @@ impl Answers {
     /// What an estimate says of each query.
     pub fn of(&self, problem: &Problem, belief: &Belief) -> Vec<Answer> {
         let x = problem.expand(&belief.shape, &belief.x);
-        let margins: Vec<Vec<f64>> = self.margins.iter().map(|margin| margin.answer(&problem.basis, &x)).collect();
+        let margins: Vec<Vec<f64>> = self.margins.iter().map(|margin| margin.answer(&x)).collect();
         let variance = |class: &CountClass| problem.variance(class, &belief.shape, &belief.covariance);
         let answer = |(number, asked): (usize, &Asked)| match &asked.kind {
             Kind::Query { query, class_of, classes, .. } => {
                 let by_class: Vec<f64> = classes.iter().map(variance).collect();
                 let variances = class_of.iter().map(|class| by_class[*class as usize]).collect();
-                Answer { query: number, estimates: query.answer(&problem.basis, &x), variances, truth: Vec::new() }
+                Answer { query: number, estimates: query.answer(&x), variances, truth: Vec::new() }
             }
             Kind::Line { margin, cells, class, .. } => {
                 let sum = cells.iter().map(|cell| margins[*margin][*cell as usize]).sum();

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     release::{Paths, Release},
-    topdown::gls::{basis::Part, pass::Measurements, problem::Problem},
+    topdown::gls::{pass::Measurements, problem::Problem},
 };
 
 /// What a folder has.
@@ -68,11 +68,9 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     let names = Names::new(release)?;
     let folder = NmfFolder::open(folder, &names.levels)?;
     let root = RootConstraints::read(&folder, &names)?;
-    let details = vec![vec![vec![Part::Whole; names.axes.len()]]; names.levels.len()];
-    // Zeros are held against each other where they are about few combinations of values: not in the DHC.
-    let told_apart = Problem::new(&names.sizes, &details, &[], root.axes);
-    let asked = Asked { zeros: told_apart.is_ok().then_some(root.axes), bounds: false };
-    let problem = told_apart.or_else(|_| Problem::new(&names.sizes, &details, &[], 0))?;
+    // Nothing is answered: what constraints tell apart is held against each other.
+    let problem = Problem::for_answers(&names.sizes, &[], &[], &root.zeros.apart)?;
+    let asked = Asked { zeros: Some(&root.zeros), bounds: false };
     let budgets = Budgets::new(release)?;
     let first = usize::from(root.is_nation);
     let named = |name: &String| LevelReport { name: name.clone(), ..LevelReport::default() };

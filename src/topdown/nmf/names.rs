@@ -210,10 +210,12 @@ impl Constraint {
         !self.is_total() && (self.sign == Sign::AtMost || (self.sign == Sign::Equal && single))
     }
 
-    /// The attributes that it tells apart, as bits.
-    pub fn axes(&self) -> u32 {
-        let apart = |part: &ConstraintPart| u32::from(*part != ConstraintPart::Kept(Part::Total));
-        self.parts.iter().enumerate().map(|(at, part)| apart(part) << at).sum()
+    /// The values of an attribute that it tells apart.
+    pub fn partition(&self, axis: usize, size: usize) -> Part {
+        match &self.parts[axis] {
+            ConstraintPart::Kept(part) => Part::of_keys((0..size).map(|value| part.group_of(value))),
+            ConstraintPart::Selected(selected) => Part::of_keys(selected.iter()),
+        }
     }
 
     /// Whether a value of an attribute belongs to a count.

@@ -28,7 +28,7 @@ use super::{
     meter::{At, Meter, Phase},
     names::Names,
     truth::Truth,
-    units::{Asked, Constraints, Geocodes, PartUnits, RootConstraints},
+    units::{Asked, Constraints, Geocodes, PartUnits, RootConstraints, Zeros},
 };
 use crate::{
     error::{Error, Result},
@@ -139,7 +139,10 @@ impl Survey {
             }
             states.retain(|state, _| chosen.contains(state));
         }
-        let single = if settings.constraints == Constraints::All { root.axes } else { 0 };
+        let apart = match settings.constraints {
+            Constraints::All => root.zeros.apart.clone(),
+            Constraints::None | Constraints::Totals => Zeros::none(names.axes.len()).apart,
+        };
         let levels: Vec<Vec<Vec<_>>> = (0..names.levels.len())
             .map(|level| names.queries(level).iter().map(|query| query.parts.clone()).collect())
             .collect();
@@ -147,7 +150,10 @@ impl Survey {
             Wanted::Queries(queries) => named_parts(names.schema(), queries)?,
             Wanted::Pl94Tables => Vec::new(),
         };
-        let problem = Problem::new(&names.sizes, &levels, &parts, single)?;
+        let problem = match (&settings.whole, &settings.wanted) {
+            (None, Wanted::Queries(_)) => Problem::for_answers(&names.sizes, &levels, &parts, &apart)?,
+            _ => Problem::new(&names.sizes, &levels, &parts, &apart)?,
+        };
         for (level, name) in names.levels.iter().enumerate() {
             problem.check_level(level, name)?;
         }
@@ -372,7 +378,7 @@ impl Survey {
         let counts = NationCounts { folder: &self.folder, names: &self.names, budgets: &self.budgets }.read()?;
         let shape = &below.shape;
         let measured = counts.map(|mut unit| {
-            let mut scratch = vec![0.0; self.problem.basis.cells()];
+            let mut scratch = vec![0.0; self.problem.basis.coordinates()];
             let information = Arc::new(self.problem.information(0, &unit.variances, shape));
             let right_side = self.problem.right_side(0, &unit.variances, &mut unit.counts, &mut scratch, shape);
             Measured { information, right_side }
@@ -393,7 +399,7 @@ impl Survey {
 
     /// The pass upwards through the parts of a state, and their sum with its exact total.
     fn rise(&self, state: u32, deepest: usize, with_areas: bool, meter: &Meter) -> Result<StatePass> {
-        let zeros = (self.settings.constraints == Constraints::All).then_some(self.root.axes);
+        let zeros = (self.settings.constraints == Constraints::All).then_some(&self.root.zeros);
         let asked = Asked { zeros, bounds: self.settings.whole.is_some() };
         let read = |part: &String| PartUnits::read(&self.folder, &self.names, &self.problem, self.first(), part, asked);
         let parts = self.states[&state].iter().map(read).collect::<Result<Vec<_>>>()?;

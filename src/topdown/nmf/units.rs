@@ -1,24 +1,26 @@
 //! The units of a part of a state, and what constraints say of them.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::Path,
-};
+mod level;
+mod root;
+
+use std::collections::HashMap;
 
 use super::{
     folder::{NmfFile, NmfFolder, of_part},
-    names::{Constraint, Names},
-    rows,
+    names::Names,
 };
 use crate::{
     error::{Error, Result},
-    files::file_error,
     spine::hierarchy::Tree,
     topdown::{
         gls::problem::{Free, Problem},
         whole::family::{Bound, BoundGroups},
     },
 };
+
+pub(super) use level::Meanings;
+use level::read_level;
+pub use root::{RootConstraints, Zeros};
 
 /// Spine codes of one width, ascending.
 #[derive(Clone, Debug, Default)]
@@ -105,10 +107,10 @@ pub struct PartUnits {
 }
 
 /// What is read of constraints besides units.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Asked {
-    /// The attributes that zeros are about, as bits; no zeros if `None`.
-    pub zeros: Option<u32>,
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// What zeros tell apart; they are not read if `None`.
+    pub zeros: Option<&'a Zeros>,
     /// Whether bounds are kept too.
     pub bounds: bool,
 }
@@ -252,224 +254,4 @@ fn pushed(tree: &Tree, mut own: Vec<Vec<Free>>) -> (Vec<Vec<u32>>, Vec<Free>) {
     };
     let free = own.into_iter().map(|level| level.into_iter().map(&mut number).collect()).collect();
     (free, frees)
-}
-
-/// The constraints of a level of a part.
-fn read_level(
-    files: &[&NmfFile],
-    level: &str,
-    (names, problem): (&Names, &Problem),
-    part: &str,
-    asked: Asked,
-    bound_groups: &mut Option<BoundGroups>,
-) -> Result<LevelUnits> {
-    let all_free = problem.all_free();
-    let mut bounds: Vec<Vec<Bound>> = Vec::new();
-    let mut codes: Vec<Vec<u8>> = Vec::new();
-    let mut free: Vec<Free> = Vec::new();
-    let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
-    let mut seen: HashSet<(usize, usize)> = HashSet::new();
-    let mut constraints = Meanings::default();
-    let mut last = usize::MAX;
-    for file in files {
-        rows::read(&file.path, &names.axes, |row| {
-            if !row.geocode.starts_with(part.as_bytes()) {
-                if file.part.is_some() {
-                    let why = format!("lies in a folder of the part {part}, whose codes begin with it");
-                    return Err(rows::refuse(&file.path, row, &why));
-                }
-                return Ok(());
-            }
-            let meaning = constraints.of(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
-            // Rows of one unit stand together, as a rule.
-            if codes.get(last).is_none_or(|code| code != row.geocode) {
-                last = *known.entry(row.geocode.to_vec()).or_insert_with(|| {
-                    codes.push(row.geocode.to_vec());
-                    free.push(all_free.clone());
-                    bounds.push(Vec::new());
-                    codes.len() - 1
-                });
-            }
-            if !seen.insert((last, meaning)) {
-                return Err(rows::refuse(&file.path, row, "occurs twice: each constraint of a unit is listed once"));
-            }
-            let constraint = &constraints.known[meaning].constraint;
-            if let Some(single) = asked.zeros {
-                apply_zeros(&file.path, row, constraint, problem, single, &mut free[last])?;
-                if asked.bounds {
-                    apply_bounds(&file.path, row, constraint, (problem, single), bound_groups, &mut bounds[last])?;
-                }
-            }
-            Ok(())
-        })?;
-    }
-    let mut order: Vec<usize> = (0..codes.len()).collect();
-    order.sort_by(|a, b| codes[*a].cmp(&codes[*b]));
-    let width = codes.first().map_or(0, Vec::len);
-    if let Some(odd) = codes.iter().find(|code| code.len() != width || !code.iter().all(u8::is_ascii_digit)) {
-        let given = String::from_utf8_lossy(odd).to_string();
-        let expected = format!("digits, {width} as in the first of its level");
-        return Err(Error::out_of_range(&format!("a geocode of {level}"), given, &expected));
-    }
-    let text = order.iter().flat_map(|at| codes[*at].iter().copied()).collect();
-    let free = order.iter().map(|at| free[*at].clone()).collect();
-    let count = bound_groups.as_ref().map_or(0, |groups| groups.count);
-    // A unit without a row of bounds has none but zero.
-    bounds.iter_mut().for_each(|own| own.resize(count, (0, None)));
-    let bounds = order.iter().map(|at| std::mem::take(&mut bounds[*at])).collect();
-    Ok(LevelUnits { codes: Geocodes { width, text }, free, bounds })
-}
-
-/// Makes the cells zero that a row says are. `single` are the attributes that the sectors tell apart, as bits.
-fn apply_zeros(
-    path: &Path,
-    row: &rows::Row,
-    constraint: &Constraint,
-    problem: &Problem,
-    single: u32,
-    free: &mut Free,
-) -> Result<()> {
-    if !constraint.can_be_zero() {
-        return Ok(());
-    }
-    for (count, value) in row.values.iter().enumerate() {
-        if *value < 0 || (*value > 0 && constraint.sign == super::names::Sign::Equal) {
-            return Err(rows::refuse(path, row, &format!("the value {value}: expected 0 or, for a bound, more")));
-        }
-        if *value == 0 {
-            if constraint.axes() & !single != 0 {
-                let why = "makes cells zero by an attribute that no constraint of the root is about";
-                return Err(rows::refuse(path, row, why));
-            }
-            let points = problem.points_with(|axis, value| constraint.selects(count, axis, value));
-            points.into_iter().for_each(|point| free.remove(point));
-        }
-    }
-    Ok(())
-}
-
-/// Takes in bounds of sums of cells. All of them have to be about the same groups, but for those that say no more than that nothing
-/// is below zero.
-fn apply_bounds(
-    path: &Path,
-    row: &rows::Row,
-    constraint: &Constraint,
-    (problem, single): (&Problem, u32),
-    groups: &mut Option<BoundGroups>,
-    bounds: &mut Vec<Bound>,
-) -> Result<()> {
-    let at_least = constraint.sign == super::names::Sign::AtLeast;
-    if constraint.sign == super::names::Sign::Equal || (at_least && row.values.iter().all(|value| *value <= 0)) {
-        return Ok(());
-    }
-    if constraint.axes() & !single != 0 {
-        let why = "is a bound by an attribute that no constraint of the root is about";
-        return Err(rows::refuse(path, row, why));
-    }
-    let points = problem.points_with(|_, _| true).len();
-    let mut of_point = vec![u32::MAX; points];
-    for count in 0..row.values.len() {
-        for point in problem.points_with(|axis, value| constraint.selects(count, axis, value)) {
-            of_point[point] = count as u32;
-        }
-    }
-    let own = BoundGroups { of_point, count: row.values.len() };
-    if own.of_point.contains(&u32::MAX) || groups.as_ref().is_some_and(|known| *known != own) {
-        let why = "is a bound of other groups than those before it: whole counts keep bounds of one kind of groups";
-        return Err(rows::refuse(path, row, why));
-    }
-    *groups = Some(own);
-    bounds.resize(row.values.len(), (0, None));
-    for (bound, value) in bounds.iter_mut().zip(row.values) {
-        match at_least {
-            true => bound.0 = bound.0.max(*value),
-            false => bound.1 = Some(bound.1.map_or(*value, |upper| upper.min(*value))),
-        }
-    }
-    Ok(())
-}
-
-/// The constraints that occur, each understood once.
-#[derive(Default)]
-pub(super) struct Meanings {
-    pub(super) known: Vec<Meaning>,
-    next: usize,
-}
-
-pub(super) struct Meaning {
-    name: Vec<u8>,
-    sign: Vec<u8>,
-    axes: Vec<parquet::data_type::ByteArray>,
-    shape: Vec<i64>,
-    pub(super) constraint: Constraint,
-}
-
-impl Meanings {
-    /// The number of the constraint of a row.
-    pub(super) fn of(&mut self, names: &Names, row: &rows::Row) -> std::result::Result<usize, String> {
-        let is = |known: &Meaning| {
-            known.name == row.name && known.sign == row.sign && known.axes == row.axes && known.shape == row.shape
-        };
-        let guess = self.known.get(self.next).is_some_and(is).then_some(self.next);
-        let found = guess.or_else(|| self.known.iter().position(is));
-        let at = match found {
-            Some(at) if row.values.len() as i64 == row.shape.iter().product::<i64>() => at,
-            _ => {
-                let constraint = names.constraint(row)?;
-                let (name, sign) = (row.name.to_vec(), row.sign.to_vec());
-                let (axes, shape) = (row.axes.to_vec(), row.shape.to_vec());
-                self.known.push(Meaning { name, sign, axes, shape, constraint });
-                self.known.len() - 1
-            }
-        };
-        self.next = at + 1;
-        Ok(at)
-    }
-}
-
-/// The root's constraints: its code, its exact total if there is one, and the attributes that zeros are about, as bits.
-#[derive(Clone, Debug)]
-pub struct RootConstraints {
-    /// Whether the root is the nation, above all states.
-    pub is_nation: bool,
-    /// The exact total.
-    pub total: Option<i64>,
-    /// Attributes that constraints which can make cells zero tell apart.
-    pub axes: u32,
-    /// Equalities that least squares does not use.
-    pub unused: Vec<String>,
-}
-
-impl RootConstraints {
-    /// Reads them.
-    pub fn read(folder: &NmfFolder, names: &Names) -> Result<RootConstraints> {
-        let mut root = RootConstraints { is_nation: false, total: None, axes: 0, unused: Vec::new() };
-        let mut codes: HashSet<Vec<u8>> = HashSet::new();
-        for file in &folder.levels[0].constraints {
-            rows::read(&file.path, &names.axes, |row| {
-                let wrong = |why: &str| rows::refuse(&file.path, row, why);
-                let constraint = names.constraint(row).map_err(|why| wrong(&why))?;
-                codes.insert(row.geocode.to_vec());
-                if constraint.is_total() {
-                    root.total = row.values.first().copied();
-                } else if constraint.can_be_zero() {
-                    root.axes |= constraint.axes();
-                } else if constraint.sign == super::names::Sign::Equal && !root.unused.contains(&constraint.name) {
-                    root.unused.push(constraint.name);
-                }
-                Ok(())
-            })?;
-        }
-        root.is_nation = codes.contains(&b""[..]);
-        if codes.is_empty() || (root.is_nation && codes.len() > 1) {
-            let level = &folder.levels[0];
-            let why = format!("{} units in the Constraint files of the root {}", codes.len(), level.name);
-            return Err(file_error(&folder.path.join(format!("{}.parquet", level.name)), why));
-        }
-        if codes.len() > 1 {
-            // Several states without a nation: no total binds them all.
-            root.total = None;
-        }
-        Ok(root)
-    }
 }

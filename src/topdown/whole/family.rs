@@ -80,22 +80,14 @@ fn weight(variance: f64) -> f64 {
 }
 
 impl Passes {
-    /// The passes of some queries, over attributes of these sizes. `single` are the attributes that constraints tell apart, as bits: the
-    /// first pass is about these. Each query is joined with those before it.
-    pub fn new(
-        problem: &Problem,
-        sizes: &[usize],
-        single: u32,
-        queries: &[Vec<Part>],
-        bounds: Option<BoundGroups>,
-    ) -> Passes {
-        let frame: Vec<Part> =
-            (0..sizes.len()).map(|at| if single >> at & 1 == 1 { Part::Whole } else { Part::Total }).collect();
+    /// The passes of some queries, over attributes of these sizes. The first pass is about what constraints tell apart, and each query is
+    /// joined with those before it.
+    pub fn new(problem: &Problem, sizes: &[usize], queries: &[Vec<Part>], bounds: Option<BoundGroups>) -> Passes {
         let whole = vec![Part::Whole; sizes.len()];
-        let mut joined = vec![frame];
+        let mut joined = vec![problem.apart()];
         for query in queries.iter().chain([&whole]) {
             let before = &joined[joined.len() - 1];
-            let next: Vec<Part> = before.iter().zip(query).map(|(a, b)| common(a, b)).collect();
+            let next: Vec<Part> = before.iter().zip(query).map(|(a, b)| a.common(b)).collect();
             if next != *before {
                 joined.push(next);
             }
@@ -122,7 +114,7 @@ impl Passes {
 
     /// The cells of a vector of coordinates on all rows.
     pub fn cells_of(&self, problem: &Problem, belief: &Belief, x: &[f64]) -> Vec<f64> {
-        self.detailed.answer(&problem.basis, &problem.expand(&belief.shape, x))
+        self.detailed.answer(&problem.expand(&belief.shape, x))
     }
 
     /// Whole counts as an estimate without error, on the shape of another.
@@ -130,7 +122,7 @@ impl Passes {
         let mut cells = vec![0.0; self.cells()];
         counts.iter().for_each(|(cell, count)| cells[*cell as usize] = *count as f64);
         let mut all = vec![0.0; self.cells()];
-        self.detailed.add_transposed(&problem.basis, 1.0, &mut cells, &mut all);
+        self.detailed.add_transposed(1.0, &mut cells, &mut all);
         like.exactly(problem.kept(&like.shape, &all))
     }
 
@@ -347,22 +339,6 @@ impl Columns {
         match &self.sums {
             Some(sums) => nodes.iter_mut().zip(sums).for_each(|(node, sum)| *node = -sum),
             None => nodes[0] = -self.total,
-        }
-    }
-}
-
-/// The coarsest partition that splits both.
-fn common(a: &Part, b: &Part) -> Part {
-    match (a, b) {
-        (Part::Whole, _) | (_, Part::Whole) => Part::Whole,
-        (Part::Total, other) | (other, Part::Total) => other.clone(),
-        (Part::Groups(a), Part::Groups(b)) => {
-            let mut numbers = HashMap::new();
-            let both = a.iter().zip(b).map(|pair| {
-                let next = numbers.len() as u32;
-                *numbers.entry(pair).or_insert(next)
-            });
-            Part::Groups(both.collect())
         }
     }
 }

@@ -74,8 +74,7 @@ impl Survey {
     fn passes(&self, order: &[String], groups: Option<BoundGroups>) -> Result<Passes> {
         check_cells(self.problem.basis.cells())?;
         let queries = named_parts(self.names.schema(), order)?;
-        let single = if self.settings.constraints == Constraints::All { self.root.axes } else { 0 };
-        Ok(Passes::new(&self.problem, &self.names.sizes, single, &queries, groups))
+        Ok(Passes::new(&self.problem, &self.names.sizes, &queries, groups))
     }
 
     /// The exact total of a state, if it is known and kept.

@@ -1,0 +1,216 @@
+//! The root's constraints: its exact total, and which values zeros tell apart here and in everything below.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::{
+    error::Result,
+    files::file_error,
+    topdown::{
+        gls::{
+            basis::Part,
+            problem::{Free, Problem},
+        },
+        nmf::{
+            folder::NmfFolder,
+            names::{Constraint, Names, Sign},
+            rows,
+        },
+    },
+};
+
+/// The root's constraints: its code, its exact total if there is one, and what zeros are about.
+#[derive(Clone, Debug)]
+pub struct RootConstraints {
+    /// Whether the root is the nation, above all states.
+    pub is_nation: bool,
+    /// The exact total.
+    pub total: Option<i64>,
+    /// What zeros tell apart.
+    pub zeros: Zeros,
+    /// How many of its equalities make cells zero.
+    pub structural: usize,
+    /// Equalities that least squares does not use.
+    pub unused: Vec<String>,
+}
+
+/// Which values constraints that can make cells zero tell apart, and which cells are zero everywhere.
+///
+/// Those of the DHC say that householders are not below fifteen, and children not above ninety: 32 rows, each about one
+/// relationship and a range of ages. Relationships that are zero at the same ages need not be told apart by them, nor ages that
+/// are zero for the same relationships.
+#[derive(Clone, Debug)]
+pub struct Zeros {
+    /// By attribute the groups of values that are told apart.
+    pub apart: Vec<Part>,
+    /// Sets of cells, a set of values for each attribute, that are zero in the root and so in all units.
+    everywhere: Vec<Cells>,
+}
+
+/// A set of values of each attribute.
+type Cells = Vec<Vec<bool>>;
+
+/// So many combinations of values are looked at at most for what is zero everywhere.
+const MOST_COMBINATIONS: usize = 1 << 20;
+
+impl Zeros {
+    /// No zeros, over so many attributes.
+    pub fn none(attributes: usize) -> Zeros {
+        Zeros { apart: vec![Part::Total; attributes], everywhere: Vec::new() }
+    }
+
+    /// `everywhere` are sets of cells that are zero in all units, `elsewhere` constraints that make cells zero in some of them.
+    fn new(names: &Names, everywhere: Vec<Cells>, elsewhere: &[Constraint]) -> Zeros {
+        let mut zeros = Zeros::none(names.axes.len());
+        let Some(alike) = alike(&names.sizes, &everywhere) else {
+            // Too many combinations to see which values are zero together: each set is told apart.
+            for cells in &everywhere {
+                let parts = cells.iter().map(|own| Part::of_keys(own.iter()));
+                zeros.apart.iter_mut().zip(parts).for_each(|(apart, part)| *apart = apart.common(&part));
+            }
+            return zeros.split(names, elsewhere, everywhere);
+        };
+        zeros.apart = alike;
+        zeros.split(names, elsewhere, everywhere)
+    }
+
+    fn split(mut self, names: &Names, constraints: &[Constraint], everywhere: Vec<Cells>) -> Zeros {
+        for constraint in constraints {
+            for (axis, (apart, size)) in self.apart.iter_mut().zip(&names.sizes).enumerate() {
+                *apart = apart.common(&constraint.partition(axis, *size));
+            }
+        }
+        self.everywhere = everywhere;
+        self
+    }
+
+    /// The points that are not zero everywhere.
+    pub fn free(&self, problem: &Problem) -> Free {
+        let mut free = problem.all_free();
+        let first: Vec<Vec<usize>> = problem.first_values();
+        for (point, values) in first.iter().enumerate() {
+            let holds = |cells: &Cells| cells.iter().zip(values).all(|(own, value)| own[*value]);
+            if self.everywhere.iter().any(holds) {
+                free.remove(point);
+            }
+        }
+        free
+    }
+}
+
+/// By attribute the groups of values that lie in the union of some sets of cells together with the same values of the others;
+/// `None` if these are too many.
+fn alike(sizes: &[usize], sets: &[Cells]) -> Option<Vec<Part>> {
+    // Attributes of which each set has all values have no say.
+    let is_about = |axis: &usize| sets.iter().any(|cells| !cells[*axis].iter().all(|own| *own));
+    let axes: Vec<usize> = (0..sizes.len()).filter(is_about).collect();
+    let combinations = axes.iter().try_fold(1_usize, |all, axis| all.checked_mul(sizes[*axis]))?;
+    if combinations > MOST_COMBINATIONS {
+        return None;
+    }
+    let values = |combination: usize| {
+        let mut rest = combination;
+        let value = |axis: &usize| {
+            let value = rest % sizes[*axis];
+            rest /= sizes[*axis];
+            (*axis, value)
+        };
+        axes.iter().map(value).collect::<Vec<_>>()
+    };
+    let is_zero = |combination: usize| {
+        let values = values(combination);
+        sets.iter().any(|cells| values.iter().all(|(axis, value)| cells[*axis][*value]))
+    };
+    let zero: Vec<bool> = (0..combinations).map(is_zero).collect();
+    let mut parts = vec![Part::Total; sizes.len()];
+    let mut inner = 1;
+    for axis in axes {
+        let size = sizes[axis];
+        let slice = |value: usize| {
+            let of = |at: &usize| at / inner % size == value;
+            (0..combinations).filter(of).map(|at| zero[at]).collect::<Vec<bool>>()
+        };
+        parts[axis] = Part::of_keys((0..size).map(slice));
+        inner *= size;
+    }
+    Some(parts)
+}
+
+impl RootConstraints {
+    /// Reads them.
+    pub fn read(folder: &NmfFolder, names: &Names) -> Result<RootConstraints> {
+        let (mut total, mut unused) = (None, Vec::new());
+        let mut codes: HashSet<Vec<u8>> = HashSet::new();
+        let mut structural: BTreeMap<String, (Constraint, HashSet<Vec<u8>>)> = BTreeMap::new();
+        let mut others: Vec<Constraint> = Vec::new();
+        for file in &folder.levels[0].constraints {
+            rows::read(&file.path, &names.axes, |row| {
+                let wrong = |why: &str| rows::refuse(&file.path, row, why);
+                let constraint = names.constraint(row).map_err(|why| wrong(&why))?;
+                codes.insert(row.geocode.to_vec());
+                if constraint.is_total() {
+                    total = row.values.first().copied();
+                } else if constraint.can_be_zero() && constraint.sign == Sign::Equal && row.values == [0] {
+                    let name = constraint.name.clone();
+                    let (known, of) = structural.entry(name).or_insert_with(|| (constraint.clone(), HashSet::new()));
+                    if *known != constraint {
+                        return Err(wrong("is about other cells than the constraint of this name before it"));
+                    }
+                    of.insert(row.geocode.to_vec());
+                } else if constraint.can_be_zero() {
+                    if !others.contains(&constraint) {
+                        others.push(constraint);
+                    }
+                } else if constraint.sign == Sign::Equal && !unused.contains(&constraint.name) {
+                    unused.push(constraint.name);
+                }
+                Ok(())
+            })?;
+        }
+        let is_nation = codes.contains(&b""[..]);
+        if codes.is_empty() || (is_nation && codes.len() > 1) {
+            let level = &folder.levels[0];
+            let why = format!("{} units in the Constraint files of the root {}", codes.len(), level.name);
+            return Err(file_error(&folder.path.join(format!("{}.parquet", level.name)), why));
+        }
+        if codes.len() > 1 {
+            // Several states without a nation: no total binds them all.
+            total = None;
+        }
+        let count = structural.len();
+        let (everywhere, elsewhere): (Vec<_>, Vec<_>) =
+            structural.into_values().partition(|(_, of)| of.len() == codes.len());
+        let cells = |(constraint, _): (Constraint, _)| {
+            let own = |(axis, size): (usize, &usize)| {
+                (0..*size).map(|value| constraint.selects(0, axis, value)).collect::<Vec<bool>>()
+            };
+            names.sizes.iter().enumerate().map(own).collect::<Cells>()
+        };
+        others.extend(elsewhere.into_iter().map(|(constraint, _)| constraint));
+        let zeros = Zeros::new(names, everywhere.into_iter().map(cells).collect(), &others);
+        Ok(RootConstraints { is_nation, total, zeros, structural: count, unused })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_are_zero_together_are_not_told_apart() {
+        // Of 4 x 5: the first two values below 2, the third above 3; the third attribute has no say.
+        let set = |first: &[usize], second: std::ops::Range<usize>| -> Cells {
+            vec![
+                (0..4).map(|value| first.contains(&value)).collect(),
+                (0..5).map(|value| second.contains(&value)).collect(),
+                vec![true; 3],
+            ]
+        };
+        let sets = [set(&[0], 0..2), set(&[1], 0..2), set(&[2], 4..5)];
+        let parts = alike(&[4, 5, 3], &sets).unwrap();
+        assert_eq!(parts[0], Part::Groups(vec![0, 0, 1, 2]));
+        assert_eq!(parts[1], Part::Groups(vec![0, 0, 1, 1, 2]));
+        assert_eq!(parts[2], Part::Total);
+        let huge = vec![(0..1025).map(|at| at == 0).collect(), (0..1025).map(|at| at == 0).collect()];
+        assert_eq!(alike(&[1025, 1025], &[huge]), None);
+    }
+}
