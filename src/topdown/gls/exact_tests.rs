@@ -15,8 +15,63 @@ use super::{
 };
 use crate::{error::Result, numbers::Numbers, spine::hierarchy::Tree};
 
-const SIZES: [usize; 2] = [4, 3];
 const CELLS: usize = 12;
+
+/// Attributes with the queries that may be asked, besides that for every cell.
+struct World {
+    sizes: [usize; 2],
+    parts: Vec<Vec<Part>>,
+    /// What zeros tell apart of the first attribute.
+    apart: Part,
+}
+
+impl World {
+    /// A recode of each attribute, and zeros by the single values of the first one.
+    fn plain() -> World {
+        let recode = Part::Groups(vec![0, 1, 1, 0]);
+        let other = Part::Groups(vec![0, 0, 1]);
+        let parts = vec![
+            vec![Part::Total, Part::Total],
+            vec![recode.clone(), Part::Total],
+            vec![recode.clone(), Part::Whole],
+            vec![Part::Total, other.clone()],
+            vec![recode, other],
+            vec![Part::Whole, Part::Total],
+        ];
+        World { sizes: [4, 3], parts, apart: Part::Whole }
+    }
+
+    /// Recodes of one attribute as the DHC has them: the finest leaves single values and a group, the others join them. The first
+    /// two values may change places, and the next two; zeros tell the first two from the rest.
+    fn nested() -> World {
+        let fine = Part::Groups(vec![0, 1, 2, 3, 4, 4]);
+        let halves = Part::Groups(vec![0, 0, 1, 1, 1, 1]);
+        let last = Part::Groups(vec![0, 0, 0, 0, 1, 1]);
+        let parts = vec![
+            vec![halves, Part::Whole],
+            vec![fine.clone(), Part::Total],
+            vec![last, Part::Total],
+            vec![Part::Total, Part::Whole],
+            vec![fine, Part::Whole],
+        ];
+        World { sizes: [6, 2], parts, apart: Part::Groups(vec![0, 0, 1, 1, 1, 1]) }
+    }
+
+    fn whole() -> Vec<Part> {
+        vec![Part::Whole, Part::Whole]
+    }
+
+    /// The count of a query that a cell belongs to.
+    fn count_of(&self, parts: &[Part], cell: usize) -> usize {
+        let values = [cell / self.sizes[1], cell % self.sizes[1]];
+        let sized = parts.iter().zip(self.sizes).zip(values);
+        sized.fold(0, |count, ((part, size), value)| count * part.groups(size) + part.group_of(value))
+    }
+
+    fn counts(&self, parts: &[Part]) -> usize {
+        parts.iter().zip(self.sizes).map(|(part, size)| part.groups(size)).product()
+    }
+}
 
 /// Counts in memory.
 struct Counts(Vec<Vec<UnitCounts>>);
@@ -37,29 +92,17 @@ impl Measurements for Counts {
 
 /// One problem made by chance.
 struct Case {
+    world: World,
     tree: Tree,
     queries: Vec<Vec<Vec<Part>>>,
     counts: Counts,
     /// For each leaf which values of the first attribute may be above zero.
-    free: Vec<[bool; SIZES[0]]>,
+    free: Vec<Vec<bool>>,
     total: Option<i64>,
     area: Vec<bool>,
 }
 
-fn part_sets() -> Vec<Vec<Part>> {
-    let recode = Part::Groups(vec![0, 1, 1, 0]);
-    let other = Part::Groups(vec![0, 0, 1]);
-    vec![
-        vec![Part::Total, Part::Total],
-        vec![recode.clone(), Part::Total],
-        vec![recode.clone(), Part::Whole],
-        vec![Part::Total, other.clone()],
-        vec![recode, other],
-        vec![Part::Whole, Part::Total],
-    ]
-}
-
-fn case(seed: u64) -> Case {
+fn case(world: World, seed: u64) -> Case {
     let mut numbers = Numbers(seed);
     let mut starts: Vec<Vec<u32>> = Vec::new();
     let mut units = 1;
@@ -71,13 +114,18 @@ fn case(seed: u64) -> Case {
     }
     let tree = Tree::from_parts(starts, (0..units).collect());
     let chosen = |numbers: &mut Numbers| {
-        let mut queries: Vec<Vec<Part>> = part_sets().into_iter().filter(|_| numbers.below(2) == 1).collect();
-        queries.push(vec![Part::Whole, Part::Whole]);
+        let mut queries: Vec<Vec<Part>> = world.parts.iter().filter(|_| numbers.below(2) == 1).cloned().collect();
+        queries.push(World::whole());
         queries
     };
     let queries: Vec<Vec<Vec<Part>>> = (0..3).map(|_| chosen(&mut numbers)).collect();
     let with_zeros = numbers.below(2) == 1;
-    let free = (0..units).map(|_| std::array::from_fn(|_| !with_zeros || numbers.below(3) > 0)).collect();
+    let mut free_leaf = |_| {
+        let points: Vec<bool> =
+            (0..world.apart.groups(world.sizes[0])).map(|_| !with_zeros || numbers.below(3) > 0).collect();
+        (0..world.sizes[0]).map(|value| points[world.apart.group_of(value)]).collect()
+    };
+    let free = (0..units).map(&mut free_leaf).collect();
     let mut counts = vec![Vec::new(); 3];
     for level in 0..3 {
         for unit in 0..tree.units(level) {
@@ -92,24 +140,14 @@ fn case(seed: u64) -> Case {
             }
             let variance = |_: &Vec<Part>| (1 + numbers.below(40)) as f32 / 8.0;
             let variances: Arc<[f32]> = queries[level].iter().map(variance).collect();
-            let own = |parts: &Vec<Part>| -> usize {
-                parts.iter().zip(SIZES).map(|(part, size)| part.groups(size)).product()
-            };
-            let many = queries[level].iter().map(own).sum();
+            let many = queries[level].iter().map(|parts| world.counts(parts)).sum();
             let values = (0..many).map(|_| numbers.below(60) as f64 - 10.0).collect();
             counts[level].push(UnitCounts { unit, variances, counts: values });
         }
     }
     let total = (numbers.below(2) == 1 && !with_zeros).then(|| numbers.below(300) as i64);
     let area = (0..units).map(|_| numbers.below(2) == 1).collect();
-    Case { tree, queries, counts: Counts(counts), free, total, area }
-}
-
-/// The count of a query that a cell belongs to.
-fn count_of(parts: &[Part], cell: usize) -> usize {
-    let values = [cell / SIZES[1], cell % SIZES[1]];
-    let sized = parts.iter().zip(SIZES).zip(values);
-    sized.fold(0, |count, ((part, size), value)| count * part.groups(size) + part.group_of(value))
+    Case { world, tree, queries, counts: Counts(counts), free, total, area }
 }
 
 /// Solves A X = B in fractions, in place; A is square and regular.
@@ -142,7 +180,7 @@ fn dense(case: &Case) -> Dense {
     let leaves = case.tree.units(2);
     let mut place = HashMap::new();
     for leaf in 0..leaves {
-        for cell in (0..CELLS).filter(|cell| case.free[leaf][cell / SIZES[1]]) {
+        for cell in (0..CELLS).filter(|cell| case.free[leaf][cell / case.world.sizes[1]]) {
             place.insert((leaf, cell), place.len());
         }
     }
@@ -156,12 +194,12 @@ fn dense(case: &Case) -> Dense {
             let mut start = 0;
             for (parts, variance) in case.queries[level].iter().zip(unit.variances.iter()) {
                 let weight = Rational::from_f32(*variance).expect("finite").recip();
-                let many: usize = parts.iter().zip(SIZES).map(|(part, size)| part.groups(size)).product();
+                let many = case.world.counts(parts);
                 for count in 0..many {
                     let cells: Vec<usize> = below
                         .clone()
                         .flat_map(|leaf| (0..CELLS).map(move |cell| (leaf, cell)))
-                        .filter(|(_, cell)| count_of(parts, *cell) == count)
+                        .filter(|(_, cell)| case.world.count_of(parts, *cell) == count)
                         .filter_map(|key| place.get(&key).copied())
                         .collect();
                     let y = Rational::from_f64(unit.counts[start + count]).expect("finite");
@@ -203,9 +241,14 @@ impl Dense {
     }
 }
 
-fn assert_alike(problem: &Problem, belief: &Belief, expected: impl Fn(&[Part], usize) -> (f64, f64), what: &str) {
+fn assert_alike(
+    (problem, answers): (&Problem, &[Vec<Part>]),
+    belief: &Belief,
+    expected: impl Fn(&[Part], usize) -> (f64, f64),
+    what: &str,
+) {
     let x = problem.expand(&belief.shape, &belief.x);
-    for parts in part_sets().iter().chain([&vec![Part::Whole, Part::Whole]]) {
+    for parts in answers {
         let query = SectorQuery::new(&problem.basis, parts);
         let (class_of, classes): (Vec<u32>, Vec<CountClass>) = query.classes(&problem.basis);
         for (count, estimate) in query.answer(&x).into_iter().enumerate() {
@@ -225,78 +268,91 @@ fn assert_alike(problem: &Problem, belief: &Belief, expected: impl Fn(&[Part], u
 #[test]
 fn trees_by_chance_give_what_dense_least_squares_gives_in_exact_fractions() {
     let mut with = [0; 4];
-    for seed in 0..16 {
-        let case = case(seed);
+    for seed in 0..24 {
+        let case = case(if seed < 16 { World::plain() } else { World::nested() }, seed);
         let exact = dense(&case);
-        let problem = Problem::new(&SIZES, &case.queries, &part_sets(), &[Part::Whole, Part::Total]).unwrap();
-        let mut shapes = Shapes::default();
-        let free_of = |range: std::ops::Range<usize>| -> Free {
-            let mut free = problem.all_free();
-            for value in 0..SIZES[0] {
-                if !case.free[range.clone()].iter().any(|leaf| leaf[value]) {
-                    problem
-                        .points_with(|axis, own| axis != 0 || own == value)
-                        .0
-                        .into_iter()
-                        .for_each(|p| free.remove(p));
-                }
-            }
-            free
-        };
-        let leaves =
-            |level: usize, unit: usize| if level == 2 { unit..unit + 1 } else { case.tree.blocks(level, unit) };
-        let shapes: Vec<Vec<Arc<Shape>>> = (0..3)
-            .map(|level| {
-                (0..case.tree.units(level)).map(|unit| shapes.of(&problem, &free_of(leaves(level, unit)))).collect()
-            })
-            .collect();
-        let pass = Pass { problem: &problem, tree: &case.tree, first: 0, shapes: &shapes, measurements: &case.counts };
-        let in_area = (0..case.area.len()).filter(|leaf| case.area[*leaf]).map(|leaf| (leaf, vec![7])).collect();
-        let mut areas = AreaSums::new(in_area);
-        let risen = pass.up(2, &mut areas).unwrap();
-        let own = risen.root().unwrap().clone();
-        let mut below = Below::new(own.shape.clone());
-        below.add(&own);
-        let mut root = below.estimate(false, None).unwrap();
-        if let Some(total) = case.total {
-            root = root.with_total(&problem, total as f64).unwrap();
+        let all: Vec<Vec<Part>> = case.world.parts.iter().cloned().chain([World::whole()]).collect();
+        let apart = [case.world.apart.clone(), Part::Total];
+        let problem = Problem::new(&case.world.sizes, &case.queries, &all, &apart).unwrap();
+        assert_eq!(problem.basis.coordinates(), CELLS);
+        assert_case(&case, &exact, (&problem, &all), &mut with);
+        // Each query alone, in the sectors that it needs.
+        for one in all.chunks(1) {
+            let problem = Problem::for_answers(&case.world.sizes, &case.queries, one, &apart).unwrap();
+            assert_case(&case, &exact, (&problem, one), &mut [0; 4]);
         }
-        let root = Descent::new(&root, &below, false).estimate(Some(&own));
-        let mut seen = 0;
-        let cells = |parts: &[Part], count: usize| {
-            let parts = parts.to_vec();
-            (0..CELLS).filter(move |cell| count_of(&parts, *cell) == count)
-        };
-        pass.down(
-            &risen,
-            root.clone(),
-            true,
-            |level, unit, belief| Ok((level, unit, belief.clone())),
-            |found| {
-                let (level, unit, belief) = found;
-                let expected = |parts: &[Part], count: usize| {
-                    exact.sum(cells(parts, count).flat_map(|cell| leaves(level, unit).map(move |leaf| (leaf, cell))))
-                };
-                assert_alike(&problem, &belief, expected, &format!("seed {seed}, level {level}, unit {unit}"));
-                seen += 1;
-                Ok(())
-            },
-        )
-        .unwrap();
-        assert_eq!(seen, (0..3).map(|level| case.tree.units(level)).sum::<usize>());
-        for (area, part) in areas.of_root() {
-            assert_eq!(area, 7);
-            let expected = |parts: &[Part], count: usize| {
-                let inside =
-                    |cell: usize| (0..case.area.len()).filter(|leaf| case.area[*leaf]).map(move |leaf| (leaf, cell));
-                exact.sum(cells(parts, count).flat_map(inside))
-            };
-            assert_alike(&problem, &part.estimate(&root), expected, &format!("seed {seed}, area"));
-            with[0] += 1;
-        }
-        with[1] += usize::from(case.total.is_some());
-        with[2] += usize::from(case.free.iter().flatten().any(|free| !free));
-        with[3] += usize::from(case.counts.0.iter().map(Vec::len).sum::<usize>() < seen);
     }
-    assert!(with.iter().all(|cases| *cases >= 3), "areas, totals, zeros and units without counts occur: {with:?}");
+    // Areas, totals, zeros and bypassed units have all occurred.
+    assert!(with.iter().all(|times| *times > 3), "{with:?}");
+}
+
+/// Holds the estimates of all units and of the area against dense ones.
+fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<Part>]), with: &mut [usize; 4]) {
+    let mut shapes = Shapes::default();
+    let free_of = |range: std::ops::Range<usize>| -> Free {
+        let mut free = problem.all_free();
+        for value in 0..case.world.sizes[0] {
+            if !case.free[range.clone()].iter().any(|leaf| leaf[value]) {
+                let group = case.world.apart.group_of(value);
+                let (points, cut) =
+                    problem.points_with(|axis, own| axis != 0 || case.world.apart.group_of(own) == group);
+                assert!(cut.is_empty());
+                points.into_iter().for_each(|point| free.remove(point));
+            }
+        }
+        free
+    };
+    let leaves = |level: usize, unit: usize| if level == 2 { unit..unit + 1 } else { case.tree.blocks(level, unit) };
+    let shapes: Vec<Vec<Arc<Shape>>> = (0..3)
+        .map(|level| {
+            (0..case.tree.units(level)).map(|unit| shapes.of(&problem, &free_of(leaves(level, unit)))).collect()
+        })
+        .collect();
+    let pass = Pass { problem, tree: &case.tree, first: 0, shapes: &shapes, measurements: &case.counts };
+    let in_area = (0..case.area.len()).filter(|leaf| case.area[*leaf]).map(|leaf| (leaf, vec![7])).collect();
+    let mut areas = AreaSums::new(in_area);
+    let risen = pass.up(2, &mut areas).unwrap();
+    let own = risen.root().unwrap().clone();
+    let mut below = Below::new(own.shape.clone());
+    below.add(&own);
+    let mut root = below.estimate(false, None).unwrap();
+    if let Some(total) = case.total {
+        root = root.with_total(problem, total as f64).unwrap();
+    }
+    let root = Descent::new(&root, &below, false).estimate(Some(&own));
+    let mut seen = 0;
+    let cells = |parts: &[Part], count: usize| {
+        let parts = parts.to_vec();
+        (0..CELLS).filter(move |cell| case.world.count_of(&parts, *cell) == count)
+    };
+    pass.down(
+        &risen,
+        root.clone(),
+        true,
+        |level, unit, belief| Ok((level, unit, belief.clone())),
+        |found| {
+            let (level, unit, belief) = found;
+            let expected = |parts: &[Part], count: usize| {
+                exact.sum(cells(parts, count).flat_map(|cell| leaves(level, unit).map(move |leaf| (leaf, cell))))
+            };
+            assert_alike((problem, answers), &belief, expected, &format!("level {level}, unit {unit}"));
+            seen += 1;
+            Ok(())
+        },
+    )
+    .unwrap();
+    assert_eq!(seen, (0..3).map(|level| case.tree.units(level)).sum::<usize>());
+    for (area, part) in areas.of_root() {
+        assert_eq!(area, 7);
+        let expected = |parts: &[Part], count: usize| {
+            let inside =
+                |cell: usize| (0..case.area.len()).filter(|leaf| case.area[*leaf]).map(move |leaf| (leaf, cell));
+            exact.sum(cells(parts, count).flat_map(inside))
+        };
+        assert_alike((problem, answers), &part.estimate(&root), expected, "area");
+        with[0] += 1;
+    }
+    with[1] += usize::from(case.total.is_some());
+    with[2] += usize::from(case.free.iter().flatten().any(|free| !free));
+    with[3] += usize::from(case.counts.0.iter().map(Vec::len).sum::<usize>() < seen);
 }
