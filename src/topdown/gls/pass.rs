@@ -105,19 +105,34 @@ struct Walked<T> {
 #[derive(Default)]
 struct Patterns {
     known: HashMap<(usize, Vec<u32>, usize), Matrices>,
+    /// How many numbers they have.
+    numbers: usize,
 }
+
+/// Information above the leaves is kept up to so many numbers, 128 MB, and made again beyond.
+const KEPT_NUMBERS: usize = 1 << 24;
 
 impl Patterns {
     fn of(
         &mut self,
         (level, unit): (usize, &UnitCounts),
         shape: &Shape,
+        is_leaf: bool,
         make: impl FnOnce() -> Result<Vec<Matrix>>,
     ) -> Result<Matrices> {
         let bits = unit.variances.iter().map(|variance| variance.to_bits()).collect();
         match self.known.entry((level, bits, shape.number)) {
             std::collections::hash_map::Entry::Occupied(known) => Ok(known.get().clone()),
-            std::collections::hash_map::Entry::Vacant(free) => Ok(free.insert(Arc::new(make()?)).clone()),
+            std::collections::hash_map::Entry::Vacant(free) => {
+                let made = Arc::new(make()?);
+                // Leaves share theirs, so that their sum has one term for each of them.
+                let more: usize = made.iter().map(|matrix| matrix.entries.len()).sum();
+                if is_leaf || self.numbers + more <= KEPT_NUMBERS {
+                    self.numbers += more;
+                    free.insert(made.clone());
+                }
+                Ok(made)
+            }
         }
     }
 }
@@ -143,7 +158,7 @@ impl Pass<'_> {
         let level = self.last();
         let with_pattern = |unit: UnitCounts| {
             let shape = &self.shapes[level][unit.unit];
-            let covariance = patterns.of((level, &unit), shape, || {
+            let covariance = patterns.of((level, &unit), shape, true, || {
                 let information = self.information(level, &unit)?;
                 Ok(information.iter().map(|matrix| Factor::new(matrix).inverse().symmetric()).collect())
             })?;
@@ -272,7 +287,7 @@ impl Pass<'_> {
         self.measurements.read(level, &mut |units| {
             let with_pattern = |unit: UnitCounts| {
                 let shape = &self.shapes[level][unit.unit];
-                let information = patterns.of((level, &unit), shape, || self.information(level, &unit))?;
+                let information = patterns.of((level, &unit), shape, false, || self.information(level, &unit))?;
                 Ok((unit, information))
             };
             let units = units.into_iter().map(with_pattern).collect::<Result<Vec<_>>>()?;

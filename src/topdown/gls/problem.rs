@@ -219,6 +219,18 @@ impl Problem {
         Free(words)
     }
 
+    /// How many cells of a histogram each point has.
+    pub fn point_cells(&self) -> Vec<usize> {
+        let mut all = vec![1];
+        for axis in &self.basis.axes {
+            let mut own = vec![0; axis.points];
+            (0..axis.size()).for_each(|value| own[axis.apart.group_of(value)] += 1);
+            all =
+                all.into_iter().flat_map(|cells| own.iter().map(move |own| cells * own).collect::<Vec<_>>()).collect();
+        }
+        all
+    }
+
     /// For each point the first of its values, attribute by attribute.
     pub fn first_values(&self) -> Vec<Vec<usize>> {
         let mut all = vec![Vec::new()];

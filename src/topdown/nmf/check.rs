@@ -6,6 +6,8 @@
 //! run; a path passes if the runs on it share out the budget exactly. Then every path is one of the release's, and the
 //! privacy of what was published follows from the paths that occur.
 
+mod constraints;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use rug::Rational;
@@ -13,16 +15,17 @@ use rug::Rational;
 use super::{
     budgets::Budgets,
     counts::{PartCounts, read_units},
-    folder::{NmfFolder, of_part},
-    names::{Names, Sign},
-    rows,
-    units::{Asked, Geocodes, Meanings, PartUnits, RootConstraints},
+    folder::NmfFolder,
+    names::Names,
+    units::{Asked, Geocodes, PartUnits, RootConstraints},
 };
 use crate::{
     error::{Error, Result},
     release::{Paths, Release},
     topdown::gls::{pass::Measurements, problem::Problem},
 };
+
+pub use constraints::check_nation;
 
 /// What a folder has.
 #[derive(Clone, Debug)]
@@ -41,6 +44,10 @@ pub struct NmfReport {
     pub release: Release,
     /// Equalities of the root that least squares does not use.
     pub unused: Vec<String>,
+    /// Equalities that make cells zero in every unit.
+    pub zeros: Vec<String>,
+    /// How many cells of a histogram these make zero.
+    pub zero_cells: usize,
 }
 
 /// What a level has.
@@ -84,7 +91,7 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     let parts = folder.parts();
     for part in &parts {
         let units = PartUnits::read(&folder, &names, &problem, first, part, asked)?;
-        check_sums(&folder, &names, &units, first)?;
+        constraints::check_part(&folder, &names, &units, first, &root.structural)?;
         let counts = PartCounts { folder: &folder, names: &names, units: &units, first, budgets: &budgets, seen: None };
         let mut carried: Vec<Vec<u8>> = units.codes.iter().map(|codes| vec![0; codes.len()]).collect();
         for (level, carried) in carried.iter_mut().enumerate() {
@@ -123,6 +130,8 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
         paths,
         release: Release { paths: Some(of_files), ..release.clone() },
         unused: root.unused,
+        zero_cells: root.zeros.cells(&problem),
+        zeros: root.structural,
     })
 }
 
@@ -185,84 +194,6 @@ fn add_paths(
             known.insert(path.clone());
         }
         *paths.entry(path).or_default() += 1;
-    }
-    Ok(())
-}
-
-/// Bounds are sums over blocks: those of a unit are the sums of its children's, except where the file's own maker sharpened
-/// them, in states. A difference means that a unit is missing.
-fn check_sums(folder: &NmfFolder, names: &Names, units: &PartUnits, first: usize) -> Result<()> {
-    type Sums = BTreeMap<(usize, Vec<u8>), Vec<i64>>;
-    let mut below: Option<Sums> = None;
-    for level in (1..units.codes.len()).rev() {
-        let (mut own, mut above) = (Sums::new(), Sums::new());
-        let width = units.codes[level - 1].width();
-        for file in of_part(&folder.levels[first + level].constraints, &units.part) {
-            let mut meanings = Meanings::default();
-            rows::read(&file.path, &names.axes, |row| {
-                let wrong = |why: &str| rows::refuse(&file.path, row, why);
-                let meaning = meanings.of(names, row).map_err(|why| wrong(&why))?;
-                let constraint = &meanings.known[meaning].constraint;
-                if constraint.sign == Sign::Equal || !row.geocode.starts_with(units.part.as_bytes()) {
-                    return Ok(());
-                }
-                let at_most = usize::from(constraint.sign == Sign::AtMost);
-                if below.is_some() {
-                    own.insert((at_most, row.geocode.to_vec()), row.values.to_vec());
-                }
-                let sums = above.entry((at_most, row.geocode[..width].to_vec()));
-                let sums = sums.or_insert_with(|| vec![0; row.values.len()]);
-                sums.iter_mut().zip(row.values).for_each(|(sum, value)| *sum = sum.saturating_add(*value));
-                Ok(())
-            })?;
-        }
-        for (key, sums) in below.iter().flatten() {
-            let (at_most, code) = key;
-            if own.get(key).is_some_and(|own| own != sums) {
-                let sign = if *at_most == 1 { "<=" } else { ">=" };
-                let code = String::from_utf8_lossy(code);
-                let what = format!("the bounds {sign} of the {} {code}", names.levels[first + level]);
-                let children = &names.levels[first + level + 1];
-                let expected = format!("{sums:?}, the sums over its units of {children}: one of these may be missing");
-                return Err(Error::out_of_range(&what, format!("{:?}", own[key]), &expected));
-            }
-        }
-        below = Some(above);
-    }
-    Ok(())
-}
-
-/// The bounds of the nation are the sums of those of the parts of states: where they are not, states are missing in the
-/// folder, and the nation's counts would be those of others.
-pub fn check_nation(folder: &NmfFolder, names: &Names) -> Result<()> {
-    let sums = |level: usize| {
-        let mut sums: BTreeMap<(String, bool), Vec<i64>> = BTreeMap::new();
-        for file in &folder.levels[level].constraints {
-            let mut meanings = Meanings::default();
-            rows::read(&file.path, &names.axes, |row| {
-                let meaning = meanings.of(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
-                let constraint = &meanings.known[meaning].constraint;
-                if constraint.sign != Sign::Equal {
-                    let key = (constraint.name.clone(), constraint.sign == Sign::AtMost);
-                    let sum = sums.entry(key).or_insert_with(|| vec![0; row.values.len()]);
-                    sum.iter_mut().zip(row.values).for_each(|(sum, value)| *sum = sum.saturating_add(*value));
-                }
-                Ok(())
-            })?;
-        }
-        Ok::<_, Error>(sums)
-    };
-    let (nation, states) = (sums(0)?, sums(1)?);
-    for ((name, at_most), own) in &nation {
-        if let Some(sum) = states.get(&(name.clone(), *at_most)).filter(|sum| *sum != own) {
-            let what = format!("the bounds {name} of the nation");
-            let expected = format!(
-                "{sum:?}, the sums over the {} parts of states in the folder: states are missing, or have to be estimated each \
-                 for itself",
-                folder.parts().len()
-            );
-            return Err(Error::out_of_range(&what, format!("{own:?}"), &expected));
-        }
     }
     Ok(())
 }

@@ -113,7 +113,8 @@ pub(super) fn read_units(
     if queries.len() > 64 {
         return Err(Error::out_of_range("the queries of a level", queries.len(), "at most 64"));
     }
-    let per_batch = (BATCH / total.max(1)).clamp(8, 4096);
+    // Units of the DHC have 15 MB each: no more of them than there are cores.
+    let per_batch = (BATCH / total.max(1)).clamp(rayon::current_num_threads().min(8), 4096);
     let mut matcher = Matcher { names, level, known: Vec::new(), next: 0 };
     let mut pending: HashMap<usize, Partial> = HashMap::new();
     let mut done = vec![false; codes.len()];

@@ -210,6 +210,17 @@ impl Constraint {
         !self.is_total() && (self.sign == Sign::AtMost || (self.sign == Sign::Equal && single))
     }
 
+    /// Whether it gives the counts of a table.
+    pub fn is_table(&self) -> bool {
+        self.sign == Sign::Equal && self.shape.iter().product::<i64>() > 1
+    }
+
+    /// Whether one is a lower and the other an upper bound of the same counts.
+    pub fn is_counterpart(&self, other: &Constraint) -> bool {
+        let signs = (self.sign, other.sign);
+        matches!(signs, (Sign::AtLeast, Sign::AtMost) | (Sign::AtMost, Sign::AtLeast)) && self.parts == other.parts
+    }
+
     /// The values of an attribute that it tells apart.
     pub fn partition(&self, axis: usize, size: usize) -> Part {
         match &self.parts[axis] {

@@ -20,8 +20,9 @@ use crate::{
     foreign::guarded,
 };
 
-/// So many rows are decoded at a time.
+/// So many rows are decoded at a time, or as many as have so many counts: one row of the DHC may have a million.
 const BATCH: usize = 256;
+const BATCH_VALUES: usize = 1 << 18;
 
 /// A row of a file.
 #[derive(Clone, Copy, Debug)]
@@ -168,10 +169,13 @@ pub fn read(path: &Path, axes: &[String], mut each: impl FnMut(&Row) -> Result<(
     let reader = guarded(|| SerializedFileReader::new(file)).map_err(|why| broken(path, None, why))?;
     let reader = reader.map_err(|why| broken(path, None, why))?;
     for group in 0..reader.num_row_groups() {
-        let rows = reader.metadata().row_group(group).num_rows().max(0) as usize;
+        let about = reader.metadata().row_group(group);
+        let rows = about.num_rows().max(0) as usize;
+        let values = about.columns().iter().map(|column| column.num_values().max(0) as usize).max().unwrap_or(0);
+        let some = (BATCH_VALUES / (values / rows.max(1)).max(1)).clamp(1, BATCH);
         let columns = guarded(|| Columns::open(path, &reader, group, axes));
         let columns = columns.map_err(|why| broken(path, Some(group), why))??;
-        columns.read(path, group, rows, axes.len(), &mut each)?;
+        columns.read(path, group, (rows, some), axes.len(), &mut each)?;
     }
     Ok(())
 }
@@ -237,7 +241,7 @@ impl Columns {
         mut self,
         path: &Path,
         group: usize,
-        rows: usize,
+        (rows, at_a_time): (usize, usize),
         axes: usize,
         each: &mut impl FnMut(&Row) -> Result<()>,
     ) -> Result<()> {
@@ -247,7 +251,7 @@ impl Columns {
         let mut variances: Vec<f64> = Vec::new();
         let mut done = 0;
         while done < rows {
-            let some = BATCH.min(rows - done);
+            let some = at_a_time.min(rows - done);
             for (place, column) in &mut self.texts {
                 column.rows(path, group, some)?;
                 column.scalars(some, ByteArray::from(""), Clone::clone, &mut texts[*place]);

@@ -27,8 +27,8 @@ pub struct RootConstraints {
     pub total: Option<i64>,
     /// What zeros tell apart.
     pub zeros: Zeros,
-    /// How many of its equalities make cells zero.
-    pub structural: usize,
+    /// Its equalities that make cells zero, and in every unit with them.
+    pub structural: Vec<String>,
     /// Equalities that least squares does not use.
     pub unused: Vec<String>,
 }
@@ -81,6 +81,12 @@ impl Zeros {
         }
         self.everywhere = everywhere;
         self
+    }
+
+    /// How many cells are zero everywhere.
+    pub fn cells(&self, problem: &Problem) -> usize {
+        let (free, sizes) = (self.free(problem), problem.point_cells());
+        sizes.iter().enumerate().filter(|(point, _)| !free.has(*point)).map(|(_, cells)| cells).sum()
     }
 
     /// The points that are not zero everywhere.
@@ -176,9 +182,9 @@ impl RootConstraints {
             // Several states without a nation: no total binds them all.
             total = None;
         }
-        let count = structural.len();
         let (everywhere, elsewhere): (Vec<_>, Vec<_>) =
             structural.into_values().partition(|(_, of)| of.len() == codes.len());
+        let structural = everywhere.iter().map(|(constraint, _)| constraint.name.clone()).collect();
         let cells = |(constraint, _): (Constraint, _)| {
             let own = |(axis, size): (usize, &usize)| {
                 (0..*size).map(|value| constraint.selects(0, axis, value)).collect::<Vec<bool>>()
@@ -187,7 +193,7 @@ impl RootConstraints {
         };
         others.extend(elsewhere.into_iter().map(|(constraint, _)| constraint));
         let zeros = Zeros::new(names, everywhere.into_iter().map(cells).collect(), &others);
-        Ok(RootConstraints { is_nation, total, zeros, structural: count, unused })
+        Ok(RootConstraints { is_nation, total, zeros, structural, unused })
     }
 }
 

@@ -1,0 +1,162 @@
+//! Constraints held against each other: sums of children, zeros that every unit has to have, bounds that leave nothing between them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{
+    error::{Error, Result},
+    topdown::nmf::{
+        folder::{NmfFolder, of_part},
+        names::{Constraint, Names, Sign},
+        rows,
+        units::{Meanings, PartUnits},
+    },
+};
+
+/// Sums over the units below, by constraint and the code of the unit.
+type Sums = HashMap<(String, Vec<u8>), Vec<i64>>;
+
+/// What the rows of a unit have said so far.
+#[derive(Default)]
+struct UnitRows {
+    /// How many of the root's zeros.
+    zeros: usize,
+    /// Bounds whose counterpart has not come yet, by the number of their meaning.
+    bounds: Vec<(usize, Vec<i64>)>,
+}
+
+/// Whether children's values add up to a unit's: bounds, and tables that are published.
+fn adds_up(constraint: &Constraint) -> bool {
+    constraint.sign != Sign::Equal || constraint.is_table()
+}
+
+/// Reads the constraints of a part. Bounds and tables are sums over blocks: those of a unit are the sums of its children's, except where
+/// the file's own maker sharpened bounds, in states; a difference means that a unit is missing. `zeros` are the names of equalities
+/// that make cells zero in the root: they stand in every unit. And no lower bound is above an upper one.
+pub(super) fn check_part(
+    folder: &NmfFolder,
+    names: &Names,
+    units: &PartUnits,
+    first: usize,
+    zeros: &[String],
+) -> Result<()> {
+    let mut below: Option<Sums> = None;
+    for level in (0..units.codes.len()).rev() {
+        let (mut above, mut found) = (Sums::new(), HashMap::<Vec<u8>, UnitRows>::new());
+        let width = level.checked_sub(1).map(|above| units.codes[above].width());
+        let mut meanings = Meanings::default();
+        for file in of_part(&folder.levels[first + level].constraints, &units.part) {
+            rows::read(&file.path, &names.axes, |row| {
+                if !row.geocode.starts_with(units.part.as_bytes()) {
+                    return Ok(());
+                }
+                let wrong = |why: String| rows::refuse(&file.path, row, &why);
+                let meaning = meanings.of(names, row).map_err(wrong)?;
+                let constraint = &meanings.known[meaning].constraint;
+                let unit = found.entry(row.geocode.to_vec()).or_default();
+                if zeros.contains(&constraint.name) {
+                    unit.zeros += 1;
+                    return match row.values {
+                        [0] => Ok(()),
+                        other => Err(wrong(format!("is {other:?}: expected [0], as in the root"))),
+                    };
+                }
+                unit.take(meaning, &meanings, row.values).map_err(wrong)?;
+                if !adds_up(constraint) {
+                    return Ok(());
+                }
+                let key = (constraint.name.clone(), row.geocode.to_vec());
+                let sums =
+                    below.as_ref().filter(|_| level > 0 || constraint.is_table()).and_then(|sums| sums.get(&key));
+                if let Some(sums) = sums.filter(|sums| **sums != row.values) {
+                    let children = &names.levels[first + level + 1];
+                    let values = difference(row.values, sums);
+                    return Err(wrong(format!("{values} over its units of {children}: one of these may be missing")));
+                }
+                if let Some(width) = width {
+                    let key = (constraint.name.clone(), row.geocode[..width].to_vec());
+                    add(above.entry(key).or_insert_with(|| vec![0; row.values.len()]), row.values);
+                }
+                Ok(())
+            })?;
+        }
+        let short = found.iter().filter(|(_, unit)| unit.zeros != zeros.len()).min_by_key(|(code, _)| *code);
+        if let Some((code, unit)) = short {
+            let what =
+                format!("the constraints of the {} {}", names.levels[first + level], String::from_utf8_lossy(code));
+            let given = format!("{} equalities that make cells zero", unit.zeros);
+            let expected = format!("the {} of the root, as in every unit: {}", zeros.len(), zeros.join(", "));
+            return Err(Error::out_of_range(&what, given, &expected));
+        }
+        below = Some(above);
+    }
+    Ok(())
+}
+
+impl UnitRows {
+    /// Holds a bound against its counterpart, if that has come before.
+    fn take(&mut self, meaning: usize, meanings: &Meanings, values: &[i64]) -> std::result::Result<(), String> {
+        let constraint = |meaning: usize| &meanings.known[meaning].constraint;
+        let own = constraint(meaning);
+        if own.sign == Sign::Equal {
+            return Ok(());
+        }
+        let other = |known: &(usize, Vec<i64>)| constraint(known.0).is_counterpart(own);
+        let Some(at) = self.bounds.iter().position(other) else {
+            self.bounds.push((meaning, values.to_vec()));
+            return Ok(());
+        };
+        let (other, others) = self.bounds.swap_remove(at);
+        let (lower, upper) = if own.sign == Sign::AtLeast { (values, &others[..]) } else { (&others[..], values) };
+        match lower.iter().zip(upper).position(|(lower, upper)| lower > upper) {
+            None => Ok(()),
+            Some(at) => {
+                let name = &constraint(other).name;
+                Err(format!("contradicts {name}: count {at} is at least {} and at most {}", lower[at], upper[at]))
+            }
+        }
+    }
+}
+
+fn add(sums: &mut [i64], values: &[i64]) {
+    sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum.saturating_add(*value));
+}
+
+/// Where values differ from sums, in words.
+fn difference(values: &[i64], sums: &[i64]) -> String {
+    let at = values.iter().zip(sums).position(|(value, sum)| value != sum).unwrap_or(0);
+    format!("value {at} is {}, and the sum {}", values[at], sums[at])
+}
+
+/// The bounds of the nation are the sums of those of the parts of states: where they are not, states are missing in the
+/// folder, and the nation's counts would be those of others.
+pub fn check_nation(folder: &NmfFolder, names: &Names) -> Result<()> {
+    let sums = |level: usize| {
+        let mut sums: BTreeMap<(String, bool), Vec<i64>> = BTreeMap::new();
+        let mut meanings = Meanings::default();
+        for file in &folder.levels[level].constraints {
+            rows::read(&file.path, &names.axes, |row| {
+                let meaning = meanings.of(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
+                let constraint = &meanings.known[meaning].constraint;
+                if constraint.sign != Sign::Equal {
+                    let key = (constraint.name.clone(), constraint.sign == Sign::AtMost);
+                    add(sums.entry(key).or_insert_with(|| vec![0; row.values.len()]), row.values);
+                }
+                Ok(())
+            })?;
+        }
+        Ok::<_, Error>(sums)
+    };
+    let (nation, states) = (sums(0)?, sums(1)?);
+    for ((name, at_most), own) in &nation {
+        if let Some(sum) = states.get(&(name.clone(), *at_most)).filter(|sum| *sum != own) {
+            let what = format!("the bounds {name} of the nation");
+            let expected = format!(
+                "{sum:?}, the sums over the {} parts of states in the folder: states are missing, or have to be estimated each \
+                 for itself",
+                folder.parts().len()
+            );
+            return Err(Error::out_of_range(&what, format!("{own:?}"), &expected));
+        }
+    }
+    Ok(())
+}
