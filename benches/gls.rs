@@ -82,10 +82,12 @@ fn main() {
     let tree = Tree::census(&Blocks::from_geoids(geoids).expect("different blocks"));
     let blocks = tree.units(5);
     println!("P.L. 94-171 persons, {blocks} blocks, {} block groups, one thread", tree.units(4));
-    for (name, single) in [("no constraints", 0), ("zeros of group quarters", 0b11)] {
-        let problem = Problem::new(&sizes, &queries, &[], single).expect("a problem");
+    for (name, told) in [("no constraints", Part::Total), ("zeros of group quarters", Part::Whole)] {
+        let with_zeros = told == Part::Whole;
+        let apart = [told.clone(), told, Part::Total, Part::Total];
+        let problem = Problem::new(&sizes, &queries, &[], &apart).expect("a problem");
         let drawn = draw(&problem, &tree, &release);
-        let shapes = shapes(&problem, &tree, single);
+        let shapes = shapes(&problem, &tree, with_zeros);
         let pass = Pass { problem: &problem, tree: &tree, first: 0, shapes: &shapes, measurements: &drawn };
         // The copies that the reader makes are not part of it.
         let start = Clock::start();
@@ -139,17 +141,17 @@ fn draw(problem: &Problem, tree: &Tree, release: &Release) -> Drawn {
 }
 
 /// Households everywhere, one type of group quarters in every seventh block; no minors in nursing facilities.
-fn shapes(problem: &Problem, tree: &Tree, single: u32) -> Vec<Vec<Arc<Shape>>> {
+fn shapes(problem: &Problem, tree: &Tree, with_zeros: bool) -> Vec<Vec<Arc<Shape>>> {
     let mut shapes = Shapes::default();
     let leaf = |block: usize| {
         let mut free = problem.all_free();
-        if single != 0 {
+        if with_zeros {
             let quarters = if block.is_multiple_of(7) { 1 + block / 7 % 7 } else { 0 };
             let zero = |hhgq: usize, age: usize| (hhgq != 0 && hhgq != quarters) || (hhgq == 3 && age == 0);
             for (hhgq, age) in (0..8).flat_map(|hhgq| (0..2).map(move |age| (hhgq, age))) {
                 if zero(hhgq, age) {
-                    let points = problem.points_with(|axis, value| value == if axis == 0 { hhgq } else { age });
-                    points.into_iter().for_each(|point| free.remove(point));
+                    let is = |axis, value| axis > 1 || value == if axis == 0 { hhgq } else { age };
+                    problem.points_with(is).0.into_iter().for_each(|point| free.remove(point));
                 }
             }
         }

@@ -1,8 +1,22 @@
 //! The DHC's persons: 42 x 2 x 116 x 2 x 63 cells, recodes over one and over several attributes, measured and read.
 
+#[path = "common/nmf_rows.rs"]
+mod nmf_rows;
+
 use std::{fs, path::Path, process::Command};
 
-use dp_assay::release::Release;
+use dp_assay::{
+    release::Release,
+    topdown::{
+        gls::{basis::Part, problem::Problem},
+        nmf::{
+            folder::NmfFolder,
+            names::{Names, parts_of},
+            units::RootConstraints,
+        },
+    },
+};
+use nmf_rows::Row;
 
 fn done(folder: &Path, words: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_assay")).current_dir(folder).args(words).output().unwrap();
@@ -48,9 +62,98 @@ fn a_record_is_in_the_count_of_each_query_that_the_run_says() {
     }
 }
 
-/// Drawn in the Bureau's layout, read back, and certified; least squares over all cells is refused before it takes the memory.
+/// The matrices of least squares: far fewer rows than the 1160 combinations of groups of relationships and ages, because groups of one
+/// size that all queries treat alike share them.
 #[test]
-fn it_is_measured_and_certified_and_its_size_is_said() {
+fn its_matrices_are_small() {
+    for name in ["dhc-persons-us", "dhc-persons-pr"] {
+        let release = Release::find(name).unwrap();
+        let schema = release.schema.clone().unwrap();
+        let parts = |name: &str| parts_of(&schema, name).unwrap();
+        let queries: Vec<Vec<Part>> = release.levels[0].queries.iter().map(|query| parts(&query.name)).collect();
+        let levels = vec![queries; release.levels.len()];
+        let sizes = [42, 2, 116, 2, 63];
+        let apart = vec![Part::Total; 5];
+        let rows = |answers: &[&str]| {
+            let answers: Vec<Vec<Part>> = answers.iter().map(|name| parts(name)).collect();
+            let problem = Problem::for_answers(&sizes, &levels, &answers, &apart).unwrap();
+            (problem.basis.rows().max().unwrap(), problem.basis.coordinates())
+        };
+        // 13 classes of relationships and 12 of ages, of which the total needs one sector.
+        assert_eq!(rows(&["total"]), (156, 156));
+        // Sexes apart are one sector more; single ages those of differences between and within groups of ages.
+        assert_eq!(rows(&["sex"]), (156, 312));
+        assert_eq!(rows(&["age"]), (156, 13 * 116));
+        assert_eq!(rows(&["sex * age_38_groups"]), (156, 2 * 13 * 38));
+        assert_eq!(rows(&["detailed"]), (156, 1_227_744));
+    }
+}
+
+/// The 32 constraints of every unit: relationships or types of group quarters, and the ages that they do not have.
+const ZEROS: [(&[usize], &str); 13] = [
+    (&[0, 1, 2, 3, 4, 5, 18, 19, 20, 21, 22], "age_lessthan15"),
+    (&[6, 7, 8], "age_greaterthan89"),
+    (&[10, 12], "age_lessthan30"),
+    (&[11], "age_gt74"),
+    (&[13], "age_lt15_gt89"),
+    (&[16], "age_gt20"),
+    (&[23, 31, 34, 35], "age_lt17gt65"),
+    (&[24, 25, 26], "age_greaterthan25"),
+    (&[27], "age_lessthan20"),
+    (&[32], "age_lt3_gt30"),
+    (&[33], "age_lt16gt65"),
+    (&[37, 38], "age_lt16"),
+    (&[39], "age_lt16_gt75"),
+];
+
+/// With the zeros of the published files matrices are larger, because these tell relationships and ages apart; but relationships that
+/// are zero at the same ages are not.
+#[test]
+fn its_zeros_tell_few_relationships_and_ages_apart() {
+    let release = Release::find("dhc-persons-us").unwrap();
+    let axes = ["relgq", "sex", "age", "hispanic", "cenrace"];
+    let row = |name: String, sign: &'static str, relgq: &str, age: &str, values: Vec<i32>| Row {
+        code: String::new(),
+        name: name + "_con",
+        sign,
+        axes: [relgq, "*", age, "*", "*"].map(str::to_string).to_vec(),
+        shape: vec![values.len() as i32, 1, 1, 1, 1],
+        values,
+        variance: 0.0,
+    };
+    let zeros = ZEROS.iter().flat_map(|(relationships, ages)| {
+        let of = move |relgq: &usize| row(format!("relgq{relgq}_{ages}"), "=", &format!("relgq{relgq}"), ages, vec![0]);
+        relationships.iter().map(of)
+    });
+    let mut rows: Vec<Row> = zeros.collect();
+    assert_eq!(rows.len(), 32);
+    rows.push(row("hhgq_total_lb".to_string(), ">=", "gqlevels", "*", vec![0; 25]));
+    rows.push(row("hhgq_total_ub".to_string(), "<=", "gqlevels", "*", vec![99_999; 25]));
+    let folder = tempfile::tempdir().unwrap();
+    let names = Names::new(&release).unwrap();
+    for level in &names.levels {
+        nmf_rows::write(&folder.path().join(format!("{level}.parquet/Constraint/part.parquet")), &axes, &rows);
+    }
+    let files = NmfFolder::open(folder.path(), &names.levels).unwrap();
+    let root = RootConstraints::read(&files, &names).unwrap();
+    let queries: Vec<Vec<Part>> = names.queries(0).iter().map(|query| query.parts.clone()).collect();
+    let total = vec![vec![Part::Total; 5]];
+    let problem = Problem::for_answers(&names.sizes, &vec![queries; 8], &total, &root.zeros.apart).unwrap();
+    // 7 groups of relationships and 24 types of group quarters, 14 groups of ages.
+    assert_eq!(problem.point_cells().len(), 31 * 14);
+    // 32 classes of these and 24 of ages.
+    assert_eq!(problem.basis.rows().collect::<Vec<_>>(), [768]);
+    // By relationship the years of age that it does not have, and what is left of 42 x 116.
+    let years = [15 * 11, 26 * 3, 30 * 2, 41, 41, 95, 67 * 4, 90 * 3, 20, 88, 66, 16 * 2, 56];
+    assert_eq!(root.zeros.cells(&problem), years.iter().sum::<usize>() * 252);
+    let free = root.zeros.free(&problem);
+    let left = (0..31 * 14).filter(|point| free.has(*point)).count();
+    assert!(left < 31 * 14 && root.structural.len() == 32, "{left}");
+}
+
+/// Drawn in the Bureau's layout, read back, certified and estimated.
+#[test]
+fn it_is_measured_certified_and_estimated() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let put = |name: &str, text: &str| fs::write(at.join(name), text).unwrap();
@@ -63,10 +166,27 @@ fn it_is_measured_and_certified_and_its_size_is_said() {
     done(at, &[&measure[..], &release, &["--insecure-seed", "2"]].concat());
     let said = done(at, &[&["nmf", "check", "US_DHCP_PROD"][..], &release].concat());
     assert!(said.contains("1903289") && said.contains("epsilon"), "{said}");
-    let estimate = ["estimate", "--nmf", ".", "--out", "out.csv", "--constraints", "none"];
-    let words = [&estimate[..], &release].concat();
-    let output = Command::new(env!("CARGO_BIN_EXE_assay")).current_dir(at).args(&words).output().unwrap();
-    let message = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(!output.status.success() && message.contains("recodes"), "{message}");
-    assert!(!at.join("out.csv").exists());
+    let estimate = ["estimate", "--nmf", ".", "--out", "out.csv", "--level", "US", "County", "--queries"];
+    let queries = ["total", "sex * age_38_groups", "hispanic * cenrace"];
+    done(at, &[&estimate[..], &queries, &release].concat());
+    let text = fs::read_to_string(at.join("out.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 3 * (1 + 76 + 126));
+    let number = |row: &[&str], at: usize| row[at].parse::<f64>().unwrap();
+    let sum_of = |level: &str, query: &str| -> f64 {
+        rows.iter().filter(|row| row[0] == level && row[3] == query).map(|row| number(row, 5)).sum()
+    };
+    for query in queries {
+        // Counties sum to the nation, whose total is exact; so do the counts of every query.
+        for level in ["US", "County"] {
+            approx::assert_abs_diff_eq!(sum_of(level, query), 900_000.0, epsilon = 1e-4);
+        }
+    }
+    assert!(rows.iter().any(|row| row[0] == "US" && row[3] == "total" && number(row, 6) == 0.0));
+    // The man of 37, among 900,000 like him: within five standard deviations.
+    let own = rows.iter().find(|row| {
+        row[0] == "County" && row[1].starts_with("04410001") && row[3] == "sex * age_38_groups" && row[4] == "20"
+    });
+    let own = own.unwrap();
+    assert!((number(own, 5) - 900_000.0).abs() < 5.0 * number(own, 7) && number(own, 7) < 10.0, "{own:?}");
 }

@@ -305,7 +305,7 @@ fn assert_case(case: &Case, exact: &Dense, (problem, answers): (&Problem, &[Vec<
     let leaves = |level: usize, unit: usize| if level == 2 { unit..unit + 1 } else { case.tree.blocks(level, unit) };
     let shapes: Vec<Vec<Arc<Shape>>> = (0..3)
         .map(|level| {
-            (0..case.tree.units(level)).map(|unit| shapes.of(&problem, &free_of(leaves(level, unit)))).collect()
+            (0..case.tree.units(level)).map(|unit| shapes.of(problem, &free_of(leaves(level, unit)))).collect()
         })
         .collect();
     let pass = Pass { problem, tree: &case.tree, first: 0, shapes: &shapes, measurements: &case.counts };
