@@ -21,9 +21,10 @@ fn words(folder: &Path, out: &str, more: &[&str]) -> Vec<String> {
     first.iter().chain(more).map(|word| word.to_string()).collect()
 }
 
-fn run(words: &[String], more: &[&str]) {
+fn run(words: &[String], more: &[&str]) -> String {
     let words: Vec<&str> = words.iter().map(String::as_str).chain(more.iter().copied()).collect();
-    assay(&words).assert().success();
+    let output = assay(&words).assert().success().get_output().stdout.clone();
+    String::from_utf8(output).unwrap()
 }
 
 #[test]
@@ -33,17 +34,26 @@ fn parts_together_are_the_whole_to_the_last_byte() {
     let towns = folder.path().join("towns.csv");
     fs::write(&towns, "area,block\nMill,440030001001001\nMill,440010002001001\nOld,090010001001001\n").unwrap();
     let towns = towns.display().to_string();
-    let questions: [&[&str]; 6] = [
+    // A town in both states: of this one no state knows all.
+    let across = folder.path().join("across.csv");
+    fs::write(&across, "area,block\nBoth,440030001001001\nBoth,090010001001001\nMill,440010002001001\n").unwrap();
+    let across = across.display().to_string();
+    let truth = example().join("counts.csv").display().to_string();
+    let questions: [&[&str]; 10] = [
         &["--state-totals", &totals, "--queries", "all", "--level", "US", "State", "Tract", "Block"],
         &["--whole", "votingage", "--queries", "total", "detailed", "--level", "US", "County", "Block"],
         &["--files", "bureau"],
         &["--areas", &towns, "--queries", "votingage"],
         &["--states", "44,09", "--queries", "hhgq"],
         &["--level", "US"],
+        &["--areas", &across, "--queries", "votingage", "total"],
+        &["--areas", &across, "--states", "09,44", "--truth", &truth],
+        &["--files", "parquet", "--queries", "hhgq", "--level", "County", "Block"],
+        &["--whole", "--queries", "detailed", "--level", "County", "Tract", "--truth", &truth],
     ];
     for (at, question) in questions.into_iter().enumerate() {
         let name = |kind: &str| format!("{at}-{kind}.csv");
-        run(&words(folder.path(), &name("one"), question), &[]);
+        let said = run(&words(folder.path(), &name("one"), question), &[]);
         let one = fs::read(folder.path().join(name("one"))).unwrap();
         assert!(one.iter().filter(|byte| **byte == b'\n').count() > 1);
         let work = folder.path().join(format!("work-{at}")).display().to_string();
@@ -54,7 +64,9 @@ fn parts_together_are_the_whole_to_the_last_byte() {
             }
         }
         assert!(!folder.path().join(name("parts")).exists());
-        run(&parts, &["--work", &work, "--combine"]);
+        // Errors of rehearsals too.
+        let combined = run(&parts, &["--work", &work, "--combine"]);
+        assert_eq!(combined, said.replace(&name("one"), &name("parts")));
         assert!(fs::read(folder.path().join(name("parts"))).unwrap() == one, "{question:?}");
         // What a kill leaves: a state without rows, another without its pass upwards.
         let down = Path::new(&work).join("down-44.txt");
@@ -94,7 +106,7 @@ fn parts_say_how_far_they_are_and_refuse_what_does_not_fit() {
     says(&["--level", "County"], "another job");
     says(&["--state-totals", example().join("state-totals.csv").to_str().unwrap()], "another job");
     says(&["--part", "1/2", "--combine"], "cannot be used with");
-    says(&["--truth", "x"], "cannot be used with");
+    says(&["--truth", example().join("counts.csv").to_str().unwrap()], "another job");
     let other = folder.path().join("other").display().to_string();
     let towns = example().join("towns.csv").display().to_string();
     let across = folder.path().join("across.csv");
@@ -104,8 +116,7 @@ fn parts_say_how_far_they_are_and_refuse_what_does_not_fit() {
         let message = refusal(&words.iter().map(String::as_str).collect::<Vec<_>>());
         assert!(message.split_whitespace().collect::<Vec<_>>().join(" ").contains(says), "{message}");
     };
-    refuse(&["--areas", across.to_str().unwrap()], "across states are estimated in one run");
-    refuse(&["--files", "parquet"], "a form of text");
+    refuse(&["--areas", across.to_str().unwrap(), "--states", "09"], "a block of the area");
     refuse(&["--areas", &towns, "--states", "09"], "a block of the area");
     // A file of a state that was cut or changed.
     let up = Path::new(&work).join("up-09.json");
@@ -113,5 +124,36 @@ fn parts_say_how_far_they_are_and_refuse_what_does_not_fit() {
     for damaged in [&kept[..kept.len() / 2], "{}", &kept.replacen("\"x\":[", "\"x\":[1,", 1)] {
         fs::write(&up, damaged).unwrap();
         says(&[], "up-09.json");
+    }
+    // The same of answers, and of what a state has of areas across states.
+    fs::write(&up, &kept).unwrap();
+    let across = across.to_str().unwrap();
+    let other =
+        words(folder.path(), "out.csv", &["--work", other.as_str(), "--areas", across, "--queries", "total", "hhgq"]);
+    run(&other, &[]);
+    fs::remove_file(folder.path().join("out.csv")).unwrap();
+    let other_words: Vec<&str> = other.iter().map(String::as_str).collect();
+    for (name, from, to) in [
+        ("across-44.json", "\"0\":[[", "\"0\":[[1,"),
+        ("across-44.json", "\"parts\":{\"0\"", "\"parts\":{\"1\""),
+        ("across-09.json", "}", ""),
+    ] {
+        let path = folder.path().join("other").join(name);
+        let kept = fs::read_to_string(&path).unwrap();
+        let damaged = kept.replacen(from, to, 1);
+        assert!(damaged != kept, "{name} {from}: {}", &kept[..200.min(kept.len())]);
+        fs::write(&path, damaged).unwrap();
+        let message = refusal(&other_words);
+        assert!(message.contains(name), "{message}");
+        fs::write(&path, kept).unwrap();
+    }
+    assert!(!folder.path().join("out.csv").exists());
+    run(&given, &[]);
+    let down = Path::new(&work).join("down-44.txt");
+    let kept = fs::read_to_string(&down).unwrap();
+    fs::remove_file(folder.path().join("out.csv")).unwrap();
+    for damaged in [&kept[..kept.len() / 2], "x\n", &kept.replacen("\"unit\":[", "\"unit\":[9", 1)] {
+        fs::write(&down, damaged).unwrap();
+        says(&[], "down-44.txt");
     }
 }

@@ -90,7 +90,7 @@ pub struct SurveyArgs {
     whole: Option<Vec<String>>,
     /// With --nmf: a folder that keeps what each state gives, so that an interrupted run goes on where it stopped, and several machines share
     /// the work
-    #[arg(long, value_name = "DIR", conflicts_with = "truth")]
+    #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
     /// With --work: only every Nth state from the Kth, of N parts; run all parts, again once all have gone upwards, and then --combine
     #[arg(long, value_name = "K/N", requires = "work", conflicts_with = "combine")]
@@ -99,7 +99,7 @@ pub struct SurveyArgs {
     #[arg(long, requires = "work")]
     combine: bool,
     /// With --nmf: also a chart of the first query's first count with its margin, for each unit of the lowest level or each area
-    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["whole", "work"])]
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "whole")]
     svg: Option<PathBuf>,
     /// With --svg: published counts to show beside the estimates, a CSV with the columns geoid (or geocode, area) and count
     #[arg(long, value_name = "FILE", requires = "svg")]
@@ -203,7 +203,7 @@ pub fn run(
         truth: truth(args, &release)?,
         whole: args.whole.clone(),
     };
-    let asked = question(args, &release, &settings, form)?;
+    let asked = question(args, &release, &settings)?;
     let mut provenance = invocation::provenance()?;
     let survey = Survey::open(nmf, &release, settings).context("--nmf")?;
     provenance.insecure_seed = survey.insecure_seed;
@@ -221,16 +221,16 @@ pub fn run(
         }
     };
     let rows = match &args.work {
-        None => tables::write(&survey, form, with_areas, out, see, &progress::at)?,
+        None => tables::write(&survey, form, with_areas, out, see, &mut |take| survey.run(take, &progress::at))?,
         Some(folder) => {
-            let job = Job::open(&survey, form, folder, &asked).context("--work")?;
+            let job = Job::open(&survey, folder, &asked).context("--work")?;
             if !args.combine {
                 job.work(&part(args, &survey.states())?, &progress::at)?;
             }
             if args.part.is_some() {
                 return put_progress(page, &job.state(), &survey.states());
             }
-            job.combine(with_areas, out)?
+            tables::write(&survey, form, with_areas, out, see, &mut |take| job.combine(take))?
         }
     };
     provenance.write_beside(out)?;
@@ -284,13 +284,14 @@ pub fn run(
 }
 
 /// All that estimates depend on besides the files of noisy measurements.
-fn question(args: &SurveyArgs, release: &Release, settings: &Settings, form: Form) -> Result<String> {
+fn question(args: &SurveyArgs, release: &Release, settings: &Settings) -> Result<String> {
     let areas = args.areas.as_deref().map(sha256).transpose().context("--areas")?;
+    let truth = args.truth.as_deref().map(sha256).transpose().context("--truth")?;
     let release = sha256_of_text(&release.to_toml());
     let (constraints, totals, wanted) = (settings.constraints, &settings.totals, &settings.wanted);
     let (levels, whole, tabulation) = (&settings.levels, &settings.whole, &args.tabulation);
     Ok(format!(
-        "{release} {areas:?} {constraints:?} {totals:?} {wanted:?} {levels:?} {whole:?} {tabulation:?} {form:?}"
+        "{release} {areas:?} {constraints:?} {totals:?} {wanted:?} {levels:?} {whole:?} {tabulation:?} {truth:?}"
     ))
 }
 

@@ -41,6 +41,32 @@ pub struct Linear {
 }
 
 impl AreaPart {
+    /// Its numbers: A and R sector by sector, and k; `None` for all of the unit.
+    pub fn numbers(&self) -> Option<[Vec<f64>; 3]> {
+        let AreaPart::Some(linear) = self else { return None };
+        let all = |matrices: &[Matrix]| matrices.iter().flat_map(|matrix| matrix.entries.iter().copied()).collect();
+        Some([all(&linear.factors), all(&linear.rest), linear.constant.clone()])
+    }
+
+    /// From its numbers on the shape of the unit; `None` if they are not so many.
+    pub fn of_numbers(shape: &Shape, numbers: Option<[Vec<f64>; 3]>) -> Option<AreaPart> {
+        let Some([factors, rest, constant]) = numbers else { return Some(AreaPart::Whole) };
+        let entries: usize = shape.sizes().map(|size| size * size).sum();
+        if factors.len() != entries || rest.len() != entries || constant.len() != shape.len() {
+            return None;
+        }
+        let matrices = |mut entries: &[f64]| {
+            let next = |size: usize| {
+                let (own, others) = entries.split_at(size * size);
+                entries = others;
+                Matrix { rows: size, columns: size, entries: own.to_vec() }
+            };
+            shape.sizes().map(next).collect()
+        };
+        let (factors, rest) = (matrices(&factors), matrices(&rest));
+        Some(AreaPart::Some(Box::new(Linear { factors, rest, constant })))
+    }
+
     /// The estimate of the area's sum, from the unit's final estimate.
     pub fn estimate(&self, last: &Belief) -> Belief {
         let AreaPart::Some(linear) = self else { return last.clone() };

@@ -69,6 +69,13 @@ pub struct TableLine {
     pub selected: Vec<Option<Vec<bool>>>,
 }
 
+impl TableLine {
+    /// The marginal that it is a sum of cells of.
+    pub fn parts(&self) -> Vec<Part> {
+        self.selected.iter().map(|own| if own.is_some() { Part::Whole } else { Part::Total }).collect()
+    }
+}
+
 /// Estimates of one query of one unit or area, with their variances: a number for each count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
@@ -101,10 +108,10 @@ impl Answers {
 
     /// The lines of tables over attributes of these sizes, each one count.
     pub fn of_lines(problem: &Problem, sizes: &[usize], lines: &[TableLine]) -> Answers {
-        let mut kept: Vec<Vec<bool>> = Vec::new();
+        let mut kept: Vec<Vec<Part>> = Vec::new();
         let mut asked = Vec::with_capacity(lines.len());
         for line in lines {
-            let own: Vec<bool> = line.selected.iter().map(Option::is_some).collect();
+            let own = line.parts();
             let margin = kept.iter().position(|known| *known == own).unwrap_or_else(|| {
                 kept.push(own);
                 kept.len() - 1
@@ -126,11 +133,7 @@ impl Answers {
             let kind = Kind::Line { margin, cells, selected: sets, class };
             asked.push(Asked { name: line.name.clone(), description: line.description.clone(), kind });
         }
-        let margin = |kept: &Vec<bool>| {
-            let part = |kept: &bool| if *kept { Part::Whole } else { Part::Total };
-            SectorQuery::new(&problem.basis, &kept.iter().map(part).collect::<Vec<_>>())
-        };
-        Answers { asked, margins: kept.iter().map(margin).collect() }
+        Answers { asked, margins: kept.iter().map(|parts| SectorQuery::new(&problem.basis, parts)).collect() }
     }
 
     /// The names of the queries or lines.

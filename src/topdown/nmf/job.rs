@@ -2,20 +2,21 @@
 //! where it stopped, and the estimates are the same to the last byte.
 //!
 //! Upwards, each state gives `up-44.json`, what the nation needs of it. Once those of all states are there, the nation's own
-//! estimate follows from them, on every machine alike, and each state gives `down-44.txt`, its rows. Files are written beside and
-//! renamed: what is there is whole. `job.json` says what was asked of which files; a folder of another job is refused.
+//! estimate follows from them, on every machine alike, and each state gives `down-44.txt`, its answers line by line, and
+//! `across-44.json`, what it has of areas that lie in other states, too. Files are written beside and renamed: what is there is
+//! whole. `job.json` says what was asked of which files; a folder of another job is refused.
 
 use std::{
     collections::BTreeMap,
     fs,
-    io::{BufReader, Read},
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
 };
 
 use super::{
     meter::{At, Meter},
-    survey::{Across, Survey, Top},
-    tables::{Form, heading, rows_text},
+    saved,
+    survey::{Across, Survey, Take, Top},
 };
 use crate::{
     error::{Error, Result},
@@ -25,7 +26,6 @@ use crate::{
 /// A folder in which the work of a survey is kept.
 pub struct Job<'a> {
     survey: &'a Survey,
-    form: Form,
     folder: PathBuf,
 }
 
@@ -44,14 +44,7 @@ const JOB: &str = "job.json";
 impl<'a> Job<'a> {
     /// The work of a survey in a folder, which is made if it is not there. `asked` says all that the estimates depend on besides the
     /// files themselves.
-    pub fn open(survey: &'a Survey, form: Form, folder: &Path, asked: &str) -> Result<Job<'a>> {
-        if let Some(area) = survey.area_across() {
-            let expected = "areas within one state each: areas across states are estimated in one run, not in parts";
-            return Err(Error::out_of_range("the area", format!("{area:?}"), expected));
-        }
-        if form == Form::Parquet {
-            return Err(Error::out_of_range("the form of the file", "Parquet", "a form of text for work in parts"));
-        }
+    pub fn open(survey: &'a Survey, folder: &Path, asked: &str) -> Result<Job<'a>> {
         survey.check_area_states()?;
         fs::create_dir_all(folder).map_err(|why| file_error(folder, why))?;
         let text = format!("{}\n", survey.description(asked)?);
@@ -67,11 +60,15 @@ impl<'a> Job<'a> {
             Err(why) if why.kind() == std::io::ErrorKind::NotFound => write_text(&path, &text)?,
             Err(why) => return Err(file_error(&path, why)),
         }
-        Ok(Job { survey, form, folder: folder.to_path_buf() })
+        Ok(Job { survey, folder: folder.to_path_buf() })
     }
 
     fn up(&self, state: u32) -> PathBuf {
         self.folder.join(format!("up-{state:02}.json"))
+    }
+
+    fn across(&self, state: u32) -> PathBuf {
+        self.folder.join(format!("across-{state:02}.json"))
     }
 
     fn rows(&self, state: u32) -> PathBuf {
@@ -103,14 +100,17 @@ impl<'a> Job<'a> {
         }
         let top = self.top()?;
         for state in open {
-            let path = self.rows(state);
+            let (path, mut across) = (self.rows(state), Across::default());
             write_whole(&path, |out| {
                 let mut take = |subject, answers: Vec<_>| {
-                    let (text, _) = rows_text(self.survey, self.form, &subject, &answers);
-                    out.write_all(text.as_bytes()).map_err(|why| file_error(&path, why))
+                    writeln!(out, "{}", saved::to_line(&subject, &answers)).map_err(|why| file_error(&path, why))
                 };
-                // No area lies in several states.
-                self.survey.answer_state(state, &top, &mut Across::default(), &mut take, meter)
+                self.survey.answer_state(state, &top, &mut across, &mut take, meter)?;
+                // Beside the answers before these are there.
+                if self.survey.has_across() {
+                    write_text(&self.across(state), &across.to_text())?;
+                }
+                Ok(())
             })?;
         }
         Ok(())
@@ -127,8 +127,8 @@ impl<'a> Job<'a> {
         self.survey.top(roots)
     }
 
-    /// Puts the rows of all states together: the file that one run would have written. Says how many rows it has.
-    pub fn combine(&self, with_areas: bool, out: &Path) -> Result<u64> {
+    /// Hands on the answers of all states, in the order in which one run would have given them.
+    pub fn combine(&self, take: &mut Take) -> Result<()> {
         let now = self.state();
         let missing = now.without_up.iter().chain(&now.without_rows).min();
         if let Some(missing) = missing {
@@ -137,31 +137,28 @@ impl<'a> Job<'a> {
             return Err(Error::out_of_range("the work of the state", format!("{missing:02}"), expected));
         }
         let top = self.top()?;
-        write_whole(out, |to| {
-            let wrong = |why: std::io::Error| file_error(out, why);
-            writeln!(to, "{}", heading(self.survey, self.form, with_areas)).map_err(wrong)?;
-            let mut rows = 0;
-            self.survey.answer_nation(&top, &mut |subject, answers| {
-                let (text, own) = rows_text(self.survey, self.form, &subject, &answers);
-                rows += own;
-                to.write_all(text.as_bytes()).map_err(wrong)
-            })?;
-            for state in self.survey.states() {
-                let path = self.rows(state);
-                let file = fs::File::open(&path).map_err(|why| file_error(&path, why))?;
-                let mut reader = BufReader::new(file);
-                let mut part = vec![0; 1 << 20];
-                loop {
-                    let read = reader.read(&mut part).map_err(|why| file_error(&path, why))?;
-                    if read == 0 {
-                        break;
-                    }
-                    rows += part[..read].iter().filter(|byte| **byte == b'\n').count() as u64;
-                    to.write_all(&part[..read]).map_err(wrong)?;
-                }
+        self.survey.answer_nation(&top, take)?;
+        let mut across = Across::default();
+        let (queries, levels) = (self.survey.answers.names().len(), self.survey.names.levels.len());
+        for state in self.survey.states() {
+            let path = self.rows(state);
+            let file = fs::File::open(&path).map_err(|why| file_error(&path, why))?;
+            for (number, line) in (1..).zip(BufReader::new(file).lines()) {
+                let line = line.map_err(|why| file_error(&path, why))?;
+                let (subject, answers) = saved::of_line(&line, queries, levels).map_err(|why| {
+                    let file = path.display().to_string();
+                    Error::DataFile { file, line: number, column: 0, why }
+                })?;
+                take(subject, answers)?;
             }
-            Ok(rows)
-        })
+            if self.survey.has_across() {
+                let path = self.across(state);
+                let text = fs::read_to_string(&path).map_err(|why| file_error(&path, why))?;
+                let read = self.survey.read_across(state, &top, &text, &mut across);
+                read.map_err(|why| file_error(&path, why))?;
+            }
+        }
+        self.survey.answer_across(&top, across, take)
     }
 }
 

@@ -16,6 +16,7 @@
 //! | [`check`] | whether all of it fits the release, and what was spent |
 //! | [`survey`] | least squares over a folder, state by state |
 //! | [`job`] | the same in parts, by several machines, or after an interruption |
+//! | `saved` | answers as lines, for those who put parts together |
 //! | [`meter`] | how far it is |
 //! | [`answers`] | which counts are asked for, and the answers |
 //! | [`truth`] | errors beside the truth, in a rehearsal |
@@ -32,6 +33,7 @@ pub mod job;
 pub mod meter;
 pub mod names;
 pub mod rows;
+mod saved;
 pub mod survey;
 pub mod tables;
 pub mod totals;

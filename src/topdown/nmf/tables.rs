@@ -16,8 +16,7 @@ use parquet::{
 
 use super::{
     answers::{Answer, Answers, QUANTILE, Subject},
-    meter::At,
-    survey::Survey,
+    survey::{Survey, Take},
 };
 use crate::{
     error::{Error, Result},
@@ -38,21 +37,23 @@ pub enum Form {
     Whole,
 }
 
-/// Runs a survey and writes what it answers, whole or not at all; says how many rows there are. `see` sees all answers too, and `at` hears how
-/// far the work is.
+/// Writes the answers of a survey, whole or not at all; says how many rows there are. `run` gives the answers, and `see` sees them, too.
 pub fn write(
     survey: &Survey,
     form: Form,
     with_areas: bool,
     path: &Path,
     mut see: impl FnMut(&Subject, &[Answer]),
-    at: &At,
+    run: &mut Run,
 ) -> Result<u64> {
     write_whole(path, |out| match form {
-        Form::Parquet => write_parquet(survey, with_areas, path, out, &mut see, at),
-        Form::Csv | Form::Bureau | Form::Whole => write_text(survey, form, with_areas, path, out, &mut see, at),
+        Form::Parquet => write_parquet(survey, with_areas, path, out, &mut see, run),
+        Form::Csv | Form::Bureau | Form::Whole => write_text(survey, form, with_areas, path, out, &mut see, run),
     })
 }
+
+/// Hands on all answers, in order.
+pub type Run<'r> = dyn FnMut(&mut Take) -> Result<()> + 'r;
 
 type See<'s> = dyn FnMut(&Subject, &[Answer]) + 's;
 
@@ -63,25 +64,22 @@ fn write_text(
     path: &Path,
     out: &mut dyn Write,
     see: &mut See,
-    at: &At,
+    run: &mut Run,
 ) -> Result<u64> {
     let wrong = |why: std::io::Error| file_error(path, why);
     writeln!(out, "{}", heading(survey, form, with_areas)).map_err(wrong)?;
     let mut rows = 0;
-    survey.run(
-        &mut |subject, answers| {
-            see(&subject, &answers);
-            let (text, own) = rows_text(survey, form, &subject, &answers);
-            rows += own;
-            out.write_all(text.as_bytes()).map_err(wrong)
-        },
-        at,
-    )?;
+    run(&mut |subject, answers| {
+        see(&subject, &answers);
+        let (text, own) = rows_text(survey, form, &subject, &answers);
+        rows += own;
+        out.write_all(text.as_bytes()).map_err(wrong)
+    })?;
     Ok(rows)
 }
 
 /// The first line of a file of estimates.
-pub(super) fn heading(survey: &Survey, form: Form, with_areas: bool) -> String {
+fn heading(survey: &Survey, form: Form, with_areas: bool) -> String {
     let estimate = estimate_heading(survey);
     match (form, with_areas) {
         // As other programs read it: what is written beside the file says where the noise can be subtracted.
@@ -93,7 +91,7 @@ pub(super) fn heading(survey: &Survey, form: Form, with_areas: bool) -> String {
 }
 
 /// The rows of a unit or area in a form of text, and how many they are.
-pub(super) fn rows_text(survey: &Survey, form: Form, subject: &Subject, answers: &[Answer]) -> (String, u64) {
+fn rows_text(survey: &Survey, form: Form, subject: &Subject, answers: &[Answer]) -> (String, u64) {
     let names: Vec<String> = survey.answers.names().iter().map(|name| quoted(name)).collect();
     let is_written = |estimate: &&f64| form != Form::Whole || **estimate != 0.0;
     let rows = answers.iter().map(|answer| answer.estimates.iter().filter(is_written).count() as u64).sum();
@@ -189,7 +187,7 @@ fn write_parquet(
     path: &Path,
     out: &mut (dyn Write + Send),
     see: &mut See,
-    at: &At,
+    run: &mut Run,
 ) -> Result<u64> {
     let wrong = |why: parquet::errors::ParquetError| file_error(path, why);
     let subject = if with_areas { &["area"][..] } else { &["level", "geocode", "geoid"] };
@@ -204,34 +202,31 @@ fn write_parquet(
     let names: Vec<ByteArray> = survey.answers.names().iter().map(|name| ByteArray::from(*name)).collect();
     let (mut group, mut rows) = (Group::default(), 0);
     let count = subject.len();
-    survey.run(
-        &mut |subject, answers| {
-            see(&subject, &answers);
-            let about: Vec<ByteArray> = match &subject {
-                Subject::Unit { level, code, geoid } => {
-                    [&survey.names.levels[*level], code, geoid].map(|text| ByteArray::from(text.as_str())).to_vec()
-                }
-                Subject::Area(name) => vec![ByteArray::from(name.as_str())],
-            };
-            for answer in &answers {
-                for (cell, (estimate, variance)) in answer.estimates.iter().zip(&answer.variances).enumerate() {
-                    for (to, text) in group.texts.iter_mut().zip(about.iter().chain([&names[answer.query]])) {
-                        to.push(text.clone());
-                    }
-                    group.cells.push(cell as i32);
-                    let deviation = variance.sqrt();
-                    let numbers = [*estimate, *variance, deviation, deviation * QUANTILE];
-                    group.numbers.iter_mut().zip(numbers).for_each(|(to, number)| to.push(number));
-                    rows += 1;
-                }
+    run(&mut |subject, answers| {
+        see(&subject, &answers);
+        let about: Vec<ByteArray> = match &subject {
+            Subject::Unit { level, code, geoid } => {
+                [&survey.names.levels[*level], code, geoid].map(|text| ByteArray::from(text.as_str())).to_vec()
             }
-            if group.cells.len() >= GROUP {
-                put_group(&mut writer, &std::mem::take(&mut group), count + 1).map_err(wrong)?;
+            Subject::Area(name) => vec![ByteArray::from(name.as_str())],
+        };
+        for answer in &answers {
+            for (cell, (estimate, variance)) in answer.estimates.iter().zip(&answer.variances).enumerate() {
+                for (to, text) in group.texts.iter_mut().zip(about.iter().chain([&names[answer.query]])) {
+                    to.push(text.clone());
+                }
+                group.cells.push(cell as i32);
+                let deviation = variance.sqrt();
+                let numbers = [*estimate, *variance, deviation, deviation * QUANTILE];
+                group.numbers.iter_mut().zip(numbers).for_each(|(to, number)| to.push(number));
+                rows += 1;
             }
-            Ok(())
-        },
-        at,
-    )?;
+        }
+        if group.cells.len() >= GROUP {
+            put_group(&mut writer, &std::mem::take(&mut group), count + 1).map_err(wrong)?;
+        }
+        Ok(())
+    })?;
     put_group(&mut writer, &group, count + 1).map_err(wrong)?;
     writer.close().map_err(wrong)?;
     Ok(rows)

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{StateRoot, Survey};
 use crate::topdown::{
     gls::{belief::Belief, matrix::Matrix},
+    nmf::saved::{bits, numbers},
     whole::family::{Bound, BoundGroups},
 };
 
@@ -23,7 +24,6 @@ struct Saved {
 impl StateRoot {
     /// As text.
     pub(in crate::topdown::nmf) fn to_text(&self) -> String {
-        let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<u64>>();
         let groups = self.bound_groups.as_ref();
         let saved = Saved {
             free: self.free.words().to_vec(),
@@ -44,7 +44,6 @@ impl Survey {
         let wrong = || "is not of the queries and constraints of this job".to_string();
         let free = self.problem.all_free().of_words(saved.free).ok_or_else(wrong)?;
         let shape = self.shape(&free);
-        let numbers = |bits: Vec<u64>| bits.into_iter().map(f64::from_bits).collect::<Vec<f64>>();
         let fits = saved.x.len() == shape.len() && saved.covariance.len() == shape.sizes().count();
         let fits = fits && saved.covariance.iter().zip(shape.sizes()).all(|(own, size)| own.len() == size * size);
         if !fits {

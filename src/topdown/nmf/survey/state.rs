@@ -1,0 +1,195 @@
+//! A state: upwards through its parts, and downwards to what is asked of it.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
+
+use super::{AreaSource, Survey, Take, Top, across::Across, subjects::leaves, untold};
+use crate::{
+    error::Result,
+    topdown::{
+        gls::{
+            areas::{AreaPart, AreaSums, Touched},
+            belief::{Belief, Below, Descent},
+            pass::{Pass, Risen},
+            problem::{Free, Shape},
+        },
+        nmf::{
+            answers::{Areas, Subject, geoid_of},
+            counts::PartCounts,
+            meter::{Meter, Phase},
+            units::{Asked, Constraints, Geocodes, PartUnits},
+        },
+    },
+};
+
+/// A state after the pass upwards.
+pub(super) struct StatePass {
+    pub(super) parts: Vec<PartUnits>,
+    pub(super) shapes: Vec<Vec<Vec<Arc<Shape>>>>,
+    pub(super) risen: Vec<Risen>,
+    pub(super) areas: BTreeMap<u32, AreaPart>,
+    pub(super) area_sets: Areas,
+    pub(super) below: Below,
+    /// The state's own estimate, its total kept.
+    pub(super) belief: Belief,
+    pub(super) free: Free,
+}
+
+impl Survey {
+    /// What is asked for in a state. What areas have of it that lie in other states, too, is put into `across`.
+    pub(in crate::topdown::nmf) fn answer_state(
+        &self,
+        state: u32,
+        top: &Top,
+        across: &mut Across,
+        take: &mut Take,
+        meter: &Meter,
+    ) -> Result<()> {
+        if let Some(order) = &self.settings.whole {
+            return self.whole_state(state, order, top, take, meter);
+        }
+        let with_areas = !matches!(self.settings.areas, AreaSource::None);
+        if self.deepest().is_none() && !with_areas {
+            return Ok(());
+        }
+        let pass = self.rise(state, self.deepest().unwrap_or(0), with_areas, meter)?;
+        let own = top.nation.as_ref().and_then(|nation| Some((nation, &nation.roots.get(&state)?.belief)));
+        let last = match own {
+            Some((nation, belief)) => Descent::new(&nation.belief, &nation.below, false).estimate(Some(belief)),
+            None => pass.belief.clone(),
+        };
+        self.answer_units(state, &pass, &last, take, meter)?;
+        for (area, part) in &pass.areas {
+            match (self.is_across(*area), own) {
+                (false, _) => {
+                    let answers = self.area_answers(&pass, *area, &part.estimate(&last));
+                    take(Subject::Area(pass.area_sets.names[*area as usize].clone()), answers)?;
+                }
+                (true, Some(_)) => {
+                    across.parts.entry(*area).or_default().insert(state, part.clone());
+                }
+                (true, None) => {
+                    let answers = self.area_answers(&pass, *area, &part.estimate(&last));
+                    across.answers.entry(*area).or_default().insert(state, answers);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The pass upwards through the parts of a state, and their sum with its exact total.
+    pub(super) fn rise(&self, state: u32, deepest: usize, with_areas: bool, meter: &Meter) -> Result<StatePass> {
+        let zeros = (self.settings.constraints == Constraints::All).then_some(&self.root.zeros);
+        let asked = Asked { zeros, bounds: self.settings.whole.is_some() };
+        let read = |part: &String| PartUnits::read(&self.folder, &self.names, &self.problem, self.first(), part, asked);
+        let parts = self.states[&state].iter().map(read).collect::<Result<Vec<_>>>()?;
+        let mut free = self.problem.all_free().none();
+        parts.iter().for_each(|part| free.unite(&part.frees[part.free[0][0] as usize]));
+        let areas = if with_areas { self.areas_of(&parts) } else { None };
+        let mut pass = StatePass {
+            shapes: Vec::new(),
+            risen: Vec::new(),
+            areas: BTreeMap::new(),
+            area_sets: Areas::default(),
+            below: Below::new(self.shape(&free)),
+            belief: Belief { shape: self.shape(&free), x: Vec::new(), covariance: Arc::new(Vec::new()) },
+            parts,
+            free,
+        };
+        let mut touched: BTreeMap<u32, Touched> = BTreeMap::new();
+        let mut seen: HashSet<u64> = HashSet::new();
+        for units in &pass.parts {
+            let shapes: Vec<Arc<Shape>> = units.frees.iter().map(|free| self.shape(free)).collect();
+            let of_level = |free: &Vec<u32>| free.iter().map(|free| shapes[*free as usize].clone()).collect();
+            let shapes: Vec<Vec<Arc<Shape>>> = units.free.iter().map(of_level).collect();
+            let mut sums =
+                AreaSums::new(areas.as_ref().map_or_else(HashMap::new, |areas| leaves(areas, units, &mut seen)));
+            let all = units.codes.iter().map(Geocodes::len).sum();
+            let counts = self.counts(units, Some(meter.phase(self.folder.bytes_of_part(&units.part), all)));
+            let walked = self.pass(units, &shapes, &counts).up(deepest, &mut sums)?;
+            let own = walked.root().ok_or_else(|| untold(&format!("the part {} of a state", units.part)))?;
+            pass.below.add(own);
+            for (area, part) in sums.of_root() {
+                touched.entry(area).or_insert_with(|| Touched::new(pass.below.shape.clone())).add(&part, own);
+            }
+            pass.risen.push(walked);
+            pass.shapes.push(shapes);
+        }
+        if let (Some(areas), AreaSource::Given(_)) = (&areas, &self.settings.areas) {
+            let other = |geoid: u64| geoid / 10_u64.pow(13) != u64::from(state);
+            areas.check_found(|geoid| other(geoid) || seen.contains(&geoid))?;
+        }
+        pass.area_sets = areas.unwrap_or_default();
+        let children = pass.parts.len();
+        let join = |(area, touched): (u32, Touched)| (area, touched.join(&pass.below, children, false));
+        pass.areas = touched.into_iter().map(join).collect();
+        let whose = format!("the state {state:02}");
+        pass.belief = pass.below.estimate(false, None).ok_or_else(|| untold(&whose))?;
+        if self.settings.constraints != Constraints::None {
+            let own = if self.root.is_nation { None } else { self.root.total };
+            for total in self.settings.totals.get(&state).copied().into_iter().chain(own) {
+                pass.belief = self.with_total(pass.belief, total, &whose)?;
+            }
+        }
+        Ok(pass)
+    }
+
+    pub(super) fn counts<'a>(&'a self, units: &'a PartUnits, seen: Option<Phase<'a>>) -> PartCounts<'a> {
+        let (folder, names, budgets) = (&self.folder, &self.names, &self.budgets);
+        PartCounts { folder, names, units, first: self.first(), budgets, seen }
+    }
+
+    pub(super) fn pass<'a>(
+        &'a self,
+        units: &'a PartUnits,
+        shapes: &'a [Vec<Arc<Shape>>],
+        measurements: &'a PartCounts<'a>,
+    ) -> Pass<'a> {
+        Pass { problem: &self.problem, tree: &units.tree, first: self.first(), shapes, measurements }
+    }
+
+    /// The areas that are asked for in a state.
+    fn areas_of(&self, parts: &[PartUnits]) -> Option<Areas> {
+        match &self.settings.areas {
+            AreaSource::None => None,
+            AreaSource::Given(areas) => Some(areas.clone()),
+            AreaSource::Digits(digits) => {
+                let blocks = parts.iter().filter_map(|units| units.codes.last());
+                let geoids = blocks.flat_map(|codes| (0..codes.len()).filter_map(|unit| geoid_of(codes.get(unit))));
+                Some(Areas::by_digits(digits, geoids))
+            }
+        }
+    }
+
+    /// The units of a state that are asked for, given its final estimate.
+    fn answer_units(&self, state: u32, pass: &StatePass, last: &Belief, take: &mut Take, meter: &Meter) -> Result<()> {
+        let Some(deepest) = self.deepest() else { return Ok(()) };
+        let descent = Descent::new(last, &pass.below, false);
+        for (at, units) in pass.parts.iter().enumerate() {
+            let risen = &pass.risen[at];
+            let own = risen.root().ok_or_else(|| untold(&format!("the state {state:02}")))?;
+            let root = descent.estimate(Some(own));
+            let leaf_level = units.tree.levels() - 1;
+            let counts = self.counts(units, None);
+            let all = units.codes[..=deepest.min(leaf_level)].iter().map(Geocodes::len).sum();
+            let phase = meter.phase(self.folder.bytes_of_part(&units.part), all);
+            self.pass(units, &pass.shapes[at], &counts).down(
+                risen,
+                root,
+                deepest == leaf_level,
+                |level, unit, belief| {
+                    let wanted = self.settings.levels.contains(&(level + self.first()));
+                    Ok(wanted
+                        .then(|| (self.subject(units, level, unit), self.unit_answers(units, level, unit, belief))))
+                },
+                |answered| {
+                    phase.see(1);
+                    answered.map_or(Ok(()), |(subject, answers)| take(subject, answers))
+                },
+            )?;
+        }
+        Ok(())
+    }
+}
