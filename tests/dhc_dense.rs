@@ -252,28 +252,31 @@ fn is_zero(block: usize, cell: usize) -> bool {
     structural || (relgq >= 3 && FACILITIES[block][relgq - 3] == 0)
 }
 
-/// The estimates of all free cells of all blocks and their covariance.
+/// The estimates of all free cells of all leaves, the units of the lowest level, and their covariance.
 struct Dense {
     place: HashMap<(usize, usize), usize>,
     x: Vec<f64>,
     covariance: Vec<Vec<f64>>,
 }
 
-fn dense(measured: &[Measured], with_zeros: bool) -> Dense {
+fn dense(measured: &[Measured], leaves: &[Unit], with_zeros: bool) -> Dense {
     let mut place = HashMap::new();
-    for block in 0..4 {
-        for cell in (0..CELLS).filter(|cell| !with_zeros || !is_zero(block, *cell)) {
-            place.insert((block, cell), place.len());
+    for (leaf, (_, blocks)) in leaves.iter().enumerate() {
+        let is_zero = |cell: usize| blocks.clone().all(|block| is_zero(block, cell));
+        for cell in (0..CELLS).filter(|cell| !with_zeros || !is_zero(*cell)) {
+            place.insert((leaf, cell), place.len());
         }
     }
     let n = place.len();
     let (mut normal, mut right) = (vec![vec![0.0; n]; n], vec![0.0; n]);
-    for own in measured {
+    // Units below the leaves are not there.
+    let is_there = |own: &&Measured| own.blocks.len() >= leaves[0].1.len();
+    for own in measured.iter().filter(is_there) {
         let weight = f64::from(own.variance).recip();
         let mut of_count: Vec<Vec<usize>> = vec![Vec::new(); own.counts.len()];
-        for block in own.blocks.clone() {
+        for leaf in leaves_in(leaves, &own.blocks) {
             for cell in 0..CELLS {
-                of_count[own.count_of[cell]].extend(place.get(&(block, cell)));
+                of_count[own.count_of[cell]].extend(place.get(&(leaf, cell)));
             }
         }
         for (places, value) in of_count.iter().zip(&own.counts) {
@@ -302,6 +305,12 @@ fn dense(measured: &[Measured], with_zeros: bool) -> Dense {
         }
     }
     Dense { place, x, covariance }
+}
+
+/// The leaves among some blocks.
+fn leaves_in<'a>(leaves: &'a [Unit], blocks: &'a std::ops::Range<usize>) -> impl Iterator<Item = usize> + 'a {
+    let inside = |(_, (_, own)): &(usize, &Unit)| blocks.start <= own.start && own.end <= blocks.end;
+    leaves.iter().enumerate().filter(inside).map(|(leaf, _)| leaf)
 }
 
 /// By Cholesky: L, its inverse, and their product.
@@ -340,7 +349,10 @@ fn estimates(
     queries: &[&str],
 ) -> BTreeMap<(String, String, String, usize), (f64, f64)> {
     let estimate = ["estimate", "--nmf", "product", "--release", "release.toml", "--constraints", constraints];
-    let levels = ["--out", "out.csv", "--level", "US", "State", "County", "Block", "--queries"];
+    // All levels that are there.
+    let there = ["US", "State", "County", "Block"];
+    let there = there.iter().filter(|level| folder.join(format!("product/{level}.parquet")).is_dir()).copied();
+    let levels: Vec<&str> = ["--out", "out.csv", "--level"].into_iter().chain(there).chain(["--queries"]).collect();
     done(folder, &[&estimate[..], &levels, queries].concat());
     let text = fs::read_to_string(folder.join("out.csv")).unwrap();
     let row = |line: &str| {
@@ -349,6 +361,74 @@ fn estimates(
         (key, (cells[5].parse().unwrap(), cells[6].parse().unwrap()))
     };
     text.lines().skip(1).map(row).collect()
+}
+
+type Found = BTreeMap<(String, String, String, usize), (f64, f64)>;
+
+/// Holds estimates of units of some levels, of which the last has the leaves, against dense ones.
+fn assert_like(found: &Found, dense: &Dense, (release, names): (&Release, &[&str]), levels: &[(&str, &[Unit])]) {
+    let leaves = levels[levels.len() - 1].1;
+    let (mut compared, mut worst) = (0, (0.0_f64, 0.0_f64));
+    for (level, units) in levels {
+        for (code, blocks) in *units {
+            for name in names {
+                let (count_of, _, shape) = query(release, name);
+                for count in 0..shape.iter().product::<i32>() as usize {
+                    let cells = (0..CELLS).filter(|cell| count_of[*cell] == count);
+                    let places: Vec<usize> = cells
+                        .flat_map(|cell| leaves_in(leaves, blocks).map(move |leaf| (leaf, cell)))
+                        .filter_map(|key| dense.place.get(&key).copied())
+                        .collect();
+                    let estimate: f64 = places.iter().map(|place| dense.x[*place]).sum();
+                    let terms = places.iter().flat_map(|row| places.iter().map(|other| dense.covariance[*row][*other]));
+                    let variance: f64 = terms.sum();
+                    let key = (level.to_string(), (*code).to_string(), (*name).to_string(), count);
+                    let (own, own_variance) = found[&key];
+                    if variance < 1e-7 {
+                        assert!(own_variance == 0.0 && (own - estimate).abs() < 1e-7, "{key:?}: {own} {own_variance}");
+                    } else {
+                        worst.0 = worst.0.max((own - estimate).abs() / variance.sqrt());
+                        worst.1 = worst.1.max((own_variance / variance - 1.0).abs());
+                    }
+                    compared += 1;
+                }
+            }
+        }
+    }
+    println!("{compared} counts, at most {:.1e} deviations, {:.1e} of a variance", worst.0, worst.1);
+    assert!(compared == found.len() && worst.0 < 1e-9 && worst.1 < 1e-9, "{worst:?}");
+}
+
+/// Whoever has the files of some levels alone estimates from these.
+#[test]
+fn a_folder_that_ends_above_blocks_is_estimated_from_what_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("release.toml"), release()).unwrap();
+    let release = Release::find(at.join("release.toml").to_str().unwrap()).unwrap();
+    let measured = product(&at.join("product"), &release);
+    fs::remove_dir_all(at.join("product/Block.parquet")).unwrap();
+    let all: Vec<&str> = QUERIES.iter().chain(&MARGINALS).copied().collect();
+    for (constraints, with_zeros) in [("none", false), ("all", true)] {
+        let found = estimates(at, constraints, &all);
+        assert_like(&found, &dense(&measured, UNITS[2].1, with_zeros), (&release, &all), &UNITS[..3]);
+    }
+    let words = ["estimate", "--nmf", "product", "--release", "release.toml", "--out", "all.csv"];
+    assert!(done(at, &words).contains("Not in the folder, and without a part in this: Block"));
+    let text = fs::read_to_string(at.join("all.csv")).unwrap();
+    assert!(text.lines().any(|line| line.starts_with("County,044100031,44003,total,0,")), "{text}");
+    fs::write(at.join("areas.csv"), "area,block\nx,440010001001001\n").unwrap();
+    fs::write(at.join("truth.csv"), "block,relgq,sex,age,cenrace,count\n").unwrap();
+    for (options, expected) in [
+        (["--level", "Block"], "the level Block = without its files"),
+        (["--areas", "areas.csv"], "Block.parquet in the folder, which has US, State, County"),
+        (["--truth", "truth.csv"], "Block.parquet in the folder"),
+    ] {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_assay")).current_dir(at).args(words).args(options).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.status.code() == Some(2) && said.contains(expected), "{said}");
+    }
 }
 
 #[test]
@@ -360,42 +440,8 @@ fn estimates_are_those_of_dense_least_squares_over_all_cells() {
     let measured = product(&at.join("product"), &release);
     let all: Vec<&str> = QUERIES.iter().chain(&MARGINALS).copied().collect();
     for (constraints, with_zeros) in [("none", false), ("all", true)] {
-        let dense = dense(&measured, with_zeros);
         let found = estimates(at, constraints, &all);
-        let mut worst = (0.0_f64, 0.0_f64);
-        let mut compared = 0;
-        for (level, units) in UNITS {
-            for (code, blocks) in units {
-                for name in &all {
-                    let (count_of, _, shape) = query(&release, name);
-                    for count in 0..shape.iter().product::<i32>() as usize {
-                        let cells = (0..CELLS).filter(|cell| count_of[*cell] == count);
-                        let places: Vec<usize> = cells
-                            .flat_map(|cell| blocks.clone().map(move |block| (block, cell)))
-                            .filter_map(|key| dense.place.get(&key).copied())
-                            .collect();
-                        let estimate: f64 = places.iter().map(|place| dense.x[*place]).sum();
-                        let terms =
-                            places.iter().flat_map(|row| places.iter().map(|other| dense.covariance[*row][*other]));
-                        let variance: f64 = terms.sum();
-                        let key = (level.to_string(), (*code).to_string(), (*name).to_string(), count);
-                        let (own, own_variance) = found[&key];
-                        if variance < 1e-7 {
-                            assert!(
-                                own_variance == 0.0 && (own - estimate).abs() < 1e-7,
-                                "{key:?}: {own} {own_variance}"
-                            );
-                        } else {
-                            worst.0 = worst.0.max((own - estimate).abs() / variance.sqrt());
-                            worst.1 = worst.1.max((own_variance / variance - 1.0).abs());
-                        }
-                        compared += 1;
-                    }
-                }
-            }
-        }
-        println!("{constraints}: {compared} counts, at most {:.1e} deviations, {:.1e} of a variance", worst.0, worst.1);
-        assert!(compared == found.len() && worst.0 < 1e-9 && worst.1 < 1e-9, "{constraints}: {worst:?}");
+        assert_like(&found, &dense(&measured, UNITS[3].1, with_zeros), (&release, &all), &UNITS);
         // Alone, a query is answered from its own sectors: the same.
         for name in ["total", "sex * cenrace", "gq_constr_groups * age_groups"] {
             for (key, (own, variance)) in estimates(at, constraints, &[name]) {

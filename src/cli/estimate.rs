@@ -75,7 +75,8 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 fn run_measurements(args: &Args, spine: &Path, measurements: &Path, mut page: Page) -> Result<Exit> {
     if let Some(option) = args.survey.given() {
-        bail!("{option} goes with --nmf");
+        let why = if option == "--whole" { ": with --spine, counts.csv has whole counts anyway" } else { "" };
+        bail!("{option} goes with --nmf{why}");
     }
     measurement_files::check_free(&args.out).context("--out")?;
     let mut provenance = invocation::provenance()?;

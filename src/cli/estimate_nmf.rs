@@ -18,6 +18,7 @@ use dp_assay::{
         histograms::Histograms,
         nmf::{
             answers::{Answer, Areas, Subject},
+            folder::NmfFolder,
             job::Job,
             survey::{AreaSource, Settings, Survey, Wanted, tabulation_digits},
             tables::{self, Form},
@@ -198,7 +199,7 @@ pub fn run(
         totals: totals.unwrap_or_else(BTreeMap::new),
         states: states(args)?,
         wanted,
-        levels: if with_areas { Vec::new() } else { levels(args, &release)? },
+        levels: if with_areas { Vec::new() } else { levels_there(args, &release, nmf)? },
         areas,
         truth: truth(args, &release)?,
         whole: args.whole.clone(),
@@ -244,6 +245,7 @@ pub fn run(
         "states": states,
         "uses_nation": survey.uses_nation(),
         "unused_constraints": survey.root.unused,
+        "missing_levels": survey.missing,
         "rows": rows,
         "out": out.display().to_string(),
     });
@@ -273,8 +275,12 @@ pub fn run(
         ),
         _ => ("estimates", "Least squares in doubles; a margin is 1.96 standard deviations."),
     };
+    let missing = match &survey.missing[..] {
+        [] => String::new(),
+        names => format!("Not in the folder, and without a part in this: {}\n", names.join(", ")),
+    };
     page.text(format!(
-        "{rows} {what} in {}: states {}, {nation}\n{unused}{how}\n{}",
+        "{rows} {what} in {}: states {}, {nation}\n{missing}{unused}{how}\n{}",
         out.display(),
         states.join(", "),
         output::insecure(survey.insecure_seed),
@@ -345,6 +351,16 @@ fn levels(args: &SurveyArgs, release: &Release) -> Result<Vec<usize>> {
         Ok(release.levels.iter().position(|level| level.name == *name).unwrap_or(0))
     };
     args.level.iter().map(find).collect()
+}
+
+/// The same of a folder: of one that ends above the release's lowest level, all that it has.
+fn levels_there(args: &SurveyArgs, release: &Release, nmf: &Path) -> Result<Vec<usize>> {
+    if !args.level.is_empty() {
+        return levels(args, release);
+    }
+    let names: Vec<String> = release.levels.iter().map(|level| level.name.clone()).collect();
+    let there = NmfFolder::open_from_root(nmf, &names).context("--nmf")?.levels.len();
+    Ok((0..there.min(names.len() - 1)).collect())
 }
 
 fn states(args: &SurveyArgs) -> Result<Option<Vec<u32>>> {

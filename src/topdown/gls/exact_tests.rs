@@ -9,9 +9,10 @@ use super::{
     areas::AreaSums,
     basis::Part,
     belief::{Belief, Below, Descent},
+    classes::CountClass,
     pass::{Measurements, Pass, UnitCounts},
     problem::{Free, Problem, Shape, Shapes},
-    query::{CountClass, SectorQuery},
+    query::SectorQuery,
 };
 use crate::{error::Result, numbers::Numbers, spine::hierarchy::Tree};
 

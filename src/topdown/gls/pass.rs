@@ -12,6 +12,7 @@ use super::{
     areas::AreaSums,
     belief::{Belief, Below, Descent, Measured},
     matrix::{Factor, Matrix},
+    patterns::{Matrices, Patterns},
     problem::{Problem, Shape},
 };
 use crate::{
@@ -85,8 +86,6 @@ impl Risen {
     }
 }
 
-type Matrices = Arc<Vec<Matrix>>;
-
 /// How far down final estimates are wanted.
 #[derive(Clone, Copy)]
 struct Reach {
@@ -99,42 +98,6 @@ struct Reach {
 struct Walked<T> {
     made: Vec<T>,
     descents: Vec<(usize, Descent)>,
-}
-
-/// Information matrices and their inverses, each made once for units that measure alike.
-#[derive(Default)]
-struct Patterns {
-    known: HashMap<(usize, Vec<u32>, usize), Matrices>,
-    /// How many numbers they have.
-    numbers: usize,
-}
-
-/// Information above the leaves is kept up to so many numbers, 128 MB, and made again beyond.
-const KEPT_NUMBERS: usize = 1 << 24;
-
-impl Patterns {
-    fn of(
-        &mut self,
-        (level, unit): (usize, &UnitCounts),
-        shape: &Shape,
-        is_leaf: bool,
-        make: impl FnOnce() -> Result<Vec<Matrix>>,
-    ) -> Result<Matrices> {
-        let bits = unit.variances.iter().map(|variance| variance.to_bits()).collect();
-        match self.known.entry((level, bits, shape.number)) {
-            std::collections::hash_map::Entry::Occupied(known) => Ok(known.get().clone()),
-            std::collections::hash_map::Entry::Vacant(free) => {
-                let made = Arc::new(make()?);
-                // Leaves share theirs, so that their sum has one term for each of them.
-                let more: usize = made.iter().map(|matrix| matrix.entries.len()).sum();
-                if is_leaf || self.numbers + more <= KEPT_NUMBERS {
-                    self.numbers += more;
-                    free.insert(made.clone());
-                }
-                Ok(made)
-            }
-        }
-    }
 }
 
 impl Pass<'_> {
@@ -158,7 +121,7 @@ impl Pass<'_> {
         let level = self.last();
         let with_pattern = |unit: UnitCounts| {
             let shape = &self.shapes[level][unit.unit];
-            let covariance = patterns.of((level, &unit), shape, true, || {
+            let covariance = patterns.of((level, &unit.variances), shape, true, || {
                 let information = self.information(level, &unit)?;
                 Ok(information.iter().map(|matrix| Factor::new(matrix).inverse().symmetric()).collect())
             })?;
@@ -287,7 +250,8 @@ impl Pass<'_> {
         self.measurements.read(level, &mut |units| {
             let with_pattern = |unit: UnitCounts| {
                 let shape = &self.shapes[level][unit.unit];
-                let information = patterns.of((level, &unit), shape, false, || self.information(level, &unit))?;
+                let information =
+                    patterns.of((level, &unit.variances), shape, false, || self.information(level, &unit))?;
                 Ok((unit, information))
             };
             let units = units.into_iter().map(with_pattern).collect::<Result<Vec<_>>>()?;

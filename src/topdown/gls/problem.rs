@@ -5,8 +5,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{
     basis::{Basis, Part},
+    classes::CountClass,
     matrix::{Factor, Matrix},
-    query::{CountClass, SectorQuery},
+    query::SectorQuery,
 };
 use crate::error::{Error, Result};
 

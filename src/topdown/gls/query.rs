@@ -1,9 +1,9 @@
-//! A query in the coordinates of the sectors: what its counts add to the normal equations, its answer to an estimate, and the
-//! variances of its counts.
+//! A query in the coordinates of the sectors: what its counts add to the normal equations, and its answer to an estimate.
 
 use super::{
-    axis::{Axis, Kind},
+    axis::{Axis, Class, Kind},
     basis::{Basis, NOWHERE, Part},
+    classes::{CountClass, Functional},
     matrix::Matrix,
 };
 
@@ -43,7 +43,7 @@ type Step = (u32, u32, f64);
 fn along(axis: &Axis, part: &Part, is_even: bool) -> (Turn, usize, Vec<Step>) {
     let first = |cell: u32| axis.cells[cell as usize][0];
     if *part == Part::Whole {
-        let values = |class: &super::axis::Class| {
+        let values = |class: &Class| {
             let own = class.cells.iter().flat_map(|cell| &axis.cells[*cell as usize]).copied();
             own.collect::<Vec<u32>>()
         };
@@ -255,156 +255,6 @@ fn fold(classes: &[Vec<u32>], tensor: &mut [f64], size: usize, inner: usize, sum
         }
         let to = slab * inner * classes.len();
         tensor[to..to + sums.len()].copy_from_slice(sums);
-    }
-}
-
-/// The indicator of a set of values of one attribute: its even coordinates that are not zero, and the square of its length
-/// in each other subspace, by number.
-#[derive(Clone, Debug)]
-struct Functional {
-    even: Vec<(u32, f64)>,
-    squares: Vec<f64>,
-}
-
-impl Functional {
-    /// That of a value of a class.
-    fn of_value(axis: &Axis, class: usize) -> Functional {
-        let own = &axis.classes[class];
-        let size = own.size as f64;
-        let square = |kind: &Kind| match kind {
-            Kind::Within(point) if *point == own.point => 1.0 - size.recip(),
-            Kind::Between(other) if *other as usize == class => size.recip() * (1.0 - (own.cells.len() as f64).recip()),
-            _ => 0.0,
-        };
-        let even = vec![(class as u32, own.values().sqrt().recip())];
-        Functional { even, squares: axis.kinds.iter().map(square).collect() }
-    }
-
-    /// That of any set of values.
-    fn of_set(axis: &Axis, selected: impl Fn(usize) -> bool) -> Functional {
-        let count = |cell: &Vec<u32>| cell.iter().filter(|value| selected(**value as usize)).count() as f64;
-        let counts: Vec<f64> = axis.cells.iter().map(count).collect();
-        let own =
-            |class: &super::axis::Class| class.cells.iter().map(|cell| counts[*cell as usize]).collect::<Vec<f64>>();
-        let mut even = Vec::new();
-        for (number, class) in (0..).zip(&axis.classes) {
-            let sum: f64 = own(class).iter().sum();
-            if sum == class.values() {
-                even.push((number, sum.sqrt()));
-            } else if sum > 0.0 {
-                even.push((number, sum / class.values().sqrt()));
-            }
-        }
-        let square = |kind: &Kind| match kind {
-            Kind::Even => 0.0,
-            Kind::Within(point) => {
-                let classes = axis.classes.iter().filter(|class| class.point == *point);
-                let cell = |class: &super::axis::Class| {
-                    let size = class.size as f64;
-                    own(class).iter().map(|own| own * (size - own) / size).sum::<f64>()
-                };
-                classes.map(cell).sum()
-            }
-            Kind::Between(class) => {
-                // Whole numbers up to the division, so that a set that is even is exactly zero here.
-                let class = &axis.classes[*class as usize];
-                let own = own(class);
-                let (sum, squares) = (own.iter().sum::<f64>(), own.iter().map(|own| own * own).sum::<f64>());
-                (own.len() as f64 * squares - sum * sum) / class.values()
-            }
-        };
-        Functional { squares: axis.kinds.iter().map(square).collect(), even }
-    }
-}
-
-/// Counts that have the same variance: for each sector where they are not zero, their even coordinates and the square of
-/// their length in the other subspaces.
-#[derive(Clone, Debug)]
-pub struct CountClass {
-    parts: Vec<ClassPart>,
-}
-
-/// What a class has of a sector.
-#[derive(Clone, Debug)]
-struct ClassPart {
-    sector: usize,
-    /// The square of the length in the other subspaces.
-    weight: f64,
-    /// The rows with their coordinates.
-    rows: Vec<(u32, f64)>,
-}
-
-/// Below this part of the sum of absolute terms a variance is zero: constraints fix the count.
-const FIXED: f64 = 1e-11;
-
-impl CountClass {
-    /// The sum over the cells whose values are selected, attribute by attribute; cells and classes may be cut across.
-    pub fn of_sets(basis: &Basis, selected: &[Vec<bool>]) -> CountClass {
-        let functional = |(axis, selected): (&Axis, &Vec<bool>)| Functional::of_set(axis, |value| selected[value]);
-        CountClass::new(basis, &basis.axes.iter().zip(selected).map(functional).collect::<Vec<_>>())
-    }
-
-    fn new(basis: &Basis, functionals: &[Functional]) -> CountClass {
-        let mut parts: Vec<ClassPart> = Vec::new();
-        for (choice, slots) in basis.slots.iter().enumerate().filter(|(_, slots)| !slots.is_empty()) {
-            let (mut weight, mut rows, mut rest) = (1.0, vec![(0_u32, 1.0_f64)], choice);
-            for (axis, own) in basis.axes.iter().zip(functionals) {
-                let kind = rest % axis.kinds.len();
-                rest /= axis.kinds.len();
-                if kind > 0 {
-                    weight *= own.squares[kind];
-                } else {
-                    let classes = axis.classes.len() as u32;
-                    let next = |(row, factor): &(u32, f64)| {
-                        let (row, factor) = (*row, *factor);
-                        own.even
-                            .iter()
-                            .map(move |(class, own)| (row * classes + class, factor * own))
-                            .collect::<Vec<_>>()
-                    };
-                    rows = rows.iter().flat_map(next).collect();
-                }
-                if weight == 0.0 {
-                    break;
-                }
-            }
-            if weight > 0.0 {
-                let first = parts.len();
-                for (row, factor) in rows {
-                    let (sector, row) = slots[row as usize];
-                    let sector = sector as usize;
-                    match parts[first..].iter_mut().find(|part| part.sector == sector) {
-                        Some(part) => part.rows.push((row, factor)),
-                        None => parts.push(ClassPart { sector, weight, rows: vec![(row, factor)] }),
-                    }
-                }
-            }
-        }
-        CountClass { parts }
-    }
-
-    /// The variance of each count of the class, from the covariance matrices of the sectors; `rows` says where the rows of a
-    /// sector stand in its matrix, `None` for those that are zero.
-    pub fn variance(&self, covariance: &[Matrix], rows: impl Fn(usize, u32) -> Option<u32>) -> f64 {
-        let (mut variance, mut terms) = (0.0, 0.0);
-        for ClassPart { sector, weight, rows: functional } in &self.parts {
-            let there: Vec<(usize, f64)> = (functional.iter())
-                .filter_map(|(row, factor)| Some((rows(*sector, *row)? as usize, *factor)))
-                .collect();
-            for (row, a) in &there {
-                for (column, b) in &there {
-                    let term = weight * a * b * covariance[*sector].at(*row, *column);
-                    variance += term;
-                    terms += term.abs();
-                }
-            }
-        }
-        if variance <= FIXED * terms { 0.0 } else { variance }
-    }
-
-    /// Its coordinates in the sector where all attributes are even: those of the total among them.
-    pub(super) fn coarse(&self) -> &[(u32, f64)] {
-        self.parts.first().map_or(&[], |part| &part.rows)
     }
 }
 

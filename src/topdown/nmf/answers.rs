@@ -10,12 +10,7 @@ use crate::{
     error::{Error, Result},
     release::schema::Schema,
     spine::csv_table::{BLOCK_NAMES, CsvTable},
-    topdown::gls::{
-        basis::Part,
-        belief::Belief,
-        problem::Problem,
-        query::{CountClass, SectorQuery},
-    },
+    topdown::gls::{basis::Part, belief::Belief, classes::CountClass, problem::Problem, query::SectorQuery},
 };
 
 /// The standard normal quantile of 97.5 %: a margin is that many standard deviations to either side.

@@ -44,6 +44,15 @@ pub struct NmfFile {
 }
 
 impl NmfFolder {
+    /// Finds the files of a release with these levels, or of those from the root down to the lowest that is there. `folder` is the
+    /// product or holds one.
+    pub fn open_from_root(folder: &Path, levels: &[String]) -> Result<NmfFolder> {
+        let path = product(folder, levels)?;
+        let is_there = |name: &&String| path.join(format!("{name}.parquet")).is_dir();
+        let lowest = levels.iter().rposition(|name| is_there(&name)).unwrap_or(0);
+        NmfFolder::open(folder, &levels[..=lowest])
+    }
+
     /// Finds the files of a release with these levels: `folder` is the product or holds one.
     pub fn open(folder: &Path, levels: &[String]) -> Result<NmfFolder> {
         let path = product(folder, levels)?;

@@ -86,6 +86,12 @@ impl Names {
         Ok(Names { levels, axes, sizes, schema, queries })
     }
 
+    /// Leaves out the levels below the first so many.
+    pub fn keep_levels(&mut self, many: usize) {
+        self.levels.truncate(many);
+        self.queries.truncate(many);
+    }
+
     /// The attributes.
     pub fn schema(&self) -> &Schema {
         &self.schema

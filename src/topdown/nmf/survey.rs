@@ -67,6 +67,8 @@ pub struct Survey {
     budgets: Budgets,
     /// The seed of the noise, where whoever knows it can subtract it.
     pub insecure_seed: Option<u64>,
+    /// The lowest levels of the release, if the folder has no files of them: they have no part in estimates.
+    pub missing: Vec<String>,
 }
 
 /// What the nation's way down needs of a state: its estimate from its own counts, what may be above zero, and bounds.
@@ -95,8 +97,11 @@ struct Nation {
 impl Survey {
     /// Looks at a folder and its root.
     pub fn open(folder: &Path, release: &Release, settings: Settings) -> Result<Survey> {
-        let names = Names::new(release)?;
-        let folder = NmfFolder::open(folder, &names.levels)?;
+        let mut names = Names::new(release)?;
+        let folder = NmfFolder::open_from_root(folder, &names.levels)?;
+        let missing = names.levels[folder.levels.len()..].to_vec();
+        names.keep_levels(folder.levels.len());
+        check_there(&names.levels, &missing, &settings)?;
         let root = RootConstraints::read(&folder, &names)?;
         let mut states: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for part in folder.parts() {
@@ -160,6 +165,7 @@ impl Survey {
             shapes,
             budgets,
             insecure_seed,
+            missing,
         })
     }
 
@@ -304,6 +310,24 @@ impl Survey {
             let expected = format!("{has}, which other exact totals and zeros make it");
             Error::out_of_range(&format!("the exact total of {whose}"), total, &expected)
         })
+    }
+}
+
+/// Refuses what needs levels that the folder does not have.
+fn check_there(there: &[String], missing: &[String], settings: &Settings) -> Result<()> {
+    let refuse = |what: &str, level: &str| {
+        let expected = format!("{level}.parquet in the folder, which has {}", there.join(", "));
+        Err(Error::out_of_range(what, "without its files", &expected))
+    };
+    if let Some(level) = settings.levels.iter().find_map(|level| missing.get(level.checked_sub(there.len())?)) {
+        return refuse(&format!("the level {level}"), level);
+    }
+    match missing.last() {
+        Some(blocks) if !matches!(settings.areas, AreaSource::None) => {
+            refuse("areas, which are sets of blocks,", blocks)
+        }
+        Some(blocks) if settings.truth.is_some() => refuse("the true counts, which are those of blocks,", blocks),
+        _ => Ok(()),
     }
 }
 

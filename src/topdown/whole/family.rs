@@ -13,8 +13,9 @@ use crate::{
     topdown::gls::{
         basis::Part,
         belief::Belief,
+        classes::CountClass,
         problem::{Free, Problem},
-        query::{CountClass, SectorQuery},
+        query::SectorQuery,
     },
 };
 

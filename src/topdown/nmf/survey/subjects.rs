@@ -58,6 +58,9 @@ impl Survey {
     /// The tabulation unit of the kind of the level that all blocks of a unit lie in.
     pub(super) fn geoid(&self, units: &PartUnits, level: usize, unit: usize) -> String {
         let Some(digits) = tabulation_digits(&self.names.levels[level + self.first()]) else { return String::new() };
+        if !self.missing.is_empty() {
+            return geoid_of_code(units.codes[level].get(unit), digits);
+        }
         let codes = &units.codes[units.codes.len() - 1];
         let blocks = if level + 1 == units.codes.len() { unit..unit + 1 } else { units.tree.blocks(level, unit) };
         let mut prefixes = blocks.map(|block| geoid_of(codes.get(block)).map(|id| id / 10_u64.pow(15 - digits)));
@@ -67,6 +70,16 @@ impl Survey {
             }
             _ => String::new(),
         }
+    }
+}
+
+/// What the code of a state or county alone says of its GEOID: 44 of 044, 44007 of 044100071. What is below has running numbers.
+fn geoid_of_code(code: &[u8], digits: u32) -> String {
+    let text = String::from_utf8_lossy(code);
+    match digits {
+        2 if code.len() == 3 => text[1..].to_string(),
+        5 if code.len() >= 8 && code[3..5] == *b"10" => format!("{}{}", &text[1..3], &text[5..8]),
+        _ => String::new(),
     }
 }
 
