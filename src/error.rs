@@ -221,6 +221,11 @@ impl Error {
     pub(crate) fn out_of_range(what: &str, value: impl ToString, expected: &str) -> Self {
         Error::OutOfRange { what: what.to_string(), value: value.to_string(), expected: expected.to_string() }
     }
+
+    /// Whether a question was understood, and its answer cannot be computed: what is known without computing it remains.
+    pub(crate) fn is_beyond_reach(&self) -> bool {
+        matches!(self, Error::Unsweepable { .. } | Error::NotFinite { .. })
+    }
 }
 
 /// What cannot fail needs no error.

@@ -105,7 +105,13 @@ impl Asked<'_> {
         let upper = upper_end(&root.value)?;
         let method = match last.take() {
             Some((epsilon, proof)) if epsilon == upper => proof.method,
-            _ => evaluator.enclose(&upper, self.digits)?.method,
+            _ => match evaluator.enclose(&upper, self.digits) {
+                Ok(proof) => proof.method,
+                Err(error) if error.is_beyond_reach() => {
+                    Method::Immediate("the bound by zCDP alone: the losses cannot be swept")
+                }
+                Err(error) => return Err(error),
+            },
         };
         Ok(Answer { value: root.value, method, met: root.met })
     }

@@ -7,7 +7,7 @@ use super::{composition::Composition, conversions, epsilon, tradeoff};
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::Answer,
+        answer::{Answer, Method},
         evaluator::Evaluator,
         parameter::{Delta, Epsilon, Rho},
     },
@@ -46,7 +46,7 @@ pub trait Account: Sync {
         Error: From<E::Error>,
     {
         let epsilon: Epsilon = epsilon.try_into()?;
-        self.evaluator().hockey_stick(&epsilon, digits)
+        self.evaluator().hockey_stick(&epsilon, digits).or_else(|error| by_rho(&self.rho(), &epsilon, error))
     }
 
     /// ln delta(epsilon) in doubles: about 13 digits, an approximation without proof.
@@ -93,7 +93,8 @@ pub trait Account: Sync {
 
     /// One point of the privacy profile, by an evaluator of this account.
     fn point_by(&self, evaluator: &Evaluator, epsilon: Epsilon, digits: u32) -> Result<Point> {
-        let delta = evaluator.hockey_stick_of_many(&epsilon, digits)?;
+        let delta = evaluator.hockey_stick_of_many(&epsilon, digits);
+        let delta = delta.or_else(|error| by_rho(&self.rho(), &epsilon, error))?;
         let zcdp_delta = conversions::zcdp_delta(&self.rho(), &epsilon, digits);
         Ok(Point { epsilon, delta, zcdp_delta })
     }
@@ -102,6 +103,17 @@ pub trait Account: Sync {
     fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
         alphas.par_iter().map(|alpha| self.tradeoff(alpha, digits)).collect()
     }
+}
+
+/// What rho alone says of delta(epsilon) where it cannot be computed: at least zero, and at most what zCDP gives (Bun & Steinke,
+/// Lemma 3.5). Other errors stay.
+fn by_rho(rho: &Rho, epsilon: &Epsilon, error: Error) -> Result<Answer> {
+    const DIGITS: u32 = 15;
+    if !error.is_beyond_reach() {
+        return Err(error);
+    }
+    let value = conversions::zcdp_delta(rho, epsilon, DIGITS).hull(&Enclosure::double(0.0, 64)).clamp(0.0, 1.0);
+    Ok(Answer { value, method: Method::Immediate("the bound by zCDP alone: the losses cannot be swept"), met: false })
 }
 
 impl Account for Composition {

@@ -35,6 +35,20 @@ pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) ->
     ceiling: f64,
     digits: u32,
 ) -> Result<Root> {
+    match narrow(f, target, ceiling, digits) {
+        // Somewhere on the way not even an approximation was to be had: a wide interval, in place of none.
+        Err(error) if error.is_beyond_reach() => bracket(f, target, ceiling, digits),
+        root => root,
+    }
+}
+
+/// The same from Newton's steps; an error where the function cannot be told on the way.
+fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
+    f: &Decreasing<A, E>,
+    target: &Rational,
+    ceiling: f64,
+    digits: u32,
+) -> Result<Root> {
     // Each step gains nine digits or so: the slope is known that well.
     let attempts = 12 + digits as usize / 8;
     let bits = precision::bits(digits, 40);
@@ -144,6 +158,44 @@ fn bisect<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
         }
     }
     let value = bracket(&lower, &upper);
+    Ok(Root { met: value.is_tight(digits), value })
+}
+
+/// The narrowest interval that a few enclosures of the function prove to hold the root, where they may be as wide as they like:
+/// between the last point known to be above the target and the first known to be at most it.
+fn bracket<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
+    f: &Decreasing<A, E>,
+    target: &Rational,
+    ceiling: f64,
+    digits: u32,
+) -> Result<Root> {
+    const EVALUATIONS: usize = 5;
+    let (mut lower, mut upper) = (Rational::new(), rational::from_f64(ceiling)?);
+    // Between these no side was settled.
+    let mut undecided: Option<(Rational, Rational)> = None;
+    for round in 0..EVALUATIONS {
+        let (from, to) = match &undecided {
+            None => (&lower, &upper),
+            Some((first, _)) if round % 2 == 0 => (&lower, first),
+            Some((_, last)) => (last, &upper),
+        };
+        let middle = exact(&Float::with_val(64, Rational::from(from + to) / 2_u32))?;
+        let side = match (f.enclose)(&middle, digits.min(3)) {
+            Ok(value) => value.at_most(target),
+            Err(error) if error.is_beyond_reach() => Certainty::Undecided,
+            Err(error) => return Err(error),
+        };
+        match side {
+            Certainty::Yes => upper = middle,
+            Certainty::No => lower = middle,
+            Certainty::Undecided => {
+                let (first, last) = undecided.unwrap_or_else(|| (middle.clone(), middle.clone()));
+                undecided = Some((first.min(middle.clone()), last.max(middle)));
+            }
+        }
+    }
+    let bits = precision::bits(digits, 40);
+    let value = Enclosure::rational(&lower, bits).hull(&Enclosure::rational(&upper, bits));
     Ok(Root { met: value.is_tight(digits), value })
 }
 
@@ -279,6 +331,29 @@ mod tests {
         let parabola = |x: &Rational| Enclosure::rational(&(Rational::from(x - 70).square() + 3), 120);
         let minimum = convex_minimum(1.0, 2.0, parabola).unwrap();
         assert!(minimum.contains(&Rational::from(3)) && minimum.is_tight(10), "{minimum:?}");
+    }
+
+    /// exp(-x), which nothing but its logarithm's integer part is known of, and not even that approximately: the root is enclosed all
+    /// the same.
+    #[test]
+    fn what_is_hardly_known_has_a_wide_root() {
+        let unknown = || Error::Unsweepable { step: "0".into(), needed: "1".into(), budget: "0".into() };
+        for (target, known) in [("1e-3", true), ("1e-12", true), ("1/2", true), ("1e-3", false)] {
+            let enclose = |x: &Rational, _| match known {
+                true => {
+                    let whole = x.to_f64().floor();
+                    Ok(Enclosure::double(-whole - 1.0, 80).exp().hull(&Enclosure::double(-whole, 80).exp()))
+                }
+                false => Err(unknown()),
+            };
+            let f = Decreasing { ln_approx: |_: &Rational| Err(unknown()), enclose };
+            let target = rational::parse(target).unwrap();
+            let root = decreasing_root(&f, &target, 40.0, 12).unwrap();
+            let truth = Enclosure::rational(&target, 80).ln().negate();
+            assert!(root.value.overlaps(&truth) && !root.met, "{root:?}");
+            let width = root.value.upper().to_f64() - root.value.lower().to_f64();
+            assert!(width < if known { 6.0 } else { 41.0 }, "{target}: {root:?}");
+        }
     }
 
     /// 1 - exp(x - 4) up to 4, then zero: the root for a small target is next to the end, where no slope is found to the right.
