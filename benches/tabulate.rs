@@ -94,6 +94,7 @@ fn from_persons_to_a_release(criterion: &mut Criterion) {
         specification: production,
         records: Records::Persons(PathBuf::new()),
         geography: folder.path().join("GRF-C.txt"),
+        units: None,
         order: SummaryOrder::default(),
         out: folder.path().join("release"),
         delta: "1e-10".parse().expect("a delta"),

@@ -70,6 +70,7 @@ impl Case {
             specification: self.specification.clone(),
             records,
             geography: self.file("GRF-C.txt"),
+            units: None,
             order: SummaryOrder::default(),
             out: self.path("release"),
             delta: "1e-10".parse().unwrap(),

@@ -52,6 +52,7 @@ const INPUTS: &[(&str, Kind)] = &[
     ("targets", Kind::Public),
     ("totals", Kind::Public),
     ("truth", Kind::Confidential),
+    ("units", Kind::Confidential),
     ("verify_output", Kind::Public),
 ];
 

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use dp_assay::safetab::{
     rehearsal::{MOST_TRIALS, Rehearsal, RehearsalRecords, Rehearsed, RehearsedLevel, StatedMargin, Stratum},
     schema::TotalsCheck,
-    tabulate::certificate,
+    tabulate::{CefUnits, certificate},
 };
 use serde_json::{Value, json};
 
@@ -46,6 +46,12 @@ pub struct Args {
     /// A text file of household records, or a folder of such
     #[arg(long, value_name = "FILE|DIR")]
     households: Option<PathBuf>,
+    /// Edited unit files (CEF20_UNIT): --persons or --households then names edited person files (CEF20_PER)
+    #[arg(long, value_name = "FILE|DIR", conflicts_with = "made_up")]
+    units: Option<PathBuf>,
+    /// Keep blocks without a unit, which the bureau's reader takes out of the geography
+    #[arg(long, requires = "units")]
+    all_blocks: bool,
     /// For households: published totals t1, a file or a folder of such [default: made up, 5 persons for 2 households]
     #[arg(long, value_name = "FILE|DIR")]
     totals: Option<PathBuf>,
@@ -80,6 +86,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         specification: args.spec.clone(),
         geography: args.geography.clone(),
         records,
+        units: args.units.clone().map(|path| CefUnits { path, all_blocks: args.all_blocks }),
         totals: args.totals.clone().map(|path| (path, check)),
         order: quantity("--summary-levels", &args.summary_levels)?,
         trials: args.trials,

@@ -7,7 +7,7 @@ use dp_assay::{
     account::Delta,
     safetab::{
         schema::TotalsCheck,
-        tabulate::{DryRun, Job, Records, UnfinishedDraw},
+        tabulate::{CefUnits, DryRun, Job, Records, UnfinishedDraw},
         verification::{VerifiedRelease, verify_release},
     },
 };
@@ -41,6 +41,13 @@ pub struct Args {
     /// A file of household records, or a folder of such
     #[arg(long, value_name = "FILE|DIR", requires = "totals")]
     households: Option<PathBuf>,
+    /// Edited unit files (CEF20_UNIT, a file or a folder with one of each state): --persons, or --households for its householders,
+    /// then names edited person files (CEF20_PER), and the GRF-C has OIDTABBLK
+    #[arg(long, value_name = "FILE|DIR")]
+    units: Option<PathBuf>,
+    /// Keep blocks without a unit, which the bureau's reader takes out of the geography
+    #[arg(long, requires = "units")]
+    all_blocks: bool,
     /// For households: the published totals t1 of SafeTab-P, a file or a folder of such
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "persons")]
     totals: Option<PathBuf>,
@@ -112,6 +119,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         specification: args.spec.clone().unwrap_or_default(),
         records,
         geography: args.geography.clone().unwrap_or_default(),
+        units: args.units.clone().map(|path| CefUnits { path, all_blocks: args.all_blocks }),
         order,
         out: args.out.clone().unwrap_or_default(),
         delta,

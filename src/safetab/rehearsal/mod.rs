@@ -44,16 +44,15 @@ use self::{
     truth::{Counting, Truth},
 };
 use super::{
-    groups::Specification,
     household_tables::HouseholdTopic,
     schema::{
         CheckedRecord, Geography, HouseholdCheck, HouseholdConfig, Pass, PublishedTotals, RecordRules, RowCheck,
-        RunScope, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport, record_files::see_records,
+        SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport, cef::CefRecords, record_files::see_records,
     },
     synthetic::Population,
     tables::PublishedTable,
     tabulate::{
-        Progress,
+        CefUnits, Progress, PublicInputs,
         config_account::Configuration,
         household_counts::HOUSEHOLD_CELLS,
         household_levels::household_levels,
@@ -98,6 +97,8 @@ pub struct Rehearsal {
     pub geography: PathBuf,
     /// The records.
     pub records: RehearsalRecords,
+    /// The unit files, if the records are persons of edited files of fixed width (CEF).
+    pub units: Option<CefUnits>,
     /// The published totals for households, and how far they must agree with the geography. Made up where there are none.
     pub totals: Option<(PathBuf, TotalsCheck)>,
     /// The order of summary levels, for persons.
@@ -106,12 +107,6 @@ pub struct Rehearsal {
     pub trials: u32,
     /// The folder of the reports, which must not be there, or be empty.
     pub out: PathBuf,
-}
-
-/// What the passes are run on.
-struct Public {
-    specification: Specification,
-    geography: Geography,
 }
 
 impl Rehearsal {
@@ -142,13 +137,13 @@ impl Rehearsal {
             _ => {}
         }
         crate::files::check_free(&self.out)?;
-        let public = self.public(config.scope())?;
+        let (public, whole) = self.public(&config)?;
         let truth = self.count(&config, &public, progress)?;
         fill_folder(&self.out, |folder| {
             let found = match &config {
                 Configuration::Persons(config) => self.persons(config, &public, &truth, streams, folder, progress),
                 Configuration::Households(config) => {
-                    self.households(config, &public, &truth, streams, folder, progress)
+                    self.households(config, (&public, whole.as_ref()), &truth, streams, folder, progress)
                 }
             }?;
             reports::write(&found, folder)?;
@@ -157,24 +152,34 @@ impl Rehearsal {
         })
     }
 
-    fn public(&self, scope: &RunScope) -> Result<Public> {
+    /// What the passes are run on; beside it the whole geography, where it was cut to blocks with units.
+    fn public(&self, config: &Configuration) -> Result<(PublicInputs, Option<Geography>)> {
         let mut report = ValidationReport::new();
-        let specification = Specification::read(&self.specification, scope, &mut report);
-        let geography = Geography::read(&self.geography, scope, &mut report);
+        let cef = match (&self.units, &self.records) {
+            (Some(units), RehearsalRecords::Persons(path) | RehearsalRecords::Households(path)) => {
+                Some((path.as_path(), units))
+            }
+            _ => None,
+        };
+        let read = PublicInputs::read(
+            (&self.specification, &self.geography),
+            cef,
+            config.scope(),
+            cef_records(config),
+            &mut report,
+        );
         report.into_result()?;
-        let read = specification.zip(geography);
-        let (specification, geography) =
-            read.ok_or_else(|| file_error(&self.geography, "or the specification could not be read"))?;
-        Ok(Public { specification, geography })
+        read.ok_or_else(|| file_error(&self.geography, "or the specification could not be read"))
     }
 
     /// Counts all records.
     fn count(
         &self,
         config: &Configuration,
-        Public { specification, geography }: &Public,
+        public: &PublicInputs,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Truth> {
+        let PublicInputs { specification, geography, .. } = public;
         let scope = config.scope();
         let passes: Vec<Pass> = Pass::ALL.into_iter().filter(|pass| scope.runs(*pass)).collect();
         let mut report = ValidationReport::new();
@@ -183,7 +188,7 @@ impl Rehearsal {
                 let mut counting = Counting::new(specification, geography, CELLS);
                 let rules = |file: &str| RowCheck::new(file, scope, specification, geography);
                 let cell = |[sex, age]: [u8; 2]| cell_of(sex, age);
-                self.each_record((specification, geography), rules, &mut report, progress, &mut |record| {
+                self.each_record((public, cef_records(config)), rules, &mut report, progress, &mut |record| {
                     counting.add(record, cell(record.counted))
                 })?;
                 report.into_result()?;
@@ -193,7 +198,7 @@ impl Rehearsal {
                 let mut counting = Counting::new(specification, geography, HOUSEHOLD_CELLS);
                 let rules = |file: &str| HouseholdCheck::new(file, scope, specification, geography);
                 let cell = |[kind, tenure]: [u8; 2]| usize::from(kind - 1) * 4 + usize::from(tenure - 1);
-                self.each_record((specification, geography), rules, &mut report, progress, &mut |record| {
+                self.each_record((public, cef_records(config)), rules, &mut report, progress, &mut |record| {
                     counting.add(record, cell(record.counted))
                 })?;
                 report.into_result()?;
@@ -210,7 +215,7 @@ impl Rehearsal {
     /// Shows every record that breaks no rule.
     fn each_record<R: RecordRules>(
         &self,
-        (specification, geography): (&Specification, &Geography),
+        (PublicInputs { specification, geography, cef }, kind): (&PublicInputs, CefRecords),
         rules: impl Fn(&str) -> R,
         report: &mut ValidationReport,
         progress: &mut dyn FnMut(Progress),
@@ -238,6 +243,10 @@ impl Rehearsal {
             }
             RehearsalRecords::Persons(path) | RehearsalRecords::Households(path) => path,
         };
+        if let Some(cef) = cef {
+            let tell = &mut |done| progress(Progress { stage, done, of: 0 });
+            return cef.each_record(kind, rules, report, &mut |_, record| see(&record), tell);
+        }
         let files = RecordFiles::find(path)?;
         if let Some(parquet) = files.parquet.first() {
             return Err(file_error(parquet, "is Parquet: a rehearsal reads records as text"));
@@ -250,7 +259,7 @@ impl Rehearsal {
     fn persons(
         &self,
         config: &SafeTabConfig,
-        Public { specification, geography }: &Public,
+        PublicInputs { specification, geography, .. }: &PublicInputs,
         truth: &Truth,
         streams: &mut Streams,
         folder: &Path,
@@ -291,7 +300,7 @@ impl Rehearsal {
     fn households(
         &self,
         config: &HouseholdConfig,
-        Public { specification, geography }: &Public,
+        (PublicInputs { specification, geography, .. }, whole): (&PublicInputs, Option<&Geography>),
         truth: &Truth,
         streams: &mut Streams,
         folder: &Path,
@@ -304,7 +313,8 @@ impl Rehearsal {
             }),
             Some((path, check)) => {
                 let mut report = ValidationReport::new();
-                let totals = PublishedTotals::read(path, scope, specification, geography, *check, &mut report);
+                let both = (geography, whole.unwrap_or(geography));
+                let totals = PublishedTotals::read_of_cut(path, scope, specification, both, *check, &mut report);
                 report.into_result()?;
                 totals.ok_or_else(|| file_error(path, "could not be read"))?
             }
@@ -355,6 +365,14 @@ impl Rehearsal {
             tables,
             levels,
         }
+    }
+}
+
+/// What is read of edited files.
+fn cef_records(config: &Configuration) -> CefRecords {
+    match config {
+        Configuration::Persons(_) => CefRecords::Persons,
+        Configuration::Households(_) => CefRecords::Households,
     }
 }
 

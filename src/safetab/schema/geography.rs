@@ -90,6 +90,16 @@ struct Block {
 impl Geography {
     /// Reads and checks a GRF-C. Broken rows are left out; `None` if the file cannot be read.
     pub fn read(path: &Path, scope: impl AsRef<RunScope>, report: &mut ValidationReport) -> Option<Geography> {
+        Geography::read_where(path, scope.as_ref(), |_| true, report)
+    }
+
+    /// The same of those blocks only whose GEOID is to be kept. All of them are checked.
+    pub(in crate::safetab) fn read_where(
+        path: &Path,
+        scope: &RunScope,
+        is_kept: impl Fn(u64) -> bool,
+        report: &mut ValidationReport,
+    ) -> Option<Geography> {
         let file = name_of(path);
         let given = rows::headings_of(path);
         let land = LAND.into_iter().find(|(name, _)| given.iter().any(|heading| heading == name));
@@ -107,12 +117,13 @@ impl Geography {
             report.add(at, Rule::Duplicate, format!("{:015}", pair[1].geoid), &allowed);
         }
         blocks.dedup_by_key(|block| block.geoid);
+        blocks.retain(|block| is_kept(block.geoid));
         let whole = Location { file: &file, ..Location::default() };
         if u32::try_from(blocks.len()).is_err() {
             report.add(whole, Rule::Value, blocks.len().to_string(), "at most 4 billion blocks");
             return None;
         }
-        let mut geography = Geography::of(&blocks, scope.as_ref());
+        let mut geography = Geography::of(&blocks, scope);
         if let Some((_, column)) = land {
             geography.land_column = Some(column);
             geography.land = blocks.iter().map(|block| block.has_land).collect();
@@ -159,6 +170,11 @@ impl Geography {
             geography.entities[region_type.index()] = numbers.iter().map(|key| format!("{key:0width$}")).collect();
         }
         geography
+    }
+
+    /// Whether a pass tabulates any block.
+    pub(in crate::safetab) fn is_tabulated(&self) -> bool {
+        self.passes.iter().any(Option::is_some)
     }
 
     /// Which column tells land from water; `None` if none does.

@@ -13,6 +13,8 @@
 //! | `records` | [`Combination`], [`RecordRules`]: what all records have in common |
 //! | `persons`, `households` | the rules of a row of person-records.txt and household-records.txt: [`RowCheck`], [`HouseholdCheck`] |
 //! | `record_files` | whole files of records, checked on all threads: [`check_persons`], [`check_households`] |
+//! | `lines` | text files, line by line |
+//! | `cef` | the edited person and unit files of fixed width, joined and read as records |
 //! | `totals` | [`PublishedTotals`]: the T1 of SafeTab-P that chooses the detail of households |
 //!
 //! race-characteristic-iterations.txt, ethnicity-characteristic-iterations.txt, race-and-ethnicity-codes.txt and
@@ -25,6 +27,7 @@
 //! Sources: the public code of the production (uscensusbureau/DAS_2020_DDHCA_Production_Code, the schemas in
 //! `safetab_p/tmlt/safetab_p/resources/config/input` and the rules of its input validation).
 
+pub(super) mod cef;
 mod codes;
 mod config;
 mod config_file;
@@ -32,6 +35,7 @@ pub(super) mod config_keys;
 mod geography;
 mod household_config;
 mod households;
+pub(super) mod lines;
 mod persons;
 pub(super) mod record_files;
 mod records;

@@ -54,6 +54,8 @@ pub struct LeftOut {
     pub other_states: u64,
     /// Areas that cross no block of the geography that is run.
     pub other_areas: u64,
+    /// Regions without a housing unit, where the geography is cut to blocks that have one.
+    pub without_units: u64,
     /// Iterations that are not tabulated for the type of region: a coterminous region of another type gave its counts.
     pub not_tabulated: u64,
 }
@@ -72,6 +74,7 @@ struct Reader<'a> {
     scope: &'a RunScope,
     specification: &'a Specification,
     geography: &'a Geography,
+    whole: &'a Geography,
     check: TotalsCheck,
     /// By granularity and level.
     key_sets: [[Vec<TabulatedIteration>; 2]; 2],
@@ -92,6 +95,19 @@ impl PublishedTotals {
         check: TotalsCheck,
         report: &mut ValidationReport,
     ) -> Option<PublishedTotals> {
+        PublishedTotals::read_of_cut(path, scope, specification, (geography, geography), check, report)
+    }
+
+    /// The same where the geography is cut from a whole one: totals of regions that only the whole one has are left out, but
+    /// for nation and states.
+    pub(in crate::safetab) fn read_of_cut(
+        path: &Path,
+        scope: &RunScope,
+        specification: &Specification,
+        (geography, whole): (&Geography, &Geography),
+        check: TotalsCheck,
+        report: &mut ValidationReport,
+    ) -> Option<PublishedTotals> {
         let files = record_files(path, report);
         let key_sets = super::Granularity::ALL
             .map(|granularity| IterationLevel::ALL.map(|level| specification.key_set(granularity, level)));
@@ -99,6 +115,7 @@ impl PublishedTotals {
             scope,
             specification,
             geography,
+            whole,
             check,
             key_sets,
             totals: Vec::new(),
@@ -232,6 +249,10 @@ impl Reader<'_> {
         let entities = self.geography.entities(region_type);
         if let Ok(place) = entities.binary_search_by(|known| known.as_bytes().cmp(id)) {
             return Some(place as u32);
+        }
+        if self.whole.entities(region_type).binary_search_by(|known| known.as_bytes().cmp(id)).is_ok() {
+            self.left_out.without_units += 1;
+            return None;
         }
         match region_type {
             RegionType::Usa => {}

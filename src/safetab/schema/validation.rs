@@ -43,6 +43,10 @@ pub enum Rule {
     AfterNull,
     /// A block that is not in the geography.
     UnknownBlock,
+    /// A unit that is not in the unit file of the state.
+    UnknownUnit,
+    /// The length of a line of fixed width.
+    LineLength,
     /// A region that is not in the geography.
     UnknownRegion,
     /// A row or key that is given twice.
@@ -80,6 +84,8 @@ impl Rule {
             Rule::UnknownCode => "unknown code",
             Rule::AfterNull => "code after a Null",
             Rule::UnknownBlock => "unknown block",
+            Rule::UnknownUnit => "unknown unit",
+            Rule::LineLength => "wrong length of a line",
             Rule::UnknownRegion => "unknown region",
             Rule::Duplicate => "given twice",
             Rule::Sum => "not the sum of its parts",
@@ -210,6 +216,13 @@ impl ValidationReport {
         match kind {
             Some(kind) => self.kinds[kind].kept.push(violation),
             None => self.kinds.push(SameRule { count: 1, kept: vec![violation] }),
+        }
+    }
+
+    /// Gives every violation the column that its field has in another form of the file.
+    pub(in crate::safetab) fn place_columns(&mut self, column_of: impl Fn(&str) -> u32) {
+        for violation in self.kinds.iter_mut().flat_map(|kind| &mut kind.kept) {
+            violation.column = column_of(&violation.field);
         }
     }
 

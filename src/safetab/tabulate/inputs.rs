@@ -1,7 +1,8 @@
 //! All inputs, read and checked: what is public, and how many records there are.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::{BufWriter, Write},
     path::{Path, PathBuf},
 };
 
@@ -14,11 +15,16 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
+    files::file_error,
     safetab::{
         groups::{self, Specification},
         schema::{
-            CheckedRecords, Geography, HouseholdCheck, HouseholdConfig, Pass, PublishedTotals, RecordRules, RowCheck,
-            RunScope, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport, check_households, check_persons,
+            CheckedRecord, CheckedRecords, Geography, HouseholdCheck, HouseholdConfig, Pass, PublishedTotals,
+            RecordRules, RowCheck, Rule, RunScope, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport,
+            cef::{CefFiles, CefRecords},
+            check_households, check_persons,
+            rows::name_of,
+            validation::Location,
         },
     },
 };
@@ -31,6 +37,8 @@ pub(super) struct InputPaths<'a> {
     pub specification: &'a Path,
     /// GRF-C.txt.
     pub geography: &'a Path,
+    /// Where persons and units are, if these are edited files of fixed width.
+    pub cef: Option<(&'a Path, &'a CefUnits)>,
     /// T1, for households: how far it must agree with the geography, and where it is.
     pub totals: Option<(&'a Path, TotalsCheck)>,
 }
@@ -39,8 +47,19 @@ pub(super) struct InputPaths<'a> {
 pub(in crate::safetab) struct PublicInputs {
     /// The four files of races, ethnicities and iterations.
     pub specification: Specification,
-    /// GRF-C.txt.
+    /// GRF-C.txt, or those of its blocks that hold a unit.
     pub geography: Geography,
+    /// The edited person and unit files, if records are these.
+    pub cef: Option<CefFiles>,
+}
+
+/// The units of edited files of fixed width (CEF): then records are persons of such files.
+#[derive(Clone, Debug)]
+pub struct CefUnits {
+    /// The unit files: a file, or a folder with CEF20_UNIT_* of each state.
+    pub path: PathBuf,
+    /// Whether blocks without a unit stay in the geography. The bureau's reader takes them out.
+    pub all_blocks: bool,
 }
 
 /// The public inputs of SafeTab-P.
@@ -76,27 +95,61 @@ pub(super) struct Checked {
 pub(super) type ReadParquet<'a> =
     &'a dyn Fn(&Path, &'static [&'static str], &mut dyn FnMut(u64, &[&[u8]])) -> Result<()>;
 
+impl PublicInputs {
+    /// The inputs that both programs have; beside them the whole geography, where it was cut.
+    pub(in crate::safetab) fn read(
+        (specification, geography): (&Path, &Path),
+        cef: Option<(&Path, &CefUnits)>,
+        scope: &RunScope,
+        records: CefRecords,
+        report: &mut ValidationReport,
+    ) -> Option<(PublicInputs, Option<Geography>)> {
+        let specification = Specification::read(specification, scope, report);
+        let whole = Geography::read(geography, scope, report);
+        let (specification, whole) = specification.zip(whole)?;
+        let Some((persons, units)) = cef else {
+            return Some((PublicInputs { specification, geography: whole, cef: None }, None));
+        };
+        let cef = CefFiles::find(persons, &units.path, geography, report)?;
+        let blocks = cef.blocks_with_units(records, report);
+        if units.all_blocks {
+            return Some((PublicInputs { specification, geography: whole, cef: Some(cef) }, None));
+        }
+        let mut said = report.empty_copy();
+        let cut = Geography::read_where(geography, scope, |geoid| blocks.contains(&geoid), &mut said);
+        // What is wrong with the file is said once; that nothing is left of it is new.
+        if cut.as_ref().is_none_or(|cut| !cut.is_tabulated()) {
+            report.append(said, 0);
+        }
+        Some((PublicInputs { specification, geography: cut?, cef: Some(cef) }, Some(whole)))
+    }
+}
+
 impl InputPaths<'_> {
-    fn public(&self, scope: &RunScope, report: &mut ValidationReport) -> Option<PublicInputs> {
-        let specification = Specification::read(self.specification, scope, report);
-        let geography = Geography::read(self.geography, scope, report);
-        specification.zip(geography).map(|(specification, geography)| PublicInputs { specification, geography })
+    fn public(
+        &self,
+        scope: &RunScope,
+        records: CefRecords,
+        report: &mut ValidationReport,
+    ) -> Option<(PublicInputs, Option<Geography>)> {
+        PublicInputs::read((self.specification, self.geography), self.cef, scope, records, report)
     }
 
     /// Reads the public inputs of SafeTab-P; `None` if what others are checked against is not there.
     pub(super) fn persons(&self, order: &SummaryOrder, report: &mut ValidationReport) -> Option<PersonInputs> {
         let config = SafeTabConfig::read(self.config, report)?;
-        let public = self.public(config.scope(), report)?;
+        let (public, _) = self.public(config.scope(), CefRecords::Persons, report)?;
         Some(PersonInputs { config, order: order.clone(), public })
     }
 
     /// Reads the public inputs of SafeTab-H; `None` if what others are checked against is not there.
     pub(super) fn households(&self, report: &mut ValidationReport) -> Option<HouseholdInputs> {
         let config = HouseholdConfig::read(self.config, report)?;
-        let public = self.public(config.scope(), report)?;
+        let (public, whole) = self.public(config.scope(), CefRecords::Households, report)?;
         let (path, check) = self.totals?;
-        let PublicInputs { specification, geography } = &public;
-        let totals = PublishedTotals::read(path, config.scope(), specification, geography, check, report)?;
+        let PublicInputs { specification, geography, .. } = &public;
+        let both = (geography, whole.as_ref().unwrap_or(geography));
+        let totals = PublishedTotals::read_of_cut(path, config.scope(), specification, both, check, report)?;
         Some(HouseholdInputs { config, totals, public })
     }
 
@@ -133,19 +186,23 @@ impl PersonInputs {
         files: &RecordFiles,
         parquet: ReadParquet,
         report: &mut ValidationReport,
+        stage: Option<&Path>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Checked> {
-        let PublicInputs { specification, geography } = &self.public;
+        let PublicInputs { specification, geography, cef } = &self.public;
         let text = |report: &mut ValidationReport, tell: &mut dyn FnMut(u64)| {
             check_persons(path, &self.config, specification, geography, report, tell)
         };
         let rules = |name: &str| RowCheck::new(name, &self.config, specification, geography);
+        if let Some(cef) = cef {
+            return check_cef(cef, (CefRecords::Persons, path), rules, report, stage, progress);
+        }
         check(files, text, rules, parquet, report, progress)
     }
 
     /// The passes that are run, with their levels.
     pub(in crate::safetab) fn passes(&self) -> Result<Vec<(Pass, Vec<TabulatedLevel>)>> {
-        let PublicInputs { specification, geography } = &self.public;
+        let PublicInputs { specification, geography, .. } = &self.public;
         let levels = |pass| levels::levels(self.order.region_types(pass), &self.config, specification, geography);
         passes(self.config.scope(), levels)
     }
@@ -159,14 +216,18 @@ impl HouseholdInputs {
         files: &RecordFiles,
         parquet: ReadParquet,
         report: &mut ValidationReport,
+        stage: Option<&Path>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Checked> {
-        let PublicInputs { specification, geography } = &self.public;
+        let PublicInputs { specification, geography, cef } = &self.public;
         let scope = self.config.scope();
         let text = |report: &mut ValidationReport, tell: &mut dyn FnMut(u64)| {
             check_households(path, scope, specification, geography, report, tell)
         };
         let rules = |name: &str| HouseholdCheck::new(name, scope, specification, geography);
+        if let Some(cef) = cef {
+            return check_cef(cef, (CefRecords::Households, path), rules, report, stage, progress);
+        }
         check(files, text, rules, parquet, report, progress)
     }
 
@@ -175,6 +236,53 @@ impl HouseholdInputs {
         let specification = &self.public.specification;
         passes(self.config.scope(), |pass| household_levels(pass, &self.config, specification, &self.totals))
     }
+}
+
+/// Checks records of edited files, and writes them in the simple form into a file, if one is given.
+fn check_cef<R: RecordRules>(
+    cef: &CefFiles,
+    (records, path): (CefRecords, &Path),
+    rules: impl Fn(&str) -> R,
+    report: &mut ValidationReport,
+    stage: Option<&Path>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Checked> {
+    let mut staged = stage.map(|stage| Ok::<_, Error>((stage, create(stage)?))).transpose()?;
+    if let Some((stage, out)) = &mut staged {
+        writeln!(out, "{}", rules("").headings().join("|")).map_err(|why| file_error(stage, why))?;
+    }
+    let (mut checked, tabulated) = (Checked::default(), rules(""));
+    let geography = tabulated.geography();
+    let mut see = |fields: &[&[u8]], record: CheckedRecord| {
+        checked.records += 1;
+        checked.tabulated += u64::from(record.block.and_then(|block| geography.pass(block)).is_some());
+        match &mut staged {
+            None => Ok(()),
+            Some((stage, out)) => {
+                let row = fields.join(&b'|');
+                out.write_all(&row).and_then(|()| out.write_all(b"\n")).map_err(|why| file_error(stage, why))
+            }
+        }
+    };
+    cef.each_record(records, rules, report, &mut see, &mut |done| progress(done, 0))?;
+    if checked.tabulated == 0 {
+        let file = name_of(path);
+        let at = Location { file: &file, ..Location::default() };
+        report.add(at, Rule::Empty, "", "at least one correct record in a state of a pass that is run");
+    }
+    if let Some((stage, mut out)) = staged {
+        out.flush().map_err(|why| file_error(stage, why))?;
+    }
+    Ok(checked)
+}
+
+/// A file for staged records, readable by its owner only.
+fn create(path: &Path) -> Result<BufWriter<File>> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(|file| BufWriter::with_capacity(1 << 20, file)).map_err(|why| file_error(path, why))
 }
 
 /// Checks records as text and as Parquet, and returns how many there are.

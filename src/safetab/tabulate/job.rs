@@ -8,7 +8,7 @@ use super::{
     certificate::{CertifiedLevel, CertifiedPass, TabulationCertificate},
     guarantees::RunGuarantees,
     household_levels::HouseholdLevel,
-    inputs::{Checked, HouseholdInputs, InputPaths, PersonInputs, ReadParquet},
+    inputs::{CefUnits, Checked, HouseholdInputs, InputPaths, PersonInputs, ReadParquet},
     levels::TabulatedLevel,
     record_files::RecordFiles,
 };
@@ -56,6 +56,9 @@ pub struct Job {
     pub records: Records,
     /// GRF-C.txt.
     pub geography: PathBuf,
+    /// The unit files, if the records are persons of edited files of fixed width (CEF): a file, or a folder with CEF20_PER_* of
+    /// each state.
+    pub units: Option<CefUnits>,
     /// The order of summary levels, for persons.
     pub order: SummaryOrder,
     /// The folder of the release, which must not exist yet.
@@ -115,7 +118,8 @@ impl Job {
             Records::Persons(_) => None,
             Records::Households { totals, check, .. } => Some((totals.as_path(), *check)),
         };
-        InputPaths { config: &self.config, specification: &self.specification, geography: &self.geography, totals }
+        let cef = self.units.as_ref().map(|units| (self.records.path(), units));
+        InputPaths { config: &self.config, specification: &self.specification, geography: &self.geography, cef, totals }
     }
 
     /// Reads the public inputs; `None` if what others are checked against is not there, and then the report says why.
@@ -129,16 +133,26 @@ impl Job {
     /// Checks all inputs to the last record and draws nothing. Returns how many records there are, which is confidential; an
     /// error has the whole report. Where the query engine is not built in, records as Parquet are refused.
     pub fn check(&self, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
-        let files = RecordFiles::find(self.records.path())?;
-        self.read_all(&files, &|file, headings, see| read_parquet(file, headings, see), progress)
+        let files = self.record_files()?;
+        self.read_all(&files, &|file, headings, see| read_parquet(file, headings, see), None, progress)
             .map(|(_, checked)| checked.records)
     }
 
-    /// Reads and checks all inputs: what is public, and how many records there are.
+    /// The files of records; none of edited files, which are found with the public inputs.
+    pub(super) fn record_files(&self) -> Result<RecordFiles> {
+        match self.units {
+            None => RecordFiles::find(self.records.path()),
+            Some(_) => Ok(RecordFiles::default()),
+        }
+    }
+
+    /// Reads and checks all inputs: what is public, and how many records there are. Records of edited files are written in the
+    /// simple form into the file `stage`, if one is given.
     pub(super) fn read_all(
         &self,
         files: &RecordFiles,
         parquet: ReadParquet,
+        stage: Option<&Path>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Inputs, Checked)> {
         let mut report = ValidationReport::new();
@@ -146,8 +160,8 @@ impl Job {
         let path = self.records.path();
         let tell = &mut |done, of| progress(Progress { stage: "checking records", done, of });
         let checked = match &inputs {
-            Inputs::Persons(inputs) => inputs.check_records(path, files, parquet, &mut report, tell)?,
-            Inputs::Households(inputs) => inputs.check_records(path, files, parquet, &mut report, tell)?,
+            Inputs::Persons(inputs) => inputs.check_records(path, files, parquet, &mut report, stage, tell)?,
+            Inputs::Households(inputs) => inputs.check_records(path, files, parquet, &mut report, stage, tell)?,
         };
         report.into_result()?;
         Ok((inputs, checked))
@@ -163,6 +177,23 @@ impl Job {
         let hashes = self.paths().hashes()?;
         let certificate = self.certificate(&inputs, &passes, guarantees, &hashes);
         Ok(DryRun { account: certificate.json(), page: certificate.page() })
+    }
+
+    /// What a certificate says of the blocks, where records are edited files.
+    pub(super) fn note_of_blocks(&self) -> Vec<(&'static str, Value)> {
+        let cut = match (&self.units, &self.records) {
+            (None, _) => return Vec::new(),
+            (Some(CefUnits { all_blocks: true, .. }), _) => "all blocks, whether they hold a unit or not",
+            (Some(_), Records::Persons(_)) => {
+                "cut to blocks that hold a unit, as the bureau's reader does: which these are is taken from the unit files, \
+                 is no secret here, and is not part of the guarantee"
+            }
+            (Some(_), Records::Households { .. }) => {
+                "cut to blocks that hold a housing unit, as the bureau's reader does: which these are is taken from the unit \
+                 files, is no secret here, and is not part of the guarantee"
+            }
+        };
+        vec![("blocks", json!(cut))]
     }
 
     /// A certificate of nothing drawn yet.
@@ -192,7 +223,7 @@ impl Job {
             insecure_seed: self.insecure_seed,
             draw: None,
             inputs: hashes,
-            notes: inputs.notes(&self.records),
+            notes: [inputs.notes(&self.records), self.note_of_blocks()].concat(),
             passes: certified.collect(),
             total: guarantees.run,
         }
@@ -225,7 +256,7 @@ impl Inputs {
             (Inputs::Households(inputs), Records::Households { check, .. }) => (inputs, check),
             _ => return Vec::new(),
         };
-        let LeftOut { other_states, other_areas, not_tabulated } = inputs.totals.left_out;
+        let LeftOut { other_states, other_areas, without_units, not_tabulated } = inputs.totals.left_out;
         let given = match check {
             TotalsCheck::SameVintage => {
                 "every region is one of the geography, and no nation or state is without totals"
@@ -238,8 +269,18 @@ impl Inputs {
             ("totals", json!(given)),
             ("totals_of_other_states", json!(other_states)),
             ("totals_of_other_areas", json!(other_areas)),
+            ("totals_without_units", json!(without_units)),
             ("totals_not_tabulated", json!(not_tabulated)),
         ]
+    }
+
+    /// The inputs that both programs have.
+    #[cfg(feature = "tabulate")]
+    pub(super) fn public(&self) -> &super::inputs::PublicInputs {
+        match self {
+            Inputs::Persons(inputs) => &inputs.public,
+            Inputs::Households(inputs) => &inputs.public,
+        }
     }
 }
 

@@ -59,7 +59,8 @@ mod run;
 pub mod two_stage;
 pub mod workload;
 
-pub(super) use inputs::{HouseholdInputs, PersonInputs};
+pub use inputs::CefUnits;
+pub(super) use inputs::{HouseholdInputs, PersonInputs, PublicInputs};
 pub(super) use job::Inputs;
 pub use job::{DryRun, Job, Progress, Records, UnfinishedDraw};
 #[cfg(feature = "tabulate")]

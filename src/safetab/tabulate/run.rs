@@ -53,12 +53,21 @@ impl Job {
             Taken::Free(folder) => folder,
             Taken::Complete => return Ok(Outcome::WasComplete),
         };
-        let files = RecordFiles::find(self.records.path())?;
+        let files = self.record_files()?;
         let engine = Engine::new(folder.part())?;
+        let staged = folder.part().join("records.txt");
         let parquet = |file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])| {
             engine.each_record(file, headings, see)
         };
-        let (inputs, checked) = self.read_all(&files, &parquet, progress)?;
+        let (inputs, checked) = self.read_all(&files, &parquet, Some(&staged), progress)?;
+        // Edited files are hashed as they are, and counted as the records that were read from them.
+        let (files, counted) = match &inputs.public().cef {
+            None => (files.clone(), files),
+            Some(cef) => (
+                RecordFiles { text: cef.all(), parquet: Vec::new() },
+                RecordFiles { text: vec![staged], parquet: Vec::new() },
+            ),
+        };
         let hash = files.hash(&mut |done, of| progress(Progress { stage: "hashing records", done, of }))?;
 
         progress(Progress { stage: "accounting", done: 0, of: 0 });
@@ -67,7 +76,13 @@ impl Job {
         let hashes = self.paths().hashes()?;
 
         progress(Progress { stage: "counting", done: 0, of: 0 });
-        inputs.count(&engine, &files, checked)?;
+        inputs.count(&engine, &counted, checked)?;
+        if inputs.public().cef.is_some() {
+            counted
+                .text
+                .iter()
+                .try_for_each(|staged| fs::remove_file(staged).map_err(|why| file_error(staged, why)))?;
+        }
 
         let release = Release { inputs: &inputs, passes: &passes, hashes: &hashes, engine: &engine };
         let (certificate, page) = self.draw_and_publish(folder, release, guarantees, &hash, progress)?;
@@ -79,11 +94,16 @@ impl Job {
     pub fn write_exact_households(&self, out: &Path) -> Result<()> {
         let folder = tempfile::tempdir().map_err(|why| file_error(out, why))?;
         let engine = Engine::new(folder.path())?;
-        let files = RecordFiles::find(self.records.path())?;
+        let files = self.record_files()?;
         let parquet = |file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])| {
             engine.each_record(file, headings, see)
         };
-        let (inputs, checked) = self.read_all(&files, &parquet, &mut |_| {})?;
+        let staged = folder.path().join("records.txt");
+        let (inputs, checked) = self.read_all(&files, &parquet, Some(&staged), &mut |_| {})?;
+        let files = match inputs.public().cef {
+            None => files,
+            Some(_) => RecordFiles { text: vec![staged], parquet: Vec::new() },
+        };
         inputs.count(&engine, &files, checked)?;
         crate::files::fill_folder(out, |out| {
             if let Passes::Households(passes) = inputs.passes()? {
@@ -115,9 +135,11 @@ impl Job {
         let budget = guarantees.passes.iter().zip(&names).map(|(guarantees, pass)| {
             (certificate::name(*pass).to_string(), guarantees.pass.unbounded.budget.to_string())
         });
+        let mut settings = vec![("order of summary levels".to_string(), self.order.to_string())];
+        settings.extend(self.note_of_blocks().into_iter().map(|(name, said)| (name.to_string(), said.to_string())));
         let intent = DrawIntent {
             version: env!("CARGO_PKG_VERSION").to_string(),
-            inputs: [run.hashes, &[("order of summary levels".to_string(), self.order.to_string())]].concat(),
+            inputs: [run.hashes, &settings].concat(),
             budget: budget.collect(),
             insecure_seed: self.insecure_seed,
         };
