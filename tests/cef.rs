@@ -272,7 +272,7 @@ fn every_broken_rule_is_said_with_its_file_and_line() {
         let (per, unit) = ("CEF20_PER_01.txt", "CEF20_UNIT_01.txt");
         spoil(
             per,
-            &|lines| drop(lines[2].pop()),
+            &|lines| lines[2].truncate(90),
             &[per, "wrong length of a line", "line 3, ", "91 characters", "has 90"],
         );
         spoil(
@@ -327,5 +327,40 @@ fn every_broken_rule_is_said_with_its_file_and_line() {
             told.contains("a unit file of each state of the person files: 01, 02") && told.contains("CEF20_UNIT"),
             "{told}"
         );
+    }
+}
+
+#[cfg(feature = "tabulate")]
+#[test]
+fn a_release_from_edited_files_is_that_of_the_simple_ones() {
+    for of_households in [false, true] {
+        let world = World::new(of_households);
+        let run = |out: &str, edited: bool, more: &[&str]| {
+            let out = world.path(out);
+            let args = world.args(
+                "tabulate",
+                of_households,
+                edited,
+                &[&["--insecure-seed", "3", "--out", &out], more].concat(),
+            );
+            let answer = json(&words(&args));
+            (answer, files(Path::new(&out), ""))
+        };
+        let tables = |files: BTreeMap<PathBuf, String>| -> BTreeMap<PathBuf, String> {
+            files
+                .into_iter()
+                .filter(|(name, _)| {
+                    name.starts_with("t1") || name.starts_with("t2") || name.starts_with("t3") || name.starts_with("t4")
+                })
+                .collect()
+        };
+        let (_, simple) = run("simple", false, &[]);
+        let (certificate, all) = run("all", true, &["--all-blocks"]);
+        assert!(tables(simple) == tables(all) && certificate["blocks"].as_str().unwrap().contains("all blocks"));
+        let (certificate, _) = run("cut", true, &[]);
+        assert!(certificate["blocks"].as_str().unwrap().contains("cut to blocks"));
+        // No record is left beside the release.
+        let left = fs::read_dir(world.folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(left.into_iter().all(|name| !name.to_string_lossy().contains(".part")));
     }
 }
