@@ -71,6 +71,9 @@ impl Field {
     }
 }
 
+/// What is shown a record: its fields in the simple form, and what is counted of it.
+pub(in crate::safetab) type SeeRecord<'a> = dyn FnMut(&[&[u8]], CheckedRecord) -> Result<()> + 'a;
+
 /// Person and unit files, and the blocks that they name.
 #[derive(Clone, Debug)]
 pub(in crate::safetab) struct CefFiles {
@@ -254,7 +257,7 @@ impl CefFiles {
         records: CefRecords,
         rules: impl Fn(&str) -> R,
         report: &mut ValidationReport,
-        see: &mut dyn FnMut(&[&[u8]], CheckedRecord) -> Result<()>,
+        see: &mut SeeRecord,
         progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
         let (mut done, mut outcome) = (0, Ok(()));
@@ -371,7 +374,7 @@ impl Person<'_> {
         records: CefRecords,
         rules: &R,
         report: &mut ValidationReport,
-        see: &mut dyn FnMut(&[&[u8]], CheckedRecord) -> Result<()>,
+        see: &mut SeeRecord,
     ) -> Result<()> {
         let block = format!("{:015}", unit.geoid);
         let block = block.as_bytes();
