@@ -35,7 +35,7 @@ use crate::{
 
 /// About so many counts are drawn from one stream. The parts depend on the spine and the queries alone.
 const PART: usize = 1 << 16;
-/// So many parts are held in memory at a time.
+/// At most so many parts are held in memory at a time.
 const PARTS: usize = 64;
 
 /// Query groups with noise for each level of a spine.
@@ -327,7 +327,7 @@ impl<'a> MeasurementPlan<'a> {
             let units = self.measured(level);
             for (query, asked) in self.levels[level].iter().enumerate() {
                 let parts: Vec<&[u32]> = units.chunks((PART / asked.group.counts()).max(1)).collect();
-                for parts in parts.chunks(PARTS) {
+                for parts in parts.chunks(parts_at_a_time(asked.group.counts())) {
                     let sources: Vec<Source> = parts.iter().map(|_| streams.take()).collect();
                     let made: Vec<T> = (parts.par_iter().zip(sources))
                         .map(|(units, mut source)| {
@@ -358,7 +358,7 @@ impl<'a> MeasurementPlan<'a> {
         let asked = &self.levels[level];
         let each: usize = asked.iter().map(|asked| asked.group.counts()).sum();
         let parts: Vec<&[u32]> = units.chunks((PART / each.max(1)).max(1)).collect();
-        for parts in parts.chunks(PARTS) {
+        for parts in parts.chunks(parts_at_a_time(each)) {
             let sources: Vec<Source> = parts.iter().map(|_| streams.take()).collect();
             let drawn: Vec<Vec<Vec<i64>>> = (parts.par_iter().zip(sources))
                 .map(|(units, mut source)| {
@@ -406,4 +406,10 @@ impl<'a> MeasurementPlan<'a> {
     pub fn cells(&self) -> usize {
         self.cells
     }
+}
+
+/// How many parts are drawn together, of units with so many counts: a unit of the DHC has 15 MB, so no more of them than cores. Which
+/// stream a part draws from does not depend on it.
+fn parts_at_a_time(counts: usize) -> usize {
+    (PART * PARTS / counts.max(PART)).max(rayon::current_num_threads().min(8)).min(PARTS)
 }
