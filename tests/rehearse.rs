@@ -341,3 +341,43 @@ fn what_cannot_be_rehearsed_is_refused_and_leaves_nothing() {
         .collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+#[test]
+fn compressed_records_are_those_that_they_hold_and_truncated_ones_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = fs::read(format!("{EXAMPLE}/person-records.txt")).unwrap();
+    let compressed = {
+        use std::io::Write;
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        out.write_all(&plain).unwrap();
+        out.finish().unwrap()
+    };
+    let path = folder.path().join("person-records.txt.gz");
+    let name = path.display().to_string();
+    let run = |persons: &str, out: &str| {
+        let out = folder.path().join(out).display().to_string();
+        let more = ["--persons", persons, "--trials", "1", "--insecure-seed", "6", "--out", &out];
+        (example(EXAMPLE, &more), PathBuf::from(&out))
+    };
+    fs::write(&path, &compressed).unwrap();
+    let truth = |persons: &str, out: &str| {
+        let (args, out) = run(persons, out);
+        assay(&words(&args)).assert().success();
+        fs::read(out.join("truth/t2/us.csv")).unwrap()
+    };
+    assert!(truth(&name, "gz") == truth(&format!("{EXAMPLE}/person-records.txt"), "plain"));
+    let check = |persons: &str| {
+        let (config, geography) = (format!("{EXAMPLE}/config.json"), format!("{EXAMPLE}/GRF-C.txt"));
+        let args = ["tabulate", "--check", "--config", &config, "--spec", EXAMPLE, "--geography", &geography];
+        [&args[..], &["--persons", persons]].concat().iter().map(|word| word.to_string()).collect::<Vec<String>>()
+    };
+    let output = assay(&words(&check(&name))).assert().success().get_output().stdout.clone();
+    assert!(String::from_utf8_lossy(&output).contains("500 records"));
+    for length in [20, compressed.len() / 2, compressed.len() - 1] {
+        fs::write(&path, &compressed[..length]).unwrap();
+        let message = refusal(&words(&check(&name)));
+        assert!(message.contains("person-records.txt.gz") && message.contains("truncated"), "{message}");
+        let (args, out) = run(&name, "broken");
+        assert!(refusal(&words(&args)).contains("truncated") && !out.exists());
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashSet,
-    fs::{self, File},
+    fs,
     io::Read,
     path::{Path, PathBuf},
 };
@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use super::{
     Combination, Geography, HouseholdCheck, Pass, RowCheck, RunScope,
+    lines::{is_text, open_text},
     records::{CheckedRecord, RecordRules},
     rows::{self, LONGEST, name_of},
     validation::{Location, Rule, ValidationReport},
@@ -45,9 +46,7 @@ pub fn record_files(path: &Path, report: &mut ValidationReport) -> Vec<PathBuf> 
     }
     let file = name_of(path);
     let at = Location { file: &file, ..Location::default() };
-    let is_rows = |path: &PathBuf| {
-        path.is_file() && path.extension().is_some_and(|extension| extension == "txt" || extension == "csv")
-    };
+    let is_rows = |path: &PathBuf| path.is_file() && is_text(path);
     let read = fs::read_dir(path)
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>());
     match read {
@@ -240,7 +239,7 @@ fn check_file<R: RecordRules>(
 ) {
     let at = Location { file: rules.file(), ..Location::default() };
     let headings = rules.headings().join("|");
-    let opened = File::open(path);
+    let opened = open_text(path);
     let mut input = match opened {
         Ok(file) => Parts { input: file, rest: Vec::new(), ended: false },
         Err(why) => return report.add(at, Rule::Unreadable, why.to_string(), "a file of rows"),

@@ -1,11 +1,11 @@
 //! Rows of fields separated by `|`, read in bounded memory.
 
 use std::{
-    fs::File,
     io::{BufRead, BufReader, Read},
     path::Path,
 };
 
+use super::lines::open_text;
 use super::validation::{Location, Rule, ValidationReport};
 
 /// The longest line that is read. A whole GRF-C has a hundred fields of a few characters.
@@ -98,12 +98,8 @@ fn find_columns<const N: usize>(
     Some((columns, given.len()))
 }
 
-fn open(path: &Path) -> std::io::Result<BufReader<File>> {
-    let file = File::open(path)?;
-    match file.metadata()?.is_dir() {
-        true => Err(std::io::Error::other("is a folder")),
-        false => Ok(BufReader::with_capacity(1 << 18, file)),
-    }
+fn open(path: &Path) -> std::io::Result<BufReader<Box<dyn Read + Send>>> {
+    Ok(BufReader::with_capacity(1 << 18, open_text(path)?))
 }
 
 /// The headings of a file, as far as they can be read; whether they can is for [`read_rows`] to say.

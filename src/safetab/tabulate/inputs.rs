@@ -23,6 +23,7 @@ use crate::{
             RecordRules, RowCheck, Rule, RunScope, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport,
             cef::{CefFiles, CefRecords},
             check_households, check_persons,
+            lines::is_compressed,
             rows::name_of,
             validation::Location,
         },
@@ -277,7 +278,7 @@ fn check_cef<R: RecordRules>(
 }
 
 /// A file for staged records, readable by its owner only.
-fn create(path: &Path) -> Result<BufWriter<File>> {
+pub(super) fn create(path: &Path) -> Result<BufWriter<File>> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -295,7 +296,8 @@ fn check<R: RecordRules>(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Checked> {
     let size = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.len());
-    let of = files.text.iter().map(size).sum();
+    // How much compressed files hold is not known.
+    let of = if files.text.iter().any(|path| is_compressed(path)) { 0 } else { files.text.iter().map(size).sum() };
     let mut checked = Checked::default();
     if !files.text.is_empty() {
         let found = text(report, &mut |done| progress(done, of));

@@ -8,7 +8,9 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use crate::{error::Result, files::file_error};
+#[cfg(feature = "tabulate")]
+use crate::safetab::schema::lines::{is_compressed, open_text};
+use crate::{error::Result, files::file_error, safetab::schema::lines::is_text};
 
 /// Files of records: all are checked before any is counted.
 #[derive(Clone, Debug, Default)]
@@ -34,10 +36,9 @@ impl RecordFiles {
         let mut files = RecordFiles::default();
         for entry in fs::read_dir(path).map_err(wrong)? {
             let path = entry.map_err(wrong)?.path();
-            let is_text = path.extension().is_some_and(|extension| extension == "txt" || extension == "csv");
             match path.is_file() {
                 true if is_parquet(&path) => files.parquet.push(path),
-                true if is_text => files.text.push(path),
+                true if is_text(&path) => files.text.push(path),
                 _ => {}
             }
         }
@@ -45,6 +46,22 @@ impl RecordFiles {
         files.parquet.sort();
         if files.text.is_empty() && files.parquet.is_empty() {
             return Err(file_error(path, "has no file of records: *.txt, *.csv or *.parquet"));
+        }
+        Ok(files)
+    }
+
+    /// The same files for a reader that takes plain text only: those that are compressed are written into a folder, readable by
+    /// their owner only, as what they hold.
+    #[cfg(feature = "tabulate")]
+    pub(super) fn decompressed(&self, folder: &Path) -> Result<RecordFiles> {
+        let mut files = self.clone();
+        for (number, path) in files.text.iter_mut().enumerate().filter(|(_, path)| is_compressed(path)) {
+            let mut input = open_text(path).map_err(|why| file_error(path, why))?;
+            let plain = folder.join(format!("decompressed-{number}.txt"));
+            let mut out = super::inputs::create(&plain)?;
+            std::io::copy(&mut input, &mut out).map_err(|why| file_error(path, why))?;
+            std::io::Write::flush(&mut out).map_err(|why| file_error(&plain, why))?;
+            *path = plain;
         }
         Ok(files)
     }

@@ -62,7 +62,7 @@ impl Job {
         let (inputs, checked) = self.read_all(&files, &parquet, Some(&staged), progress)?;
         // Edited files are hashed as they are, and counted as the records that were read from them.
         let (files, counted) = match &inputs.public().cef {
-            None => (files.clone(), files),
+            None => (files.clone(), files.decompressed(folder.part())?),
             Some(cef) => (
                 RecordFiles { text: cef.all(), parquet: Vec::new() },
                 RecordFiles { text: vec![staged], parquet: Vec::new() },
@@ -77,11 +77,9 @@ impl Job {
 
         progress(Progress { stage: "counting", done: 0, of: 0 });
         inputs.count(&engine, &counted, checked)?;
-        if inputs.public().cef.is_some() {
-            counted
-                .text
-                .iter()
-                .try_for_each(|staged| fs::remove_file(staged).map_err(|why| file_error(staged, why)))?;
+        // What was written for the engine alone is not kept.
+        for own in counted.text.iter().filter(|path| path.starts_with(folder.part())) {
+            fs::remove_file(own).map_err(|why| file_error(own, why))?;
         }
 
         let release = Release { inputs: &inputs, passes: &passes, hashes: &hashes, engine: &engine };
@@ -101,7 +99,7 @@ impl Job {
         let staged = folder.path().join("records.txt");
         let (inputs, checked) = self.read_all(&files, &parquet, Some(&staged), &mut |_| {})?;
         let files = match inputs.public().cef {
-            None => files,
+            None => files.decompressed(folder.path())?,
             Some(_) => RecordFiles { text: vec![staged], parquet: Vec::new() },
         };
         inputs.count(&engine, &files, checked)?;
