@@ -3,7 +3,7 @@
 use super::{
     errors::{Errors, StatedMargin},
     reports::OneRun,
-    results::{RehearsedLevel, Strata},
+    results::{RehearsedLevel, Strata, table_of},
     truth::{LevelCounts, Truth},
 };
 use crate::{
@@ -41,14 +41,6 @@ struct Gathered {
     /// By topic, and by the number of cells that are added up, less one.
     sums: [[Errors; MOST_COPIES]; 2],
     strata: Strata,
-}
-
-/// The place of a table among those of both topics.
-pub(super) fn table_of(topic: HouseholdTopic, detail: usize) -> usize {
-    match topic {
-        HouseholdTopic::Type => detail,
-        HouseholdTopic::Tenure => HouseholdTopic::Type.tables().len() + detail,
-    }
 }
 
 impl<'a> HouseholdPass<'a> {

@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, fs::File, io::BufWriter, path::Path};
 
 use rug::{Float, float::Round};
 
-use super::results::{Rehearsed, RehearsedLevel, Stratum, TableErrors};
+use super::results::{Rehearsed, RehearsedLevel, Stratum, TableErrors, table_of};
 use crate::{
     error::Result,
     files::file_error,
@@ -235,7 +235,7 @@ fn many_households(found: &Rehearsed, path: &Path) -> Result<()> {
             let expected = level.margins.iter().find(|margin| margin.of == cell).map(|margin| margin.margin);
             for stratum in &level.strata {
                 for detail in 0..topic.tables().len() {
-                    let table = &stratum.tables[super::households::table_of(topic, detail)];
+                    let table = &stratum.tables[table_of(topic, detail)];
                     if table.groups == 0 {
                         continue;
                     }

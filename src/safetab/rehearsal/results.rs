@@ -1,7 +1,10 @@
 //! What a rehearsal found, level by level.
 
 use super::errors::{Errors, StatedMargin, SuppressedSize};
-use crate::safetab::schema::{IterationLevel, Pass, RegionType};
+use crate::safetab::{
+    household_tables::HouseholdTopic,
+    schema::{IterationLevel, Pass, RegionType},
+};
 
 /// Bins of sizes: 0 and 1, then up to each power of ten of a count of 64 bits.
 pub(super) const BINS: usize = 21;
@@ -180,6 +183,14 @@ impl TableErrors {
             self.errors.add(error);
             self.covered += u64::from(error.unsigned_abs() <= u128::from(margin.unsigned_abs()));
         }
+    }
+}
+
+/// The place of a table among those of both topics.
+pub(super) fn table_of(topic: HouseholdTopic, detail: usize) -> usize {
+    match topic {
+        HouseholdTopic::Type => detail,
+        HouseholdTopic::Tenure => HouseholdTopic::Type.tables().len() + detail,
     }
 }
 

@@ -8,7 +8,14 @@ use std::{
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::rows::{LONGEST, without_end};
+/// The longest line that is read. A whole GRF-C has a hundred fields of a few characters.
+pub(super) const LONGEST: usize = 1 << 16;
+
+/// A line without its end of one or two bytes.
+pub(super) fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
 
 /// Whether a file is compressed by gzip: `.gz` ends its name.
 pub(in crate::safetab) fn is_compressed(path: &Path) -> bool {

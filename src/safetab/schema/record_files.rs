@@ -13,9 +13,9 @@ use rayon::prelude::*;
 
 use super::{
     Combination, Geography, HouseholdCheck, Pass, RowCheck, RunScope,
-    lines::{is_text, open_text},
+    lines::{LONGEST, is_text, open_text, without_end},
     records::{CheckedRecord, RecordRules},
-    rows::{self, LONGEST, name_of},
+    rows::{self, name_of},
     validation::{Location, Rule, ValidationReport},
 };
 use crate::{error::Result, safetab::groups::Specification};
@@ -178,7 +178,7 @@ impl Worker {
         while begin < text.len() {
             let end = memchr::memchr(b'\n', &text[begin..]).map_or(text.len(), |length| begin + length + 1);
             self.lines += 1;
-            let line = rows::without_end(&text[begin..end]);
+            let line = without_end(&text[begin..end]);
             begin = end;
             if line.is_empty() {
                 continue;
@@ -298,7 +298,7 @@ fn check_file<R: RecordRules>(
 fn take_headings(text: &mut Vec<u8>, headings: &str) -> Option<Vec<u8>> {
     let end = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
     let line: Vec<u8> = text.drain(..end).collect();
-    let line = rows::without_mark(rows::without_end(&line));
+    let line = rows::without_mark(without_end(&line));
     (line != headings.as_bytes()).then(|| line.to_vec())
 }
 

@@ -5,11 +5,11 @@ use std::{
     path::Path,
 };
 
-use super::lines::open_text;
-use super::validation::{Location, Rule, ValidationReport};
+use super::{
+    lines::{LONGEST, open_text, without_end},
+    validation::{Location, Rule, ValidationReport},
+};
 
-/// The longest line that is read. A whole GRF-C has a hundred fields of a few characters.
-pub(super) const LONGEST: usize = 1 << 16;
 /// A byte order mark.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -54,12 +54,6 @@ pub(in crate::safetab) fn geoid(state: u64, county: u64, tract: u64, block: u64)
 /// The name of a file in a report.
 pub(in crate::safetab) fn name_of(path: &Path) -> String {
     path.display().to_string()
-}
-
-/// A line without its end of one or two bytes.
-pub(super) fn without_end(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// The line without the byte order mark that the first of a file may have.

@@ -1,8 +1,8 @@
 //! All inputs, read and checked: what is public, and how many records there are.
 
 use std::{
-    fs::{self, File},
-    io::{BufWriter, Write},
+    fs,
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::{
     household_levels::{HouseholdLevel, household_levels},
     levels::{self, TabulatedLevel},
-    record_files::{RecordFiles, hash_file},
+    record_files::{RecordFiles, create, hash_file},
 };
 use crate::{
     error::{Error, Result},
@@ -275,15 +275,6 @@ fn check_cef<R: RecordRules>(
         out.flush().map_err(|why| file_error(stage, why))?;
     }
     Ok(checked)
-}
-
-/// A file for staged records, readable by its owner only.
-pub(super) fn create(path: &Path) -> Result<BufWriter<File>> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(|file| BufWriter::with_capacity(1 << 20, file)).map_err(|why| file_error(path, why))
 }
 
 /// Checks records as text and as Parquet, and returns how many there are.

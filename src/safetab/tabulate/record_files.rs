@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::Read,
+    io::{BufWriter, Read},
     path::{Path, PathBuf},
 };
 
@@ -58,7 +58,7 @@ impl RecordFiles {
         for (number, path) in files.text.iter_mut().enumerate().filter(|(_, path)| is_compressed(path)) {
             let mut input = open_text(path).map_err(|why| file_error(path, why))?;
             let plain = folder.join(format!("decompressed-{number}.txt"));
-            let mut out = super::inputs::create(&plain)?;
+            let mut out = create(&plain)?;
             std::io::copy(&mut input, &mut out).map_err(|why| file_error(path, why))?;
             std::io::Write::flush(&mut out).map_err(|why| file_error(&plain, why))?;
             *path = plain;
@@ -109,4 +109,13 @@ pub(super) fn hash_file(path: &Path, hasher: &mut Sha256, progress: &mut dyn FnM
             }
         }
     }
+}
+
+/// A file for staged records, readable by its owner only.
+pub(super) fn create(path: &Path) -> Result<BufWriter<File>> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(|file| BufWriter::with_capacity(1 << 20, file)).map_err(|why| file_error(path, why))
 }
