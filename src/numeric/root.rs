@@ -27,6 +27,9 @@ pub struct Root {
     pub met: bool,
 }
 
+/// Roots are not bracketed where they may be larger: there a single enclosure of the function can take minutes.
+const HIGHEST: f64 = 1e6;
+
 /// Encloses inf { x >= 0 : f(x) <= target } for a decreasing f and a `ceiling` beyond which f is known to be below the
 /// target.
 pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
@@ -37,7 +40,7 @@ pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) ->
 ) -> Result<Root> {
     match narrow(f, target, ceiling, digits) {
         // Somewhere on the way not even an approximation was to be had: a wide interval, in place of none.
-        Err(error) if error.is_beyond_reach() => bracket(f, target, ceiling, digits),
+        Err(error) if error.is_beyond_reach() && ceiling < HIGHEST => bracket(f, target, ceiling, digits),
         root => root,
     }
 }

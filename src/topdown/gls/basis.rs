@@ -1,7 +1,7 @@
 //! Coordinates in which the information matrices of all queries fall into small blocks: the sectors.
 //!
 //! A query is a Kronecker product over the attributes of: the identity I, the total 1', or the group sums of a partition. Each
-//! attribute falls into subspaces ([`axis`](super::axis)) on which all its parts act alike: by a small matrix on the even
+//! attribute falls into subspaces (`gls::axis`) on which all its parts act alike: by a small matrix on the even
 //! functions, which has a row for each class of values, and by a number on the others. So the sum over queries of A'A / v falls
 //! into sectors: for a choice of a subspace for each attribute one dense matrix over the combinations of classes of those that
 //! are even, the same for each of its columns, which are the coordinates of the others. Where no query has counts that two rows
