@@ -106,7 +106,7 @@ pub trait Account: Sync {
 }
 
 /// What rho alone says of delta(epsilon) where it cannot be computed: at least zero, and at most what zCDP gives (Bun & Steinke,
-/// Lemma 3.5). Other errors stay.
+/// Proposition 1.3, solved for delta). Other errors stay.
 fn by_rho(rho: &Rho, epsilon: &Epsilon, error: Error) -> Result<Answer> {
     const DIGITS: u32 = 15;
     if !error.is_beyond_reach() {
