@@ -2,10 +2,10 @@
 """Checks certificates of `assay prove`: python3 proofs/check.py FILE...
 
 Plain Python (3.9 or newer), its standard library, integers and fractions: no bound is a float. It shares nothing with the program
-that wrote a certificate and trusts nothing in it: the claim is what is to be proven, and the hints say where to look. A hint may
-be anything. A bad one makes the check fail; none can make it succeed wrongly.
+that wrote a certificate and trusts nothing in it: the claim is what is to be proven, and the hints say where to look. A bad hint
+makes the check fail; none can make it succeed wrongly.
 
-The theorems (A) to (H) are those of proofs/README.md. A number in fixed point is an integer in units of 2^-p. A ball (x, y, r)
+The theorems (A) to (J) are those of proofs/README.md. A number in fixed point is an integer in units of 2^-p. A ball (x, y, r)
 stands for a complex number at most r units away from x + i y. Exit status: 0 all is proven, 1 something is not.
 """
 
@@ -15,14 +15,14 @@ import sys
 from bisect import bisect_right
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
-from itertools import accumulate
-from math import gcd, isqrt, lcm
+from functools import lru_cache, reduce
+from itertools import accumulate, combinations_with_replacement, product
+from math import gcd, isqrt, lcm, log
+from re import fullmatch
 
 MOST_BYTES, MOST_DIGITS, MOST_BITS, MOST_EVALUATED, MOST_LOOKED_AT, MOST_ATOMS = 1 << 20, 400, 4096, 30_000, 100_000_000, 4_000_000
 
-class Refused(Exception):
-    """The statement that does not hold."""
+class Refused(Exception): pass  # the statement that does not hold
 
 def need(holds, statement):
     if not holds:
@@ -37,7 +37,7 @@ def read(data):
     except (ValueError, RecursionError) as error:
         raise Refused(f"the file is JSON in UTF-8 ({error})") from None
     fields(whole, "certificate", "claim", "proofs", "sha256")
-    need(whole["certificate"] == "assay 2", 'the format is "assay 2"')
+    need(whole["certificate"] == "assay 3", 'the format is "assay 3"')
     need(data == canonical(whole), "the bytes are canonical: keys in order, no spaces, one line")
     need(whole["sha256"] == seal(whole), "sha256 is that of the content")
     return whole
@@ -46,7 +46,6 @@ def canonical(value):
     return (json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 def seal(whole):
-    """SHA-256 of the canonical bytes without the key sha256."""
     return hashlib.sha256(canonical({key: value for key, value in whole.items() if key != "sha256"})).hexdigest()
 
 def fields(value, *keys):
@@ -58,12 +57,10 @@ def whole_number(value, least, most, name):
 
 def fraction(text, name, sign=""):
     """An exact number >= 0: "a" or "a/b", reduced, without leading zeros, and only after a sign that is allowed."""
-    need(type(text) is str and text.isascii() and len(text) <= 2 * MOST_DIGITS, f"{name} is a fraction in quotes")
-    above, slash, below = text.removeprefix(sign).partition("/")
-    need(above.isdigit() and (below.isdigit() and int(below) > 0 if slash else True), f"{name} is a fraction in quotes")
-    value = Fraction(int(above), int(below) if slash else 1) * (-1 if sign and text.startswith(sign) else 1)
-    need(str(value) == text, f"{name} is reduced")
-    return value
+    form = type(text) is str and len(text) <= 2 * MOST_DIGITS and fullmatch(f"({sign})?[0-9]+(/0*[1-9][0-9]*)?", text)
+    need(form, f"{name} is a fraction in quotes")
+    need(str(Fraction(text)) == text, f"{name} is reduced")
+    return Fraction(text)
 
 def listed(value, name, most):
     need(isinstance(value, list) and len(value) <= most, f"{name} is a list of at most {most}")
@@ -87,18 +84,20 @@ class Group:
         # The losses of one count lie on an offset plus the multiples of its weight.
         self.weight = self.shift / self.parameter if self.gaussian else 2 * self.parameter
         self.offset = self.count * self.shift * (self.weight / 2 if self.gaussian else self.parameter)
+        self.rho = self.offset if self.gaussian else self.count * (self.shift * self.parameter) ** 2 / 2
         self.order = (not self.gaussian, self.parameter, self.shift)
 
 class Family:
     """The units of a claim, with all its noise times a factor: each path alone, or all pairs of paths composed."""
     def __init__(self, claim, scale=Fraction(1)):
-        self.paths = [[Group(group, scale) for group in listed(path, "a path", 500)] for path in listed(claim["paths"], "paths", 500)]
+        paths = [[Group(group, scale) for group in listed(path, "a path", 500)] for path in listed(claim["paths"], "paths", 500)]
+        known = {(group.order, group.count): group for path in paths for group in path}  # equal groups become one object
+        self.paths = [[known[group.order, group.count] for group in path] for path in paths]
         need(self.paths and all(self.paths), "there are paths, and every path has groups")
         need(all(a.order < b.order for path in self.paths for a, b in zip(path, path[1:])), "groups are in order, each once")
-        keys = {tuple((group.order, group.count) for group in path) for path in self.paths}
-        need(len(keys) == len(self.paths) and type(claim["pairs"]) is bool, "every path is there once, and pairs is true or false")
-        count = range(len(self.paths))
-        self.units = [(p, q) for p in count for q in count[p:]] if claim["pairs"] else [(p,) for p in count]
+        once = len(set(map(tuple, self.paths))) == len(self.paths)
+        need(once and type(claim["pairs"]) is bool, "every path is there once, and pairs is true or false")
+        self.units = list(combinations_with_replacement(range(len(paths)), 2 if claim["pairs"] else 1))
         self.groups = {unit: [group for path in unit for group in self.paths[path]] for unit in self.units}
 
 def step_of(groups):
@@ -111,17 +110,14 @@ def step_of(groups):
 def pi(p):
     """|pi(p) - pi 2^p| <= 1.01. Machin: pi = 16 atan(1/5) - 4 atan(1/239). A term is too small by less than 1 unit of 2^-(p + 32), and so
     is what is left out, alternating and below 5^-(p/2 + 16): with p/4 + 9 terms together below 20 (p/4 + 10) 2^-32 < 0.01."""
-    def atan(n):
-        return sum((-1) ** k * ((1 << (p + 32)) // ((2 * k + 1) * n ** (2 * k + 1))) for k in range((p + 32) // 4 + 1))
+    atan = lambda n: sum((-1) ** k * ((1 << (p + 32)) // ((2 * k + 1) * n ** (2 * k + 1))) for k in range((p + 32) // 4 + 1))
     return (16 * atan(5) - 4 * atan(239)) >> 32
 
 def exp(u, v, p):
-    """exp(u + i v) for u <= 0, all in units of 2^-p; off by at most 2 of them.
-
-    Below 2^-(p+1) zero will do: u < -0.7 (p + 2) < -(p + 1) ln 2. Else w = (u + i v) / 2^k is exact with k + 16 more bits, and
-    |w| <= 2^-10, so that n terms of the series leave out at most 2^(1 - 10 n). In Horner's scheme a step adds less than 3 units
-    and divides what was by 2^10: below 4 in all. A squaring doubles the error and adds 3 units, as |exp| <= 1: after k of them it
-    is at most 2^k (6 + 3) (1 + 2^-10) < 2^(k + 4) units of 2^-(p + k + 16), which is 2^-12 of one; rounding down adds sqrt(2)."""
+    """exp(u + i v) for u <= 0, all in units of 2^-p; off by at most 2. Below 2^-(p+1) zero will do: u < -0.7 (p + 2) < -(p + 1) ln 2. Else
+    w = (u + i v) / 2^k is exact with k + 16 more bits, and |w| <= 2^-10, so that n terms of the series leave out at most 2^(1 - 10 n). In Horner's
+    scheme a step adds less than 3 units and divides what was by 2^10: below 4 in all. A squaring doubles the error and adds 3 units, as |exp| <= 1:
+    after k at most 2^k (6 + 3) (1 + 2^-10) < 2^(k + 4) units of 2^-(p + k + 16), which is 2^-12 of one; rounding down adds sqrt(2)."""
     if 10 * u < -7 * (p + 2) << p:
         return 0, 0
     k = max(0, (abs(u) + abs(v)).bit_length() - p + 10)
@@ -133,36 +129,27 @@ def exp(u, v, p):
         x, y = (x * x - y * y) >> q, (x * y) >> (q - 1)
     return x >> (k + 16), y >> (k + 16)
 
-def fixed(x, p):
-    """A fraction, rounded down."""
-    return (x.numerator << p) // x.denominator
-
-def centered(above, below):
-    """above / below less a whole number, from -1/2 to 1/2: the new numerator."""
-    above %= below
-    return above - below if 2 * above > below else above
+fixed = lambda x, p: (x.numerator << p) // x.denominator  # a fraction, rounded down
 
 def turn(above, below, p):
     """The angle of above / below turns, reduced to half a turn; off by at most 2."""
-    return centered(above, below) * pi(p + 8) // (below << 7)
+    return (above - (2 * above + below) // (2 * below) * below) * pi(p + 8) // (below << 7)
 
 def mul(a, b, p):
     """The product of balls: |a b - a0 b0| <= |a0| rb + |b0| ra + ra rb, and rounding both parts adds less than 2."""
     (x, y, r), (s, t, e) = a, b
     return (x * s - y * t) >> p, (x * t + y * s) >> p, (((abs(x) + abs(y) + r) * e + (abs(s) + abs(t)) * r) >> p) + 3
 
-def power(a, n, p):
-    result = (1 << p, 0, 0)
-    while n:
-        result = mul(result, a, p) if n & 1 else result
-        n >>= 1
-        a = mul(a, a, p) if n else a
-    return result
+def power(a, n, one, times, p):
+    """a^n by squaring, of balls by mul, or of lists of masses by convolve."""
+    for bit in bin(n)[2:]:
+        one = times(one, one, p)
+        one = times(one, a, p) if bit == "1" else one
+    return one
 
 def reciprocal(a, p):
     """1 / a: |1/a - 1/a0| <= r / (|a0| (|a0| - r)), and the roundings add less than 3."""
-    x, y, r = a
-    square = x * x + y * y
+    (x, y, r), square = a, a[0] ** 2 + a[1] ** 2
     least = isqrt(square)
     need(least > r, "the bits suffice for a quotient")
     return (x << 2 * p) // square, (-y << 2 * p) // square, (r << 2 * p) // (least * (least - r)) + 3
@@ -175,23 +162,25 @@ def exp_ends(x, p):
     lower, upper = Fraction(value - 3, 1 << q), Fraction(value + 3, 1 << q)
     return (1 / upper, 1 / lower) if x > 0 else (lower, upper)
 
-# -------------------------------------------------------------------------------------------------------- (A) the factor of one count
-def factor(group, contour, above, below, p):
-    """F(b) but for a constant factor, at b = 2 pi above / below; the same at contour 0 and b = 0 is what it has to be divided by.
+def ln_ends(x):
+    """Both ends of ln(x) for x > 1: with z = x exp(-y), whatever y is, 1 - 1 / z <= ln(z) <= z - 1. Close ones, as y is close to ln(x)."""
+    y = Fraction(log(x.numerator) - log(x.denominator))
+    lower, upper = exp_ends(y, 128)
+    return max(y + 1 - upper / x, Fraction(0)), y - 1 + x / lower
 
-    With m = contour shift it is the sum over k of exp(-sigma2 (b - 2 pi k)^2 / 2 + i m (b - 2 pi k)), |b| <= pi. A term is off by at
-    most 6, its exponents by at most 2 each. Left out is less than 1 unit: the first term on each side is below 2^-(p + 3), by
-    19.6 < 2 pi^2 and ln 2 < 0.694, and each next one is less than half of the one before, as sigma2 >= 1/20."""
-    sigma2, m, above, x, y, terms = group.parameter, contour * group.shift, centered(above, below), 0, 0, 0
-    reach, square = 0, pi(p + 32) ** 2 >> (p + 32)
+def factor(group, contour, above, below, p):
+    """(A) F(b) of one count but for a constant factor, at b = 2 pi above / below; the same at contour 0 and b = 0 is what to divide it by.
+    With m = contour shift it is the sum over k of exp(-sigma2 (b - 2 pi k)^2 / 2 + i m (b - 2 pi k)), |b| <= pi. A term is off by at most 6, its
+    exponents by at most 2 each. Left out is less than 1 unit: the first term on each side is below 2^-(p + 3), by 19.6 < 2 pi^2 and
+    ln 2 < 0.694, and each next one is less than half of the one before, as sigma2 >= 1/20."""
+    sigma2, m, reach, square = group.parameter, contour * group.shift, 0, pi(p + 32) ** 2 >> (p + 32)
     while 49 * sigma2 * (2 * reach + 1) ** 2 < Fraction(694, 100) * (p + 3):
         reach += 1
-    for k in range(-reach, reach + 1):
-        part = above - k * below
-        size = -2 * sigma2.numerator * part * part * square // (sigma2.denominator * below * below << 32)
-        a, b = exp(size, turn(m.numerator * part, m.denominator * below, p), p)
-        x, y, terms = x + a, y + b, terms + 1
-    return x, y, 6 * terms + 1
+    nearest = (2 * above + below) // (2 * below)
+    parts = [above - k * below for k in range(nearest - reach, nearest + reach + 1)]
+    sizes = [-2 * sigma2.numerator * part * part * square // (sigma2.denominator * below * below << 32) for part in parts]
+    terms = [exp(size, turn(m.numerator * part, m.denominator * below, p), p) for part, size in zip(parts, sizes)]
+    return sum(x for x, _ in terms), sum(y for _, y in terms), 6 * len(terms) + 1
 
 # ----------------------------------------- (C) nodes left out: |F(b)| <= exp(-V (1 - cos b)) for a discrete Gaussian of variance V
 STEPS, FINE = 4096, 30
@@ -210,13 +199,10 @@ def least_variance(sigma2):
 class Sieve:
     """Which nodes are proven small: of some groups, each so many times."""
     def __init__(self, contour, groups, times, order):
-        self.contour, self.looked_at, self.order, self.groups = contour, 0, [], []
-        for group in groups:
-            # From node to node the angle of a group advances by this part of a turn: weight / (2 pi) times 2 pi / period.
-            turns = group.weight / contour.period
-            weight = int(times * group.count * least_variance(group.parameter) * (1 << 32))
-            self.groups.append((turns.numerator, turns.denominator, weight))
-        self.cut = contour.cut << (32 + FINE)
+        self.contour, self.looked_at, self.cut, self.order = contour, 0, contour.cut << (32 + FINE), []
+        # From node to node the angle of a group advances by this part of a turn: weight / (2 pi) times 2 pi / period.
+        self.groups = [(*(group.weight / contour.period).as_integer_ratio(),
+                        int(times * group.count * least_variance(group.parameter) * (1 << 32))) for group in groups]
         for number in order:
             above, below, weight = self.groups[number]
             reach = next((k for k, value in enumerate(one_minus_cosines()) if weight * value >= self.cut), STEPS)
@@ -244,6 +230,8 @@ class Sieve:
             for node in range(first, last + 1):
                 total = allowed * (node.bit_length() - 1)
                 for above, below, weight in self.groups:
+                    if total >= self.cut:
+                        break
                     # The part of a turn is rounded towards a whole turn, where 1 - cos is less.
                     part = node * above * STEPS // below % STEPS
                     total += weight * table[part if 2 * part < STEPS else STEPS - 1 - part]
@@ -258,9 +246,8 @@ class Sieve:
         mean, a = min(Fraction(1), Fraction(2 * sum(parts), STEPS << 64)), Fraction(above, below)
         return (1 + mean / a) * (Fraction(2, last**2) + a / last) if a <= 1 else Fraction(1)
 
-# --------------------------------------------------------------------------------- (B), (D), (F) the trapezoid rule and its bounds
 class Contour:
-    """Bounds for delta of some units at any epsilon. Where to look is said by hints, of which nothing is believed."""
+    """(B), (D), (F) Bounds for delta of some units by the trapezoid rule. Where to look is said by hints, of which nothing is believed."""
     def __init__(self, family, hints, units):
         fields(hints, "bits", "contour", "cut", "evaluated", "last", "nodes", "sieve", "units")
         self.family, self.p = family, whole_number(hints["bits"], 32, MOST_BITS, "bits")
@@ -269,13 +256,11 @@ class Contour:
         need(all(one.gaussian and one.parameter > Fraction(1, 20) for one in groups), "a contour is about Gaussian noise, sigma2 > 1/20")
         self.step, self.nodes = step_of(groups), whole_number(hints["nodes"], 3, 10**60, "nodes")
         need(self.nodes % 2 == 1 and self.c > 0, "the number of nodes is odd, and the contour is right of 0")
-        self.period, self.evaluated = self.nodes * self.step, []
-        self.last = whole_number(hints["last"], 1, self.nodes // 2, "last")
-        for pair in listed(hints["evaluated"], "evaluated", MOST_EVALUATED):
-            first, last = span(pair, self.evaluated[-1] + 1 if self.evaluated else 0, self.last)
-            need(len(self.evaluated) + last - first < MOST_EVALUATED, f"at most {MOST_EVALUATED} nodes are evaluated")
-            self.evaluated.extend(range(first, last + 1))
-        need(self.evaluated and self.evaluated[0] == 0, "node 0 is evaluated")
+        self.period, self.last = self.nodes * self.step, whole_number(hints["last"], 1, self.nodes // 2, "last")
+        ranges = [span(pair, 0, self.last) for pair in listed(hints["evaluated"], "evaluated", MOST_EVALUATED)]
+        in_order = ranges and ranges[0][0] == 0 and all(a[1] < b[0] for a, b in zip(ranges, ranges[1:]))
+        need(in_order and sum(b + 1 - a for a, b in ranges) <= MOST_EVALUATED, f"evaluated are at most {MOST_EVALUATED} nodes, in order from 0")
+        self.evaluated = [node for first, last in ranges for node in range(first, last + 1)]
         used, evaluated, self.tail = sorted({path for unit in units for path in unit}), set(self.evaluated), Fraction(0)
         # One unit is looked at itself; of many the pairs (p, p), because |F_p F_q| <= max(|F_p|^2, |F_q|^2).
         covers = [(groups, 1)] if len(units) == 1 else [(family.paths[path], len(units[0])) for path in used]
@@ -288,38 +273,44 @@ class Contour:
                 # (D) The kernel beyond: period / (2 pi^2 j^2) with 2 pi^2 > 19, and less than 0.9 step for all nodes together.
                 far = min([Fraction(1, self.last), *map(sieve.beyond, order)])
                 self.tail = max(self.tail, far * self.period / 19 + self.step)
-        self.factors = {path: [self.product(family.paths[path], self.c, node) for node in self.evaluated] for path in used}
-        self.constants = {path: reciprocal(self.product(family.paths[path], Fraction(0), 0), self.p) for path in used}
+        products, constants = [self.products(used, self.c, node) for node in self.evaluated], self.products(used, Fraction(0), 0)
+        self.factors = {path: [mul(row[at], reciprocal(constants[at], self.p), self.p) for row in products] for at, path in enumerate(used)}
         self.kernels = [self.kernel(node) for node in self.evaluated]
+        # Pairs (p, q) come one after the other for each p, and most of them on one lattice.
+        self.phases = lru_cache(maxsize=16)(self.phases)
+        self.terms = lru_cache(maxsize=1)(lambda path, *lattice: [mul(a, b, self.p) for a, b in zip(self.phases(*lattice), self.factors[path])])
 
-    def product(self, groups, contour, node):
-        """(A) The product of the factors of all counts at a node."""
-        result = (1 << self.p, 0, 0)
-        for group in groups:
+    def products(self, paths, contour, node):
+        """(A) For each path the product of the factors of all its counts at a node. Equal groups of several paths are computed once."""
+        factors = {}
+        for group in {group for path in paths for group in self.family.paths[path]}:
             turns = group.weight / self.period
             one = factor(group, contour, node * turns.numerator, turns.denominator, self.p)
-            result = mul(result, power(one, group.count, self.p), self.p)
-        return result
+            factors[group] = power(one, group.count, (1 << self.p, 0, 0), mul, self.p)
+        return [reduce(lambda a, b: mul(a, b, self.p), map(factors.get, self.family.paths[path])) for path in paths]
 
     def kernel(self, node):
         """(B) 1 / (1 - E) and 1 / (1 - exp(-h) E) with E = exp(-s h)."""
         p, h, angle = self.p, self.step, turn(-node, self.nodes, self.p)
         return [reciprocal(((1 << p) - x, -y, 6), p) for x, y in (exp(fixed(-size * h, p), angle, p) for size in (self.c, self.c + 1))]
 
+    def phases(self, start, rho, epsilon):
+        """Of each node, and its conjugate: the kernel and the phase for losses on rho + step Z, of which `start` is the first above epsilon."""
+        p, row = self.p, []
+        weight, advance = exp(fixed(epsilon - start, p), 0, p) + (3,), (rho - start) / self.period
+        for node, (first, second) in zip(self.evaluated, self.kernels):
+            (x, y, r), (s, t, e) = first, mul(weight, second, p)
+            x, y, r = mul((x - s, y - t, r + e), exp(0, turn(node * advance.numerator, advance.denominator, p), p) + (4,), p)
+            row.append((2 * x, 2 * y, 2 * r) if node else (x, y, r))
+        return row
+
     def bounds(self, unit, epsilon):
         """Both ends of delta(epsilon) for one unit; the lower one may be negative."""
         p, c, h, rho = self.p, self.c, self.step, sum(group.offset for group in self.family.groups[unit])
-        # The first loss above epsilon.
-        start = rho + ((epsilon - rho) // h + 1) * h
-        weight, advance = exp(fixed(epsilon - start, p), 0, p) + (3,), (rho - start) / self.period
-        total, error = 0, 0
-        for index, node in enumerate(self.evaluated):
-            (x, y, r), (s, t, e) = self.kernels[index][0], mul(weight, self.kernels[index][1], p)
-            value = mul((x - s, y - t, r + e), exp(0, turn(node * advance.numerator, advance.denominator, p), p) + (4,), p)
-            for path in unit:
-                value = mul(mul(value, self.factors[path][index], p), self.constants[path], p)
-            # The nodes j and -j are conjugates.
-            total, error = total + value[0] * (2 if node else 1), error + value[2] * (2 if node else 1)
+        start = rho + ((epsilon - rho) // h + 1) * h  # the first loss above epsilon
+        row = self.terms(unit[0], start, rho, epsilon)
+        row = [mul(a, b, p) for a, b in zip(row, self.factors[unit[1]])] if len(unit) == 2 else row
+        total, error = sum(x for x, _, _ in row), sum(r for _, _, r in row)
         scales = exp_ends(rho * (c + c * c) - c * start, p)
         ends = [scale * size / self.nodes / (1 << p) for scale in scales for size in (total - error, total + error)]
         # (D) With factors of at most j exp(-cut), the kernel leaves j exp(-cut) times period / (2 j^2) of each node and its conjugate;
@@ -330,15 +321,12 @@ class Contour:
 
     def alias(self, epsilon, rho):
         """(F) What the rule adds: for each side of c at most M(x) exp(-x epsilon) / (exp(period |x - c|) - 1) at a point x of it."""
-        c, period, total = self.c, self.period, Fraction(0)
-        for side in (-1, 1):
-            # Any x will do: near the stationary point of the exponent, but neither left of 0 nor at c.
-            x = Fraction(int((epsilon + side * period - rho) / (2 * rho) * 1024), 1024)
-            x = max(Fraction(0), min(x, c - min(1 / period, c / 2))) if side < 0 else max(x, c + 1 / period)
-            total += exp_ends(rho * (x + x * x) - epsilon * x, 64)[1] / (exp_ends(min(period * abs(x - c), 10**4), 64)[0] - 1)
-        return total
+        # Any x will do: near the stationary point of the exponent, but neither left of 0 nor at c.
+        left, right = (Fraction(int((epsilon + side * self.period - rho) / (2 * rho) * 1024), 1024) for side in (-1, 1))
+        points = (max(Fraction(0), min(left, self.c - min(1 / self.period, self.c / 2))), max(right, self.c + 1 / self.period))
+        size = lambda x: exp_ends(rho * (x + x * x) - epsilon * x, 64)[1] / (exp_ends(min(self.period * abs(x - self.c), 10**4), 64)[0] - 1)
+        return sum(map(size, points))
 
-# ------------------------------------------------------------------------ (G) sums by definition, where few groups have few outcomes
 def convolve(a, b, p):
     """The sums of a_i b_j over i + j = k, rounded down: digits of a product of two long numbers, for masses add up to one at most."""
     size = p // 4 + 1
@@ -347,7 +335,7 @@ def convolve(a, b, p):
     return [int.from_bytes(digits[at:at + size], "little") >> p for at in range(0, size * (len(a) + len(b) - 1), size)]
 
 class Atoms:
-    """P[L > eps] and Q[L > eps] of one unit, from lower bounds for the masses of all outcomes that are kept."""
+    """(G) P[L > eps] and Q[L > eps] of one unit with few outcomes, from lower bounds for the masses of all outcomes that are kept."""
     def __init__(self, family, value, units):
         fields(value, "bits", "kept", "units")
         self.p, self.family, groups = whole_number(value["bits"], 32, MOST_BITS, "bits"), family, family.groups[units[0]]
@@ -377,21 +365,17 @@ class Atoms:
             q = weights[-2] + 4
             weights[1:-1] = [(weight * ((1 << p) - q)) >> p for weight in weights[1:-1]]
             norm = (1 << p) + q
-        one, total, first_of_total = [(max(0, weight - 4) << p) // norm for weight in weights], [1 << p], 0
-        while n:
-            if n & 1:
-                total, first_of_total = convolve(total, one, p), first_of_total + start
-            one, start, n = convolve(one, one, p) if n > 1 else one, 2 * start, n >> 1
-        mass = lambda x: total[x - first_of_total] if 0 <= x - first_of_total < len(total) else 0
+        one, least = [(max(0, weight - 4) << p) // norm for weight in weights], n * start
+        total = power(one, n, [1 << p], convolve, p)
+        mass = lambda x: total[x - least] if 0 <= x - least < len(total) else 0
         return [(x, mass(x), mass(-group.count * group.shift - x)) for x in range(first, last + 1)]
 
     def times(self, half, steps, masses):
         """All sums of a loss of the half and one of a group."""
         sums = {}
-        for loss, (under_p, under_q) in half.items():
-            for x, more_p, more_q in masses:
-                known_p, known_q = sums.get(loss + steps * x, (0, 0))
-                sums[loss + steps * x] = known_p + (under_p * more_p >> self.p), known_q + (under_q * more_q >> self.p)
+        for (loss, (under_p, under_q)), (x, more_p, more_q) in product(half.items(), masses):
+            known_p, known_q = sums.get(loss + steps * x, (0, 0))
+            sums[loss + steps * x] = known_p + (under_p * more_p >> self.p), known_q + (under_q * more_q >> self.p)
         return sums
 
     def bounds(self, unit, epsilon):
@@ -400,14 +384,12 @@ class Atoms:
         losses, least = sorted(other), (epsilon - offset) // self.step
         ends, whole = [], 1 << 2 * self.p
         for which in (0, 1):
-            # The masses of the other half from each of its losses on.
-            from_here = [0, *accumulate(other[loss][which] for loss in reversed(losses))]
+            from_here = [0, *accumulate(other[loss][which] for loss in reversed(losses))]  # its masses from each loss on
             kept = sum(mass[which] * from_here[len(losses) - bisect_right(losses, least - loss)] for loss, mass in one.items())
             ends.append((kept, kept + whole - sum(mass[which] for mass in one.values()) * from_here[-1]))
         (p_lower, p_upper), (q_lower, q_upper), growth = *ends, exp_ends(epsilon, self.p)
         return (p_lower - growth[1] * q_upper) / whole, (p_upper - growth[0] * q_lower) / whole
 
-# ------------------------------------------------------------------------------------------------------------------------ the claim
 class Bounds:
     """Bounds for delta of the worst of all units, or of some, by hints for one part of them after the other."""
     def __init__(self, family, proofs, name):
@@ -431,70 +413,88 @@ def tradeoff(alpha, points, above, below):
         ends, sizes = [1 - above.at(abs(epsilon))[1], 1 - below.at(abs(epsilon))[0]], exp_ends(epsilon, 512)
         heights = [end - size * alpha if epsilon >= 0 else size * (end - alpha) for end in ends for size in sizes]
         return *sizes, min(heights), max(heights)
-
     (x1, x2, lower_x, upper_x), (y1, y2, lower, upper), (z1, z2, lower_z, upper_z) = map(height, points)
     need(x2 < y1 and y2 < z1 and max(upper_x, upper_z) <= lower, "points are in order, and the middle one is proven to be the highest")
-    left, right = (upper - lower_x) / (y1 - x2), (upper - lower_z) / (z1 - y2)
-    return lower, upper + max(left * (z2 - y1), right * (y2 - x1))
+    return lower, upper + max((upper - lower_x) / (y1 - x2) * (z2 - y1), (upper - lower_z) / (z1 - y2) * (y2 - x1))
 
-GIVEN = {"delta": ["epsilon"], "epsilon": ["delta"], "beta": ["alpha"], "scale": ["delta", "least", "most"]}
+def zcdp(family, delta):
+    """(I) Both ends of rho + 2 sqrt(rho ln(1 / delta)) for the largest rho of a unit."""
+    rho, units = max(sum(group.rho for group in groups) for groups in family.groups.values()), 1 << 128
+    return [rho + 2 * Fraction(isqrt(int(rho * end * units**2)) + up, units) for up, end in enumerate(ln_ends(1 / delta))]
+
+def posterior(family, noisy, prior):
+    """(J) Both ends of the posterior probability of the record for an output: prior odds times exp of its loss are posterior odds."""
+    one_path = family.units == [(0,)] and all(group.gaussian for group in family.paths[0])
+    need(one_path and len(listed(noisy, "noisy", 500)) == len(family.paths[0]), "one path of Gaussian noise has a noisy sum for each group")
+    sums = zip(family.paths[0], (whole_number(x, -(10**12), 10**12, "a noisy sum") for x in noisy))
+    return [prior * odds / (prior * odds + 1 - prior) for odds in exp_ends(sum(one.weight * x - one.offset for one, x in sums), 128)]
+
+GIVEN = {"beta": "alpha", "delta": "epsilon", "epsilon": "delta", "posterior": "noisy prior", "scale": "decimals delta epsilon grid", "zcdp": "delta"}
+
+def statements(claim, proofs):
+    """What has to hold, one after the other: in words, the bound that is proven for it, its sign, and the end that is claimed."""
+    fields(claim, "about", "at", "lower", "neighbors", "pairs", "paths", "subject", "upper")
+    fields(proofs, "lower", "points", "upper")
+    about, at, family = claim["about"], claim["at"], Family(claim)
+    need(about in list(GIVEN), f"a claim is about {', '.join(GIVEN)}")
+    labels = claim["neighbors"] in ("add-remove", "bounded") and type(claim["subject"]) is str and claim["subject"].isprintable()
+    need(labels, "neighbors is add-remove or bounded, and subject a line of text")
+    fields(at, *GIVEN[about].split())
+    in_words = lambda name, x: name in ("grid", "noisy") or (about, name, x) == ("scale", "epsilon", "zcdp")
+    at = {name: x if in_words(name, x) else fraction(x, name) for name, x in at.items()}
+    lower, upper, *given = [fraction(claim[end], f"the {end} end") for end in ("lower", "upper")] + [x for x in at.values() if type(x) is Fraction]
+    need(lower <= upper and max(upper, *given) <= 10**6, "ends are in order, and no number is above 10^6")
+    need(all(0 < at.get(name, Fraction(1, 2)) < 1 for name in ("alpha", "delta", "prior")), "alpha, delta and a prior are above 0 and below 1")
+    need(about == "beta" or proofs["points"] is None, "points are those of a trade-off function")
+    if about in ("beta", "posterior", "zcdp"):
+        if about == "beta":
+            points = [fraction(point, "a point", "-") for point in listed(proofs["points"], "points", 3)]
+            need(len(points) == 3, "there are three points")
+            bounds = tradeoff(at["alpha"], points, *(Bounds(family, proofs[end], end) for end in ("upper", "lower")))
+        else:
+            need(proofs["lower"] == proofs["upper"] == [], "what is a formula needs no hints")
+            bounds = zcdp(family, at["delta"]) if about == "zcdp" else posterior(family, at["noisy"], at["prior"])
+        words = f"{about}({', '.join(map(shown, given))})"
+        yield from ((words, bounds[0], ">=", lower), (words, bounds[1], "<=", upper))
+        return
+    # delta(epsilon) decreases, and epsilon(delta) is the least one with delta(epsilon) <= delta: an end is about the delta of one epsilon.
+    ends = [(1, at["epsilon"], upper), (1, at["epsilon"], lower)] if about == "delta" else [(1, upper, at["delta"]), (1, lower, at["delta"])]
+    if about == "scale":
+        need(at["grid"] in ("factor", "sigma2") and at["decimals"] in range(13), "a grid is of factor or sigma2, with 0 to 12 decimals")
+        sigma2 = min((group.parameter for path in family.paths for group in path if group.gaussian), default=0)
+        numbers = [end * 10 ** int(at["decimals"]) * (sigma2 if at["grid"] == "sigma2" else 1) for end in (lower, upper)]
+        need(numbers[1] - numbers[0] == 1 == numbers[0].denominator and lower > 0, "the two factors are neighbors on the grid, above 0")
+        least, most = zcdp(family, at["delta"]) if at["epsilon"] == "zcdp" else (at["epsilon"], at["epsilon"])
+        ends = [(upper, least, at["delta"]), (lower, most, at["delta"])]
+    for end, (scale, epsilon, delta) in zip(("upper", "lower"), ends):
+        if end == "lower" and lower == 0:
+            need(proofs["lower"] == [], "a lower end of 0 needs no hints")
+            return
+        bound = Bounds(Family(claim, Fraction(scale)), proofs[end], end).at(epsilon)[end == "upper"]
+        where = f"noise times {shown(scale)}: " if about == "scale" else ""
+        yield f"{where}delta({shown(epsilon)})", bound, "<=" if end == "upper" else ">" if where else ">=", delta
 
 def check(data):
     """A line for everything that the certificate in these bytes proves. Refused says which statement does not hold."""
-    whole = read(data)
-    claim, proofs, proven = whole["claim"], whole["proofs"], []
-    fields(claim, "about", "at", "lower", "neighbors", "pairs", "paths", "subject", "upper")
-    fields(proofs, "lower", "points", "upper")
-    about, at, subject = claim["about"], claim["at"], claim["subject"]
-    need(about in list(GIVEN), f"a claim is about {', '.join(GIVEN)}")
-    labels = claim["neighbors"] in ("add-remove", "bounded") and type(subject) is str and subject.isprintable()
-    need(labels, "neighbors is add-remove or bounded, and subject a line of text")
-    fields(at, *GIVEN[about])
-    at = {name: fraction(text, name) for name, text in at.items()}
-    lower, upper = (fraction(claim[end], f"the {end} end") for end in ("lower", "upper"))
-    need(lower <= upper <= 10**6 and max(at.values()) <= 10**6, "ends are in order, and no number is above 10^6")
-    need(0 < at.get("delta", at.get("alpha", Fraction(1, 2))) < 1, "a given delta or alpha is above 0 and below 1")
-
-    def prove(statement, bound, sign, end):
-        holds = bound <= end if sign == "<=" else bound >= end and (bound, sign) != (end, ">")
-        need(holds, f"{statement} {sign} {shown(end)}: what the hints prove is {sign} {shown(bound)}")
-        proven.append(f"{statement} {sign} {shown(end)}")
-
-    if about == "beta":
-        points = [fraction(point, "a point", "-") for point in listed(proofs["points"], "points", 3)]
-        need(len(points) == 3, "there are three points")
-        above, below = (Bounds(Family(claim), proofs[end], end) for end in ("upper", "lower"))
-        for bound, sign, end in zip(tradeoff(at["alpha"], points, above, below), (">=", "<="), (lower, upper)):
-            prove(f"beta({shown(at['alpha'])})", bound, sign, end)
-        return proven
-    need(proofs["points"] is None, "points are those of a trade-off function")
-    need(about != "scale" or 0 < lower < upper and at["least"] <= at["most"], "factors and targets are in order")
-    # delta(epsilon) decreases, and epsilon(delta) is the least one with delta(epsilon) <= delta: an end is about the delta of one epsilon.
-    statements = {"delta": ((1, at.get("epsilon"), upper), (1, at.get("epsilon"), lower)),
-                  "epsilon": ((1, upper, at.get("delta")), (1, lower, at.get("delta"))),
-                  "scale": ((upper, at.get("least"), at.get("delta")), (lower, at.get("most"), at.get("delta")))}[about]
-    for end, which, sign, (scale, epsilon, delta) in zip(("upper", "lower"), (1, 0), ("<=", ">" if about == "scale" else ">="), statements):
-        if end == "lower" and lower == 0:
-            need(proofs["lower"] == [], "a lower end of 0 needs no hints")
-            continue
-        where = f"noise times {shown(scale)}: " if about == "scale" else ""
-        prove(f"{where}delta({shown(epsilon)})", Bounds(Family(claim, Fraction(scale)), proofs[end], end).at(epsilon)[which], sign, delta)
+    whole, proven = read(data), []
+    for words, bound, sign, end in statements(whole["claim"], whole["proofs"]):
+        holds = bound <= end if sign == "<=" else bound > end if sign == ">" else bound >= end
+        need(holds, f"{words} {sign} {shown(end)}: what the hints prove is {sign} {shown(bound)}")
+        proven.append(f"{words} {sign} {shown(end)}")
     return proven
 
-def shown(value):
-    return f"{Decimal(value.numerator) / Decimal(value.denominator):.18g}"
+shown = lambda value: f"{Decimal(value.numerator) / Decimal(value.denominator):.18g}"
 
 def main(paths):
-    failed = not paths
+    failed = 0
     for path in paths:
         try:
             with open(path, "rb") as file:
-                proven = check(file.read(MOST_BYTES + 1))
-            print("\n  ".join([f"{path}: proven", *proven]), flush=True)
-        except (Refused, FileNotFoundError, IsADirectoryError, PermissionError) as error:
-            failed = True
-            print(f"{path}: REFUSED\n  does not hold: {error}", flush=True)
-    return int(failed)
+                said = "\n  ".join([f"{path}: proven", *check(file.read(MOST_BYTES + 1))])
+        except (Refused, OSError) as error:
+            said, failed = f"{path}: REFUSED\n  does not hold: {error}", 1
+        print(said, flush=True)
+    return failed
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]) if sys.argv[1:] else __doc__)

@@ -6,7 +6,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// The name and version of the format.
-pub(super) const FORMAT: &str = "assay 2";
+pub(super) const FORMAT: &str = "assay 3";
 
 /// The canonical text of a value.
 pub(super) fn text(value: &Value) -> String {

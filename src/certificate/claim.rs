@@ -1,10 +1,10 @@
 //! What a certificate claims: one number of the worst of all units, exact to the last digit.
 
-use rug::Rational;
+use rug::{Integer, Rational};
 use serde_json::{Value, json};
 
 use crate::{
-    account::{Delta, Epsilon, Whole},
+    account::{Delta, Epsilon, Whole, promise::GridOf},
     error::{Error, Result},
     loss::{
         answer::Pair,
@@ -32,13 +32,48 @@ pub enum Question {
         /// The type I error, above 0 and below 1.
         alpha: Rational,
     },
-    /// The factor on all noise that is enough for an epsilon at a delta: the upper end is enough, the lower end is not.
+    /// The factor on all noise that is enough for an epsilon at a delta: the upper end is enough, and the lower end, the next smaller
+    /// one of a grid, is not.
     Scale {
         /// The delta.
         delta: Delta,
-        /// Both ends of the epsilon: enough is enough for the lower one, and not enough is not for the upper one.
-        epsilon: Ends,
+        /// The epsilon to reach.
+        target: Target,
+        /// The numbers that the grid is of, and their decimals.
+        grid: (GridOf, u32),
     },
+    /// The epsilon that the largest rho of a unit implies at a delta: rho + 2 sqrt(rho ln(1 / delta)).
+    Zcdp {
+        /// The delta.
+        delta: Delta,
+    },
+    /// The posterior probability that the record is in the data, after one output of discrete Gaussian counts.
+    Posterior {
+        /// The prior probability.
+        prior: Rational,
+        /// For each group the sum of its noisy counts, less what the counts are without the record.
+        noisy: Vec<i64>,
+    },
+}
+
+/// The epsilon that calibrated noise has to reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// This one.
+    Epsilon(Epsilon),
+    /// The one that the rho of the noise as it is implies, as Bun & Steinke convert it.
+    Zcdp,
+}
+
+/// Something that is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// An exact number.
+    Number(Rational),
+    /// A word of the format.
+    Word(&'static str),
+    /// Whole numbers, one for each group.
+    Counts(Vec<i64>),
 }
 
 impl Question {
@@ -49,19 +84,55 @@ impl Question {
             Question::Delta { .. } => "delta",
             Question::Beta { .. } => "beta",
             Question::Scale { .. } => "scale",
+            Question::Zcdp { .. } => "zcdp",
+            Question::Posterior { .. } => "posterior",
         }
     }
 
-    /// What is given: names and exact numbers, in the order of names.
-    pub fn given(&self) -> Vec<(&'static str, &Rational)> {
+    /// What is given, in the order of names.
+    pub fn given(&self) -> Vec<(&'static str, Given)> {
+        let number = |value: &Rational| Given::Number(value.clone());
         match self {
-            Question::Epsilon { delta } => vec![("delta", delta)],
-            Question::Delta { epsilon } => vec![("epsilon", epsilon)],
-            Question::Beta { alpha } => vec![("alpha", alpha)],
-            Question::Scale { delta, epsilon } => {
-                vec![("delta", delta), ("least", &epsilon.lower), ("most", &epsilon.upper)]
+            Question::Epsilon { delta } | Question::Zcdp { delta } => vec![("delta", number(delta))],
+            Question::Delta { epsilon } => vec![("epsilon", number(epsilon))],
+            Question::Beta { alpha } => vec![("alpha", number(alpha))],
+            Question::Scale { delta, target, grid: (grid, decimals) } => {
+                let epsilon = match target {
+                    Target::Epsilon(epsilon) => number(epsilon),
+                    Target::Zcdp => Given::Word(ZCDP),
+                };
+                vec![
+                    ("decimals", Given::Number(Rational::from(*decimals))),
+                    ("delta", number(delta)),
+                    ("epsilon", epsilon),
+                    ("grid", Given::Word(name_of(*grid))),
+                ]
+            }
+            Question::Posterior { prior, noisy } => {
+                vec![("noisy", Given::Counts(noisy.clone())), ("prior", number(prior))]
             }
         }
+    }
+}
+
+impl Given {
+    fn json(&self) -> Value {
+        match self {
+            Given::Number(value) => json!(fraction(value)),
+            Given::Word(word) => json!(word),
+            Given::Counts(counts) => json!(counts),
+        }
+    }
+}
+
+/// The epsilon of a calibration that is the one of zCDP.
+pub(super) const ZCDP: &str = "zcdp";
+
+/// What a grid is of, as a certificate has it.
+pub(super) fn name_of(grid: GridOf) -> &'static str {
+    match grid {
+        GridOf::Factor => "factor",
+        GridOf::SmallestSigma2 => "sigma2",
     }
 }
 
@@ -173,10 +244,28 @@ impl Claim {
         Ok(Claim { subject: subject.title.clone(), neighbors: subject.neighbors, paths, question, ends })
     }
 
+    /// Of a calibration: whether the two factors are neighbors on its grid. Everything else has no grid.
+    pub(super) fn fits_grid(&self) -> bool {
+        let Question::Scale { grid: (grid, decimals), .. } = self.question else { return true };
+        let sigma2 = |group: &Group| match &group.law {
+            Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => Some(sigma2.clone()),
+            Law::DiscreteLaplace { .. } => None,
+        };
+        let unit = match grid {
+            GridOf::Factor => Some(Rational::from(1)),
+            GridOf::SmallestSigma2 => self.paths.groups.iter().flatten().filter_map(sigma2).min(),
+        };
+        unit.is_some_and(|unit| {
+            let number = |end: &Rational| Rational::from(end * &unit) * Integer::from(Integer::u_pow_u(10, decimals));
+            let (lower, upper) = (number(&self.ends.lower), number(&self.ends.upper));
+            lower > 0 && lower.is_integer() && upper - lower == 1
+        })
+    }
+
     /// As it stands in a certificate.
     pub(super) fn json(&self) -> Value {
         let paths: Vec<Vec<Value>> = self.paths.groups.iter().map(|path| path.iter().map(group).collect()).collect();
-        let given = self.question.given().into_iter().map(|(name, value)| (name.to_string(), json!(fraction(value))));
+        let given = self.question.given().into_iter().map(|(name, value)| (name.to_string(), value.json()));
         json!({
             "about": self.question.about(),
             "at": given.collect::<serde_json::Map<String, Value>>(),

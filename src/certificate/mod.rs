@@ -1,15 +1,15 @@
 //! Certificates: a certified number with all that another program needs to prove it again, without a search.
 //!
-//! A certificate has a claim, exact to the last digit, about an epsilon, a delta, a point of the trade-off function or a
-//! calibration, and hints: contours, which of their nodes to evaluate, and which groups make all others small; or, where there are
-//! few outcomes, which of them to list. `proofs/check.py` proves the claim from its own arithmetic and believes no hint; the
-//! format and its theorems are in `proofs/README.md`, where (A) to (H) are stated.
+//! A certificate has a claim, exact to the last digit, about an epsilon, a delta, a point of the trade-off function, a
+//! calibration, or a formula of rho or of one output; and hints: contours, which of their nodes to evaluate, and which groups
+//! make all others small; or, where there are few outcomes, which of them to list. `proofs/check.py` proves the claim from its
+//! own arithmetic and believes no hint; the format and its theorems are in `proofs/README.md`, where (A) to (J) are stated.
 //!
 //! ```
 //! use dp_assay::{certificate::{Certificate, Question}, release::subject::Subject};
 //! let subject = Subject { singles: vec!["5x10".parse()?], ..Subject::default() }.resolve()?;
 //! let certificate = Certificate::prove(&subject, &Question::Epsilon { delta: "1e-11".parse()? }, 8)?;
-//! assert!(certificate.text().starts_with("{\"certificate\":\"assay 2\",\"claim\":{"));
+//! assert!(certificate.text().starts_with("{\"certificate\":\"assay 3\",\"claim\":{"));
 //! # Ok::<(), dp_assay::Error>(())
 //! ```
 //!
@@ -44,18 +44,21 @@ use std::path::Path;
 use rug::Rational;
 use serde_json::{Value, json};
 
-pub use claim::{Claim, Ends, Question};
+pub use claim::{Claim, Ends, Given, Question, Target};
 pub use hints::{Hints, Proof};
 pub use rocq::FormalClaim;
 
 use crate::{
     account::{
-        Account, Delta, Whole,
+        Account, Whole, conversions,
         promise::{self, GridOf, Promise},
     },
     error::{Error, Result},
     files,
+    loss::law::{Group, Law},
+    numeric::{Enclosure, precision},
     release::subject::Resolved,
+    risk,
 };
 use claim::Paths;
 use ends::Outward;
@@ -100,10 +103,27 @@ impl Certificate {
                 Self::of_profile(subject, question, ends, digits)
             }
             Question::Beta { alpha } => Self::of_tradeoff(subject, alpha, digits),
-            Question::Scale { .. } => {
-                Err(Error::out_of_range("the question", "a calibration", "one about epsilon, delta or beta"))
+            Question::Zcdp { delta } => {
+                let value = conversions::zcdp_epsilon(&subject.whole.rho(), delta, digits + MORE);
+                Self::of_formula(subject, question, &value, digits)
             }
+            Question::Posterior { prior, noisy } => {
+                let value = posterior(&Paths::of(&subject.whole)?, prior, noisy, digits + MORE)?;
+                Self::of_formula(subject, question, &value, digits)
+            }
+            Question::Scale { .. } => Err(Error::out_of_range(
+                "the question",
+                "a calibration",
+                "any other: it is for Certificate::calibrated",
+            )),
         }
+    }
+
+    /// What a checker computes without hints.
+    fn of_formula(subject: &Resolved, question: &Question, value: &Enclosure, digits: u32) -> Result<Certificate> {
+        let Outward { lower, upper, .. } = Outward::new(value, digits)?;
+        let claim = Claim::new(subject, question.clone(), Ends { lower, upper })?;
+        Ok(Certificate { claim, lower: Vec::new(), upper: Vec::new(), points: None })
     }
 
     /// epsilon or delta: one value of the profile for each end.
@@ -119,9 +139,7 @@ impl Certificate {
                 Question::Epsilon { delta } if *end == 0 => (end.clone(), delta.to_f64().ln() - ln_delta(end)?),
                 Question::Epsilon { .. } => (end.clone(), slope(ln_delta, end)? * room.to_f64()),
                 Question::Delta { epsilon } => (Rational::clone(epsilon), Rational::from(&room / end).to_f64()),
-                Question::Beta { .. } | Question::Scale { .. } => {
-                    return Err(Error::out_of_range("the question", question.about(), "epsilon or delta"));
-                }
+                other => return Err(Error::out_of_range("the question", other.about(), "epsilon or delta")),
             };
             let ln = ln_delta(&at)?;
             Ok((at, ln, ln + (room / 8.0).ln()))
@@ -158,22 +176,39 @@ impl Certificate {
     /// Refused is what [`Certificate::prove`] refuses, a promise about a whole curve, and a grid that starts with the answer.
     pub fn calibrated(subject: &Resolved, promise: &Promise, grid: (GridOf, u32)) -> Result<Certificate> {
         let found = promise::calibrate(&subject.whole, &subject.total, promise, grid)?;
-        Self::of_scale(subject, promise, found.before, found.factor)
+        Self::of_scale(subject, (promise, grid), found.before, found.factor)
     }
 
     /// That the upper factor is enough for a promise, and the lower one is not.
     fn of_scale(
         subject: &Resolved,
-        promise: &Promise,
+        (promise, grid): (&Promise, (GridOf, u32)),
         lower: Option<Rational>,
         upper: Rational,
     ) -> Result<Certificate> {
         let why = |why: &str| Error::Unprovable { why: why.to_string() };
-        let (delta, epsilon) = target(subject, promise)?;
+        let (delta, target) = match promise {
+            Promise::Epsilon { delta, epsilon } => (delta.clone(), Target::Epsilon(epsilon.clone())),
+            Promise::ZcdpEpsilon { delta } => (delta.clone(), Target::Zcdp),
+            Promise::ZcdpCurve { .. } => {
+                return Err(why("a promise at every delta of a range is not two statements about delta"));
+            }
+        };
+        // Both ends of the epsilon, as short decimals.
+        let (least, most) = match &target {
+            Target::Epsilon(epsilon) => (Rational::clone(epsilon), Rational::clone(epsilon)),
+            Target::Zcdp => {
+                let Outward { lower, upper, .. } = Outward::new(&promise.target(&subject.whole, &delta), 25)?;
+                (lower, upper)
+            }
+        };
         let lower = lower
             .ok_or_else(|| why("the grid has no smaller noise, of which it could be said that it is not enough"))?;
-        let question = Question::Scale { delta: delta.clone(), epsilon: epsilon.clone() };
+        let question = Question::Scale { delta: delta.clone(), target, grid };
         let claim = Claim::new(subject, question, Ends { lower: lower.clone(), upper: upper.clone() })?;
+        if !claim.fits_grid() {
+            return Err(why("the smallest sigma2, whose grid it is, is on none of the paths"));
+        }
         let aimed = |factor: &Rational, at: &Rational| -> Result<(Whole, f64, f64)> {
             let whole = subject.whole.with_noise_times(factor)?;
             let ln = whole.evaluator().ln_hockey_stick_approx(at)?;
@@ -181,10 +216,10 @@ impl Certificate {
             let gap = (delta.to_f64().ln() - ln).abs().min(0.5);
             Ok((whole, ln, ln + (gap / 8.0).ln()))
         };
-        let (whole, ln_delta, ln_error) = aimed(&upper, &epsilon.lower)?;
-        let upper = parts::all(&Paths::of(&whole)?, Aim { epsilon: &epsilon.lower, ln_delta, ln_error })?;
-        let (whole, ln_delta, ln_error) = aimed(&lower, &epsilon.upper)?;
-        let aim = Aim { epsilon: &epsilon.upper, ln_delta, ln_error };
+        let (whole, ln_delta, ln_error) = aimed(&upper, &least)?;
+        let upper = parts::all(&Paths::of(&whole)?, Aim { epsilon: &least, ln_delta, ln_error })?;
+        let (whole, ln_delta, ln_error) = aimed(&lower, &most)?;
+        let aim = Aim { epsilon: &most, ln_delta, ln_error };
         let lower = vec![lower_hints(&Paths::of(&whole)?, &whole, aim, 8)?];
         Ok(Certificate { claim, lower, upper, points: None })
     }
@@ -219,21 +254,23 @@ fn lower_hints(paths: &Paths, whole: &Whole, aim: Aim, digits: u32) -> Result<Hi
     parts::one(paths, &unit, aim, units.len() > 1)
 }
 
-/// The delta of a promise, and both ends of its epsilon, as short decimals.
-fn target(subject: &Resolved, promise: &Promise) -> Result<(Delta, Ends)> {
-    match promise {
-        Promise::Epsilon { delta, epsilon } => {
-            let epsilon = Rational::clone(epsilon);
-            Ok((delta.clone(), Ends { lower: epsilon.clone(), upper: epsilon }))
-        }
-        Promise::ZcdpEpsilon { delta } => {
-            let Outward { lower, upper, .. } = Outward::new(&promise.target(&subject.whole, delta), 25)?;
-            Ok((delta.clone(), Ends { lower, upper }))
-        }
-        Promise::ZcdpCurve { .. } => Err(Error::Unprovable {
-            why: "a promise at every delta of a range is not two statements about delta".into(),
-        }),
+/// The posterior probability of the record: an output of Gaussian counts whose noisy sum is n has the loss n weight - offset.
+fn posterior(paths: &Paths, prior: &Rational, noisy: &[i64], digits: u32) -> Result<Enclosure> {
+    let why = |why: &str| Error::Unprovable { why: why.to_string() };
+    let [path] = &paths.groups[..] else { return Err(why("a posterior is about one path")) };
+    if path.iter().any(|group| !matches!(group.law, Law::DiscreteGaussian { .. })) {
+        return Err(why("a posterior is about discrete Gaussian counts"));
     }
+    if noisy.len() != path.len() {
+        return Err(Error::out_of_range(
+            "the number of noisy sums",
+            noisy.len(),
+            &format!("one for each of {} groups", path.len()),
+        ));
+    }
+    let loss = |(group, n): (&Group, &i64)| group.weight() * *n - group.rho();
+    let evidence: Rational = path.iter().zip(noisy).map(loss).sum();
+    Ok(risk::posterior(prior, &evidence, precision::bits(digits, 24)))
 }
 
 /// About -d ln(delta) / d epsilon, in doubles.

@@ -9,15 +9,16 @@ use serde_json::Value;
 
 use super::{
     canonical,
-    claim::{Claim, Ends, Paths, Question},
+    claim::{Claim, Ends, Paths, Question, Target, ZCDP, name_of},
 };
 use crate::{
-    account::{Account, Composition, Counts, Whole, paths::WorstPath},
+    account::{Account, Composition, Counts, Whole, conversions, paths::WorstPath, promise::GridOf},
     error::{Error, Result},
     files::file_error,
     loss::{family::Units, law::Group},
     numeric::{Enclosure, enclosure::Certainty, rational},
     release::Neighbors,
+    risk,
 };
 
 /// A checker reads no longer file.
@@ -27,7 +28,7 @@ const MOST_BYTES: u64 = 1 << 20;
 #[serde(deny_unknown_fields)]
 struct ClaimForm {
     about: String,
-    at: BTreeMap<String, String>,
+    at: BTreeMap<String, Value>,
     lower: String,
     upper: String,
     subject: String,
@@ -114,15 +115,28 @@ impl Claim {
             Question::Delta { epsilon } => {
                 Ok((unless_zero(&|| below(&whole, epsilon, lower))?, above(&whole, epsilon, upper)?))
             }
-            Question::Scale { delta, epsilon } => {
+            Question::Scale { delta, target, .. } => {
+                let (least, most) = match target {
+                    Target::Epsilon(epsilon) => (Rational::clone(epsilon), Rational::clone(epsilon)),
+                    Target::Zcdp => {
+                        let value = conversions::zcdp_epsilon(&whole.rho(), delta, 40);
+                        let unbounded = || Error::Unbounded { what: "the epsilon by zCDP" };
+                        let (least, most) = (value.lower_rational(), value.upper_rational());
+                        (least.ok_or_else(unbounded)?, most.ok_or_else(unbounded)?)
+                    }
+                };
                 let (less, more) = (whole.with_noise_times(lower)?, whole.with_noise_times(upper)?);
-                Ok((below(&less, &epsilon.upper, delta)?, above(&more, &epsilon.lower, delta)?))
+                Ok((below(&less, &most, delta)?, above(&more, &least, delta)?))
+            }
+            Question::Zcdp { delta } => Ok(within(&conversions::zcdp_epsilon(&whole.rho(), delta, 40), &self.ends)),
+            Question::Posterior { prior, noisy } => {
+                Ok(within(&super::posterior(&self.paths, prior, noisy, 40)?, &self.ends))
             }
             Question::Beta { alpha } => {
                 let mut answer = (Certainty::Undecided, Certainty::Undecided);
                 for digits in DIGITS {
                     let beta = whole.tradeoff(alpha, digits)?.value;
-                    answer = (at_least(&beta, lower), beta.at_most(upper));
+                    answer = within(&beta, &self.ends);
                     if ![answer.0, answer.1].contains(&Certainty::Undecided) {
                         break;
                     }
@@ -135,6 +149,11 @@ impl Claim {
 
 /// The digits of the enclosures that decide.
 const DIGITS: [u32; 2] = [12, 24];
+
+/// Whether both ends hold.
+fn within(value: &Enclosure, Ends { lower, upper }: &Ends) -> (Certainty, Certainty) {
+    (at_least(value, lower), value.at_most(upper))
+}
 
 fn at_least(value: &Enclosure, target: &Rational) -> Certainty {
     value.clone().negate().at_most(&Rational::from(-target))
@@ -169,30 +188,59 @@ impl ClaimForm {
             let counts = groups.iter().map(GroupForm::counts).collect::<Result<Vec<Counts>>>()?;
             Ok(Composition::new(counts)?.loss().groups().to_vec())
         };
-        Ok(Claim {
+        let claim = Claim {
             subject: self.subject.clone(),
             neighbors,
             paths: Paths { groups: self.paths.iter().map(path).collect::<Result<_>>()?, pairs: self.pairs },
             question: self.question()?,
             ends: Ends { lower: rational::parse(&self.lower)?, upper: rational::parse(&self.upper)? },
-        })
+        };
+        if claim.fits_grid() {
+            return Ok(claim);
+        }
+        let (lower, upper) = (rational::display(&claim.ends.lower), rational::display(&claim.ends.upper));
+        Err(Error::out_of_range("the factors", format!("{lower} and {upper}"), "neighbors on the grid of the claim"))
     }
 
     fn question(&self) -> Result<Question> {
-        let given = |name: &str| {
+        let value = |name: &str| {
             let missing = || Error::out_of_range("at", "without it", &format!("what is given: {name}"));
             self.at.get(name).ok_or_else(missing)
+        };
+        let given = |name: &str| -> Result<&str> {
+            let value = value(name)?;
+            value.as_str().ok_or_else(|| Error::out_of_range(name, value, "a text in quotes"))
         };
         let question = match self.about.as_str() {
             "epsilon" => Question::Epsilon { delta: given("delta")?.parse()? },
             "delta" => Question::Delta { epsilon: given("epsilon")?.parse()? },
             "beta" => Question::Beta { alpha: rational::parse(given("alpha")?)? },
             "scale" => {
-                let epsilon =
-                    Ends { lower: rational::parse(given("least")?)?, upper: rational::parse(given("most")?)? };
-                Question::Scale { delta: given("delta")?.parse()?, epsilon }
+                let grid = match given("grid")? {
+                    name if name == name_of(GridOf::Factor) => GridOf::Factor,
+                    name if name == name_of(GridOf::SmallestSigma2) => GridOf::SmallestSigma2,
+                    other => return Err(Error::out_of_range("grid", other, "factor or sigma2")),
+                };
+                let decimals = given("decimals")?;
+                let few = decimals.parse().ok().filter(|decimals| *decimals <= 12);
+                let target = match given("epsilon")? {
+                    ZCDP => Target::Zcdp,
+                    epsilon => Target::Epsilon(epsilon.parse()?),
+                };
+                let decimals = few.ok_or_else(|| Error::out_of_range("decimals", decimals, "from 0 to 12"))?;
+                Question::Scale { delta: given("delta")?.parse()?, target, grid: (grid, decimals) }
             }
-            other => return Err(Error::out_of_range("about", other, "epsilon, delta, beta or scale")),
+            "zcdp" => Question::Zcdp { delta: given("delta")?.parse()? },
+            "posterior" => {
+                let noisy = value("noisy")?;
+                let wrong = |_| Error::out_of_range("noisy", noisy, "a list of whole numbers");
+                let prior = rational::parse(given("prior")?)?;
+                risk::check_prior(&prior)?;
+                Question::Posterior { prior, noisy: Vec::deserialize(noisy).map_err(wrong)? }
+            }
+            other => {
+                return Err(Error::out_of_range("about", other, "beta, delta, epsilon, posterior, scale or zcdp"));
+            }
         };
         match self.at.len() == question.given().len() {
             true => Ok(question),
@@ -204,7 +252,11 @@ impl ClaimForm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{certificate::Certificate, release::subject::Subject};
+    use crate::{
+        account::{Delta, promise::Promise},
+        certificate::Certificate,
+        release::subject::Subject,
+    };
 
     fn certificate() -> Certificate {
         let singles = vec!["5x10".parse().unwrap(), Counts::parse_discrete_laplace("1/3x2@3").unwrap()];
@@ -229,6 +281,39 @@ mod tests {
     }
 
     #[test]
+    fn calibrations_and_formulas_are_read_and_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("certificate.json");
+        let subject = Subject { singles: vec!["5x10".parse().unwrap()], ..Subject::default() }.resolve().unwrap();
+        let delta: Delta = "1e-6".parse().unwrap();
+        let promises = [
+            (Promise::ZcdpEpsilon { delta: delta.clone() }, (GridOf::SmallestSigma2, 4)),
+            (Promise::Epsilon { delta: delta.clone(), epsilon: "6".parse().unwrap() }, (GridOf::Factor, 3)),
+        ];
+        let calibrated = promises.map(|(promise, grid)| Certificate::calibrated(&subject, &promise, grid).unwrap());
+        let formulas = [
+            Question::Zcdp { delta },
+            Question::Posterior { prior: rational::parse("1/10").unwrap(), noisy: vec![-3] },
+        ]
+        .map(|question| Certificate::prove(&subject, &question, 9).unwrap());
+        for certificate in calibrated.iter().chain(&formulas) {
+            certificate.write(&path).unwrap();
+            let mut claim = Claim::read(&path).unwrap();
+            assert_eq!(claim.json(), certificate.claim.json());
+            assert_eq!(claim.recompute().unwrap(), (Certainty::Yes, Certainty::Yes), "{certificate:?}");
+            claim.paths.groups[0][0].copies = 7;
+            assert_ne!(claim.recompute().unwrap(), (Certainty::Yes, Certainty::Yes), "{certificate:?}");
+        }
+        for certificate in calibrated {
+            let mut wrong = certificate.clone();
+            wrong.claim.ends.upper += Rational::from((1, 1000));
+            wrong.write(&path).unwrap();
+            let message = Claim::read(&path).unwrap_err().to_string();
+            assert!(message.contains("neighbors on the grid"), "{message}");
+        }
+    }
+
+    #[test]
     fn a_file_that_was_changed_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("certificate.json");
@@ -236,7 +321,7 @@ mod tests {
         for (changed, said) in [
             (text.replacen("\"count\":10", "\"count\":11", 1), "SHA-256"),
             (text.replacen(':', ": ", 1), "canonical"),
-            (text.replacen("assay 2", "assay 3", 1), "no certificate"),
+            (text.replacen("assay 3", "assay 2", 1), "no certificate"),
             (text[1..].to_string(), "no certificate"),
         ] {
             fs::write(&path, changed).unwrap();

@@ -102,9 +102,9 @@ impl FormalClaim {
                 }
                 Ok(FormalClaim { epsilon, delta, title, walk })
             }
-            Question::Beta { .. } | Question::Scale { .. } => {
-                Err(unprovable("are about epsilon and delta, not yet about trade-off points and calibrations"))
-            }
+            Question::Beta { .. } | Question::Scale { .. } | Question::Zcdp { .. } | Question::Posterior { .. } => Err(
+                unprovable("are about epsilon and delta, not yet about trade-off points, calibrations and formulas"),
+            ),
         }
     }
 

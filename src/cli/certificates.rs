@@ -9,7 +9,12 @@ use dp_assay::{
 };
 use serde_json::{Value, json};
 
-use super::{Exit, output::exact, page::Page, prove::given_in_words};
+use super::{
+    Exit,
+    output::exact,
+    page::Page,
+    prove::{given_in_json, given_in_words},
+};
 
 /// A certificate of the folder, and what was found of its two ends.
 struct Row {
@@ -70,8 +75,8 @@ fn in_json(row: &Row) -> Value {
     let Claim { subject, question, ends, .. } = &row.claim;
     let mut object = json!({ "file": row.file, "subject": subject });
     object[question.about()] = json!({ "lower": exact(&ends.lower), "upper": exact(&ends.upper) });
-    for (name, value) in question.given() {
-        object[name] = exact(value);
+    for (name, given) in question.given() {
+        object[name] = given_in_json(&given);
     }
     object["seal"] = json!("whole");
     object["recomputed"] = json!(verdict(row.ends));

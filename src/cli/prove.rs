@@ -9,7 +9,7 @@ use dp_assay::{
         Delta,
         promise::{GridOf, Promise},
     },
-    certificate::{Certificate, Claim, FormalClaim, Hints, Proof, Question},
+    certificate::{Certificate, Claim, FormalClaim, Given, Hints, Proof, Question, Target},
     numeric::rational,
     replication::certified,
 };
@@ -134,8 +134,8 @@ impl Args {
         let mut object = json!({
             what(claim): { "lower": exact(&claim.ends.lower), "upper": exact(&claim.ends.upper) },
         });
-        for (name, value) in claim.question.given() {
-            object[name] = exact(value);
+        for (name, given) in claim.question.given() {
+            object[name] = given_in_json(&given);
         }
         object["neighbors"] = json!(claim.neighbors.name());
         object["units"] = json!(claim.paths.units().len());
@@ -192,18 +192,36 @@ fn what(claim: &Claim) -> &'static str {
 /// What is given: the conditions of the claim.
 pub fn given_in_words(claim: &Claim) -> String {
     match &claim.question {
-        Question::Scale { delta, epsilon } if epsilon.lower == epsilon.upper => {
-            format!("delta = {}, epsilon = {}", exact_text(delta), exact_text(&epsilon.lower))
-        }
-        Question::Scale { delta, epsilon } => {
-            let (least, most) = (exact_text(&epsilon.lower), exact_text(&epsilon.upper));
-            format!("delta = {}, epsilon from {least} to {most}", exact_text(delta))
+        Question::Scale { delta, target, grid: (grid, decimals) } => {
+            let epsilon = match target {
+                Target::Epsilon(epsilon) => format!("epsilon = {}", exact_text(epsilon)),
+                Target::Zcdp => "the epsilon of zCDP (Bun-Steinke)".to_string(),
+            };
+            let of = match grid {
+                GridOf::Factor => "factor",
+                GridOf::SmallestSigma2 => "smallest sigma2",
+            };
+            format!("delta = {}, {epsilon}, the {of} a multiple of 10^-{decimals}", exact_text(delta))
         }
         question => {
-            let given: Vec<String> =
-                question.given().iter().map(|(name, value)| format!("{name} = {}", exact_text(value))).collect();
-            given.join(", ")
+            let given = |(name, given): &(&str, Given)| match given {
+                Given::Number(value) => format!("{name} = {}", exact_text(value)),
+                Given::Word(word) => format!("{name} = {word}"),
+                Given::Counts(counts) => {
+                    format!("{name} = {}", counts.iter().map(i64::to_string).collect::<Vec<_>>().join(" and "))
+                }
+            };
+            question.given().iter().map(given).collect::<Vec<_>>().join(", ")
         }
+    }
+}
+
+/// What is given, as JSON has it.
+pub fn given_in_json(given: &Given) -> Value {
+    match given {
+        Given::Number(value) => exact(value),
+        Given::Word(word) => json!(word),
+        Given::Counts(counts) => json!(counts),
     }
 }
 
@@ -235,7 +253,7 @@ fn formal_claim(certificate: &Certificate, path: &Path) -> Result<FormalClaim> {
 /// What a checker has to do for one end.
 fn in_words(all: &[Hints]) -> String {
     match all {
-        [] => "nothing to prove".to_string(),
+        [] => "nothing to look for".to_string(),
         [hints] => one_in_words(hints),
         many => {
             let atoms = many.iter().filter(|hints| matches!(hints.proof, Proof::Atoms { .. })).count();

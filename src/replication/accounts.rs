@@ -53,7 +53,7 @@ fn least_zero(epsilon: Enclosure) -> Enclosure {
 }
 
 /// The rho, which is known even for a release of which only the budget is.
-fn rho(about: &About) -> Result<Rho> {
+pub(super) fn rho(about: &About) -> Result<Rho> {
     match (&about.rho, about.release_alone()) {
         (Some(rho), _) => Ok(rho.clone()),
         (None, Some(release)) => release?.rho.try_into(),

@@ -3,25 +3,29 @@
 use rug::Rational;
 
 use super::{
-    account_claims::{AccountClaim, Question as Asked},
+    account_claims::{About, AccountClaim, Question as Asked},
+    accounts,
     block_paths::{self, PathClaim},
     published::{self, Compute, Published},
+    risk::claims::RiskClaim,
 };
 use crate::{
     account::{
-        Epsilon,
+        Composition, Counts, Epsilon,
         promise::{GridOf, Promise},
     },
     certificate::{Certificate, Question},
     error::{Error, Result, did_you_mean},
+    numeric::rational,
     release::{
-        Release,
+        Neighbors, Release,
         subject::{Resolved, Subject},
     },
 };
 
-/// The certificate of the value that a row's own is computed from: an epsilon, a delta, a point of the trade-off function, or the
-/// least factor on all noise that meets the zCDP epsilon. `row` is the paper or its file, a slash, and the row's id.
+/// The certificate of the value that a row's own is computed from: an epsilon, exact or by zCDP, a delta, a point of the trade-off
+/// function, the least factor on all noise that meets the zCDP epsilon, or the posterior after one noisy count. `row` is the paper or
+/// its file, a slash, and the row's id.
 ///
 /// Refused is a row that is computed from something else, which is said. Its conversion, as to percent, is not certified.
 pub fn certificate(row: &str, digits: u32) -> Result<Certificate> {
@@ -41,6 +45,7 @@ pub fn has_certificate(value: &Published) -> bool {
     match &value.compute {
         Compute::Account(claim) => asked(claim).is_some(),
         Compute::Paths { value, .. } => matches!(value, PathClaim::Delta { .. } | PathClaim::LargestDelta { .. }),
+        Compute::Risk(claim) => about_risk(claim).is_ok_and(|found| found.is_some()),
         _ => false,
     }
 }
@@ -63,8 +68,11 @@ fn asked(claim: &AccountClaim) -> Option<Provable> {
         Asked::MatchedSigma2(delta) | Asked::NoiseReduction(delta) | Asked::OverallReduction(delta) => {
             Provable::Promise(Promise::ZcdpEpsilon { delta: delta.clone() })
         }
+        Asked::ZcdpEpsilon(delta) => Provable::Question(Question::Zcdp { delta: delta.clone() }),
+        Asked::CorrectDecision(prior) if *prior == Rational::from((1, 2)) => {
+            Provable::Question(Question::Delta { epsilon: Epsilon::new(Rational::new()).ok()? })
+        }
         Asked::Rho
-        | Asked::ZcdpEpsilon(_)
         | Asked::ZcdpDelta(_)
         | Asked::OptimalOrderEpsilon(_)
         | Asked::RenyiEpsilon(_)
@@ -80,8 +88,15 @@ fn asked(claim: &AccountClaim) -> Option<Provable> {
 
 fn of_value(value: &Published, digits: u32) -> Result<Certificate> {
     let (subject, provable) = match &value.compute {
+        Compute::Account(AccountClaim { question: Asked::ZcdpEpsilon(delta), about }) => {
+            (of_rho(about)?, Some(Provable::Question(Question::Zcdp { delta: delta.clone() })))
+        }
         Compute::Account(claim) => (claim.about.subject().resolve()?, asked(claim)),
         Compute::Paths { release, value } => about_paths(&Release::find(release)?, value)?,
+        Compute::Risk(claim) => {
+            let (subject, question) = about_risk(claim)?.ok_or_else(|| refused(value))?;
+            (subject, Some(Provable::Question(question)))
+        }
         _ => return Err(refused(value)),
     };
     match provable.ok_or_else(|| refused(value))? {
@@ -106,10 +121,47 @@ fn about_paths(release: &Release, what: &PathClaim) -> Result<(Resolved, Option<
     })
 }
 
+/// Everything composed, on the path that drops nothing; or, where only a rho is known, one count of it.
+fn of_rho(about: &About) -> Result<Resolved> {
+    let rho = accounts::rho(about)?;
+    match about.subject().resolve() {
+        Ok(known) if *known.total.rho() == rho => {
+            Ok(Resolved::of_composition(known.title, known.neighbors, known.total))
+        }
+        _ => one_count(&rho),
+    }
+}
+
+/// A count that one person changes by one, with discrete Gaussian noise of this rho.
+fn one_count(rho: &Rational) -> Result<Resolved> {
+    let count = Counts::discrete_gaussian(Rational::from(1) / Rational::from(rho * 2_u32), 1, 1)?;
+    let title = format!("one count of rho = {}", rational::display(rho));
+    Ok(Resolved::of_composition(title, Neighbors::AddRemove, Composition::new([count])?))
+}
+
+/// What is certified of a value about risk: the posterior after one noisy count, also where it is divided by the prior; the delta at
+/// 0, of which a correct decision from even odds is the half and one half more; an epsilon by zCDP.
+fn about_risk(what: &RiskClaim) -> Result<Option<(Resolved, Question)>> {
+    Ok(Some(match what {
+        RiskClaim::Posterior { rho, prior, noisy } | RiskClaim::Ratio { rho, prior, noisy } => {
+            let question = Question::Posterior { prior: rational::parse(prior)?, noisy: vec![*noisy] };
+            (one_count(&rational::parse(rho)?)?, question)
+        }
+        RiskClaim::Correct { rho, prior } if rational::parse(prior)? == Rational::from((1, 2)) => {
+            (one_count(&rational::parse(rho)?)?, Question::Delta { epsilon: Epsilon::new(Rational::new())? })
+        }
+        RiskClaim::ZcdpEpsilon { rho, delta } => {
+            (one_count(&rational::parse(rho)?)?, Question::Zcdp { delta: delta.parse()? })
+        }
+        _ => return Ok(None),
+    }))
+}
+
 fn refused(value: &Published) -> Error {
     Error::Unprovable {
         why: format!(
-            "the value {:?} is computed from neither an epsilon, a delta, a point of the trade-off function nor a calibration",
+            "the value {:?} is computed from neither an epsilon, a delta, a point of the trade-off function, a calibration nor the \
+             posterior after one noisy count",
             value.id
         ),
     }

@@ -87,7 +87,7 @@ pub(crate) fn exp(exponent: &Rational, bits: u32) -> Enclosure {
 }
 
 /// The posterior probability after evidence L: 1 / (1 + exp(-L) (1 - p) / p).
-fn posterior(prior: &Rational, evidence: &Rational, bits: u32) -> Enclosure {
+pub(crate) fn posterior(prior: &Rational, evidence: &Rational, bits: u32) -> Enclosure {
     let against = Enclosure::rational(&(Rational::from(1) / odds(prior)), bits + 8);
     let ratio = exp(&-evidence.clone(), bits + 8).mul(&against);
     Enclosure::double(1.0, bits + 8).add(&ratio).recip()
