@@ -39,7 +39,7 @@ def read(data):
     fields(whole, "certificate", "claim", "proofs", "sha256")
     need(whole["certificate"] == "assay 3", 'the format is "assay 3"')
     need(data == canonical(whole), "the bytes are canonical: keys in order, no spaces, one line")
-    need(whole["sha256"] == seal(whole), "sha256 is that of the content")
+    need(whole["sha256"] == seal(whole), "sha256 is that of the content: the file is as it was sealed")
     return whole
 
 def canonical(value):
@@ -478,9 +478,9 @@ def check(data):
     """A line for everything that the certificate in these bytes proves. Refused says which statement does not hold."""
     whole, proven = read(data), []
     for words, bound, sign, end in statements(whole["claim"], whole["proofs"]):
-        holds = bound <= end if sign == "<=" else bound > end if sign == ">" else bound >= end
-        need(holds, f"{words} {sign} {shown(end)}: what the hints prove is {sign} {shown(bound)}")
         proven.append(f"{words} {sign} {shown(end)}")
+        holds = bound <= end if sign == "<=" else bound > end if sign == ">" else bound >= end
+        need(holds, f"{proven[-1]}: what is proven is {sign} {shown(bound)}")
     return proven
 
 shown = lambda value: f"{Decimal(value.numerator) / Decimal(value.denominator):.18g}"
@@ -492,7 +492,7 @@ def main(paths):
             with open(path, "rb") as file:
                 said = "\n  ".join([f"{path}: proven", *check(file.read(MOST_BYTES + 1))])
         except (Refused, OSError) as error:
-            said, failed = f"{path}: REFUSED\n  does not hold: {error}", 1
+            said, failed = f"{path}: REFUSED\n  {'does not hold' if isinstance(error, Refused) else 'cannot be read'}: {error}", 1
         print(said, flush=True)
     return failed
 

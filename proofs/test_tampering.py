@@ -407,15 +407,15 @@ class Tampering(unittest.TestCase):
         whole = load("ten-counts.json")
         sealed(whole)
         whole["sha256"] = "0" * 64
-        self.assertEqual(verdict(checker.canonical(whole)), "sha256 is that of the content")
+        self.assertEqual(verdict(checker.canonical(whole)), "sha256 is that of the content: the file is as it was sealed")
 
     def test_the_statement_that_fails_is_named(self):
         whole = load("ten-counts.json")
         whole["claim"]["paths"][0][0]["count"] += 1
-        self.assertRegex(verdict(sealed(whole)), r"^delta\(10\.1248.*\) <= 1e-11: what the hints prove is <= ")
+        self.assertRegex(verdict(sealed(whole)), r"^delta\(10\.1248.*\) <= 1e-11: what is proven is <= ")
         whole = load("ten-counts.json")
         whole["claim"]["paths"][0][0]["sigma2"] = "51/10"
-        self.assertRegex(verdict(sealed(whole)), r"^delta\(10\.1248.*\) >= 1e-11: what the hints prove is >= ")
+        self.assertRegex(verdict(sealed(whole)), r"^delta\(10\.1248.*\) >= 1e-11: what is proven is >= ")
         whole = load("ten-counts.json")
         whole["proofs"]["upper"][0]["evaluated"] = [[0, 3]]
         self.assertEqual(verdict(sealed(whole)), "node 4 is evaluated, or its factors are small")
