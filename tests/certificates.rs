@@ -230,6 +230,22 @@ fn kept_certificates_are_written_and_proven_again() {
     }
 }
 
+/// `scripts/certificates --check` has proven all of them, none in more than the two minutes that the guide says.
+#[test]
+fn kept_certificates_were_all_proven_in_two_minutes_each() {
+    let times = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/certificates/times.csv");
+    let text = fs::read_to_string(times).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let mut listed: Vec<String> = listed().into_iter().map(|(name, _)| name).collect();
+    listed.sort();
+    let mut named: Vec<&str> = rows.iter().map(|row| row[0]).collect();
+    named.sort_unstable();
+    assert_eq!(named, listed);
+    for row in rows {
+        assert!(row[3] == "proven" && row[1].parse::<f64>().unwrap() < 120.0, "{row:?}");
+    }
+}
+
 /// The calibrated noise is what `assay calibrate` finds, and both statements about it are proven; so is a row of a paper.
 #[test]
 fn calibrations_and_rows_are_proven_again() {
