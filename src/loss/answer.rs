@@ -4,7 +4,10 @@ use std::fmt;
 
 use rug::Float;
 
-use super::atoms::{Listed, Listing};
+use super::{
+    atoms::{Listed, Listing},
+    split::Splitting,
+};
 use crate::numeric::Enclosure;
 
 /// Two members of a family, the smaller index first, or twice the same index.
@@ -32,6 +35,8 @@ pub enum Method {
     ClosedForm,
     /// By lists of the atoms of the law.
     Atoms(Listing),
+    /// By a list of the losses of some groups and the profile of the rest.
+    Split(Splitting),
     /// The largest over a family, attained by `pair` as far as the enclosures tell.
     Worst {
         /// The members that attain it.
@@ -97,6 +102,7 @@ impl Answer {
             Method::Immediate(_)
             | Method::Contour(_)
             | Method::Atoms(_)
+            | Method::Split(_)
             | Method::ClosedForm
             | Method::Knots
             | Method::Lines => None,
@@ -124,7 +130,12 @@ impl Method {
         match self {
             Method::Contour(proof) => Some(proof),
             Method::Worst { method, .. } => method.contour(),
-            Method::Immediate(_) | Method::Atoms(_) | Method::ClosedForm | Method::Knots | Method::Lines => None,
+            Method::Immediate(_)
+            | Method::Atoms(_)
+            | Method::Split(_)
+            | Method::ClosedForm
+            | Method::Knots
+            | Method::Lines => None,
         }
     }
 }
@@ -136,6 +147,7 @@ impl fmt::Display for Method {
             Method::Immediate(reason) => out.write_str(reason),
             Method::Contour(proof) => proof.fmt(out),
             Method::Atoms(listing) => out.write_str(&listing.method()),
+            Method::Split(splitting) => out.write_str(&splitting.method()),
             Method::Worst { method, .. } => method.fmt(out),
             Method::ClosedForm => out.write_str("closed form of continuous Gaussian noise"),
             Method::Knots => out.write_str("knots of the lattice of losses"),

@@ -52,6 +52,7 @@
 //! met or they would take too long, and the answer is a valid but wide enclosure. Long lists are refused by their
 //! predicted cost.
 
+pub(super) mod coarse;
 mod column;
 mod cost;
 mod key;
@@ -61,7 +62,7 @@ mod masses;
 mod plan;
 mod table;
 mod terms;
-mod tilt;
+pub(super) mod tilt;
 mod tilted;
 mod wide;
 
@@ -70,7 +71,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rug::{Float, Rational};
 
 pub use self::cost::{Cost, Query};
-use self::{table::Table, tilt::Outline, tilted::Side};
+use self::{
+    table::Table,
+    tilt::{Outline, Plan, SMALLER},
+    tilted::Side,
+};
 use super::sum::LossSum;
 use crate::{
     error::{Error, Result},
@@ -156,7 +161,10 @@ impl Atoms {
 
     /// Prepares a sum whose tables may take `most_bytes` of memory; questions that need more are refused.
     pub fn within(sum: &LossSum, most_bytes: f64) -> Result<Self> {
-        let outline = Outline::new(sum.groups()).ok_or(Error::NoLattice)?;
+        if sum.step().is_none() {
+            return Err(Error::NoLattice);
+        }
+        let outline = Outline::new(sum.groups());
         Ok(Atoms { sum: sum.clone(), outline, most_bytes, tables: Mutex::default(), costs: Mutex::default() })
     }
 
@@ -169,7 +177,7 @@ impl Atoms {
         if self.largest().is_some_and(|largest| epsilon >= largest) {
             return Ok(exactly(0.0));
         }
-        match self.hockey_plan(epsilon) {
+        match self.outline.hockey_plan(&self.sum, epsilon) {
             Plan::Direct(c) => self.answer(c, digits, |table| Some(table.hockey_stick(epsilon))),
             // 1 - delta = E[min(1, exp(eps - L))] = P[L <= eps] + exp(eps) Q[L > eps]
             Plan::Complement(c) => {
@@ -240,24 +248,11 @@ impl Atoms {
 
     fn tilt(&self, query: &Query) -> f64 {
         match query {
-            Query::HockeyStick(epsilon) => self.hockey_plan(epsilon).tilt(),
+            Query::HockeyStick(epsilon) => self.outline.hockey_plan(&self.sum, epsilon).tilt(),
             Query::UpperTail(z) => self.side_plan(z, Side::Upper).tilt(),
             Query::TiltedTail(z) => self.side_plan(&Rational::from(-z), Side::Lower).tilt(),
             Query::Tradeoff(alpha) => self.tradeoff_tilt(alpha),
         }
-    }
-
-    /// One minus the answer where that is surely the smaller of the two.
-    fn hockey_plan(&self, epsilon: &Rational) -> Plan {
-        let first = self.sum.above(epsilon).to_f64();
-        let (epsilon, last) = (epsilon.to_f64(), self.sum.at_most(epsilon).to_f64());
-        if epsilon < self.outline.at(0.0).mean {
-            let c = self.outline.complement(epsilon, last, first);
-            if self.outline.ln_bound(c, last) < SMALLER {
-                return Plan::Complement(c);
-            }
-        }
-        Plan::Direct(self.outline.hockey_stick(epsilon, first))
     }
 
     /// The side of z that is asked for, or one minus the other where that is surely smaller.
@@ -367,24 +362,6 @@ impl Atoms {
 /// What a question to a sum costs, before anything is listed; infinite where the sum cannot be listed.
 pub fn cost(sum: &LossSum, query: &Query, digits: u32) -> Cost {
     Atoms::new(sum).map_or(Cost::IMPOSSIBLE, |atoms| atoms.cost(query, digits))
-}
-
-/// ln of a probability that is well below one half.
-const SMALLER: f64 = -2.0;
-
-/// At which tilt a question is put to a table, and whether one minus the answer is asked for.
-#[derive(Clone, Copy, Debug)]
-enum Plan {
-    Direct(f64),
-    Complement(f64),
-}
-
-impl Plan {
-    fn tilt(self) -> f64 {
-        match self {
-            Plan::Direct(c) | Plan::Complement(c) => c,
-        }
-    }
 }
 
 /// The cut of the first table for so many digits.

@@ -106,7 +106,7 @@ const LARGEST_SHIFT: u64 = 100_000;
 
 /// How many masses of a group are kept: those of a sub-Gaussian law of this variance, or of one that falls as fast as one
 /// term does where that is slower. `None` where there are too many to tell.
-fn length(group: &Group, variance: f64, tilt: f64, cut: f64) -> Option<f64> {
+pub(super) fn length(group: &Group, variance: f64, tilt: f64, cut: f64) -> Option<f64> {
     let nats = cut * std::f64::consts::LN_2;
     let steps = variance / group.weight().to_f64().powi(2);
     let wide = 2.0 * (2.0 * nats * steps).sqrt() + 3.0;

@@ -12,12 +12,33 @@ use std::f64::consts::PI;
 
 use rug::Rational;
 
-use super::super::law::{Group, Law};
+use super::super::{
+    law::{Group, Law},
+    sum::LossSum,
+};
 use crate::numeric::rational;
+
+/// At which tilt a question is put to a list, and whether one minus the answer is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::loss) enum Plan {
+    Direct(f64),
+    Complement(f64),
+}
+
+/// ln of a probability that is well below one half.
+pub(super) const SMALLER: f64 = -2.0;
+
+impl Plan {
+    pub(in crate::loss) fn tilt(self) -> f64 {
+        match self {
+            Plan::Direct(c) | Plan::Complement(c) => c,
+        }
+    }
+}
 
 /// A sum in doubles.
 #[derive(Clone, Debug)]
-pub(super) struct Outline {
+pub(in crate::loss) struct Outline {
     groups: Vec<GroupOutline>,
     /// The spacing of tilts, a power of two.
     spacing: f64,
@@ -28,6 +49,7 @@ pub(super) struct Outline {
 #[derive(Clone, Copy, Debug)]
 enum GroupOutline {
     Gaussian { sigma2: f64, shift: f64, copies: f64, sizes: Sizes },
+    Continuous { rho: f64 },
     Laplace { epsilon: f64, shift: u64, copies: f64 },
 }
 
@@ -43,25 +65,26 @@ pub(super) struct Cumulants {
 }
 
 impl GroupOutline {
-    fn new(group: &Group) -> Option<Self> {
+    fn new(group: &Group) -> Self {
         let copies = group.copies as f64;
         match &group.law {
             Law::DiscreteGaussian { sigma2 } => {
                 let (sigma2, shift) = (sigma2.to_f64(), group.shift as f64);
                 let size = |k: f64| Some(2.0 * (-2.0 * PI * PI * sigma2 * k * k).exp()).filter(|size| *size > 1e-30);
                 let sizes = [1.0, 2.0, 3.0].map(|k| size(k).unwrap_or(0.0));
-                Some(GroupOutline::Gaussian { sigma2, shift, copies, sizes })
+                GroupOutline::Gaussian { sigma2, shift, copies, sizes }
             }
             Law::DiscreteLaplace { epsilon } => {
-                Some(GroupOutline::Laplace { epsilon: epsilon.to_f64(), shift: group.shift, copies })
+                GroupOutline::Laplace { epsilon: epsilon.to_f64(), shift: group.shift, copies }
             }
-            Law::Gaussian { .. } => None,
+            Law::Gaussian { .. } => GroupOutline::Continuous { rho: group.rho().to_f64() },
         }
     }
 
     fn at(&self, c: f64) -> Cumulants {
         match *self {
             GroupOutline::Gaussian { sigma2, shift, copies, sizes } => gaussian(sigma2, shift, &sizes, c).times(copies),
+            GroupOutline::Continuous { rho } => continuous(rho, c),
             GroupOutline::Laplace { epsilon, shift, copies } => laplace(epsilon, shift, c).times(copies),
         }
     }
@@ -73,6 +96,7 @@ impl GroupOutline {
             GroupOutline::Gaussian { sigma2, shift, copies, .. } => {
                 copies * (shift / sigma2).powi(2) * sigma2.max(0.25)
             }
+            GroupOutline::Continuous { rho } => 2.0 * rho,
             GroupOutline::Laplace { epsilon, shift, copies } => copies * (epsilon * shift as f64).powi(2),
         }
     }
@@ -97,7 +121,7 @@ impl Cumulants {
 fn gaussian(sigma2: f64, shift: f64, sizes: &Sizes, c: f64) -> Cumulants {
     let (rho, weight, m) = (shift * shift / (2.0 * sigma2), shift / sigma2, c * shift);
     if sigma2 >= 0.4 && sizes[0] == 0.0 {
-        return Cumulants { ln_mgf: rho * (c + c * c), mean: rho * (1.0 + 2.0 * c), variance: 2.0 * rho };
+        return continuous(rho, c);
     }
     if sigma2 >= 0.4 {
         let theta = |m: f64| {
@@ -137,6 +161,11 @@ fn gaussian(sigma2: f64, shift: f64, sizes: &Sizes, c: f64) -> Cumulants {
     }
 }
 
+/// Continuous Gaussian noise of this rho.
+fn continuous(rho: f64, c: f64) -> Cumulants {
+    Cumulants { ln_mgf: rho * (c + c * c), mean: rho * (1.0 + 2.0 * c), variance: 2.0 * rho }
+}
+
 /// One discrete Laplace term, whose loss is epsilon (shift - 2 x) for x = 0 ..= shift.
 fn laplace(epsilon: f64, shift: u64, c: f64) -> Cumulants {
     let slope = (1.0 + 2.0 * c) * epsilon;
@@ -155,17 +184,30 @@ fn laplace(epsilon: f64, shift: u64, c: f64) -> Cumulants {
 }
 
 impl Outline {
-    /// `None` for a sum with continuous noise.
-    pub(super) fn new(groups: &[Group]) -> Option<Self> {
-        let groups: Vec<GroupOutline> = groups.iter().map(GroupOutline::new).collect::<Option<_>>()?;
+    pub(in crate::loss) fn new(groups: &[Group]) -> Self {
+        let groups: Vec<GroupOutline> = groups.iter().map(GroupOutline::new).collect();
         let variance: f64 = groups.iter().map(GroupOutline::largest_variance).sum();
         let spacing = (4.0 / variance.sqrt()).log2().floor().clamp(-900.0, 900.0).exp2();
         let bounded = |group: &GroupOutline| match *group {
-            GroupOutline::Gaussian { .. } => f64::INFINITY,
+            GroupOutline::Gaussian { .. } | GroupOutline::Continuous { .. } => f64::INFINITY,
             GroupOutline::Laplace { epsilon, copies, .. } => (60.0 + copies.ln()) / epsilon,
         };
         let largest_tilt = groups.iter().map(bounded).fold(0.0, f64::max).min(1e280);
-        Some(Outline { groups, spacing, largest_tilt })
+        Outline { groups, spacing, largest_tilt }
+    }
+
+    /// How a hockey stick of this sum at epsilon is asked for: itself, or one minus it where that is surely the smaller of the
+    /// two.
+    pub(in crate::loss) fn hockey_plan(&self, sum: &LossSum, epsilon: &Rational) -> Plan {
+        let first = sum.above(epsilon).to_f64();
+        let (epsilon, last) = (epsilon.to_f64(), sum.at_most(epsilon).to_f64());
+        if epsilon < self.at(0.0).mean {
+            let c = self.complement(epsilon, last, first);
+            if self.ln_bound(c, last) < SMALLER {
+                return Plan::Complement(c);
+            }
+        }
+        Plan::Direct(self.hockey_stick(epsilon, first))
     }
 
     pub(super) fn at(&self, c: f64) -> Cumulants {
@@ -247,14 +289,13 @@ impl Outline {
 }
 
 /// The exact value of a tilt.
-pub(super) fn exact(c: f64) -> Rational {
+pub(in crate::loss) fn exact(c: f64) -> Rational {
     // Tilts are rounded to a grid of doubles, and are finite.
     rational::from_f64(c).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::sum::LossSum;
     use super::*;
     use crate::numeric::rational::parse;
 
@@ -270,7 +311,7 @@ mod tests {
             copies,
         };
         let sum = LossSum::new(text.iter().map(gaussian).chain(laplace.iter().map(bounded))).unwrap();
-        let outline = Outline::new(sum.groups()).unwrap();
+        let outline = Outline::new(sum.groups());
         (sum, outline)
     }
 

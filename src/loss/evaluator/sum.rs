@@ -1,6 +1,6 @@
 //! Answers about one sum, by a contour or by lists of atoms.
 
-use std::cell::OnceCell;
+use std::{cell::OnceCell, sync::OnceLock};
 
 use rug::{Float, Rational};
 
@@ -15,6 +15,7 @@ use crate::{
         law::Law,
         question::{Kernel, Question},
         shared::{self, SharedContours},
+        split::Split,
         stop::Stop,
         sum::LossSum,
         theta,
@@ -35,6 +36,8 @@ pub struct SumEvaluator {
     contours: Contours,
     /// `None` if a term is continuous.
     atoms: Option<Atoms>,
+    /// `None` inside if the groups are not far enough apart.
+    split: OnceLock<Option<Box<Split>>>,
     shared: SharedContours,
     stop: Stop,
 }
@@ -64,7 +67,8 @@ impl SumEvaluator {
     /// An evaluator that remembers nothing yet.
     pub fn new(sum: LossSum) -> Self {
         let (atoms, contours) = (Atoms::new(&sum).ok(), Contours::new(sum));
-        SumEvaluator { atoms, contours, shared: SharedContours::default(), stop: Stop::default() }
+        let (split, shared, stop) = (OnceLock::new(), SharedContours::default(), Stop::default());
+        SumEvaluator { atoms, contours, split, shared, stop }
     }
 
     /// The same, which answers nothing more once `stop` is set.
@@ -94,13 +98,38 @@ impl SumEvaluator {
         let question = Question::hockey_stick(self.sum(), epsilon);
         let search = self.contours.search(&question);
         let period = Contours::period(&search, digits);
+        let split = match self.split_for(epsilon, digits, period) {
+            Some(split) => split.hockey_stick(epsilon, digits).ok(),
+            None => None,
+        };
+        if let Some(answer) = split.as_ref().filter(|answer| answer.met) {
+            return Ok(answer.clone());
+        }
         let choice = OnceCell::new();
         let choose = || choice.get_or_init(|| self.contours.choose(question.clone(), &search, digits));
         let nodes = || self.contours.nodes_of(choose().as_ref().ok()?, digits);
         let engine = self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, nodes);
         let by_contour = || self.contours.hockey_stick(choose().clone()?, digits);
         let by_atoms = |atoms: &Atoms| Ok(atoms.hockey_stick(epsilon, digits)?.into());
-        self.by_either(engine, by_contour, by_atoms, digits)
+        both(self.by_either(engine, by_contour, by_atoms, digits), split.ok_or(Error::NoLattice), digits)
+    }
+
+    /// Whether most questions of so many digits are answered by a split.
+    pub fn is_split(&self, digits: u32) -> bool {
+        let question = Question::hockey_stick(self.sum(), self.sum().rho());
+        let period = Contours::period(&self.contours.search(&question), digits);
+        self.split_for(self.sum().rho(), digits, period).is_some()
+    }
+
+    /// The split of a sum whose groups are far apart, where neither all nodes of a period nor all atoms are quickly gone through.
+    fn split_for(&self, epsilon: &Rational, digits: u32, period: Period) -> Option<&Split> {
+        if period == Period::Short {
+            return None;
+        }
+        let split = self.split.get_or_init(|| Split::new(self.sum(), &self.stop).map(Box::new)).as_deref()?;
+        let listed = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), digits).seconds;
+        let quick = self.atoms.as_ref().is_some_and(|atoms| listed(atoms) <= QUICK_SECONDS);
+        (!quick && split.serves(epsilon, digits)).then_some(split)
     }
 
     /// The same, quicker where many are asked for: by a contour that neighboring questions share, where one serves. The answer
@@ -110,7 +139,12 @@ impl SumEvaluator {
         self.stop.check()?;
         let groups = self.sum().groups();
         let gaussian = groups.iter().all(|group| !matches!(group.law, Law::DiscreteLaplace { .. }));
-        if digits <= shared::MOST_DIGITS && gaussian && !self.is_gaussian() {
+        let split = || {
+            let question = Question::hockey_stick(self.sum(), epsilon);
+            let period = Contours::period(&self.contours.search(&question), digits);
+            self.split_for(epsilon, digits, period).is_some()
+        };
+        if digits <= shared::MOST_DIGITS && gaussian && !self.is_gaussian() && !split() {
             let worth = |epsilon: &Rational| {
                 let question = Question::hockey_stick(self.sum(), epsilon);
                 let period = Contours::period(&self.contours.search(&question), digits);
@@ -204,6 +238,11 @@ impl SumEvaluator {
         let cost = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), DIGITS).seconds;
         let mut search = self.contours.search(&question);
         let period = Contours::period(&search, DIGITS);
+        if let Some(split) = self.split_for(epsilon, DIGITS, period)
+            && let Some(ln) = split.ln_hockey_stick_approx(epsilon)
+        {
+            return Ok(ln);
+        }
         let atoms = self.atoms.as_ref().filter(|_| period != Period::Short);
         let atoms = atoms.map(|atoms| (atoms, cost(atoms)));
         let listed = |most: f64| {
@@ -271,15 +310,7 @@ impl SumEvaluator {
                 first => (first, by_atoms(atoms)),
             },
         };
-        let (first, second) = match (first, second) {
-            (Ok(first), Ok(second)) => (first, second),
-            (Ok(answer), Err(_)) | (Err(_), Ok(answer)) => return Ok(answer),
-            (Err(error), Err(_)) => return Err(error),
-        };
-        let value = first.value.meet(&second.value).ok_or(Error::Contradiction { what: "a certified value" })?;
-        let width = |answer: &Answer| Float::with_val(64, answer.value.upper() - answer.value.lower());
-        let method = if width(&second) < width(&first) { second.method } else { first.method };
-        Ok(Answer { met: value.is_tight(digits), value, method })
+        both(first, second, digits)
     }
 
     /// Whether all noise is continuous: then the closed form of Gaussian differential privacy is exact.
@@ -291,4 +322,17 @@ impl SumEvaluator {
     fn is_beyond(&self, z: &Rational) -> bool {
         *self.sum().rho() == 0 && z > self.sum().offset()
     }
+}
+
+/// What two answers to one question have in common.
+fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -> Result<Answer> {
+    let (first, second) = match (first, second) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Ok(answer), Err(_)) | (Err(_), Ok(answer)) => return Ok(answer),
+        (Err(error), Err(_)) => return Err(error),
+    };
+    let value = first.value.meet(&second.value).ok_or(Error::Contradiction { what: "a certified value" })?;
+    let width = |answer: &Answer| Float::with_val(64, answer.value.upper() - answer.value.lower());
+    let method = if width(&second) < width(&first) { second.method } else { first.method };
+    Ok(Answer { met: value.is_tight(digits), value, method })
 }

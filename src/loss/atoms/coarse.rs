@@ -1,0 +1,149 @@
+//! The losses of a few groups one by one, for the engine that asks another evaluator about the rest: see
+//! [`split`](super::super::split).
+
+use rug::{Float, Integer, Rational, float::Round, integer::Order};
+
+use super::{cost, masses::TiltedMasses, table, terms, tilt::Outline};
+use crate::{
+    error::{Error, Result},
+    loss::sum::LossSum,
+    numeric::Enclosure,
+};
+
+/// So many losses are listed at most.
+pub(in crate::loss) const MOST_LOSSES: f64 = 1e5;
+
+/// All losses of a sum that matter at a tilt c, with lower bounds for their tilted masses.
+#[derive(Debug)]
+pub(in crate::loss) struct Coarse {
+    /// Encloses ln E[exp(c L)].
+    pub(in crate::loss) ln_mgf: Enclosure,
+    /// What all stored tilted masses together fall short of one: at most.
+    pub(in crate::loss) missing: Float,
+    parts: Vec<TiltedMasses>,
+}
+
+/// A loss of the sum, and what is stored of its mass: under P, and under Q, which is exp(-loss) times as much.
+#[derive(Debug)]
+pub(in crate::loss) struct Atom {
+    pub(in crate::loss) loss: Rational,
+    pub(in crate::loss) p: Enclosure,
+    pub(in crate::loss) q: Enclosure,
+}
+
+/// How many losses would be listed at a tilt, with masses cut at 2^-cut; infinite where a group has too many.
+pub(in crate::loss) fn predicted(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> f64 {
+    let lengths = sum.groups().iter().enumerate().map(|(k, group)| {
+        cost::length(group, outline.variance(k, tilt), tilt, f64::from(cut)).unwrap_or(f64::INFINITY)
+    });
+    lengths.product()
+}
+
+impl Coarse {
+    /// The losses of a sum tilted by c, where all that is left out has a tilted mass of at most 2^-cut or so.
+    pub(in crate::loss) fn new(sum: &LossSum, c: &Rational, cut: u32) -> Result<Self> {
+        let groups = sum.groups().len() as u32;
+        let fineness = table::fineness(sum, cut + groups.ilog2() + 3);
+        let of_group = |group| terms::of_group(group, c, fineness);
+        let parts: Vec<TiltedMasses> = sum.groups().iter().map(of_group).collect::<Result<_>>()?;
+        let length = parts.iter().map(|part| part.len() as f64).product::<f64>();
+        if length > 4.0 * MOST_LOSSES {
+            let expected = format!("at most {:.0e}", 4.0 * MOST_LOSSES);
+            return Err(Error::out_of_range("the losses to list", format!("{length:.1e}"), &expected));
+        }
+        let zero = Enclosure::double(0.0, 64);
+        Ok(Coarse {
+            ln_mgf: parts.iter().fold(zero, |sum, part| sum.add(&part.ln_mgf)),
+            // The tilted law of the sum is the product of those of the parts: 1 - prod (1 - m_i) <= sum m_i, rounded up.
+            missing: parts.iter().fold(Float::new(64), |sum, part| {
+                let missing = part.missing();
+                Float::with_val_round(64, &sum + &missing, Round::Up).0
+            }),
+            parts,
+        })
+    }
+
+    /// Every loss, as often as it is a sum, with what is stored of its masses in so many bits.
+    pub(in crate::loss) fn losses(&self, c: &Rational, bits: u32) -> Vec<Atom> {
+        let one = || Enclosure::double(1.0, bits);
+        let mut all = vec![Atom { loss: Rational::new(), p: one(), q: one() }];
+        for part in &self.parts {
+            let (units, exponent) = part.units();
+            let single: Vec<Atom> = (part.first..)
+                .zip(units)
+                .filter(|(_, words)| words.iter().any(|&word| word != 0))
+                .map(|(k, words)| {
+                    let mass = Rational::from(Integer::from_digits(words, Order::Lsf));
+                    let mass = Enclosure::rational(&mass, bits).times_power_of_two(-exponent);
+                    let loss = Rational::from(&part.step * k) + &part.origin;
+                    // M(c) exp(-c l) times the tilted mass.
+                    let p = scaled(&part.ln_mgf, &Rational::from(c * &loss), bits).mul(&mass);
+                    let q = p.mul(&exact_exponent(&Rational::from(-&loss), bits).exp());
+                    Atom { loss, p, q }
+                })
+                .collect();
+            let sum = |a: &Atom, b: &Atom| Atom {
+                loss: Rational::from(&a.loss + &b.loss),
+                p: a.p.mul(&b.p),
+                q: a.q.mul(&b.q),
+            };
+            all = all.iter().flat_map(|atom| single.iter().map(move |next| sum(atom, next))).collect();
+        }
+        all
+    }
+}
+
+/// An exponent in so many bits after its point.
+pub(in crate::loss) fn exact_exponent(exponent: &Rational, bits: u32) -> Enclosure {
+    let size = exponent.to_f64().abs().max(1.0).log2().clamp(0.0, 2000.0) as u32 + 1;
+    Enclosure::rational(exponent, bits + size)
+}
+
+/// Encloses exp(ln M - exponent).
+pub(in crate::loss) fn scaled(ln_mgf: &Enclosure, exponent: &Rational, bits: u32) -> Enclosure {
+    ln_mgf.sub(&exact_exponent(exponent, bits)).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        loss::law::{Group, Law},
+        numeric::rational::parse,
+    };
+
+    /// Every mass with its share of what is missing holds the mass that convolution on the common lattice gives.
+    #[test]
+    fn losses_are_those_of_the_convolved_law() {
+        let number = |text: &str| parse(text).unwrap();
+        let groups = [
+            Group { law: Law::DiscreteGaussian { sigma2: number("1/3") }, shift: 2, copies: 3 },
+            Group { law: Law::DiscreteLaplace { epsilon: number("1") }, shift: 2, copies: 2 },
+        ];
+        let sum = LossSum::new(groups).unwrap();
+        let c = number("3/4");
+        let coarse = Coarse::new(&sum, &c, 90).unwrap();
+        assert!(coarse.missing > 0 && coarse.missing < Float::with_val(64, 1) >> 88);
+        let bits = 200;
+        let losses = coarse.losses(&c, bits);
+        let zero = Enclosure::double(0.0, bits);
+        let total = losses.iter().fold(zero, |sum, atom| {
+            let tilted = exact_exponent(&Rational::from(&c * &atom.loss), bits).sub(&coarse.ln_mgf).exp();
+            sum.add(&atom.p.mul(&tilted))
+        });
+        // One is the total and what is missing.
+        let missing = Enclosure::new(Float::new(bits), coarse.missing.clone());
+        assert!(total.add(&missing).contains(&Rational::from(1)) && total.is_tight(30), "{total:?}");
+        assert!(coarse.ln_mgf.overlaps(&sum.ln_mgf(&c, 160)));
+        // Under Q the losses are the negatives: tilted by -1 - c, the list has the same masses the other way round.
+        let mirrored = Coarse::new(&sum, &(-1 - c.clone()), 90).unwrap().losses(&(-1 - c), bits);
+        let mass = |list: &[Atom], at: &Rational, under_p: bool| -> f64 {
+            let same = list.iter().filter(|atom| atom.loss == *at);
+            same.map(|atom| if under_p { atom.p.approximate() } else { atom.q.approximate() }).sum()
+        };
+        for atom in &losses {
+            let (own, other) = (mass(&losses, &atom.loss, true), mass(&mirrored, &Rational::from(-&atom.loss), false));
+            assert!((own - other).abs() < 1e-9 * own || own < 1e-20, "{}: {own} {other}", atom.loss);
+        }
+    }
+}

@@ -1,0 +1,493 @@
+//! The third engine: a few losses listed, and the profile of the rest asked for at each. It serves where fine noise stands beside
+//! coarse: there the lists of the second engine are long, and a contour has a lobe for every turn of the coarse groups under
+//! the wide envelope of the fine ones.
+//!
+//! # The sum
+//!
+//! L = A + B with A the losses of the coarse groups and B those of the rest, independent. With D the profile of B,
+//!
+//! ```text
+//! delta(eps) = sum over a of P[A = a] D(eps - a),    D(y) = E[(1 - exp(y - B))_+],
+//! D(-y)      = 1 - exp(-y) + exp(-y) D(y)            for y >= 0,
+//! ```
+//!
+//! the second line because the pair of B is symmetric. So the profile of B is asked for at y >= 0 only, and nothing is subtracted
+//! but an exponential from one. For small eps one minus delta is summed in the same way, from 1 - D(y) and exp(-y) (1 - D(y)).
+//!
+//! Far from eps - a = 0 nothing is asked for. With rho the zCDP of B, M_B(x) <= exp(rho (x + x^2)) for x >= 0, where a bounded
+//! loss of at most l has rho = l^2 / 2 (Bun & Steinke, Proposition 1.4), and (1 - exp(-d))_+ <= exp(x d), so that
+//!
+//! ```text
+//! 0 <= D(y) <= exp(-(y - rho)^2 / (4 rho))    for y >= rho,    by x = (y - rho) / (2 rho).
+//! ```
+//!
+//! Where the losses of A are further apart than B reaches, one or two of them are near enough to be asked about. B may be split
+//! again.
+//!
+//! # The proof
+//!
+//! The masses of A are those of the law tilted by c, stored as lower bounds that fall short of one by m in total
+//! (see [`atoms`](super::atoms)). What the masses that are stored nowhere add is, under the tilt, at most m times the largest
+//! of M_A(c) exp(-c a) D(eps - a); and for c >= 0, (1 - exp(-d))_+ <= k exp(c d) with k = c^c / (c + 1)^(c + 1), so that
+//!
+//! ```text
+//! D(eps - a) <= k M_B(c) exp(-c (eps - a)),    what is missing adds at most m k M_A(c) M_B(c) exp(-c eps).
+//! ```
+//!
+//! For one minus delta, min(1, exp(-d)) <= exp(c d) for -1 <= c <= 0, and M_B(c) <= 1 because ln M_B is convex and zero at both
+//! ends: what is missing adds at most m M_A(c) exp(-c eps).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rug::{Float, Rational, float::Round};
+
+use super::{
+    answer::{Answer, Method},
+    atoms::{
+        coarse::{self, Coarse, MOST_LOSSES, exact_exponent, scaled},
+        tilt::{self, Outline, Plan},
+    },
+    evaluator::SumEvaluator,
+    law::{Group, Law},
+    stop::Stop,
+    sum::LossSum,
+};
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, precision, rational},
+};
+
+/// The losses of the coarse groups are to be so many times further apart than the standard deviation of the rest.
+const APART: f64 = 16.0;
+/// Sums of more groups than this are not split.
+const MOST_GROUPS: usize = 8;
+/// The profile of the rest is asked for at so many places at most.
+const MOST_ASKED: usize = 400;
+/// How often an answer is computed with more bits.
+const ATTEMPTS: u32 = 4;
+/// Bits of the first list beyond those of the asked digits: for the distance of its tilt from the best one.
+const SPARE_BITS: u32 = 26;
+
+/// How an answer was found.
+#[derive(Clone, Debug)]
+pub struct Splitting {
+    /// The tilt c.
+    pub tilt: Rational,
+    /// How many losses of the coarse groups were listed.
+    pub losses: usize,
+    /// At how many of them the rest was asked about.
+    pub asked: usize,
+    /// The tilted mass that is stored nowhere: at most.
+    pub missing: Float,
+}
+
+impl Splitting {
+    /// The method in a line.
+    pub fn method(&self) -> String {
+        let Splitting { tilt, losses, asked, .. } = self;
+        let tilt = rational::display(tilt);
+        format!("a list of {losses} losses tilted by {tilt}, times the profile of all finer noise at {asked} of them")
+    }
+}
+
+/// A sum of coarse and fine groups.
+#[derive(Debug)]
+pub(super) struct Split {
+    sum: LossSum,
+    outline: Outline,
+    coarse: LossSum,
+    outline_of_coarse: Outline,
+    rest: SumEvaluator,
+    /// The zCDP of the rest.
+    rho: Rational,
+    /// The lists of the last few questions.
+    lists: Mutex<Vec<Arc<List>>>,
+}
+
+/// The losses of the coarse groups at one tilt.
+#[derive(Debug)]
+struct List {
+    c: Rational,
+    cut: u32,
+    bits: u32,
+    ln_mgf: Enclosure,
+    missing: Float,
+    losses: Vec<Loss>,
+}
+
+/// A loss of the coarse groups, and what is stored of its mass.
+#[derive(Debug)]
+struct Loss {
+    at: Rational,
+    approx: f64,
+    /// Under P, and under Q: times exp(-loss).
+    p: Enclosure,
+    q: Enclosure,
+    /// At least ln p.
+    ln_p: f64,
+}
+
+impl List {
+    fn new(coarse: &LossSum, c: Rational, cut: u32, bits: u32) -> Result<Self> {
+        let list = Coarse::new(coarse, &c, cut)?;
+        let loss = |coarse::Atom { loss: at, p, q }| {
+            let ln_p = Float::with_val_round(64, p.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
+            Loss { approx: at.to_f64(), at, p, q, ln_p }
+        };
+        let losses = list.losses(&c, bits).into_iter().map(loss).collect();
+        let Coarse { ln_mgf, missing, .. } = list;
+        Ok(List { ln_mgf, missing, losses, c, cut, bits })
+    }
+}
+
+impl Split {
+    /// The split of a sum where its groups are furthest apart; `None` where they are not apart enough.
+    pub(super) fn new(sum: &LossSum, stop: &Stop) -> Option<Self> {
+        if !(2..=MOST_GROUPS).contains(&sum.groups().len()) {
+            return None;
+        }
+        let mut groups = sum.groups().to_vec();
+        groups.sort_by_key(|group| std::cmp::Reverse(group.weight()));
+        let apart = |first: usize| {
+            let rho: Rational = groups[first..].iter().map(zcdp).sum();
+            groups[first - 1].weight().to_f64() / (2.0 * rho.to_f64()).sqrt()
+        };
+        let lists = |first: usize| groups[..first].iter().all(|group| !matches!(group.law, Law::Gaussian { .. }));
+        let best = (1..groups.len()).filter(|&first| lists(first)).max_by(|&a, &b| apart(a).total_cmp(&apart(b)))?;
+        if apart(best) < APART {
+            return None;
+        }
+        let rest = groups.split_off(best);
+        let rho = rest.iter().map(zcdp).sum();
+        let (coarse, rest) = (LossSum::new(groups).ok()?, LossSum::new(rest).ok()?);
+        Some(Split {
+            outline: Outline::new(sum.groups()),
+            sum: sum.clone(),
+            outline_of_coarse: Outline::new(coarse.groups()),
+            coarse,
+            rest: SumEvaluator::new(rest).until(stop),
+            rho,
+            lists: Mutex::default(),
+        })
+    }
+
+    /// Whether a question lists few enough losses.
+    pub(super) fn serves(&self, epsilon: &Rational, digits: u32) -> bool {
+        let tilt = self.outline.hockey_plan(&self.sum, epsilon).tilt();
+        coarse::predicted(&self.coarse, &self.outline_of_coarse, tilt, first_cut(digits)) <= MOST_LOSSES
+    }
+
+    /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0, with lists of ever more bits until the width is met.
+    pub(super) fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        let plan = self.outline.hockey_plan(&self.sum, epsilon);
+        let mut cut = first_cut(digits);
+        let mut digits_of_rest = digits + 1;
+        let mut best: Option<Answer> = None;
+        for attempt in 0..ATTEMPTS {
+            let profile = |y: &Rational, digits| Ok(self.rest.hockey_stick_of_many(y, digits)?.value);
+            let (value, missed, splitting) = match self.enclose(epsilon, plan, cut, digits_of_rest, profile) {
+                Ok(found) => found,
+                Err(error) => return best.ok_or(error),
+            };
+            let met = value.is_tight(digits);
+            let missed = wider_bits(&missed, &value, digits);
+            let wider = wider_bits(&Float::with_val(64, value.upper() - value.lower()), &value, digits);
+            best = Some(Answer { value, method: Method::Split(splitting), met });
+            if met || attempt + 1 == ATTEMPTS {
+                break;
+            }
+            // What is missing is mended by a finer list, all else by more digits of the rest.
+            if missed > -2.0 {
+                cut = if missed.is_finite() { cut + missed as u32 + 12 } else { cut.saturating_mul(4) };
+            }
+            digits_of_rest += if wider.is_finite() && missed < wider - 1.0 { (wider * 0.302) as u32 + 2 } else { 1 };
+            // Below the range of floats nothing gets better.
+            let vanishes =
+                |best: &Answer| best.value.upper().get_exp().is_none_or(|exponent| exponent < -1_000_000_000);
+            let predicted = coarse::predicted(&self.coarse, &self.outline_of_coarse, plan.tilt(), cut);
+            if best.as_ref().is_some_and(vanishes) || predicted > 2.0 * MOST_LOSSES {
+                break;
+            }
+        }
+        let answer = best.ok_or(Error::EmptyComposition)?;
+        Ok(match plan {
+            Plan::Direct(_) => answer,
+            Plan::Complement(_) => {
+                let rest = answer.value;
+                let small = rest.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 20_000) as u32);
+                let bits = rest.lower().prec() + small + 8;
+                let value = Enclosure::double(1.0, bits).sub(&rest).clamp(0.0, 1.0);
+                Answer { met: value.is_tight(digits), value, ..answer }
+            }
+        })
+    }
+
+    /// ln of the hockey stick to about 13 digits, an approximation without proof: the same with approximations of the profile of the
+    /// rest. `None` where the list is not fine enough.
+    pub(super) fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Option<f64> {
+        const DIGITS: u32 = 13;
+        let profile = |y: &Rational, _| Ok(Enclosure::double(self.rest.ln_hockey_stick_approx(y)?.exp(), 64));
+        let plan = self.outline.hockey_plan(&self.sum, epsilon);
+        let (value, ..) = self.enclose(epsilon, plan, first_cut(DIGITS), DIGITS, profile).ok()?;
+        let middle: Float = Float::with_val(value.lower().prec(), value.lower() + value.upper()) / 2;
+        let ln = match plan {
+            Plan::Direct(_) => middle.ln(),
+            Plan::Complement(_) => (-middle).ln_1p(),
+        };
+        value.is_tight(DIGITS - 3).then(|| ln.to_f64())
+    }
+
+    /// The hockey stick, or one minus it, from one list; with what the missing masses may add.
+    fn enclose(
+        &self,
+        epsilon: &Rational,
+        plan: Plan,
+        cut: u32,
+        digits: u32,
+        profile: impl Fn(&Rational, u32) -> Result<Enclosure>,
+    ) -> Result<(Enclosure, Float, Splitting)> {
+        let list = self.list(plan.tilt(), cut, precision::bits(digits, 64))?;
+        let bits = list.bits;
+        let complement = matches!(plan, Plan::Complement(_));
+        let exp = exact_exponent(epsilon, bits).exp();
+        // Losses above epsilon stand for P - exp(epsilon) Q with what the rest adds, those below for what the rest gives.
+        let weight = |loss: &Loss| if loss.at > *epsilon { loss.q.mul(&exp) } else { loss.p.clone() };
+        let zero = || Enclosure::double(0.0, bits);
+        let (mut of_p, mut of_q, mut close) = (zero(), zero(), zero());
+        for loss in list.losses.iter() {
+            match (loss.at > *epsilon, complement) {
+                // Nothing cancels: exp(eps - a) is at most 1 / e.
+                (true, false) if loss.approx > epsilon.to_f64() + 1.001 => {
+                    of_p = of_p.add(&loss.p);
+                    of_q = of_q.add(&loss.q);
+                }
+                (true, false) => {
+                    let above = exact_exponent(&Rational::from(epsilon - &loss.at), bits).exp_m1().negate();
+                    close = close.add(&above.mul(&loss.p));
+                }
+                (false, false) => {}
+                (true, true) => of_q = of_q.add(&loss.q),
+                (false, true) => of_p = of_p.add(&loss.p),
+            }
+        }
+        // One minus delta is at most what it would be without the rest.
+        let without = if complement { of_p.add(&of_q.mul(&exp)) } else { of_p.sub(&of_q.mul(&exp)).add(&close) };
+        // Where the rest matters, the largest first; for all others, their bound.
+        let mut near: Vec<(f64, &Loss)> = list.losses.iter().map(|loss| (self.ln_most(loss, epsilon), loss)).collect();
+        let largest = near.iter().map(|(ln, _)| *ln).fold(f64::NEG_INFINITY, f64::max);
+        let ln_known = Float::with_val(64, without.lower().ln_ref()).to_f64();
+        let floor =
+            if ln_known.is_finite() { ln_known - ln_tenth(digits + 4) } else { largest - ln_tenth(4 * digits + 40) };
+        let count = near.len() as f64;
+        near.retain(|(ln, _)| *ln > floor - count.ln());
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        // At least what each of them adds, and what those from each on add.
+        let most: Vec<Float> = near.iter().map(|(ln, _)| Enclosure::double(*ln, 64).exp().upper().clone()).collect();
+        let left_out = if count > near.len() as f64 {
+            Enclosure::double(floor + 1e-9 * (1.0 + floor.abs()), 64).exp().upper().clone()
+        } else {
+            Float::new(64)
+        };
+        let mut after = vec![left_out];
+        for most in most.iter().rev() {
+            let sum = Float::with_val_round(64, &after[after.len() - 1] + most, Round::Up).0;
+            after.push(sum);
+        }
+        let share = Float::with_val(64, -f64::from(digits)).exp10() / 4;
+        let mut asked = 0;
+        let mut settled = without;
+        for ((_, loss), most) in near.iter().zip(&most) {
+            let known = settled.lower();
+            if asked >= MOST_ASKED || after[near.len() - asked] <= Float::with_val(64, known * &share) {
+                break;
+            }
+            // As many digits as this term has above the last one that counts.
+            let gain =
+                if *known > 0 { Float::with_val(64, most / known).log10().to_f64().clamp(-1e4, 0.0) } else { 0.0 };
+            let wanted = (f64::from(digits) + gain).ceil().max(2.0) as u32;
+            let at = Rational::from(epsilon - &loss.at).abs();
+            let profile = match profile(&at, wanted) {
+                Ok(profile) => profile,
+                Err(error) if error.is_beyond_reach() => Enclosure::new(Float::new(bits), Float::with_val(bits, 1)),
+                Err(error) => return Err(error),
+            };
+            asked += 1;
+            let term = weight(loss).mul(&profile);
+            // Whatever was found, the bound holds.
+            let term = term.meet(&Enclosure::new(Float::new(64), most.clone())).unwrap_or(term);
+            settled = if complement { settled.sub(&term) } else { settled.add(&term) };
+        }
+        // 0 <= weight D <= most for those that nobody asked about.
+        let unasked = Enclosure::new(Float::new(64), after[near.len() - asked].clone());
+        settled = if complement { settled.sub(&unasked) } else { settled.add(&unasked) };
+        let missed = self.missed(&list, epsilon, complement);
+        let value = settled.add(&Enclosure::new(Float::new(64), missed.clone())).clamp(0.0, 1.0);
+        let (tilt, missing) = (list.c.clone(), list.missing.clone());
+        Ok((value, missed, Splitting { tilt, losses: list.losses.len(), asked, missing }))
+    }
+
+    /// The list of a tilt, made if need be; the oldest makes room.
+    fn list(&self, tilt: f64, cut: u32, bits: u32) -> Result<Arc<List>> {
+        const REMEMBERED: usize = 4;
+        let c = tilt::exact(tilt);
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(list) = lists.iter().find(|list| list.c == c && list.cut == cut && list.bits == bits) {
+            return Ok(Arc::clone(list));
+        }
+        let list = Arc::new(List::new(&self.coarse, c, cut, bits)?);
+        if lists.len() >= REMEMBERED {
+            lists.remove(0);
+        }
+        lists.push(Arc::clone(&list));
+        Ok(list)
+    }
+
+    /// ln of at least what the rest adds at a loss: its weight times D(y).
+    ///
+    /// y in doubles is off by 2^-52 of eps and of the loss, which `slack` pays for; the last factors and summands for the other
+    /// roundings.
+    fn ln_most(&self, loss: &Loss, epsilon: &Rational) -> f64 {
+        let (epsilon, rho) = (epsilon.to_f64(), self.rho.to_f64());
+        let slack = 1e-15 * (epsilon.abs() + loss.approx.abs());
+        let y = epsilon - loss.approx;
+        let beyond = (y.abs() - slack - rho * (1.0 + 1e-15)).max(0.0);
+        let ln_bound = -beyond * beyond / (4.0 * rho) * (1.0 - 1e-12);
+        let ln_weight = loss.ln_p + (y + slack).min(0.0);
+        ln_weight + ln_bound + 1e-12 * (ln_weight.abs() + ln_bound.abs())
+    }
+
+    /// At least what the masses that are stored nowhere add.
+    fn missed(&self, list: &List, epsilon: &Rational, complement: bool) -> Float {
+        let (c, bits) = (&list.c, list.bits);
+        let mut exponent = Rational::from(c * epsilon);
+        let mut ln_scale = list.ln_mgf.clone();
+        if !complement {
+            exponent -= (c + c.clone().square()) * &self.rho;
+            let next = Enclosure::rational(&Rational::from(c + 1_u32), bits);
+            let c = Enclosure::rational(c, bits);
+            if *c.lower() > 0 {
+                ln_scale = ln_scale.add(&c.mul(&c.ln()).sub(&next.mul(&next.ln())));
+            }
+        }
+        let missed = scaled(&ln_scale, &exponent, bits).mul(&Enclosure::new(Float::new(64), list.missing.clone()));
+        Float::with_val_round(64, missed.upper(), Round::Up).0
+    }
+}
+
+/// The zCDP of a group: sum shift^2 / (2 sigma2), or epsilon^2 shift^2 / 2 where losses are at most epsilon shift.
+fn zcdp(group: &Group) -> Rational {
+    match &group.law {
+        Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => group.rho(),
+        Law::DiscreteLaplace { epsilon } => Rational::from(epsilon * group.shift).square() * group.copies / 2_u32,
+    }
+}
+
+/// The cut of the first list for so many digits.
+fn first_cut(digits: u32) -> u32 {
+    precision::bits(digits, SPARE_BITS)
+}
+
+/// ln of 10^digits.
+fn ln_tenth(digits: u32) -> f64 {
+    f64::from(digits) * std::f64::consts::LN_10
+}
+
+/// By how many bits an error is above 10^-digits of the lower end; infinite where that is zero.
+fn wider_bits(error: &Float, value: &Enclosure, digits: u32) -> f64 {
+    if *error == 0 {
+        return f64::NEG_INFINITY;
+    }
+    if *value.lower() <= 0 {
+        return f64::INFINITY;
+    }
+    Float::with_val(64, error / value.lower()).log2().to_f64() + f64::from(digits) * std::f64::consts::LOG2_10
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{loss::atoms::Atoms, numeric::rational::parse};
+
+    fn sum(list: &[(char, &str, u64, u64)]) -> LossSum {
+        let group = |&(law, parameter, shift, copies): &(char, &str, u64, u64)| {
+            let parameter = parse(parameter).unwrap();
+            let law = match law {
+                'd' => Law::DiscreteGaussian { sigma2: parameter },
+                'c' => Law::Gaussian { sigma2: parameter },
+                _ => Law::DiscreteLaplace { epsilon: parameter },
+            };
+            Group { law, shift, copies }
+        };
+        LossSum::new(list.iter().map(group)).unwrap()
+    }
+
+    fn split(sum: &LossSum) -> Split {
+        Split::new(sum, &Stop::default()).unwrap()
+    }
+
+    /// Coarse beside fine, against lists of all atoms: below, between and above the coarse losses, and next to one minus.
+    #[test]
+    fn the_split_answers_what_lists_of_all_losses_do() {
+        for groups in [
+            vec![('l', "3.21", 1, 4), ('d', "2000", 1, 1)],
+            vec![('l', "3.21", 2, 2), ('d', "2000.3", 1, 3), ('d', "30001/7", 2, 1)],
+            vec![('d', "1/20", 1, 3), ('d', "700", 1, 2)],
+            vec![('d', "0.02", 2, 1), ('d', "5/4", 1, 2), ('d', "4099", 3, 1)],
+            vec![('l', "4", 1, 2), ('l', "1/100", 3, 2)],
+        ] {
+            let sum = sum(&groups);
+            let (split, atoms) = (split(&sum), Atoms::within(&sum, 1e9).unwrap());
+            let (mut asked, mut approximated) = (0, 0);
+            for epsilon in ["0", "0.001", "0.79", "3.2", "3.21", "6.4", "6.42", "6.45", "12.8", "12.9", "30", "55.1"] {
+                let epsilon = parse(epsilon).unwrap();
+                for digits in [3, 12, 25] {
+                    let listed = atoms.hockey_stick(&epsilon, digits).unwrap();
+                    if *listed.value.upper() == 0 {
+                        continue;
+                    }
+                    let answer = split.hockey_stick(&epsilon, digits).unwrap();
+                    assert!(answer.value.overlaps(&listed.value), "{groups:?} {epsilon}: {answer:?} {listed:?}");
+                    assert!(answer.met && answer.value.is_tight(digits), "{groups:?} {epsilon} {digits}: {answer:?}");
+                    if let Method::Split(splitting) = &answer.method {
+                        asked += splitting.asked;
+                    }
+                    // One minus it is as accurate, too.
+                    let one = Enclosure::double(1.0, answer.value.lower().prec());
+                    let rest = one.sub(&answer.value);
+                    assert!(*rest.upper() > 0.5 || rest.is_tight(digits), "{groups:?} {epsilon}: {answer:?}");
+                    let exact = listed.value.ln().approximate();
+                    if let Some(ln) = split.ln_hockey_stick_approx(&epsilon).filter(|_| digits >= 12) {
+                        assert!((ln - exact).abs() < 1e-9 * (1.0 + exact.abs()), "{epsilon}: {ln} {exact}");
+                        approximated += 1;
+                    }
+                }
+            }
+            assert!(asked > 0 && approximated >= 8, "{groups:?}: {asked} {approximated}");
+        }
+    }
+
+    /// Continuous noise beside coarse counts: the rest is in closed form, and as many digits as are asked for.
+    #[test]
+    fn continuous_noise_is_a_rest_as_good_as_any() {
+        let mixed = sum(&[('l', "3", 1, 2), ('c', "10000", 1, 4)]);
+        let (split, contour) = (split(&mixed), SumEvaluator::new(mixed.clone()));
+        for epsilon in ["0", "2.9", "3", "5.97", "6", "6.1"] {
+            let epsilon = parse(epsilon).unwrap();
+            let answer = split.hockey_stick(&epsilon, 30).unwrap();
+            assert!(answer.met, "{epsilon}: {answer:?}");
+            let other = contour.by_contour(&epsilon, 6).unwrap();
+            assert!(answer.value.overlaps(&other.value), "{epsilon}: {answer:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn only_groups_that_are_far_apart_are_split() {
+        let none = |groups: &[(char, &str, u64, u64)]| Split::new(&sum(groups), &Stop::default()).is_none();
+        assert!(none(&[('d', "5", 1, 10)]));
+        assert!(none(&[('d', "5", 1, 10), ('d', "50", 1, 10), ('d', "500", 1, 10)]));
+        // Continuous noise cannot be listed.
+        assert!(none(&[('c', "1/10", 1, 1), ('d', "100000", 1, 1)]));
+        let three = split(&sum(&[('d', "1e9", 1, 1), ('l', "2", 1, 3), ('d', "1e6", 1, 1)]));
+        assert_eq!((three.coarse.groups().len(), three.rest.sum().groups().len()), (1, 2));
+    }
+}
