@@ -73,7 +73,7 @@ mod tests {
             law::{Group, Law},
             sum::LossSum,
         },
-        numeric::rational::parse,
+        numeric::{Enclosure, rational::parse},
     };
 
     fn gaussians(list: &[(&str, u64)]) -> Vec<Group> {
@@ -188,6 +188,22 @@ mod tests {
             let alone = one.install(|| bits(FamilyEvaluator::new(Arc::clone(&family)).hockey_stick(epsilon, 10)));
             assert_eq!(bits(asked.hockey_stick(epsilon, 10)), alone, "{epsilon}");
         }
+    }
+
+    /// Where no contour has to be summed: one minus delta is below what anybody asks about, unless losses are bounded.
+    #[test]
+    fn far_below_rho_delta_is_one() {
+        let sum = |groups| LossSum::new(groups).unwrap().evaluator();
+        let huge = sum(gaussians(&[("5", 1_000_000_000_000)]));
+        let epsilon = parse("5e10").unwrap();
+        let answer = huge.hockey_stick(&epsilon, 40).unwrap();
+        assert!(answer.met && answer.value.contains(&Rational::from(1)) && *answer.value.lower() < 1, "{answer:?}");
+        assert_eq!(huge.ln_hockey_stick_approx(&epsilon).unwrap(), 0.0);
+        // (rho - eps)^2 / (4 rho) is 225, far from enough: delta as it is.
+        let near = sum(gaussians(&[("5", 10_000)]));
+        let answer = near.hockey_stick(&parse("50").unwrap(), 12).unwrap();
+        let rest = Enclosure::double(1.0, answer.value.lower().prec()).sub(&answer.value);
+        assert!(rest.is_tight(12) && *rest.upper() < (-225_f64).exp(), "{rest:?}");
     }
 
     /// Members of unequal rho, bounded losses and members alone are answered one by one.

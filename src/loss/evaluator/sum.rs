@@ -20,7 +20,7 @@ use crate::{
         sum::LossSum,
         theta,
     },
-    numeric::{Enclosure, ball::ComplexBall, field::Field},
+    numeric::{Enclosure, ball::ComplexBall, field::Field, precision},
 };
 
 /// Lists that take no longer than this are preferred to a contour whose period is not short.
@@ -84,7 +84,7 @@ impl SumEvaluator {
     /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for epsilon >= 0.
     ///
     /// The relative width is at most 10^-digits unless the answer says that it was not met. Where the answer is close to
-    /// one, one minus it is as accurate too, unless a contour of a lattice step above 50 answered.
+    /// one, one minus it is as accurate too, unless a contour of a lattice step above 50 answered or it is below exp(-10^8).
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         self.stop.check()?;
         if self.is_beyond(&self.sum().above(epsilon)) {
@@ -94,6 +94,9 @@ impl SumEvaluator {
             let value = gaussian::hockey_stick(self.sum().rho(), epsilon, digits);
             let met = value.is_tight(digits);
             return Ok(Answer { value, method: Method::ClosedForm, met });
+        }
+        if let Some(answer) = self.is_nearly_one(epsilon, digits) {
+            return Ok(answer);
         }
         let question = Question::hockey_stick(self.sum(), epsilon);
         let search = self.contours.search(&question);
@@ -110,8 +113,15 @@ impl SumEvaluator {
         let nodes = || self.contours.nodes_of(choose().as_ref().ok()?, digits);
         let engine = self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, nodes);
         let by_contour = || self.contours.hockey_stick(choose().clone()?, digits);
-        let by_atoms = |atoms: &Atoms| Ok(atoms.hockey_stick(epsilon, digits)?.into());
-        both(self.by_either(engine, by_contour, by_atoms, digits), split.ok_or(Error::NoLattice), digits)
+        let by_atoms = |atoms: &Atoms| {
+            let listed = Answer::from(atoms.hockey_stick(epsilon, digits)?);
+            // Where the threshold lies in a gap between clusters of losses, no tilt puts masses there.
+            let split = if listed.met || split.is_some() { None } else { self.split_that_serves(epsilon, digits) };
+            let split = split.and_then(|split| split.hockey_stick(epsilon, digits).ok());
+            Ok(split.filter(|answer| answer.met).unwrap_or(listed))
+        };
+        let either = self.by_either(engine, by_contour, by_atoms, digits);
+        both(either, split.clone().ok_or(Error::NoLattice), digits)
     }
 
     /// Whether most questions of so many digits are answered by a split.
@@ -126,10 +136,36 @@ impl SumEvaluator {
         if period == Period::Short {
             return None;
         }
-        let split = self.split.get_or_init(|| Split::new(self.sum(), &self.stop).map(Box::new)).as_deref()?;
         let listed = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), digits).seconds;
+        let split = self.split_that_serves(epsilon, digits)?;
         let quick = self.atoms.as_ref().is_some_and(|atoms| listed(atoms) <= QUICK_SECONDS);
-        (!quick && split.serves(epsilon, digits)).then_some(split)
+        (!quick).then_some(split)
+    }
+
+    /// The split of a sum whose groups are far apart.
+    fn split_that_serves(&self, epsilon: &Rational, digits: u32) -> Option<&Split> {
+        let split = self.split.get_or_init(|| Split::new(self.sum(), &self.stop).map(Box::new)).as_deref()?;
+        split.serves(epsilon, digits).then_some(split)
+    }
+
+    /// Where epsilon is far below rho: for -1 <= x <= 0, min(1, exp(eps - l)) <= exp(x (l - eps)) and M(x) <= exp(rho (x + x^2)), so that
+    /// one minus delta is at most exp(-(rho - eps)^2 / (4 rho)), by x = (eps - rho) / (2 rho). `None` where that is not far below
+    /// all that anybody asks about, or where losses are bounded, of which this rho knows nothing.
+    fn is_nearly_one(&self, epsilon: &Rational, digits: u32) -> Option<Answer> {
+        const ENOUGH: f64 = 1e8;
+        let rho = self.sum().rho();
+        if epsilon >= rho || self.sum().offset() != rho {
+            return None;
+        }
+        let exponent = Rational::from(rho - epsilon).square() / Rational::from(rho * 4_u32);
+        let least = f64::from(digits) * 3.0;
+        if exponent.to_f64() < ENOUGH.max(least) {
+            return None;
+        }
+        let bits = precision::bits(digits, 64);
+        let rest = Enclosure::double(-ENOUGH.max(least), bits).exp();
+        let value = Enclosure::double(1.0, bits).sub(&Enclosure::double(0.0, bits).hull(&rest));
+        Some(Answer::immediate(value, "one minus delta is below exp(-10^8), by rho"))
     }
 
     /// The same, quicker where many are asked for: by a contour that neighboring questions share, where one serves. The answer
@@ -233,6 +269,9 @@ impl SumEvaluator {
         }
         if self.is_gaussian() {
             return Ok(gaussian::ln_hockey_stick_approx(self.sum().rho(), epsilon));
+        }
+        if self.is_nearly_one(epsilon, DIGITS).is_some() {
+            return Ok(0.0);
         }
         let mut question = Question::hockey_stick(self.sum(), epsilon);
         let cost = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), DIGITS).seconds;
