@@ -65,6 +65,13 @@ impl Account for Whole {
         }
     }
 
+    fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
+        match self {
+            Whole::Composition(one) => one.tradeoff_curve(alphas, digits),
+            Whole::WorstPath(worst) => worst.tradeoff_curve(alphas, digits),
+        }
+    }
+
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
         Ok(match self {
             Whole::Composition(one) => Whole::Composition(one.with_noise_times(factor)?),

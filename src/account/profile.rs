@@ -129,6 +129,10 @@ impl Account for Composition {
         tradeoff::of_composition(self, alpha, digits)
     }
 
+    fn tradeoff_curve(&self, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
+        tradeoff::many_of_composition(self, alphas, digits)
+    }
+
     fn with_noise_times(&self, factor: &Rational) -> Result<Self> {
         self.with_noise_of_all_times(factor)
     }

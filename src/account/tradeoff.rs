@@ -13,6 +13,7 @@
 //! 1 - delta(eps) - exp(eps) alpha, and of the mirrored lines. Any line is a bound from below; three of them around the
 //! highest give one from above, because their heights are concave in exp(eps).
 
+use rayon::prelude::*;
 use rug::{Float, Rational};
 
 use super::Composition;
@@ -67,39 +68,13 @@ fn knot(evaluator: &SumEvaluator, loss: &Rational, digits: u32) -> Result<Knot> 
 /// The relative width is about 10^-digits between knots and may be larger next to one, where f is a small
 /// difference.
 pub(super) fn of_composition(composition: &Composition, alpha: &Rational, digits: u32) -> Result<Answer> {
-    check_alpha(alpha)?;
-    let bits = precision::bits(digits, 64);
-    let trivial = Enclosure::rational(&Rational::from(1 - alpha), bits);
-    // Gaussian laws charge every outcome: a test that never errs in one way errs always in the other. Bounded
-    // losses have no more extreme test than at their ends, which is the same.
-    if *alpha == 0 || *alpha == 1 {
-        return Ok(Answer::immediate(trivial, "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1"));
-    }
-    let curve = Curve { evaluator: composition.loss_evaluator(), rho: composition.rho().to_f64() };
-    if let Some(answer) = curve.evaluator.tradeoff(alpha, digits, true)?.filter(|answer| answer.met) {
-        return Ok(answer);
-    }
-    let (value, method) = match curve.sum().step().filter(|_| !curve.evaluator.is_split(digits)) {
-        None => (curve.by_lines(alpha, digits, bits)?, Method::Lines),
-        Some(step) => match curve.by_knots(alpha, step, digits, bits) {
-            Err(Error::Unsweepable { .. }) => (curve.by_lines(alpha, digits, bits)?, Method::Lines),
-            other => (other?, Method::Knots),
-        },
-    };
-    // 0 <= f <= 1 - alpha always.
-    let value =
-        value.meet(&Enclosure::double(0.0, bits).hull(&trivial)).ok_or(Error::Contradiction { what: TRADEOFF })?;
-    let value = value.clamp(0.0, 1.0);
-    if value.is_tight(digits) {
-        return Ok(Answer { met: true, value, method });
-    }
-    // Next to a knot, or to alpha = 1, tails are too coarse; the lists know the knots.
-    let Some(listed) = curve.evaluator.tradeoff(alpha, digits, false)? else {
-        return Ok(Answer { met: false, value, method });
-    };
-    let both = value.meet(&listed.value).ok_or(Error::Contradiction { what: TRADEOFF })?;
-    let method = if listed.met { listed.method } else { method };
-    Ok(Answer { met: both.is_tight(digits), value: both, method })
+    Curve::new(composition).at(alpha, digits)
+}
+
+/// The same at many alphas, on all cores: the answers are the same, and what is swept and listed for one serves the next.
+pub(super) fn many_of_composition(composition: &Composition, alphas: &[Rational], digits: u32) -> Result<Vec<Answer>> {
+    let curve = Curve::new(composition);
+    alphas.par_iter().map(|alpha| curve.at(alpha, digits)).collect()
 }
 
 /// How often the two knots around a type I error are moved apart before the search gives up.
@@ -117,8 +92,7 @@ pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {
 
 /// The eps whose supporting line is highest at alpha, found in doubles; negative for the mirrored lines.
 pub(crate) fn supporting_epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
-    let curve = Curve { evaluator: composition.loss_evaluator(), rho: composition.rho().to_f64() };
-    curve.supporting_epsilon(alpha, 60)
+    Curve::new(composition).supporting_epsilon(alpha, 60)
 }
 
 /// The trade-off function of one composition.
@@ -129,6 +103,46 @@ struct Curve {
 }
 
 impl Curve {
+    fn new(composition: &Composition) -> Self {
+        Curve { evaluator: composition.loss_evaluator(), rho: composition.rho().to_f64() }
+    }
+
+    fn at(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
+        check_alpha(alpha)?;
+        let bits = precision::bits(digits, 64);
+        let trivial = Enclosure::rational(&Rational::from(1 - alpha), bits);
+        // Gaussian laws charge every outcome: a test that never errs in one way errs always in the other. Bounded
+        // losses have no more extreme test than at their ends, which is the same.
+        if *alpha == 0 || *alpha == 1 {
+            let why = "the trade-off function of every pair is 1 - alpha at alpha = 0 and 1";
+            return Ok(Answer::immediate(trivial, why));
+        }
+        if let Some(answer) = self.evaluator.tradeoff(alpha, digits, true)?.filter(|answer| answer.met) {
+            return Ok(answer);
+        }
+        let (value, method) = match self.sum().step().filter(|_| !self.evaluator.is_split(digits)) {
+            None => (self.by_lines(alpha, digits, bits)?, Method::Lines),
+            Some(step) => match self.by_knots(alpha, step, digits, bits) {
+                Err(Error::Unsweepable { .. }) => (self.by_lines(alpha, digits, bits)?, Method::Lines),
+                other => (other?, Method::Knots),
+            },
+        };
+        // 0 <= f <= 1 - alpha always.
+        let value =
+            value.meet(&Enclosure::double(0.0, bits).hull(&trivial)).ok_or(Error::Contradiction { what: TRADEOFF })?;
+        let value = value.clamp(0.0, 1.0);
+        if value.is_tight(digits) {
+            return Ok(Answer { met: true, value, method });
+        }
+        // Next to a knot, or to alpha = 1, tails are too coarse; the lists know the knots.
+        let Some(listed) = self.evaluator.tradeoff(alpha, digits, false)? else {
+            return Ok(Answer { met: false, value, method });
+        };
+        let both = value.meet(&listed.value).ok_or(Error::Contradiction { what: TRADEOFF })?;
+        let method = if listed.met { listed.method } else { method };
+        Ok(Answer { met: both.is_tight(digits), value: both, method })
+    }
+
     fn sum(&self) -> &LossSum {
         self.evaluator.sum()
     }

@@ -11,7 +11,6 @@ use dp_assay::{
     release::Release,
     replication::figures::{self, Item, Own, Sources},
 };
-use rayon::prelude::*;
 use rug::Rational;
 use serde_json::{Value, json};
 
@@ -148,7 +147,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         steps.step();
         files
     };
-    let outcomes: Vec<_> = items.par_iter().map(draw).collect();
+    // One after the other, for each has all cores by itself, and the memory is that of one.
+    let outcomes: Vec<_> = items.iter().map(draw).collect();
     let mut rows = Vec::new();
     for (item, outcome) in items.iter().zip(outcomes) {
         let name = format!("{}/{}", item.paper, item.name);

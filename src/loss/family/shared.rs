@@ -33,7 +33,7 @@ const TURN_BITS: u32 = 128;
 
 /// Products of members' factors on a contour that is shared, and on all that are remembered: a hundred bytes each, about.
 const MOST_PRODUCTS: usize = 250_000;
-const MOST_REMEMBERED: usize = 1_000_000;
+const MOST_REMEMBERED: usize = 200_000;
 
 /// What is shared in each cell for so many digits; `None` where nothing is.
 type ByCell = HashMap<(Cell, u32), Option<Arc<SharedKind>>>;
@@ -72,7 +72,8 @@ impl SharedKinds {
         let made = SharedKind::new(family, cell, digits)?.map(Arc::new);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let remembered: usize = known.values().flatten().map(|shared| shared.products()).sum();
-        if remembered > MOST_REMEMBERED {
+        // Of as many as there are threads each may be in use.
+        if remembered > MOST_REMEMBERED && known.len() > rayon::current_num_threads() {
             known.clear();
         }
         Ok(known.entry((cell, digits)).or_insert(made).clone())
