@@ -103,7 +103,7 @@ fn figures_are_drawn_for_ones_own_release_and_parameters() {
     assert!((upper / answer["delta"]["upper"].as_f64().unwrap() - 1.0).abs() < 1e-9, "{row}");
     for figure in ["figure-3", "figure-5", "table-1"] {
         let [_, svg] = draw(&format!("su-su-wang-2025/{figure}"), &[&two[..], &["--delta", "1e-6"]].concat());
-        assert!(svg.contains("1e-6"), "{figure}");
+        assert!(svg.contains("10⁻⁶"), "{figure}");
     }
     let [csv, svg] =
         draw("su-su-wang-2025/figure-7", &["--level", "US", "--level", "Block", "--delta", "1e-8", "--points", "4"]);
@@ -266,6 +266,13 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
     let kept = fs::read_to_string(committed().join("safetab-p-2024/table-7.csv")).unwrap();
     let county = kept.lines().find(|line| line.starts_with("\"County, Detailed")).expect("a level");
     assert!(county.ends_with(&both[0][2..].join(",")), "{county} {both:?}");
+    // Budgets for wider margins are smaller, and so is the epsilon of each analysis.
+    let wide = draw("safetab-2021/table-2", &["--margin", "20,50"]);
+    assert!(wide.iter().all(|row| row.last().unwrap().parse::<f64>().unwrap() < 11.0), "{wide:?}");
+    // The threshold is 21, so the sizes are those from 21 to 63.
+    let sizes = draw("safetab-p-2024/figure-1", &["--rho", "0.159", "--from", "1", "--to", "3"]);
+    assert_eq!((sizes.len(), sizes[0][2].as_str(), sizes[42][3].as_str()), (43, "21", "3"));
+    assert_eq!(draw("safetab-p-2024/figure-2", &["--rho", "0.159", "--points", "4"]).len(), 4);
     let remark = draw("spines-2024/remark-1", &["--to", "12"]);
     assert_eq!(remark.len(), 2 * 3 * 12);
     assert!(draw("spines-2024/figure-1", &["--counts", blocks]).iter().any(|row| row[1] == "Block" && row[3] == "5"));
@@ -275,6 +282,8 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
         ("safetab-2021/table-2", vec!["--delta", "1e-12", "--delta", "1e-9"]),
         ("safetab-2021/margins", vec!["--from", "0"]),
         ("safetab-2021/table-1", vec!["--delta", "1e-9"]),
+        ("safetab-p-2024/figure-1", vec!["--from=-1"]),
+        ("safetab-p-2024/figure-2", vec!["--to", "1e6"]),
         ("spines-2024/remark-1", vec!["--from", "0"]),
         ("spines-2024/section-4", vec!["--counts", blocks, "--columns", "place"]),
     ] {

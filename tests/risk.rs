@@ -668,7 +668,7 @@ fn every_series_has_points_and_encloses() {
         curves::figure_3(&settings, &grid),
         curves::figure_4(&settings),
         curves::figure_5(&settings, &whole, 6),
-        curves::figure_6(&settings, &grid, 6),
+        curves::figure_6(&settings, &curves::log_grid(-2.0, 0.5, 5), 6),
         curves::figure_7(&settings),
         curves::figure_8(&grid),
         curves::figure_9(&settings),
@@ -676,7 +676,7 @@ fn every_series_has_points_and_encloses() {
         curves::figure_11(&settings),
         curves::figure_12(&settings, &whole[..3], &grid),
     ];
-    let panels = [2, 2, 1, 2, 1, 1, 2, 1, 4, 4, 2, 2];
+    let panels = [2, 2, 1, 2, 1, 2, 2, 1, 4, 4, 2, 2];
     for ((figure, expected), number) in figures.into_iter().zip(panels).zip(1..) {
         let figure = figure.expect("a figure");
         assert_eq!(figure.len(), expected, "Figure {number}");

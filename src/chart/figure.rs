@@ -120,6 +120,16 @@ impl Axis {
         Axis { label: label.to_string(), scale: Scale::Log, from, to, opposite: None }
     }
 
+    /// A logarithmic axis that is longer by up to a twentieth of its values, where it ends at a power of ten then.
+    pub fn with_near_powers(mut self) -> Self {
+        let near = |end: f64, power: f64| if (end / power - 1.0).abs() < 0.05 { power } else { end };
+        if let Scale::Log = self.scale {
+            self.from = near(self.from, 10_f64.powf(self.from.log10().floor()));
+            self.to = near(self.to, 10_f64.powf(self.to.log10().ceil()));
+        }
+        self
+    }
+
     /// An axis of names.
     pub fn names<S: ToString>(names: impl IntoIterator<Item = S>) -> Self {
         let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
@@ -158,5 +168,42 @@ impl Series {
     /// A line across the panel at one x, which is only pointed at.
     pub fn upright(name: &str, x: f64, y: (f64, f64)) -> Self {
         Series::line(name, Ink::Grey, vec![(x, y.0), (x, y.1)])
+    }
+}
+
+/// 10 to the power of `exponent`, with a raised exponent if it is not small.
+pub(super) fn power_of_ten(exponent: i32) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    if (0..=3).contains(&exponent) {
+        return 10_u32.pow(exponent as u32).to_string();
+    }
+    let digits = exponent.unsigned_abs().to_string();
+    let raised: String = digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect();
+    format!("10{}{raised}", if exponent < 0 { "⁻" } else { "" })
+}
+
+/// A number as it stands in a heading: 1e-11 with a raised exponent.
+pub fn raised(text: &str) -> String {
+    match text.split_once('e') {
+        Some(("1", exponent)) => exponent.parse().map_or_else(|_| text.to_string(), power_of_ten),
+        Some((digits, exponent)) => {
+            let power = exponent.parse().map(power_of_ten);
+            power.map_or_else(|_| text.to_string(), |power| format!("{digits} · {power}"))
+        }
+        None => text.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponents_are_raised_and_axes_end_at_a_power_that_is_near() {
+        assert_eq!(["1e-11", "2.5e-6", "0.05", "1e3"].map(raised), ["10⁻¹¹", "2.5 · 10⁻⁶", "0.05", "1000"]);
+        let axis = Axis::log("", 1.001, 97.0).with_near_powers();
+        assert_eq!((axis.from, axis.to), (1.0, 100.0));
+        let axis = Axis::log("", 0.5, 864.0).with_near_powers();
+        assert_eq!((axis.from, axis.to), (0.5, 864.0));
     }
 }

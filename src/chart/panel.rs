@@ -14,6 +14,8 @@ use crate::error::Result;
 
 /// The gap above and around a panel, and to its right.
 const GAP: u32 = 28;
+/// How far apart the marks of one row are drawn, where it is high enough.
+const APART: f64 = 48.0;
 const RIGHT: u32 = 60;
 
 /// A chart with the coordinates of a panel.
@@ -67,17 +69,9 @@ impl Panel {
             .map_err(failed)?;
         self.draw_head(area, side)?;
         self.draw_opposite(area, side, above)?;
-        let dots = self.series.iter().filter(|series| series.mark == Mark::Dots).count();
-        let mut drawn = 0;
+        let row = chart.plotting_area().dim_in_pixel().1 as f64 / (y.1 - y.0);
         for series in &self.series {
-            let shift = match (&self.y.scale, series.mark) {
-                (Scale::Names(_), Mark::Dots) => {
-                    drawn += 1;
-                    beside(drawn - 1, dots)
-                }
-                _ => 0.0,
-            };
-            self.draw_series(&mut chart, series, shift)?;
+            self.draw_series(&mut chart, series, row)?;
         }
         Ok(())
     }
@@ -121,9 +115,22 @@ impl Panel {
         self.centred(area, &opposite.label, LABEL, (middle, bottom - (TICK + LABEL) as i32 - 26))
     }
 
-    fn draw_series(&self, chart: &mut Chart, series: &Series, shift: f64) -> Result<()> {
+    /// How far above the name of its row a mark of a series is drawn: beside those of the other series in that row.
+    fn shift(&self, series: &Series, name: f64, row: f64) -> f64 {
+        if !matches!(self.y.scale, Scale::Names(_)) || series.mark != Mark::Dots {
+            return 0.0;
+        }
+        let is_here = |other: &&Series| other.mark == Mark::Dots && other.points.iter().any(|point| point.1 == name);
+        let here: Vec<&Series> = self.series.iter().filter(is_here).collect();
+        let own = here.iter().position(|other| std::ptr::eq(*other, series)).unwrap_or(0);
+        beside(own, here.len(), row)
+    }
+
+    /// Draws a series; a unit of the vertical axis is `row` pixels high.
+    fn draw_series(&self, chart: &mut Chart, series: &Series, row: f64) -> Result<()> {
         let colour = series.ink.colour();
-        let placed = series.points.iter().map(|(a, b)| (self.x.place(*a), self.y.place(*b) + shift));
+        let place = |(a, b): &(f64, f64)| (self.x.place(*a), self.y.place(*b) + self.shift(series, *b, row));
+        let placed = series.points.iter().map(place);
         match series.mark {
             Mark::Line => {
                 for run in clip_line(placed, self.x.ends(), self.y.ends()) {
@@ -154,11 +161,17 @@ impl Panel {
     }
 }
 
-/// How far above its name a mark of this series is drawn, so that marks of several series with nearly one value do not hide
-/// each other.
-fn beside(series: usize, all: usize) -> f64 {
-    const REACH: f64 = 0.14;
-    if all < 2 { 0.0 } else { REACH - 2.0 * REACH * series as f64 / (all - 1) as f64 }
+/// How far above its name the k-th of so many marks of one row is drawn, so that marks with nearly one value do not hide each
+/// other; a row is `row` pixels high.
+fn beside(k: usize, all: usize, row: f64) -> f64 {
+    const LEAST: f64 = 0.14;
+    const MOST: f64 = 0.36;
+    if all < 2 {
+        return 0.0;
+    }
+    let between = (all - 1) as f64;
+    let reach = (APART * between / (2.0 * row)).clamp(LEAST, MOST);
+    reach - 2.0 * reach * k as f64 / between
 }
 
 /// The corners of squares around points; those that touch above each other are one.
@@ -242,7 +255,10 @@ mod tests {
     fn tiles_above_each_other_are_one_and_marks_of_one_name_lie_beside_each_other() {
         let all = [(0.0, 1.0), (0.0, 2.0), (1.0, 1.0), (0.0, 4.0)];
         assert_eq!(tiles(&all), [[(-0.5, 0.5), (0.5, 2.5)], [(-0.5, 3.5), (0.5, 4.5)], [(0.5, 0.5), (1.5, 1.5)]]);
-        assert_eq!([beside(0, 1), beside(0, 2), beside(1, 2), beside(1, 3)], [0.0, 0.14, -0.14, 0.0]);
+        // In a high row a seventh, in a low one as far as the marks are wide.
+        let high = |k, all| beside(k, all, 1e4);
+        assert_eq!([high(0, 1), high(0, 2), high(1, 2), high(1, 3)], [0.0, 0.14, -0.14, 0.0]);
+        assert_eq!(beside(0, 2, 100.0) * 100.0, APART / 2.0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Where an axis has its ticks. A logarithmic axis is drawn as the logarithm on a linear one, so all ticks are chosen here.
 
-use super::figure::{Axis, Scale};
+use super::figure::{Axis, Scale, power_of_ten};
 
 impl Axis {
     /// The coordinate of a value on the linear axis that is drawn.
@@ -77,17 +77,6 @@ fn round_step(step: f64) -> f64 {
     let power = 10f64.powf(step.log10().floor());
     let digit = [1.0, 2.0, 5.0].into_iter().find(|digit| digit * power >= step * 0.8).unwrap_or(10.0);
     digit * power
-}
-
-/// 10 to the power of `exponent`, with a raised exponent if it is not small.
-fn power_of_ten(exponent: i32) -> String {
-    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    if (0..=3).contains(&exponent) {
-        return 10_u32.pow(exponent as u32).to_string();
-    }
-    let digits = exponent.unsigned_abs().to_string();
-    let raised: String = digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect();
-    format!("10{}{raised}", if exponent < 0 { "⁻" } else { "" })
 }
 
 #[cfg(test)]

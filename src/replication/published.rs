@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use rug::Rational;
+
 use super::published_file;
 pub use super::published_value::{Beside, Compute, Paper, Published, Unit};
 use crate::{
     error::{Error, Result},
     files::{Over, file_error, write_over},
+    numeric::rational::parse,
 };
 
 /// The papers whose values are bundled.
@@ -41,6 +44,17 @@ pub fn papers(names: &[String]) -> Result<Vec<Paper>> {
         papers.push(paper);
     }
     Ok(papers)
+}
+
+/// A number as a bundled paper prints it, by the id of its row.
+pub(super) fn printed(paper: &str, id: &str) -> Result<Rational> {
+    let of_paper = papers(&[paper.to_string()])?.remove(0);
+    match of_paper.values.iter().find(|value| value.id == id) {
+        Some(value) => parse(&value.printed),
+        None => {
+            Err(Error::NeedsData { what: id.to_string(), needed: format!("a row {id} in data/published/{paper}.toml") })
+        }
+    }
 }
 
 /// The kinds of computation that a file of one's own may ask for, by the names in `kind`.

@@ -183,7 +183,7 @@ fn points(series: &Curve) -> Vec<(f64, f64)> {
 fn axis(label: &str, values: impl Iterator<Item = f64>, log: bool) -> Axis {
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
     if log {
-        return Axis::log(label, low, high);
+        return Axis::log(label, low, high).with_near_powers();
     }
     let margin = ((high - low) / 20.0).max(high.abs() * 1e-3);
     Axis::linear(label, low - margin, high + margin)
@@ -256,6 +256,7 @@ impl Look {
             series.reverse();
         }
         let title = if all > 1 { of.key.replace('-', " ") } else { String::new() };
+        series.iter_mut().for_each(|series| series.name = series.name.replace("x2", "x₂"));
         Panel { title, x, y, series }
     }
 }

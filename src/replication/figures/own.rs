@@ -169,7 +169,8 @@ impl Own {
         Ok((0..=(last - first) / step).map(|k| Rational::from(first + k * step)).collect())
     }
 
-    fn ends(&self, from: &Rational, to: &Rational, points: u32) -> Result<(Rational, Rational, u32)> {
+    /// Both ends of the horizontal axis and the number of points: the figure's own where none are given.
+    pub(super) fn ends(&self, from: &Rational, to: &Rational, points: u32) -> Result<(Rational, Rational, u32)> {
         let (from, to) = (self.from.as_ref().unwrap_or(from), self.to.as_ref().unwrap_or(to));
         if from >= to {
             let shown = format!("{} to {}", rational::display(from), rational::display(to));

@@ -13,13 +13,17 @@ use crate::{
     chart::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
         drawing::{ends, exact},
+        figure::raised,
     },
     error::{Error, Result},
     numeric::Enclosure,
-    replication::safetab::{
-        levels::exact_epsilon,
-        renyi::{self, Renyi},
-        settings::{Budgets, PersonGroups, PrintedSettings},
+    replication::{
+        published,
+        safetab::{
+            levels::exact_epsilon,
+            renyi::{self, Renyi},
+            settings::{Budgets, PersonGroups, PrintedSettings},
+        },
     },
     safetab::{
         cell_noise::{CellNoise, NoiseKind},
@@ -31,7 +35,12 @@ const PAPER: &str = "safetab-2021";
 
 pub(super) const ITEMS: &[Item] = &[
     item("table-1", "budgets for margins of error, by formula and exactly", &[Parameter::Margin], table_1),
-    item("table-2", "the privacy of both mechanisms by each analysis, and exactly", &[Parameter::Delta], table_2),
+    item(
+        "table-2",
+        "the privacy of both mechanisms by each analysis, and exactly",
+        &[Parameter::Delta, Parameter::Margin],
+        table_2,
+    ),
     item("margins", "what the margins of error by formula cover", &[Parameter::Range, Parameter::Points], margins),
 ];
 
@@ -142,9 +151,17 @@ fn analyses(settings: &PrintedSettings) -> Result<Vec<Analysis>> {
     Ok(rows)
 }
 
+/// What Table 2 prints, by its id, and the row that it is about.
+const PRINTED: &[(&str, &str)] = &[
+    ("table-2-pure", "geometric, any"),
+    ("table-2-rdp", "geometric, any"),
+    ("table-2-zcdp-analytical", "discrete Gaussian, any"),
+    ("table-2-zcdp-experimental", "discrete Gaussian, any"),
+];
+
 /// Table 2: the epsilon of both mechanisms by each analysis, and exactly.
 fn table_2(sources: &Sources) -> Result<Drawing> {
-    let mut settings = PrintedSettings::of(PAPER)?;
+    let mut settings = PrintedSettings::of(PAPER)?.with_own(&sources.own.margins, &[])?;
     if let [_, second, ..] = sources.own.deltas.as_slice() {
         return Err(Error::out_of_range("delta", exact(second), "one delta alone: the table has one"));
     }
@@ -172,14 +189,15 @@ fn table_2(sources: &Sources) -> Result<Drawing> {
         });
         Series::dots(name, ink, points.collect())
     };
-    let values = || rows.iter().map(|row| row.3.approximate());
-    let x = match sources.own.deltas.first() {
-        None => Axis::linear("ε at δ = 10⁻¹⁰", 11.0, 16.0),
-        Some(delta) => {
-            let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-            Axis::linear(&format!("ε at δ = {}", exact(delta)), least.floor(), most.ceil())
-        }
-    };
+    let values = rows.iter().map(|row| row.3.approximate());
+    let (least, most) = values.fold((f64::INFINITY, 0.0_f64), |(least, most), v| (least.min(v), most.max(v)));
+    let x = Axis::linear(&format!("ε at δ = {}", raised(&exact(&settings.delta))), least.floor(), most.ceil());
+    let is_own = !sources.own.deltas.is_empty() || !sources.own.margins.is_empty();
+    let mut printed = Vec::new();
+    for (id, row) in if is_own { &[][..] } else { PRINTED } {
+        let place = names.iter().position(|name| name == row).unwrap_or(0);
+        printed.push((published::printed(PAPER, id)?.to_f64(), place as f64));
+    }
     let panel = Panel {
         title: String::new(),
         x,
@@ -189,10 +207,15 @@ fn table_2(sources: &Sources) -> Result<Drawing> {
             series("RDP by Lemma 8: no bound", Ink::Vermillion, &["RDP by Lemma 8"]),
             series("RDP, zCDP: best order", Ink::Green, &["RDP, exact divergence", "zCDP, best order of the grid"]),
             series("exact", Ink::Blue, &["exact"]),
-        ],
+            Series::dots("as Table 2 prints it", Ink::Orange, printed),
+        ]
+        .into_iter()
+        .filter(|series| !series.points.is_empty())
+        .collect(),
     };
-    let title = "The privacy of SafeTab with the printed budgets: by each analysis, and exactly";
-    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), columns: 1, panels: vec![panel] } })
+    let budgets = if sources.own.margins.is_empty() { "the printed budgets" } else { "budgets for these margins" };
+    let title = format!("The privacy of SafeTab with {budgets}: by each analysis, and exactly");
+    Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
 }
 
 /// What floor(1.96 sigma) and its geometric counterpart cover, over the scale of the noise.

@@ -5,7 +5,7 @@ use rug::Rational;
 
 use super::{
     item::{Item, Sources},
-    own::Parameter,
+    own::{Own, Parameter},
 };
 use crate::{
     chart::{
@@ -27,13 +27,13 @@ const DIGITS: u32 = 12;
 const INKS: [Ink; 5] = crate::chart::ranks::INKS;
 
 pub(super) const ITEMS: &[Item] = &[
-    item("figure-1", "how likely a group is suppressed", RULES, figure_1),
-    item("figure-2", "the bias of published counts", RULES, figure_2),
-    item("table-6", "thresholds of suppression, and both readings of the rule", RULES, table_6),
+    item("figure-1", "how likely a group is suppressed", CURVES, figure_1),
+    item("figure-2", "the bias of published counts", CURVES, figure_2),
+    item("table-6", "thresholds of suppression, and both readings of the rule", &[Parameter::Rho], table_6),
     item("table-7", "budgets and margins of the production run", &[Parameter::Rho, Parameter::Margin], table_7),
 ];
 
-const RULES: &[Parameter] = &[Parameter::Rho];
+const CURVES: &[Parameter] = &[Parameter::Rho, Parameter::Range, Parameter::Points];
 
 const fn item(
     name: &'static str,
@@ -65,9 +65,33 @@ fn thresholds(sources: &Sources) -> &'static str {
     }
 }
 
-/// All sizes from 0 to twice the threshold.
-fn sizes(rule: &Suppression) -> Vec<u64> {
-    (0..=2 * rule.threshold().unsigned_abs()).collect()
+/// The ends of the axis, shares of the threshold: from 0 to 2 or as given.
+fn shares(own: &Own) -> Result<(Rational, Rational)> {
+    let (from, to, _) = own.ends(&Rational::new(), &Rational::from(2), 2)?;
+    if from < 0 {
+        return Err(Error::out_of_range("from", exact(&from), "a share of the threshold of 0 or more"));
+    }
+    Ok((from, to))
+}
+
+fn drawn_shares(sources: &Sources) -> Result<(f64, f64)> {
+    let (from, to) = shares(&sources.own)?;
+    Ok((from.to_f64(), to.to_f64()))
+}
+
+/// All sizes between these shares of the threshold, or about so many as points are asked for.
+fn sizes(rule: &Suppression, own: &Own) -> Result<Vec<u64>> {
+    const MOST: u64 = 1_000_000;
+    let (from, to) = shares(own)?;
+    let size = |share: Rational, name: &str| {
+        let whole = share.numer().to_u64().filter(|size| *size <= MOST);
+        whole.ok_or_else(|| Error::out_of_range(name, exact(&to), "sizes of at most a million people"))
+    };
+    let threshold = Rational::from(rule.threshold().unsigned_abs());
+    let first = size(Rational::from(&from * &threshold).ceil(), "from")?;
+    let last = size(Rational::from(&to * &threshold).floor(), "to")?;
+    let step = own.points.map_or(1, |points| (last.saturating_sub(first) / u64::from(points - 1)).max(1));
+    Ok((first..=last).step_by(step as usize).collect())
 }
 
 fn name(rho: &Rational, rule: &Suppression) -> String {
@@ -78,9 +102,10 @@ fn name(rho: &Rational, rule: &Suppression) -> String {
 fn figure_1(sources: &Sources) -> Result<Drawing> {
     let mut sheet =
         Sheet::new(["rho", "threshold", "size", "size_over_threshold", "probability_lower", "probability_upper"]);
+    let (from, to) = drawn_shares(sources)?;
     let mut series = Vec::new();
     for ((rho, rule), ink) in rules(sources)?.iter().zip(INKS) {
-        let values: Vec<(u64, Enclosure)> = (sizes(rule).into_par_iter())
+        let values: Vec<(u64, Enclosure)> = (sizes(rule, &sources.own)?.into_par_iter())
             .map(|size| Ok((size, rule.probability(size, DIGITS)?)))
             .collect::<Result<_>>()?;
         let mut points = Vec::new();
@@ -94,7 +119,7 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
     }
     let panel = Panel {
         title: String::new(),
-        x: Axis::linear("size of the group over the threshold T", 0.0, 2.0),
+        x: Axis::linear("size of the group over the threshold T", from, to),
         y: Axis::linear("probability of suppression", 0.0, 1.0),
         series,
     };
@@ -114,10 +139,11 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
         "formula_lower",
         "formula_upper",
     ]);
+    let (from, to) = drawn_shares(sources)?;
     let mut panels = Vec::new();
     for (rho, rule) in &rules(sources)? {
         type Row = (u64, Enclosure, Option<Enclosure>);
-        let values: Vec<Row> = (sizes(rule).into_par_iter())
+        let values: Vec<Row> = (sizes(rule, &sources.own)?.into_par_iter())
             .map(|size| Ok((size, rule.bias(size, DIGITS)?, rule.bias_by_formula(size, DIGITS)?)))
             .collect::<Result<_>>()?;
         let (mut truth, mut formula) = (Vec::new(), Vec::new());
@@ -132,7 +158,7 @@ fn figure_2(sources: &Sources) -> Result<Drawing> {
         }
         panels.push(Panel {
             title: name(rho, rule),
-            x: Axis::linear("size of the group over T", 0.0, 2.0),
+            x: Axis::linear("size of the group over T", from, to),
             y: Axis::linear("bias over T", 0.0, 1.2),
             series: vec![
                 Series::line("by formula (13)", Ink::Vermillion, formula),

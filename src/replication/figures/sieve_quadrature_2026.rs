@@ -16,7 +16,10 @@ use crate::{
         drawing::{ends, exact},
     },
     error::Result,
-    loss::answer::{ContourProof, Pair},
+    loss::{
+        answer::{ContourProof, Pair},
+        evaluator::Evaluator,
+    },
     numeric::Enclosure,
     release::Release,
     replication::{block_paths::worst_path, verdict::finite},
@@ -36,7 +39,7 @@ pub(super) const ITEMS: &[Item] = &[
         paper: PAPER,
         name: "tail",
         about: "the same down to 1e-100000, with what the proof took",
-        takes: &[Parameter::Release],
+        takes: &[Parameter::Release, Parameter::Range, Parameter::Points],
         draw: tail,
     },
 ];
@@ -95,17 +98,21 @@ impl Paths {
         }
     }
 
-    fn rows(&self, deltas: &[Rational]) -> Result<Vec<Row>> {
-        deltas.par_iter().map(|delta| self.row(delta)).collect()
+    /// A row for each delta, by evaluators that remember what they swept: of `many` deltas neighbors share contours, else each has
+    /// its own.
+    fn rows(&self, deltas: &[Rational], many: bool) -> Result<Vec<Row>> {
+        let (all, main) = (self.worst.evaluator(), self.composition.evaluator());
+        deltas.par_iter().map(|delta| self.row((&all, &main), delta, many)).collect()
     }
 
-    fn row(&self, zcdp_delta: &Rational) -> Result<Row> {
+    fn row(&self, (all, main): (&Evaluator, &Evaluator), zcdp_delta: &Rational, many: bool) -> Result<Row> {
         let unit = Integer::from(10).pow(DECIMALS);
         let bound = conversions::zcdp_epsilon(&self.worst.rho(), &zcdp_delta.try_into()?, 30);
         let bound = finite(bound.upper(), "the epsilon by zCDP")?;
         let epsilon = (bound * &unit).ceil() / unit;
-        let largest = self.worst.delta(&epsilon, DIGITS)?;
-        let main = self.composition.delta(&epsilon, DIGITS + 2)?.value;
+        let largest =
+            if many { all.hockey_stick_of_many(&epsilon, DIGITS)? } else { all.hockey_stick(&epsilon, DIGITS)? };
+        let main = main.hockey_stick(&epsilon, DIGITS + 2)?.value;
         let pair = largest.pair().unwrap_or(self.main);
         let proof = largest.method.contour().cloned().ok_or(Error::Unbounded { what: "delta" })?;
         Ok(Row { zcdp_delta: zcdp_delta.clone(), epsilon, main, largest: largest.value, pair, proof })
@@ -131,7 +138,7 @@ fn profile(sources: &Sources) -> Result<Drawing> {
         true => own.log_grid(&power(21), &Rational::from((1, 2)), 61)?,
         false => (1..=21).flat_map(|k| [5_u32, 2, 1].map(|digit| power(k) * digit)).collect(),
     };
-    let rows = paths.rows(&deltas)?;
+    let rows = paths.rows(&deltas, true)?;
     let mut sheet = Sheet::new([
         "zcdp_delta",
         "epsilon",
@@ -189,8 +196,12 @@ const EXPONENTS: [u32; 17] =
 fn tail(sources: &Sources) -> Result<Drawing> {
     let paths = Paths::of(sources)?;
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
-    let deltas: Vec<Rational> = EXPONENTS.iter().map(|&k| power(k)).collect();
-    let rows = paths.rows(&deltas)?;
+    let own = &sources.own;
+    let deltas: Vec<Rational> = match own.from.is_some() || own.to.is_some() || own.points.is_some() {
+        true => own.log_grid(&power(1000), &power(1), 17)?.into_iter().rev().collect(),
+        false => EXPONENTS.iter().map(|&k| power(k)).collect(),
+    };
+    let rows = paths.rows(&deltas, false)?;
     let mut sheet = Sheet::new([
         "zcdp_delta",
         "epsilon",
@@ -203,27 +214,26 @@ fn tail(sources: &Sources) -> Result<Drawing> {
         "nodes_of_period",
         "bits",
     ]);
-    for (k, row) in EXPONENTS.iter().zip(&rows) {
+    for row in &rows {
         let proof = &row.proof;
         let period = proof.period_nodes.map_or_else(|| "line".to_string(), |nodes| nodes.to_string());
         let work = [pair_name(row.pair), proof.evaluated_nodes.to_string(), period, proof.bits.to_string()];
         let cells = [&row.main, &row.largest].map(ends).concat();
-        sheet.push([vec![format!("1e-{k}"), exact(&row.epsilon)], cells, work.to_vec()].concat());
+        sheet.push([vec![exact(&row.zcdp_delta), exact(&row.epsilon)], cells, work.to_vec()].concat());
     }
-    let points = |value: &dyn Fn(&Row) -> f64| -> Vec<(f64, f64)> {
-        EXPONENTS.iter().zip(&rows).map(|(k, row)| (f64::from(*k), value(row))).collect()
-    };
     let log10 = |value: &Enclosure| -value.ln().approximate() / std::f64::consts::LN_10;
-    let x = || Axis::log("k, where δ = 10⁻ᵏ by zCDP", 1.0, 1e5);
-    let gain = Panel {
+    let k_of = |row: &Row| log10(&Enclosure::rational(&row.zcdp_delta, 64));
+    let points =
+        |value: &dyn Fn(&Row) -> f64| -> Vec<(f64, f64)> { rows.iter().map(|row| (k_of(row), value(row))).collect() };
+    let (first, last) = (rows.first().map_or(1.0, k_of), rows.last().map_or(1e5, k_of));
+    let x = || Axis::log("k, where δ = 10⁻ᵏ by zCDP", first, last);
+    let gain = |row: &Row| log10(&row.largest) - k_of(row);
+    let most = rows.iter().map(gain).fold(7.0, f64::max);
+    let below = Panel {
         title: "exact δ below zCDP's".to_string(),
         x: x(),
-        y: Axis::linear("powers of ten", 0.0, 7.0),
-        series: vec![Series::line(
-            &format!("exact, worst of {}", paths.count()),
-            Ink::Black,
-            EXPONENTS.iter().zip(&rows).map(|(k, row)| (f64::from(*k), log10(&row.largest) - f64::from(*k))).collect(),
-        )],
+        y: Axis::linear("powers of ten", 0.0, most),
+        series: vec![Series::line(&format!("exact, worst of {}", paths.count()), Ink::Black, points(&gain))],
     };
     let nodes = Panel {
         title: "nodes of the contour".to_string(),
@@ -242,5 +252,5 @@ fn tail(sources: &Sources) -> Result<Drawing> {
         None => "How far into the tail a certified δ holds".to_string(),
         Some(_) => format!("How far into the tail a certified δ holds: {}", paths.title),
     };
-    Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels: vec![gain, nodes] } })
+    Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels: vec![below, nodes] } })
 }

@@ -40,7 +40,7 @@ pub(super) const ITEMS: &[Item] = &[
     item(
         "remark-1",
         "what a bypass does to the variance of the unit's total, by its children (Theorem 2)",
-        &[Parameter::Range],
+        &[Parameter::Range, Parameter::Points],
         remark_1,
     ),
 ];
@@ -133,7 +133,7 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
         }
         panels.push(Panel {
             title: format!("{name} spine"),
-            x: Axis::log("units", 0.8, most),
+            x: Axis::log("units", 0.6, most),
             y: Axis::names(SIX),
             series,
         });

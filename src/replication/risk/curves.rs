@@ -201,23 +201,24 @@ pub fn figure_5(settings: &CurveSettings, xs: &[Rational], digits: u32) -> Resul
     Ok(vec![panel("correct", "true count x₂", "probability of a correct decision", series)])
 }
 
-/// Figure 6: the same against rho_2, for each of the settings' true x_2; for the first by the paper's sampler as well.
+/// Figure 6: the same against rho_2, for each of the settings' true x_2; beside it by the paper's sampler, at every other rho_2.
 pub fn figure_6(settings: &CurveSettings, rhos: &[Rational], digits: u32) -> Result<Vec<CurvePanel>> {
     let alone = Attack::new(settings.prior.clone(), vec![settings.rho(0)?])?.correct_decision(digits)?;
-    let mut series: Vec<Curve> = (settings.uppers.iter())
-        .map(|&x2| {
-            curve(format!("x2 = {x2}"), rhos, |rho2| {
-                let attack = settings.hierarchy(rho2, Upper::Uniform)?;
-                Ok(attack.correct_decision(TrueCounts { x1: 1, x2 }, digits)?.correct)
-            })
-        })
-        .collect::<Result<_>>()?;
-    series.push(curve("lowest level alone".to_string(), rhos, |_| Ok(alone.clone()))?);
-    if let Some(&first) = settings.uppers.first() {
-        let name = format!("x2 = {first}, {AS_PRINTED}");
-        series.push(curve(name, rhos, |rho2| as_printed(settings, rho2, first))?);
-    }
-    Ok(vec![panel("correct", "ρ of the level above", "probability of a correct decision", series)])
+    let without = || curve("lowest level alone".to_string(), rhos, |_| Ok(alone.clone()));
+    let of_uppers = |rhos: &[Rational], at: &(dyn Fn(&Rational, i64) -> Result<Enclosure> + Sync)| {
+        let of = |&x2: &i64| curve(format!("x2 = {x2}"), rhos, |rho2| at(rho2, x2));
+        settings.uppers.iter().map(of).collect::<Result<Vec<Curve>>>()
+    };
+    let mut exact = of_uppers(rhos, &|rho2, x2| {
+        let attack = settings.hierarchy(rho2, Upper::Uniform)?;
+        Ok(attack.correct_decision(TrueCounts { x1: 1, x2 }, digits)?.correct)
+    })?;
+    let few: Vec<Rational> = rhos.iter().step_by(2).cloned().collect();
+    let mut printed = of_uppers(&few, &|rho2, x2| as_printed(settings, rho2, x2))?;
+    exact.push(without()?);
+    printed.push(without()?);
+    let (x, y) = ("ρ of the level above", "probability of a correct decision");
+    Ok(vec![panel("exact", x, y, exact), panel("the paper's sampler, as printed", x, y, printed)])
 }
 
 /// Figure 7: the marginal posterior and R against the number of levels at which the target is known to be unique.

@@ -8,9 +8,8 @@ use crate::{
         paths::Whole,
         promise::{self, GridOf, Promise},
     },
-    chart::{Axis, drawing::exact},
-    error::{Error, Result},
-    numeric::rational::parse,
+    chart::{Axis, drawing::exact, figure::raised},
+    error::Result,
     release::{Release, subject::Subject},
     replication::{
         accounts::scaled,
@@ -119,7 +118,7 @@ impl<'s> Case<'s> {
             _ if self.is_printed() => "reduced noise of Table 1".to_string(),
             delta => {
                 let delta = delta.as_ref().map_or_else(|| "1e-11".to_string(), |delta| exact(delta));
-                format!("noise that meets zCDP's ε at δ = {delta}")
+                format!("noise that meets zCDP's ε at δ = {}", raised(&delta))
             }
         }
     }
@@ -145,13 +144,7 @@ pub(super) fn alike(sigma2: &Rational, count: u64) -> Result<Composition> {
 
 /// A number as the paper prints it, by its id in data/published.
 pub(super) fn printed(id: &str) -> Result<Rational> {
-    let paper = published::papers(&[PAPER.to_string()])?.remove(0);
-    match paper.values.iter().find(|value| value.id == id) {
-        Some(value) => parse(&value.printed),
-        None => {
-            Err(Error::NeedsData { what: id.to_string(), needed: format!("a row {id} in data/published/{PAPER}.toml") })
-        }
-    }
+    published::printed(PAPER, id)
 }
 
 /// The level's name in the ids of data/published.

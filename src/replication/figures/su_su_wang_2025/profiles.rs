@@ -10,6 +10,7 @@ use crate::{
     chart::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
         drawing::{ends, exact},
+        figure::raised,
     },
     error::Result,
     numeric::{Enclosure, rational::parse},
@@ -171,7 +172,7 @@ pub fn figure_3(sources: &Sources) -> Result<Drawing> {
         };
         let most = values.iter().map(|pair| drawn(&pair.1)).filter(|value| value.is_finite()).fold(1e-6, f64::max);
         panels.push(Panel {
-            title: format!("δ = {}", exact(delta)),
+            title: format!("δ = {}", raised(&exact(delta))),
             x: Axis::linear("ε (nats)", 0.0, most * 1.08),
             y: Axis::names(&case.levels),
             series: vec![

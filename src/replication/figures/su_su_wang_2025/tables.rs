@@ -14,6 +14,7 @@ use crate::{
     chart::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
         drawing::{ends, exact},
+        figure::raised,
     },
     error::Result,
     numeric::Enclosure,
@@ -68,7 +69,7 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
         |value: &dyn Fn(&Match) -> f64| values.iter().enumerate().map(|(k, row)| (value(row), k as f64)).collect();
     let all = || values.iter().flat_map(|row| [row.0.to_f64(), row.2.approximate()]);
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    let matched = format!("matched to the same ε at δ = {} (ours)", exact(&delta));
+    let matched = format!("matched to the same ε at δ = {} (ours)", raised(&exact(&delta)));
     let panel = Panel {
         title: String::new(),
         x: Axis::log("variance proxy σ²", low * 0.7, high * 1.5),
