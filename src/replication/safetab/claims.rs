@@ -176,6 +176,8 @@ pub enum SafetabClaim {
     },
     /// How many levels the paper has.
     Levels {},
+    /// How many levels have groups that are published by their totals only.
+    TotalOnlyLevels {},
     /// Whether tails of the discrete Gaussian are at most those of the continuous one a whole number before (Proposition 1).
     BelowContinuous {
         /// The variance proxies.
@@ -216,6 +218,129 @@ pub enum SafetabClaim {
         rho: String,
         /// Sizes from 0 to so many times the threshold.
         times: u64,
+    },
+    /// Whether independent counts of the geometric mechanism have the sum of their Renyi divergences.
+    DivergencesAdd {
+        /// Their epsilons.
+        epsilons: Vec<String>,
+        /// The orders, above 1.
+        orders: Vec<String>,
+    },
+    /// Whether `SafeTab[Geometric]` with the printed totals satisfies Theorem 2 at an order.
+    TheoremTwo {
+        /// The order, above 1.
+        order: String,
+    },
+    /// Whether equation (5) gives delta at the epsilon of equation (6).
+    #[serde(rename = "equations-5-and-6")]
+    Equations5And6 {
+        /// The divergences.
+        taus: Vec<String>,
+        /// The orders, above 1.
+        orders: Vec<String>,
+        /// The delta.
+        delta: String,
+    },
+    /// Whether rho + sqrt(4 rho ln(1 / delta)) is above the conversion at the best order.
+    SimpleIsLooser {
+        /// The rhos.
+        rhos: Vec<String>,
+        /// The deltas.
+        deltas: Vec<String>,
+    },
+    /// Whether the discrete Gaussian has a loss above each epsilon.
+    NoPureEpsilon {
+        /// The rhos.
+        rhos: Vec<String>,
+        /// The epsilons.
+        epsilons: Vec<String>,
+    },
+    /// Whether tails of the geometric mechanism are within Lemma 13 and (34).
+    #[serde(rename = "lemma-13")]
+    Lemma13 {
+        /// Values of exp(-1 / b).
+        ratios: Vec<String>,
+        /// From minus this y to this y.
+        most: i32,
+    },
+    /// Whether the masses of the geometric mechanism have the sum one.
+    MassesSumToOne {
+        /// Values of exp(-1 / b).
+        ratios: Vec<String>,
+        /// Those beyond this number in closed form.
+        most: i32,
+    },
+    /// Whether a condition on each output alone makes a count with this noise private.
+    SingleOutputsSuffice {
+        /// The variance proxy.
+        sigma2: String,
+        /// The epsilon.
+        epsilon: String,
+        /// The delta.
+        delta: String,
+    },
+    /// By which factor the noise of a count grows with its sensitivity, at the same rho.
+    NoiseGrowth {
+        /// By how much a record changes it.
+        sensitivity: u64,
+        /// Of the variance proxy, else of the scale sigma.
+        of_variance: bool,
+    },
+    /// Whether one query of the summed sensitivity takes more budget than all queries composed; as much with geometric noise.
+    OneQueryCosts {
+        /// The sensitivities.
+        parts: Vec<u64>,
+        /// The noise.
+        mechanism: NoiseLaw,
+    },
+    /// What all counts of a person spend with the printed totals.
+    Spent {
+        /// The noise.
+        mechanism: NoiseLaw,
+        /// What groups a person can be in.
+        groups: PersonGroups,
+        /// Whether the person is changed, not added.
+        #[serde(default)]
+        changed: bool,
+    },
+    /// The rho of one group over its budget, if one record is added and one is taken away.
+    OfGroup {
+        /// Whether only its total is published.
+        total_only: bool,
+        /// Whether both records are in it, else one.
+        both: bool,
+    },
+    /// Whether an empty group is unlikely to reach the threshold of sex by age.
+    EmptyIsUnlikely {
+        /// The total rho and the threshold of each kind of level.
+        levels: Vec<(String, i64)>,
+        /// What is unlikely.
+        within: String,
+    },
+    /// Whether margins of error fall with the budget.
+    MarginFalls {
+        /// The totals.
+        budgets: Vec<String>,
+    },
+    /// Whether the divergence of two outputs is at most the sum of Lemma 3 (2024).
+    #[serde(rename = "lemma-3")]
+    Lemma3 {
+        /// Probabilities are multiples of one over this.
+        parts: u32,
+        /// The largest order.
+        most: u32,
+    },
+    /// Whether the divergence does not grow where outputs are taken for one.
+    ProcessingAddsNothing {
+        /// Probabilities are multiples of one over this.
+        parts: u32,
+        /// The largest order.
+        most: u32,
+    },
+    /// A value that needs data which are not bundled.
+    NeedsData {
+        /// Which data.
+        needed: String,
     },
     /// How many counts a table prints, or how many bins of age it has.
     Counts {

@@ -8,7 +8,7 @@ use super::{
     levels::exact_epsilon,
     renyi,
     settings::PrintedSettings,
-    tails,
+    statements, tails,
 };
 use crate::{
     account::conversions,
@@ -110,6 +110,9 @@ fn compute_with(settings: &PrintedSettings, what: &SafetabClaim) -> Result<Compu
         SafetabClaim::BiasFormula { rho, size, within } => {
             return bias_formula(settings, &parse(rho)?, *size, &parse(within)?);
         }
+        SafetabClaim::TotalOnlyLevels {} => {
+            whole(settings.planned.iter().filter(|level| level.total_only).count() as u64)
+        }
         SafetabClaim::Levels {} => whole(settings.planned.len() as u64),
         SafetabClaim::BelowContinuous { sigma2, most } => return tails::below_continuous(&numbers(sigma2)?, *most),
         SafetabClaim::TailByFormula { ratios, most } => {
@@ -124,6 +127,51 @@ fn compute_with(settings: &PrintedSettings, what: &SafetabClaim) -> Result<Compu
         }
         SafetabClaim::GeometricZcdp {} => renyi::of_rho(&tails::rho_by_squares(settings)?, &settings.delta),
         SafetabClaim::BiasFalls { rho, times } => return tails::bias_falls(settings, &parse(rho)?, *times),
+        SafetabClaim::DivergencesAdd { epsilons, orders } => {
+            return statements::divergences_add(&numbers(epsilons)?, &numbers(orders)?);
+        }
+        SafetabClaim::TheoremTwo { order } => {
+            return Ok(Computed::Statement(statements::theorem_2(settings, &parse(order)?)?));
+        }
+        SafetabClaim::Equations5And6 { taus, orders, delta } => {
+            return statements::equations_5_and_6(&numbers(taus)?, &numbers(orders)?, &parse(delta)?);
+        }
+        SafetabClaim::SimpleIsLooser { rhos, deltas } => {
+            return statements::simple_is_looser(&numbers(rhos)?, &numbers(deltas)?);
+        }
+        SafetabClaim::NoPureEpsilon { rhos, epsilons } => {
+            return Ok(Computed::holds(statements::has_no_pure_epsilon(&numbers(rhos)?, &numbers(epsilons)?)));
+        }
+        SafetabClaim::Lemma13 { ratios, most } => {
+            return Ok(Computed::holds(statements::lemma_13(&numbers(ratios)?, *most)));
+        }
+        SafetabClaim::MassesSumToOne { ratios, most } => {
+            return Ok(Computed::holds(statements::masses_sum_to_one(&numbers(ratios)?, *most)));
+        }
+        SafetabClaim::SingleOutputsSuffice { sigma2, epsilon, delta } => {
+            return statements::single_outputs_suffice(&parse(sigma2)?, &parse(epsilon)?, &parse(delta)?);
+        }
+        SafetabClaim::NoiseGrowth { sensitivity, of_variance } => statements::noise_growth(*sensitivity, *of_variance)?,
+        SafetabClaim::OneQueryCosts { parts, mechanism } => {
+            return Ok(Computed::holds(statements::one_query_costs(parts, (*mechanism).into())?));
+        }
+        SafetabClaim::Spent { mechanism, groups, changed } => {
+            statements::spent(settings, (*mechanism).into(), *groups, *changed)?
+        }
+        SafetabClaim::OfGroup { total_only, both } => statements::of_group(settings, *total_only, *both)?,
+        SafetabClaim::EmptyIsUnlikely { levels, within } => {
+            let level = |(rho, threshold): &(String, i64)| Ok((parse(rho)?, *threshold));
+            let levels = levels.iter().map(level).collect::<Result<Vec<_>>>()?;
+            return statements::empty_is_unlikely(settings, &levels, &parse(within)?);
+        }
+        SafetabClaim::MarginFalls { budgets } => {
+            return Ok(Computed::holds(statements::margin_falls(settings, &numbers(budgets)?)?));
+        }
+        SafetabClaim::Lemma3 { parts, most } => return Ok(Computed::holds(statements::lemma_3(*parts, *most))),
+        SafetabClaim::ProcessingAddsNothing { parts, most } => {
+            return Ok(Computed::holds(statements::processing_adds_nothing(*parts, *most)));
+        }
+        SafetabClaim::NeedsData { needed } => return Ok(Computed::NeedsData(needed.clone())),
         SafetabClaim::Counts { table, ages: true } => whole(table.table().ages().len() as u64),
         SafetabClaim::Counts { table, ages: false } => whole(table.table().printed_counts().into()),
         SafetabClaim::Ages { table, bins } => return Ok(ages(*table, bins)),

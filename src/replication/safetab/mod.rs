@@ -5,6 +5,7 @@ mod compute;
 pub(super) mod levels;
 pub mod renyi;
 pub mod settings;
+mod statements;
 mod tails;
 
 pub(super) use compute::compute;

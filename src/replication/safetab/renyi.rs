@@ -67,7 +67,7 @@ pub(super) fn lemma_holds(alpha: &Rational, epsilon: &Rational) -> Certainty {
 }
 
 /// Equation (6): tau + (ln(1 / delta) + (alpha - 1) ln(1 - 1 / alpha) - ln alpha) / (alpha - 1).
-fn converted(tau: &Enclosure, alpha: &Rational, delta: &Rational) -> Enclosure {
+pub(super) fn converted(tau: &Enclosure, alpha: &Rational, delta: &Rational) -> Enclosure {
     let s = Rational::from(alpha - 1);
     let shrink = real(&Rational::from(&s / alpha)).ln().mul(&real(&s));
     let top = shrink.sub(&real(delta).ln()).sub(&real(alpha).ln());
@@ -101,26 +101,57 @@ pub(in crate::replication) fn of_geometric(
     stability: Option<u32>,
 ) -> Result<Enclosure> {
     let s = stability.unwrap_or(settings.stability);
-    let mut levels: Vec<((Rational, bool), u32)> = Vec::new();
+    let levels = different(settings)?;
+    let rest = Rational::from(1 - &settings.gamma);
+    let at = |alpha: &Rational| of_each(&levels, renyi, groups, (&settings.gamma, &rest), s, alpha);
+    Ok(least_on_grid(|alpha| converted(&at(alpha), alpha, &settings.delta)))
+}
+
+/// (39) at one order.
+pub(super) fn of_levels(
+    settings: &PrintedSettings,
+    renyi: Renyi,
+    groups: PersonGroups,
+    stability: u32,
+    alpha: &Rational,
+) -> Result<Enclosure> {
+    let rest = Rational::from(1 - &settings.gamma);
+    Ok(of_each(&different(settings)?, renyi, groups, (&settings.gamma, &rest), stability, alpha))
+}
+
+/// The budget of a level and whether some of its groups are published by their total only.
+type Level = (Rational, bool);
+
+/// The different levels, and how many there are of each.
+fn different(settings: &PrintedSettings) -> Result<Vec<(Level, u32)>> {
+    let mut levels: Vec<(Level, u32)> = Vec::new();
     for level in settings.geometric()? {
         match levels.iter_mut().find(|(known, _)| *known == level) {
             Some((_, times)) => *times += 1,
             None => levels.push((level, 1)),
         }
     }
-    let rest = Rational::from(1 - &settings.gamma);
-    Ok(least_on_grid(|alpha| {
-        let mut sum = Enclosure::double(0.0, BITS);
-        for ((budget, total_only), times) in &levels {
-            let of = |share: &Rational| divergence(renyi, alpha, &(Rational::from(budget * share) / s));
-            let mut own = of(&settings.gamma).add(&of(&rest));
-            if groups.total_only(*total_only) {
-                own = own.max(&of(&Rational::from(1)));
-            }
-            sum = sum.add(&own.mul(&real(&Rational::from(s * times))));
+    Ok(levels)
+}
+
+fn of_each(
+    levels: &[(Level, u32)],
+    renyi: Renyi,
+    groups: PersonGroups,
+    (gamma, rest): (&Rational, &Rational),
+    s: u32,
+    alpha: &Rational,
+) -> Enclosure {
+    let mut sum = Enclosure::double(0.0, BITS);
+    for ((budget, total_only), times) in levels {
+        let of = |share: &Rational| divergence(renyi, alpha, &(Rational::from(budget * share) / s));
+        let mut own = of(gamma).add(&of(rest));
+        if groups.total_only(*total_only) {
+            own = own.max(&of(&Rational::from(1)));
         }
-        converted(&sum, alpha, &settings.delta)
-    }))
+        sum = sum.add(&own.mul(&real(&Rational::from(s * times))));
+    }
+    sum
 }
 
 #[cfg(test)]

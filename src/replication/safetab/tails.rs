@@ -21,7 +21,7 @@ fn real(value: &Rational) -> Enclosure {
 }
 
 /// Noise of this variance proxy: a budget of 1 / (2 sigma2).
-fn gaussian(sigma2: &Rational) -> Result<CellNoise> {
+pub(super) fn gaussian(sigma2: &Rational) -> Result<CellNoise> {
     CellNoise::new(NoiseKind::DiscreteGaussian, &Rational::from(sigma2 * 2_u32).recip())
 }
 

@@ -198,6 +198,46 @@ pub enum SpineClaim {
         /// The races.
         races: u32,
     },
+    /// A sum of exact numbers.
+    Sum {
+        /// The numbers.
+        terms: Vec<String>,
+    },
+    /// Whether discrete noise has less variance than the continuous one of the same parameter.
+    DiscreteVariesLess {
+        /// Variance proxies, or scales of Laplace noise.
+        parameters: Vec<String>,
+        /// Laplace noise, else Gaussian.
+        pure: bool,
+    },
+    /// Whether two-sided geometric noise makes a bypass worth while that Theorem 2's rule refuses.
+    DiscreteNoiseAltersTheRule {
+        /// The children, each with the share of the unit.
+        children: u32,
+        /// One over the scale of the noise at that share.
+        share: String,
+    },
+    /// Whether bounded neighbors are told apart less well if the noise is rho-zCDP for bounded neighbors than for unbounded ones.
+    BoundedIsStronger {
+        /// The rhos.
+        rhos: Vec<String>,
+    },
+    /// Whether a changed record moves the answers of a query group of a geolevel by ones, and at most two of them.
+    ChangesAreOnes {},
+    /// Whether a marginal of the first and last of three attributes is I (x) 1' (x) I.
+    MarginalIsAKroneckerProduct {
+        /// How many values the attributes have.
+        sizes: [usize; 3],
+    },
+    /// Whether the trace of W V W' is that of W' W V.
+    TracesAgree {},
+    /// Whether both ways to bypass a unit have one A' diag(gamma^2) A.
+    BypassesHaveOneGram {
+        /// The largest number of children.
+        children: usize,
+        /// The largest share.
+        shares: u64,
+    },
     /// A value that needs data which are not bundled.
     NeedsData {
         /// Which data.

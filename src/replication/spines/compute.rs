@@ -10,11 +10,11 @@ use super::{
     claims::SpineClaim,
     figure_2,
     neighbors::{lemma_2, privacy},
-    proofs,
+    proofs, remarks,
     trees::{binary_tree, equal_shares, fewest_fanout, fewest_fanout_is_the_root, osed_is_the_fewest, osed_of_units},
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     numeric::{Enclosure, rational::parse},
     release::Release,
     replication::verdict::Computed,
@@ -85,6 +85,20 @@ pub(in crate::replication) fn compute(claim: &SpineClaim) -> Result<Computed> {
             holds(all_same(releases, names)?)
         }
         SpineClaim::RaceCombinations { races } => whole((1 << races) - 1),
+        SpineClaim::Sum { terms } => {
+            exact(&terms.iter().try_fold(Rational::new(), |sum, term| Ok::<_, Error>(sum + parse(term)?))?)
+        }
+        SpineClaim::DiscreteVariesLess { parameters, pure } => remarks::discrete_varies_less(parameters, *pure),
+        SpineClaim::DiscreteNoiseAltersTheRule { children, share } => {
+            remarks::discrete_noise_alters_the_rule(*children, share)
+        }
+        SpineClaim::BoundedIsStronger { rhos } => remarks::bounded_is_stronger(rhos),
+        SpineClaim::ChangesAreOnes {} => holds(remarks::changes_are_ones()?),
+        SpineClaim::MarginalIsAKroneckerProduct { sizes } => holds(remarks::marginal_is_a_kronecker_product(*sizes)?),
+        SpineClaim::TracesAgree {} => holds(remarks::traces_agree()?),
+        SpineClaim::BypassesHaveOneGram { children, shares } => {
+            holds((1..=*children).all(|children| remarks::bypasses_have_one_gram(children, *shares)))
+        }
         SpineClaim::NeedsData { needed } => Ok(Computed::NeedsData(needed.clone())),
     }
 }

@@ -10,6 +10,7 @@ mod compute;
 pub(super) mod figure_2;
 mod neighbors;
 mod proofs;
+mod remarks;
 mod trees;
 
 pub(super) use compute::compute;

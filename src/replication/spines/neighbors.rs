@@ -13,7 +13,10 @@ use crate::{
         schema::{Attribute, Schema},
     },
     replication::verdict::Computed,
-    spine::bypass::{Privacy, Spine},
+    spine::{
+        bypass::{Privacy, Spine},
+        hierarchy::Tree,
+    },
     topdown::{
         histograms::{Entry, Histograms},
         measure::MeasurementPlan,
@@ -65,6 +68,38 @@ pub(super) fn privacy(bypassed: bool, pure: bool) -> Result<bool> {
         }
     }
     Ok(most == budget)
+}
+
+/// What every changed record does to the answers of the queries of a small schema at the units of each level: calls `visit` with
+/// the differences of the answers of one query at all units of one level.
+pub(super) fn each_change(tree: &Tree, mut visit: impl FnMut(&[i64])) -> Result<()> {
+    let attribute = |name: &str, size: usize| Attribute {
+        name: name.to_string(),
+        values: (0..size).map(|value| value.to_string()).collect(),
+    };
+    let schema = Schema { attributes: vec![attribute("a", 2), attribute("b", 3)], ..Schema::default() };
+    let (blocks, cells) = (tree.order().len() as u32, schema.cells() as u32);
+    let one = |place: u32, cell: u32| Histograms::new(vec![Entry { place, cell, count: 1 }]);
+    for (before, after) in (0..blocks).flat_map(|before| (0..blocks).map(move |after| (before, after))) {
+        for cell in 0..cells {
+            let (x, y) = (one(before, 0)?, one(after, cell)?);
+            for name in ["total", "a", "b", "detailed"] {
+                let group = schema.group(name)?;
+                for level in 0..tree.levels() {
+                    let mut all = Vec::new();
+                    for unit in 0..tree.units(level) {
+                        let mut difference = vec![0; group.counts()];
+                        x.add_answers(&group, tree.blocks(level, unit), &mut difference);
+                        difference.iter_mut().for_each(|value| *value = -*value);
+                        y.add_answers(&group, tree.blocks(level, unit), &mut difference);
+                        all.extend(difference);
+                    }
+                    visit(&all);
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether a count changed by `shift` with noise N_Z(0, shift^2 / (2 rho)) has Renyi divergences of at most rho times the
