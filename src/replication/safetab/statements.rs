@@ -197,7 +197,7 @@ pub(super) fn of_group(settings: &PrintedSettings, total_only: bool, both: bool)
     // Any budget does.
     let budget = Rational::from(settings.stability);
     let rho = |count| settings.noise(NoiseKind::DiscreteGaussian, budget.clone(), count)?.counts(1).map(|c| c.rho());
-    let step_1 = Rational::from(&settings.gamma * rho(CountKind::TotalOnly)?);
+    let step_1 = &settings.gamma * rho(CountKind::TotalOnly)?;
     Ok(real(&match (total_only, both) {
         (true, true) => Rational::new(),
         (true, false) => rho(CountKind::TotalOnly)?,
@@ -285,6 +285,8 @@ pub(super) fn processing_adds_nothing(parts: u32, most: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
 
     #[test]
@@ -293,12 +295,12 @@ mod tests {
         let is = |computed: Result<Computed>, certainty| matches!(computed.unwrap(), Computed::Statement(c) if c == certainty);
         assert!(is(divergences_add(&[half.clone(), one.clone()], &[Rational::from(3)]), Certainty::Yes));
         assert!(is(
-            equations_5_and_6(&[one.clone()], &[Rational::from(4)], &Rational::from((1, 1000))),
+            equations_5_and_6(from_ref(&one), &[Rational::from(4)], &Rational::from((1, 1000))),
             Certainty::Yes
         ));
         assert_eq!(same(&real(&one), &real(&half)), Certainty::No);
-        assert!(has_no_pure_epsilon(&[half.clone()], &[ten.clone()]));
-        assert!(lemma_13(&[half.clone()], 20) && masses_sum_to_one(&[half.clone()], 9));
+        assert!(has_no_pure_epsilon(from_ref(&half), from_ref(&ten)));
+        assert!(lemma_13(from_ref(&half), 20) && masses_sum_to_one(from_ref(&half), 9));
         // At epsilon 0 and a tiny delta some output exceeds it already, so nothing follows from the condition.
         assert!(is(single_outputs_suffice(&ten, &Rational::new(), &Rational::from((1, 1000))), Certainty::Yes));
         assert!(!one_query_costs(&[3], NoiseKind::DiscreteGaussian).unwrap());

@@ -65,7 +65,7 @@ pub(super) fn bounded_is_stronger(rhos: &[String]) -> Result<Computed> {
         // A changed record moves two cells by one, an added one moves one.
         let told = |sigma2: Rational| -> Result<Enclosure> {
             let both = Composition::new([Counts::discrete_gaussian(sigma2, 2, 1)?])?;
-            Ok(both.delta(&Rational::new(), DIGITS)?.value)
+            Ok(both.delta(Rational::new(), DIGITS)?.value)
         };
         let (bounded, unbounded) = (rho.clone().recip(), (rho * 2_u32).recip());
         Ok(told(bounded)?.below(&told(unbounded)?))
