@@ -2,13 +2,10 @@
 
 use std::fmt;
 
-use rug::Float;
+use rug::{Float, Rational};
 
-use super::{
-    atoms::{Listed, Listing},
-    split::Splitting,
-};
-use crate::numeric::Enclosure;
+use super::atoms::{Listed, Listing};
+use crate::numeric::{Enclosure, rational};
 
 /// Two members of a family, the smaller index first, or twice the same index.
 pub type Pair = (usize, usize);
@@ -77,6 +74,28 @@ pub struct ContourProof {
     pub truncation_error: Float,
     /// Width of the enclosure of the sum itself: the roundings.
     pub rounding_error: Float,
+}
+
+/// How a list of coarse losses and the profile of the rest certified a number.
+#[derive(Clone, Debug)]
+pub struct Splitting {
+    /// The tilt c.
+    pub tilt: Rational,
+    /// How many losses of the coarse groups were listed.
+    pub losses: usize,
+    /// At how many of them the rest was asked about.
+    pub asked: usize,
+    /// The tilted mass that is stored nowhere: at most.
+    pub missing: Float,
+}
+
+impl Splitting {
+    /// The method in a line.
+    pub fn method(&self) -> String {
+        let Splitting { tilt, losses, asked, .. } = self;
+        let tilt = rational::display(tilt);
+        format!("a list of {losses} losses tilted by {tilt}, times the profile of all finer noise at {asked} of them")
+    }
 }
 
 impl Answer {

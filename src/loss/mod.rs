@@ -15,7 +15,7 @@
 //! | `plan`, `search` | which nodes are summed, searched in doubles |
 //! | `near`, `cells`, `shared` | many questions to one sum: contours that neighbors share, in sums of two doubles |
 //! | [`atoms`] | the second engine: lists of the atoms of the law, for few groups and bounded losses |
-//! | [`split`] | the third engine: a list of coarse losses, and the profile of the finer rest at each |
+//! | `split` | the third engine: a list of coarse losses, and the profile of the finer rest at each |
 //! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
 //! | [`evaluator`] | which engine answers, and all that is remembered |
@@ -45,7 +45,7 @@ mod question;
 mod search;
 mod shared;
 mod sieve;
-pub mod split;
+mod split;
 pub mod stop;
 pub mod sum;
 mod survivors;

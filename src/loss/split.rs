@@ -42,19 +42,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rug::{Float, Rational, float::Round};
 
 use super::{
-    answer::{Answer, Method},
+    answer::{Answer, Method, Splitting},
     atoms::{
         coarse::{self, Coarse, MOST_LOSSES, exact_exponent, scaled},
         tilt::{self, Outline, Plan},
     },
-    evaluator::SumEvaluator,
     law::{Group, Law},
-    stop::Stop,
     sum::LossSum,
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, precision, rational},
+    numeric::{Enclosure, precision},
 };
 
 /// The losses of the coarse groups are to be so many times further apart than the standard deviation of the rest.
@@ -68,26 +66,12 @@ const ATTEMPTS: u32 = 4;
 /// Bits of the first list beyond those of the asked digits: for the distance of its tilt from the best one.
 const SPARE_BITS: u32 = 26;
 
-/// How an answer was found.
-#[derive(Clone, Debug)]
-pub struct Splitting {
-    /// The tilt c.
-    pub tilt: Rational,
-    /// How many losses of the coarse groups were listed.
-    pub losses: usize,
-    /// At how many of them the rest was asked about.
-    pub asked: usize,
-    /// The tilted mass that is stored nowhere: at most.
-    pub missing: Float,
-}
-
-impl Splitting {
-    /// The method in a line.
-    pub fn method(&self) -> String {
-        let Splitting { tilt, losses, asked, .. } = self;
-        let tilt = rational::display(tilt);
-        format!("a list of {losses} losses tilted by {tilt}, times the profile of all finer noise at {asked} of them")
-    }
+/// The profile of the rest, however it is found.
+pub(super) trait Profile: std::fmt::Debug + Send + Sync {
+    /// E[(1 - exp(epsilon - B))_+] for epsilon >= 0.
+    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure>;
+    /// Its logarithm in doubles: about 13 digits, an approximation without proof.
+    fn ln_approx(&self, epsilon: &Rational) -> Result<f64>;
 }
 
 /// A sum of coarse and fine groups.
@@ -97,7 +81,7 @@ pub(super) struct Split {
     outline: Outline,
     coarse: LossSum,
     outline_of_coarse: Outline,
-    rest: SumEvaluator,
+    rest: Box<dyn Profile>,
     /// The zCDP of the rest.
     rho: Rational,
     /// The lists of the last few questions.
@@ -141,8 +125,9 @@ impl List {
 }
 
 impl Split {
-    /// The split of a sum where its groups are furthest apart; `None` where they are not apart enough.
-    pub(super) fn new(sum: &LossSum, stop: &Stop) -> Option<Self> {
+    /// The split of a sum where its groups are furthest apart, given how the profile of the rest is found; `None` where they are not
+    /// apart enough.
+    pub(super) fn new<P: Profile + 'static>(sum: &LossSum, profile: impl FnOnce(LossSum) -> P) -> Option<Self> {
         if !(2..=MOST_GROUPS).contains(&sum.groups().len()) {
             return None;
         }
@@ -165,7 +150,7 @@ impl Split {
             sum: sum.clone(),
             outline_of_coarse: Outline::new(coarse.groups()),
             coarse,
-            rest: SumEvaluator::new(rest).until(stop),
+            rest: Box::new(profile(rest)),
             rho,
             lists: Mutex::default(),
         })
@@ -184,7 +169,7 @@ impl Split {
         let mut digits_of_rest = digits + 1;
         let mut best: Option<Answer> = None;
         for attempt in 0..ATTEMPTS {
-            let profile = |y: &Rational, digits| Ok(self.rest.hockey_stick_of_many(y, digits)?.value);
+            let profile = |y: &Rational, digits| self.rest.enclose(y, digits);
             let (value, missed, splitting) = match self.enclose(epsilon, plan, cut, digits_of_rest, profile) {
                 Ok(found) => found,
                 Err(error) => return best.ok_or(error),
@@ -226,7 +211,7 @@ impl Split {
     /// rest. `None` where the list is not fine enough.
     pub(super) fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Option<f64> {
         const DIGITS: u32 = 13;
-        let profile = |y: &Rational, _| Ok(Enclosure::double(self.rest.ln_hockey_stick_approx(y)?.exp(), 64));
+        let profile = |y: &Rational, _| Ok(Enclosure::double(self.rest.ln_approx(y)?.exp(), 64));
         let plan = self.outline.hockey_plan(&self.sum, epsilon);
         let (value, ..) = self.enclose(epsilon, plan, first_cut(DIGITS), DIGITS, profile).ok()?;
         let middle: Float = Float::with_val(value.lower().prec(), value.lower() + value.upper()) / 2;
@@ -406,7 +391,10 @@ fn wider_bits(error: &Float, value: &Enclosure, digits: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{loss::atoms::Atoms, numeric::rational::parse};
+    use crate::{
+        loss::{atoms::Atoms, evaluator::SumEvaluator},
+        numeric::rational::parse,
+    };
 
     fn sum(list: &[(char, &str, u64, u64)]) -> LossSum {
         let group = |&(law, parameter, shift, copies): &(char, &str, u64, u64)| {
@@ -422,7 +410,7 @@ mod tests {
     }
 
     fn split(sum: &LossSum) -> Split {
-        Split::new(sum, &Stop::default()).unwrap()
+        Split::new(sum, SumEvaluator::new).unwrap()
     }
 
     /// Coarse beside fine, against lists of all atoms: below, between and above the coarse losses, and next to one minus.
@@ -482,12 +470,12 @@ mod tests {
 
     #[test]
     fn only_groups_that_are_far_apart_are_split() {
-        let none = |groups: &[(char, &str, u64, u64)]| Split::new(&sum(groups), &Stop::default()).is_none();
+        let none = |groups: &[(char, &str, u64, u64)]| Split::new(&sum(groups), SumEvaluator::new).is_none();
         assert!(none(&[('d', "5", 1, 10)]));
         assert!(none(&[('d', "5", 1, 10), ('d', "50", 1, 10), ('d', "500", 1, 10)]));
         // Continuous noise cannot be listed.
         assert!(none(&[('c', "1/10", 1, 1), ('d', "100000", 1, 1)]));
         let three = split(&sum(&[('d', "1e9", 1, 1), ('l', "2", 1, 3), ('d', "1e6", 1, 1)]));
-        assert_eq!((three.coarse.groups().len(), three.rest.sum().groups().len()), (1, 2));
+        assert_eq!(three.coarse.groups().len(), 1);
     }
 }

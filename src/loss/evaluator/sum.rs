@@ -15,7 +15,7 @@ use crate::{
         law::Law,
         question::{Kernel, Question},
         shared::{self, SharedContours},
-        split::Split,
+        split::{Profile, Split},
         stop::Stop,
         sum::LossSum,
         theta,
@@ -144,7 +144,10 @@ impl SumEvaluator {
 
     /// The split of a sum whose groups are far apart.
     fn split_that_serves(&self, epsilon: &Rational, digits: u32) -> Option<&Split> {
-        let split = self.split.get_or_init(|| Split::new(self.sum(), &self.stop).map(Box::new)).as_deref()?;
+        let split = self
+            .split
+            .get_or_init(|| Split::new(self.sum(), |rest| SumEvaluator::new(rest).until(&self.stop)).map(Box::new))
+            .as_deref()?;
         split.serves(epsilon, digits).then_some(split)
     }
 
@@ -360,6 +363,17 @@ impl SumEvaluator {
     /// Whether no loss is as large as z: without Gaussian terms the losses end at the offset.
     fn is_beyond(&self, z: &Rational) -> bool {
         *self.sum().rho() == 0 && z > self.sum().offset()
+    }
+}
+
+/// The rest of a split is asked as any sum.
+impl Profile for SumEvaluator {
+    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
+        Ok(self.hockey_stick_of_many(epsilon, digits)?.value)
+    }
+
+    fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
+        self.ln_hockey_stick_approx(epsilon)
     }
 }
 
