@@ -92,7 +92,7 @@ pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {
 
 /// The eps whose supporting line is highest at alpha, found in doubles; negative for the mirrored lines.
 pub(crate) fn supporting_epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
-    Curve::new(composition).supporting_epsilon(alpha, 60)
+    Curve::new(composition).supporting_epsilon(alpha)
 }
 
 /// The trade-off function of one composition.
@@ -254,11 +254,11 @@ impl Curve {
     /// parabolas through three points.
     fn top(&self, alpha: &Rational, digits: u32) -> Result<(f64, f64)> {
         const ROUNDS: usize = 40;
-        let mut middle = self.supporting_epsilon(alpha, 26)?;
-        let mut distance = self.reach() * 1e-5;
         let alpha = alpha.to_f64();
+        let mut middle = self.highest(26, |eps| self.ln_height_approx(eps, alpha))?;
+        let mut distance = self.reach() * 1e-5;
         for _ in 0..ROUNDS {
-            let [x, y, z] = [middle - distance, middle, middle + distance].map(|eps| self.height_approx(eps, alpha));
+            let [x, y, z] = [middle - distance, middle, middle + distance].map(|eps| self.ln_height_approx(eps, alpha));
             let (x, y, z) = (x?, y?, z?);
             let fall = 2.0 * y - x - z;
             // Closer points would only see the noise of doubles.
@@ -273,13 +273,17 @@ impl Curve {
         Ok((middle, distance))
     }
 
-    /// ln of the height of the line of slope -exp(eps) at alpha, in doubles; far below any logarithm, and falling with the height,
-    /// where that is negative.
-    fn height_approx(&self, eps: f64, alpha: f64) -> Result<f64> {
-        const NEGATIVE: f64 = -1e12;
+    /// The height of the line of slope -exp(eps) at alpha, in doubles: a number, and ln of what it is to be multiplied with.
+    fn height_approx(&self, eps: f64, alpha: f64) -> Result<(f64, f64)> {
         let delta = self.evaluator.ln_hockey_stick_approx(&rational::from_f64(eps.abs())?)?.exp();
         let rest = 1.0 - delta;
-        let (height, ln_scale) = if eps >= 0.0 { (rest - eps.exp() * alpha, 0.0) } else { (rest - alpha, eps) };
+        Ok(if eps >= 0.0 { (rest - eps.exp() * alpha, 0.0) } else { (rest - alpha, eps) })
+    }
+
+    /// ln of the height; far below any logarithm, and falling with the height, where that is negative.
+    fn ln_height_approx(&self, eps: f64, alpha: f64) -> Result<f64> {
+        const NEGATIVE: f64 = -1e12;
+        let (height, ln_scale) = self.height_approx(eps, alpha)?;
         Ok(if height > 0.0 { height.ln() + ln_scale } else { NEGATIVE - (-height * ln_scale.exp()).ln_1p() })
     }
 
@@ -305,24 +309,24 @@ impl Curve {
         self.rho + 16.0 * self.rho.sqrt() + 1.0
     }
 
-    /// The eps whose line is highest at alpha, found in doubles by so many rounds of golden section; negative for the mirrored
-    /// lines.
-    fn supporting_epsilon(&self, alpha: &Rational, rounds: u32) -> Result<f64> {
-        const RATIO: f64 = 0.618_033_988_749_894_9;
+    /// The eps whose line is highest at alpha, found in doubles; negative for the mirrored lines.
+    fn supporting_epsilon(&self, alpha: &Rational) -> Result<f64> {
         let alpha = alpha.to_f64();
-        let height = |eps| self.height_approx(eps, alpha);
+        self.highest(60, |eps| {
+            let (height, scale) = self.height_approx(eps, alpha)?;
+            Ok(height * scale.exp())
+        })
+    }
+
+    /// The eps of the largest height, by so many rounds of golden section.
+    fn highest(&self, rounds: u32, height: impl Fn(f64) -> Result<f64>) -> Result<f64> {
         let (mut low, mut high) = (-self.reach(), self.reach());
-        let (mut p, mut q) = (high - RATIO * (high - low), low + RATIO * (high - low));
-        let (mut of_p, mut of_q) = (height(p)?, height(q)?);
         for _ in 0..rounds {
-            if of_p >= of_q {
-                (high, q, of_q) = (q, p, of_p);
-                p = high - RATIO * (high - low);
-                of_p = height(p)?;
+            let (p, q) = (low + (high - low) * 0.382, low + (high - low) * 0.618);
+            if height(p)? >= height(q)? {
+                high = q;
             } else {
-                (low, p, of_p) = (p, q, of_q);
-                q = low + RATIO * (high - low);
-                of_q = height(q)?;
+                low = p;
             }
         }
         Ok((low + high) / 2.0)
