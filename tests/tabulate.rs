@@ -750,7 +750,7 @@ fn a_run_that_is_killed_at_any_moment_ends_in_the_same_bytes() {
         slowest = slowest.max(began.elapsed().as_secs_f64());
         fs::remove_dir_all(world.path(&out)).unwrap();
     }
-    assert!(running >= kills / 4, "only {running} of {kills} runs were still running");
+    assert!(running > kills / 2, "only {running} of {kills} runs were still running");
     assert!(times == 1 || resumed > 0, "no run was killed between its first noise and its end");
     if let Ok(table) = std::env::var("ASSAY_ATTACK_TABLE") {
         let mut table = fs::OpenOptions::new().create(true).append(true).open(table).unwrap();
