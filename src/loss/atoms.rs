@@ -182,7 +182,7 @@ impl Atoms {
             // 1 - delta = E[min(1, exp(eps - L))] = P[L <= eps] + exp(eps) Q[L > eps]
             Plan::Complement(c) => {
                 let rest = self.answer(c, digits, |table| Some(table.complement(epsilon)))?;
-                Ok(one_minus(rest))
+                Ok(Listed { value: one_minus(&rest.value), ..rest })
             }
         }
     }
@@ -286,7 +286,10 @@ impl Atoms {
         };
         match self.side_plan(z, side) {
             Plan::Direct(c) => self.answer(c, digits, |table| Some(table.tail(z, side))),
-            Plan::Complement(c) => Ok(one_minus(self.answer(c, digits, |table| Some(table.tail(z, other)))?)),
+            Plan::Complement(c) => {
+                let rest = self.answer(c, digits, |table| Some(table.tail(z, other)))?;
+                Ok(Listed { value: one_minus(&rest.value), ..rest })
+            }
         }
     }
 
@@ -365,17 +368,21 @@ pub fn cost(sum: &LossSum, query: &Query, digits: u32) -> Cost {
 }
 
 /// The cut of the first table for so many digits.
-fn first_cut(digits: u32) -> u32 {
+pub(super) fn first_cut(digits: u32) -> u32 {
     (f64::from(digits) * std::f64::consts::LOG2_10).ceil() as u32 + SPARE_BITS
 }
 
 /// By how many bits an enclosure is wider than 10^-digits of its lower end; infinite where that is zero.
 fn wider_bits(value: &Enclosure, digits: u32) -> f64 {
+    bits_above(&Float::with_val(64, value.upper() - value.lower()), value, digits)
+}
+
+/// By how many bits an error is above 10^-digits of the lower end; infinite where that is zero.
+pub(super) fn bits_above(error: &Float, value: &Enclosure, digits: u32) -> f64 {
     if *value.lower() <= 0 {
         return f64::INFINITY;
     }
-    let width = Float::with_val(64, value.upper() - value.lower()) / value.lower();
-    width.log2().to_f64() + f64::from(digits) * std::f64::consts::LOG2_10
+    Float::with_val(64, error / value.lower()).log2().to_f64() + f64::from(digits) * std::f64::consts::LOG2_10
 }
 
 /// The cut for an answer that came out so many bits wider than asked, in steps that many questions share.
@@ -393,12 +400,11 @@ fn exactly(value: f64) -> Listed {
     Listed { value: Enclosure::double(value, 64), met: true, listing: None }
 }
 
-/// One minus an answer, with bits enough to keep the digits of the answer.
-fn one_minus(rest: Listed) -> Listed {
-    let small = rest.value.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 100_000) as u32);
-    let bits = rest.value.lower().prec() + small + 8;
-    let value = Enclosure::double(1.0, bits).sub(&rest.value).clamp(0.0, 1.0);
-    Listed { value, ..rest }
+/// One minus a number, with bits enough to keep its digits.
+pub(super) fn one_minus(rest: &Enclosure) -> Enclosure {
+    let small = rest.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 100_000) as u32);
+    let bits = rest.lower().prec() + small + 8;
+    Enclosure::double(1.0, bits).sub(rest).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

@@ -44,6 +44,7 @@ use rug::{Float, Rational, float::Round};
 use super::{
     answer::{Answer, Method, Splitting},
     atoms::{
+        self,
         coarse::{self, Coarse, MOST_LOSSES, exact_exponent, scaled},
         tilt::{self, Outline, Plan},
     },
@@ -61,13 +62,13 @@ const APART: f64 = 16.0;
 const MOST_GROUPS: usize = 8;
 /// The profile of the rest is asked for at so many places at most.
 const MOST_ASKED: usize = 400;
+/// So many lists are remembered at most.
+const REMEMBERED: usize = 4;
 /// How often an answer is computed with more bits.
 const ATTEMPTS: u32 = 4;
-/// Bits of the first list beyond those of the asked digits: for the distance of its tilt from the best one.
-const SPARE_BITS: u32 = 26;
 
-/// The profile of the rest, however it is found.
-pub(super) trait Profile: std::fmt::Debug + Send + Sync {
+/// The rest of a sum, however its profile is found.
+pub(super) trait Rest: std::fmt::Debug + Send + Sync {
     /// E[(1 - exp(epsilon - B))_+] for epsilon >= 0.
     fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure>;
     /// Its logarithm in doubles: about 13 digits, an approximation without proof.
@@ -81,7 +82,7 @@ pub(super) struct Split {
     outline: Outline,
     coarse: LossSum,
     outline_of_coarse: Outline,
-    rest: Box<dyn Profile>,
+    rest: Box<dyn Rest>,
     /// The zCDP of the rest.
     rho: Rational,
     /// The lists of the last few questions.
@@ -125,9 +126,9 @@ impl List {
 }
 
 impl Split {
-    /// The split of a sum where its groups are furthest apart, given how the profile of the rest is found; `None` where they are not
+    /// The split of a sum where its groups are furthest apart, given what answers about the rest; `None` where they are not
     /// apart enough.
-    pub(super) fn new<P: Profile + 'static>(sum: &LossSum, profile: impl FnOnce(LossSum) -> P) -> Option<Self> {
+    pub(super) fn new<R: Rest + 'static>(sum: &LossSum, rest_of: impl FnOnce(LossSum) -> R) -> Option<Self> {
         if !(2..=MOST_GROUPS).contains(&sum.groups().len()) {
             return None;
         }
@@ -150,7 +151,7 @@ impl Split {
             sum: sum.clone(),
             outline_of_coarse: Outline::new(coarse.groups()),
             coarse,
-            rest: Box::new(profile(rest)),
+            rest: Box::new(rest_of(rest)),
             rho,
             lists: Mutex::default(),
         })
@@ -159,13 +160,13 @@ impl Split {
     /// Whether a question lists few enough losses.
     pub(super) fn serves(&self, epsilon: &Rational, digits: u32) -> bool {
         let tilt = self.outline.hockey_plan(&self.sum, epsilon).tilt();
-        coarse::predicted(&self.coarse, &self.outline_of_coarse, tilt, first_cut(digits)) <= MOST_LOSSES
+        coarse::predicted(&self.coarse, &self.outline_of_coarse, tilt, atoms::first_cut(digits)) <= MOST_LOSSES
     }
 
     /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0, with lists of ever more bits until the width is met.
     pub(super) fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         let plan = self.outline.hockey_plan(&self.sum, epsilon);
-        let mut cut = first_cut(digits);
+        let mut cut = atoms::first_cut(digits);
         let mut digits_of_rest = digits + 1;
         let mut best: Option<Answer> = None;
         for attempt in 0..ATTEMPTS {
@@ -175,8 +176,8 @@ impl Split {
                 Err(error) => return best.ok_or(error),
             };
             let met = value.is_tight(digits);
-            let missed = wider_bits(&missed, &value, digits);
-            let wider = wider_bits(&Float::with_val(64, value.upper() - value.lower()), &value, digits);
+            let missed = atoms::bits_above(&missed, &value, digits);
+            let wider = atoms::bits_above(&Float::with_val(64, value.upper() - value.lower()), &value, digits);
             best = Some(Answer { value, method: Method::Split(splitting), met });
             if met || attempt + 1 == ATTEMPTS {
                 break;
@@ -198,10 +199,7 @@ impl Split {
         Ok(match plan {
             Plan::Direct(_) => answer,
             Plan::Complement(_) => {
-                let rest = answer.value;
-                let small = rest.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 20_000) as u32);
-                let bits = rest.lower().prec() + small + 8;
-                let value = Enclosure::double(1.0, bits).sub(&rest).clamp(0.0, 1.0);
+                let value = atoms::one_minus(&answer.value);
                 Answer { met: value.is_tight(digits), value, ..answer }
             }
         })
@@ -213,7 +211,7 @@ impl Split {
         const DIGITS: u32 = 13;
         let profile = |y: &Rational, _| Ok(Enclosure::double(self.rest.ln_approx(y)?.exp(), 64));
         let plan = self.outline.hockey_plan(&self.sum, epsilon);
-        let (value, ..) = self.enclose(epsilon, plan, first_cut(DIGITS), DIGITS, profile).ok()?;
+        let (value, ..) = self.enclose(epsilon, plan, atoms::first_cut(DIGITS), DIGITS, profile).ok()?;
         let middle: Float = Float::with_val(value.lower().prec(), value.lower() + value.upper()) / 2;
         let ln = match plan {
             Plan::Direct(_) => middle.ln(),
@@ -299,7 +297,8 @@ impl Split {
             asked += 1;
             let term = weight(loss).mul(&profile);
             // Whatever was found, the bound holds.
-            let term = term.meet(&Enclosure::new(Float::new(64), most.clone())).unwrap_or(term);
+            let bound = Enclosure::new(Float::new(64), most.clone());
+            let term = term.meet(&bound).ok_or(Error::Contradiction { what: "the profile of the finer noise" })?;
             settled = if complement { settled.sub(&term) } else { settled.add(&term) };
         }
         // 0 <= weight D <= most for those that nobody asked about.
@@ -313,14 +312,16 @@ impl Split {
 
     /// The list of a tilt, made if need be; the oldest makes room.
     fn list(&self, tilt: f64, cut: u32, bits: u32) -> Result<Arc<List>> {
-        const REMEMBERED: usize = 4;
         let c = tilt::exact(tilt);
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(list) = lists.iter().find(|list| list.c == c && list.cut == cut && list.bits == bits) {
             return Ok(Arc::clone(list));
         }
         let list = Arc::new(List::new(&self.coarse, c, cut, bits)?);
-        if lists.len() >= REMEMBERED {
+        // A loss takes less than a kilobyte.
+        let held = |lists: &[Arc<List>]| lists.iter().map(|list| list.losses.len()).sum::<usize>() as f64;
+        while !lists.is_empty() && (lists.len() >= REMEMBERED || held(&lists) + list.losses.len() as f64 > MOST_LOSSES)
+        {
             lists.remove(0);
         }
         lists.push(Arc::clone(&list));
@@ -367,25 +368,9 @@ fn zcdp(group: &Group) -> Rational {
     }
 }
 
-/// The cut of the first list for so many digits.
-fn first_cut(digits: u32) -> u32 {
-    precision::bits(digits, SPARE_BITS)
-}
-
 /// ln of 10^digits.
 fn ln_tenth(digits: u32) -> f64 {
     f64::from(digits) * std::f64::consts::LN_10
-}
-
-/// By how many bits an error is above 10^-digits of the lower end; infinite where that is zero.
-fn wider_bits(error: &Float, value: &Enclosure, digits: u32) -> f64 {
-    if *error == 0 {
-        return f64::NEG_INFINITY;
-    }
-    if *value.lower() <= 0 {
-        return f64::INFINITY;
-    }
-    Float::with_val(64, error / value.lower()).log2().to_f64() + f64::from(digits) * std::f64::consts::LOG2_10
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::{
         law::Law,
         question::{Kernel, Question},
         shared::{self, SharedContours},
-        split::{Profile, Split},
+        split::{Rest, Split},
         stop::Stop,
         sum::LossSum,
         theta,
@@ -102,7 +102,7 @@ impl SumEvaluator {
         let search = self.contours.search(&question);
         let period = Contours::period(&search, digits);
         let split = match self.split_for(epsilon, digits, period) {
-            Some(split) => split.hockey_stick(epsilon, digits).ok(),
+            Some(split) => by_split(split, epsilon, digits)?,
             None => None,
         };
         if let Some(answer) = split.as_ref().filter(|answer| answer.met) {
@@ -117,7 +117,7 @@ impl SumEvaluator {
             let listed = Answer::from(atoms.hockey_stick(epsilon, digits)?);
             // Where the threshold lies in a gap between clusters of losses, no tilt puts masses there.
             let split = if listed.met || split.is_some() { None } else { self.split_that_serves(epsilon, digits) };
-            let split = split.and_then(|split| split.hockey_stick(epsilon, digits).ok());
+            let split = split.map(|split| by_split(split, epsilon, digits)).transpose()?.flatten();
             Ok(split.filter(|answer| answer.met).unwrap_or(listed))
         };
         let either = self.by_either(engine, by_contour, by_atoms, digits);
@@ -367,13 +367,22 @@ impl SumEvaluator {
 }
 
 /// The rest of a split is asked as any sum.
-impl Profile for SumEvaluator {
+impl Rest for SumEvaluator {
     fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
         Ok(self.hockey_stick_of_many(epsilon, digits)?.value)
     }
 
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
         self.ln_hockey_stick_approx(epsilon)
+    }
+}
+
+/// The answer of a split; `None` where its list would be too long.
+fn by_split(split: &Split, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
+    match split.hockey_stick(epsilon, digits) {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
+        Err(_) => Ok(None),
     }
 }
 
