@@ -42,22 +42,22 @@ pub(crate) struct Unfinished(PathBuf);
 
 impl Unfinished {
     /// Makes it and notes it, both or neither.
-    fn make<T>(
-        make: impl FnOnce() -> std::io::Result<T>,
-        path: impl FnOnce(&T) -> &Path,
-    ) -> std::io::Result<(Self, T)> {
+    pub(crate) fn make<T, E>(
+        make: impl FnOnce() -> std::result::Result<T, E>,
+        path: impl FnOnce(&T) -> PathBuf,
+    ) -> std::result::Result<(Self, T), E> {
         let mut all = unfinished();
         let made = make()?;
-        let path = path(&made).to_path_buf();
+        let path = path(&made);
         all.insert(path.clone());
         Ok((Unfinished(path), made))
     }
 
-    /// Notes a folder that somebody else makes and empties.
+    /// Takes out of a folder what is finished in it. The folder stays in the list.
     #[cfg(feature = "tabulate")]
-    pub(crate) fn note(path: PathBuf) -> Self {
-        unfinished().insert(path.clone());
-        Unfinished(path)
+    pub(crate) fn take_out<T>(&self, rename: impl FnOnce() -> Result<T>) -> Result<T> {
+        let _all = unfinished();
+        rename()
     }
 
     /// Gives it its name, and takes it from the list.
@@ -133,7 +133,7 @@ pub(crate) fn write_over<T>(
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let (mark, file) =
-        Unfinished::make(|| builder.tempfile_in(&folder), tempfile::NamedTempFile::path).map_err(wrong)?;
+        Unfinished::make(|| builder.tempfile_in(&folder), |file| file.path().to_path_buf()).map_err(wrong)?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
     let answer = write(&mut out)?;
     let file = out.into_inner().map_err(|error| wrong(error.into_error()))?;
@@ -214,7 +214,8 @@ fn fill_beside<T>(
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o777));
     }
-    let (mark, folder) = Unfinished::make(|| builder.tempdir_in(&parent), tempfile::TempDir::path).map_err(wrong)?;
+    let (mark, folder) =
+        Unfinished::make(|| builder.tempdir_in(&parent), |folder| folder.path().to_path_buf()).map_err(wrong)?;
     let answer = fill(folder.path())?;
     mark.finish(|| place(folder.path()))?;
     sync_folder(&parent);

@@ -32,8 +32,8 @@ pub(super) struct ReleaseFolder {
     key: KeyFile,
     /// Held as long as the run lives.
     _lock: File,
-    /// A run that is told to end removes the unfinished files, until they have their name.
-    mark: Option<Unfinished>,
+    /// A run that is told to end removes the unfinished files.
+    unfinished: Unfinished,
 }
 
 /// What became of taking a release folder.
@@ -104,16 +104,20 @@ impl ReleaseFolder {
         let beside = |name: String| parent.join(name);
         let (log, key) = (beside(format!("{name}.log")), beside(format!("{name}.key")));
         let part = beside(format!(".{name}.part"));
-        private_folder(&part).map_err(wrong(out))?;
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(part.join("lock"));
-        let lock = lock.map_err(wrong(&part))?;
-        if !try_lock(&lock).map_err(wrong(&part))? {
-            return Err(file_error(
-                out,
-                "another run is at work on this release: wait for it, or choose another folder",
-            ));
-        }
-        let mark = Some(Unfinished::note(part.clone()));
+        // A run that is told to end in between must know of the folder, and must not remove that of another run.
+        let lock = || {
+            private_folder(&part).map_err(wrong(out))?;
+            let lock = OpenOptions::new().create(true).truncate(false).write(true).open(part.join("lock"));
+            let lock = lock.map_err(wrong(&part))?;
+            match try_lock(&lock).map_err(wrong(&part))? {
+                true => Ok(lock),
+                false => Err(file_error(
+                    out,
+                    "another run is at work on this release: wait for it, or choose another folder",
+                )),
+            }
+        };
+        let (unfinished, lock) = Unfinished::make(lock, |_| part.clone())?;
         for entry in fs::read_dir(&part).map_err(wrong(&part))?.flatten() {
             let path = entry.path();
             let removed = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -124,7 +128,7 @@ impl ReleaseFolder {
             removed.map_err(wrong(&path))?;
         }
         let log = DrawLog::read(log)?;
-        Ok(ReleaseFolder { out: out.to_path_buf(), part, log, key: KeyFile::at(key), _lock: lock, mark })
+        Ok(ReleaseFolder { out: out.to_path_buf(), part, log, key: KeyFile::at(key), _lock: lock, unfinished })
     }
 
     /// What to make of a path at which something exists: it is complete if it is the release of the open draw, and in any
@@ -209,10 +213,7 @@ impl ReleaseFolder {
         let release = self.release();
         sync_folders(&release).map_err(|why| file_error(&release, why))?;
         let rename = || fs::rename(&release, &self.out).map_err(|why| file_error(&self.out, why));
-        match self.mark.take() {
-            Some(mark) => mark.finish(rename)?,
-            None => rename()?,
-        }
+        self.unfinished.take_out(rename)?;
         sync_folder_of(self.log.path());
         self.complete()
     }
