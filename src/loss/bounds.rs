@@ -5,12 +5,16 @@ use rug::{Float, Rational, float::Round};
 
 use super::{
     answer::ContourProof,
+    law::Law,
     plan::Plan,
     question::{Kernel, Question},
     sum::LossSum,
     theta,
 };
-use crate::numeric::{enclosure::Enclosure, rational};
+use crate::numeric::{above::Above, enclosure::Enclosure, rational};
+
+/// The precision of the bounds.
+const BITS: u32 = 96;
 
 /// What the trapezoid rule adds at most, and what the nodes left out add at most.
 #[derive(Clone, Debug)]
@@ -29,9 +33,12 @@ impl LossSum {
     /// Encloses ln of the bound exp(rho (x + x^2)) prod m(x) for M(x), m the bounded laws', times exp(-x z).
     pub(crate) fn ln_bound(&self, question: &Question, x: &Rational, z: &Rational, bits: u32) -> Enclosure {
         let gaussian = Enclosure::rational(&self.ln_size(question, x, z), bits);
-        self.groups().iter().fold(gaussian, |sum, group| {
-            let copies = Enclosure::rational(&Rational::from(group.copies), bits);
-            sum.add(&theta::ln_bounded_mgf(group, x, bits).mul(&copies))
+        self.groups().iter().fold(gaussian, |sum, group| match &group.law {
+            Law::DiscreteLaplace { epsilon } => {
+                let copies = Enclosure::rational(&Rational::from(group.copies), bits);
+                sum.add(&theta::ln_bounded_mgf(epsilon, group.shift, x, bits).mul(&copies))
+            }
+            Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => sum,
         })
     }
 
@@ -55,7 +62,13 @@ impl LossSum {
 
     /// The bounds for aliasing and truncation.
     pub(crate) fn errors(&self, question: &Question, plan: &Plan) -> Errors {
-        Errors { alias: self.alias_error(question, plan), truncation: self.truncation_error(question, plan) }
+        self.errors_of_many(question, plan, left_out(question, plan).as_ref())
+    }
+
+    /// The same where many questions share what the plan alone tells of the nodes left out.
+    pub(crate) fn errors_of_many(&self, question: &Question, plan: &Plan, left_out: Option<&Above>) -> Errors {
+        let truncation = left_out.map_or(Float::new(BITS), |left_out| self.truncation_error(question, plan, left_out));
+        Errors { alias: self.alias_error(question, plan), truncation }
     }
 
     /// From the sum over the nodes of a plan to the answer, with all errors; `scale` encloses ln of what the factors
@@ -102,19 +115,18 @@ impl LossSum {
     /// The sum over both sides of exp(ln_bound(x) - x z) / (exp(period |x - c|) - 1), rounded up; infinite where a
     /// point is not on its side of c.
     fn alias_error(&self, question: &Question, plan: &Plan) -> Float {
-        const BITS: u32 = 96;
         let (low, high) = question.kernel.strip();
         if !(low <= plan.below && plan.below < plan.c && plan.c < plan.above && plan.above <= high) {
             return Float::with_val(BITS, f64::INFINITY);
         }
-        let mut error = Enclosure::double(0.0, BITS);
+        let mut error = Above::of(&Enclosure::double(0.0, BITS));
         for x in [plan.below, plan.above] {
             let Ok(x) = rational::from_f64(x) else { return Float::with_val(BITS, f64::INFINITY) };
-            let size = self.ln_bound(question, &x, &question.threshold, BITS).exp();
+            let size = Above::exp(&self.ln_bound(question, &x, &question.threshold, BITS));
             let decay = Rational::from(&x - &plan.exact_c).abs() * &plan.period;
-            error = error.add(&size.div(&Enclosure::rational(&decay, BITS).exp_m1()));
+            error = error.add(&size.mul(&Above::of_geometric(&Enclosure::rational(&decay, BITS))));
         }
-        error.upper().clone()
+        error.into_float()
     }
 
     /// What the nodes left out add at most, rounded up. With M <= exp(ln_bound(c)) on the line, J the last node of the
@@ -133,56 +145,64 @@ impl LossSum {
     ///
     /// A dropped node adds its own bound b / j^decay in place of exp(-cut) j / J / j^decay: the plan has summed these bounds in
     /// units of exp(-cut).
-    fn truncation_error(&self, question: &Question, plan: &Plan) -> Float {
-        const BITS: u32 = 96;
-        if plan.cut.is_infinite() {
-            return Float::new(BITS);
-        }
+    fn truncation_error(&self, question: &Question, plan: &Plan, left_out: &Above) -> Float {
         let c = &plan.exact_c;
         let real = |x: &Rational| Enclosure::rational(x, BITS);
-        // What is not finite becomes the whole line, and the bound infinite.
-        let double = |x: f64| Enclosure::double(x, BITS);
-        let whole = |n: i64| real(&Rational::from(n));
-        let reach = plan.lobes[0].1;
-        let (below_cut, dropped) = (double(-plan.cut).exp(), double(plan.dropped));
-        let bound = match (&question.step, plan.nodes) {
-            (Some(step), Some(nodes)) => {
-                let half = whole(nodes).div(&whole(2 * reach));
-                match question.kernel {
-                    Kernel::HockeyStick | Kernel::Complement => {
-                        // n1 + n2 r, with n1 = 1 - exp(-gap), n2 r = exp(-gap) (1 - exp(gap - h)) exp(-c h).
-                        let gap = real(&question.gap);
-                        let n1 = gap.clone().negate().exp_m1().negate();
-                        let n2 = gap.sub(&real(step)).exp_m1().negate();
-                        let r = real(&-(Rational::from(c * step) + &question.gap)).exp();
-                        // (2 / N) (N / 2)^2 = N / 2 for the dropped ones.
-                        let sum = half.ln().mul(&half).add(&whole(nodes).mul(&dropped)).mul(&below_cut);
-                        n1.add(&n2.mul(&r)).mul(&sum)
-                    }
-                    Kernel::UpperTail | Kernel::TiltedTail => half.add(&dropped).mul(&below_cut),
-                }
+        let size = Above::exp(&self.ln_bound(question, c, question.start(), BITS));
+        let bound = match (&question.step, question.kernel) {
+            (Some(step), Kernel::HockeyStick | Kernel::Complement) => {
+                // n1 + n2 r, with n1 = 1 - exp(-gap), n2 r = exp(-gap) (1 - exp(gap - h)) exp(-c h).
+                let gap = real(&question.gap);
+                let n1 = Above::one_minus_exp(&gap.clone().negate());
+                let n2 = Above::one_minus_exp(&gap.sub(&real(step)));
+                let r = Above::exp(&real(&-(Rational::from(c * step) + &question.gap)));
+                &n1.add(&n2.mul(&r)).mul(left_out)
             }
-            _ => {
-                let pi = Enclosure::pi(BITS);
-                let scale = real(&plan.period).div(&pi.mul(&pi).mul(&Enclosure::double(2.0, BITS)));
-                let swept = whole(plan.last).div(&whole(reach)).ln().div(&whole(reach)).add(&dropped).mul(&below_cut);
-                let beyond = double(plan.beyond).div(&whole(plan.last));
-                scale.mul(&swept.add(&beyond))
-            }
+            (Some(_), Kernel::UpperTail | Kernel::TiltedTail) | (None, _) => left_out,
         };
-        self.ln_bound(question, c, question.start(), BITS).exp().mul(&bound).upper().clone()
+        size.mul(bound).into_float()
     }
+}
+
+/// The sums of `truncation_error`, but for the size of M and of n1 + n2 r: what a plan for a question of this kernel leaves out,
+/// whatever its threshold. `None` where nothing is left out.
+pub(crate) fn left_out(question: &Question, plan: &Plan) -> Option<Above> {
+    if plan.cut.is_infinite() {
+        return None;
+    }
+    let real = |x: &Rational| Enclosure::rational(x, BITS);
+    // What is not finite becomes the whole line, and the bound infinite.
+    let double = |x: f64| Enclosure::double(x, BITS);
+    let whole = |n: i64| real(&Rational::from(n));
+    let reach = plan.lobes[0].1;
+    let (below_cut, dropped) = (double(-plan.cut).exp(), double(plan.dropped));
+    let sum = match (&question.step, plan.nodes) {
+        (Some(_), Some(nodes)) => {
+            let half = whole(nodes).div(&whole(2 * reach));
+            match question.kernel {
+                // (2 / N) (N / 2)^2 = N / 2 for the dropped ones.
+                Kernel::HockeyStick | Kernel::Complement => {
+                    half.ln().mul(&half).add(&whole(nodes).mul(&dropped)).mul(&below_cut)
+                }
+                Kernel::UpperTail | Kernel::TiltedTail => half.add(&dropped).mul(&below_cut),
+            }
+        }
+        _ => {
+            let pi = Enclosure::pi(BITS);
+            let scale = real(&plan.period).div(&pi.mul(&pi).mul(&Enclosure::double(2.0, BITS)));
+            let swept = whole(plan.last).div(&whole(reach)).ln().div(&whole(reach)).add(&dropped).mul(&below_cut);
+            let beyond = double(plan.beyond).div(&whole(plan.last));
+            scale.mul(&swept.add(&beyond))
+        }
+    };
+    Some(Above::of(&sum))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        loss::{
-            law::{Group, Law},
-            search::ContourSearch,
-            sieve::SumSieve,
-        },
+        loss::{law::Group, search::ContourSearch, sieve::SumSieve},
         numeric::rational::parse,
     };
 

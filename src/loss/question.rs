@@ -91,17 +91,17 @@ impl Question {
     }
 }
 
-/// n1 = 1 - exp(-y) and n2 exp(-c h), with n2 = exp(-y) - exp(-h) = exp(-y) (1 - exp(-(h - y))).
-pub(crate) fn numerator<R: Real>(
-    question: &Question,
-    step: &Rational,
-    c: &Rational,
-    precision: R::Precision,
-) -> (R, R) {
+/// exp(-c h): the size of exp(-s h) on the line Re s = c.
+pub(crate) fn modulus<R: Real>(step: &Rational, c: &Rational, precision: R::Precision) -> R {
+    R::rational(&-Rational::from(c * step), precision).exp()
+}
+
+/// n1 = 1 - exp(-y) and n2 exp(-c h), with n2 = exp(-y) - exp(-h) = exp(-y) (1 - exp(-(h - y))); `modulus` is exp(-c h).
+pub(crate) fn numerator<R: Real>(question: &Question, step: &Rational, modulus: &R, precision: R::Precision) -> (R, R) {
     let real = |x: &Rational| R::rational(x, precision);
     let gap = -question.gap.clone();
     let second = real(&gap).exp().mul(&real(&-Rational::from(step + &gap)).exp_m1().neg());
-    (real(&gap).exp_m1().neg(), second.mul(&real(&-Rational::from(c * step)).exp()))
+    (real(&gap).exp_m1().neg(), second.mul(modulus))
 }
 
 /// kappa(s) exp(s l0) / h at the nodes of a lattice, kappa(s) exp(s eps) on the line.
@@ -151,7 +151,7 @@ impl<F: Field> Bracket<F> {
             half_angle: F::Real::pi(precision).mul(&real(&Rational::from((-1, nodes)))),
             first: pair(&exponent),
             second: pair(&Rational::from(&exponent - step)),
-            numerator: numerator(question, step, c, precision),
+            numerator: numerator(question, step, &modulus(step, c, precision), precision),
         })
     }
 

@@ -3,7 +3,7 @@
 //! Nothing here needs a proof: every real part, spacing and height gives a true enclosure, because
 //! [`bounds`](super::bounds) bounds what each choice leaves out. A bad choice costs time only.
 
-use std::f64::consts::PI;
+use std::{cell::OnceCell, f64::consts::PI};
 
 use rug::Rational;
 
@@ -39,13 +39,13 @@ pub(crate) struct ContourSearch<'a> {
     gap: f64,
     /// See [`Plan::far`].
     far: f64,
-    /// The real part of every contour.
-    saddle: f64,
+    /// The real part of every contour, found when it is asked for first.
+    saddle: OnceCell<f64>,
 }
 
 impl<'a> ContourSearch<'a> {
     pub(crate) fn new(sum: &'a LossSum, sieve: &'a SumSieve, question: &Question) -> Self {
-        let search = ContourSearch {
+        ContourSearch {
             sum,
             sieve,
             kernel: question.kernel,
@@ -57,9 +57,8 @@ impl<'a> ContourSearch<'a> {
             first: question.first.to_f64(),
             gap: question.gap.to_f64(),
             far: f64::INFINITY,
-            saddle: f64::NAN,
-        };
-        ContourSearch { saddle: search.saddle(), ..search }
+            saddle: OnceCell::new(),
+        }
     }
 
     /// For an approximation: on the line only the nearest side lobes are looked for.
@@ -70,7 +69,7 @@ impl<'a> ContourSearch<'a> {
     /// What the line misses of a hockey stick on the lattice where only the nearest side lobes are looked for, relative to it: the
     /// images of the main lobe 2 pi k / h above it, k not zero, which weigh |c (c + 1)| / (2 pi k / h)^2 each.
     pub(crate) fn images(&self) -> f64 {
-        self.step.map_or(0.0, |h| h * h * (self.saddle * (self.saddle + 1.0)).abs() / 12.0)
+        self.step.map_or(0.0, |h| h * h * (self.saddle_point() * (self.saddle_point() + 1.0)).abs() / 12.0)
     }
 
     /// The derivative of ln of the bound exp(rho (x + x^2)) prod m(x) for M(x): increasing in x.
@@ -144,7 +143,7 @@ impl<'a> ContourSearch<'a> {
 
     /// ln of the answer by the saddle point method.
     pub(crate) fn ln_estimate(&self) -> f64 {
-        self.ln_answer(self.saddle)
+        self.ln_answer(self.saddle_point())
     }
 
     /// ln of the answer by the saddle point method at c, thetas included in the size of M but not in its curvature.
@@ -205,7 +204,7 @@ impl<'a> ContourSearch<'a> {
 
     /// The real part of every contour of this search.
     pub(crate) fn saddle_point(&self) -> f64 {
-        self.saddle
+        *self.saddle.get_or_init(|| self.saddle())
     }
 
     /// The period and the cut of a contour through another point, for errors of about exp(ln_share) of the answer.
@@ -247,7 +246,7 @@ impl<'a> ContourSearch<'a> {
 
     /// The real part, the period and the cut for errors of about exp(ln_share) of the answer.
     fn measures(&self, ln_share: f64, ln_answer: Option<f64>) -> (f64, f64, f64) {
-        self.at(self.saddle, ln_answer.unwrap_or_else(|| self.ln_estimate()) + ln_share)
+        self.at(self.saddle_point(), ln_answer.unwrap_or_else(|| self.ln_estimate()) + ln_share)
     }
 
     /// The same through c, for errors of about exp(target).

@@ -20,6 +20,7 @@ use rug::{Float, Rational, float::Round};
 
 use super::{
     answer::{Answer, Method},
+    bounds,
     cells::{self, Cell},
     contour::{Contours, ln_share},
     integrand::Product,
@@ -31,6 +32,7 @@ use super::{
 use crate::{
     error::Result,
     numeric::{
+        above::Above,
         ball::{Ball, ComplexBall},
         enclosure::Enclosure,
         field::{Field, Real},
@@ -60,8 +62,10 @@ pub(crate) struct SharedContours {
 #[derive(Debug)]
 pub(crate) struct SharedContour {
     plan: Plan,
-    /// Whether the kernel is that of the line.
-    on_line: bool,
+    /// exp(-c h) on a lattice; `None` on the line.
+    modulus: Option<Ball>,
+    /// What the plan leaves out.
+    left_out: Option<Above>,
     lobes: Vec<Lobe>,
     /// ln of what the factors leave out.
     scale: Enclosure,
@@ -156,24 +160,26 @@ impl SharedContour {
         };
         let lobes = plan.lobes.iter().map(lobe).collect();
         let scale = sum.ln_prefactor_scale(&plan.exact_c, BITS);
-        Ok(Some(SharedContour { plan, on_line, lobes, scale }))
+        let modulus = question.step.as_ref().map(|step| question::modulus(step, &plan.exact_c, BITS));
+        let left_out = bounds::left_out(&question, &plan);
+        Ok(Some(SharedContour { plan, modulus, left_out, lobes, scale }))
     }
 
     /// The answer to a question of the cell, wider than asked if the contour was too short for it.
     fn hockey_stick(&self, contours: &Contours, lattice: Question, digits: u32) -> Answer {
         let sum = contours.sum();
-        let question = if self.on_line { lattice.on_line() } else { lattice };
+        let question = if self.modulus.is_none() { lattice.on_line() } else { lattice };
         let plan = contours.search(&question).plan_with_aliases(&self.plan);
         let turns = Rational::from(sum.offset() - question.start()) / &plan.period;
         let (x, y) = self.sums(&ExactPhase::new(&turns));
-        let total = match &question.step {
-            Some(step) => {
-                let (n1, n2) = question::numerator::<Ball>(&question, step, &plan.exact_c, BITS);
+        let total = match (&question.step, &self.modulus) {
+            (Some(step), Some(modulus)) => {
+                let (n1, n2) = question::numerator(&question, step, modulus, BITS);
                 n1.enclosure().mul(&x).add(&n2.enclosure().mul(&y))
             }
-            None => x,
+            _ => x,
         };
-        let errors = sum.errors(&question, &plan);
+        let errors = sum.errors_of_many(&question, &plan, self.left_out.as_ref());
         let (value, proof) = sum.certify(&question, &plan, total, &self.scale, BITS, &errors);
         let value = value.clamp(0.0, 1.0);
         Answer { met: value.is_tight(digits), value, method: Method::Contour(proof) }

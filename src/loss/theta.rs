@@ -216,20 +216,19 @@ fn laplace_weights<R: Real>(epsilon: &Rational, shift: u64, c: &Rational, precis
     weights.iter().map(|weight| weight.mul(&total)).collect()
 }
 
-/// Encloses ln E[exp(c L)] of one bounded term of the group, zero for Gaussian laws.
-pub(crate) fn ln_bounded_mgf(group: &Group, c: &Rational, bits: u32) -> Enclosure {
-    let Law::DiscreteLaplace { epsilon } = &group.law else { return Enclosure::double(0.0, bits) };
+/// Encloses ln E[exp(c L)] of one discrete Laplace term with this epsilon and shift.
+pub(crate) fn ln_bounded_mgf(epsilon: &Rational, shift: u64, c: &Rational, bits: u32) -> Enclosure {
     let real = |x: &Rational| Enclosure::rational(x, bits);
     let one = Enclosure::double(1.0, bits);
     let middle = real(&-epsilon.clone()).exp_m1().negate();
     let slope = Rational::from(c * 2_u32) * epsilon + epsilon;
     let mut total = one.clone();
-    for x in 1..=group.shift {
+    for x in 1..=shift {
         let power = real(&-Rational::from(&slope * x)).exp();
-        total = total.add(&if x == group.shift { power } else { power.mul(&middle) });
+        total = total.add(&if x == shift { power } else { power.mul(&middle) });
     }
     let normaliser = one.add(&real(&-epsilon.clone()).exp());
-    real(&(Rational::from(c * group.shift) * epsilon)).add(&total.div(&normaliser).ln())
+    real(&(Rational::from(c * shift) * epsilon)).add(&total.div(&normaliser).ln())
 }
 
 /// ln E[exp(c L)] of all copies of a bounded group and its derivative, in doubles; zero for Gaussian laws.
@@ -297,7 +296,7 @@ pub(crate) fn ln_scale(group: &Group, c: &Rational, bits: u32) -> Enclosure {
             least.add(&axis.sub(&normaliser(sigma2, bits).ln()).mul(&copies))
         }
         Law::Gaussian { .. } => Enclosure::double(0.0, bits),
-        Law::DiscreteLaplace { .. } => ln_bounded_mgf(group, c, bits).mul(&copies),
+        Law::DiscreteLaplace { epsilon } => ln_bounded_mgf(epsilon, group.shift, c, bits).mul(&copies),
     }
 }
 

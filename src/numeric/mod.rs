@@ -10,6 +10,7 @@
 //! | `twofold` | numbers of 32 digits as sums of two doubles, for sums over many pairs |
 //! | [`root`] | certified roots of decreasing functions, and certified minima of convex ones |
 
+pub(crate) mod above;
 pub mod ball;
 pub(crate) mod decimal;
 pub mod enclosure;

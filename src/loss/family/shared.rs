@@ -136,7 +136,8 @@ impl SharedKind {
             let turn = Ball::pi(TURN_BITS).mul_int(2).mul(&ExactPhase::new(&turns).at::<Ball>(1, TURN_BITS));
             let powers = Powers::new(&ComplexBall::cis(&turn), parts.keys().copied().max().unwrap_or_default());
             let numerator = question.step.as_ref().map(|step| {
-                let (n1, n2) = question::numerator::<Ball>(question, step, &kind.plan.exact_c, bits);
+                let modulus = question::modulus::<Ball>(step, &kind.plan.exact_c, bits);
+                let (n1, n2) = question::numerator(question, step, &modulus, bits);
                 (NearTwofold::real(&n1.enclosure()), NearTwofold::real(&n2.enclosure()))
             });
             let kernel = |node: i64| {

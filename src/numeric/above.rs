@@ -1,0 +1,100 @@
+//! Upper bounds of numbers that are not negative: what is added for an error. Every operation rounds up.
+
+use rug::{Float, float::Round};
+
+use super::enclosure::Enclosure;
+
+/// A float that is at least some number that is not negative; infinite where nothing is known.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Above(Float);
+
+impl Above {
+    /// Of an enclosed number that is not negative.
+    pub(crate) fn of(value: &Enclosure) -> Self {
+        Above::known(value.upper().clone())
+    }
+
+    /// exp(x) for an enclosed x: increasing.
+    pub(crate) fn exp(x: &Enclosure) -> Self {
+        Above::known(Float::with_val_round(x.upper().prec(), x.upper().exp_ref(), Round::Up).0)
+    }
+
+    /// 1 - exp(x) for an enclosed x that is not above zero: decreasing.
+    pub(crate) fn one_minus_exp(x: &Enclosure) -> Self {
+        let below = Float::with_val_round(x.lower().prec(), x.lower().exp_m1_ref(), Round::Down).0;
+        Above::known(-below)
+    }
+
+    /// 1 / (exp(x) - 1) for an enclosed x above zero: decreasing.
+    pub(crate) fn of_geometric(x: &Enclosure) -> Self {
+        let bits = x.lower().prec();
+        let below = Float::with_val_round(bits, x.lower().exp_m1_ref(), Round::Down).0;
+        if below <= 0 {
+            return Above::known(Float::with_val(bits, f64::INFINITY));
+        }
+        Above::known(Float::with_val_round(bits, below.recip_ref(), Round::Up).0)
+    }
+
+    /// What is not a number says nothing, and what is not negative is at least zero.
+    fn known(value: Float) -> Self {
+        if value.is_nan() {
+            return Above(Float::with_val(value.prec(), f64::INFINITY));
+        }
+        Above(if value < 0 { Float::new(value.prec()) } else { value })
+    }
+
+    /// x + y.
+    pub(crate) fn add(&self, other: &Self) -> Self {
+        Above::known(Float::with_val_round(self.bits(other), &self.0 + &other.0, Round::Up).0)
+    }
+
+    /// x y.
+    pub(crate) fn mul(&self, other: &Self) -> Self {
+        Above::known(Float::with_val_round(self.bits(other), &self.0 * &other.0, Round::Up).0)
+    }
+
+    fn bits(&self, other: &Self) -> u32 {
+        self.0.prec().max(other.0.prec())
+    }
+
+    /// The bound.
+    pub(crate) fn into_float(self) -> Float {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rug::Rational;
+
+    use super::*;
+
+    /// Against the upper ends of the same operations on both ends.
+    #[test]
+    fn bounds_are_the_upper_ends_of_enclosures() {
+        let number = |k: i64| Enclosure::rational(&Rational::from((k * 7919 % 1000, 997)), 96);
+        for k in 1..300 {
+            let (x, y) = (number(k), number(3 * k + 1));
+            let (a, b) = (Above::of(&x), Above::of(&y));
+            assert_eq!(a.add(&b).into_float(), *x.add(&y).upper());
+            assert_eq!(a.mul(&b).into_float(), *x.mul(&y).upper());
+            assert_eq!(Above::exp(&x).into_float(), *x.exp().upper());
+            let minus = x.clone().negate();
+            assert_eq!(Above::one_minus_exp(&minus).into_float(), *minus.exp_m1().negate().upper());
+            assert_eq!(Above::of_geometric(&x).into_float(), *x.exp_m1().recip().upper());
+        }
+    }
+
+    /// What is not known stays unknown, also times zero.
+    #[test]
+    fn nothing_known_becomes_infinite() {
+        let (zero, whole) = (Enclosure::double(0.0, 96), Enclosure::whole_line(96));
+        let unknown = Above::of(&whole);
+        for bound in
+            [unknown.mul(&Above::of(&zero)), unknown.add(&unknown), Above::exp(&whole), Above::of_geometric(&zero)]
+        {
+            assert!(bound.into_float().is_infinite());
+        }
+        assert_eq!(Above::one_minus_exp(&whole).into_float(), 1);
+    }
+}
