@@ -1,17 +1,20 @@
-"""Prints the crates that a wheel contains, each with its version, its licence and the texts of its licence files. Called by scripts/wheel."""
+"""Prints the crates that a wheel contains, each with its version, its licence and the texts of its licence files; with --tabulate those of the
+wheel with the query engine. Called by scripts/wheel."""
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 NAMES = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE")
 
 
 def linked():
-    """Name and version of every crate that is linked into the module or the program."""
+    """Name and version of every crate that is linked into the module or the programs."""
     found = set()
-    for package in ("dp-assay", "dp-assay-python"):
-        command = ["cargo", "tree", "--locked", "--package", package, "--edges", "normal", "--prefix", "none", "--format", "{p}"]
+    tabulate = [["dp-assay", "--features", "tabulate"]]
+    for package in tabulate if sys.argv[1:] == ["--tabulate"] else [["dp-assay"], ["dp-assay-python"]]:
+        command = ["cargo", "tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}", "--package", *package]
         for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines():
             name, version, *_ = line.split()
             found.add((name, version.removeprefix("v")))
@@ -19,9 +22,11 @@ def linked():
 
 
 def main():
-    command = ["cargo", "metadata", "--locked", "--format-version", "1"]
+    command = ["cargo", "metadata", "--locked", "--all-features", "--format-version", "1"]
     packages = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["packages"]
     wanted = linked()
+    if missing := wanted - {(package["name"], package["version"]) for package in packages}:
+        sys.exit(f"no licence is known of {missing}")
     texts = {}
     print("The crates that this wheel contains, and below the texts of their licences.\n")
     for package in sorted(packages, key=lambda package: (package["name"], package["version"])):

@@ -214,8 +214,8 @@ fn dry_run(job: &Job, mut page: Page) -> Result<()> {
 #[cfg(not(feature = "tabulate"))]
 fn release(_: &Job, _: Page) -> Result<()> {
     bail!(
-        "this build has no query engine, so it can only --check and --dry-run: build it with `cargo build --release \
-         --features tabulate` (Rust 1.94 or newer)"
+        "this build has no query engine, so it can only --check and --dry-run: install dp-assay[tabulate] where the program \
+         came with pip, or build it with `cargo build --release --features tabulate` (Rust 1.94 or newer)"
     )
 }
 

@@ -133,3 +133,27 @@ fn what_is_broken_is_said_and_a_release_needs_the_engine() {
         assert!(stderr.contains("needs the query engine"), "{stderr}");
     }
 }
+
+/// A program without the query engine hands `tabulate`, and nothing else, over to the one beside it.
+#[cfg(all(unix, not(feature = "tabulate")))]
+#[test]
+fn tabulating_is_handed_over_to_the_program_with_the_engine() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = TempDir::new().unwrap();
+    let (program, engine) = (folder.path().join("assay"), folder.path().join("assay-tabulate"));
+    fs::copy(env!("CARGO_BIN_EXE_assay"), &program).unwrap();
+    fs::write(&engine, "#!/bin/sh\nprintf '%s;' \"$@\"\nexit 1\n").unwrap();
+    let arguments = ["tabulate", "--verify-output", "a folder"];
+    let run = |arguments: &[&str]| Command::new(&program).args(arguments).output().unwrap();
+    // It is a file, and cannot be run.
+    let refused = run(&arguments);
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && stderr.contains("assay-tabulate cannot be started"), "{stderr}");
+    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).unwrap();
+    let done = run(&arguments);
+    assert_eq!((done.stdout, done.status.code()), (b"tabulate;--verify-output;a folder;".to_vec(), Some(1)));
+    // What is wrong with the arguments, and every other command, is this program's.
+    assert_eq!(run(&["tabulate", "--no-such-option"]).status.code(), Some(2));
+    assert!(String::from_utf8(run(&["--version"]).stdout).unwrap().starts_with("assay "));
+}
