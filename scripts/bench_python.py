@@ -98,10 +98,11 @@ def speed(call):
         rust, python = min(each[name] for each, _ in rounds), min(each[name] for _, each in rounds)
         yield f"{what}, one call", f"{python:.0f} us, from Rust {rust:.0f} us", "at most 20 us more than from Rust"
     epsilons = numpy.linspace(0, 30, 1000)
-    _, cpu = timed(lambda: release.profile(epsilons), 3)
-    yield "profile of 1000 points of the 80 counts, 12 digits", f"{cpu * 1e3:.0f} ms of processor time", "50 ms"
-    _, cpu = timed(lambda: release.profile(epsilons, digits=6), 3)
-    yield "the same, 6 digits", f"{cpu * 1e3:.0f} ms of processor time", "50 ms"
+    for what, digits in (("profile of 1000 points of the 80 counts, 12 digits", 12), ("the same, 6 digits", 6)):
+        # Accounts that were asked nothing yet: later questions find contours of earlier ones.
+        fresh = [Release("su-su-wang-2025") for _ in range(5)]
+        _, cpu = timed(lambda: fresh.pop().profile(epsilons, digits=digits), 5)
+        yield what, f"{cpu * 1e3:.0f} ms of processor time", "50 ms"
     array = numpy.zeros(10**8, dtype="int64")
     _, cpu = timed(lambda: counts.fill(array), 3)
     yield "10^8 samples into an array, in place", f"{cpu:.2f} s of processor time", "1 s"

@@ -1,4 +1,5 @@
-//! Prints how many microseconds the questions of scripts/bench_python.py take from Rust: a line each, name and median.
+//! Prints how many microseconds the questions of scripts/bench_python.py take from Rust: a line each, name and median. Accounts keep
+//! their evaluators, as those of Python do.
 
 use std::time::Instant;
 
@@ -25,10 +26,10 @@ fn median(mut question: impl FnMut()) -> f64 {
 fn main() -> dp_assay::Result<()> {
     let counts = Composition::new(["5x10".parse()?])?;
     let release = Release::find("su-su-wang-2025")?.composition(&[] as &[&str], None)?;
-    let sigma2 = parse("5")?;
+    let (sigma2, by_counts, by_release) = (parse("5")?, counts.evaluator(), release.evaluator());
     println!("mass {}", median(|| drop(DiscreteGaussian::new(sigma2.clone()).map(|law| law.mass(3, 12)))));
-    println!("delta {}", median(|| drop(counts.delta("10", 12))));
-    println!("epsilon {}", median(|| drop(counts.epsilon("1e-9", 12))));
-    println!("release {}", median(|| drop(release.delta("30", 12))));
+    println!("delta {}", median(|| drop(counts.delta_by(&by_counts, "10", 12))));
+    println!("epsilon {}", median(|| drop(counts.epsilon_by(&by_counts, "1e-9", 12))));
+    println!("release {}", median(|| drop(release.delta_by(&by_release, "30", 12))));
     Ok(())
 }

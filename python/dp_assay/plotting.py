@@ -32,11 +32,15 @@ def _axes(ax: Any) -> Any:
     return pyplot.subplots()[1]
 
 
+def _checked(points: int) -> None:
+    if points < 2:
+        raise ValueError(f"points = {points}: expected 2 or more")
+
+
 def _epsilons(account: Account, points: int, to: float | None) -> Any:
     import numpy
 
-    if points < 2:
-        raise ValueError(f"points = {points}: expected 2 or more")
+    _checked(points)
     last = account.epsilon("1e-12", digits=4).upper_float if to is None else float(to)
     return numpy.linspace(0.0, last, points)
 
@@ -66,6 +70,7 @@ def tradeoff(account: Account, ax: Any = None, points: int = 200, **style: Any) 
     """The trade-off function: the smallest type II error at each type I error, and the line of no knowledge."""
     import numpy
 
+    _checked(points)
     alphas = numpy.linspace(0.0, 1.0, points)
     lower, _ = account.tradeoff(alphas, digits=8)
     ax = _axes(ax)

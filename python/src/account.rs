@@ -1,13 +1,14 @@
 //! What is accounted for, and the questions to it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dp_assay::{
     account::{
         Account as _, Answer, Counts, Delta, Epsilon, Rho,
         conversions::{self, GaussianProfile},
+        paths::Whole,
     },
-    loss::answer::ContourProof,
+    loss::{answer::ContourProof, evaluator::Evaluator},
     numeric::Enclosure as Interval,
     release::{
         Neighbors,
@@ -17,15 +18,15 @@ use dp_assay::{
 };
 use numpy::PyArray1;
 use pyo3::{
-    exceptions::PyValueError,
+    exceptions::{PyTypeError, PyValueError},
     prelude::*,
-    types::{PyDict, PyList, PyTuple},
+    types::{PyDict, PyList, PyString, PyTuple},
 };
 
 use crate::{
     enclosure::Enclosure,
     failure::Outcome,
-    numbers::{Exact, Numbers, to_fraction},
+    numbers::{self, Exact, Numbers, to_fraction},
     work::{self, quick},
 };
 
@@ -39,14 +40,6 @@ pub fn neighbors_of(name: Option<&str>) -> PyResult<Option<Neighbors>> {
             Err(PyValueError::new_err(format!("neighbors = {other:?}: expected \"add-remove\" or \"bounded\"")))
         }
     }
-}
-
-/// Digits as the program takes them.
-pub fn checked_digits(digits: u32) -> PyResult<u32> {
-    if (1..=250).contains(&digits) {
-        return Ok(digits);
-    }
-    Err(PyValueError::new_err(format!("digits = {digits} is out of range: expected 1 to 250")))
 }
 
 pub fn delta_of(delta: Exact) -> Outcome<Delta> {
@@ -65,22 +58,69 @@ fn ends<'py>(py: Python<'py>, answers: &[Answer]) -> Ends<'py> {
     (PyArray1::from_vec(py, lower), PyArray1::from_vec(py, upper))
 }
 
+/// The evaluator of an account, with the number of the process that made it.
+///
+/// A forked process makes one of its own: a thread of its parent may have been changing what it got a copy of, and is not there
+/// to open its locks. Such a copy is never looked at, nor is it dropped.
+#[derive(Default)]
+struct Remembered(Mutex<Option<(u32, Arc<Evaluator>)>>);
+
+impl Remembered {
+    /// The lock is only taken with the interpreter's and never held while waiting, so that no fork finds it taken.
+    fn evaluator(&self, make: impl FnOnce() -> Evaluator) -> Arc<Evaluator> {
+        let process = std::process::id();
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((owner, evaluator)) = &*slot
+            && *owner == process
+        {
+            return Arc::clone(evaluator);
+        }
+        let evaluator = Arc::new(make());
+        std::mem::forget(slot.replace((process, Arc::clone(&evaluator))));
+        evaluator
+    }
+}
+
+impl Drop for Remembered {
+    fn drop(&mut self) {
+        let slot = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some((owner, _)) = slot
+            && *owner != std::process::id()
+        {
+            std::mem::forget(slot.take());
+        }
+    }
+}
+
 /// What is accounted for: the common questions of a mechanism, a composition and a release.
+///
+/// Every question takes `digits`, from 1 to 250: the relative width that is asked of the answer is 10^-digits, and Enclosure.met says whether
+/// it was reached. What is out of range is a ValueError, what is no number a TypeError; Ctrl-C interrupts.
 #[pyclass(frozen, subclass, module = "dp_assay", name = "Account")]
 pub struct Account {
     subject: Option<Subject>,
     resolved: Arc<Resolved>,
+    remembered: Remembered,
 }
 
 impl Account {
     pub fn of(subject: Subject) -> Outcome<Self> {
-        let resolved = Arc::new(quick(subject.clone().resolve())?);
-        Ok(Account { subject: Some(subject), resolved })
+        let resolved = quick(subject.clone().resolve())?;
+        Ok(Account { subject: Some(subject), ..Account::of_resolved(resolved) })
     }
 
     /// An account that is not made of parts any more.
     pub fn of_resolved(resolved: Resolved) -> Self {
-        Account { subject: None, resolved: Arc::new(resolved) }
+        Account { subject: None, resolved: Arc::new(resolved), remembered: Remembered::default() }
+    }
+
+    /// What answers the questions: of one composition it is kept, so that later questions need not sweep its lattice again. That
+    /// of many block paths would hold too much memory.
+    fn evaluator(&self) -> Arc<Evaluator> {
+        match &self.resolved.whole {
+            Whole::Composition(composition) => self.remembered.evaluator(|| composition.evaluator()),
+            Whole::WorstPath(worst) => Arc::new(worst.evaluator()),
+        }
     }
 
     pub fn resolved(&self) -> Arc<Resolved> {
@@ -146,49 +186,76 @@ impl Account {
     }
 
     /// The smallest epsilon with delta(epsilon) <= delta, in nats: an Enclosure of relative width 10^-digits, proven from both
-    /// sides. 0 < delta < 1.
+    /// sides. 0 < delta < 1, or ValueError. The inverse of the privacy profile (see delta).
     #[pyo3(signature = (delta, *, digits = 12))]
-    fn epsilon(&self, py: Python, delta: Exact, digits: u32) -> PyResult<Enclosure> {
-        let (delta, digits, resolved) = (delta_of(delta)?, checked_digits(digits)?, self.resolved());
-        Ok(work::run(py, move |_| resolved.whole.epsilon(&delta, digits))?.into())
+    fn epsilon(
+        &self,
+        py: Python,
+        delta: Exact,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Enclosure> {
+        let (delta, resolved, evaluator) = (delta_of(delta)?, self.resolved(), self.evaluator());
+        Ok(work::run(py, move |_| resolved.whole.epsilon_by(&evaluator, &delta, digits))?.into())
     }
 
     /// delta(epsilon), the hockey-stick divergence of neighbors: an Enclosure of relative width 10^-digits, however small.
-    /// epsilon in nats, from 0 to 1e15.
+    /// epsilon in nats, from 0 to 1e15, or ValueError. Both terms of the privacy profile: Su, Su & Wang 2025, Lemma A.9.
     #[pyo3(signature = (epsilon, *, digits = 12))]
-    fn delta(&self, py: Python, epsilon: Exact, digits: u32) -> PyResult<Enclosure> {
-        let (epsilon, digits, resolved) = (epsilon_of(epsilon)?, checked_digits(digits)?, self.resolved());
-        Ok(work::run(py, move |_| resolved.whole.delta(&epsilon, digits))?.into())
+    fn delta(
+        &self,
+        py: Python,
+        epsilon: Exact,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Enclosure> {
+        let (epsilon, resolved, evaluator) = (epsilon_of(epsilon)?, self.resolved(), self.evaluator());
+        Ok(work::run(py, move |_| resolved.whole.delta_by(&evaluator, &epsilon, digits))?.into())
     }
 
     /// The privacy profile: delta at each epsilon of a one-dimensional array or sequence of n. Two float64 arrays of length n, the
-    /// lower ends rounded down and the upper ends rounded up.
+    /// lower ends rounded down and the upper ends rounded up. Last digits are other than those of delta, because neighboring points share
+    /// contours. ValueError for an array of more dimensions, and for an epsilon that is no number from 0 to 1e15.
     #[pyo3(signature = (epsilons, *, digits = 12))]
-    fn profile<'py>(&self, py: Python<'py>, epsilons: Numbers, digits: u32) -> PyResult<Ends<'py>> {
-        let (digits, resolved) = (checked_digits(digits)?, self.resolved());
+    fn profile<'py>(
+        &self,
+        py: Python<'py>,
+        epsilons: Numbers,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Ends<'py>> {
+        let (resolved, evaluator) = (self.resolved(), self.evaluator());
         let epsilons: Vec<Epsilon> = quick(epsilons.0.into_iter().map(Epsilon::new).collect())?;
         let answers = work::run(py, move |stop| {
-            let evaluator = resolved.whole.evaluator();
-            work::all(&epsilons, stop, |epsilon| evaluator.hockey_stick_of_many(epsilon, digits))
+            work::all(&epsilons, stop, |epsilon| resolved.whole.delta_of_many(&evaluator, epsilon, digits))
         })?;
         Ok(ends(py, &answers))
     }
 
     /// The trade-off function: the smallest type II error of any test of one neighbor against the other, at each type I error
-    /// alpha from 0 to 1 of a one-dimensional array or sequence of n. Two float64 arrays of length n, lower and upper ends.
+    /// alpha from 0 to 1 of a one-dimensional array or sequence of n. Two float64 arrays of length n, lower and upper ends. ValueError
+    /// as in profile. Dong, Roth & Su 2022, Definition 2.1.
     #[pyo3(signature = (alphas, *, digits = 12))]
-    fn tradeoff<'py>(&self, py: Python<'py>, alphas: Numbers, digits: u32) -> PyResult<Ends<'py>> {
-        let (digits, resolved) = (checked_digits(digits)?, self.resolved());
+    fn tradeoff<'py>(
+        &self,
+        py: Python<'py>,
+        alphas: Numbers,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Ends<'py>> {
+        let resolved = self.resolved();
         let answers =
             work::run(py, move |stop| work::all(&alphas.0, stop, |alpha| resolved.whole.tradeoff(alpha, digits)))?;
         Ok(ends(py, &answers))
     }
 
     /// Epsilon at delta by every accountant: a dict by the accountant's name, each a dict with `epsilon` (an Enclosure, or None where
-    /// it is infinite), `is_bound` (whether it is a bound for this mechanism) and `note`.
+    /// it is infinite), `is_bound` (whether it is a bound for this mechanism) and `note`. In nats; 0 < delta < 1, or ValueError. Conversions:
+    /// Canonne, Kamath & Steinke 2020, Corollary 13; Bun & Steinke 2016, Proposition 1.3; Dong, Roth & Su 2022, Corollary 2.13.
     #[pyo3(signature = (delta, *, digits = 12))]
-    fn compare<'py>(&self, py: Python<'py>, delta: Exact, digits: u32) -> PyResult<Bound<'py, PyDict>> {
-        let (delta, digits, resolved) = (delta_of(delta)?, checked_digits(digits)?, self.resolved());
+    fn compare<'py>(
+        &self,
+        py: Python<'py>,
+        delta: Exact,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (delta, resolved) = (delta_of(delta)?, self.resolved());
         let rows = work::run(py, move |_| by_every_accountant(&resolved, &delta, digits))?;
         let all = PyDict::new(py);
         for (name, epsilon, is_bound, note) in rows {
@@ -204,8 +271,13 @@ impl Account {
     /// How epsilon at delta is certified: a dict (with a readable str()) of the answer, the lattice of losses, and the proof at the
     /// upper end with each error bound.
     #[pyo3(signature = (delta, *, digits = 12))]
-    fn explain<'py>(&self, py: Python<'py>, delta: Exact, digits: u32) -> PyResult<Bound<'py, PyAny>> {
-        let (delta, digits, resolved) = (delta_of(delta)?, checked_digits(digits)?, self.resolved());
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        delta: Exact,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (delta, resolved) = (delta_of(delta)?, self.resolved());
         let asked = delta.clone();
         let (epsilon, proof) = work::run(py, move |_| {
             let epsilon = resolved.whole.epsilon(&asked, digits)?;
@@ -331,7 +403,14 @@ pub struct Composition;
 impl Composition {
     #[new]
     #[pyo3(signature = (parts, *, neighbors = None, group = None))]
-    fn new(parts: &Bound<PyAny>, neighbors: Option<&str>, group: Option<u64>) -> PyResult<PyClassInitializer<Self>> {
+    fn new(
+        parts: &Bound<PyAny>,
+        neighbors: Option<&str>,
+        #[pyo3(from_py_with = numbers::group_or_none)] group: Option<u64>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        if parts.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err("the parts are a text: expected a list of them, as in [\"5x10\"]"));
+        }
         let given = neighbors_of(neighbors)?;
         let mut all = Subject { neighbors: given, group: group.unwrap_or(1), ..Subject::default() };
         let mut relations: Vec<Neighbors> = Vec::new();
@@ -342,7 +421,13 @@ impl Composition {
                 all.singles.push(quick(text.parse())?);
                 continue;
             }
-            let part = part.cast::<Account>()?.get();
+            let account = part.cast::<Account>().map_err(|_| {
+                let name = part.get_type().name().map_or_else(|_| "unknown".to_string(), |name| name.to_string());
+                PyTypeError::new_err(format!(
+                    "a part of type {name}: expected an account, or a text such as \"5x10@1\""
+                ))
+            })?;
+            let part = account.get();
             let Some(own) = part.subject() else {
                 return Err(PyValueError::new_err(
                     "scaled noise is not composed further: compose first, then calibrate",

@@ -13,9 +13,9 @@ use dp_assay::{
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
-    account::{Account, checked_digits, delta_of, epsilon_of},
+    account::{Account, delta_of, epsilon_of},
     enclosure::Enclosure,
-    numbers::{Exact, number, to_fraction, to_fractions},
+    numbers::{self, Exact, number, to_fraction, to_fractions},
     work::{self, quick},
 };
 
@@ -41,14 +41,13 @@ impl Account {
         r#match: Option<&str>,
         match_curve: Option<(Exact, Exact)>,
         grid: &str,
-        decimals: Option<u32>,
-        digits: u32,
+        #[pyo3(from_py_with = numbers::decimals_or_none)] decimals: Option<u32>,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
     ) -> PyResult<Bound<'py, PyDict>> {
         let promise = promise_of(delta, epsilon, r#match, match_curve)?;
-        let digits = checked_digits(digits)?;
         let grid = match grid {
-            "sigma2" => (GridOf::SmallestSigma2, checked_decimals(decimals.unwrap_or(2))?),
-            "factor" => (GridOf::Factor, checked_decimals(decimals.unwrap_or(4))?),
+            "sigma2" => (GridOf::SmallestSigma2, decimals.unwrap_or(2)),
+            "factor" => (GridOf::Factor, decimals.unwrap_or(4)),
             other => {
                 return Err(PyValueError::new_err(format!("grid = {other:?}: expected \"sigma2\" or \"factor\"")));
             }
@@ -65,13 +64,6 @@ impl Account {
         answer.set_item("target", Bound::new(py, Enclosure::from(target))?)?;
         Ok(answer)
     }
-}
-
-fn checked_decimals(decimals: u32) -> PyResult<u32> {
-    if decimals <= 12 {
-        return Ok(decimals);
-    }
-    Err(PyValueError::new_err(format!("decimals = {decimals} is out of range: expected 0 to 12")))
 }
 
 /// Exactly one promise.
@@ -117,9 +109,9 @@ pub fn allocate<'py>(
     queries: &Bound<'py, PyAny>,
     epsilon: Exact,
     delta: Exact,
-    decimals: u32,
+    #[pyo3(from_py_with = numbers::decimals)] decimals: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (epsilon, delta, decimals) = (epsilon_of(epsilon)?, delta_of(delta)?, checked_decimals(decimals)?);
+    let (epsilon, delta) = (epsilon_of(epsilon)?, delta_of(delta)?);
     let targets = targets_of(queries)?;
     let names: Vec<String> = targets.iter().map(|target| target.name.clone()).collect();
     let (found, least, by_zcdp) = work::run(py, move |_| every_allocation(&targets, &epsilon, &delta, decimals))?;

@@ -12,7 +12,7 @@ use pyo3::{
     types::PyString,
 };
 
-use crate::numbers::{Exact, number, to_fraction};
+use crate::numbers::{self, Exact, number, to_fraction};
 
 /// Ends that are not dyadic are rounded outward to so many bits.
 const BITS: u32 = 256;
@@ -156,13 +156,13 @@ impl Enclosure {
     }
 
     /// Whether upper - lower <= 10^-digits times the smaller end.
-    fn is_tight(&self, digits: u32) -> bool {
+    fn is_tight(&self, #[pyo3(from_py_with = numbers::digits)] digits: u32) -> bool {
         self.value.is_tight(digits)
     }
 
     /// The truth to as many digits as are proven, at most `digits`, rounded to nearest: for tables.
     #[pyo3(signature = (digits = 12))]
-    fn shown(&self, digits: usize) -> String {
+    fn shown(&self, #[pyo3(from_py_with = numbers::shown)] digits: usize) -> String {
         self.value.shown(digits)
     }
 

@@ -15,14 +15,14 @@ use dp_assay::{
     numeric::Enclosure as Interval,
     rug::Rational,
 };
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
-    account::{Account, checked_digits},
+    account::Account,
     enclosure::Enclosure,
     failure::Outcome,
-    numbers::{Exact, Integers, to_fraction},
+    numbers::{self, Exact, Integers, int64_array, to_fraction},
     work::{self, quick},
 };
 
@@ -60,32 +60,9 @@ impl IntegerNoise {
         let sampler = Arc::new(work::run(py, move |_| Sampler::new(law))?);
         Ok(Arc::clone(self.sampler.get_or_init(|| sampler)))
     }
-}
 
-#[pymethods]
-impl IntegerNoise {
-    /// n exact samples: an int64 array of length n. Every probability is the law's own, not a nearby float.
-    ///
-    /// Random words are ChaCha20's under a fresh key from the operating system for every call. insecure_seed is for tests: whoever
-    /// knows it can subtract the noise.
-    #[pyo3(signature = (n, *, insecure_seed = None))]
-    fn sample<'py>(
-        &self,
-        py: Python<'py>,
-        n: usize,
-        insecure_seed: Option<u64>,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        // numpy says MemoryError where there is not enough; the memory is touched when it is filled.
-        let array = py.import("numpy")?.getattr("empty")?.call1((n, "int64"))?;
-        let array = array.cast_into::<PyArray1<i64>>()?;
-        self.fill(py, &array, insecure_seed)?;
-        Ok(array)
-    }
-
-    /// Overwrites a one-dimensional contiguous int64 array with exact samples. After Ctrl-C some elements are overwritten and some are
-    /// not. No other thread may use the array meanwhile.
-    #[pyo3(signature = (out, *, insecure_seed = None))]
-    fn fill(&self, py: Python, out: &Bound<PyArray1<i64>>, insecure_seed: Option<u64>) -> PyResult<()> {
+    /// Overwrites an array with samples.
+    fn overwrite(&self, py: Python, out: &Bound<PyArray1<i64>>, insecure_seed: Option<u64>) -> PyResult<()> {
         let (sampler, mut streams) = (self.sampler(py)?, streams(insecure_seed)?);
         let mut out = out.try_readwrite().map_err(|error| PyValueError::new_err(format!("the array: {error}")))?;
         let slice = (out.as_slice_mut()).map_err(|_| {
@@ -98,6 +75,40 @@ impl IntegerNoise {
         }
         slice.chunks_mut(STEP).try_for_each(|part| work::step(py, || streams.fill(&sampler, part)))
     }
+}
+
+#[pymethods]
+impl IntegerNoise {
+    /// n exact samples: an int64 array of length n. Every probability is the law's own, not a nearby float. MemoryError if there is not
+    /// enough memory.
+    ///
+    /// Random words are ChaCha20's under a fresh key from the operating system for every call. insecure_seed is for tests: whoever
+    /// knows it can subtract the noise.
+    #[pyo3(signature = (n, *, insecure_seed = None))]
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = numbers::size)] n: usize,
+        #[pyo3(from_py_with = numbers::seed)] insecure_seed: Option<u64>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        // numpy says MemoryError where there is not enough; the memory is touched when it is filled.
+        let array = py.import("numpy")?.getattr("empty")?.call1((n, "int64"))?;
+        let array = array.cast_into::<PyArray1<i64>>()?;
+        self.overwrite(py, &array, insecure_seed)?;
+        Ok(array)
+    }
+
+    /// Overwrites a one-dimensional contiguous int64 array with exact samples. After Ctrl-C some elements are overwritten and some are
+    /// not. No other thread may use the array meanwhile.
+    #[pyo3(signature = (out, *, insecure_seed = None))]
+    fn fill(
+        &self,
+        py: Python,
+        out: &Bound<PyAny>,
+        #[pyo3(from_py_with = numbers::seed)] insecure_seed: Option<u64>,
+    ) -> PyResult<()> {
+        self.overwrite(py, int64_array(out)?, insecure_seed)
+    }
 
     /// Counts with fresh noise: a new int64 array. counts: a one-dimensional int64 array, of any strides. ValueError if a sum leaves 64
     /// bits. For lists, Series and data frames see dp_assay.add_noise.
@@ -105,10 +116,12 @@ impl IntegerNoise {
     fn noisy<'py>(
         &self,
         py: Python<'py>,
-        counts: PyReadonlyArray1<'py, i64>,
-        insecure_seed: Option<u64>,
+        counts: &Bound<'py, PyAny>,
+        #[pyo3(from_py_with = numbers::seed)] insecure_seed: Option<u64>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let (sampler, mut streams) = (self.sampler(py)?, streams(insecure_seed)?);
+        let counts = int64_array(counts)?.try_readonly();
+        let counts = counts.map_err(|error| PyValueError::new_err(format!("the array: {error}")))?;
         let mut counts: Vec<i64> = counts.as_array().iter().copied().collect();
         let noisy = work::run(py, move |_| {
             streams.add_noise(&sampler, &mut counts)?;
@@ -123,31 +136,46 @@ impl IntegerNoise {
         Ok(self.sampler(py)?.method())
     }
 
-    /// P[X = x]: an Enclosure of relative width 10^-digits.
+    /// P[X = x]: an Enclosure of relative width 10^-digits. Canonne, Kamath & Steinke 2020, Definitions 1 and 4.
     #[pyo3(signature = (x, *, digits = 12))]
-    fn mass(&self, py: Python, x: i64, digits: u32) -> PyResult<Enclosure> {
+    fn mass(
+        &self,
+        py: Python,
+        #[pyo3(from_py_with = numbers::value_of_noise)] x: i64,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Enclosure> {
         self.law(py, digits, move |law, digits| Ok(law.mass(x, digits)))
     }
 
     /// P[X <= x]: an Enclosure of relative width 10^-digits.
     #[pyo3(signature = (x, *, digits = 12))]
-    fn cdf(&self, py: Python, x: i64, digits: u32) -> PyResult<Enclosure> {
+    fn cdf(
+        &self,
+        py: Python,
+        #[pyo3(from_py_with = numbers::value_of_noise)] x: i64,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Enclosure> {
         self.law(py, digits, move |law, digits| law.cdf(x, digits))
     }
 
     /// P[X >= x]: an Enclosure of relative width 10^-digits.
     #[pyo3(signature = (x, *, digits = 12))]
-    fn survival(&self, py: Python, x: i64, digits: u32) -> PyResult<Enclosure> {
+    fn survival(
+        &self,
+        py: Python,
+        #[pyo3(from_py_with = numbers::value_of_noise)] x: i64,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Enclosure> {
         self.law(py, digits, move |law, digits| law.survival(x, digits))
     }
 
     /// The variance E[X^2]: an Enclosure of relative width 10^-digits. For the discrete Gaussian it is below sigma2.
     #[pyo3(signature = (*, digits = 12))]
-    fn variance(&self, py: Python, digits: u32) -> PyResult<Enclosure> {
+    fn variance(&self, py: Python, #[pyo3(from_py_with = numbers::digits)] digits: u32) -> PyResult<Enclosure> {
         self.law(py, digits, |law, digits| Ok(law.variance(digits)))
     }
 
-    /// The least integer q with P[X <= q] >= p, decided by certified comparisons. 0 < p < 1.
+    /// The least integer q with P[X <= q] >= p, decided by certified comparisons. 0 < p < 1, or ValueError.
     fn quantile(&self, py: Python, p: Exact) -> PyResult<i64> {
         let law = self.law.clone();
         work::run(py, move |_| Distribution::of(&law)?.quantile(&p.0))
@@ -157,11 +185,16 @@ impl IntegerNoise {
     /// true count or several, each 0 or more). Returns a dict: mean_squared_error, mean_absolute_error, cut_mean_squared_error,
     /// cut_mean_absolute_error, cut_bias (Enclosures), margin_95, and cut_margin_95 (None for several counts). sigma2 up to 1e8.
     #[pyo3(signature = (counts = None, *, digits = 12))]
-    fn errors<'py>(&self, py: Python<'py>, counts: Option<Integers>, digits: u32) -> PyResult<Bound<'py, PyDict>> {
+    fn errors<'py>(
+        &self,
+        py: Python<'py>,
+        counts: Option<Integers>,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let Law::DiscreteGaussian { sigma2 } = self.law.clone() else {
             return Err(PyValueError::new_err("expected errors are those of discrete Gaussian noise"));
         };
-        let digits = checked_digits(digits)?.min(100);
+        let digits = digits.min(100);
         let mut times: BTreeMap<u64, u64> = BTreeMap::new();
         for count in counts.map_or_else(|| vec![0], |counts| counts.0) {
             let count = u64::try_from(count)
@@ -190,7 +223,7 @@ impl IntegerNoise {
         digits: u32,
         question: impl FnOnce(&Distribution, u32) -> dp_assay::Result<Interval> + Send + 'static,
     ) -> PyResult<Enclosure> {
-        let (law, digits) = (self.law.clone(), checked_digits(digits)?);
+        let law = self.law.clone();
         let value = work::run(py, move |_| question(&Distribution::of(&law)?, digits))?;
         Ok(Enclosure::from((value.clone(), value.is_tight(digits))))
     }
@@ -270,10 +303,10 @@ macro_rules! counts_class {
             #[pyo3(signature = ($parameter, count = 1, shift = 1, *, neighbors = None, group = 1))]
             fn new(
                 $parameter: Exact,
-                count: u64,
-                shift: u64,
+                #[pyo3(from_py_with = numbers::count)] count: u64,
+                #[pyo3(from_py_with = numbers::shift)] shift: u64,
                 neighbors: Option<&str>,
-                group: u64,
+                #[pyo3(from_py_with = numbers::group)] group: u64,
             ) -> PyResult<PyClassInitializer<Self>> {
                 let parameter = $parameter.0;
                 let $account = Account::of_counts(quick($make(parameter.clone(), count, shift))?, neighbors, group)?;

@@ -1,12 +1,14 @@
 //! Numbers from Python, exactly: int, str, Fraction and Decimal as they are, a float as the shortest decimal that prints it.
 
+use std::ops::RangeInclusive;
+
 use dp_assay::{
     numeric::rational,
     rug::{Integer, Rational},
 };
-use numpy::{PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::{
-    exceptions::{PyTypeError, PyValueError},
+    exceptions::{PyOverflowError, PyTypeError, PyValueError},
     prelude::*,
     types::{PyBool, PyFloat, PyInt, PyString},
 };
@@ -44,6 +46,73 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
         });
         Ok(Integers(all.collect::<PyResult<_>>()?))
     }
+}
+
+/// A whole number as an argument. What is out of range is a ValueError with the argument's name, however large it is.
+fn whole(value: &Bound<PyAny>, name: &str, range: RangeInclusive<i128>, expected: &str) -> PyResult<i128> {
+    let refuse = |shown: &str| PyValueError::new_err(format!("{name} = {shown} is out of range: expected {expected}"));
+    match value.extract::<i128>() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        Ok(number) => Err(refuse(&number.to_string())),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(refuse("a number beyond 128 bits")),
+        Err(error) => Err(error),
+    }
+}
+
+/// Arguments that are whole numbers, for `from_py_with`.
+macro_rules! whole_arguments {
+    ($($name:ident: $type:ty = $text:literal, $range:expr, $expected:literal;)*) => {
+        $(
+            #[doc = concat!("The argument `", $text, "`.")]
+            pub fn $name(value: &Bound<PyAny>) -> PyResult<$type> {
+                let number = whole(value, $text, $range, $expected)?;
+                <$type>::try_from(number).map_err(|_| PyValueError::new_err($expected))
+            }
+        )*
+    };
+}
+
+whole_arguments! {
+    digits: u32 = "digits", 1..=250, "1 to 250";
+    // The laws have narrower ranges, and say so.
+    count: u64 = "count", 0..=i128::from(u64::MAX), "a whole number of counts, 1 or more";
+    shift: u64 = "shift", 0..=i128::from(u64::MAX), "a whole number, 1 or more";
+    group: u64 = "group", 1..=i128::from(u64::MAX), "a whole number of people, 1 or more";
+    size: usize = "n", 0..=1 << 62, "a number of samples from 0 to 2^62";
+    value_of_noise: i64 = "x", i128::from(i64::MIN)..=i128::from(i64::MAX), "an integer from -2^63 to 2^63 - 1";
+    shown: usize = "digits", 1..=10_000, "1 to 10000";
+    decimals: u32 = "decimals", 0..=12, "0 to 12";
+    some_seed: u64 = "insecure_seed", 0..=i128::from(u64::MAX), "0 to 2^64 - 1";
+}
+
+/// The argument `insecure_seed`, if there is one.
+pub fn seed(value: &Bound<PyAny>) -> PyResult<Option<u64>> {
+    if value.is_none() { Ok(None) } else { some_seed(value).map(Some) }
+}
+
+/// The argument `decimals` where it may be left out.
+pub fn decimals_or_none(value: &Bound<PyAny>) -> PyResult<Option<u32>> {
+    if value.is_none() { Ok(None) } else { decimals(value).map(Some) }
+}
+
+/// The argument `group` where it may be left to the parts.
+pub fn group_or_none(value: &Bound<PyAny>) -> PyResult<Option<u64>> {
+    if value.is_none() { Ok(None) } else { group(value).map(Some) }
+}
+
+/// An array of counts as an argument: one-dimensional, of 64-bit integers.
+pub fn int64_array<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyArray1<i64>>> {
+    value.cast::<PyArray1<i64>>().map_err(|_| match value.cast::<PyUntypedArray>() {
+        Ok(array) => PyTypeError::new_err(format!(
+            "an array of dtype {} and {} dimensions: expected int64 and one dimension",
+            array.dtype(),
+            array.ndim()
+        )),
+        Err(_) => {
+            let name = value.get_type().name().map_or_else(|_| "unknown".to_string(), |name| name.to_string());
+            PyTypeError::new_err(format!("counts of type {name}: expected a one-dimensional numpy array of int64"))
+        }
+    })
 }
 
 /// One or several exact numbers as an argument: a number, or any one-dimensional sequence or array.

@@ -14,9 +14,9 @@ use dp_assay::{
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
-    account::{Account, checked_digits, delta_of, neighbors_of},
+    account::{Account, delta_of, neighbors_of},
     enclosure::Enclosure,
-    numbers::{Exact, to_fraction},
+    numbers::{self, Exact, to_fraction},
     work::{self, quick},
 };
 
@@ -46,7 +46,7 @@ impl Release {
         name: &Bound<PyAny>,
         levels: Vec<String>,
         neighbors: Option<&str>,
-        group: u64,
+        #[pyo3(from_py_with = numbers::group)] group: u64,
     ) -> PyResult<PyClassInitializer<Self>> {
         let (asked, neighbors) = (name_of(name)?, neighbors_of(neighbors)?);
         let release = quick(Published::find(&asked))?;
@@ -199,8 +199,13 @@ impl Ledger {
     /// (all whose counts are known, exactly, the worst over all combinations of block paths) and `zcdp_total` (all, from their budgets).
     /// Each of these is a dict with rho (a Fraction), epsilon (an Enclosure; None if only the budget is known) and zcdp_epsilon.
     #[pyo3(signature = (delta, *, digits = 12))]
-    fn balance<'py>(&self, py: Python<'py>, delta: Exact, digits: u32) -> PyResult<Bound<'py, PyDict>> {
-        let (delta, digits) = (delta_of(delta)?, checked_digits(digits)?);
+    fn balance<'py>(
+        &self,
+        py: Python<'py>,
+        delta: Exact,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let delta = delta_of(delta)?;
         let all = PyDict::new(py);
         for population in &self.populations {
             let (ledger, delta) = (Arc::new(quick(population.ledger())?), delta.clone());
@@ -224,8 +229,13 @@ impl Ledger {
 
     /// The epsilon at delta of all releases composed, for every population: a dict from its name to an Enclosure.
     #[pyo3(signature = (delta, *, digits = 12))]
-    fn epsilon<'py>(&self, py: Python<'py>, delta: Exact, digits: u32) -> PyResult<Bound<'py, PyDict>> {
-        let (delta, digits) = (delta_of(delta)?, checked_digits(digits)?);
+    fn epsilon<'py>(
+        &self,
+        py: Python<'py>,
+        delta: Exact,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let delta = delta_of(delta)?;
         let all = PyDict::new(py);
         for population in &self.populations {
             let (ledger, delta) = (quick(population.ledger())?, delta.clone());

@@ -13,9 +13,9 @@ use dp_assay::{
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::{
-    account::{Account, checked_digits, delta_of},
+    account::{Account, delta_of},
     enclosure::Enclosure,
-    numbers::{Exact, Integers, Numbers, number, to_fraction, to_fractions},
+    numbers::{self, Exact, Integers, Numbers, number, to_fraction, to_fractions},
     work::{self, quick},
 };
 
@@ -24,17 +24,18 @@ impl Account {
     /// What no adversary can exceed who believes with probability `prior` that a person's record is in the data (or is the first of two).
     /// Outputs of mass delta are excepted where a posterior is bounded. Returns a dict of Enclosures: correct_decision, advantage,
     /// posterior, epsilon, and the same by zCDP (Bun-Steinke): zcdp_correct_decision, zcdp_advantage, zcdp_posterior, zcdp_epsilon;
-    /// posterior_exceeded, which is exceeded with probability at most delta.
+    /// posterior_exceeded, which is exceeded with probability at most delta. 0 < prior < 1 and 0 < delta < 1 (1e-10 if None), or
+    /// ValueError. The adversary is that of Kazan & Reiter 2023.
     #[pyo3(signature = (prior, *, delta = None, digits = 12))]
     fn risk<'py>(
         &self,
         py: Python<'py>,
         prior: Exact,
         delta: Option<Exact>,
-        digits: u32,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
     ) -> PyResult<Bound<'py, PyDict>> {
         let delta = delta_of(delta.unwrap_or_else(|| Exact(Rational::from((1, 10_000_000_000_u64)))))?;
-        let (digits, resolved) = (checked_digits(digits)?, self.resolved());
+        let resolved = self.resolved();
         let (limits, exceeded) = work::run(py, move |_| {
             let limits = bound::bound(&resolved.whole, &prior.0, &delta, digits)?;
             let losses = resolved.worst().is_none().then_some(&resolved.total);
@@ -77,7 +78,7 @@ impl Attack {
         digits: u32,
         question: impl FnOnce(&Single, u32) -> dp_assay::Result<Interval> + Send + 'static,
     ) -> PyResult<Enclosure> {
-        let (attack, digits) = (self.0.clone(), checked_digits(digits)?);
+        let attack = self.0.clone();
         Ok(enclosed(work::run(py, move |_| question(&attack, digits))?, digits))
     }
 }
@@ -103,37 +104,55 @@ impl Attack {
 
     /// The posterior probability that the target counts, after the released counts minus the known ones (one integer for each rho).
     #[pyo3(signature = (noisy, *, digits = 12))]
-    fn posterior(&self, py: Python, noisy: Integers, digits: u32) -> PyResult<Enclosure> {
+    fn posterior(
+        &self,
+        py: Python,
+        noisy: Integers,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Enclosure> {
         self.ask(py, digits, move |attack, digits| attack.posterior(&noisy.0, digits))
     }
 
     /// The posterior divided by the prior.
     #[pyo3(signature = (noisy, *, digits = 12))]
-    fn relative_risk(&self, py: Python, noisy: Integers, digits: u32) -> PyResult<Enclosure> {
+    fn relative_risk(
+        &self,
+        py: Python,
+        noisy: Integers,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Enclosure> {
         self.ask(py, digits, move |attack, digits| attack.risk(&noisy.0, digits))
     }
 
     /// The posterior averaged over all outputs when the target counts.
     #[pyo3(signature = (*, digits = 12))]
-    fn marginal(&self, py: Python, digits: u32) -> PyResult<Enclosure> {
+    fn marginal(&self, py: Python, #[pyo3(from_py_with = numbers::digits)] digits: u32) -> PyResult<Enclosure> {
         self.ask(py, digits, Single::marginal)
     }
 
     /// The same when the target does not count.
     #[pyo3(signature = (*, digits = 12))]
-    fn marginal_if_absent(&self, py: Python, digits: u32) -> PyResult<Enclosure> {
+    fn marginal_if_absent(
+        &self,
+        py: Python,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Enclosure> {
         self.ask(py, digits, Single::marginal_if_absent)
     }
 
     /// The probability that the adversary who decides by the larger posterior is right when the target counts.
     #[pyo3(signature = (*, digits = 12))]
-    fn correct_decision(&self, py: Python, digits: u32) -> PyResult<Enclosure> {
+    fn correct_decision(&self, py: Python, #[pyo3(from_py_with = numbers::digits)] digits: u32) -> PyResult<Enclosure> {
         self.ask(py, digits, Single::correct_decision)
     }
 
     /// The same when the target does not count.
     #[pyo3(signature = (*, digits = 12))]
-    fn correct_if_absent(&self, py: Python, digits: u32) -> PyResult<Enclosure> {
+    fn correct_if_absent(
+        &self,
+        py: Python,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
+    ) -> PyResult<Enclosure> {
         self.ask(py, digits, Single::correct_if_absent)
     }
 
@@ -190,9 +209,9 @@ impl HierarchicalAttack {
         py: Python<'py>,
         noisy: Integers,
         noisy_others: Integers,
-        digits: u32,
+        #[pyo3(from_py_with = numbers::digits)] digits: u32,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (attack, digits) = (self.0.clone(), checked_digits(digits)?);
+        let attack = self.0.clone();
         let found = work::run(py, move |_| attack.posterior(&noisy.0, &noisy_others.0, digits))?;
         let upper: Vec<(i64, Bound<Enclosure>)> = (found.upper.into_iter())
             .map(|(count, probability)| Ok((count, Bound::new(py, Enclosure::from(probability))?)))

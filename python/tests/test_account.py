@@ -125,8 +125,10 @@ def test_levels_add_up_and_parts_compose() -> None:
     with pytest.raises(ValueError, match="different sizes"):
         Composition([DiscreteGaussian(5, group=2), DiscreteGaussian(5)])
     assert Composition([DiscreteGaussian(5, group=2)], group=3).title.endswith("groups of 3")
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="a part of type int: expected an account"):
         Composition([5])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="expected a list"):
+        Composition("5x10")
 
 
 def test_calibrated_noise_keeps_its_promise_and_less_does_not(assay: Assay) -> None:

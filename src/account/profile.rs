@@ -45,8 +45,17 @@ pub trait Account: Sync {
         E: TryInto<Epsilon>,
         Error: From<E::Error>,
     {
+        self.delta_by(&self.evaluator(), epsilon, digits)
+    }
+
+    /// The same by an evaluator of this account, which is quicker from the second question on. The answer is the same.
+    fn delta_by<E>(&self, evaluator: &Evaluator, epsilon: E, digits: u32) -> Result<Answer>
+    where
+        E: TryInto<Epsilon>,
+        Error: From<E::Error>,
+    {
         let epsilon: Epsilon = epsilon.try_into()?;
-        self.evaluator().hockey_stick(&epsilon, digits).or_else(|error| by_rho(&self.rho(), &epsilon, error))
+        evaluator.hockey_stick(&epsilon, digits).or_else(|error| by_rho(&self.rho(), &epsilon, error))
     }
 
     /// ln delta(epsilon) in doubles: about 13 digits, an approximation without proof.
@@ -91,10 +100,16 @@ pub trait Account: Sync {
         epsilons.into_par_iter().map(|epsilon| self.point_by(&evaluator, epsilon, digits)).collect()
     }
 
+    /// delta(epsilon) as one of many: by contours that neighboring questions share. Its last digits are others than those of
+    /// [`Account::delta`], and the same whatever else is asked.
+    fn delta_of_many(&self, evaluator: &Evaluator, epsilon: &Epsilon, digits: u32) -> Result<Answer> {
+        let delta = evaluator.hockey_stick_of_many(epsilon, digits);
+        delta.or_else(|error| by_rho(&self.rho(), epsilon, error))
+    }
+
     /// One point of the privacy profile, by an evaluator of this account.
     fn point_by(&self, evaluator: &Evaluator, epsilon: Epsilon, digits: u32) -> Result<Point> {
-        let delta = evaluator.hockey_stick_of_many(&epsilon, digits);
-        let delta = delta.or_else(|error| by_rho(&self.rho(), &epsilon, error))?;
+        let delta = self.delta_of_many(evaluator, &epsilon, digits)?;
         let zcdp_delta = conversions::zcdp_delta(&self.rho(), &epsilon, digits);
         Ok(Point { epsilon, delta, zcdp_delta })
     }
