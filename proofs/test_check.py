@@ -4,7 +4,9 @@
 Arithmetic against decimals of 50 digits, and theorems against sums by definition. Certificates that were changed: test_tampering.py.
 """
 
+import os
 import random
+import subprocess
 import sys
 import unittest
 from decimal import Decimal, getcontext, localcontext
@@ -101,7 +103,7 @@ class Arithmetic(unittest.TestCase):
 
 
 class Theorems(unittest.TestCase):
-    """(A), (C), (E), (G) to (J) against sums and formulas by definition."""
+    """(A), (C), (E), (G) to (M) against sums and formulas by definition."""
 
     GROUPS = [{"law": "discrete-gaussian", "sigma2": s, "shift": k, "count": 1} for s in ("1/9", "3/4", "5") for k in (1, 3)]
     LAPLACE = [{"law": "discrete-laplace", "epsilon": e, "shift": k, "count": 1} for e in ("1/2", "2") for k in (1, 4)]
@@ -222,6 +224,79 @@ class Theorems(unittest.TestCase):
             self.assertTrue(lower - Decimal(10) ** -45 <= truth <= upper + Decimal(10) ** -45, (outputs, prior))
             self.assertLess(upper - lower, Decimal(10) ** -30)
 
+    def test_normal_tails_are_integrals(self):
+        """Against the continued fraction of Mills' ratio, and P[N > -z] = 1 - P[N > z]."""
+        for z in (Fraction(9, 4), Fraction(5), Fraction(157, 10), Fraction(60)):
+            ratio, x = Decimal(0), decimal(z)
+            for k in range(4000, 0, -1):
+                ratio = k / (x + ratio)
+            truth = (-x * x / 2).exp() / (2 * PI).sqrt() / (x + ratio)
+            lower, upper = checker.normal_tail(z)
+            self.assertTrue(abs(decimal(lower) / truth - 1) < Decimal(10) ** -40 and abs(decimal(upper) / truth - 1) < Decimal(10) ** -40, z)
+            self.assertTrue(0 < upper - lower < lower / 10**40, z)
+            self.assertEqual([1 - end for end in reversed(checker.normal_tail(z))], checker.normal_tail(-z))
+        steps, width = 4000, decimal(Fraction(3, 2)) / 4000
+        density = lambda k: (-(k * width) ** 2 / 2).exp() * (1 if k in (0, steps) else 4 if k % 2 else 2)
+        below = sum(map(density, range(steps + 1))) * width / 3 / (2 * PI).sqrt()
+        lower, upper = checker.normal_tail(Fraction(3, 2))
+        self.assertLess(abs(decimal(lower) - (Decimal("0.5") - below)), Decimal(10) ** -14)
+        self.assertTrue(0 < upper - lower < Fraction(1, 10**45))
+
+    def test_continuous_noise_is_its_formula(self):
+        """delta(eps) = E[(1 - exp(eps - L))_+] for L of N(rho, 2 rho), by Simpson's rule."""
+        for sigma2, count, epsilon in ((Fraction(5), 10, Fraction(2)), (Fraction(1, 3), 1, Fraction(0)), (Fraction(40), 3, Fraction(1, 2))):
+            value = {"law": "gaussian", "sigma2": str(sigma2), "shift": 1, "count": count}
+            family = checker.Family({"paths": [[value]], "pairs": False})
+            rho = decimal(count / (2 * sigma2))
+            root, steps = (2 * rho).sqrt(), 4000
+            # From the loss eps up to 12 standard deviations above the mean.
+            start = (decimal(epsilon) - rho) / root
+            width = (12 - start) / steps
+
+            def height(k):
+                z = start + k * width
+                return (1 - (decimal(epsilon) - rho - root * z).exp()) * (-z * z / 2).exp() * (1 if k in (0, steps) else 4 if k % 2 else 2)
+
+            truth = sum(map(height, range(steps + 1))) * width / 3 / (2 * PI).sqrt()
+            lower, upper = checker.Normal(family, {"units": None}, family.units).bounds((0,), epsilon)
+            self.assertLess(abs(decimal(lower) - truth), Decimal(10) ** -11, value)
+            self.assertTrue(0 < upper - lower < Fraction(1, 10**40), value)
+        for law in ("discrete-gaussian", "gaussian"):
+            mixed = [{"law": name, "sigma2": "5", "shift": 1, "count": 1} for name in ("discrete-gaussian", law)]
+            family = checker.Family({"paths": [mixed[law == "discrete-gaussian":]], "pairs": False})
+            with self.assertRaises(checker.Refused):
+                checker.Normal(family, {"units": None}, family.units)
+
+    def test_no_order_does_better(self):
+        """Both ends against the formula of Canonne, Kamath & Steinke at many orders."""
+        family = checker.Family({"paths": [[dict(self.GROUPS[4], count=10)]], "pairs": False})
+        rho, delta = decimal(family.rho), Fraction(1, 10**10)
+        at = lambda s: rho * (1 + s) + (-decimal(delta).ln() - (1 + s).ln()) / s - (1 + 1 / s).ln()
+        best = min((Decimal(k) / 1000 for k in range(1, 20_000)), key=at)
+        s = Fraction(best)
+        points = [s - Fraction(1, 100), s, s + Fraction(1, 100)]
+        claimed = Fraction(at(best) - Decimal("0.001"))
+        lower, upper = checker.orders(family, delta, points, claimed)
+        self.assertEqual(lower, claimed)
+        self.assertTrue(at(best) <= decimal(upper) + Decimal(10) ** -30 and decimal(upper) - at(best) < Decimal(10) ** -15)
+        for wrong, around in ((Fraction(at(best)) + Fraction(1, 10**6), points), (claimed, points[::-1]), (claimed, [s, s + 1, s + 2]), (claimed, [-s, s, 2 * s])):
+            with self.assertRaises(checker.Refused):
+                checker.orders(family, delta, around, wrong)
+
+    def test_marginals_are_averages_over_outputs(self):
+        value = dict(self.GROUPS[2], count=2)
+        family, losses = checker.Family({"paths": [[value]], "pairs": False}), self.losses(dict(value, count=1))
+        for prior in (Fraction(1, 2), Fraction(1, 864)):
+            odds, truth = decimal(prior / (1 - prior)), Decimal(0)
+            for l, p, q in losses:
+                for m, a, b in losses:
+                    truth += p * a * odds * (l + m).exp() / (1 + odds * (l + m).exp())
+            for kept, width in (([-40, 40], Decimal(10) ** -20), ([-2, 2], Decimal(1))):
+                bounds = checker.marginal(family, [{"bits": 160, "kept": [kept], "units": None}], prior)
+                lower, upper = map(decimal, bounds)
+                self.assertTrue(lower - Decimal(10) ** -40 <= truth <= upper + Decimal(10) ** -40, (prior, kept))
+                self.assertLess(upper - lower, width)
+
     def test_what_lies_beyond_is_bounded(self):
         contour = type("Contour", (), {})()
         group = checker.Group({"law": "discrete-gaussian", "sigma2": "50", "shift": 1, "count": 3}, Fraction(1))
@@ -248,6 +323,17 @@ class Theorems(unittest.TestCase):
             for j in range(1, 2001):
                 near = all(abs(j * a - round(j * a)) <= Fraction(reach, checker.STEPS) for a, (_, _, reach) in zip(turns, sieve.order))
                 self.assertEqual(near, j in inside, (turns, j))
+
+
+class Program(unittest.TestCase):
+    def test_a_reader_who_leaves_ends_it_quietly(self):
+        folder = Path(__file__).resolve().parent
+        reader, writer = os.pipe()
+        os.close(reader)
+        command = [sys.executable, "-B", str(folder / "check.py"), str(folder / "examples" / "zcdp.json")]
+        ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        self.assertEqual(ended.stderr, b"")
 
 
 if __name__ == "__main__":

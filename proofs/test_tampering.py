@@ -155,7 +155,7 @@ def swapped(whole, draw):
 
 
 def points(whole, draw):
-    """The three lines of a trade-off point: moved, swapped, dropped, or there for another claim."""
+    """The three lines of a trade-off point, or three orders: moved, swapped, dropped, or there for another claim."""
     proofs, way = whole["proofs"], draw.randrange(4)
     if proofs["points"] is None:
         proofs["points"] = draw.choice([[], ["1", "2", "3"], ["0"]])
@@ -366,7 +366,7 @@ CHANGES = [noise, count, shift, given, target, ends, swapped, points, groups, pa
 class Tampering(unittest.TestCase):
     def test_examples_are_proven(self):
         names = sorted(path.name for path in EXAMPLES.glob("*.json"))
-        self.assertGreaterEqual(len(names), 12)
+        self.assertGreaterEqual(len(names), 15)
         for name in names:
             self.assertIsNone(verdict((EXAMPLES / name).read_bytes()), name)
         self.assertIsNone(verdict(sealed(load("parts.json"))))
@@ -377,7 +377,7 @@ class Tampering(unittest.TestCase):
         tally = {change.__name__: [0, 0, 0] for change in CHANGES}
         for turn in range(times):
             change, name = CHANGES[turn % len(CHANGES)], names[turn // len(CHANGES) % len(names)]
-            if change in HINTED and not originals[name]["proofs"]["upper"]:
+            if change in HINTED and not any("bits" in hints for hints in originals[name]["proofs"]["upper"]):
                 continue
             data, false = change(copy.deepcopy(originals[name]), draw)
             if data == sealed(copy.deepcopy(originals[name])):
@@ -391,7 +391,8 @@ class Tampering(unittest.TestCase):
         many = int(os.environ.get("ASSAY_TAMPER", "11500"))
         tally = {change.__name__: [0, 0, 0] for change in CHANGES}
         # The quick ones mostly.
-        quick = ["ten-counts", "laplace", "tradeoff", "calibration", "two-groups", "tradeoff-atoms", "match-zcdp", "posterior", "zcdp"]
+        quick = ["ten-counts", "laplace", "tradeoff", "calibration", "two-groups", "tradeoff-atoms", "match-zcdp", "posterior", "zcdp", "continuous",
+                 "orders", "marginal"]
         for names, times in ((quick, many), (["two-paths", "parts"], 900), (["line", "whole-release"], 300)):
             for name, row in self.tamper([f"{name}.json" for name in names], times, times).items():
                 tally[name] = [a + b for a, b in zip(tally[name], row)]
@@ -418,7 +419,13 @@ class Tampering(unittest.TestCase):
         self.assertRegex(verdict(sealed(whole)), r"^delta\(10\.1248.*\) >= 1e-11: what is proven is >= ")
         whole = load("ten-counts.json")
         whole["proofs"]["upper"][0]["evaluated"] = [[0, 3]]
-        self.assertEqual(verdict(sealed(whole)), "node 4 is evaluated, or its factors are small")
+        self.assertEqual(verdict(sealed(whole)), "the upper end: node 4 is evaluated, or its factors are small")
+        whole = load("ten-counts.json")
+        whole["proofs"]["lower"][0]["evaluated"] = [[0, 3]]
+        self.assertEqual(verdict(sealed(whole)), "the lower end: node 4 is evaluated, or its factors are small")
+        whole = load("orders.json")
+        whole["claim"]["lower"] = whole["claim"]["upper"]
+        self.assertRegex(verdict(sealed(whole)), "^the lower end: no order gives less than ")
         whole = load("match-zcdp.json")
         whole["claim"]["upper"] = str(2 * Fraction(whole["claim"]["upper"]) - Fraction(whole["claim"]["lower"]))
         self.assertEqual(verdict(sealed(whole)), "the two factors are neighbors on the grid, above 0")
@@ -432,7 +439,7 @@ class Tampering(unittest.TestCase):
                     whole = load(f"{name}.json")
                     rest = [[first, node - 1], [node + 1, last]]
                     whole["proofs"]["upper"][0]["evaluated"][at:at + 1] = [pair for pair in rest if pair[0] <= pair[1]]
-                    self.assertEqual(verdict(sealed(whole)), f"node {node} is evaluated, or its factors are small", name)
+                    self.assertEqual(verdict(sealed(whole)), f"the upper end: node {node} is evaluated, or its factors are small", name)
                     named += 1
         self.assertGreater(named, 10)
 

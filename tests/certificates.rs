@@ -66,6 +66,9 @@ const SUBJECTS: &[(&str, &[&str])] = &[
             "15",
         ],
     ),
+    ("continuous", &["--gaussian", "5x10", "--gaussian", "40@3", "--delta", "1e-11", "--digits", "20"]),
+    ("continuous-delta", &["--gaussian", "5x10", "--epsilon", "9"]),
+    ("continuous-tradeoff", &["--gaussian", "5x10", "--alpha", "0.2"]),
     ("no-epsilon", &["--discrete-gaussian", "5000000", "--delta", "1/100"]),
 ];
 
@@ -170,6 +173,9 @@ fn examples_are_written_again_byte_by_byte() {
         ),
         ("posterior", &["--row", "kazan-reiter-2023/section-4.3-posterior-alone"]),
         ("zcdp", &["--row", "su-su-wang-2025/figure-3-state-bureau-1e-5"]),
+        ("continuous", &["--gaussian", "5x10", "--delta", "1e-11"]),
+        ("orders", &["--row", "census-2020/pl94-persons-us-total"]),
+        ("marginal", &["--row", "kazan-reiter-2023/table-5-posterior-prior-1-10"]),
         (
             "two-groups",
             &[
@@ -297,7 +303,8 @@ fn what_cannot_be_proven_yet_is_refused_and_nothing_is_written() {
     let out = folder.path().join("certificate.json");
     let out = out.to_str().unwrap();
     for (args, said) in [
-        (&["--gaussian", "5", "--delta", "1e-5"][..], "continuous"),
+        (&["--gaussian", "5", "--discrete-gaussian", "5", "--delta", "1e-5"][..], "continuous"),
+        (&["--gaussian", "1e-5", "--delta", "1e-5"], "100 standard deviations"),
         (&["--discrete-laplace", "0.1", "--epsilon", "3"], "delta is zero"),
         (&["--discrete-gaussian", "5", "--epsilon", "200"], "fractions of more than"),
         (

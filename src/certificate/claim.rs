@@ -47,6 +47,16 @@ pub enum Question {
         /// The delta.
         delta: Delta,
     },
+    /// The epsilon that the largest rho of a unit implies at a delta by the best order.
+    Orders {
+        /// The delta.
+        delta: Delta,
+    },
+    /// The posterior probability of a record that is in the data, averaged over the outputs of one path.
+    Marginal {
+        /// The prior probability.
+        prior: Rational,
+    },
     /// The posterior probability that the record is in the data, after one output of discrete Gaussian counts.
     Posterior {
         /// The prior probability.
@@ -85,6 +95,8 @@ impl Question {
             Question::Beta { .. } => "beta",
             Question::Scale { .. } => "scale",
             Question::Zcdp { .. } => "zcdp",
+            Question::Orders { .. } => "orders",
+            Question::Marginal { .. } => "marginal",
             Question::Posterior { .. } => "posterior",
         }
     }
@@ -93,7 +105,10 @@ impl Question {
     pub fn given(&self) -> Vec<(&'static str, Given)> {
         let number = |value: &Rational| Given::Number(value.clone());
         match self {
-            Question::Epsilon { delta } | Question::Zcdp { delta } => vec![("delta", number(delta))],
+            Question::Epsilon { delta } | Question::Zcdp { delta } | Question::Orders { delta } => {
+                vec![("delta", number(delta))]
+            }
+            Question::Marginal { prior } => vec![("prior", number(prior))],
             Question::Delta { epsilon } => vec![("epsilon", number(epsilon))],
             Question::Beta { alpha } => vec![("alpha", number(alpha))],
             Question::Scale { delta, target, grid: (grid, decimals) } => {
@@ -158,7 +173,7 @@ pub struct Paths {
 pub type Unit = Vec<usize>;
 
 impl Paths {
-    /// Those of an account. Refused is continuous noise.
+    /// Those of an account. Refused is continuous noise beside noise on the integers.
     pub(super) fn of(whole: &Whole) -> Result<Paths> {
         let (mut groups, pairs) = match whole {
             Whole::Composition(one) => (vec![one.loss().groups().to_vec()], false),
@@ -166,9 +181,11 @@ impl Paths {
                 (worst.paths().iter().map(|path| path.loss().groups().to_vec()).collect(), worst.in_pairs())
             }
         };
-        if groups.iter().flatten().any(|group: &Group| matches!(group.law, Law::Gaussian { .. })) {
+        let continuous = groups.iter().flatten().filter(|group| is_continuous(group)).count();
+        if continuous > 0 && continuous < groups.iter().map(Vec::len).sum::<usize>() {
             return Err(Error::Unprovable {
-                why: "certificates are about noise on the integers, not yet about continuous noise".into(),
+                why: "certificates are about noise on the integers or about continuous noise, not about both together"
+                    .into(),
             });
         }
         let mut seen: Vec<Vec<Group>> = Vec::new();
@@ -180,6 +197,11 @@ impl Paths {
             fresh
         });
         Ok(Paths { groups, pairs })
+    }
+
+    /// Whether the noise is continuous, of which delta is a formula.
+    pub(super) fn are_continuous(&self) -> bool {
+        self.groups.iter().flatten().any(is_continuous)
     }
 
     /// All units.
@@ -210,6 +232,10 @@ impl Paths {
     }
 }
 
+fn is_continuous(group: &Group) -> bool {
+    matches!(group.law, Law::Gaussian { .. })
+}
+
 /// h, the greatest common divisor of the weights of some groups: the losses of a unit of such groups lie on an offset plus h Z.
 pub(super) fn step_of<'a>(groups: impl Iterator<Item = &'a Group>) -> Rational {
     groups.map(Group::weight).reduce(|step, weight| rational::gcd(&step, &weight)).unwrap_or_default()
@@ -231,7 +257,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The claim that both ends hold for a subject. Refused is continuous noise.
+    /// The claim that both ends hold for a subject.
     pub(super) fn new(subject: &Resolved, question: Question, ends: Ends) -> Result<Claim> {
         let paths = Paths::of(&subject.whole)?;
         // What a checker reads at most.

@@ -12,7 +12,7 @@ pub struct Hints {
     pub units: Option<Vec<Unit>>,
     /// How their bounds are found.
     pub proof: Proof,
-    /// The bits of the fixed point.
+    /// The bits of the fixed point; none are asked for where there is a formula.
     pub bits: u32,
 }
 
@@ -27,6 +27,8 @@ pub enum Proof {
         /// The ranges, both ends included.
         kept: Vec<(i64, i64)>,
     },
+    /// The formula of continuous Gaussian noise, for which there is nothing to look for.
+    Normal,
 }
 
 /// A contour, and the cover of its nodes.
@@ -67,6 +69,7 @@ impl Hints {
                 "sieve": sieve,
             }),
             Proof::Atoms { kept } => json!({ "kept": kept }),
+            Proof::Normal => return json!({ "units": self.units }),
         };
         value["bits"] = json!(self.bits);
         value["units"] = json!(self.units);

@@ -1,9 +1,9 @@
 //! Certificates: a certified number with all that another program needs to prove it again, without a search.
 //!
 //! A certificate has a claim, exact to the last digit, about an epsilon, a delta, a point of the trade-off function, a
-//! calibration, or a formula of rho or of one output; and hints: contours, which of their nodes to evaluate, and which groups
+//! calibration, or a formula of rho, or what an adversary learns; and hints: contours, which of their nodes to evaluate, and which groups
 //! make all others small; or, where there are few outcomes, which of them to list. `proofs/check.py` proves the claim from its
-//! own arithmetic and believes no hint; the format and its theorems are in `proofs/README.md`, where (A) to (J) are stated.
+//! own arithmetic and believes no hint; the format and its theorems are in `proofs/README.md`, where (A) to (M) are stated.
 //!
 //! ```
 //! use dp_assay::{certificate::{Certificate, Question}, release::subject::Subject};
@@ -24,6 +24,7 @@
 //! | `cover` | which nodes have to be evaluated, and which groups make the others small |
 //! | `atoms` | which outcomes are listed, where a unit has few |
 //! | [`rocq`] | the upper end as a formal proof |
+//! | `formulas` | what is proven without nodes: epsilon by the best order, the marginal posterior |
 //! | `canonical` | the bytes, and their seal |
 //! | `read` | a claim read from a file, and this program's own answer to it |
 
@@ -32,6 +33,7 @@ mod canonical;
 pub mod claim;
 mod cover;
 mod ends;
+mod formulas;
 pub mod hints;
 mod parts;
 mod points;
@@ -77,7 +79,7 @@ pub struct Certificate {
     pub lower: Vec<Hints>,
     /// For the upper end, about all units.
     pub upper: Vec<Hints>,
-    /// The values of epsilon whose lines enclose a point of a trade-off function.
+    /// The values of epsilon whose lines enclose a point of a trade-off function, or orders less one around the best.
     pub points: Option<[Rational; 3]>,
 }
 
@@ -85,7 +87,7 @@ impl Certificate {
     /// Finds a claim of relative width at most 10^-digits about a subject, and the hints that prove it. A point of a trade-off
     /// function may be wider where three lines do not enclose it better.
     ///
-    /// Refused is what has no such certificate yet: continuous noise, a delta of zero, and compositions for which a checker would
+    /// Refused is what has no such certificate yet: continuous noise beside noise on the integers, a delta of zero, and compositions for which a checker would
     /// have to look at too many windows, nodes or outcomes. A calibration is for [`Certificate::calibrated`].
     pub fn prove(subject: &Resolved, question: &Question, digits: u32) -> Result<Certificate> {
         match question {
@@ -106,6 +108,19 @@ impl Certificate {
             Question::Zcdp { delta } => {
                 let value = conversions::zcdp_epsilon(&subject.whole.rho(), delta, digits + MORE);
                 Self::of_formula(subject, question, &value, digits)
+            }
+            Question::Orders { delta } => {
+                let (ends, points) = formulas::orders(&subject.whole.rho(), delta, digits)?;
+                let claim = Claim::new(subject, question.clone(), ends)?;
+                Ok(Certificate { claim, lower: Vec::new(), upper: Vec::new(), points: Some(points) })
+            }
+            Question::Marginal { prior } => {
+                let paths = Paths::of(&subject.whole)?;
+                let value = formulas::marginal(&paths, prior, digits + MORE)?;
+                let Outward { lower, upper, room } = Outward::new(&value, digits)?;
+                let claim = Claim::new(subject, question.clone(), Ends { lower, upper })?;
+                let hints = formulas::losses(&paths, room.to_f64() / 8.0)?;
+                Ok(Certificate { claim, lower: Vec::new(), upper: vec![hints], points: None })
             }
             Question::Posterior { prior, noisy } => {
                 let value = posterior(&Paths::of(&subject.whole)?, prior, noisy, digits + MORE)?;

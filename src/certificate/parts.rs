@@ -35,6 +35,9 @@ impl Aim<'_> {
 /// Hints for one unit.
 pub(super) fn one(paths: &Paths, unit: &Unit, aim: Aim, named: bool) -> Result<Hints> {
     let units = [unit.clone()];
+    if paths.are_continuous() {
+        return formula(paths, aim.epsilon, named.then(|| units.to_vec()));
+    }
     let contour = Search::new(paths, &units)
         .and_then(|search| search.hints(aim.epsilon, aim.pair(), named.then(|| units.to_vec())));
     match contour {
@@ -49,6 +52,9 @@ pub(super) fn one(paths: &Paths, unit: &Unit, aim: Aim, named: bool) -> Result<H
 /// Hints for all units: that none of them has a delta above the worst one by more than the error.
 pub(super) fn all(paths: &Paths, aim: Aim) -> Result<Vec<Hints>> {
     let units = paths.units();
+    if paths.are_continuous() {
+        return Ok(vec![formula(paths, aim.epsilon, None)?]);
+    }
     if let [unit] = &units[..] {
         return Ok(vec![one(paths, unit, aim, false)?]);
     }
@@ -56,6 +62,20 @@ pub(super) fn all(paths: &Paths, aim: Aim) -> Result<Vec<Hints>> {
         Err(Error::Unprovable { .. }) => by_delta(paths, units, aim),
         together => Ok(vec![together?]),
     }
+}
+
+/// Continuous noise needs no hints. A checker looks 100 standard deviations into the tail at most.
+fn formula(paths: &Paths, epsilon: &Rational, units: Option<Vec<Unit>>) -> Result<Hints> {
+    let far = |unit: &Unit| {
+        let mu = (2.0 * paths.of_unit(unit).map(|group| group.rho()).sum::<Rational>().to_f64()).sqrt();
+        epsilon.to_f64() / mu + mu / 2.0
+    };
+    if paths.units().iter().any(|unit| far(unit) > 99.0) {
+        let why =
+            "delta is the tail of continuous noise beyond 100 standard deviations, which a checker does not look at";
+        return Err(Error::Unprovable { why: why.to_string() });
+    }
+    Ok(Hints { units, proof: Proof::Normal, bits: 0 })
 }
 
 /// The units in classes by how far their delta is below the largest one: the farther, the less good their bounds have to be.
@@ -114,7 +134,7 @@ fn together_or_alone(paths: &Paths, units: Vec<Unit>, aim: Aim) -> Result<Vec<Hi
 fn evaluated(hints: &Hints) -> u64 {
     match &hints.proof {
         Proof::Contour(contour) => contour.evaluated_nodes(),
-        Proof::Atoms { .. } => 0,
+        Proof::Atoms { .. } | Proof::Normal => 0,
     }
 }
 

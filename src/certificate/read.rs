@@ -41,6 +41,7 @@ struct ClaimForm {
 #[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
 enum GroupForm {
     DiscreteGaussian { sigma2: String, shift: u64, count: u64 },
+    Gaussian { sigma2: String, shift: u64, count: u64 },
     DiscreteLaplace { epsilon: String, shift: u64, count: u64 },
 }
 
@@ -50,6 +51,7 @@ impl GroupForm {
             GroupForm::DiscreteGaussian { sigma2, shift, count } => {
                 Counts::discrete_gaussian(rational::parse(sigma2)?, *count, *shift)
             }
+            GroupForm::Gaussian { sigma2, shift, count } => Counts::gaussian(rational::parse(sigma2)?, *count, *shift),
             GroupForm::DiscreteLaplace { epsilon, shift, count } => {
                 Counts::discrete_laplace(rational::parse(epsilon)?, *count, *shift)
             }
@@ -129,6 +131,12 @@ impl Claim {
                 Ok((below(&less, &most, delta)?, above(&more, &least, delta)?))
             }
             Question::Zcdp { delta } => Ok(within(&conversions::zcdp_epsilon(&whole.rho(), delta, 40), &self.ends)),
+            Question::Orders { delta } => {
+                Ok(within(&conversions::zcdp_epsilon_optimal(&whole.rho(), delta)?.epsilon, &self.ends))
+            }
+            Question::Marginal { prior } => {
+                Ok(within(&super::formulas::marginal(&self.paths, prior, DIGITS[1])?, &self.ends))
+            }
             Question::Posterior { prior, noisy } => {
                 Ok(within(&super::posterior(&self.paths, prior, noisy, 40)?, &self.ends))
             }
@@ -231,6 +239,12 @@ impl ClaimForm {
                 Question::Scale { delta: given("delta")?.parse()?, target, grid: (grid, decimals) }
             }
             "zcdp" => Question::Zcdp { delta: given("delta")?.parse()? },
+            "orders" => Question::Orders { delta: given("delta")?.parse()? },
+            "marginal" => {
+                let prior = rational::parse(given("prior")?)?;
+                risk::check_prior(&prior)?;
+                Question::Marginal { prior }
+            }
             "posterior" => {
                 let noisy = value("noisy")?;
                 let wrong = |_| Error::out_of_range("noisy", noisy, "a list of whole numbers");
@@ -239,7 +253,11 @@ impl ClaimForm {
                 Question::Posterior { prior, noisy: Vec::deserialize(noisy).map_err(wrong)? }
             }
             other => {
-                return Err(Error::out_of_range("about", other, "beta, delta, epsilon, posterior, scale or zcdp"));
+                return Err(Error::out_of_range(
+                    "about",
+                    other,
+                    "beta, delta, epsilon, marginal, orders, posterior, scale or zcdp",
+                ));
             }
         };
         match self.at.len() == question.given().len() {

@@ -102,9 +102,14 @@ impl FormalClaim {
                 }
                 Ok(FormalClaim { epsilon, delta, title, walk })
             }
-            Question::Beta { .. } | Question::Scale { .. } | Question::Zcdp { .. } | Question::Posterior { .. } => Err(
-                unprovable("are about epsilon and delta, not yet about trade-off points, calibrations and formulas"),
-            ),
+            Question::Beta { .. }
+            | Question::Scale { .. }
+            | Question::Zcdp { .. }
+            | Question::Orders { .. }
+            | Question::Marginal { .. }
+            | Question::Posterior { .. } => Err(unprovable(
+                "are about epsilon and delta, not yet about trade-off points, calibrations and formulas",
+            )),
         }
     }
 
@@ -172,7 +177,9 @@ impl Walk {
         let mut groups = Vec::new();
         for group in path {
             let Law::DiscreteGaussian { sigma2 } = &group.law else {
-                return Err(unprovable("are about discrete Gaussian noise, not yet about discrete Laplace noise"));
+                return Err(unprovable(
+                    "are about discrete Gaussian noise, not yet about continuous or discrete Laplace noise",
+                ));
             };
             if group.shift > 0 && group.copies > 0 {
                 groups.push((sigma2, group));

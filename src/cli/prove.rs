@@ -271,7 +271,7 @@ fn in_words(all: &[Hints]) -> String {
 fn contour(hints: &Hints) -> Option<&dp_assay::certificate::hints::Contour> {
     match &hints.proof {
         Proof::Contour(contour) => Some(contour),
-        Proof::Atoms { .. } => None,
+        Proof::Atoms { .. } | Proof::Normal => None,
     }
 }
 
@@ -293,6 +293,7 @@ fn one_in_words(hints: &Hints) -> String {
             let widths: Vec<String> = kept.iter().map(|(first, last)| (last - first + 1).to_string()).collect();
             format!("atoms: lists of {} outcomes of the groups, {bits} bits", widths.join(" and "))
         }
+        Proof::Normal => "the formula of continuous Gaussian noise".to_string(),
     }
 }
 
@@ -307,6 +308,7 @@ fn in_json(hints: &Hints) -> Value {
             "bits": hints.bits,
             "units": hints.units.as_ref().map(Vec::len),
         }),
+        Proof::Normal => json!({ "formula": "normal", "units": hints.units.as_ref().map(Vec::len) }),
         Proof::Atoms { kept } => json!({
             "kept": kept,
             "bits": hints.bits,

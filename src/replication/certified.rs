@@ -23,9 +23,9 @@ use crate::{
     },
 };
 
-/// The certificate of the value that a row's own is computed from: an epsilon, exact or by zCDP, a delta, a point of the trade-off
-/// function, the least factor on all noise that meets the zCDP epsilon, or the posterior after one noisy count. `row` is the paper or
-/// its file, a slash, and the row's id.
+/// The certificate of the value that a row's own is computed from: an epsilon, exact, by zCDP, by the best order or of continuous noise,
+/// a delta, a point of the trade-off function, the least factor on all noise that meets the zCDP epsilon, or a posterior of one noisy
+/// count. `row` is the paper or its file, a slash, and the row's id.
 ///
 /// Refused is a row that is computed from something else, which is said. Its conversion, as to percent, is not certified.
 pub fn certificate(row: &str, digits: u32) -> Result<Certificate> {
@@ -69,15 +69,15 @@ fn asked(claim: &AccountClaim) -> Option<Provable> {
             Provable::Promise(Promise::ZcdpEpsilon { delta: delta.clone() })
         }
         Asked::ZcdpEpsilon(delta) => Provable::Question(Question::Zcdp { delta: delta.clone() }),
+        Asked::OptimalOrderEpsilon(delta) => Provable::Question(Question::Orders { delta: delta.clone() }),
+        Asked::GdpEpsilon(delta) => Provable::Question(Question::Epsilon { delta: delta.clone() }),
+        Asked::GdpDelta(epsilon) => Provable::Question(Question::Delta { epsilon: epsilon.clone() }),
         Asked::CorrectDecision(prior) if *prior == Rational::from((1, 2)) => {
             Provable::Question(Question::Delta { epsilon: Epsilon::new(Rational::new()).ok()? })
         }
         Asked::Rho
         | Asked::ZcdpDelta(_)
-        | Asked::OptimalOrderEpsilon(_)
         | Asked::RenyiEpsilon(_)
-        | Asked::GdpEpsilon(_)
-        | Asked::GdpDelta(_)
         | Asked::PureEpsilon
         | Asked::Sigma2
         | Asked::BelowZcdp(_)
@@ -88,8 +88,9 @@ fn asked(claim: &AccountClaim) -> Option<Provable> {
 
 fn of_value(value: &Published, digits: u32) -> Result<Certificate> {
     let (subject, provable) = match &value.compute {
-        Compute::Account(AccountClaim { question: Asked::ZcdpEpsilon(delta), about }) => {
-            (of_rho(about)?, Some(Provable::Question(Question::Zcdp { delta: delta.clone() })))
+        Compute::Account(claim @ AccountClaim { question, about }) if is_of_rho(question) => {
+            let continuous = matches!(question, Asked::GdpEpsilon(_) | Asked::GdpDelta(_));
+            (if continuous { continuous_count(&accounts::rho(about)?.into())? } else { of_rho(about)? }, asked(claim))
         }
         Compute::Account(claim) => (claim.about.subject().resolve()?, asked(claim)),
         Compute::Paths { release, value } => about_paths(&Release::find(release)?, value)?,
@@ -121,6 +122,14 @@ fn about_paths(release: &Release, what: &PathClaim) -> Result<(Resolved, Option<
     })
 }
 
+/// Whether a rho is all that a certificate is about.
+fn is_of_rho(question: &Asked) -> bool {
+    matches!(
+        question,
+        Asked::ZcdpEpsilon(_) | Asked::OptimalOrderEpsilon(_) | Asked::GdpEpsilon(_) | Asked::GdpDelta(_)
+    )
+}
+
 /// Everything composed, on the path that drops nothing; or, where only a rho is known, one count of it.
 fn of_rho(about: &About) -> Result<Resolved> {
     let rho = accounts::rho(about)?;
@@ -139,13 +148,23 @@ fn one_count(rho: &Rational) -> Result<Resolved> {
     Ok(Resolved::of_composition(title, Neighbors::AddRemove, Composition::new([count])?))
 }
 
-/// What is certified of a value about risk: the posterior after one noisy count, also where it is divided by the prior; the delta at
+/// A count that one person changes by one, with continuous Gaussian noise of this rho.
+fn continuous_count(rho: &Rational) -> Result<Resolved> {
+    let count = Counts::gaussian(Rational::from(1) / Rational::from(rho * 2_u32), 1, 1)?;
+    let title = format!("one count of rho = {}, continuous noise", rational::display(rho));
+    Ok(Resolved::of_composition(title, Neighbors::AddRemove, Composition::new([count])?))
+}
+
+/// What is certified of a value about risk: the posterior after one noisy count or the average over all, also where it is divided by the prior; the delta at
 /// 0, of which a correct decision from even odds is the half and one half more; an epsilon by zCDP.
 fn about_risk(what: &RiskClaim) -> Result<Option<(Resolved, Question)>> {
     Ok(Some(match what {
         RiskClaim::Posterior { rho, prior, noisy } | RiskClaim::Ratio { rho, prior, noisy } => {
             let question = Question::Posterior { prior: rational::parse(prior)?, noisy: vec![*noisy] };
             (one_count(&rational::parse(rho)?)?, question)
+        }
+        RiskClaim::Marginal { rho, prior } | RiskClaim::MarginalRatio { rho, prior } => {
+            (one_count(&rational::parse(rho)?)?, Question::Marginal { prior: rational::parse(prior)? })
         }
         RiskClaim::Correct { rho, prior } if rational::parse(prior)? == Rational::from((1, 2)) => {
             (one_count(&rational::parse(rho)?)?, Question::Delta { epsilon: Epsilon::new(Rational::new())? })
@@ -160,8 +179,8 @@ fn about_risk(what: &RiskClaim) -> Result<Option<(Resolved, Question)>> {
 fn refused(value: &Published) -> Error {
     Error::Unprovable {
         why: format!(
-            "the value {:?} is computed from neither an epsilon, a delta, a point of the trade-off function, a calibration nor the \
-             posterior after one noisy count",
+            "the value {:?} is computed from neither an epsilon, a delta, a point of the trade-off function, a calibration nor a \
+             posterior of one noisy count",
             value.id
         ),
     }
