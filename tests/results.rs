@@ -273,6 +273,13 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
     let sizes = draw("safetab-p-2024/figure-1", &["--rho", "0.159", "--from", "1", "--to", "3"]);
     assert_eq!((sizes.len(), sizes[0][2].as_str(), sizes[42][3].as_str()), (43, "21", "3"));
     assert_eq!(draw("safetab-p-2024/figure-2", &["--rho", "0.159", "--points", "4"]).len(), 4);
+    // Each cell of each block counts once in every query group of the nation, and of its own block.
+    let matrix = draw("spines-2024/figure-2", &["--copies", "3"]);
+    assert_eq!(matrix.len(), 2 * 4 * 3 * 4);
+    assert!(matrix.iter().filter(|row| row[0] == "US" && row[1] == "second").count() == 12, "{matrix:?}");
+    let units = draw("spines-2024/figure-2", &["--release", "pl94-units-us", "--level", "State", "--level", "Block"]);
+    let of = |unit: &str| units.iter().filter(|row| row[0] == unit).collect::<Vec<_>>();
+    assert!(of("State").len() == 2 * of("Block 1").len() && of("Block 1").iter().all(|row| row[3] == "1"), "{units:?}");
     let remark = draw("spines-2024/remark-1", &["--to", "12"]);
     assert_eq!(remark.len(), 2 * 3 * 12);
     assert!(draw("spines-2024/figure-1", &["--counts", blocks]).iter().any(|row| row[1] == "Block" && row[3] == "5"));
@@ -284,6 +291,11 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
         ("safetab-2021/table-1", vec!["--delta", "1e-9"]),
         ("safetab-p-2024/figure-1", vec!["--from=-1"]),
         ("safetab-p-2024/figure-2", vec!["--to", "1e6"]),
+        ("spines-2024/figure-2", vec!["--copies", "0"]),
+        ("spines-2024/figure-2", vec!["--level", "US"]),
+        ("spines-2024/figure-2", vec!["--release", "su-su-wang-2025"]),
+        ("spines-2024/figure-2", vec!["--release", "dhc-persons-us"]),
+        ("spines-2024/figure-2", vec!["--release", "pl94-units-us", "--copies", "50"]),
         ("spines-2024/remark-1", vec!["--from", "0"]),
         ("spines-2024/section-4", vec!["--counts", blocks, "--columns", "place"]),
     ] {

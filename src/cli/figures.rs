@@ -76,7 +76,7 @@ struct OwnArgs {
     /// The variance proxy of the noise (repeatable); for figures 6 and 8 that as it is, and that of less noise
     #[arg(long, value_name = "SIGMA2", value_delimiter = ',', allow_hyphen_values = true)]
     sigma2: Vec<String>,
-    /// How many counts there are (repeatable)
+    /// How many counts there are (repeatable); of blocks for spines-2024/figure-2
     #[arg(long, value_name = "N", value_delimiter = ',')]
     copies: Vec<u64>,
     /// The first value of the horizontal axis

@@ -9,7 +9,8 @@ use super::{
     account_claims::Measure,
     accounts, block_paths,
     published::{Compute, Paper, Published, Unit},
-    risk, safetab, spines,
+    risk::{self, claims::RiskClaim},
+    safetab, spines,
     su_su_wang_2025::{self, Sum},
     verdict::{Computed, Verdict, rounds_to},
 };
@@ -97,11 +98,17 @@ struct Task<'a> {
     rows: usize,
 }
 
+/// What a task finds: an answer, or that which several answers come from.
+enum Found {
+    Answer(Computed),
+    Basis(risk::Basis),
+}
+
 /// The answers to all that each row asks for, in the order of [`asked`]. What several rows ask for is computed once.
 fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut tasks: Vec<Task> = Vec::new();
-    let mut rows: Vec<Vec<usize>> = Vec::new();
+    let mut rows: Vec<Vec<(&Compute, usize)>> = Vec::new();
     for published in &paper.values {
         let mut row = Vec::new();
         for (position, what) in asked(published).enumerate() {
@@ -113,7 +120,7 @@ fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>
                 tasks.push(Task { asked_by: published, what, rows: 0 });
             }
             tasks[place].rows += usize::from(position == 0);
-            row.push(place);
+            row.push((what, place));
         }
         rows.push(row);
     }
@@ -121,13 +128,37 @@ fn answers(paper: &Paper, done: &(dyn Fn() + Sync)) -> Result<Vec<Vec<Computed>>
     let release = Release::find(&paper.paper).ok();
     let has_own = tasks.iter().any(|task| matches!(task.what, Compute::Own { .. }));
     let sum = release.as_ref().filter(|_| has_own).map(Sum::of).transpose()?;
-    let answer = |task: &Task| {
-        let computed = compute(&paper.paper, sum.as_ref(), task.what, digits(task.asked_by));
+    let find = |task: &Task| {
+        let found = match basis_of(task.what) {
+            Some((claim, _)) => risk::basis(claim).map(Found::Basis),
+            None => compute(&paper.paper, sum.as_ref(), task.what, digits(task.asked_by)).map(Found::Answer),
+        };
         (0..task.rows).for_each(|_| done());
-        computed.map_err(|error| task.asked_by.refuse(paper, &error))
+        found.map_err(|error| task.asked_by.refuse(paper, &error))
     };
-    let found: Vec<Computed> = tasks.par_iter().map(answer).collect::<Result<_>>()?;
-    Ok(rows.into_iter().map(|row| row.into_iter().map(|place| found[place].clone()).collect()).collect())
+    // One after the other to whoever is free: halves of the list take unequally long.
+    let mut found: Vec<(usize, Found)> =
+        (tasks.iter().enumerate().par_bridge()).map(|(place, task)| Ok((place, find(task)?))).collect::<Result<_>>()?;
+    found.sort_unstable_by_key(|(place, _)| *place);
+    let answer = |(what, place): &(&Compute, usize)| match (&found[*place].1, what) {
+        (Found::Answer(answer), _) => Ok(answer.clone()),
+        (Found::Basis(basis), Compute::Risk(claim)) => risk::by_basis(claim, basis),
+        (Found::Basis(_), other) => compute(&paper.paper, sum.as_ref(), other, accounts::DIGITS),
+    };
+    rows.iter()
+        .zip(&paper.values)
+        .map(|(row, published)| {
+            row.iter().map(answer).collect::<Result<_>>().map_err(|error| published.refuse(paper, &error))
+        })
+        .collect()
+}
+
+/// That which the answer to a computation comes from along with others, and its name.
+fn basis_of(what: &Compute) -> Option<(&RiskClaim, String)> {
+    match what {
+        Compute::Risk(claim) => risk::basis_of(claim).map(|name| (claim, name)),
+        _ => None,
+    }
 }
 
 /// One digit more than are printed, if those are many.
@@ -139,7 +170,10 @@ fn digits(published: &Published) -> u32 {
 fn shared_by(published: &Published, what: &Compute) -> Option<String> {
     match what {
         Compute::Account(_) => None,
-        what => Some(format!("{} {what:?}", digits(published))),
+        what => Some(match basis_of(what) {
+            Some((_, name)) => name,
+            None => format!("{} {what:?}", digits(published)),
+        }),
     }
 }
 

@@ -60,6 +60,9 @@ struct Row {
     proof: ContourProof,
 }
 
+/// How many deltas are asked of one evaluator.
+const AT_ONCE: usize = 21;
+
 /// All block paths of the release, and the main pair: the first path that drops no level, left and entered.
 struct Paths {
     worst: WorstPath,
@@ -101,8 +104,14 @@ impl Paths {
     /// A row for each delta, by evaluators that remember what they swept: of `many` deltas neighbors share contours, else each has
     /// its own.
     fn rows(&self, deltas: &[Rational], many: bool) -> Result<Vec<Row>> {
-        let (all, main) = (self.worst.evaluator(), self.composition.evaluator());
-        deltas.par_iter().map(|delta| self.row((&all, &main), delta, many)).collect()
+        let mut rows = Vec::new();
+        // What is remembered of some is given back before the next.
+        for some in deltas.chunks(AT_ONCE) {
+            let (all, main) = (self.worst.evaluator(), self.composition.evaluator());
+            let of_some = some.par_iter().map(|delta| self.row((&all, &main), delta, many));
+            rows.extend(of_some.collect::<Result<Vec<Row>>>()?);
+        }
+        Ok(rows)
     }
 
     fn row(&self, (all, main): (&Evaluator, &Evaluator), zcdp_delta: &Rational, many: bool) -> Result<Row> {

@@ -4,12 +4,13 @@ use rug::Rational;
 
 use super::{
     item::{Item, Sources},
-    own::Parameter,
+    own::{Own, Parameter},
 };
 use crate::{
     chart::{Axis, Drawing, Figure, Ink, Panel, Series, Sheet, spine::distances_panel},
     error::{Error, Result},
     numeric::rational,
+    release::{GeoLevel, schema::QueryGroup},
     replication::spines::figure_2,
     spine::{
         blocks::{Blocks, EntityKind},
@@ -28,9 +29,12 @@ pub(super) const ITEMS: &[Item] = &[
         &[Parameter::Counts],
         figure_1,
     ),
-    item("figure-2", "the strategy matrix of Figure 2: which count is of which cell of which block", &[], |_| {
-        figure_2()
-    }),
+    item(
+        "figure-2",
+        "the strategy matrix of Figure 2: which count is of which cell of which block",
+        &[Parameter::Release, Parameter::Level, Parameter::Copies],
+        figure_2,
+    ),
     item(
         "section-4",
         "distance of entities from the census spine and the optimized ones, Rhode Island",
@@ -144,38 +148,112 @@ fn figure_1(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, panels, columns: 2 } })
 }
 
-fn figure_2() -> Result<Drawing> {
-    let inks = [("total", Ink::Green), ("first", Ink::Vermillion), ("second", Ink::Orange), ("detailed", Ink::Black)];
-    let groups = figure_2::query_groups()?;
+/// A level of the spine: the query groups that each of its units is asked.
+struct Asked {
+    level: String,
+    groups: Vec<QueryGroup>,
+}
+
+/// At most so many rows and columns of a matrix are drawn.
+const MOST_ROWS: usize = 36;
+const MOST_COLUMNS: usize = 300;
+
+/// The levels of the release that is given, with the schema of their queries, the last one being that of the blocks; or the
+/// paper's nation of blocks. Refused are those with more columns than are drawn.
+fn levels_asked(own: &Own, blocks: usize) -> Result<Vec<Asked>> {
+    let Some(release) = &own.release else {
+        if let Some(level) = own.levels.first() {
+            return Err(Error::out_of_range("the level", level, "one of a release, which is not given"));
+        }
+        let asked = |level: &str| Ok(Asked { level: level.to_string(), groups: figure_2::query_groups()? });
+        return ["US", "block"].into_iter().map(asked).collect();
+    };
+    let needed = "one whose file has [[attribute]] tables, which say what its queries are of";
+    let schema = release.schema.as_ref().ok_or_else(|| Error::out_of_range("the release", &release.name, needed))?;
+    if blocks * schema.cells() > MOST_COLUMNS {
+        let columns = format!("{} columns", blocks * schema.cells());
+        let expected = format!("at most {MOST_COLUMNS}: a release with fewer cells, or fewer blocks");
+        return Err(Error::out_of_range("the matrix", columns, &expected));
+    }
+    let asked = |level: &GeoLevel| -> Result<Asked> {
+        let groups = level.queries.iter().map(|query| schema.group(&query.name)).collect::<Result<_>>()?;
+        Ok(Asked { level: level.name.clone(), groups })
+    };
+    release.only(&own.levels)?.levels.iter().map(asked).collect()
+}
+
+/// The matrix for a spine whose levels above the blocks have one unit each.
+fn figure_2(sources: &Sources) -> Result<Drawing> {
+    let blocks = match sources.own.copies.as_slice() {
+        [] => 2,
+        [blocks @ 1..=50] => *blocks as usize,
+        other => return Err(Error::out_of_range("copies", format!("{other:?}"), "one number of blocks, from 1 to 50")),
+    };
+    let levels = levels_asked(&sources.own, blocks)?;
+    let cells = levels.iter().flat_map(|asked| &asked.groups).map(|group| group.cell_of.len()).max().unwrap_or(0);
+    let counts = |asked: &Asked| asked.groups.iter().map(QueryGroup::counts).sum::<usize>();
+    let last = levels.len().saturating_sub(1);
+    let rows: usize = levels.iter().enumerate().map(|(k, one)| if k == last { blocks } else { 1 } * counts(one)).sum();
+    if rows > MOST_ROWS {
+        let expected = format!("at most {MOST_ROWS}: fewer counts, levels or blocks");
+        return Err(Error::out_of_range("the matrix", format!("{rows} rows"), &expected));
+    }
+    let mut names_of_groups: Vec<&str> = Vec::new();
+    for group in levels.iter().flat_map(|asked| &asked.groups) {
+        if !names_of_groups.contains(&group.name.as_str()) {
+            names_of_groups.push(&group.name);
+        }
+    }
     let mut sheet = Sheet::new(["unit", "query_group", "count", "block", "cell"]);
     let mut names = Vec::new();
-    let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); groups.len()];
-    for (unit, blocks) in [("US", 0..2), ("block 1", 0..1), ("block 2", 1..2)] {
-        for (group, points) in groups.iter().zip(&mut points) {
+    let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); names_of_groups.len()];
+    let units = levels.iter().enumerate().flat_map(|(k, asked)| {
+        let of_blocks = (0..blocks).filter(move |_| k == last);
+        let one = (k != last).then(|| (asked.level.clone(), 0..blocks));
+        let each = of_blocks.map(|block| (format!("{} {}", asked.level, block + 1), block..block + 1));
+        one.into_iter().chain(each).map(|unit| (asked, unit)).collect::<Vec<_>>()
+    });
+    for (asked, (unit, blocks)) in units {
+        for group in &asked.groups {
+            let series = names_of_groups.iter().position(|name| *name == group.name).unwrap_or(0);
             for (count, label) in group.labels().iter().enumerate() {
                 let row = names.len() as f64;
-                names.push(format!("{unit}: {} {label}", group.name).replace("total total", "total"));
+                let named = if group.counts() == 1 { group.name.clone() } else { format!("{} {label}", group.name) };
+                names.push(format!("{unit}: {named}"));
                 for block in blocks.clone() {
-                    let cells = group.cell_of.iter().enumerate().filter(|(_, of)| **of as usize == count);
-                    for (cell, _) in cells {
-                        points.push(((block * 4 + cell + 1) as f64, row));
+                    for (cell, _) in group.cell_of.iter().enumerate().filter(|(_, of)| **of as usize == count) {
+                        points[series].push(((block * cells + cell + 1) as f64, row));
                         let numbers = [(block + 1).to_string(), (cell + 1).to_string()];
-                        let text = [unit.to_string(), group.name.clone(), label.clone()];
+                        let text = [unit.clone(), group.name.clone(), label.clone()];
                         sheet.push([text.to_vec(), numbers.to_vec()].concat());
                     }
                 }
             }
         }
     }
-    let series = inks.iter().zip(points).map(|((name, ink), points)| Series::dots(name, *ink, points)).collect();
+    let inks = [Ink::Green, Ink::Vermillion, Ink::Orange, Ink::Black, Ink::Blue, Ink::Grey];
+    let series = names_of_groups.iter().zip(inks.into_iter().cycle()).zip(points);
+    let series = series.map(|((name, ink), points)| Series::dots(name, ink, points)).collect();
+    let columns = match blocks {
+        2 => format!("cell of the histograms of both blocks (1 to {cells}, {} to {})", cells + 1, 2 * cells),
+        _ => format!("cell of the histograms of {blocks} blocks, {cells} of each"),
+    };
     let panel = Panel {
         title: String::new(),
-        x: Axis::linear("cell of the histograms of both blocks (1 to 4, 5 to 8)", 0.5, 8.5),
+        x: Axis::linear(&columns, 0.5, (blocks * cells) as f64 + 0.5),
         y: Axis::names(names),
         series,
     };
-    let title = "The ones of B \u{2297} W in Figure 2: a nation of two blocks, two attributes of two values";
-    Ok(Drawing { sheet, figure: Figure { title: title.to_string(), panels: vec![panel], columns: 1 } })
+    let title = match &sources.own.release {
+        Some(release) => {
+            format!("The ones of B \u{2297} W for {}: blocks 1 to {blocks}, and one unit above", release.name)
+        }
+        None if blocks == 2 => {
+            "The ones of B \u{2297} W in Figure 2: a nation of two blocks, two attributes of two values".to_string()
+        }
+        None => format!("The ones of B \u{2297} W: a nation of {blocks} blocks, two attributes of two values"),
+    };
+    Ok(Drawing { sheet, figure: Figure { title, panels: vec![panel], columns: 1 } })
 }
 
 fn section_4(sources: &Sources) -> Result<Drawing> {

@@ -55,6 +55,54 @@ fn sampler(rhos: &[String; 2], others: u64) -> Result<GibbsSampler> {
     Ok(GibbsSampler { prior: half(), rhos, others, constraint: GibbsConstraint::LeftOut })
 }
 
+/// What several values come from, computed once.
+#[derive(Clone, Debug)]
+pub(in crate::replication) enum Basis {
+    /// The decision with two levels over all outputs.
+    Decision(Decision),
+    /// For each prior of the settings the marginal posteriors after one level, two, and so on.
+    Levels(Vec<Vec<Enclosure>>),
+}
+
+/// The name of what a value comes from, if others come from it as well.
+pub(in crate::replication) fn basis_of(what: &RiskClaim) -> Option<String> {
+    let decision = |rhos, others, truth, upper| Some(format!("decision {rhos:?} {others} {truth:?} {upper:?}"));
+    match what {
+        RiskClaim::Decision { rhos, others, truth, upper, .. } => decision(rhos, others, truth, *upper),
+        RiskClaim::DecisionGains { rhos, others, truth } => decision(rhos, others, truth, UpperPrior::Uniform),
+        RiskClaim::LevelsGain { .. } => Some("levels".to_string()),
+        _ => None,
+    }
+}
+
+/// That which a value comes from, where [`basis_of`] names one.
+pub(in crate::replication) fn basis(what: &RiskClaim) -> Result<Basis> {
+    let decision = |rhos, others, [x1, x2]: [i64; 2], upper| -> Result<Basis> {
+        Ok(Basis::Decision(two_levels(rhos, others, upper)?.correct_decision(TrueCounts { x1, x2 }, DIGITS)?))
+    };
+    match what {
+        RiskClaim::Decision { rhos, others, truth, upper, .. } => decision(rhos, *others, *truth, *upper),
+        RiskClaim::DecisionGains { rhos, others, truth } => decision(rhos, *others, *truth, UpperPrior::Uniform),
+        RiskClaim::LevelsGain { .. } => levels(),
+        other => Err(Error::out_of_range("what values have in common", format!("{other:?}"), "a decision or levels")),
+    }
+}
+
+/// A value by what it comes from.
+pub(in crate::replication) fn by_basis(what: &RiskClaim, basis: &Basis) -> Result<Computed> {
+    match (what, basis) {
+        (RiskClaim::Decision { part, .. }, Basis::Decision(Decision { correct, gained, lost, .. })) => {
+            Ok(Computed::Value(part_of(*part, correct.clone(), gained.clone(), lost.clone())))
+        }
+        (RiskClaim::DecisionGains { rhos, .. }, Basis::Decision(Decision { correct, .. })) => {
+            let without = single(&rhos[0], "1/2")?.correct_decision(DIGITS)?;
+            Ok(Computed::Statement(without.below(correct)))
+        }
+        (RiskClaim::LevelsGain { most_at_second }, Basis::Levels(levels)) => levels_gain(levels, *most_at_second),
+        (other, _) => compute(other),
+    }
+}
+
 fn part_of(part: DecisionPart, correct: Enclosure, gained: Enclosure, lost: Enclosure) -> Enclosure {
     match part {
         DecisionPart::Correct => correct,
@@ -89,17 +137,13 @@ pub(in crate::replication) fn compute(what: &RiskClaim) -> Result<Computed> {
             if *absent == Some(true) { Enclosure::double(1.0, 100).sub(&present) } else { present }
         }
         RiskClaim::SamplerLimit { rhos, others, noisy, x2 } => sampler_limit(rhos, *others, *noisy, *x2)?,
-        RiskClaim::Decision { rhos, others, truth: [x1, x2], upper, part } => {
-            let attack = two_levels(rhos, *others, *upper)?;
-            let Decision { correct, gained, lost, .. } =
-                attack.correct_decision(TrueCounts { x1: *x1, x2: *x2 }, DIGITS)?;
-            part_of(*part, correct, gained, lost)
+        RiskClaim::Decision { .. } | RiskClaim::DecisionGains { .. } | RiskClaim::LevelsGain { .. } => {
+            return by_basis(what, &basis(what)?);
         }
         RiskClaim::SamplerDecision { rhos, others, x2, part } => {
             let decision = sampler(rhos, *others)?.limit_decision(*x2, SAMPLER_SHARE)?;
             part_of(*part, decision.correct, decision.gained, decision.lost)
         }
-        RiskClaim::DecisionGains { rhos, others, truth } => return decision_gains(rhos, *others, *truth),
         RiskClaim::Region { rhos, others, truth, x2, y1 } => region(rhos, *others, *truth, *x2, *y1)?,
         RiskClaim::VarianceDeficit { s } => DiscreteGaussian::new(parse(s)?)?.variance_deficit(DIGITS),
         RiskClaim::PostprocessingLowers { rho, others, most } => return postprocessing_lowers(rho, *others, *most),
@@ -120,7 +164,6 @@ pub(in crate::replication) fn compute(what: &RiskClaim) -> Result<Computed> {
             return decisions_similar(rho, above, *others, uppers, &parse(within)?);
         }
         RiskClaim::DecisionLargest { rhos, others, x2, than } => return decision_largest(rhos, *others, *x2, than),
-        RiskClaim::LevelsGain { most_at_second } => return levels_gain(*most_at_second),
         RiskClaim::SamplerDeviations { rhos, others, noisy, x2, printed, draws } => {
             let share = sampler_limit(rhos, *others, *noisy, Some(*x2))?;
             let one = Enclosure::double(1.0, 100);
@@ -149,14 +192,6 @@ fn sampler_limit(rhos: &[String; 2], others: u64, noisy: [i64; 3], x2: Option<us
     let Some(x2) = x2 else { return Ok(limit.present) };
     let share = limit.upper.get(x2).cloned();
     share.ok_or_else(|| Error::out_of_range("x2", x2, "a value that the sampler draws"))
-}
-
-/// Whether the decision with two levels is right more often than with the lowest alone.
-fn decision_gains(rhos: &[String; 2], others: u64, [x1, x2]: [i64; 2]) -> Result<Computed> {
-    let attack = two_levels(rhos, others, UpperPrior::Uniform)?;
-    let with = attack.correct_decision(TrueCounts { x1, x2 }, DIGITS)?.correct;
-    let without = single(&rhos[0], "1/2")?.correct_decision(DIGITS)?;
-    Ok(Computed::Statement(without.below(&with)))
 }
 
 /// The probability that the noisy x_2 and y_1 lie in a rectangle.
@@ -249,15 +284,20 @@ fn decision_largest(rhos: &[String; 2], others: u64, x2: i64, than: &[i64]) -> R
     Computed::all_hold(than.iter().map(|other| Ok(right(*other)?.below(&own))))
 }
 
-/// Whether the marginal posterior grows with each level of the settings, or grows most at the second.
-fn levels_gain(most_at_second: bool) -> Result<Computed> {
+/// The marginal posteriors after the first levels of the settings, for each prior.
+fn levels() -> Result<Basis> {
     let settings = settings()?.curves()?;
+    let of_prior = |prior: &Rational| {
+        let level = |count: usize| Attack::new(prior.clone(), settings.rhos[..count].to_vec())?.marginal(6);
+        (1..=settings.rhos.len()).into_par_iter().map(level).collect::<Result<Vec<Enclosure>>>()
+    };
+    Ok(Basis::Levels(settings.priors.iter().map(of_prior).collect::<Result<_>>()?))
+}
+
+/// Whether the marginal posterior grows with each level of the settings, or grows most at the second.
+fn levels_gain(levels: &[Vec<Enclosure>], most_at_second: bool) -> Result<Computed> {
     let mut parts = Vec::new();
-    for prior in &settings.priors {
-        let level = |count: usize| -> Result<Enclosure> {
-            Attack::new(prior.clone(), settings.rhos[..count].to_vec())?.marginal(6)
-        };
-        let values = (1..=settings.rhos.len()).into_par_iter().map(level).collect::<Result<Vec<Enclosure>>>()?;
+    for values in levels {
         let gains: Vec<Enclosure> = values.windows(2).map(|pair| pair[1].sub(&pair[0])).collect();
         let zero = Enclosure::double(0.0, 60);
         match gains.split_first() {

@@ -5,4 +5,4 @@ mod compute;
 pub mod curves;
 pub mod settings;
 
-pub(super) use compute::compute;
+pub(super) use compute::{Basis, basis, basis_of, by_basis, compute};

@@ -167,6 +167,16 @@ pub enum SpineClaim {
         /// The children.
         children: u64,
     },
+    /// Whether Algorithm 2 ends with distances that are no larger for every entity of a county, and smaller for some.
+    #[serde(rename = "algorithm-2")]
+    Algorithm2 {
+        /// The tracts of the county.
+        tracts: u32,
+        /// By how much a group may exceed their square root.
+        fanout_cutoff: usize,
+        /// With the spine set to the one that is tested, where that is no worse.
+        assigns: bool,
+    },
     /// Whether after one pass from below no unit is left to bypass, below the root.
     OnePass {},
     /// Whether Theorem 2's rule bypasses at least the units with one child.

@@ -3,6 +3,7 @@
 use rug::Rational;
 
 use super::{
+    algorithm_2,
     bypassing::{
         every_query_gains, laplace_variance, most_children_at_equal_shares, one_pass, pure_bypasses_more, remark_1,
         remark_1_decides, sign_of_d, theorem_2, zcdp,
@@ -69,6 +70,9 @@ pub(in crate::replication) fn compute(claim: &SpineClaim) -> Result<Computed> {
         SpineClaim::SignOfD {} => holds(sign_of_d()),
         // T has a row for each block and a column for each child, D a row and a column for each block.
         SpineClaim::ReductionOfD { blocks, children } => holds(children == blocks),
+        SpineClaim::Algorithm2 { tracts, fanout_cutoff, assigns } => {
+            holds(algorithm_2::redefines(*tracts, *fanout_cutoff, *assigns))
+        }
         SpineClaim::OnePass {} => holds(one_pass()?),
         SpineClaim::PureBypassesMore {} => holds(pure_bypasses_more()?),
         SpineClaim::Levels { release } => whole(Release::find(release)?.levels.len() as u64),

@@ -4,6 +4,7 @@
 //! are said below; the proofs for all others stand beside the code that uses them ([`crate::spine::bypass`],
 //! [`crate::spine::osed`], [`crate::topdown::measure`]).
 
+mod algorithm_2;
 mod bypassing;
 pub mod claims;
 mod compute;

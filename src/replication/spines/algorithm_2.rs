@@ -1,0 +1,108 @@
+//! Algorithm 2 carried out on one county, as it is printed and with the assignment that is missing there.
+
+use crate::spine::{blocks::EntityColumn, hierarchy::Tree, osed};
+
+/// A county with one entity: some of its tracts, each of one block.
+struct County<'a> {
+    entity: &'a EntityColumn,
+    /// The most tracts of a group: sqrt(n) + fanout_cutoff.
+    most: usize,
+}
+
+/// Tract groups, each a list of tracts.
+type Groups = Vec<Vec<u32>>;
+
+impl County<'_> {
+    /// The distances of all entities, which is one.
+    fn distance(&self, groups: &Groups) -> u32 {
+        let mut ends = vec![0];
+        groups.iter().for_each(|group| ends.push(ends[ends.len() - 1] + group.len() as u32));
+        let tree = Tree::from_parts(vec![vec![0, groups.len() as u32], ends], groups.concat());
+        osed::distances(&tree, self.entity)[1]
+    }
+
+    /// `Combine_Siblings`, where the groups together have few enough tracts.
+    fn combined(&self, groups: &Groups, u: usize, v: usize) -> Option<Groups> {
+        let fits = groups[u].len() + groups[v].len() <= self.most;
+        fits.then(|| {
+            let mut combined = groups.clone();
+            let absorbed = combined.remove(v);
+            combined[u].extend(absorbed);
+            combined
+        })
+    }
+
+    /// What the algorithm returns; `None` if it does not end, because a round leaves all as it was and calls for another.
+    fn algorithm_2(&self, start: &Groups, assigns: bool) -> Option<Groups> {
+        let mut g = start.clone();
+        let mut current = self.distance(&g);
+        loop {
+            let (before, mut changed) = ((g.clone(), current), false);
+            for (u, v) in pairs(g.len()) {
+                // A group that was combined with another is no child of the county any more.
+                let test = if v < g.len() { self.combined(&g, u, v) } else { None };
+                let Some(test) = test else { continue };
+                let distance = self.distance(&test);
+                if distance <= current {
+                    current = distance;
+                    changed = true;
+                    if assigns {
+                        g = test;
+                    }
+                }
+            }
+            if !changed {
+                return Some(g);
+            }
+            if before == (g.clone(), current) {
+                return None;
+            }
+        }
+    }
+
+    /// The distances before and after; `None` if it does not end.
+    fn outcome(&self, tracts: u32, assigns: bool) -> Option<(u32, u32)> {
+        let start: Groups = (0..tracts).map(|tract| vec![tract]).collect();
+        let after = self.algorithm_2(&start, assigns)?;
+        Some((self.distance(&start), self.distance(&after)))
+    }
+}
+
+/// All u < v below a number.
+fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).flat_map(move |u| (u + 1..n).map(move |v| (u, v)))
+}
+
+/// Whether the algorithm ends with distances that are no larger for every entity of a county of so many tracts, and smaller for
+/// some. `assigns` puts `g <- g'` beside `current_OSEDs <- test_OSEDs`.
+pub(super) fn redefines(tracts: u32, fanout_cutoff: usize, assigns: bool) -> bool {
+    let outcome = |bits: u32| {
+        let codes = (0..tracts).map(|tract| bits >> tract & 1).collect();
+        let entity = EntityColumn { codes, names: vec![String::new(), "in".into()] };
+        let most = tracts.isqrt() as usize + fanout_cutoff;
+        County { entity: &entity, most }.outcome(tracts, assigns)
+    };
+    let outcomes: Vec<Option<(u32, u32)>> = (1..1_u32 << tracts).map(outcome).collect();
+    outcomes.iter().all(|one| one.is_some_and(|(before, after)| after <= before))
+        && outcomes.iter().flatten().any(|(before, after)| after < before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_with_its_assignment_it_ends_with_an_entity_as_a_group() {
+        let entity = EntityColumn { codes: vec![1, 0, 1, 0, 0], names: vec![String::new(), "in".into()] };
+        let county = County { entity: &entity, most: 2 };
+        let start: Groups = (0..5).map(|tract| vec![tract]).collect();
+        assert_eq!(county.distance(&start), 2);
+        assert_eq!(county.algorithm_2(&start, false), None);
+        let found = county.algorithm_2(&start, true).unwrap();
+        assert!(county.distance(&found) == 1 && found.iter().all(|group| group.len() <= 2), "{found:?}");
+        assert!(redefines(5, 0, true) && !redefines(5, 0, false));
+        // Where no two groups may be combined it ends at once, with or without.
+        let narrow = County { entity: &entity, most: 1 };
+        assert_eq!(narrow.algorithm_2(&start, false), Some(start));
+    }
+}
