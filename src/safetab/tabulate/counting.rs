@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::{
+    counter::Counter,
     engine::Engine,
     household_counts::HOUSEHOLD_CELLS,
     inputs::PublicInputs,
-    queries::{RecordKind, classify_codes, count_records},
+    queries::{RecordKind, classify_codes, count_records, make_blocks},
     record_files::{RecordFiles, changed},
     workload::{OLDEST, cell_of},
 };
@@ -50,11 +51,16 @@ pub(super) struct CountedRecords<'a> {
     pub expected: u64,
 }
 
-/// Makes the tables of the engine and counts all records.
-pub(super) fn count(public: &PublicInputs, engine: &Engine, records: &CountedRecords) -> Result<()> {
-    engine.read_records(records.files, records.kind.headings())?;
-    register_geography(public, engine)?;
-    register_classes(public, engine, records.races)?;
+/// Has all records counted, and makes the tables of the engine from which the counts of each level follow.
+pub(super) fn count(
+    public: &PublicInputs,
+    counter: &dyn Counter,
+    engine: &Engine,
+    records: &CountedRecords,
+) -> Result<()> {
+    counter.read_records(records.files, records.kind.headings())?;
+    register_geography(public, counter, engine)?;
+    register_classes(public, counter, engine, records.races)?;
     let (keys, cells) = match records.kind {
         RecordKind::Persons => {
             let people = (0..=OLDEST).flat_map(|age| [1, 2].map(|sex| (age, sex)));
@@ -63,8 +69,8 @@ pub(super) fn count(public: &PublicInputs, engine: &Engine, records: &CountedRec
         // The key is four times the type plus the tenure, and 5 the first.
         RecordKind::Households => (0..HOUSEHOLD_CELLS as i32).map(|cell| (cell + 5, cell)).unzip(),
     };
-    engine.register("cells", &[("key", keys), ("cell", cells)])?;
-    let counted = count_records(engine, records.kind, records.races, records.states)?;
+    counter.make_integers("cells", &[("key", keys), ("cell", cells)])?;
+    let counted = count_records((counter, engine), records.kind, records.races, records.states)?;
     match u64::try_from(counted) == Ok(records.expected) {
         true => Ok(()),
         false => Err(changed(&format!("{} records were checked and {counted} counted", records.expected))),
@@ -73,20 +79,20 @@ pub(super) fn count(public: &PublicInputs, engine: &Engine, records: &CountedRec
 
 /// Blocks that lie in the same regions are one atom; the table `blocks` has the atom of each block, `regions_N` the
 /// region of type N of each atom.
-fn register_geography(public: &PublicInputs, engine: &Engine) -> Result<()> {
+fn register_geography(public: &PublicInputs, counter: &dyn Counter, engine: &Engine) -> Result<()> {
     let (of_block, atoms) = public.geography.atoms();
-    engine.register_blocks(public.geography.geoids(), of_block.into_iter().map(|atom| atom as i32).collect())?;
+    make_blocks(counter, public.geography.geoids(), of_block.into_iter().map(|atom| atom as i32).collect())?;
     for region_type in RegionType::ALL {
         let inside = |(atom, regions): (i32, &[Option<u32>; 10])| Some((atom, regions[region_type.index()]? as i32));
         let (atoms, regions) = (0..).zip(&atoms).filter_map(inside).unzip();
-        engine.register(&regions_table(region_type), &[("atom", atoms), ("region", regions)])?;
+        engine.make_integers(&regions_table(region_type), &[("atom", atoms), ("region", regions)])?;
     }
     Ok(())
 }
 
 /// Combinations with the same iterations are one class; the table `classes` has the class of each text of codes, and a
 /// table for each granularity and level the iterations of each class, by their positions in the key set.
-fn register_classes(public: &PublicInputs, engine: &Engine, races: u32) -> Result<()> {
+fn register_classes(public: &PublicInputs, counter: &dyn Counter, engine: &Engine, races: u32) -> Result<()> {
     let kinds =
         Granularity::ALL.into_iter().flat_map(|granularity| IterationLevel::ALL.map(|level| (granularity, level)));
     let kinds: Vec<_> = kinds.map(|(g, level)| (g, level, public.specification.key_set(g, level))).collect();
@@ -101,7 +107,7 @@ fn register_classes(public: &PublicInputs, engine: &Engine, races: u32) -> Resul
         Ok(lists)
     };
     let mut classes: HashMap<Lists, i32> = HashMap::new();
-    classify_codes(engine, races, &mut |texts| {
+    classify_codes(counter, races, &mut |texts| {
         let lists = texts.par_iter().map(lists).collect::<Result<Vec<_>>>()?;
         let class = |lists| {
             let next = classes.len() as i32;

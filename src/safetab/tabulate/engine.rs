@@ -4,14 +4,13 @@
 //! memory limit is spilled to disk.
 
 use std::{
-    fs::File,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use datafusion::{
     arrow::{
-        array::{ArrayRef, AsArray, Int32Array, Int64Array, ListArray, StringArray, UInt32Array},
+        array::{ArrayRef, AsArray, Int32Array, ListArray, StringArray, UInt32Array},
         buffer::OffsetBuffer,
         compute::{cast, take_record_batch},
         datatypes::{DataType, Field, Schema},
@@ -25,13 +24,12 @@ use datafusion::{
         memory_pool::FairSpillPool,
         runtime_env::RuntimeEnvBuilder,
     },
-    parquet::{arrow::ArrowWriter, errors::ParquetError},
     prelude::{CsvReadOptions, DataFrame, ParquetReadOptions, SessionConfig, SessionContext},
 };
 use futures::StreamExt;
 use tokio::runtime::{Builder, Runtime};
 
-use super::record_files::RecordFiles;
+use super::{counter::Counter, record_files::RecordFiles};
 use crate::{
     error::{Error, Result},
     files::file_error,
@@ -90,35 +88,6 @@ impl Engine {
         Ok(Engine { runtime, context, folder: folder.to_path_buf(), memory })
     }
 
-    /// How much grouping and sorting may hold before they spill, in bytes.
-    pub(super) fn memory(&self) -> usize {
-        self.memory
-    }
-
-    /// Makes the records of all files the table `records` with the columns of the headings, every field as text.
-    pub fn read_records(&self, files: &RecordFiles, headings: &[&str]) -> Result<()> {
-        let fields = headings.iter().map(|name| Field::new(*name, DataType::Utf8, true));
-        let schema = Schema::new(fields.collect::<Vec<Field>>());
-        let text = CsvReadOptions::new().schema(&schema).delimiter(b'|').quote(NO_QUOTE).file_extension("");
-        let read = async {
-            let mut records: Option<DataFrame> = None;
-            if !files.text.is_empty() {
-                records = Some(self.context.read_csv(addresses(&files.text)?, text).await.map_err(wrong)?);
-            }
-            for file in &files.parquet {
-                let table = self.read_parquet(file, headings).await?;
-                records = Some(match records {
-                    None => table,
-                    Some(others) => others.union(table).map_err(wrong)?,
-                });
-            }
-            let records = records.ok_or_else(|| Error::Engine { why: "there is no file of records".to_string() })?;
-            self.context.register_table("records", records.into_view()).map_err(wrong)?;
-            Ok(())
-        };
-        self.runtime.block_on(read)
-    }
-
     /// A file of records as text, with the columns in the order of the headings.
     async fn read_parquet(&self, file: &Path, headings: &[&str]) -> Result<DataFrame> {
         let refused = |why: String| file_error(file, why);
@@ -171,21 +140,6 @@ impl Engine {
         })
     }
 
-    /// Makes a table of columns of integers.
-    pub fn register(&self, name: &str, columns: &[(&str, Vec<i32>)]) -> Result<()> {
-        let columns = columns.iter().map(|(name, values)| {
-            let values: ArrayRef = Arc::new(Int32Array::from(values.clone()));
-            (*name, values)
-        });
-        self.register_batch(name, columns.collect())
-    }
-
-    /// Makes a table of the blocks and the atom of each.
-    pub fn register_blocks(&self, geoids: &[u64], atoms: Vec<i32>) -> Result<()> {
-        let geoids: ArrayRef = Arc::new(geoids.iter().map(|&geoid| geoid as i64).collect::<Int64Array>());
-        self.register_batch("blocks", vec![("block", geoids), ("atom", Arc::new(Int32Array::from(atoms)))])
-    }
-
     /// Makes a table of the iterations of each class.
     pub fn register_lists(&self, name: &str, lists: Vec<(i32, &[i32])>) -> Result<()> {
         let classes: ArrayRef = Arc::new(Int32Array::from_iter_values(lists.iter().map(|(class, _)| *class)));
@@ -194,10 +148,51 @@ impl Engine {
         let field = Arc::new(Field::new_list_field(DataType::Int32, false));
         let lists = ListArray::try_new(field, lengths, Arc::new(values), None);
         let lists = lists.map_err(|why| Error::Engine { why: why.to_string() })?;
-        self.register_batch(name, vec![("class", classes), ("iterations", Arc::new(lists))])
+        self.make_table(name, vec![("class", classes), ("iterations", Arc::new(lists))])
     }
 
-    fn register_batch(&self, name: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()> {
+    fn sql(&self, sql: &str) -> Result<DataFrame> {
+        self.runtime.block_on(self.context.sql(sql)).map_err(wrong)
+    }
+
+    fn each_batch(&self, frame: DataFrame, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()> {
+        let mut stream = self.runtime.block_on(frame.execute_stream()).map_err(wrong)?;
+        while let Some(batch) = self.runtime.block_on(stream.next()) {
+            see(batch.map_err(wrong)?)?;
+        }
+        Ok(())
+    }
+}
+
+impl Counter for Engine {
+    fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn read_records(&self, files: &RecordFiles, headings: &[&str]) -> Result<()> {
+        let fields = headings.iter().map(|name| Field::new(*name, DataType::Utf8, true));
+        let schema = Schema::new(fields.collect::<Vec<Field>>());
+        let text = CsvReadOptions::new().schema(&schema).delimiter(b'|').quote(NO_QUOTE).file_extension("");
+        let read = async {
+            let mut records: Option<DataFrame> = None;
+            if !files.text.is_empty() {
+                records = Some(self.context.read_csv(addresses(&files.text)?, text).await.map_err(wrong)?);
+            }
+            for file in &files.parquet {
+                let table = self.read_parquet(file, headings).await?;
+                records = Some(match records {
+                    None => table,
+                    Some(others) => others.union(table).map_err(wrong)?,
+                });
+            }
+            let records = records.ok_or_else(|| Error::Engine { why: "there is no file of records".to_string() })?;
+            self.context.register_table("records", records.into_view()).map_err(wrong)?;
+            Ok(())
+        };
+        self.runtime.block_on(read)
+    }
+
+    fn make_table(&self, name: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()> {
         let failed = |why: ArrowError| Error::Engine { why: why.to_string() };
         let batch = RecordBatch::try_from_iter(columns).map_err(failed)?;
         // In pieces, so that threads share it; copied, because the memory of a slice is counted as that of the whole.
@@ -211,45 +206,23 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes a table, kept in a file, of the answer to a question, with columns that `complete` adds to each batch.
-    pub(super) fn save(
-        &self,
-        name: &str,
-        columns: &[(&str, DataType)],
-        sql: &str,
-        complete: &mut dyn FnMut(&mut Vec<ArrayRef>) -> Result<()>,
-    ) -> Result<()> {
-        let file = self.folder.join(format!("{name}.parquet"));
-        let failed = |why: ParquetError| file_error(&file, why);
-        let wrong_batch = |why: ArrowError| Error::Engine { why: why.to_string() };
-        let fields = columns.iter().map(|(name, kind)| Field::new(*name, kind.clone(), false));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<Field>>()));
-        let out = File::create(&file).map_err(|why| file_error(&file, why))?;
-        // The engine's own writer gets no memory if groups that could be spilled have taken all of it.
-        let mut out = ArrowWriter::try_new(out, schema.clone(), None).map_err(failed)?;
-        self.each_batch(self.sql(sql)?, &mut |batch| {
-            let answered = batch.columns().iter().zip(columns);
-            let answered = answered.map(|(column, (_, kind))| cast(column, kind).map_err(wrong_batch));
-            let mut columns = answered.collect::<Result<Vec<ArrayRef>>>()?;
-            complete(&mut columns)?;
-            out.write(&RecordBatch::try_new(schema.clone(), columns).map_err(wrong_batch)?).map_err(failed)
-        })?;
-        out.close().map_err(failed)?;
-        let address = address(&file)?;
+    fn read_table(&self, name: &str, file: &Path) -> Result<()> {
+        let address = address(file)?;
         let read = self.context.register_parquet(name, &address, ParquetReadOptions::default());
         self.runtime.block_on(read).map_err(wrong)
     }
 
-    pub(super) fn sql(&self, sql: &str) -> Result<DataFrame> {
-        self.runtime.block_on(self.context.sql(sql)).map_err(wrong)
-    }
-
-    pub(super) fn each_batch(&self, frame: DataFrame, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()> {
-        let mut stream = self.runtime.block_on(frame.execute_stream()).map_err(wrong)?;
-        while let Some(batch) = self.runtime.block_on(stream.next()) {
-            see(batch.map_err(wrong)?)?;
+    fn expect_codes(&self, bytes: usize) -> Result<()> {
+        if bytes > self.memory / 4 {
+            // A hash table of them all would not fit. Sorting spills.
+            self.sql("SET datafusion.optimizer.repartition_joins = true")?;
+            self.sql("SET datafusion.optimizer.prefer_hash_join = false")?;
         }
         Ok(())
+    }
+
+    fn answer(&self, sql: &str, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()> {
+        self.each_batch(self.sql(sql)?, see)
     }
 }
 

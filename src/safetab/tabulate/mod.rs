@@ -13,6 +13,7 @@
 //! | [`levels`] | the population group levels of persons: their noise, thresholds and key sets |
 //! | [`household_levels`] | those of households: their noise, and the groups that the published totals select |
 //! | [`guarantees`] | what they reveal together, certified |
+//! | `counter` * | what answers questions in SQL: the embedded engine, or a cluster |
 //! | `engine` * | tables in an embedded query engine |
 //! | `queries` * | the counting, in SQL |
 //! | `counting` * | what is counted by: atoms of blocks, classes of codes, cells |
@@ -33,6 +34,8 @@ pub mod certificate;
 mod certificate_page;
 pub mod config_account;
 pub mod coterminous;
+#[cfg(feature = "tabulate")]
+pub mod counter;
 #[cfg(feature = "tabulate")]
 mod counting;
 #[cfg(feature = "tabulate")]

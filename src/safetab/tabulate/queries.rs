@@ -10,16 +10,20 @@
 //! In a join the small table is held in memory and the records stream past it; codes that are too many for that are sorted,
 //! and groups and sorted runs beyond the memory limit are spilled to disk. Beside the limit there are the lists of
 //! iterations, some hundred bytes for each class. Sums of integers do not depend on the order of records, threads or files.
-//! All of it is plain SQL over tables, as a cluster would run it.
+//! All of it is plain SQL over tables, one text for the embedded engine and for a cluster. A cluster is asked what is asked of
+//! records (1 and 2); 3 is left to the embedded engine.
 
 use std::sync::Arc;
 
 use datafusion::arrow::{
-    array::{Array, AsArray, Int32Array},
+    array::{Array, ArrayRef, AsArray, Int32Array, Int64Array},
     datatypes::{DataType, Int32Type, Int64Type},
 };
 
-use super::{engine::Engine, record_files::changed};
+use super::{
+    counter::{Counter, keep_answer},
+    record_files::changed,
+};
 use crate::{
     error::Result,
     safetab::schema::{HEADINGS, HOUSEHOLD_HEADINGS},
@@ -49,43 +53,49 @@ impl RecordKind {
     /// The key of the cell of a record, in SQL.
     fn key(self) -> &'static str {
         match self {
-            RecordKind::Persons => "CAST(\"QAGE\" AS INT) * 2 + CAST(\"QSEX\" AS INT)",
-            RecordKind::Households => "CAST(\"HOUSEHOLD_TYPE\" AS INT) * 4 + CAST(\"TEN\" AS INT)",
+            RecordKind::Persons => "CAST(`QAGE` AS INT) * 2 + CAST(`QSEX` AS INT)",
+            RecordKind::Households => "CAST(`HOUSEHOLD_TYPE` AS INT) * 4 + CAST(`TEN` AS INT)",
         }
     }
+}
+
+/// Makes the table `blocks` of the blocks and the atom of each.
+pub fn make_blocks(counter: &dyn Counter, geoids: &[u64], atoms: Vec<i32>) -> Result<()> {
+    let geoids: ArrayRef = Arc::new(geoids.iter().map(|&geoid| geoid as i64).collect::<Int64Array>());
+    counter.make_table("blocks", vec![("block", geoids), ("atom", Arc::new(Int32Array::from(atoms)))])
 }
 
 /// Makes the table `classes` of the distinct texts of codes of all records: the first `races` race codes, then the
 /// ethnicity code. `class_of` says the classes of a batch of texts.
 pub fn classify_codes(
-    engine: &Engine,
+    counter: &dyn Counter,
     races: u32,
     class_of: &mut dyn FnMut(&[&str]) -> Result<Vec<i32>>,
 ) -> Result<()> {
     let columns = [("codes", DataType::Utf8), ("class", DataType::Int32)];
     let mut bytes = 0;
     let sql = format!("SELECT DISTINCT {} AS codes FROM records", codes(races));
-    engine.save("classes", &columns, &sql, &mut |columns| {
+    keep_answer((counter, counter), "classes", &columns, &sql, &mut |columns| {
         let texts: Vec<&str> = columns[0].as_string::<i32>().iter().flatten().collect();
         bytes += texts.iter().map(|text| text.len() + HASHED).sum::<usize>();
         columns.push(Arc::new(Int32Array::from(class_of(&texts)?)));
         Ok(())
     })?;
-    if bytes > engine.memory() / 4 {
-        // A hash table of them all would not fit. Sorting spills.
-        engine.sql("SET datafusion.optimizer.repartition_joins = true")?;
-        engine.sql("SET datafusion.optimizer.prefer_hash_join = false")?;
-    }
-    Ok(())
+    counter.expect_codes(bytes)
 }
 
 /// Counts records by atom, class and cell, from the tables `records`, `blocks`, `classes` and `cells`, into the table
-/// `tallies`: those of the states only, if any are given. Returns how many records were counted.
-pub fn count_records(engine: &Engine, kind: RecordKind, races: u32, states: Option<&[u8]>) -> Result<i64> {
+/// `tallies` of the second: those of the states only, if any are given. Returns how many records were counted.
+pub fn count_records(
+    counters: (&dyn Counter, &dyn Counter),
+    kind: RecordKind,
+    races: u32,
+    states: Option<&[u8]>,
+) -> Result<i64> {
     let columns =
         [("atom", DataType::Int32), ("class", DataType::Int32), ("cell", DataType::Int32), ("n", DataType::Int64)];
     let mut counted = 0;
-    engine.save("tallies", &columns, &tally(kind, races, states), &mut |columns| {
+    keep_answer(counters, "tallies", &columns, &tally(kind, races, states), &mut |columns| {
         if columns.iter().any(|column| column.null_count() > 0) {
             return Err(changed("a record has codes, a block or a cell that none had"));
         }
@@ -99,13 +109,13 @@ pub fn count_records(engine: &Engine, kind: RecordKind, races: u32, states: Opti
 /// are not zero, in ascending order. `regions` is the table of an atom's region, `iterations` of a class's list of
 /// iterations.
 pub fn each_count(
-    engine: &Engine,
+    counter: &dyn Counter,
     regions: &str,
     iterations: &str,
     see: &mut dyn FnMut(u32, u32, usize, i64) -> Result<()>,
 ) -> Result<()> {
     let sql = sum_up(regions, iterations);
-    engine.each_batch(engine.sql(&sql)?, &mut |batch| {
+    counter.answer(&sql, &mut |batch| {
         let [regions, iterations, cells] = [0, 1, 2].map(|column| batch.column(column).as_primitive::<Int32Type>());
         let counts = batch.column(3).as_primitive::<Int64Type>();
         for row in 0..batch.num_rows() {
@@ -120,12 +130,12 @@ pub fn each_count(
 fn tally(kind: RecordKind, races: u32, states: Option<&[u8]>) -> String {
     let states = states.map_or_else(String::new, |states| {
         let quoted: Vec<String> = states.iter().map(|state| format!("'{state:02}'")).collect();
-        format!(" WHERE \"TABBLKST\" IN ({})", quoted.join(", "))
+        format!(" WHERE `TABBLKST` IN ({})", quoted.join(", "))
     });
     format!(
         "SELECT atom, class, cell, count(*) AS n FROM \
          cells RIGHT JOIN (classes RIGHT JOIN (blocks RIGHT JOIN \
-         (SELECT CAST(\"TABBLKST\" || \"TABBLKCOU\" || \"TABTRACTCE\" || \"TABBLK\" AS BIGINT) AS block, {} AS codes, \
+         (SELECT CAST(`TABBLKST` || `TABBLKCOU` || `TABTRACTCE` || `TABBLK` AS BIGINT) AS block, {} AS codes, \
           {} AS key FROM records{states}) AS record \
          ON blocks.block = record.block) ON classes.codes = record.codes) ON cells.key = record.key \
          GROUP BY atom, class, cell",
@@ -149,8 +159,8 @@ fn sum_up(regions: &str, iterations: &str) -> String {
 
 /// The text of a record's codes. Every code has four characters, so it can be split again.
 fn codes(races: u32) -> String {
-    let columns = (1..=races).map(|number| format!("\"QRACE{number}\""));
-    columns.chain(["\"QSPAN\"".to_string()]).collect::<Vec<String>>().join(" || ")
+    let columns = (1..=races).map(|number| format!("`QRACE{number}`"));
+    columns.chain(["`QSPAN`".to_string()]).collect::<Vec<String>>().join(" || ")
 }
 
 #[cfg(test)]
@@ -159,7 +169,10 @@ mod tests {
 
     use datafusion::arrow::util::pretty::pretty_format_batches;
 
-    use super::super::{engine::MEMORY, record_files::RecordFiles};
+    use super::super::{
+        engine::{Engine, MEMORY},
+        record_files::RecordFiles,
+    };
     use super::*;
 
     const RECORDS: u64 = 120_000;
@@ -193,12 +206,12 @@ mod tests {
         let files = RecordFiles { text: vec![persons.to_path_buf()], parquet: Vec::new() };
         engine.read_records(&files, &HEADINGS).unwrap();
         let blocks: Vec<u64> = (0..7).map(|block| 440_010_001_001_000 + block).collect();
-        engine.register_blocks(&blocks, (0..7).collect()).unwrap();
+        make_blocks(engine, &blocks, (0..7).collect()).unwrap();
         let (keys, cells) = (0..=232).map(|key| (key, key / 10)).unzip();
-        engine.register("cells", &[("key", keys), ("cell", cells)]).unwrap();
+        engine.make_integers("cells", &[("key", keys), ("cell", cells)]).unwrap();
         classify_codes(engine, 1, &mut |texts| Ok(texts.iter().map(|text| class_of(text)).collect())).unwrap();
-        assert_eq!(count_records(engine, RecordKind::Persons, 1, None).unwrap(), RECORDS as i64);
-        engine.register("regions", &[("atom", (0..7).collect()), ("region", (10..17).collect())]).unwrap();
+        assert_eq!(count_records((engine, engine), RecordKind::Persons, 1, None).unwrap(), RECORDS as i64);
+        engine.make_integers("regions", &[("atom", (0..7).collect()), ("region", (10..17).collect())]).unwrap();
         let lists: Vec<[i32; 2]> = (0..10_007).map(|class| [class, 20_000]).collect();
         engine.register_lists("iterations", (0..).zip(lists.iter().map(|list| &list[..])).collect()).unwrap();
         let mut seen = Vec::new();
@@ -228,7 +241,7 @@ mod tests {
             batches.push(batch);
             Ok(())
         };
-        engine.each_batch(engine.sql(&format!("EXPLAIN ANALYZE {sql}")).unwrap(), &mut see).unwrap();
+        engine.answer(&format!("EXPLAIN ANALYZE {sql}"), &mut see).unwrap();
         pretty_format_batches(&batches).unwrap().to_string()
     }
 

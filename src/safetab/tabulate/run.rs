@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     certificate::{self, WrittenRows},
     coterminous::{self, Coterminous},
+    counter::Counter,
     counting::{CountedRecords, count, iterations_table, regions_table},
     draw_log::DrawIntent,
     engine::Engine,
@@ -76,7 +77,7 @@ impl Job {
         let hashes = self.paths().hashes()?;
 
         progress(Progress { stage: "counting", done: 0, of: 0 });
-        inputs.count(&engine, &counted, checked)?;
+        inputs.count(&engine, &engine, &counted, checked)?;
         // What was written for the engine alone is not kept.
         for own in counted.text.iter().filter(|path| path.starts_with(folder.part())) {
             fs::remove_file(own).map_err(|why| file_error(own, why))?;
@@ -102,7 +103,7 @@ impl Job {
             None => files.decompressed(folder.path())?,
             Some(_) => RecordFiles { text: vec![staged], parquet: Vec::new() },
         };
-        inputs.count(&engine, &files, checked)?;
+        inputs.count(&engine, &engine, &files, checked)?;
         crate::files::fill_folder(out, |out| {
             if let Passes::Households(passes) = inputs.passes()? {
                 for (pass, levels) in &passes {
@@ -160,20 +161,25 @@ impl Job {
 }
 
 impl Inputs {
-    /// Counts all records into the tables of the engine.
-    fn count(&self, engine: &Engine, files: &RecordFiles, checked: Checked) -> Result<()> {
+    /// Has all records counted into the tables of the engine.
+    fn count(&self, counter: &dyn Counter, engine: &Engine, files: &RecordFiles, checked: Checked) -> Result<()> {
         match self {
             Inputs::Persons(inputs) => {
                 let races = inputs.config.scope().max_race_codes();
                 let kind = RecordKind::Persons;
                 let records = CountedRecords { files, kind, races, states: None, expected: checked.records };
-                count(&inputs.public, engine, &records)
+                count(&inputs.public, counter, engine, &records)
             }
             Inputs::Households(inputs) => {
                 let scope = inputs.config.scope();
                 let (races, kind, states) = (scope.max_race_codes(), RecordKind::Households, states(scope));
                 let expected = checked.tabulated;
-                count(&inputs.public, engine, &CountedRecords { files, kind, races, states: Some(&states), expected })
+                count(
+                    &inputs.public,
+                    counter,
+                    engine,
+                    &CountedRecords { files, kind, races, states: Some(&states), expected },
+                )
             }
         }
     }

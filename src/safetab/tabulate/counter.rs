@@ -1,0 +1,79 @@
+//! What answers questions in SQL over records and small tables, so that the counting is one text for whoever counts.
+
+use std::{fs::File, path::Path, sync::Arc};
+
+use datafusion::{
+    arrow::{
+        array::{ArrayRef, Int32Array},
+        compute::cast,
+        datatypes::{DataType, Field, Schema},
+        error::ArrowError,
+        record_batch::RecordBatch,
+    },
+    parquet::{arrow::ArrowWriter, errors::ParquetError},
+};
+
+use super::record_files::RecordFiles;
+use crate::{
+    error::{Error, Result},
+    files::file_error,
+};
+
+/// Counts in SQL.
+pub trait Counter {
+    /// The folder for files of tables, which it can read.
+    fn folder(&self) -> &Path;
+
+    /// Makes the records of all files the table `records` with the columns of the headings, every field as text.
+    fn read_records(&self, files: &RecordFiles, headings: &[&str]) -> Result<()>;
+
+    /// Makes a small table of columns.
+    fn make_table(&self, name: &str, columns: Vec<(&str, ArrayRef)>) -> Result<()>;
+
+    /// Makes a small table of columns of integers.
+    fn make_integers(&self, name: &str, columns: &[(&str, Vec<i32>)]) -> Result<()> {
+        let columns = columns.iter().map(|(name, values)| {
+            let values: ArrayRef = Arc::new(Int32Array::from(values.clone()));
+            (*name, values)
+        });
+        self.make_table(name, columns.collect())
+    }
+
+    /// Makes a Parquet file in its folder a table.
+    fn read_table(&self, name: &str, file: &Path) -> Result<()>;
+
+    /// Is told how many bytes a hash table of all texts of codes would take, before it joins records with them.
+    fn expect_codes(&self, _bytes: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// Shows the answer to a question, batch by batch.
+    fn answer(&self, sql: &str, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()>;
+}
+
+/// Makes a table in `kept`, as a file, of the answer of `asked` to a question, with columns that `complete` adds to each batch.
+pub fn keep_answer(
+    (asked, kept): (&dyn Counter, &dyn Counter),
+    name: &str,
+    columns: &[(&str, DataType)],
+    sql: &str,
+    complete: &mut dyn FnMut(&mut Vec<ArrayRef>) -> Result<()>,
+) -> Result<()> {
+    let file = kept.folder().join(format!("{name}.parquet"));
+    let failed = |why: ParquetError| file_error(&file, why);
+    let wrong_batch = |why: ArrowError| Error::Engine { why: why.to_string() };
+    let fields = columns.iter().map(|(name, kind)| Field::new(*name, kind.clone(), false));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<Field>>()));
+    let out = File::create(&file).map_err(|why| file_error(&file, why))?;
+    // The engine's own writer gets no memory if groups that could be spilled have taken all of it.
+    let mut out = ArrowWriter::try_new(out, schema.clone(), None).map_err(failed)?;
+    asked.answer(sql, &mut |batch| {
+        let answered = batch.columns().iter().zip(columns);
+        let answered = answered.map(|(column, (_, kind))| cast(column, kind).map_err(wrong_batch));
+        let mut columns = answered.collect::<Result<Vec<ArrayRef>>>()?;
+        complete(&mut columns)?;
+        out.write(&RecordBatch::try_new(schema.clone(), columns).map_err(wrong_batch)?).map_err(failed)
+    })?;
+    out.close().map_err(failed)?;
+    kept.read_table(name, &file)
+}
