@@ -5,7 +5,7 @@ use std::{fs::File, path::Path, sync::Arc};
 use datafusion::{
     arrow::{
         array::{ArrayRef, Int32Array},
-        compute::cast,
+        compute::{CastOptions, cast_with_options},
         datatypes::{DataType, Field, Schema},
         error::ArrowError,
         record_batch::RecordBatch,
@@ -42,6 +42,11 @@ pub trait Counter {
     /// Makes a Parquet file in its folder a table.
     fn read_table(&self, name: &str, file: &Path) -> Result<()>;
 
+    /// Whether it is to be asked twice, since what it loses midway it counts again.
+    fn may_lose_parts(&self) -> bool {
+        false
+    }
+
     /// Is told how many bytes a hash table of all texts of codes would take, before it joins records with them.
     fn expect_codes(&self, _bytes: usize) -> Result<()> {
         Ok(())
@@ -51,29 +56,48 @@ pub trait Counter {
     fn answer(&self, sql: &str, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()>;
 }
 
-/// Makes a table in `kept`, as a file, of the answer of `asked` to a question, with columns that `complete` adds to each batch.
+/// Makes a table in `kept`, as a file, of the answer of `asked` to a question: `complete` makes the columns of the table from each batch.
 pub fn keep_answer(
     (asked, kept): (&dyn Counter, &dyn Counter),
     name: &str,
     columns: &[(&str, DataType)],
     sql: &str,
-    complete: &mut dyn FnMut(&mut Vec<ArrayRef>) -> Result<()>,
+    complete: &mut dyn FnMut(RecordBatch) -> Result<Vec<ArrayRef>>,
 ) -> Result<()> {
-    let file = kept.folder().join(format!("{name}.parquet"));
-    let failed = |why: ParquetError| file_error(&file, why);
-    let wrong_batch = |why: ArrowError| Error::Engine { why: why.to_string() };
     let fields = columns.iter().map(|(name, kind)| Field::new(*name, kind.clone(), false));
-    let schema = Arc::new(Schema::new(fields.collect::<Vec<Field>>()));
-    let out = File::create(&file).map_err(|why| file_error(&file, why))?;
+    let file = kept.folder().join(format!("{name}.parquet"));
+    write_table(&file, Schema::new(fields.collect::<Vec<Field>>()), |write| {
+        asked.answer(sql, &mut |batch| write(complete(batch)?))
+    })?;
+    kept.read_table(name, &file)
+}
+
+/// Writes a table as a Parquet file: `fill` is given what writes a batch of columns.
+pub(super) fn write_table(
+    file: &Path,
+    schema: Schema,
+    fill: impl FnOnce(&mut dyn FnMut(Vec<ArrayRef>) -> Result<()>) -> Result<()>,
+) -> Result<()> {
+    let failed = |why: ParquetError| file_error(file, why);
+    let schema = Arc::new(schema);
+    let out = File::create(file).map_err(|why| file_error(file, why))?;
     // The engine's own writer gets no memory if groups that could be spilled have taken all of it.
     let mut out = ArrowWriter::try_new(out, schema.clone(), None).map_err(failed)?;
-    asked.answer(sql, &mut |batch| {
-        let answered = batch.columns().iter().zip(columns);
-        let answered = answered.map(|(column, (_, kind))| cast(column, kind).map_err(wrong_batch));
-        let mut columns = answered.collect::<Result<Vec<ArrayRef>>>()?;
-        complete(&mut columns)?;
+    fill(&mut |columns| {
         out.write(&RecordBatch::try_new(schema.clone(), columns).map_err(wrong_batch)?).map_err(failed)
     })?;
     out.close().map_err(failed)?;
-    kept.read_table(name, &file)
+    Ok(())
+}
+
+/// A column of an answer as this type.
+pub(super) fn column(batch: &RecordBatch, place: usize, kind: &DataType) -> Result<ArrayRef> {
+    let column = batch.columns().get(place);
+    let column = column.ok_or_else(|| Error::Engine { why: format!("an answer has no column {}", place + 1) })?;
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, kind, &strict).map_err(wrong_batch)
+}
+
+fn wrong_batch(why: ArrowError) -> Error {
+    Error::Engine { why: why.to_string() }
 }

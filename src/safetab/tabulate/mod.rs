@@ -16,6 +16,7 @@
 //! | `counter` * | what answers questions in SQL: the embedded engine, or a cluster |
 //! | `engine` * | tables in an embedded query engine |
 //! | `queries` * | the counting, in SQL |
+//! | `control_totals` * | what the counts must add up to |
 //! | `counting` * | what is counted by: atoms of blocks, classes of codes, cells |
 //! | [`workload`] | the counts of each published table, as sums of the finest cells |
 //! | `draw_log` * | what is written down of every draw of noise |
@@ -33,6 +34,8 @@
 pub mod certificate;
 mod certificate_page;
 pub mod config_account;
+#[cfg(feature = "tabulate")]
+mod control_totals;
 pub mod coterminous;
 #[cfg(feature = "tabulate")]
 pub mod counter;

@@ -7,6 +7,8 @@
 //! 3. For each population group level these counts are joined with the regions of the atoms and the iterations of the
 //!    classes and added up by (region, iteration, cell), in ascending order.
 //!
+//! Beside these the texts of codes are counted, and for a cluster counties and cells, without a join (`control_totals`).
+//!
 //! In a join the small table is held in memory and the records stream past it; codes that are too many for that are sorted,
 //! and groups and sorted runs beyond the memory limit are spilled to disk. Beside the limit there are the lists of
 //! iterations, some hundred bytes for each class. Sums of integers do not depend on the order of records, threads or files.
@@ -21,7 +23,7 @@ use datafusion::arrow::{
 };
 
 use super::{
-    counter::{Counter, keep_answer},
+    counter::{Counter, column, keep_answer},
     record_files::changed,
 };
 use crate::{
@@ -65,44 +67,97 @@ pub fn make_blocks(counter: &dyn Counter, geoids: &[u64], atoms: Vec<i32>) -> Re
     counter.make_table("blocks", vec![("block", geoids), ("atom", Arc::new(Int32Array::from(atoms)))])
 }
 
-/// Makes the table `classes` of the distinct texts of codes of all records: the first `races` race codes, then the
-/// ethnicity code. `class_of` says the classes of a batch of texts.
-pub fn classify_codes(
-    counter: &dyn Counter,
-    races: u32,
-    class_of: &mut dyn FnMut(&[&str]) -> Result<Vec<i32>>,
-) -> Result<()> {
+/// Some records of one atom, class and cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// The atom of their blocks.
+    pub atom: i32,
+    /// The class of their codes.
+    pub class: i32,
+    /// Their cell.
+    pub cell: i32,
+    /// How many they are.
+    pub n: i64,
+}
+
+/// Which records are counted, and by what.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted<'a> {
+    /// What they are.
+    pub kind: RecordKind,
+    /// How many race codes are taken.
+    pub races: u32,
+    /// The states that are counted; all if `None`.
+    pub states: Option<&'a [u8]>,
+}
+
+/// Says the classes of texts of codes, given these and how many records have each.
+pub type ClassOf<'a> = dyn FnMut(&[&str], &[i64]) -> Result<Vec<i32>> + 'a;
+
+/// Makes the table `classes` of the distinct texts of codes of the records: the first race codes, then the ethnicity code. `class_of`
+/// says the classes of a batch of texts; it is told how many records have each.
+pub fn classify_codes(counter: &dyn Counter, counted: Counted, class_of: &mut ClassOf) -> Result<()> {
     let columns = [("codes", DataType::Utf8), ("class", DataType::Int32)];
     let mut bytes = 0;
-    let sql = format!("SELECT DISTINCT {} AS codes FROM records", codes(races));
-    keep_answer((counter, counter), "classes", &columns, &sql, &mut |columns| {
-        let texts: Vec<&str> = columns[0].as_string::<i32>().iter().flatten().collect();
-        bytes += texts.iter().map(|text| text.len() + HASHED).sum::<usize>();
-        columns.push(Arc::new(Int32Array::from(class_of(&texts)?)));
-        Ok(())
+    keep_answer((counter, counter), "classes", &columns, &counted.distinct_codes(), &mut |batch| {
+        let (texts, counts) = (column(&batch, 0, &DataType::Utf8)?, column(&batch, 1, &DataType::Int64)?);
+        let found: Vec<&str> = texts.as_string::<i32>().iter().flatten().collect();
+        if found.len() < batch.num_rows() {
+            return Err(changed("a record has no codes"));
+        }
+        bytes += found.iter().map(|text| text.len() + HASHED).sum::<usize>();
+        let classes = class_of(&found, counts.as_primitive::<Int64Type>().values())?;
+        Ok(vec![texts, Arc::new(Int32Array::from(classes))])
     })?;
     counter.expect_codes(bytes)
 }
 
-/// Counts records by atom, class and cell, from the tables `records`, `blocks`, `classes` and `cells`, into the table
-/// `tallies` of the second: those of the states only, if any are given. Returns how many records were counted.
+/// Counts records by atom, class and cell, from the tables `records`, `blocks`, `classes` and `cells` of the first counter, into the
+/// table `tallies` of the second. `see` is shown each count.
 pub fn count_records(
     counters: (&dyn Counter, &dyn Counter),
-    kind: RecordKind,
-    races: u32,
-    states: Option<&[u8]>,
-) -> Result<i64> {
+    counted: Counted,
+    see: &mut dyn FnMut(Tally) -> Result<()>,
+) -> Result<()> {
     let columns =
         [("atom", DataType::Int32), ("class", DataType::Int32), ("cell", DataType::Int32), ("n", DataType::Int64)];
-    let mut counted = 0;
-    keep_answer(counters, "tallies", &columns, &tally(kind, races, states), &mut |columns| {
-        if columns.iter().any(|column| column.null_count() > 0) {
+    keep_answer(counters, "tallies", &columns, &counted.tally(), &mut |batch| {
+        let answered = columns.iter().enumerate().map(|(place, (_, kind))| column(&batch, place, kind));
+        let answered = answered.collect::<Result<Vec<ArrayRef>>>()?;
+        if answered.iter().any(|column| column.null_count() > 0) {
             return Err(changed("a record has codes, a block or a cell that none had"));
         }
-        counted += columns[3].as_primitive::<Int64Type>().iter().flatten().sum::<i64>();
-        Ok(())
-    })?;
-    Ok(counted)
+        let [atoms, classes, cells] = [0, 1, 2].map(|place| answered[place].as_primitive::<Int32Type>());
+        let counts = answered[3].as_primitive::<Int64Type>();
+        for row in 0..batch.num_rows() {
+            see(Tally {
+                atom: atoms.value(row),
+                class: classes.value(row),
+                cell: cells.value(row),
+                n: counts.value(row),
+            })?;
+        }
+        Ok(answered)
+    })
+}
+
+/// How many records each county and key of a cell has, counted without a join: `see` is shown the code of the county, the key and
+/// the count.
+pub fn count_marginals(
+    counter: &dyn Counter,
+    counted: Counted,
+    see: &mut dyn FnMut(i32, i32, i64) -> Result<()>,
+) -> Result<()> {
+    counter.answer(&counted.marginals(), &mut |batch| {
+        let [counties, keys] = [0, 1].map(|place| column(&batch, place, &DataType::Int32));
+        let (counties, keys, counts) = (counties?, keys?, column(&batch, 2, &DataType::Int64)?);
+        if [&counties, &keys].iter().any(|column| column.null_count() > 0) {
+            return Err(changed("a record has no county or no cell"));
+        }
+        let [counties, keys] = [&counties, &keys].map(|column| column.as_primitive::<Int32Type>());
+        let counts = counts.as_primitive::<Int64Type>();
+        (0..batch.num_rows()).try_for_each(|row| see(counties.value(row), keys.value(row), counts.value(row)))
+    })
 }
 
 /// The counts of a population group level: `see` gets the region, the iteration, the cell and the count of all that
@@ -125,23 +180,48 @@ pub fn each_count(
     })
 }
 
-/// Records by atom, class and cell; every record is kept, whether it has them or not. The left side of a join is the one
-/// that is held in memory, and the engine puts outer joins in no other order.
-fn tally(kind: RecordKind, races: u32, states: Option<&[u8]>) -> String {
-    let states = states.map_or_else(String::new, |states| {
-        let quoted: Vec<String> = states.iter().map(|state| format!("'{state:02}'")).collect();
-        format!(" WHERE `TABBLKST` IN ({})", quoted.join(", "))
-    });
-    format!(
-        "SELECT atom, class, cell, count(*) AS n FROM \
-         cells RIGHT JOIN (classes RIGHT JOIN (blocks RIGHT JOIN \
-         (SELECT CAST(`TABBLKST` || `TABBLKCOU` || `TABTRACTCE` || `TABBLK` AS BIGINT) AS block, {} AS codes, \
-          {} AS key FROM records{states}) AS record \
-         ON blocks.block = record.block) ON classes.codes = record.codes) ON cells.key = record.key \
-         GROUP BY atom, class, cell",
-        codes(races),
-        kind.key()
-    )
+impl Counted<'_> {
+    /// Every text of codes, and how many records have it.
+    fn distinct_codes(&self) -> String {
+        let codes = codes(self.races);
+        format!(
+            "SELECT codes, count(*) AS n FROM (SELECT {codes} AS codes FROM records{}) AS record GROUP BY codes",
+            self.where_counted()
+        )
+    }
+
+    /// Records by atom, class and cell; every record is kept, whether it has them or not. The left side of a join is the one
+    /// that is held in memory, and the engine puts outer joins in no other order.
+    fn tally(&self) -> String {
+        format!(
+            "SELECT atom, class, cell, count(*) AS n FROM \
+             cells RIGHT JOIN (classes RIGHT JOIN (blocks RIGHT JOIN \
+             (SELECT CAST(`TABBLKST` || `TABBLKCOU` || `TABTRACTCE` || `TABBLK` AS BIGINT) AS block, {} AS codes, \
+              {} AS key FROM records{}) AS record \
+             ON blocks.block = record.block) ON classes.codes = record.codes) ON cells.key = record.key \
+             GROUP BY atom, class, cell",
+            codes(self.races),
+            self.kind.key(),
+            self.where_counted()
+        )
+    }
+
+    /// Records by county and key of a cell, without a join.
+    fn marginals(&self) -> String {
+        format!(
+            "SELECT county, key, count(*) AS n FROM (SELECT CAST(`TABBLKST` || `TABBLKCOU` AS INT) AS county, {} AS key \
+             FROM records{}) AS record GROUP BY county, key",
+            self.kind.key(),
+            self.where_counted()
+        )
+    }
+
+    fn where_counted(&self) -> String {
+        self.states.map_or_else(String::new, |states| {
+            let quoted: Vec<String> = states.iter().map(|state| format!("'{state:02}'")).collect();
+            format!(" WHERE `TABBLKST` IN ({})", quoted.join(", "))
+        })
+    }
 }
 
 /// Tallies by region, iteration and cell.
@@ -176,6 +256,7 @@ mod tests {
     use super::*;
 
     const RECORDS: u64 = 120_000;
+    const PERSONS: Counted = Counted { kind: RecordKind::Persons, races: 1, states: None };
 
     /// The i-th record: codes, of which there are `texts` different ones, block, age and sex.
     fn record(i: u64, texts: u64) -> (String, u64, u64, u64) {
@@ -209,8 +290,18 @@ mod tests {
         make_blocks(engine, &blocks, (0..7).collect()).unwrap();
         let (keys, cells) = (0..=232).map(|key| (key, key / 10)).unzip();
         engine.make_integers("cells", &[("key", keys), ("cell", cells)]).unwrap();
-        classify_codes(engine, 1, &mut |texts| Ok(texts.iter().map(|text| class_of(text)).collect())).unwrap();
-        assert_eq!(count_records((engine, engine), RecordKind::Persons, 1, None).unwrap(), RECORDS as i64);
+        let (mut texts_of, mut counted) = (0, 0);
+        let mut classify = |texts: &[&str], counts: &[i64]| {
+            texts_of += counts.iter().sum::<i64>();
+            Ok(texts.iter().map(|text| class_of(text)).collect())
+        };
+        classify_codes(engine, PERSONS, &mut classify).unwrap();
+        let mut count = |tally: Tally| {
+            counted += tally.n;
+            Ok(())
+        };
+        count_records((engine, engine), PERSONS, &mut count).unwrap();
+        assert_eq!((texts_of, counted), (RECORDS as i64, RECORDS as i64));
         engine.make_integers("regions", &[("atom", (0..7).collect()), ("region", (10..17).collect())]).unwrap();
         let lists: Vec<[i32; 2]> = (0..10_007).map(|class| [class, 20_000]).collect();
         engine.register_lists("iterations", (0..).zip(lists.iter().map(|list| &list[..])).collect()).unwrap();
@@ -255,7 +346,7 @@ mod tests {
             write_persons(&persons, texts);
             let engine = Engine::with_limits(folder.path(), memory, 2).unwrap();
             assert!(counts(&engine, &persons) == expected(texts), "{texts} texts in {memory} bytes");
-            let plan = explanation(&engine, &tally(RecordKind::Persons, 1, None));
+            let plan = explanation(&engine, &PERSONS.tally());
             let spilled = plan.split("spill_count=").skip(1).any(|rest| !rest.starts_with('0'));
             assert_eq!((spilled, plan.contains("SortMergeJoin")), (spills, spills), "{plan}");
         }

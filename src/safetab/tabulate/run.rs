@@ -19,7 +19,7 @@ use super::{
     job::{Inputs, Job, Passes, Progress},
     levels::TabulatedLevel,
     output::ReleaseTables,
-    queries::{RecordKind, each_count},
+    queries::{Counted, RecordKind, each_count},
     record_files::RecordFiles,
     release_folder::{ReleaseFolder, Taken},
     two_stage::{GroupBatch, Tabulation},
@@ -166,20 +166,16 @@ impl Inputs {
         match self {
             Inputs::Persons(inputs) => {
                 let races = inputs.config.scope().max_race_codes();
-                let kind = RecordKind::Persons;
-                let records = CountedRecords { files, kind, races, states: None, expected: checked.records };
+                let counted = Counted { kind: RecordKind::Persons, races, states: None };
+                let records = CountedRecords { files, counted, expected: checked.records };
                 count(&inputs.public, counter, engine, &records)
             }
             Inputs::Households(inputs) => {
                 let scope = inputs.config.scope();
-                let (races, kind, states) = (scope.max_race_codes(), RecordKind::Households, states(scope));
-                let expected = checked.tabulated;
-                count(
-                    &inputs.public,
-                    counter,
-                    engine,
-                    &CountedRecords { files, kind, races, states: Some(&states), expected },
-                )
+                let (races, states) = (scope.max_race_codes(), states(scope));
+                let counted = Counted { kind: RecordKind::Households, races, states: Some(&states) };
+                let records = CountedRecords { files, counted, expected: checked.tabulated };
+                count(&inputs.public, counter, engine, &records)
             }
         }
     }
