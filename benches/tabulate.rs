@@ -100,6 +100,7 @@ fn from_persons_to_a_release(criterion: &mut Criterion) {
         delta: "1e-10".parse().expect("a delta"),
         insecure_seed: None,
         unfinished: UnfinishedDraw::Refuse,
+        cluster: None,
     };
     write_geography(&blocks, &job.geography).expect("a geography");
     let mut report = ValidationReport::new();

@@ -195,6 +195,14 @@ pub enum Error {
         /// What was wrong, and what would be right.
         why: String,
     },
+    /// A cluster that did not count, or not what it was asked.
+    #[error("the cluster {address}: {why} (no noise was drawn, and nothing is spent)")]
+    Cluster {
+        /// Its address.
+        address: String,
+        /// What was wrong, and what would be right.
+        why: String,
+    },
     /// Counting that failed.
     #[error("the records could not be counted: {why}")]
     Engine {

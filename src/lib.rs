@@ -59,6 +59,8 @@ pub mod proofs;
 pub mod provenance;
 pub mod release;
 #[cfg(feature = "mechanisms")]
+mod remote;
+#[cfg(feature = "mechanisms")]
 pub mod replication;
 pub mod risk;
 #[cfg(feature = "mechanisms")]
@@ -76,6 +78,8 @@ pub use error::{Error, Result};
 pub use files::remove_unfinished;
 #[cfg(feature = "mechanisms")]
 pub use foreign::is_decoding;
+#[cfg(feature = "mechanisms")]
+pub use remote::interrupt_remote;
 /// The exact numbers and floats of this library's arguments and results, in the version that it uses.
 pub use rug;
 

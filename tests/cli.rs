@@ -347,7 +347,28 @@ fn a_build_without_the_query_engine_says_how_to_get_one_that_tabulates() {
     let files = ["--config", "c.json", "--spec", "s", "--persons", "p.txt", "--geography", "g.txt", "--out", "o"];
     let message = refusal(&with("tabulate", &files, &[]));
     assert!(message.contains("cargo build --release --features tabulate") && message.contains("1.94"), "{message}");
+    let message = refusal(&with("tabulate", &files, &["--cluster", "sc://localhost", "--shared", "s"]));
+    assert!(message.contains("cargo build --release --features cluster"), "{message}");
     assert!(!std::path::Path::new("o").exists());
+}
+
+#[test]
+fn the_address_of_a_cluster_is_checked_and_holds_no_secret() {
+    let files = ["--config", "c.json", "--spec", "s", "--persons", "p.txt", "--geography", "g.txt"];
+    let refused = |more: &[&str], why: &str| {
+        let message = refusal(&with("tabulate", &files, more));
+        assert!(message.contains(why) && !message.contains("hunter2"), "{more:?}: {message}");
+    };
+    let shared = ["--out", "o", "--shared", "s", "--cluster"];
+    refused(&[&shared[..], &["spark://a:7077"]].concat(), "--cluster");
+    refused(&[&shared[..], &["sc://a:15002/;token=hunter2"]].concat(), "no token in the address");
+    refused(&[&shared[..], &["sc://a:99999"]].concat(), "a port from 1 to 65535");
+    refused(&["--out", "o", "--cluster", "sc://a"], "--shared");
+    refused(&["--out", "o", "--shared", "s"], "--cluster");
+    refused(&["--out", "o", "--cluster-plain"], "--cluster");
+    refused(&["--check", "--cluster", "sc://a", "--shared", "s"], "--check");
+    refused(&[&shared[..], &["sc://a", "--cluster-limit", "0"]].concat(), "--cluster-limit");
+    refused(&[&shared[..], &["sc://a", "--cluster-token", "none"]].concat(), "none");
 }
 
 #[test]

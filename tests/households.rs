@@ -76,6 +76,7 @@ impl Case {
             delta: "1e-10".parse().unwrap(),
             insecure_seed: None,
             unfinished: UnfinishedDraw::Refuse,
+            cluster: None,
         }
     }
 

@@ -813,3 +813,27 @@ fn bad_input_is_refused_by_place_and_leaves_nothing() {
     assert!(world.refusal("persons.txt", "out", &[]).contains("budget"));
     assert_eq!(world.beside("out"), [""; 0]);
 }
+
+#[test]
+fn nothing_is_sent_to_a_cluster_that_must_not_be() {
+    let world = World::new(6, 20);
+    let root = world.folder.path().to_str().unwrap();
+    let refused = |shared: &str, address: &str, more: &[&str], why: &str| {
+        let more = [&["--cluster", address, "--shared", shared], more].concat();
+        let message = world.refusal("persons.txt", "out", &more);
+        assert!(message.contains(why), "{message}");
+        assert_eq!(world.beside("out"), [""; 0]);
+    };
+    refused(root, "sc://10.0.0.7:15002", &[], "in clear");
+    let token = world.path("token");
+    fs::write(&token, "hunter2\n").unwrap();
+    fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let token = token.to_str().unwrap();
+    let plain = ["--cluster-plain", "--cluster-token", token];
+    refused(root, "sc://10.0.0.7:15002", &plain, "a token is not sent over a plain connection");
+    // The folder of the workers does not have the persons, or is none.
+    refused(world.path("spec").to_str().unwrap(), "sc://localhost:1", &[], "put it there");
+    refused(world.path("none").to_str().unwrap(), "sc://localhost:1", &[], "not a folder");
+    let nobody = if cfg!(feature = "cluster") { "nobody answers" } else { "build it with the feature cluster" };
+    refused(root, "sc://localhost:1", &[], nobody);
+}

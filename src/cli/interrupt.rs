@@ -15,6 +15,8 @@ pub fn watch() {
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             super::progress::end();
+            // Whoever waits for others waits until the program has ended.
+            let _waits = dp_assay::interrupt_remote();
             // Nothing unfinished can begin or be finished while this is held.
             let _held = dp_assay::remove_unfinished();
             std::process::exit(128 + signal);

@@ -1,13 +1,16 @@
 //! `assay tabulate`: SafeTab from records to a release with its certificate.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Result, bail};
 use dp_assay::{
     account::Delta,
     safetab::{
         schema::TotalsCheck,
-        tabulate::{CefUnits, DryRun, Job, Records, UnfinishedDraw},
+        tabulate::{CefUnits, Cluster, ClusterToken, DryRun, Job, Records, UnfinishedDraw},
         verification::{VerifiedRelease, verify_release},
     },
 };
@@ -91,8 +94,42 @@ pub struct Args {
     /// Give up the draws that were begun here, count their budgets as spent, and draw afresh
     #[arg(long)]
     discard: bool,
+    /// Count on a cluster of Apache Spark, by its Spark Connect endpoint: sc://HOST:PORT, for TLS sc://HOST:PORT/;use_ssl=true.
+    /// If it asks for a token, SPARK_CONNECT_AUTHENTICATE_TOKEN or --cluster-token has it
+    #[arg(long, value_name = "sc://HOST:PORT", requires = "shared", conflicts_with_all = ["check", "dry_run", "verify_output"])]
+    cluster: Option<String>,
+    /// A folder that this machine and all workers of the cluster see under the same name; the records are in it
+    #[arg(long, value_name = "DIR", requires = "cluster")]
+    shared: Option<PathBuf>,
+    /// A file with the token of the cluster's endpoint, readable by its owner only
+    #[arg(long, value_name = "FILE", requires = "cluster")]
+    cluster_token: Option<PathBuf>,
+    /// Allow a plain connection to another machine: confidential counts come back in clear
+    #[arg(long, requires = "cluster")]
+    cluster_plain: bool,
+    /// The longest time that the cluster may take for one question, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "7200", requires = "cluster", value_parser = clap::value_parser!(u64).range(1..=604_800))]
+    cluster_limit: u64,
     #[command(flatten)]
     form: FormArgs,
+}
+
+/// The cluster that is to count, if one is named.
+fn cluster(args: &Args) -> Result<Option<Cluster>> {
+    const TOKEN: &str = "SPARK_CONNECT_AUTHENTICATE_TOKEN";
+    let (Some(address), Some(shared)) = (&args.cluster, &args.shared) else { return Ok(None) };
+    let token = match (&args.cluster_token, std::env::var(TOKEN)) {
+        (Some(file), _) => Some(ClusterToken::read(file)?),
+        (None, Ok(text)) => Some(ClusterToken::new(&text, Path::new(TOKEN))?),
+        (None, Err(_)) => None,
+    };
+    Ok(Some(Cluster {
+        address: quantity("--cluster", address)?,
+        token,
+        plain: args.cluster_plain,
+        shared: shared.clone(),
+        limit: Duration::from_secs(args.cluster_limit),
+    }))
 }
 
 pub fn run(args: &Args) -> Result<Exit> {
@@ -129,6 +166,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             (_, true) => UnfinishedDraw::Discard,
             _ => UnfinishedDraw::Refuse,
         },
+        cluster: cluster(args)?,
     };
     if let Some(folder) = &args.verify_output {
         if args.totals.is_some() && !has_inputs {
@@ -212,10 +250,11 @@ fn dry_run(job: &Job, mut page: Page) -> Result<()> {
 }
 
 #[cfg(not(feature = "tabulate"))]
-fn release(_: &Job, _: Page) -> Result<()> {
+fn release(job: &Job, _: Page) -> Result<()> {
+    let feature = if job.cluster.is_some() { "cluster" } else { "tabulate" };
     bail!(
         "this build has no query engine, so it can only --check and --dry-run: install dp-assay[tabulate] where the program \
-         came with pip, or build it with `cargo build --release --features tabulate` (Rust 1.94 or newer)"
+         came with pip, or build it with `cargo build --release --features {feature}` (Rust 1.94 or newer)"
     )
 }
 

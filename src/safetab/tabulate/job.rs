@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     certificate::{CertifiedLevel, CertifiedPass, TabulationCertificate},
+    cluster::Cluster,
     guarantees::RunGuarantees,
     household_levels::HouseholdLevel,
     inputs::{CefUnits, Checked, HouseholdInputs, InputPaths, PersonInputs, ReadParquet},
@@ -69,6 +70,8 @@ pub struct Job {
     pub insecure_seed: Option<u64>,
     /// What to do about a draw that was not completed.
     pub unfinished: UnfinishedDraw,
+    /// A cluster that counts in place of this machine.
+    pub cluster: Option<Cluster>,
 }
 
 /// How far a job is.

@@ -14,6 +14,8 @@
 //! | [`household_levels`] | those of households: their noise, and the groups that the published totals select |
 //! | [`guarantees`] | what they reveal together, certified |
 //! | `counter` * | what answers questions in SQL: the embedded engine, or a cluster |
+//! | `cluster` | where a cluster is that counts, and what may be sent there |
+//! | `spark` | that cluster as it is asked (feature `cluster`) |
 //! | `engine` * | tables in an embedded query engine |
 //! | `queries` * | the counting, in SQL |
 //! | `control_totals` * | what the counts must add up to |
@@ -33,6 +35,7 @@
 
 pub mod certificate;
 mod certificate_page;
+mod cluster;
 pub mod config_account;
 #[cfg(feature = "tabulate")]
 mod control_totals;
@@ -62,9 +65,12 @@ pub mod record_files;
 pub mod release_folder;
 #[cfg(feature = "tabulate")]
 mod run;
+#[cfg(feature = "cluster")]
+mod spark;
 pub mod two_stage;
 pub mod workload;
 
+pub use cluster::{Cluster, ClusterAddress, ClusterToken};
 pub use inputs::CefUnits;
 pub(super) use inputs::{HouseholdInputs, PersonInputs, PublicInputs};
 pub(super) use job::Inputs;

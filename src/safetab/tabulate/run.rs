@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{
     certificate::{self, WrittenRows},
+    cluster::Cluster,
     coterminous::{self, Coterminous},
     counter::Counter,
     counting::{CountedRecords, count, iterations_table, regions_table},
@@ -56,14 +57,16 @@ impl Job {
         };
         let files = self.record_files()?;
         let engine = Engine::new(folder.part())?;
-        let staged = folder.part().join("records.txt");
+        let cluster = self.cluster.as_ref().map(|cluster| connect(cluster, &files)).transpose()?;
+        let counter: &dyn Counter = cluster.as_deref().unwrap_or(&engine);
+        let staged = counter.folder().join("records.txt");
         let parquet = |file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])| {
             engine.each_record(file, headings, see)
         };
         let (inputs, checked) = self.read_all(&files, &parquet, Some(&staged), progress)?;
         // Edited files are hashed as they are, and counted as the records that were read from them.
         let (files, counted) = match &inputs.public().cef {
-            None => (files.clone(), files.decompressed(folder.part())?),
+            None => (files.clone(), files.decompressed(counter.folder())?),
             Some(cef) => (
                 RecordFiles { text: cef.all(), parquet: Vec::new() },
                 RecordFiles { text: vec![staged], parquet: Vec::new() },
@@ -77,11 +80,12 @@ impl Job {
         let hashes = self.paths().hashes()?;
 
         progress(Progress { stage: "counting", done: 0, of: 0 });
-        inputs.count(&engine, &engine, &counted, checked)?;
-        // What was written for the engine alone is not kept.
-        for own in counted.text.iter().filter(|path| path.starts_with(folder.part())) {
+        inputs.count(counter, &engine, &counted, checked)?;
+        // What was written for the counter alone is not kept.
+        for own in counted.text.iter().filter(|path| path.starts_with(counter.folder())) {
             fs::remove_file(own).map_err(|why| file_error(own, why))?;
         }
+        drop(cluster);
 
         let release = Release { inputs: &inputs, passes: &passes, hashes: &hashes, engine: &engine };
         let (certificate, page) = self.draw_and_publish(folder, release, guarantees, &hash, progress)?;
@@ -179,6 +183,19 @@ impl Inputs {
             }
         }
     }
+}
+
+/// A session on a cluster. What is refused is refused before a record is read.
+#[cfg(feature = "cluster")]
+fn connect(cluster: &Cluster, files: &RecordFiles) -> Result<Box<dyn Counter>> {
+    cluster.check(files)?;
+    Ok(Box::new(super::spark::SparkCounter::connect(cluster)?))
+}
+
+#[cfg(not(feature = "cluster"))]
+fn connect(cluster: &Cluster, files: &RecordFiles) -> Result<Box<dyn Counter>> {
+    cluster.check(files)?;
+    Err(cluster.error("this build has no client of Spark Connect: build it with the feature cluster"))
 }
 
 /// The states that are run.
