@@ -13,7 +13,7 @@ use crate::{
     noise::DiscreteGaussian,
     numeric::{Certainty, Enclosure, rational::parse},
     replication::{
-        gibbs::{GibbsConstraint, GibbsSampler},
+        gibbs::{GibbsConstraint, GibbsSampler, LimitDecision},
         verdict::Computed,
     },
     risk::{
@@ -60,6 +60,8 @@ fn sampler(rhos: &[String; 2], others: u64) -> Result<GibbsSampler> {
 pub(in crate::replication) enum Basis {
     /// The decision with two levels over all outputs.
     Decision(Decision),
+    /// The same by the limit of the sampler.
+    Sampler(LimitDecision),
     /// For each prior of the settings the marginal posteriors after one level, two, and so on.
     Levels(Vec<Vec<Enclosure>>),
 }
@@ -70,6 +72,7 @@ pub(in crate::replication) fn basis_of(what: &RiskClaim) -> Option<String> {
     match what {
         RiskClaim::Decision { rhos, others, truth, upper, .. } => decision(rhos, others, truth, *upper),
         RiskClaim::DecisionGains { rhos, others, truth } => decision(rhos, others, truth, UpperPrior::Uniform),
+        RiskClaim::SamplerDecision { rhos, others, x2, .. } => Some(format!("sampler {rhos:?} {others} {x2}")),
         RiskClaim::LevelsGain { .. } => Some("levels".to_string()),
         _ => None,
     }
@@ -83,6 +86,9 @@ pub(in crate::replication) fn basis(what: &RiskClaim) -> Result<Basis> {
     match what {
         RiskClaim::Decision { rhos, others, truth, upper, .. } => decision(rhos, *others, *truth, *upper),
         RiskClaim::DecisionGains { rhos, others, truth } => decision(rhos, *others, *truth, UpperPrior::Uniform),
+        RiskClaim::SamplerDecision { rhos, others, x2, .. } => {
+            Ok(Basis::Sampler(sampler(rhos, *others)?.limit_decision(*x2, SAMPLER_SHARE)?))
+        }
         RiskClaim::LevelsGain { .. } => levels(),
         other => Err(Error::out_of_range("what values have in common", format!("{other:?}"), "a decision or levels")),
     }
@@ -92,6 +98,9 @@ pub(in crate::replication) fn basis(what: &RiskClaim) -> Result<Basis> {
 pub(in crate::replication) fn by_basis(what: &RiskClaim, basis: &Basis) -> Result<Computed> {
     match (what, basis) {
         (RiskClaim::Decision { part, .. }, Basis::Decision(Decision { correct, gained, lost, .. })) => {
+            Ok(Computed::Value(part_of(*part, correct.clone(), gained.clone(), lost.clone())))
+        }
+        (RiskClaim::SamplerDecision { part, .. }, Basis::Sampler(LimitDecision { correct, gained, lost })) => {
             Ok(Computed::Value(part_of(*part, correct.clone(), gained.clone(), lost.clone())))
         }
         (RiskClaim::DecisionGains { rhos, .. }, Basis::Decision(Decision { correct, .. })) => {
@@ -137,12 +146,11 @@ pub(in crate::replication) fn compute(what: &RiskClaim) -> Result<Computed> {
             if *absent == Some(true) { Enclosure::double(1.0, 100).sub(&present) } else { present }
         }
         RiskClaim::SamplerLimit { rhos, others, noisy, x2 } => sampler_limit(rhos, *others, *noisy, *x2)?,
-        RiskClaim::Decision { .. } | RiskClaim::DecisionGains { .. } | RiskClaim::LevelsGain { .. } => {
+        RiskClaim::Decision { .. }
+        | RiskClaim::SamplerDecision { .. }
+        | RiskClaim::DecisionGains { .. }
+        | RiskClaim::LevelsGain { .. } => {
             return by_basis(what, &basis(what)?);
-        }
-        RiskClaim::SamplerDecision { rhos, others, x2, part } => {
-            let decision = sampler(rhos, *others)?.limit_decision(*x2, SAMPLER_SHARE)?;
-            part_of(*part, decision.correct, decision.gained, decision.lost)
         }
         RiskClaim::Region { rhos, others, truth, x2, y1 } => region(rhos, *others, *truth, *x2, *y1)?,
         RiskClaim::VarianceDeficit { s } => DiscreteGaussian::new(parse(s)?)?.variance_deficit(DIGITS),
