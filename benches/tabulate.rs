@@ -10,6 +10,7 @@ use std::{
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_assay::{
+    draws::UnfinishedDraw,
     loss::law::Law,
     noise::Streams,
     numeric::rational::parse,
@@ -20,7 +21,7 @@ use dp_assay::{
         },
         synthetic::{Population, write_geography},
         tabulate::{
-            Job, Outcome, Records, UnfinishedDraw,
+            Job, Outcome, Records,
             coterminous::Coterminous,
             levels::{CountNoise, TabulatedLevel},
             output::ReleaseTables,

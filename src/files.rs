@@ -54,7 +54,6 @@ impl Unfinished {
     }
 
     /// Takes out of a folder what is finished in it. The folder stays in the list.
-    #[cfg(feature = "tabulate")]
     pub(crate) fn take_out<T>(&self, rename: impl FnOnce() -> Result<T>) -> Result<T> {
         let _all = unfinished();
         rename()
@@ -236,7 +235,6 @@ pub(crate) fn sync_folder(folder: &Path) {
 }
 
 /// Forces the name of a file to the disk.
-#[cfg(feature = "tabulate")]
 pub(crate) fn sync_folder_of(path: &Path) {
     if let Some(folder) = path.parent() {
         sync_folder(folder);

@@ -26,6 +26,7 @@
 //! - [`numeric`]: exact rationals, intervals with directed ends, complex balls over MPFR. Nothing in it knows of privacy.
 //! - [`loss`]: the privacy loss and its sums: the contour integral, its error bounds, the sieve, and the worst of many pairs.
 //! - [`noise`]: the distributions that are added to counts, and exact samplers of them from secure randomness.
+//! - [`draws`]: one draw for one budget: the log, the key and the folder of a release that is not complete.
 //! - [`account`]: compositions, the privacy profile delta(epsilon) and its inverse, trade-off functions, calibration, allocation,
 //!   and the conversions that others use.
 //! - [`release`]: geolevels, queries and budgets of real releases, and the composition they amount to.
@@ -46,6 +47,8 @@ pub mod account;
 #[cfg(feature = "mechanisms")]
 pub mod certificate;
 pub mod chart;
+#[cfg(feature = "mechanisms")]
+pub mod draws;
 pub mod error;
 #[cfg(feature = "mechanisms")]
 mod files;

@@ -357,7 +357,13 @@ fn ctrl_c_removes_the_folder_of_measurements() {
     let inputs = ["measure", "--spine", &at("spine"), "--counts", &at("counts.csv"), "--release", "pl94-units-us"];
     let out = at("noisy");
     let args = [&inputs[..], &["--out", &out]].concat();
-    let (code, names) = interrupted("-INT", &args, folder.path(), || drop(fs::remove_dir_all(at("noisy"))));
+    let reset = || {
+        drop(fs::remove_dir_all(at("noisy")));
+        ["noisy.log", "noisy.key"].iter().for_each(|name| drop(fs::remove_file(at(name))));
+    };
+    let (code, mut names) = interrupted("-INT", &args, folder.path(), reset);
+    // The log of the draw and its key stay, with which it can be resumed.
+    names.retain(|name| !["noisy.log", "noisy.key"].contains(&name.as_str()));
     assert_eq!(
         (code, names),
         (Some(130), ["blocks.csv", "counts.csv", "plan.toml", "spine"].map(String::from).to_vec())

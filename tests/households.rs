@@ -8,9 +8,12 @@ use std::{
     process::Command,
 };
 
-use dp_assay::safetab::{
-    schema::{SummaryOrder, TotalsCheck},
-    tabulate::{Job, Records, UnfinishedDraw},
+use dp_assay::{
+    draws::UnfinishedDraw,
+    safetab::{
+        schema::{SummaryOrder, TotalsCheck},
+        tabulate::{Job, Records},
+    },
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -143,8 +143,8 @@ fn the_program_writes_a_whole_folder_once_and_says_what_it_spent() {
         text.starts_with("unit (insecure seed 9),geoid,sigma2,child * 0,child * 1+2,adult * 0,adult * 1+2\n"),
         "{text}"
     );
-    // The same seed gives the same bytes; a folder that holds something is left alone.
-    assert!(refused(&measure(folder.path(), &[])).contains("holds files"));
+    // The same seed gives the same bytes; a release is left alone.
+    assert!(refused(&measure(folder.path(), &[])).contains("never overwritten"));
     let again = measure_into(folder.path(), "again", &["--insecure-seed", "9"]);
     assert!(again.status.success() && String::from_utf8_lossy(&again.stdout).contains("INSECURE"));
     for file in &manifest.files {
@@ -191,7 +191,7 @@ fn estimates_are_written_in_the_form_that_is_read_and_add_up() {
     assert!(refused(&estimate(&[])).contains("holds files"));
     fs::rename(folder.path().join("best/counts.csv"), folder.path().join("counts.csv")).unwrap();
     fs::rename(folder.path().join("out"), folder.path().join("first")).unwrap();
-    let again = measure(folder.path(), &["--json"]);
+    let again = measure(folder.path(), &["--discard", "--json"]);
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
     let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!(json["confidential"]["records"], root);
@@ -267,14 +267,13 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
     ] {
         assert!(release.contains(from), "{from}");
         put(folder.path(), "other.toml", &release.replacen(from, to, 1));
-        let args = ["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "other.toml", "--out", "out"];
-        let output = assay(folder.path(), &args);
+        let args = ["measure", "--spine", "spine", "--counts", "counts.csv", "--release", "other.toml", "--out"];
         if says.is_empty() {
             // Another budget with the same shares is a release of this spine as well.
-            assert!(output.status.success());
-            fs::remove_dir_all(folder.path().join("out")).unwrap();
+            assert!(assay(folder.path(), &[&args[..], &["other"]].concat()).status.success());
             continue;
         }
+        let output = assay(folder.path(), &[&args[..], &["out"]].concat());
         let message = refused(&output);
         assert!(message.contains(says), "{to}: {message}");
     }
@@ -298,7 +297,8 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
         let message = refused(&assay(folder.path(), &all));
         assert!(message.contains(says), "{args:?}: {message}");
     }
-    assert!(!folder.path().join("out").exists());
+    // Nothing was drawn: nothing is in a log.
+    assert!(["out", "out.log", "out.key", ".out.part"].iter().all(|name| !folder.path().join(name).exists()));
 }
 
 /// A saved spine is not believed: overlapping or missing children (as a cycle would need), other shares, blocks twice.
@@ -513,4 +513,95 @@ fn damaged_files_are_read_or_refused() {
         fs::write(path(name), intact).unwrap();
     }
     assert!(read > 5 && refused > 300, "{read} {refused}");
+}
+
+fn answer(output: &Output) -> serde_json::Value {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The events of the log beside a folder.
+fn events(folder: &Path, out: &str) -> Vec<serde_json::Value> {
+    let log = fs::read_to_string(folder.join(format!("{out}.log"))).unwrap();
+    log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// One draw for one budget: a release that was taken away is not drawn anew unasked, and the second draw says that it is one.
+#[test]
+fn a_second_draw_is_a_second_budget() {
+    let folder = prepared();
+    let first = answer(&measure(folder.path(), &["--json"]));
+    assert_eq!((&first["draw"], &first["earlier_draws"]), (&serde_json::json!(1), &serde_json::json!(0)));
+    let logged = events(folder.path(), "out");
+    assert_eq!(logged.iter().map(|event| event["event"].as_str().unwrap()).collect::<Vec<_>>(), ["intent", "released"]);
+    assert_eq!(logged[0]["intent"]["budget"], serde_json::json!([["rho", "2"]]));
+    assert!(!folder.path().join("out.key").exists());
+    fs::rename(folder.path().join("out"), folder.path().join("kept")).unwrap();
+    let message = refused(&measure(folder.path(), &[]));
+    assert!(message.contains("its budget is spent") && message.contains("--discard"), "{message}");
+    assert!(refused(&measure(folder.path(), &["--resume"])).contains("nothing to resume"));
+    let second = answer(&measure(folder.path(), &["--discard", "--json"]));
+    assert_eq!((&second["draw"], &second["earlier_draws"]), (&serde_json::json!(2), &serde_json::json!(1)));
+    let manifest = fs::read_to_string(folder.path().join("out/measurements.json")).unwrap();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&manifest).unwrap()["draw"], 2);
+    // Other noise: a key of the operating system's.
+    let noise = |of: &str| fs::read(folder.path().join(of).join("0-us/0-total.csv")).unwrap();
+    assert_ne!(noise("kept"), noise("out"));
+}
+
+/// A draw whose run ended before its release was complete: the same noise again, for the same inputs only.
+#[test]
+fn an_unfinished_draw_is_resumed_with_the_same_noise_for_the_same_inputs_only() {
+    let folder = prepared();
+    let at = |name: &str| folder.path().join(name);
+    // The log of a draw that was begun, and its key, as they stand in the moment before the release is complete.
+    let seed = ["--insecure-seed", "6"];
+    answer(&measure(folder.path(), &[&seed[..], &["--json"]].concat()));
+    fs::rename(at("out"), at("whole")).unwrap();
+    let begun = fs::read_to_string(at("out.log")).unwrap().lines().next().unwrap().to_string() + "\n";
+    // The key of a run that stops in its middle: no file may grow beyond a kilobyte.
+    fs::remove_file(at("out.log")).unwrap();
+    let stopped = std::process::Command::new("bash")
+        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "bash", env!("CARGO_BIN_EXE_assay"), "measure"])
+        .args(["--spine", "spine", "--counts", "counts.csv", "--release", "release.toml", "--out", "out"])
+        .args(seed)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    refused(&stopped);
+    let intent =
+        |text: &str| serde_json::from_str::<serde_json::Value>(text.lines().next().unwrap()).unwrap()["intent"].clone();
+    assert_eq!(intent(&fs::read_to_string(at("out.log")).unwrap()), intent(&begun));
+    assert!(at("out.key").exists() && !at("out").exists() && !at(".out.part").exists());
+
+    assert!(refused(&measure(folder.path(), &seed)).contains("draw 1 was begun"));
+    let resume = |more: &[&str]| measure(folder.path(), &[&seed[..], &["--resume"], more].concat());
+    // The same noise on other counts, or in another order, would reveal the difference.
+    put(folder.path(), "counts.csv", &COUNTS.replace("adult,7", "adult,8"));
+    assert!(refused(&resume(&[])).contains("the same noise on other counts"));
+    put(folder.path(), "counts.csv", COUNTS);
+    assert!(refused(&resume(&["--files", "nmf"])).contains("another layout"));
+    put(folder.path(), "release.toml", &release_text().replace("rho = \"2\"", "rho = \"3\""));
+    assert!(refused(&resume(&[])).contains("another release"));
+    put(folder.path(), "release.toml", &release_text());
+    let resumed = answer(&resume(&["--json"]));
+    assert_eq!((&resumed["draw"], &resumed["earlier_draws"]), (&serde_json::json!(1), &serde_json::json!(0)));
+    for file in said_files(&at("whole/measurements.json")) {
+        assert_eq!(fs::read(at("whole").join(&file)).unwrap(), fs::read(at("out").join(&file)).unwrap(), "{file}");
+    }
+    let kinds: Vec<String> =
+        events(folder.path(), "out").iter().map(|event| event["event"].as_str().unwrap().to_string()).collect();
+    assert_eq!(kinds, ["intent", "resumed", "released"]);
+    assert!(!at("out.key").exists());
+
+    // What was complete but for the end of its log is completed, and not drawn again.
+    fs::write(at("out.log"), &begun).unwrap();
+    fs::write(at("out.key"), "").unwrap();
+    assert_eq!(answer(&resume(&["--json"]))["status"], "was complete");
+    assert!(!at("out.key").exists());
+}
+
+fn said_files(manifest: &Path) -> Vec<String> {
+    let manifest: Manifest = serde_json::from_str(&fs::read_to_string(manifest).unwrap()).unwrap();
+    manifest.files.into_iter().map(|file| file.file).collect()
 }

@@ -5,16 +5,18 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     account::{Account, Delta},
+    draws::{self, Draw, DrawIntent, ReleaseFolder, Taken},
     loss::law::Law,
     noise::{DiscreteGaussian, DiscreteLaplace},
     numeric::{Enclosure, rational},
+    provenance::{Content, Provenance, VERSION},
     release::Release,
     spine::{bypass::Privacy, spine_files::SavedSpine},
     topdown::{
         histograms::Histograms,
         measure::MeasurementPlan,
         measurement_files::{self, Manifest, MeasurementFile, Said},
-        nmf,
+        nmf::write::{self, NmfWriter},
     },
 };
 use rug::Rational;
@@ -22,10 +24,10 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Exit, invocation,
-    mechanism::Randomness,
+    mechanism::{self, Randomness, Unfinished},
     number,
     output::{self, exact, exact_text},
-    page::{self, FormOrFiles, Page},
+    page::{self, Form, FormOrFiles, Page},
     progress, quantity,
 };
 
@@ -48,7 +50,7 @@ pub struct Args {
     /// For a spine of privacy "pure": the pure epsilon of all noisy counts together, shared out as the release shares its rho
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: Option<String>,
-    /// The folder for the noisy counts; it must be empty or not there
+    /// The folder for the noisy counts; it must be empty or not there. Beside it stays DIR.log, the log of every draw of noise
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// How the answer is written [default: table]; or nmf, as --files nmf
@@ -63,6 +65,8 @@ pub struct Args {
     delta: String,
     #[command(flatten)]
     randomness: Randomness,
+    #[command(flatten)]
+    unfinished: Unfinished,
     /// One JSON object
     #[arg(long)]
     json: bool,
@@ -91,7 +95,10 @@ pub fn run(args: &Args) -> Result<Exit> {
         (files, named) => files.or(named.copied()).unwrap_or(Files::Csv),
     };
     let form = FormOrFiles::form(args.format.as_ref(), args.json, args.csv)?;
-    measurement_files::check_free(&args.out).context("--out")?;
+    let unfinished = args.unfinished.choice();
+    let manifest = if files == Files::Nmf { write::MANIFEST } else { measurement_files::MANIFEST };
+    let taken = ReleaseFolder::take(&args.out, manifest, unfinished).map_err(mechanism::explained).context("--out")?;
+    let Taken::Free(mut folder) = taken else { return was_complete(args, form) };
     let provenance = invocation::provenance()?;
     let release = Release::find(&args.release).context("--release")?;
     let saved = SavedSpine::read(&args.spine).context("--spine")?;
@@ -99,24 +106,31 @@ pub fn run(args: &Args) -> Result<Exit> {
     let context = epsilon_context(matches!(saved.privacy, Privacy::Pure { .. }), pure_epsilon.is_some());
     let plan = MeasurementPlan::on_saved(&saved, &release, pure_epsilon.as_ref()).context(context)?;
     // What it spends is known before anything is drawn.
+    let nmf =
+        (files == Files::Nmf).then(|| NmfWriter::new(&plan, &saved, &release)).transpose().context("--files nmf")?;
     let account = Spending::of(&plan, &saved, &delta, args.digits)?;
     let schema = release.schema.clone().unwrap_or_default();
     let histograms = Histograms::read(&args.counts, &saved, &schema, &args.column).context("--counts")?;
-    let mut streams = args.randomness.resolve()?;
+    let intent = intent(args, files, &account, &provenance);
+    let hash = draws::confidential_hash(&args.counts).context("--counts")?;
+    let draw = folder.draw(&intent, &hash, unfinished).map_err(mechanism::explained).context("--out")?;
+    let Draw { number, earlier, mut streams } = draw;
     let privacy = account.json(&release, &delta);
     let said = Said {
         release: release.name.clone(),
         privacy: Value::Object(privacy.clone()),
         provenance: provenance.to_json(),
+        draw: Some(number),
     };
     progress::stage("drawing noise");
-    let (out, at) = (&args.out, &mut progress::at);
-    let manifest = match files {
-        Files::Csv => measurement_files::write(&plan, &saved, said, &histograms, &mut streams, out, at),
-        Files::Nmf => nmf::write::write(&plan, &saved, &release, said, &histograms, &mut streams, out, at),
+    let (out, at) = (&folder.release(), &mut progress::at);
+    let manifest = match nmf {
+        None => measurement_files::write(&plan, &saved, said, &histograms, &mut streams, out, at),
+        Some(nmf) => nmf.write(said, &histograms, &mut streams, out, at),
     };
     progress::stage("finishing");
     let manifest = manifest.context("--out")?;
+    folder.publish().context("--out")?;
     let margins = margins(&plan, &saved, &manifest)?;
     let rows = rows(&plan, &saved, &manifest, &margins);
     let (parameter, least) = match account.pure_epsilon {
@@ -137,6 +151,8 @@ pub fn run(args: &Args) -> Result<Exit> {
     let confidential = json!({ "records": histograms.total(), "blocks_without_counts": without });
     object.insert("confidential".into(), confidential);
     object.insert("out".into(), json!(args.out.display().to_string()));
+    object.insert("draw".into(), json!(number));
+    object.insert("earlier_draws".into(), json!(earlier));
     if let Some(seed) = streams.insecure_seed() {
         object.insert("insecure_seed".into(), json!(seed));
     }
@@ -155,9 +171,52 @@ pub fn run(args: &Args) -> Result<Exit> {
         histograms.total(),
         saved.blocks(),
     ));
+    if earlier > 0 {
+        page.text(format!(
+            "Draw {number} in this place: {earlier} earlier may have been seen, and what is said of privacy is of this one alone.\n"
+        ));
+    }
     page.text(output::insecure(streams.insecure_seed()));
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// A release whose draw was complete: only the end of its log was missing.
+fn was_complete(args: &Args, form: Form) -> Result<Exit> {
+    let out = args.out.display().to_string();
+    let mut page = Page::new(form);
+    page.text(format!("The noisy counts in {out} were complete; now their log is as well.\n"));
+    page.object(json!({ "out": out, "status": "was complete" }));
+    page.print()?;
+    Ok(Exit::Done)
+}
+
+/// All that determines the noisy counts besides the true ones and the noise.
+fn intent(args: &Args, files: Files, account: &Spending, provenance: &Provenance) -> DrawIntent {
+    let hash = |name: &str| {
+        let input = provenance.inputs.iter().find(|input| input.name == name);
+        match input.map(|input| &input.content) {
+            Some(Content::Sha256(sha256)) => sha256.clone(),
+            _ => String::new(),
+        }
+    };
+    let files = if files == Files::Nmf { "nmf" } else { "csv" };
+    let inputs = [
+        ("spine", hash(&args.spine.to_string_lossy())),
+        ("release", hash(&args.release)),
+        ("heading of the counts", args.column.clone()),
+        ("layout", files.to_string()),
+    ];
+    let budget = match &account.pure_epsilon {
+        Some(epsilon) => ("pure epsilon", epsilon.to_string()),
+        None => ("rho", account.rho.to_string()),
+    };
+    DrawIntent {
+        version: VERSION.to_string(),
+        inputs: inputs.map(|(role, said)| (role.to_string(), said)).into(),
+        budget: vec![(budget.0.to_string(), budget.1)],
+        insecure_seed: args.randomness.seed(),
+    }
 }
 
 /// The options that an error of a plan is about: those that were given, and one that is missing.

@@ -1,8 +1,9 @@
 //! Which noise to draw, and from which randomness: the arguments that all commands that draw share.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use dp_assay::{
+    draws::UnfinishedDraw,
     loss::law::Law,
     noise::{Streams, VectorMechanism},
 };
@@ -50,14 +51,53 @@ impl Noise {
     }
 }
 
+/// What to do about a draw that was begun in this place and not completed.
+#[derive(clap::Args)]
+pub struct Unfinished {
+    /// Complete a draw that was begun, with the same noise, for the same inputs
+    #[arg(long, conflicts_with = "discard")]
+    resume: bool,
+    /// Give up the draws that were begun here, count their budgets as spent, and draw afresh
+    #[arg(long)]
+    discard: bool,
+}
+
+impl Unfinished {
+    pub fn choice(&self) -> UnfinishedDraw {
+        match (self.resume, self.discard) {
+            (true, _) => UnfinishedDraw::Resume,
+            (_, true) => UnfinishedDraw::Discard,
+            _ => UnfinishedDraw::Refuse,
+        }
+    }
+}
+
+/// The error of a draw with the options that it can be answered by.
+pub fn explained(error: dp_assay::Error) -> anyhow::Error {
+    match error {
+        error @ dp_assay::Error::Draw { .. } => anyhow!(
+            "{error}\n--resume repeats a draw that was begun, with the same noise, for the same inputs; --discard counts the \
+             budgets of all earlier draws as spent, and draws afresh"
+        ),
+        other => other.into(),
+    }
+}
+
 impl Randomness {
     /// The streams; where they are insecure, standard error says so.
     pub fn resolve(&self) -> Result<Streams> {
-        let Some(seed) = self.insecure_seed else {
-            return Ok(Streams::from_system()?);
-        };
-        eprint(&format!("assay: insecure seed {seed}: whoever knows it can subtract the noise; for tests only\n"));
-        Ok(Streams::with_insecure_seed(seed))
+        match self.seed() {
+            None => Ok(Streams::from_system()?),
+            Some(seed) => Ok(Streams::with_insecure_seed(seed)),
+        }
+    }
+
+    /// The insecure seed, if there is one: standard error says so.
+    pub fn seed(&self) -> Option<u64> {
+        if let Some(seed) = self.insecure_seed {
+            eprint(&format!("assay: insecure seed {seed}: whoever knows it can subtract the noise; for tests only\n"));
+        }
+        self.insecure_seed
     }
 }
 

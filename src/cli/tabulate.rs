@@ -10,19 +10,21 @@ use dp_assay::{
     account::Delta,
     safetab::{
         schema::TotalsCheck,
-        tabulate::{CefUnits, Cluster, ClusterToken, DryRun, Job, Records, UnfinishedDraw},
+        tabulate::{CefUnits, Cluster, ClusterToken, DryRun, Job, Records},
         verification::{VerifiedRelease, verify_release},
     },
 };
 use serde_json::{Map, Value, json};
 
-#[cfg(feature = "tabulate")]
-use super::progress;
 use super::{
-    Exit, output,
+    Exit,
+    mechanism::Unfinished,
+    output,
     page::{FormArgs, Page},
     quantity,
 };
+#[cfg(feature = "tabulate")]
+use super::{mechanism::explained, progress};
 
 /// Tabulates persons or households by detailed race and ethnicity with SafeTab, and certifies what the release spends
 ///
@@ -88,12 +90,8 @@ pub struct Args {
     /// For tests only: noise that follows from a number; whoever knows the number can subtract it
     #[arg(long, value_name = "S")]
     insecure_seed: Option<u64>,
-    /// Complete a draw that was begun, with the same noise, for the same inputs
-    #[arg(long, conflicts_with = "discard")]
-    resume: bool,
-    /// Give up the draws that were begun here, count their budgets as spent, and draw afresh
-    #[arg(long)]
-    discard: bool,
+    #[command(flatten)]
+    unfinished: Unfinished,
     /// Count on a cluster of Apache Spark, by its Spark Connect endpoint: sc://HOST:PORT, for TLS sc://HOST:PORT/;use_ssl=true.
     /// If it asks for a token, SPARK_CONNECT_AUTHENTICATE_TOKEN or --cluster-token has it
     #[arg(long, value_name = "sc://HOST:PORT", requires = "shared", conflicts_with_all = ["check", "dry_run", "verify_output"])]
@@ -161,11 +159,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         out: args.out.clone().unwrap_or_default(),
         delta,
         insecure_seed: args.insecure_seed,
-        unfinished: match (args.resume, args.discard) {
-            (true, _) => UnfinishedDraw::Resume,
-            (_, true) => UnfinishedDraw::Discard,
-            _ => UnfinishedDraw::Refuse,
-        },
+        unfinished: args.unfinished.choice(),
         cluster: cluster(args)?,
     };
     if let Some(folder) = &args.verify_output {
@@ -272,13 +266,7 @@ fn release(job: &Job, mut page: Page) -> Result<()> {
     });
     progress::end();
     let out = job.out.display();
-    let outcome = match outcome {
-        Err(error @ dp_assay::Error::Draw { .. }) => bail!(
-            "{error}\n--resume repeats a draw that was begun, with the same noise, for the same inputs; --discard counts the \
-             budgets of all earlier draws as spent, and draws afresh"
-        ),
-        other => other?,
-    };
+    let outcome = outcome.map_err(explained)?;
     match outcome {
         Outcome::Released { certificate, page: text, records, .. } => {
             put_certificate(&mut page, certificate, &format!("{text}\nThe release is in {out}.\n"));

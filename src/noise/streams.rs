@@ -48,7 +48,7 @@ impl Streams {
     }
 
     /// With a key that an earlier run drew from the operating system, to repeat its noise.
-    #[cfg(feature = "tabulate")]
+    #[cfg(feature = "mechanisms")]
     pub(crate) fn with_key(key: [u8; 32]) -> Self {
         Streams { key, next: 0, insecure_seed: None }
     }

@@ -41,6 +41,9 @@ pub struct Manifest {
     /// What all noisy counts together spend, as the program says it.
     #[serde(default)]
     pub privacy: serde_json::Value,
+    /// The number of the draw in its log, from 1; `None` where it was drawn without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draw: Option<u64>,
     /// The seed, where the noise can be subtracted by whoever knows it.
     pub insecure_seed: Option<u64>,
     /// The files, level by level.
@@ -59,6 +62,8 @@ pub struct Said {
     pub privacy: serde_json::Value,
     /// Which program, command line and inputs it comes from.
     pub provenance: serde_json::Value,
+    /// The number of the draw, where a log counts them.
+    pub draw: Option<u64>,
 }
 
 impl Said {
@@ -68,6 +73,7 @@ impl Said {
             written_by: format!("assay {}", env!("CARGO_PKG_VERSION")),
             release: self.release,
             privacy: self.privacy,
+            draw: self.draw,
             insecure_seed: streams.insecure_seed(),
             files: Vec::new(),
             provenance: self.provenance,

@@ -146,7 +146,18 @@ impl Bench {
 /// What stood in the marker before.
 const OLD: &[u8] = b"of another spine";
 
+/// Whether a draw was begun and its release is not known to be complete.
+fn is_begun(out: &Path) -> bool {
+    let log = fs::read_to_string(out.with_extension("log")).unwrap_or_default();
+    log.contains("\"event\":\"intent\"") && !log.contains("\"event\":\"released\"")
+}
+
 impl Job {
+    /// Whether it draws noise that a log counts.
+    fn draws(&self) -> bool {
+        self.name == "measure"
+    }
+
     /// A fresh place for the output; where there is a marker, one of an older output stands in it.
     fn place(&self, folder: &Path) -> PathBuf {
         let out = folder.join(OUT);
@@ -182,7 +193,12 @@ impl Job {
 
 /// Whether a name says that the file is not whole.
 fn is_part(name: &str) -> bool {
-    name.starts_with(".assay-") && name.ends_with(".part")
+    (name.starts_with(".assay-") || name == format!(".{OUT}.part")) && name.ends_with(".part")
+}
+
+/// What stays beside noisy counts: the log of draws, and the key of one that is not complete.
+fn is_of_draw(name: &str) -> bool {
+    [format!("{OUT}.log"), format!("{OUT}.key")].contains(&name.to_string())
 }
 
 /// The output is whole or not there, and beside it are only files that say that they are parts. Whether it is there.
@@ -193,7 +209,7 @@ fn whole_or_nothing(record: &mut Record, kind: &'static str, job: &Job, out: &Pa
     let folder = out.parent().expect("a folder");
     for entry in fs::read_dir(folder).expect("a readable folder") {
         let name = entry.expect("a readable entry").file_name().to_string_lossy().into_owned();
-        let own = name == OUT || name == format!("{OUT}.provenance.json");
+        let own = name == OUT || name == format!("{OUT}.provenance.json") || (job.draws() && is_of_draw(&name));
         record.check(kind, own || (parts && is_part(&name)), &|| format!("{what}: left {name}"));
     }
     if job.marker.is_some() && !there {
@@ -221,8 +237,16 @@ pub fn kill(name: &'static str, kind: &'static str, numbers: &mut Numbers, recor
     })?;
     record.rows.entry(kind).or_default().sharp += u64::from(running);
     let there = whole_or_nothing(record, kind, job, &out, true, &what);
-    let again = assay(&job.words, &out).output().expect("the program starts");
-    if there && !job.replaces {
+    // A draw that was begun is resumed, with the same noise; asked for without a word it is refused.
+    let begun = job.draws() && is_begun(&out);
+    let mut words = job.words.clone();
+    if begun {
+        let refused = assay(&words, &out).output().expect("the program starts");
+        record.check(kind, refused.status.code() == Some(2), &|| format!("{what}: drawn again, {}", refused.status));
+        words.push("--resume".to_string());
+    }
+    let again = assay(&words, &out).output().expect("the program starts");
+    if there && !job.replaces && !begun {
         // What was published is not drawn again.
         record.check(kind, again.status.code() == Some(2), &|| {
             format!("{what}: a repetition ended with {}", again.status)

@@ -15,20 +15,10 @@ use super::{
 };
 use crate::{
     account::{Delta, Stop},
+    draws::UnfinishedDraw,
     error::{Error, Result},
     safetab::schema::{LandColumn, LeftOut, Pass, SummaryOrder, TotalsCheck, ValidationReport},
 };
-
-/// What to do about a draw that was begun and not completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnfinishedDraw {
-    /// Nothing: the run is refused.
-    Refuse,
-    /// The same noise again, for the same inputs.
-    Resume,
-    /// Count its budget as spent and draw afresh.
-    Discard,
-}
 
 /// What is tabulated.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 //!
 //! A [`Job`] checks all input, computes the privacy guarantees of the run, counts, writes down what it is about to draw,
 //! adds noise, and publishes tables with a certificate. Nothing appears under the name of the release until all of it
-//! is on the disk, and no budget is drawn twice unless the curator says so (`release_folder`).
+//! is on the disk, and no budget is drawn twice unless the curator says so ([`draws`](crate::draws)).
 //!
 //! Checking and accounting need no query engine. Counting does, and so do the files marked * (feature `tabulate`).
 //!
@@ -21,9 +21,6 @@
 //! | `control_totals` * | what the counts must add up to |
 //! | `counting` * | what is counted by: atoms of blocks, classes of codes, cells |
 //! | [`workload`] | the counts of each published table, as sums of the finest cells |
-//! | `draw_log` * | what is written down of every draw of noise |
-//! | `noise_key` * | the key that the noise follows from, until the release is complete |
-//! | `release_folder` * | one draw for one budget: the folder of a release, whole or not there |
 //! | [`two_stage`] | Algorithms 1 and 2: the noisy counts of all groups of a level |
 //! | [`household_counts`] | the noisy counts of all groups of a level of households |
 //! | [`coterminous`] | entities made of the same blocks publish the same counts |
@@ -45,8 +42,6 @@ pub mod counter;
 #[cfg(feature = "tabulate")]
 mod counting;
 #[cfg(feature = "tabulate")]
-mod draw_log;
-#[cfg(feature = "tabulate")]
 pub mod engine;
 pub mod guarantees;
 pub mod household_counts;
@@ -55,14 +50,10 @@ pub mod household_output;
 mod inputs;
 mod job;
 pub mod levels;
-#[cfg(feature = "tabulate")]
-mod noise_key;
 pub mod output;
 #[cfg(feature = "tabulate")]
 pub mod queries;
 pub mod record_files;
-#[cfg(feature = "tabulate")]
-pub mod release_folder;
 #[cfg(feature = "tabulate")]
 mod run;
 #[cfg(feature = "cluster")]
@@ -74,6 +65,6 @@ pub use cluster::{Cluster, ClusterAddress, ClusterToken};
 pub use inputs::CefUnits;
 pub(super) use inputs::{HouseholdInputs, PersonInputs, PublicInputs};
 pub(super) use job::Inputs;
-pub use job::{DryRun, Job, Progress, Records, UnfinishedDraw};
+pub use job::{DryRun, Job, Progress, Records};
 #[cfg(feature = "tabulate")]
 pub use run::Outcome;

@@ -10,7 +10,6 @@ use super::{
     coterminous::{self, Coterminous},
     counter::Counter,
     counting::{CountedRecords, count, iterations_table, regions_table},
-    draw_log::DrawIntent,
     engine::Engine,
     guarantees::RunGuarantees,
     household_counts::{HouseholdBatch, HouseholdTabulation},
@@ -22,15 +21,18 @@ use super::{
     output::ReleaseTables,
     queries::{Counted, RecordKind, each_count},
     record_files::RecordFiles,
-    release_folder::{ReleaseFolder, Taken},
     two_stage::{GroupBatch, Tabulation},
 };
 use crate::{
+    draws::{DrawIntent, ReleaseFolder, Taken},
     error::Result,
     files::{file_error, write_whole},
     noise::Streams,
     safetab::schema::{Pass, RunScope},
 };
+
+/// The file of a release that says what was drawn.
+const CERTIFICATE: &str = "certificate.json";
 
 /// The outcome of a job.
 #[derive(Clone, Debug)]
@@ -51,7 +53,7 @@ pub enum Outcome {
 impl Job {
     /// Runs it. `progress` is told now and then how far it is.
     pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Outcome> {
-        let folder = match ReleaseFolder::take(&self.out, self.unfinished)? {
+        let folder = match ReleaseFolder::take(&self.out, CERTIFICATE, self.unfinished)? {
             Taken::Free(folder) => folder,
             Taken::Complete => return Ok(Outcome::WasComplete),
         };
@@ -157,7 +159,7 @@ impl Job {
             pass.written = Some(written);
         }
         let (json, page) = (certificate.json(), certificate.page());
-        write_text(&release.join("certificate.json"), &format!("{json:#}\n"))?;
+        write_text(&release.join(CERTIFICATE), &format!("{json:#}\n"))?;
         write_text(&release.join("certificate.md"), &page)?;
         folder.publish()?;
         Ok((json, page))

@@ -38,41 +38,53 @@ pub use super::folder::MANIFEST;
 /// So many counts make a row group, about.
 const GROUP: usize = 1 << 20;
 
-/// Draws all noisy counts of a release under zCDP and writes them as a product, into a folder that is empty or not there. `progress`
-/// is told how many units are drawn, and of how many.
-#[allow(clippy::too_many_arguments)]
-pub fn write(
-    plan: &MeasurementPlan,
-    saved: &SavedSpine,
-    release: &Release,
-    said: Said,
-    histograms: &Histograms,
-    streams: &mut Streams,
-    folder: &Path,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<Manifest> {
-    if matches!(saved.privacy, Privacy::Pure { .. }) {
-        return Err(saved.refuse_privacy("the layout of noisy measurement files is for Gaussian noise"));
+/// Writes the noisy counts of a release under zCDP as a product.
+#[derive(Debug)]
+pub struct NmfWriter<'a> {
+    plan: &'a MeasurementPlan<'a>,
+    release: &'a Release,
+    names: &'a [String],
+    tree: &'a Tree,
+    codes: Vec<Vec<String>>,
+}
+
+impl<'a> NmfWriter<'a> {
+    /// Refuses what the layout cannot hold, before anything is drawn.
+    pub fn new(plan: &'a MeasurementPlan<'a>, saved: &'a SavedSpine, release: &'a Release) -> Result<Self> {
+        if matches!(saved.privacy, Privacy::Pure { .. }) {
+            return Err(saved.refuse_privacy("the layout of noisy measurement files is for Gaussian noise"));
+        }
+        if let UnitIds::Own(_) = saved.ids {
+            let expected =
+                "a spine over blocks of the census: the layout of noisy measurement files names units by their digits";
+            return Err(Error::out_of_range("the spine", format!("{:?}", saved.names), expected));
+        }
+        Ok(NmfWriter { plan, release, names: &saved.names, tree: &saved.spine.tree, codes: codes(saved)? })
     }
-    let mut manifest = said.manifest(streams);
-    manifest.files = measurement_files::described(plan, &saved.names);
-    for file in &mut manifest.files {
-        file.file = format!("{}.parquet/DPQuery", file.level_name);
+
+    /// Draws all noisy counts and writes them into a folder that is empty or not there. `progress` is told how many units are drawn,
+    /// and of how many.
+    pub fn write(
+        &self,
+        said: Said,
+        histograms: &Histograms,
+        streams: &mut Streams,
+        folder: &Path,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Manifest> {
+        let mut manifest = said.manifest(streams);
+        manifest.files = measurement_files::described(self.plan, self.names);
+        for file in &mut manifest.files {
+            file.file = format!("{}.parquet/DPQuery", file.level_name);
+        }
+        files::fill_folder(folder, |folder| {
+            self.draw(histograms, streams, folder, progress)?;
+            let path = folder.join(MANIFEST);
+            let text = serde_json::to_string_pretty(&manifest).map_err(|why| file_error(&path, why))?;
+            files::write_text(&path, &(text + "\n"))
+        })?;
+        Ok(manifest)
     }
-    if let UnitIds::Own(_) = saved.ids {
-        let expected =
-            "a spine over blocks of the census: the layout of noisy measurement files names units by their digits";
-        return Err(Error::out_of_range("the spine", format!("{:?}", saved.names), expected));
-    }
-    let codes = codes(saved)?;
-    let product = Product { plan, release, names: &saved.names, tree: &saved.spine.tree, codes: &codes };
-    files::fill_folder(folder, |folder| {
-        product.write(histograms, streams, folder, progress)?;
-        let path = folder.join(MANIFEST);
-        let text = serde_json::to_string_pretty(&manifest).map_err(|why| file_error(&path, why))?;
-        files::write_text(&path, &(text + "\n"))
-    })?;
-    Ok(manifest)
 }
 
 /// The geocodes of all units, level by level.
@@ -134,16 +146,8 @@ fn codes(saved: &SavedSpine) -> Result<Vec<Vec<String>>> {
     Ok(codes)
 }
 
-struct Product<'a> {
-    plan: &'a MeasurementPlan<'a>,
-    release: &'a Release,
-    names: &'a [String],
-    tree: &'a Tree,
-    codes: &'a [Vec<String>],
-}
-
-impl Product<'_> {
-    fn write(
+impl NmfWriter<'_> {
+    fn draw(
         &self,
         histograms: &Histograms,
         streams: &mut Streams,

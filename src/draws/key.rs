@@ -1,8 +1,8 @@
 //! The key that the noise of a draw follows from: a file readable by its owner only, until the release is complete.
 //!
-//! Beside the key the file holds a keyed hash of the persons' files: the same noise on other counts would reveal the
-//! difference between them, so a draw is repeated for the same persons only. Whoever reads the key and the release knows
-//! the counts, as whoever reads the persons' files does. So the key is as secret as they are, and it is overwritten and
+//! Beside the key the file holds a keyed hash of the confidential files: the same noise on other counts would reveal the
+//! difference between them, so a draw is repeated for the same records only. Whoever reads the key and the release knows
+//! the counts, as whoever reads the confidential files does. So the key is as secret as they are, and it is overwritten and
 //! removed when the release is complete. (A program can do no more than overwrite: a file system that keeps old blocks, or
 //! a backup, may still hold it. Keep the folder where the confidential data may be.)
 
@@ -24,8 +24,9 @@ use crate::{
 #[derive(Serialize, Deserialize)]
 struct Secret {
     key: [u8; 32],
-    /// SHA-256 of the key and the hash of the persons' files.
-    persons: [u8; 32],
+    /// SHA-256 of the key and the hash of the confidential files.
+    #[serde(rename = "persons")]
+    records: [u8; 32],
 }
 
 /// The place of the key, which may hold one.
@@ -44,10 +45,10 @@ impl KeyFile {
         fs::metadata(&self.path).is_ok()
     }
 
-    /// Writes a key and forces it to the disk. `persons` is the hash of the persons' files.
-    pub(super) fn write(&self, key: &[u8; 32], persons: &[u8; 32]) -> Result<()> {
+    /// Writes a key and forces it to the disk. `records` is the hash of the confidential files.
+    pub(super) fn write(&self, key: &[u8; 32], records: &[u8; 32]) -> Result<()> {
         let wrong = |why: std::io::Error| file_error(&self.path, why);
-        let secret = serde_json::to_vec(&Secret { key: *key, persons: keyed(key, persons) });
+        let secret = serde_json::to_vec(&Secret { key: *key, records: keyed(key, records) });
         let secret = secret.map_err(|why| file_error(&self.path, why))?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -59,14 +60,14 @@ impl KeyFile {
         Ok(())
     }
 
-    /// The key, if it was written for the same persons' files.
-    pub(super) fn read(&self, persons: &[u8; 32]) -> Result<[u8; 32]> {
+    /// The key, if it was written for the same confidential files.
+    pub(super) fn read(&self, records: &[u8; 32]) -> Result<[u8; 32]> {
         let secret = fs::read(&self.path)
             .map_err(|why| self.refused(format!("{why}; without the key the draw can only be discarded")))?;
         let secret: Secret = serde_json::from_slice(&secret)
             .map_err(|_| self.refused("holds no key; without it the draw can only be discarded".to_string()))?;
-        if keyed(&secret.key, persons) != secret.persons {
-            let why = "the persons' files are not those that the draw was begun with: the same noise on other counts would \
+        if keyed(&secret.key, records) != secret.records {
+            let why = "the confidential files are not those that the draw was begun with: the same noise on other counts would \
                        reveal the difference between them; restore them, or discard the draw";
             return Err(self.refused(why.to_string()));
         }
@@ -93,6 +94,6 @@ impl KeyFile {
     }
 }
 
-fn keyed(key: &[u8; 32], persons: &[u8; 32]) -> [u8; 32] {
-    Sha256::new().chain_update(b"persons of a draw").chain_update(key).chain_update(persons).finalize().into()
+fn keyed(key: &[u8; 32], records: &[u8; 32]) -> [u8; 32] {
+    Sha256::new().chain_update(b"persons of a draw").chain_update(key).chain_update(records).finalize().into()
 }

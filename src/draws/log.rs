@@ -14,14 +14,14 @@ use crate::{
     files::{file_error, sync_folder_of},
 };
 
-/// What a draw is for: everything that determines the release except the persons and the noise.
+/// What a draw is for: everything that determines the release except the confidential records and the noise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DrawIntent {
     /// The version of the program: another one may draw in another order.
     pub version: String,
     /// SHA-256 of each public input, by its role.
     pub inputs: Vec<(String, String)>,
-    /// The budget of each pass, by its name.
+    /// The budgets, by the names of what they are spent on.
     pub budget: Vec<(String, String)>,
     /// The seed, if the key is not the operating system's.
     pub insecure_seed: Option<u64>,

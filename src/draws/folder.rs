@@ -1,4 +1,4 @@
-//! One draw for one budget: what a run leaves on disk before it draws noise, and what a later run makes of it.
+//! What a run leaves on disk before it draws noise, and what a later run makes of it.
 //!
 //! Beside the folder of the release are, by its name: `NAME.log`, the log of draws; `.NAME.part`, a folder that only its
 //! owner may enter, with all that is unfinished, locked by the run that works in it; and, from before the first noise until
@@ -13,20 +13,25 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use sha2::{Digest, Sha256};
+
 use super::{
-    draw_log::{DrawIntent, DrawLog},
-    job::UnfinishedDraw,
-    noise_key::KeyFile,
+    UnfinishedDraw,
+    key::KeyFile,
+    log::{DrawIntent, DrawLog},
 };
 use crate::{
     error::{Error, Result},
-    files::{Unfinished, file_error, sync_folder, sync_folder_of},
+    files::{Unfinished, check_free, file_error, sync_folder, sync_folder_of},
     noise::Streams,
+    provenance::sha256,
 };
 
 /// The folder of a release and the files beside it, taken by this run: no other run works on them.
-pub(super) struct ReleaseFolder {
+pub struct ReleaseFolder {
     out: PathBuf,
+    /// The file of a release that tells the number of its draw.
+    manifest: &'static str,
     part: PathBuf,
     log: DrawLog,
     key: KeyFile,
@@ -37,7 +42,7 @@ pub(super) struct ReleaseFolder {
 }
 
 /// What became of taking a release folder.
-pub(super) enum Taken {
+pub enum Taken {
     /// It is free for a run.
     Free(ReleaseFolder),
     /// Its release is complete; only the end of the log was missing, and was added.
@@ -45,7 +50,7 @@ pub(super) enum Taken {
 }
 
 /// The draw that a run makes.
-pub(super) struct Draw {
+pub struct Draw {
     /// Its number, from 1.
     pub number: u64,
     /// Draws before it, which somebody may have seen: each has spent its budget as well.
@@ -60,15 +65,16 @@ fn draw_error(path: &Path, why: impl ToString) -> Error {
 }
 
 impl ReleaseFolder {
-    /// Takes the folder of a release, or says why it is not free.
-    pub(super) fn take(out: &Path, unfinished: UnfinishedDraw) -> Result<Taken> {
-        let folder = ReleaseFolder::lock(out)?;
+    /// Takes the folder of a release, or says why it is not free. `manifest` is the file of such releases, in JSON, whose `draw` is the
+    /// number of the draw.
+    pub fn take(out: &Path, manifest: &'static str, unfinished: UnfinishedDraw) -> Result<Taken> {
+        let folder = ReleaseFolder::lock(out, manifest)?;
         let open = folder.log.open().map(|(draw, _)| draw);
         if open.is_none() {
             // A run that ended between its last two steps left its key.
             folder.key.destroy()?;
         }
-        if fs::symlink_metadata(&folder.out).is_ok() {
+        if fs::symlink_metadata(&folder.out).is_ok() && check_free(&folder.out).is_err() {
             return folder.check_complete(out, open, unfinished);
         }
         let log = folder.log.path();
@@ -92,7 +98,7 @@ impl ReleaseFolder {
     }
 
     /// Locks the folder for unfinished files, empties it, and reads the log.
-    fn lock(out: &Path) -> Result<ReleaseFolder> {
+    fn lock(out: &Path, manifest: &'static str) -> Result<ReleaseFolder> {
         let wrong = |path: &Path| {
             let path = path.to_path_buf();
             move |why: std::io::Error| file_error(&path, why)
@@ -128,7 +134,15 @@ impl ReleaseFolder {
             removed.map_err(wrong(&path))?;
         }
         let log = DrawLog::read(log)?;
-        Ok(ReleaseFolder { out: out.to_path_buf(), part, log, key: KeyFile::at(key), _lock: lock, unfinished })
+        Ok(ReleaseFolder {
+            out: out.to_path_buf(),
+            manifest,
+            part,
+            log,
+            key: KeyFile::at(key),
+            _lock: lock,
+            unfinished,
+        })
     }
 
     /// What to make of a path at which something exists: it is complete if it is the release of the open draw, and in any
@@ -146,27 +160,27 @@ impl ReleaseFolder {
     }
 
     /// Where unfinished files go.
-    pub(super) fn part(&self) -> &Path {
+    pub fn part(&self) -> &Path {
         &self.part
     }
 
     /// Where the files of the release go until it is complete.
-    pub(super) fn release(&self) -> PathBuf {
+    pub fn release(&self) -> PathBuf {
         self.part.join("release")
     }
 
     /// Whether the folder of the release is that of this draw.
     fn holds_release_of(&self, draw: u64) -> bool {
-        let certificate = fs::read(self.out.join("certificate.json")).ok();
-        let value = certificate.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+        let manifest = fs::read(self.out.join(self.manifest)).ok();
+        let value = manifest.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
         value.is_some_and(|value| value["draw"] == draw && self.key.exists())
     }
 
-    /// Writes down what is about to be drawn, and only then returns the source of noise. `persons` is the hash of the
-    /// persons' files.
-    pub(super) fn draw(&mut self, intent: &DrawIntent, persons: &[u8; 32], unfinished: UnfinishedDraw) -> Result<Draw> {
+    /// Writes down what is about to be drawn, and only then returns the source of noise. `records` is the hash
+    /// of the confidential files.
+    pub fn draw(&mut self, intent: &DrawIntent, records: &[u8; 32], unfinished: UnfinishedDraw) -> Result<Draw> {
         if unfinished == UnfinishedDraw::Resume {
-            return self.draw_again(intent, persons);
+            return self.draw_again(intent, records);
         }
         if let Some((draw, _)) = self.log.open() {
             self.log.discarded(draw)?;
@@ -178,13 +192,13 @@ impl ReleaseFolder {
             Some(seed) => key[..8].copy_from_slice(&seed.to_le_bytes()),
             None => getrandom::fill(&mut key).map_err(|error| Error::Randomness { why: error.to_string() })?,
         }
-        self.key.write(&key, persons)?;
+        self.key.write(&key, records)?;
         let number = 1 + self.log.draws();
         self.log.intend(number, intent.clone())?;
         Ok(Draw { number, earlier: number - 1, streams: streams(key, intent.insecure_seed) })
     }
 
-    fn draw_again(&mut self, intent: &DrawIntent, persons: &[u8; 32]) -> Result<Draw> {
+    fn draw_again(&mut self, intent: &DrawIntent, records: &[u8; 32]) -> Result<Draw> {
         let refused = |why: &str| Err(draw_error(self.log.path(), why));
         let Some((number, begun)) = self.log.open() else {
             return refused("no draw was begun and not completed");
@@ -203,15 +217,17 @@ impl ReleaseFolder {
                 begun.version, begun.insecure_seed, intent.version, intent.insecure_seed
             ));
         }
-        let key = self.key.read(persons)?;
+        let key = self.key.read(records)?;
         self.log.resumed(number)?;
         Ok(Draw { number, earlier: number - 1, streams: streams(key, intent.insecure_seed) })
     }
 
     /// Gives the folder with the release its name, writes down that it is complete, and destroys the key.
-    pub(super) fn publish(mut self) -> Result<()> {
+    pub fn publish(mut self) -> Result<()> {
         let release = self.release();
         sync_folders(&release).map_err(|why| file_error(&release, why))?;
+        // An empty folder in the way would stop the renaming on some systems.
+        let _ = fs::remove_dir(&self.out);
         let rename = || fs::rename(&release, &self.out).map_err(|why| file_error(&self.out, why));
         self.unfinished.take_out(rename)?;
         sync_folder_of(self.log.path());
@@ -231,6 +247,17 @@ impl Drop for ReleaseFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.part);
     }
+}
+
+/// A hash of confidential files, for a key file alone: a file, or a folder. What can be read but once has none that any other run
+/// could repeat.
+pub fn confidential_hash(path: &Path) -> Result<[u8; 32]> {
+    if path.is_file() || path.is_dir() {
+        return Ok(Sha256::digest(sha256(path)?).into());
+    }
+    let mut once = [0; 32];
+    getrandom::fill(&mut once).map_err(|error| Error::Randomness { why: error.to_string() })?;
+    Ok(once)
 }
 
 fn streams(key: [u8; 32], insecure_seed: Option<u64>) -> Streams {
@@ -256,7 +283,6 @@ fn private_folder(path: &Path) -> std::io::Result<()> {
 }
 
 /// Locks a file for as long as it is open. Whether it was free.
-#[allow(clippy::incompatible_msrv)] // The feature needs a newer Rust than the rest of the package.
 fn try_lock(file: &File) -> std::io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),
