@@ -6,6 +6,7 @@
 //! | [`conversions`] | what others report: zCDP by two conversions, Renyi, Gaussian and pure differential privacy |
 //! | [`profile`] | the questions to every account: epsilon, delta, the curve between them, the trade-off function |
 //! | [`tradeoff`] | how the trade-off function of a composition is found |
+//! | `supporting` | the same from supporting lines of the profile, where losses are on no lattice that can be swept |
 //! | [`paths`] | the worst over all paths that a record may take through the counts |
 //! | [`ledger`] | several releases about the same people |
 //! | [`crossing`] | at which deltas one account is within another's bound |
@@ -23,6 +24,7 @@ pub mod ledger;
 pub mod paths;
 pub mod profile;
 pub mod promise;
+pub(crate) mod supporting;
 pub mod tradeoff;
 mod vector;
 

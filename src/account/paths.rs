@@ -10,6 +10,7 @@ use rug::Rational;
 use super::{
     Composition,
     profile::Account,
+    supporting,
     tradeoff::{self, TRADEOFF},
 };
 use crate::{
@@ -183,7 +184,7 @@ impl Account for WorstPath {
         for _ in 0..2 {
             let own = self.composition(pair)?;
             let upper = own.tradeoff(alpha, digits)?.value;
-            let epsilon = rational::from_f64(tradeoff::supporting_epsilon(&own, alpha)?)?;
+            let epsilon = rational::from_f64(supporting::epsilon(&own, alpha)?)?;
             // Slopes are exp(l) for lattice values l: the nearest.
             let half = own.loss().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();
             let epsilon = own.loss().at_most(&(epsilon + half));

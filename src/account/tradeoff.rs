@@ -9,14 +9,12 @@
 //! coordinates are tails of one kind ([`SumEvaluator::tilted_tail`]), accurate to
 //! relative precision however small.
 //!
-//! Where the lattice cannot be swept, f comes from the privacy profile by duality: f(alpha) is the supremum over eps of
-//! 1 - delta(eps) - exp(eps) alpha, and of the mirrored lines. Any line is a bound from below; three of them around the
-//! highest give one from above, because their heights are concave in exp(eps).
+//! Where the lattice cannot be swept, f comes from the privacy profile by duality (`supporting`).
 
 use rayon::prelude::*;
 use rug::{Float, Rational};
 
-use super::Composition;
+use super::{Composition, supporting::Lines};
 use crate::{
     error::{Error, Result},
     loss::{
@@ -50,6 +48,13 @@ impl Composition {
     /// alpha(zeta) = `P[sum > zeta]` and beta(zeta) = `P[sum <= zeta - 2 rho]`; under the null the loss is that sum less rho.
     pub fn knot_at(&self, zeta: &Rational, digits: u32) -> Result<Knot> {
         self.knot(&Rational::from(zeta - &**self.rho()), digits)
+    }
+
+    /// f(alpha) for 0 < alpha < 1 from supporting lines of the profile alone, whatever else would do: for comparing ways.
+    pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
+        check_alpha(alpha)?;
+        let value = Lines::new(&self.loss_evaluator(), alpha).enclose(digits)?.clamp(0.0, 1.0);
+        Ok(Answer { met: value.is_tight(digits), value, method: Method::Lines })
     }
 }
 
@@ -90,11 +95,6 @@ pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {
     Ok(())
 }
 
-/// The eps whose supporting line is highest at alpha, found in doubles; negative for the mirrored lines.
-pub(crate) fn supporting_epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
-    Curve::new(composition).supporting_epsilon(alpha)
-}
-
 /// The trade-off function of one composition.
 struct Curve {
     evaluator: SumEvaluator,
@@ -121,9 +121,9 @@ impl Curve {
             return Ok(answer);
         }
         let (value, method) = match self.sum().step().filter(|_| !self.evaluator.is_split(digits)) {
-            None => (self.by_lines(alpha, digits, bits)?, Method::Lines),
+            None => (Lines::new(&self.evaluator, alpha).enclose(digits)?, Method::Lines),
             Some(step) => match self.by_knots(alpha, step, digits, bits) {
-                Err(Error::Unsweepable { .. }) => (self.by_lines(alpha, digits, bits)?, Method::Lines),
+                Err(Error::Unsweepable { .. }) => (Lines::new(&self.evaluator, alpha).enclose(digits)?, Method::Lines),
                 other => (other?, Method::Knots),
             },
         };
@@ -188,155 +188,6 @@ impl Curve {
         let falls_short = self.evaluator.ln_tilted_tail_approx(&candidate)? > ln_alpha;
         Ok(if falls_short { candidate } else { candidate - step })
     }
-
-    /// f by duality with the profile: the largest height of a line, from three heights around it.
-    ///
-    /// The height phi(E) of the line of slope -E is concave in E, because delta is convex in it. Let x < y < z with phi(x) <= phi(y)
-    /// and phi(z) <= phi(y). Then phi is at most phi(y) outside of [x, z], below the chord through x and y, continued, on [y, z],
-    /// and below the one through z and y on [x, y]: f(alpha) - phi(y) is at most the larger of
-    /// (phi(y) - phi(x)) (z - y) / (y - x) and (phi(y) - phi(z)) (y - x) / (z - y), which shrinks as the square of the distances
-    /// where phi is smooth.
-    fn by_lines(&self, alpha: &Rational, digits: u32, bits: u32) -> Result<Enclosure> {
-        const ROUNDS: u32 = 16;
-        const MOST_FAILURES: u32 = 2;
-        let mut failures = 0;
-        let target = Enclosure::rational(alpha, bits);
-        let (middle, distance) = self.top(alpha, digits)?;
-        let (mut middle, mut distance) = (Float::with_val(bits, middle), Float::with_val(bits, distance));
-        let mut accuracy = digits + 1;
-        let (mut lower, mut upper) =
-            (Float::new(bits), Enclosure::rational(&Rational::from(1 - alpha), bits).upper().clone());
-        for _ in 0..ROUNDS {
-            let mut points = Vec::with_capacity(3);
-            for side in [-1, 0, 1] {
-                points.push(self.line(&(middle.clone() + distance.clone() * side), alpha, &target, accuracy, bits)?);
-            }
-            let [x, y, z] = &points[..] else { break };
-            for point in [x, y, z] {
-                lower = enclosure::larger(&lower, point.height.lower());
-            }
-            let (left, right) = (y.height.sub(&x.height), y.height.sub(&z.height));
-            if *left.lower() >= 0 && *right.lower() >= 0 {
-                let (before, after) = (y.slope.sub(&x.slope), z.slope.sub(&y.slope));
-                let above = left.mul(&after).div(&before).max(&right.mul(&before).div(&after));
-                upper = enclosure::smaller(&upper, y.height.add(&above).upper());
-            }
-            let value = proven(lower.clone(), upper.clone())?;
-            if value.is_tight(digits) {
-                return Ok(value);
-            }
-            // How far the top is from the middle, by the parabola, and how much closer the outer points have to come.
-            let number = |value: Enclosure| Float::with_val(bits, value.lower() + value.upper()) / 2_u32;
-            let unsure = Float::with_val(bits, left.upper() - left.lower()) + right.upper() - right.lower();
-            let (fall, rise): (Float, Float) = (number(left.add(&right)), number(right.sub(&left)));
-            if fall <= unsure * 4_u32 {
-                // The heights are too wide to tell them apart, or the points are not at the top.
-                (accuracy, distance) = (accuracy + 8, distance * 4_u32);
-                failures += 1;
-                if failures > MOST_FAILURES {
-                    break;
-                }
-                continue;
-            }
-            let step = (-rise / (2_u32 * fall.clone())).to_f64().clamp(-3.0, 3.0);
-            middle += Float::with_val(bits, step) * &distance;
-            if step.abs() >= 1.0 {
-                distance *= step.abs();
-                continue;
-            }
-            let closer = (Float::with_val(bits, -f64::from(digits)).exp10() * value.lower() / fall).sqrt().to_f64();
-            distance *= (0.5 * closer).max(4.0 * step.abs()).clamp(1e-6, 0.5);
-        }
-        proven(lower, upper)
-    }
-
-    /// The eps of the highest line, and how far from it the lines around are to be, both in doubles: by golden section, and then by
-    /// parabolas through three points.
-    fn top(&self, alpha: &Rational, digits: u32) -> Result<(f64, f64)> {
-        const ROUNDS: usize = 40;
-        let alpha = alpha.to_f64();
-        let mut middle = self.highest(26, |eps| self.ln_height_approx(eps, alpha))?;
-        let mut distance = self.reach() * 1e-5;
-        for _ in 0..ROUNDS {
-            let [x, y, z] = [middle - distance, middle, middle + distance].map(|eps| self.ln_height_approx(eps, alpha));
-            let (x, y, z) = (x?, y?, z?);
-            let fall = 2.0 * y - x - z;
-            // Closer points would only see the noise of doubles.
-            if fall.is_nan() || fall <= 1e-8 {
-                let closer = (10_f64.powi(-(digits.min(300) as i32)) / fall.max(1e-13)).sqrt() * 0.5;
-                return Ok((middle, distance * closer.clamp(1e-4, 1.0)));
-            }
-            let step = ((z - x) / (2.0 * fall)).clamp(-3.0, 3.0);
-            middle += step * distance;
-            distance *= if step.abs() >= 1.0 { step.abs() } else { (4.0 * step.abs()).clamp(1e-2, 0.5) };
-        }
-        Ok((middle, distance))
-    }
-
-    /// The height of the line of slope -exp(eps) at alpha, in doubles: a number, and ln of what it is to be multiplied with.
-    fn height_approx(&self, eps: f64, alpha: f64) -> Result<(f64, f64)> {
-        let delta = self.evaluator.ln_hockey_stick_approx(&rational::from_f64(eps.abs())?)?.exp();
-        let rest = 1.0 - delta;
-        Ok(if eps >= 0.0 { (rest - eps.exp() * alpha, 0.0) } else { (rest - alpha, eps) })
-    }
-
-    /// ln of the height; far below any logarithm, and falling with the height, where that is negative.
-    fn ln_height_approx(&self, eps: f64, alpha: f64) -> Result<f64> {
-        const NEGATIVE: f64 = -1e12;
-        let (height, ln_scale) = self.height_approx(eps, alpha)?;
-        Ok(if height > 0.0 { height.ln() + ln_scale } else { NEGATIVE - (-height * ln_scale.exp()).ln_1p() })
-    }
-
-    /// The line that supports f at the loss eps: with slope -exp(eps).
-    fn line(&self, eps: &Float, alpha: &Rational, target: &Enclosure, digits: u32, bits: u32) -> Result<Line> {
-        let eps = eps.to_rational().ok_or(Error::NotFinite { value: eps.to_f64() })?;
-        // What two heights have in common cancels: a few more bits than digits.
-        let bits = bits.max(precision::bits(digits, 32));
-        let slope = Enclosure::rational(&eps, bits).exp();
-        let delta = self.evaluator.hockey_stick(&eps.clone().abs(), digits)?.value;
-        let rest = Enclosure::double(1.0, bits).sub(&delta);
-        // 1 - delta(eps) - exp(eps) alpha; or, as delta(-eps) = 1 - exp(-eps) (1 - delta(eps)), exp(-eps) (1 - delta(eps) - alpha).
-        let height = if eps >= 0 {
-            rest.sub(&slope.mul(target))
-        } else {
-            slope.mul(&rest.sub(&Enclosure::rational(alpha, bits)))
-        };
-        Ok(Line { slope, height })
-    }
-
-    /// How far from zero losses are looked for.
-    fn reach(&self) -> f64 {
-        self.rho + 16.0 * self.rho.sqrt() + 1.0
-    }
-
-    /// The eps whose line is highest at alpha, found in doubles; negative for the mirrored lines.
-    fn supporting_epsilon(&self, alpha: &Rational) -> Result<f64> {
-        let alpha = alpha.to_f64();
-        self.highest(60, |eps| {
-            let (height, scale) = self.height_approx(eps, alpha)?;
-            Ok(height * scale.exp())
-        })
-    }
-
-    /// The eps of the largest height, by so many rounds of golden section.
-    fn highest(&self, rounds: u32, height: impl Fn(f64) -> Result<f64>) -> Result<f64> {
-        let (mut low, mut high) = (-self.reach(), self.reach());
-        for _ in 0..rounds {
-            let (p, q) = (low + (high - low) * 0.382, low + (high - low) * 0.618);
-            if height(p)? >= height(q)? {
-                high = q;
-            } else {
-                low = p;
-            }
-        }
-        Ok((low + high) / 2.0)
-    }
-}
-
-/// A line below the trade-off function: minus its slope, and its height at the type I error that is asked about.
-struct Line {
-    slope: Enclosure,
-    height: Enclosure,
 }
 
 /// Encloses f at alpha in [high.alpha, low.alpha]. Every line of slope -exp(l) through the knots of the lattice point
@@ -362,7 +213,7 @@ fn between(low: &Knot, high: &Knot, first: &Rational, alpha: &Enclosure) -> Resu
 }
 
 /// Two ends that were proven apart.
-fn proven(lower: Float, upper: Float) -> Result<Enclosure> {
+pub(super) fn proven(lower: Float, upper: Float) -> Result<Enclosure> {
     if lower <= upper { Ok(Enclosure::new(lower, upper)) } else { Err(Error::Contradiction { what: TRADEOFF }) }
 }
 
@@ -381,22 +232,5 @@ mod tests {
         let knot = |loss: i32, alpha, beta| Knot { loss: Rational::from(loss), alpha: exact(alpha), beta: exact(beta) };
         let (low, high) = (knot(0, 0.5, 0.3), knot(1, 0.25, 0.9));
         assert!(matches!(between(&low, &high, &Rational::from(1), &exact(0.4)), Err(Error::Contradiction { .. })));
-    }
-
-    /// The function from supporting lines, against lists of atoms: of fine noise, and of coarse beside fine.
-    #[test]
-    fn lines_enclose_what_lists_answer() {
-        for (groups, digits) in [(vec!["1000000x3"], 5), (vec!["0.02x2", "4000003/7x1", "5000001x1"], 9)] {
-            let counts = groups.iter().map(|counts| counts.parse().unwrap());
-            let composition = Composition::new(counts).unwrap();
-            let curve = Curve { evaluator: composition.loss_evaluator(), rho: composition.rho().to_f64() };
-            for alpha in ["1/2", "0.01", "0.99", "1e-12"] {
-                let alpha = rational::parse(alpha).unwrap();
-                let lines = curve.by_lines(&alpha, digits, precision::bits(digits, 64)).unwrap();
-                let listed = curve.evaluator.tradeoff(&alpha, 12, false).unwrap().unwrap().value;
-                assert!(lines.overlaps(&listed) && listed.is_tight(12), "{groups:?} {alpha}: {lines:?} {listed:?}");
-                assert!(lines.is_tight(digits), "{groups:?} {alpha}: {lines:?} {listed:?}");
-            }
-        }
     }
 }

@@ -6,7 +6,7 @@
 use rug::{Float, Rational};
 
 use crate::{
-    account::{Account, Whole, tradeoff::supporting_epsilon},
+    account::{Account, Whole, supporting},
     error::{Error, Result},
     numeric::{Enclosure, rational},
 };
@@ -95,7 +95,7 @@ fn centers(whole: &Whole, alpha: &Rational) -> Result<Vec<Rational>> {
     };
     let mut centers = Vec::new();
     for _ in 0..2 {
-        let epsilon = rational::from_f64(supporting_epsilon(&own, alpha)?)?;
+        let epsilon = rational::from_f64(supporting::epsilon(&own, alpha)?)?;
         let half = own.loss().step().map(|step| Rational::from(step / 2_u32)).unwrap_or_default();
         let loss = own.loss().at_most(&Rational::from(&epsilon + &half));
         // Far fewer digits than those of a double do for what is not a loss.

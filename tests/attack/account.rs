@@ -7,7 +7,7 @@ use dp_assay::{
 use rug::{Float, Integer, Rational, ops::Pow};
 
 use super::{
-    cases::{Case, Numbers},
+    cases::{COARSE_AND_FINE, Case, Numbers},
     enumerated::Enumerated,
     record::Record,
 };
@@ -58,6 +58,10 @@ pub fn attack(class: &str, numbers: &mut Numbers, record: &mut Record) -> Option
     asked.targets(numbers, record);
     asked.tails(&epsilons, record);
     asked.tradeoffs(numbers, record);
+    if class == COARSE_AND_FINE {
+        asked.splits(&epsilons, record);
+        asked.lines(numbers, record);
+    }
     Some(())
 }
 
@@ -206,6 +210,32 @@ impl Asked<'_> {
                 record.check("tradeoff", *answer.value.lower() <= before, &|| format!("{}: not decreasing", text()));
             }
             before = Some(answer.value.upper().clone());
+        }
+    }
+
+    /// The profile by the engine that lists the coarse losses alone: here lists of all losses would answer.
+    fn splits(&self, epsilons: &[Rational], record: &mut Record) {
+        let digits = self.reach.digits;
+        let evaluator: SumEvaluator = self.composition.loss().evaluator();
+        for epsilon in epsilons {
+            let text = || format!("{} split", self.text("delta --epsilon", epsilon));
+            let asked = record.ask("split", &text, || evaluator.hockey_stick_by_split(epsilon, digits));
+            let Some(Some(answer)) = asked else { continue };
+            record.contains("split", &answer.value, self.law.fixed, &self.law.delta(epsilon), &text);
+            record.width("split", &answer, digits, &text);
+        }
+    }
+
+    /// The trade-off function from supporting lines alone.
+    fn lines(&self, numbers: &mut Numbers, record: &mut Record) {
+        let digits = self.reach.digits.min(12);
+        for alpha in self.alphas(numbers).into_iter().take(2) {
+            let Some(beta) = self.law.tradeoff(&alpha) else { continue };
+            let text = || format!("{} by lines", self.text("tradeoff --alpha", &alpha));
+            let asked = record.ask("lines", &text, || self.composition.tradeoff_by_lines(&alpha, digits));
+            let Some(answer) = asked else { continue };
+            record.contains("lines", &answer.value, self.law.fixed, &beta, &text);
+            record.width("lines", &answer, digits, &text);
         }
     }
 }

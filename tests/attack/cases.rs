@@ -138,7 +138,7 @@ impl Part {
 }
 
 /// The classes of compositions.
-pub const CLASSES: [&str; 11] = [
+pub const CLASSES: [&str; 12] = [
     "tiny",
     "one group",
     "near-commensurate",
@@ -150,7 +150,11 @@ pub const CLASSES: [&str; 11] = [
     "small sigma2",
     "shifts",
     "three groups",
+    COARSE_AND_FINE,
 ];
+
+/// Few large losses beside many small ones.
+pub const COARSE_AND_FINE: &str = "coarse and fine";
 
 /// A composition to ask about.
 #[derive(Clone, Debug)]
@@ -255,6 +259,16 @@ fn written(class: &str, numbers: &mut Numbers) -> Vec<Part> {
         "small sigma2" => (0..numbers.between(1, 2)).map(|_| gaussian(numbers, (0.004, 0.1), (1, 4), (1, 1))).collect(),
         "shifts" => (0..numbers.between(1, 2)).map(|_| gaussian(numbers, (1.0, 300.0), (1, 4), (2, 20))).collect(),
         "three groups" => (0..3).map(|_| gaussian(numbers, (0.2, 6.0), (1, 3), (1, 1))).collect(),
+        COARSE_AND_FINE => {
+            let coarse = match numbers.one_in(2) {
+                true => gaussian(numbers, (0.01, 0.2), (1, 4), (1, 2)),
+                false => {
+                    let epsilon = numbers.scale(1.0, 8.0);
+                    Part::laplace(numbers.fraction(epsilon), numbers.between(1, 5), numbers.between(1, 2))
+                }
+            };
+            vec![coarse, gaussian(numbers, (500.0, 50_000.0), (1, 3), (1, 2))]
+        }
         other => unreachable!("no class {other}"),
     }
 }

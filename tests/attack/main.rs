@@ -40,6 +40,7 @@ fn compositions_keep_their_enclosures() {
         ("small sigma2", 3),
         ("shifts", 8),
         ("three groups", 4),
+        ("coarse and fine", 6),
         ("continuous", 8),
     ]);
 }

@@ -124,6 +124,13 @@ impl SumEvaluator {
         both(either, split.clone().ok_or(Error::NoLattice), digits)
     }
 
+    /// The same from a list of the coarse losses and the profile of the rest, whatever else would do: for comparing engines.
+    /// `None` where the groups are not far enough apart, or the list would be too long.
+    pub fn hockey_stick_by_split(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
+        self.stop.check()?;
+        self.split_that_serves(epsilon, digits).map_or(Ok(None), |split| by_split(split, epsilon, digits))
+    }
+
     /// Whether most questions of so many digits are answered by a split.
     pub fn is_split(&self, digits: u32) -> bool {
         let question = Question::hockey_stick(self.sum(), self.sum().rho());
