@@ -116,10 +116,13 @@ pub fn run(args: &Args) -> Result<Exit> {
     let draw = folder.draw(&intent, &hash, unfinished).map_err(mechanism::explained).context("--out")?;
     let Draw { number, earlier, mut streams } = draw;
     let privacy = account.json(&release, &delta);
+    // A release that is resumed is that of the draw that was begun, to the last byte.
+    let mut begun = provenance.clone();
+    begun.command_line.retain(|word| word != "--resume");
     let said = Said {
         release: release.name.clone(),
         privacy: Value::Object(privacy.clone()),
-        provenance: provenance.to_json(),
+        provenance: begun.to_json(),
         draw: Some(number),
     };
     progress::stage("drawing noise");
