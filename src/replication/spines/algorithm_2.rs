@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn only_with_its_assignment_it_ends_with_an_entity_as_a_group() {
-        let entity = EntityColumn { codes: vec![1, 0, 1, 0, 0], names: vec![String::new(), "in".into()] };
+        let entity = EntityColumn { codes: vec![1, 1, 0, 0, 0], names: vec![String::new(), "in".into()] };
         let county = County { entity: &entity, most: 2 };
         let start: Groups = (0..5).map(|tract| vec![tract]).collect();
         assert_eq!(county.distance(&start), 2);
