@@ -33,7 +33,7 @@ const MOST_MORE_DIGITS: u32 = 150;
 /// The eps whose supporting line is highest at alpha, found in doubles; negative for the mirrored lines.
 pub(crate) fn epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
     let evaluator = composition.loss_evaluator();
-    let lines = Lines::new(&evaluator, alpha);
+    let lines = Lines::new(&evaluator, composition.rho().to_f64(), alpha);
     let alpha = alpha.to_f64();
     lines.highest_approx(60, |eps| {
         let rest = 1.0 - evaluator.ln_hockey_stick_approx(&rational::from_f64(eps.abs())?)?.exp();
@@ -72,8 +72,9 @@ struct Peak {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(evaluator: &'a SumEvaluator, alpha: &'a Rational) -> Self {
-        Lines { evaluator, alpha, rho: evaluator.sum().rho().to_f64() }
+    /// The lines of a composition of this zCDP.
+    pub(super) fn new(evaluator: &'a SumEvaluator, rho: f64, alpha: &'a Rational) -> Self {
+        Lines { evaluator, alpha, rho }
     }
 
     /// f(alpha), to about 10^-digits of it where that takes no more than so many lines.
@@ -288,10 +289,11 @@ mod tests {
             (vec!["5x10"], 12),
         ] {
             let counts = groups.iter().map(|counts| counts.parse().unwrap());
-            let evaluator = Composition::new(counts).unwrap().loss_evaluator();
+            let composition = Composition::new(counts).unwrap();
+            let (evaluator, rho) = (composition.loss_evaluator(), composition.rho().to_f64());
             for alpha in ["1/2", "0.01", "0.99", "1e-12"] {
                 let alpha = rational::parse(alpha).unwrap();
-                let lines = Lines::new(&evaluator, &alpha).enclose(digits).unwrap();
+                let lines = Lines::new(&evaluator, rho, &alpha).enclose(digits).unwrap();
                 let listed = evaluator.tradeoff(&alpha, 12, false).unwrap().unwrap().value;
                 assert!(lines.overlaps(&listed) && listed.is_tight(12), "{groups:?} {alpha}: {lines:?} {listed:?}");
                 assert!(lines.is_tight(digits), "{groups:?} {alpha}: {lines:?} {listed:?}");

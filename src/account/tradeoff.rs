@@ -53,7 +53,7 @@ impl Composition {
     /// f(alpha) for 0 < alpha < 1 from supporting lines of the profile alone, whatever else would do: for comparing ways.
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
-        let value = Lines::new(&self.loss_evaluator(), alpha).enclose(digits)?.clamp(0.0, 1.0);
+        let value = Lines::new(&self.loss_evaluator(), self.rho().to_f64(), alpha).enclose(digits)?.clamp(0.0, 1.0);
         Ok(Answer { met: value.is_tight(digits), value, method: Method::Lines })
     }
 }
@@ -121,9 +121,11 @@ impl Curve {
             return Ok(answer);
         }
         let (value, method) = match self.sum().step().filter(|_| !self.evaluator.is_split(digits)) {
-            None => (Lines::new(&self.evaluator, alpha).enclose(digits)?, Method::Lines),
+            None => (Lines::new(&self.evaluator, self.rho, alpha).enclose(digits)?, Method::Lines),
             Some(step) => match self.by_knots(alpha, step, digits, bits) {
-                Err(Error::Unsweepable { .. }) => (Lines::new(&self.evaluator, alpha).enclose(digits)?, Method::Lines),
+                Err(Error::Unsweepable { .. }) => {
+                    (Lines::new(&self.evaluator, self.rho, alpha).enclose(digits)?, Method::Lines)
+                }
                 other => (other?, Method::Knots),
             },
         };
