@@ -10,8 +10,8 @@ use rug::Rational;
 use super::{
     Composition,
     profile::Account,
-    supporting,
-    tradeoff::{self, TRADEOFF},
+    supporting::{self, TRADEOFF},
+    tradeoff,
 };
 use crate::{
     error::{Error, Result},

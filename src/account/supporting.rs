@@ -18,12 +18,15 @@
 
 use rug::{Float, Rational, float::Round};
 
-use super::{Composition, tradeoff::proven};
+use super::Composition;
 use crate::{
     error::{Error, Result},
     loss::evaluator::SumEvaluator,
     numeric::{Enclosure, enclosure, precision, rational},
 };
+
+/// How a contradiction names the function.
+pub(super) const TRADEOFF: &str = "the trade-off function";
 
 /// So many lines are asked for at most.
 const MOST_LINES: usize = 60;
@@ -273,6 +276,11 @@ fn unsure(lines: &[Line], peak: &Peak, value: &Enclosure, digits: u32) -> Option
     let more = if excess.is_finite() { excess.max(0.0) as u32 + 2 } else { 8 };
     let more = (lines[at].digits + more).min(digits + MOST_MORE_DIGITS);
     (excess > 0.0 && more > lines[at].digits).then_some((at, more))
+}
+
+/// Two ends that were proven apart.
+pub(super) fn proven(lower: Float, upper: Float) -> Result<Enclosure> {
+    if lower <= upper { Ok(Enclosure::new(lower, upper)) } else { Err(Error::Contradiction { what: TRADEOFF }) }
 }
 
 #[cfg(test)]

@@ -12,9 +12,12 @@
 //! Where the lattice cannot be swept, f comes from the privacy profile by duality (`supporting`).
 
 use rayon::prelude::*;
-use rug::{Float, Rational};
+use rug::Rational;
 
-use super::{Composition, supporting::Lines};
+use super::{
+    Composition,
+    supporting::{Lines, TRADEOFF, proven},
+};
 use crate::{
     error::{Error, Result},
     loss::{
@@ -84,9 +87,6 @@ pub(super) fn many_of_composition(composition: &Composition, alphas: &[Rational]
 
 /// How often the two knots around a type I error are moved apart before the search gives up.
 const MOST_WIDENINGS: u32 = 6;
-
-/// How a contradiction names the function.
-pub(super) const TRADEOFF: &str = "the trade-off function";
 
 pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {
     if *alpha < 0 || *alpha > 1 {
@@ -214,13 +214,10 @@ fn between(low: &Knot, high: &Knot, first: &Rational, alpha: &Enclosure) -> Resu
     proven(enclosure::larger(line.lower(), other.lower()), chord.upper().clone())
 }
 
-/// Two ends that were proven apart.
-pub(super) fn proven(lower: Float, upper: Float) -> Result<Enclosure> {
-    if lower <= upper { Ok(Enclosure::new(lower, upper)) } else { Err(Error::Contradiction { what: TRADEOFF }) }
-}
-
 #[cfg(test)]
 mod tests {
+    use rug::Float;
+
     use super::*;
 
     /// Ends that exclude each other are an error: neither is moved to the other.
