@@ -115,9 +115,9 @@ impl<'a> Lines<'a> {
     /// The highest peak of the bounds of phi by lines in increasing order of eps.
     fn highest_peak(&self, lines: &[Line]) -> Peak {
         let inner = (1..lines.len()).map(|right| between(lines, right));
-        let outer = [beyond(lines, false, self.alpha), beyond(lines, true, self.alpha)];
-        let all = outer.into_iter().chain(inner);
-        all.reduce(|highest, peak| if peak.height > highest.height { peak } else { highest }).expect("two outer ones")
+        let (first, last) = (beyond(lines, false, self.alpha), beyond(lines, true, self.alpha));
+        let higher = |highest: Peak, peak: Peak| if peak.height > highest.height { peak } else { highest };
+        std::iter::once(last).chain(inner).fold(first, higher)
     }
 
     /// The line that supports f at the loss eps: with slope -exp(eps).
