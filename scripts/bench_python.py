@@ -77,9 +77,9 @@ def import_milliseconds():
     return min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(10))
 
 
-def from_rust(call):
-    """The microseconds of each question from Rust, by name."""
-    printed = subprocess.run([call], capture_output=True, text=True, check=True).stdout
+def from_rust(call, *threads):
+    """The microseconds of each question from Rust, by name, in a process of one thread or of several."""
+    printed = subprocess.run([call, *threads], capture_output=True, text=True, check=True).stdout
     return {name: float(took) for name, took in map(str.split, printed.splitlines())}
 
 
@@ -93,10 +93,12 @@ def speed(call):
         "epsilon": ("epsilon at 1e-9 of ten counts", lambda: counts.epsilon("1e-9")),
         "release": ("delta(30) of the 80 counts", lambda: release.delta(30)),
     }
-    rounds = [(from_rust(call), {name: per_call(question) for name, (_, question) in questions.items()}) for _ in range(7)]
+    from_python = lambda: {name: per_call(question) for name, (_, question) in questions.items()}
+    rounds = [(from_python(), from_rust(call, "threads"), from_rust(call)) for _ in range(7)]
     for name, (what, _) in questions.items():
-        rust, python = min(each[name] for each, _ in rounds), min(each[name] for _, each in rounds)
-        yield f"{what}, one call", f"{python:.0f} us, from Rust {rust:.0f} us", "at most 20 us more than from Rust"
+        python, rust, alone = (min(times[name] for times in column) for column in zip(*rounds))
+        shown = f"{python:.0f} us, from Rust {rust:.0f} us ({alone:.0f} us in a process of one thread)"
+        yield f"{what}, one call", shown, "at most 20 us more than from Rust"
     epsilons = numpy.linspace(0, 30, 1000)
     for what, digits in (("profile of 1000 points of the 80 counts, 12 digits", 12), ("the same, 6 digits", 6)):
         # Accounts that were asked nothing yet: later questions find contours of earlier ones.

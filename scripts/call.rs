@@ -1,5 +1,6 @@
 //! Prints how many microseconds the questions of scripts/bench_python.py take from Rust: a line each, name and median. Accounts keep
-//! their evaluators, as those of Python do.
+//! their evaluators, as those of Python do. With the argument `threads` the process has another thread, as that of Python has: the
+//! system's allocator takes locks then, which it does not where there is one thread.
 
 use std::time::Instant;
 
@@ -24,6 +25,9 @@ fn median(mut question: impl FnMut()) -> f64 {
 }
 
 fn main() -> dp_assay::Result<()> {
+    if std::env::args().any(|argument| argument == "threads") {
+        std::thread::spawn(std::thread::park);
+    }
     let counts = Composition::new(["5x10".parse()?])?;
     let release = Release::find("su-su-wang-2025")?.composition(&[] as &[&str], None)?;
     let (sigma2, by_counts, by_release) = (parse("5")?, counts.evaluator(), release.evaluator());

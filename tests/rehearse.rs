@@ -3,6 +3,9 @@
 #[path = "common/program.rs"]
 mod program;
 
+#[path = "common/parquet_records.rs"]
+mod parquet_records;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -319,7 +322,7 @@ fn what_cannot_be_rehearsed_is_refused_and_leaves_nothing() {
         (HOUSEHOLDS, vec!["--persons", &good, "--trials", "1"], "is one of SafeTab-H"),
         (HOUSEHOLDS, vec!["--households", &good, "--trials", "1"], "wrong headings"),
         (EXAMPLE, vec!["--made-up", "10", "--totals", &totals, "--trials", "1"], "no published totals"),
-        (EXAMPLE, vec!["--persons", &parquet, "--trials", "1"], "as text"),
+        (EXAMPLE, vec!["--persons", &parquet, "--trials", "1"], "x.parquet"),
         (EXAMPLE, vec!["--made-up", "10", "--trials", "0"], "--trials"),
         (EXAMPLE, vec!["--made-up", "0", "--trials", "1"], "--made-up"),
         (EXAMPLE, vec!["--made-up", "10", "--trials", "1", "--summary-levels", "USA"], "--summary-levels"),
@@ -343,7 +346,7 @@ fn what_cannot_be_rehearsed_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn compressed_records_are_those_that_they_hold_and_truncated_ones_are_refused() {
+fn compressed_records_and_parquet_are_those_that_they_hold_and_truncated_ones_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let plain = fs::read(format!("{EXAMPLE}/person-records.txt")).unwrap();
     let compressed = {
@@ -365,7 +368,11 @@ fn compressed_records_are_those_that_they_hold_and_truncated_ones_are_refused() 
         assay(&words(&args)).assert().success();
         fs::read(out.join("truth/t2/us.csv")).unwrap()
     };
-    assert!(truth(&name, "gz") == truth(&format!("{EXAMPLE}/person-records.txt"), "plain"));
+    let expected = truth(&format!("{EXAMPLE}/person-records.txt"), "plain");
+    assert!(truth(&name, "gz") == expected);
+    let parquet = folder.path().join("persons.parquet");
+    parquet_records::write(&parquet, std::str::from_utf8(&plain).unwrap(), 77);
+    assert!(truth(parquet.to_str().unwrap(), "parquet") == expected);
     let check = |persons: &str| {
         let (config, geography) = (format!("{EXAMPLE}/config.json"), format!("{EXAMPLE}/GRF-C.txt"));
         let args = ["tabulate", "--check", "--config", &config, "--spec", EXAMPLE, "--geography", &geography];

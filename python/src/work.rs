@@ -12,9 +12,9 @@ use std::{
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
-        mpsc::{self, RecvTimeoutError},
+        mpsc::{self, Receiver, RecvTimeoutError, TryRecvError},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
@@ -24,6 +24,9 @@ use crate::failure::{Failure, Outcome};
 
 /// How long a waiting call does not look for signals.
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(20);
+
+/// How long a waiting call stays awake.
+const AWAKE: Duration = Duration::from_millis(2);
 
 /// The threads of this process, with its number. The only state of the module: it holds no data of any question.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
@@ -66,6 +69,20 @@ fn abandon() {
     }
 }
 
+/// What the work answered, if it did before signals are to be looked for. Most calls take about a millisecond, and to be woken takes
+/// a twentieth of that: so long the thread looks by itself, and lets others run that want to.
+fn awaited<T>(answer: &Receiver<T>) -> Result<T, RecvTimeoutError> {
+    let began = Instant::now();
+    while began.elapsed() < AWAKE {
+        match answer.try_recv() {
+            Ok(answer) => return Ok(answer),
+            Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
+            Err(TryRecvError::Empty) => std::thread::yield_now(),
+        }
+    }
+    answer.recv_timeout(BETWEEN_SIGNALS)
+}
+
 /// Runs work that owns all it needs.
 pub fn run<T: Send + 'static>(
     py: Python,
@@ -83,7 +100,7 @@ pub fn run<T: Send + 'static>(
     loop {
         let waited;
         (answer, waited) = py.detach(move || {
-            let waited = answer.recv_timeout(BETWEEN_SIGNALS);
+            let waited = awaited(&answer);
             (answer, waited)
         });
         match waited {

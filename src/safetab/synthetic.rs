@@ -3,10 +3,13 @@
 //! Nothing about them is taken from a census, but they are skewed like one: one block in four is empty and few are large;
 //! most persons report one code, mostly from the same part of the codes, and some report up to eight.
 
+mod formats;
+
 use std::path::Path;
 
 use rayon::prelude::*;
 
+use self::formats::write_lines;
 use super::{
     groups::{IterationKind, Specification},
     schema::{Geography, HEADINGS, HOUSEHOLD_HEADINGS, RaceEthCode},
@@ -93,32 +96,23 @@ impl<'a> Population<'a> {
         })
     }
 
-    /// Writes a person-records.txt of `count` persons: whole, or not at all. `progress` is told how many were written.
-    pub fn write(&self, count: u64, path: &Path, progress: impl FnMut(u64)) -> Result<()> {
-        let row = |source: &mut Source, text: &mut Vec<u8>| self.person(source, text);
-        self.write_records(count, path, &HEADINGS.join("|"), row, progress)
+    /// Writes a file of `count` persons: whole, or not at all. It is person-records.txt, or such compressed if its name ends with
+    /// `.gz`, or the same columns in Parquet if with `.parquet`. `progress` is told how many were written.
+    pub fn write(&self, count: u64, path: &Path, mut progress: impl FnMut(u64)) -> Result<()> {
+        write_lines(path, &HEADINGS, |give| {
+            self.each_part_of_persons(count, &mut |parts, written| {
+                give(parts)?;
+                progress(written);
+                Ok(())
+            })
+        })
     }
 
-    /// Writes a household-records.txt of `count` households: whole, or not at all. `progress` is told how many were written.
-    pub fn write_households(&self, count: u64, path: &Path, progress: impl FnMut(u64)) -> Result<()> {
-        let row = |source: &mut Source, text: &mut Vec<u8>| self.household(source, text);
-        self.write_records(count, path, &HOUSEHOLD_HEADINGS.join("|"), row, progress)
-    }
-
-    fn write_records(
-        &self,
-        count: u64,
-        path: &Path,
-        headings: &str,
-        row: impl Fn(&mut Source, &mut Vec<u8>) + Sync,
-        progress: impl FnMut(u64),
-    ) -> Result<()> {
-        let wrong = |why: std::io::Error| file_error(path, why);
-        let mut progress = progress;
-        write_whole(path, |out| {
-            writeln!(out, "{headings}").map_err(wrong)?;
-            self.each_part(count, row, &mut |parts, written| {
-                parts.iter().try_for_each(|text| out.write_all(text).map_err(wrong))?;
+    /// Writes a file of `count` households, as [`Self::write`] one of persons.
+    pub fn write_households(&self, count: u64, path: &Path, mut progress: impl FnMut(u64)) -> Result<()> {
+        write_lines(path, &HOUSEHOLD_HEADINGS, |give| {
+            self.each_part_of_households(count, &mut |parts, written| {
+                give(parts)?;
                 progress(written);
                 Ok(())
             })

@@ -32,6 +32,7 @@ mod make_examples;
 mod broken;
 mod check;
 mod groups;
+mod in_parquet;
 mod rehearsal;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/examples/safetab");

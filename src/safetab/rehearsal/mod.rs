@@ -248,10 +248,7 @@ impl Rehearsal {
             return cef.each_record(kind, rules, report, &mut |_, record| see(&record), tell);
         }
         let files = RecordFiles::find(path)?;
-        if let Some(parquet) = files.parquet.first() {
-            return Err(file_error(parquet, "is Parquet: a rehearsal reads records as text"));
-        }
-        let of = files.text.iter().filter_map(|file| file.metadata().ok()).map(|found| found.len()).sum();
+        let of = files.all().filter_map(|file| file.metadata().ok()).map(|found| found.len()).sum();
         let tell = |done| progress(Progress { stage, done, of });
         see_records(path, rules, report, tell, |records| records.iter().try_for_each(&mut *see))
     }

@@ -13,7 +13,7 @@
 //! | `records` | [`Combination`], [`RecordRules`]: what all records have in common |
 //! | `persons`, `households` | the rules of a row of person-records.txt and household-records.txt: [`RowCheck`], [`HouseholdCheck`] |
 //! | `record_files` | whole files of records, checked on all threads: [`check_persons`], [`check_households`] |
-//! | `lines` | text files, line by line |
+//! | `lines`, `parquet_records` | text files, line by line; records in Parquet, group of rows by group |
 //! | `cef` | the edited person and unit files of fixed width, joined and read as records |
 //! | `totals` | [`PublishedTotals`]: the T1 of SafeTab-P that chooses the detail of households |
 //!
@@ -36,6 +36,7 @@ mod geography;
 mod household_config;
 mod households;
 pub(super) mod lines;
+pub(super) mod parquet_records;
 mod persons;
 pub(super) mod record_files;
 mod records;
@@ -49,7 +50,7 @@ pub use config::{HouseholdConfig, RunScope, SafeTabConfig};
 pub use geography::{Geography, LandColumn};
 pub use households::{HOUSEHOLD_HEADINGS, Household, HouseholdCheck};
 pub use persons::{HEADINGS, Person, RowCheck};
-pub use record_files::{CheckedRecords, check_households, check_persons, record_files};
+pub use record_files::{CheckedRecords, check_households, check_persons, text_files};
 pub use records::{CheckedRecord, Combination, RecordRules};
 pub use regions::{Granularity, IterationLevel, Pass, Privacy, RegionType, SummaryOrder};
 pub use totals::{LeftOut, PublishedTotal, PublishedTotals, TOTALS_HEADINGS, TotalsCheck};

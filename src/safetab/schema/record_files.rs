@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::{
     Combination, Geography, HouseholdCheck, Pass, RowCheck, RunScope,
     lines::{LONGEST, is_text, open_text, without_end},
+    parquet_records::{ParquetRecords, Refused, Rows, is_parquet},
     records::{CheckedRecord, RecordRules},
     rows::{self, name_of},
     validation::{Location, Rule, ValidationReport},
@@ -22,6 +23,9 @@ use crate::{error::Result, safetab::groups::Specification};
 
 /// Bytes that a worker checks at a time. Longer lines are not read to their end.
 const PART: usize = 1 << 22;
+
+/// Rows of Parquet that a worker checks at a time.
+const ROWS: usize = 1 << 15;
 
 /// The most columns that a kind of record has.
 const MOST_COLUMNS: usize = 17;
@@ -39,14 +43,32 @@ pub struct CheckedRecords {
     pub combinations: Vec<Combination>,
 }
 
-/// The files of records that a path names: itself, or the files `*.txt` and `*.csv` of a folder in the order of their names.
-pub fn record_files(path: &Path, report: &mut ValidationReport) -> Vec<PathBuf> {
+/// The files of text that a path names: itself, or the files `*.txt` and `*.csv` of a folder in the order of their names.
+pub fn text_files(path: &Path, report: &mut ValidationReport) -> Vec<PathBuf> {
+    files_of(path, is_text, "a folder with files *.txt or *.csv", report)
+}
+
+/// The files of records that a path names: itself, or the files `*.txt`, `*.csv` and `*.parquet` of a folder, text first, in the
+/// order of their names.
+fn record_files(path: &Path, report: &mut ValidationReport) -> Vec<PathBuf> {
+    let is_records = |path: &Path| is_text(path) || is_parquet(path);
+    let mut files = files_of(path, is_records, "a folder with files *.txt, *.csv or *.parquet of records", report);
+    files.sort_by_key(|path| is_parquet(path));
+    files
+}
+
+fn files_of(
+    path: &Path,
+    is_meant: impl Fn(&Path) -> bool,
+    expected: &str,
+    report: &mut ValidationReport,
+) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_path_buf()];
     }
     let file = name_of(path);
     let at = Location { file: &file, ..Location::default() };
-    let is_rows = |path: &PathBuf| path.is_file() && is_text(path);
+    let is_rows = |path: &PathBuf| path.is_file() && is_meant(path);
     let read = fs::read_dir(path)
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>());
     match read {
@@ -54,7 +76,7 @@ pub fn record_files(path: &Path, report: &mut ValidationReport) -> Vec<PathBuf> 
             let mut paths: Vec<PathBuf> = paths.into_iter().filter(is_rows).collect();
             paths.sort();
             if paths.is_empty() {
-                report.add(at, Rule::Empty, "", "a folder with files *.txt or *.csv of records");
+                report.add(at, Rule::Empty, "", expected);
             }
             paths
         }
@@ -165,6 +187,8 @@ struct Worker {
     records: u64,
     tabulated: [u64; 2],
     combinations: HashSet<u128, FixedState>,
+    /// The last of them.
+    last: u128,
     /// The records of the text, if they are kept rather than their combinations.
     kept: Option<Vec<CheckedRecord>>,
 }
@@ -173,7 +197,7 @@ impl Worker {
     fn check<R: RecordRules>(&mut self, rules: &R) {
         let text = std::mem::take(&mut self.text);
         self.lines = 0;
-        let (mut begin, mut last) = (0, 0);
+        let mut begin = 0;
         let width = rules.headings().len();
         while begin < text.len() {
             let end = memchr::memchr(b'\n', &text[begin..]).map_or(text.len(), |length| begin + length + 1);
@@ -197,21 +221,41 @@ impl Worker {
                     rules.check_row(self.lines, &fields, &mut self.report)
                 }
             };
-            let Some(record) = record else { continue };
-            self.records += 1;
-            match record.block.and_then(|block| rules.geography().pass(block)) {
-                Some(Pass::UnitedStates) => self.tabulated[0] += 1,
-                Some(Pass::PuertoRico) => self.tabulated[1] += 1,
-                None => {}
-            }
-            if let Some(kept) = &mut self.kept {
-                kept.push(record);
-            } else if record.combination != last {
-                self.combinations.insert(record.combination);
-                last = record.combination;
+            if let Some(record) = record {
+                self.count(record, rules.geography());
             }
         }
         self.text = text;
+    }
+
+    /// Checks the next rows of a group of Parquet.
+    fn check_rows<R: RecordRules>(&mut self, rows: &mut Rows, rules: &R) -> std::result::Result<(), Refused> {
+        let mut number = self.lines;
+        let mut report = std::mem::take(&mut self.report);
+        let read = rows.next(ROWS, |fields| {
+            number += 1;
+            if let Some(record) = rules.check_row(number, fields, &mut report) {
+                self.count(record, rules.geography());
+            }
+        });
+        (self.lines, self.report) = (number, report);
+        read.map(drop)
+    }
+
+    /// Counts a record that breaks no rule.
+    fn count(&mut self, record: CheckedRecord, geography: &Geography) {
+        self.records += 1;
+        match record.block.and_then(|block| geography.pass(block)) {
+            Some(Pass::UnitedStates) => self.tabulated[0] += 1,
+            Some(Pass::PuertoRico) => self.tabulated[1] += 1,
+            None => {}
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.push(record);
+        } else if record.combination != self.last {
+            self.combinations.insert(record.combination);
+            self.last = record.combination;
+        }
     }
 }
 
@@ -229,8 +273,79 @@ fn split<'a>(line: &'a [u8], fields: &mut [&'a [u8]]) -> bool {
     column + 1 == fields.len()
 }
 
-/// Checks a file, part by part on all threads; violations are reported in the order of the lines.
+/// Checks a file on all threads; violations are reported in the order of its lines or rows. `progress` is told how many bytes were
+/// checked, and may empty what the workers keep.
 fn check_file<R: RecordRules>(
+    path: &Path,
+    rules: &R,
+    workers: &mut [Worker],
+    report: &mut ValidationReport,
+    progress: &mut dyn FnMut(u64, &mut [Worker]),
+) {
+    match is_parquet(path) {
+        true => check_parquet(path, rules, workers, report, progress),
+        false => check_text(path, rules, workers, report, progress),
+    }
+}
+
+/// Checks Parquet: each worker takes a group of rows, which all see a part of at a time.
+fn check_parquet<R: RecordRules>(
+    path: &Path,
+    rules: &R,
+    workers: &mut [Worker],
+    report: &mut ValidationReport,
+    progress: &mut dyn FnMut(u64, &mut [Worker]),
+) {
+    let at = |line| Location { file: rules.file(), line, ..Location::default() };
+    let refuse =
+        |report: &mut ValidationReport, line, why: Refused| report.add(at(line), why.rule, why.found, &why.expected);
+    // A file of its own for each worker: one that is open once has one place that is read next.
+    let opened = workers
+        .iter()
+        .map(|_| ParquetRecords::open(path, rules.headings()))
+        .collect::<std::result::Result<Vec<_>, _>>();
+    let files = match opened {
+        Ok(files) => files,
+        Err(why) => return refuse(report, 0, why),
+    };
+    let sizes = files.first().map(ParquetRecords::groups).unwrap_or_default();
+    let bytes = fs::metadata(path).map_or(0, |found| found.len());
+    let all = sizes.iter().sum::<u64>().max(1);
+    let (mut before, mut told) = (0, 0);
+    for first in (0..sizes.len()).step_by(workers.len()) {
+        let opened = files.iter().zip(first..sizes.len()).map(|(file, group)| file.group(group));
+        let mut groups: Vec<std::result::Result<Rows, Refused>> = opened.collect();
+        let workers = &mut workers[..groups.len()];
+        for worker in workers.iter_mut() {
+            worker.report = report.empty_copy();
+            worker.lines = 0;
+        }
+        while groups.iter().flatten().any(|rows| !rows.is_empty()) {
+            workers.par_iter_mut().zip(&mut groups).for_each(|(worker, group)| {
+                if let Ok(rows) = group
+                    && !rows.is_empty()
+                    && let Err(why) = worker.check_rows(rows, rules)
+                {
+                    *group = Err(why);
+                }
+            });
+            let seen = before + workers.iter().map(|worker| worker.lines).sum::<u64>();
+            let done = (u128::from(bytes) * u128::from(seen) / u128::from(all)) as u64;
+            progress(done - told, workers);
+            told = done;
+        }
+        for ((worker, group), size) in workers.iter_mut().zip(groups).zip(&sizes[first..]) {
+            let found = std::mem::replace(&mut worker.report, report.empty_copy());
+            report.append(found, before);
+            if let Err(why) = group {
+                return refuse(report, before + worker.lines + 1, why);
+            }
+            before += size;
+        }
+    }
+}
+
+fn check_text<R: RecordRules>(
     path: &Path,
     rules: &R,
     workers: &mut [Worker],

@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Geography, IterationCode, IterationLevel, Pass, RegionType, RunScope, record_files,
+    Geography, IterationCode, IterationLevel, Pass, RegionType, RunScope,
+    record_files::text_files,
     rows::{OtherColumns, Row, digits, name_of, read_rows},
     validation::{Location, Rule, ValidationReport},
 };
@@ -108,7 +109,7 @@ impl PublishedTotals {
         check: TotalsCheck,
         report: &mut ValidationReport,
     ) -> Option<PublishedTotals> {
-        let files = record_files(path, report);
+        let files = text_files(path, report);
         let key_sets = super::Granularity::ALL
             .map(|granularity| IterationLevel::ALL.map(|level| specification.key_set(granularity, level)));
         let mut reader = Reader {

@@ -10,9 +10,9 @@ use std::{
 
 use datafusion::{
     arrow::{
-        array::{ArrayRef, AsArray, Int32Array, ListArray, StringArray, UInt32Array},
+        array::{ArrayRef, Int32Array, ListArray, UInt32Array},
         buffer::OffsetBuffer,
-        compute::{cast, take_record_batch},
+        compute::take_record_batch,
         datatypes::{DataType, Field, Schema},
         error::ArrowError,
         record_batch::RecordBatch,
@@ -115,29 +115,6 @@ impl Engine {
         };
         let expressions = headings.iter().map(|name| text(name)).collect::<Result<Vec<_>>>()?;
         table.select(expressions).map_err(wrong)
-    }
-
-    /// Shows every record of a Parquet file to `see`, in order: its number from 1, and its fields.
-    pub fn each_record(&self, file: &Path, headings: &[&str], see: &mut dyn FnMut(u64, &[&[u8]])) -> Result<()> {
-        let table = self.runtime.block_on(self.read_parquet(file, headings))?;
-        let mut number = 0;
-        self.each_batch(table, &mut |batch| {
-            let columns: Vec<ArrayRef> = batch
-                .columns()
-                .iter()
-                .map(|column| cast(column, &DataType::Utf8))
-                .collect::<std::result::Result<_, _>>()
-                .map_err(|why| file_error(file, why))?;
-            let columns: Vec<&StringArray> = columns.iter().map(|column| column.as_string::<i32>()).collect();
-            let mut fields: Vec<&[u8]> = Vec::with_capacity(columns.len());
-            for row in 0..batch.num_rows() {
-                number += 1;
-                fields.clear();
-                fields.extend(columns.iter().map(|column| column.value(row).as_bytes()));
-                see(number, &fields);
-            }
-            Ok(())
-        })
     }
 
     /// Makes a table of the iterations of each class.

@@ -92,10 +92,6 @@ pub(super) struct Checked {
     pub tabulated: u64,
 }
 
-/// Shows every record of a Parquet file, its number from 1 and its fields in the order of the headings.
-pub(super) type ReadParquet<'a> =
-    &'a dyn Fn(&Path, &'static [&'static str], &mut dyn FnMut(u64, &[&[u8]])) -> Result<()>;
-
 impl PublicInputs {
     /// The inputs that both programs have; beside them the whole geography, where it was cut.
     pub(in crate::safetab) fn read(
@@ -185,20 +181,19 @@ impl PersonInputs {
         &self,
         path: &Path,
         files: &RecordFiles,
-        parquet: ReadParquet,
         report: &mut ValidationReport,
         stage: Option<&Path>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Checked> {
         let PublicInputs { specification, geography, cef } = &self.public;
-        let text = |report: &mut ValidationReport, tell: &mut dyn FnMut(u64)| {
+        let whole = |report: &mut ValidationReport, tell: &mut dyn FnMut(u64)| {
             check_persons(path, &self.config, specification, geography, report, tell)
         };
         let rules = |name: &str| RowCheck::new(name, &self.config, specification, geography);
         if let Some(cef) = cef {
             return check_cef(cef, (CefRecords::Persons, path), rules, report, stage, progress);
         }
-        check(files, text, rules, parquet, report, progress)
+        Ok(check(files, whole, report, progress))
     }
 
     /// The passes that are run, with their levels.
@@ -215,21 +210,20 @@ impl HouseholdInputs {
         &self,
         path: &Path,
         files: &RecordFiles,
-        parquet: ReadParquet,
         report: &mut ValidationReport,
         stage: Option<&Path>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Checked> {
         let PublicInputs { specification, geography, cef } = &self.public;
         let scope = self.config.scope();
-        let text = |report: &mut ValidationReport, tell: &mut dyn FnMut(u64)| {
+        let whole = |report: &mut ValidationReport, tell: &mut dyn FnMut(u64)| {
             check_households(path, scope, specification, geography, report, tell)
         };
         let rules = |name: &str| HouseholdCheck::new(name, scope, specification, geography);
         if let Some(cef) = cef {
             return check_cef(cef, (CefRecords::Households, path), rules, report, stage, progress);
         }
-        check(files, text, rules, parquet, report, progress)
+        Ok(check(files, whole, report, progress))
     }
 
     /// The passes that are run, with their levels.
@@ -277,38 +271,18 @@ fn check_cef<R: RecordRules>(
     Ok(checked)
 }
 
-/// Checks records as text and as Parquet, and returns how many there are.
-fn check<R: RecordRules>(
+/// Checks records, and returns how many there are.
+fn check(
     files: &RecordFiles,
-    text: impl FnOnce(&mut ValidationReport, &mut dyn FnMut(u64)) -> CheckedRecords,
-    rules: impl Fn(&str) -> R,
-    parquet: ReadParquet,
+    whole: impl FnOnce(&mut ValidationReport, &mut dyn FnMut(u64)) -> CheckedRecords,
     report: &mut ValidationReport,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Checked> {
+) -> Checked {
     let size = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.len());
     // How much compressed files hold is not known.
-    let of = if files.text.iter().any(|path| is_compressed(path)) { 0 } else { files.text.iter().map(size).sum() };
-    let mut checked = Checked::default();
-    if !files.text.is_empty() {
-        let found = text(report, &mut |done| progress(done, of));
-        checked = Checked { records: found.records, tabulated: found.united_states + found.puerto_rico };
-    }
-    for file in &files.parquet {
-        let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let rules = rules(&name);
-        parquet(file, rules.headings(), &mut |number, fields| {
-            if let Some(record) = rules.check_row(number, fields, report) {
-                let pass = record.block.and_then(|block| rules.geography().pass(block));
-                checked.records += 1;
-                checked.tabulated += u64::from(pass.is_some());
-            }
-            if number % 100_000 == 0 {
-                progress(number, 0);
-            }
-        })?;
-    }
-    Ok(checked)
+    let of = if files.text.iter().any(|path| is_compressed(path)) { 0 } else { files.all().map(size).sum() };
+    let found = whole(report, &mut |done| progress(done, of));
+    Checked { records: found.records, tabulated: found.united_states + found.puerto_rico }
 }
 
 /// The passes that are run, with their levels; one at least.

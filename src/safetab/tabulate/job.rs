@@ -9,7 +9,7 @@ use super::{
     cluster::Cluster,
     guarantees::RunGuarantees,
     household_levels::HouseholdLevel,
-    inputs::{CefUnits, Checked, HouseholdInputs, InputPaths, PersonInputs, ReadParquet},
+    inputs::{CefUnits, Checked, HouseholdInputs, InputPaths, PersonInputs},
     levels::TabulatedLevel,
     record_files::RecordFiles,
 };
@@ -124,11 +124,10 @@ impl Job {
     }
 
     /// Checks all inputs to the last record and draws nothing. Returns how many records there are, which is confidential; an
-    /// error has the whole report. Where the query engine is not built in, records as Parquet are refused.
+    /// error has the whole report.
     pub fn check(&self, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
         let files = self.record_files()?;
-        self.read_all(&files, &|file, headings, see| read_parquet(file, headings, see), None, progress)
-            .map(|(_, checked)| checked.records)
+        self.read_all(&files, None, progress).map(|(_, checked)| checked.records)
     }
 
     /// The files of records; none of edited files, which are found with the public inputs.
@@ -144,7 +143,6 @@ impl Job {
     pub(super) fn read_all(
         &self,
         files: &RecordFiles,
-        parquet: ReadParquet,
         stage: Option<&Path>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Inputs, Checked)> {
@@ -153,8 +151,8 @@ impl Job {
         let path = self.records.path();
         let tell = &mut |done, of| progress(Progress { stage: "checking records", done, of });
         let checked = match &inputs {
-            Inputs::Persons(inputs) => inputs.check_records(path, files, parquet, &mut report, stage, tell)?,
-            Inputs::Households(inputs) => inputs.check_records(path, files, parquet, &mut report, stage, tell)?,
+            Inputs::Persons(inputs) => inputs.check_records(path, files, &mut report, stage, tell)?,
+            Inputs::Households(inputs) => inputs.check_records(path, files, &mut report, stage, tell)?,
         };
         report.into_result()?;
         Ok((inputs, checked))
@@ -308,16 +306,4 @@ impl Passes {
 fn refuse<T>(report: ValidationReport) -> Result<T> {
     report.into_result()?;
     Err(Error::Input { report: "an input could not be read".to_string() })
-}
-
-#[cfg(feature = "tabulate")]
-fn read_parquet(file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])) -> Result<()> {
-    let folder = tempfile::tempdir().map_err(|why| crate::files::file_error(file, why))?;
-    super::engine::Engine::new(folder.path())?.each_record(file, headings, see)
-}
-
-#[cfg(not(feature = "tabulate"))]
-fn read_parquet(file: &Path, _: &'static [&'static str], _: &mut dyn FnMut(u64, &[&[u8]])) -> Result<()> {
-    let why = "is Parquet, which needs the query engine (the feature tabulate): give text";
-    Err(crate::files::file_error(file, why))
 }

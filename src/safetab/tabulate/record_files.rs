@@ -10,7 +10,11 @@ use sha2::{Digest, Sha256};
 
 #[cfg(feature = "tabulate")]
 use crate::safetab::schema::lines::{is_compressed, open_text};
-use crate::{error::Result, files::file_error, safetab::schema::lines::is_text};
+use crate::{
+    error::Result,
+    files::file_error,
+    safetab::schema::{lines::is_text, parquet_records::is_parquet},
+};
 
 /// Files of records: all are checked before any is counted.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +28,6 @@ pub struct RecordFiles {
 impl RecordFiles {
     /// A file, or all files `*.txt`, `*.csv` and `*.parquet` of a folder in the order of their names.
     pub fn find(path: &Path) -> Result<Self> {
-        let is_parquet = |path: &Path| path.extension().is_some_and(|extension| extension == "parquet");
         if !path.is_dir() {
             let files = vec![path.to_path_buf()];
             return Ok(match is_parquet(path) {
@@ -50,6 +53,11 @@ impl RecordFiles {
         Ok(files)
     }
 
+    /// All of them, text first.
+    pub(in crate::safetab) fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.text.iter().chain(&self.parquet)
+    }
+
     /// The same files for a reader that takes plain text only: those that are compressed are written into a folder, readable by
     /// their owner only, as what they hold.
     #[cfg(feature = "tabulate")]
@@ -69,11 +77,10 @@ impl RecordFiles {
     /// SHA-256 of all files, one after the other, with their lengths. `progress` is told how many bytes are done, and of
     /// how many.
     pub fn hash(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<[u8; 32]> {
-        let all = || self.text.iter().chain(&self.parquet);
-        let of = all().filter_map(|path| fs::metadata(path).ok()).map(|found| found.len()).sum();
+        let of = self.all().filter_map(|path| fs::metadata(path).ok()).map(|found| found.len()).sum();
         let mut hasher = Sha256::new();
         let mut done = 0;
-        for path in all() {
+        for path in self.all() {
             let length = hash_file(path, &mut hasher, &mut |more| {
                 done += more;
                 progress(done, of);

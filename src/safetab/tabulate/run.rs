@@ -62,10 +62,7 @@ impl Job {
         let cluster = self.cluster.as_ref().map(|cluster| connect(cluster, &files)).transpose()?;
         let counter: &dyn Counter = cluster.as_deref().unwrap_or(&engine);
         let staged = counter.folder().join("records.txt");
-        let parquet = |file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])| {
-            engine.each_record(file, headings, see)
-        };
-        let (inputs, checked) = self.read_all(&files, &parquet, Some(&staged), progress)?;
+        let (inputs, checked) = self.read_all(&files, Some(&staged), progress)?;
         // Edited files are hashed as they are, and counted as the records that were read from them.
         let (files, counted) = match &inputs.public().cef {
             None => (files.clone(), files.decompressed(counter.folder())?),
@@ -100,11 +97,8 @@ impl Job {
         let folder = tempfile::tempdir().map_err(|why| file_error(out, why))?;
         let engine = Engine::new(folder.path())?;
         let files = self.record_files()?;
-        let parquet = |file: &Path, headings: &'static [&'static str], see: &mut dyn FnMut(u64, &[&[u8]])| {
-            engine.each_record(file, headings, see)
-        };
         let staged = folder.path().join("records.txt");
-        let (inputs, checked) = self.read_all(&files, &parquet, Some(&staged), &mut |_| {})?;
+        let (inputs, checked) = self.read_all(&files, Some(&staged), &mut |_| {})?;
         let files = match inputs.public().cef {
             None => files.decompressed(folder.path())?,
             Some(_) => RecordFiles { text: vec![staged], parquet: Vec::new() },

@@ -9,8 +9,9 @@ use std::{
 use serde_json::Value;
 
 use crate::safetab::schema::{
-    IterationCode, RegionType, Rule, ValidationReport, record_files,
+    IterationCode, RegionType, Rule, ValidationReport,
     rows::{OtherColumns, Row, name_of, read_rows},
+    text_files,
     validation::Location,
 };
 
@@ -101,7 +102,7 @@ impl Tables {
             let mut rows = Vec::new();
             let path = folder.join(form.folder);
             if path.is_dir() {
-                for file in record_files(&path, report) {
+                for file in text_files(&path, report) {
                     tables.files.push(name_of(&file));
                     let number = (tables.files.len() - 1) as u16;
                     read_table(&file, form, number, &mut rows, report);

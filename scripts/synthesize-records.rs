@@ -1,9 +1,11 @@
-//! Invents persons in the bureau's format on a geography and a specification:
+//! Invents persons or households in the bureau's format on a geography and a specification:
 //!
 //! ```sh
-//! cargo run --release --example synthesize-persons -- --config config.json --spec DIR --geography GRF-C.txt \
+//! cargo run --release --example synthesize-records -- --config config.json --spec DIR --geography GRF-C.txt \
 //!     --persons 1000000 --seed 7 --out person-records.txt
 //! ```
+//!
+//! The name says the format: `.txt`, `.txt.gz` or `.parquet`.
 
 use std::path::PathBuf;
 
@@ -15,10 +17,10 @@ use dp_assay::safetab::{
     synthetic::Population,
 };
 
-/// Invents persons in the format of person-records.txt, the same for the same seed
+/// Invents records in the format of person-records.txt or household-records.txt, the same for the same seed
 #[derive(Parser)]
 struct Args {
-    /// The bureau's config.json
+    /// The bureau's config.json of persons
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
     /// The folder of the four files of races, ethnicities and iterations
@@ -27,13 +29,16 @@ struct Args {
     /// The blocks
     #[arg(long, value_name = "GRF-C.txt")]
     geography: PathBuf,
-    /// How many
+    /// How many persons
+    #[arg(long, value_name = "N", required_unless_present = "households", conflicts_with = "households")]
+    persons: Option<u64>,
+    /// How many households
     #[arg(long, value_name = "N")]
-    persons: u64,
+    households: Option<u64>,
     /// What they follow from
     #[arg(long, value_name = "SEED")]
     seed: u64,
-    /// Where they are written: whole, or not at all
+    /// Where they are written: whole, or not at all. As text, compressed text (.gz) or Parquet (.parquet)
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
@@ -49,6 +54,10 @@ fn main() -> Result<()> {
     });
     report.into_result()?;
     let Some((specification, geography)) = read else { return Ok(()) };
-    Population::new(&geography, &specification, args.seed)?.write(args.persons, &args.out, |_| {})?;
+    let population = Population::new(&geography, &specification, args.seed)?;
+    match (args.persons, args.households) {
+        (_, Some(households)) => population.write_households(households, &args.out, |_| {})?,
+        (persons, None) => population.write(persons.unwrap_or(0), &args.out, |_| {})?,
+    }
     Ok(())
 }
