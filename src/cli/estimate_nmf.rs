@@ -245,6 +245,7 @@ pub fn run(
         "states": states,
         "uses_nation": survey.uses_nation(),
         "unused_constraints": survey.root.unused,
+        "unread_constraints": survey.root.unread,
         "missing_levels": survey.missing,
         "rows": rows,
         "out": out.display().to_string(),
@@ -268,6 +269,10 @@ pub fn run(
         [] => String::new(),
         names => format!("Not used, because they were published after the noise: {}\n", names.join(", ")),
     };
+    let unread = match &survey.root.unread[..] {
+        [] => String::new(),
+        names => format!("Not used, because they are of two histograms or of unknown groups: {}\n", names.join(", ")),
+    };
     let (what, how) = match form {
         Form::Whole => (
             "whole counts above zero",
@@ -280,7 +285,7 @@ pub fn run(
         names => format!("Not in the folder, and without a part in this: {}\n", names.join(", ")),
     };
     page.text(format!(
-        "{rows} {what} in {}: states {}, {nation}\n{missing}{unused}{how}\n{}",
+        "{rows} {what} in {}: states {}, {nation}\n{missing}{unused}{unread}{how}\n{}",
         out.display(),
         states.join(", "),
         output::insecure(survey.insecure_seed),
@@ -329,7 +334,12 @@ fn areas(args: &SurveyArgs, form: Form) -> Result<AreaSource> {
 
 fn queries(args: &SurveyArgs, release: &Release) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let of_release = || release.levels.iter().flat_map(|level| &level.queries).map(|query| query.name.clone());
+    // Of two histograms those of the first: each is estimated by itself.
+    let is_first = |name: &String| release.schema.as_ref().is_none_or(|schema| schema.asks_beside(name).is_none());
+    let of_release = || {
+        let names = release.levels.iter().flat_map(|level| &level.queries).map(|query| query.name.clone());
+        names.filter(is_first)
+    };
     let given = args.queries.iter().flat_map(|name| match name.as_str() {
         "all" => of_release().collect(),
         _ => vec![name.clone()],

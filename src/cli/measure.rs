@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     spine: PathBuf,
     /// The counts: CSV with a column block, one for each attribute of the release, and the count; a line for each cell of a
-    /// block that is not zero
+    /// block that is not zero. Of two histograms a line is about one, and leaves the attributes of the other empty
     #[arg(long, value_name = "FILE")]
     counts: PathBuf,
     /// The heading of the counts

@@ -103,6 +103,10 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
         [] => String::new(),
         names => format!("published after the noise, and not used in estimates: {}\n", names.join(", ")),
     };
+    let unread = match &report.unread[..] {
+        [] => String::new(),
+        names => format!("of two histograms or of unknown groups, and not understood: {}\n", names.join(", ")),
+    };
     let zeros = match report.zeros.len() {
         0 => String::new(),
         many => format!("{many} constraints of every unit make {} cells zero\n", report.zero_cells),
@@ -110,7 +114,7 @@ fn run_check(args: &CheckArgs) -> Result<Exit> {
     let (files, bytes) = report.files;
     page.text(format!(
         "\n{}: {files} files, {:.1} MB, parts {}\n\
-         every variance is one of {}; {} different block paths, each summing to exactly one\n{zeros}{unused}\
+         every variance is one of {}; {} different block paths, each summing to exactly one\n{zeros}{unused}{unread}\
          epsilon {shown} at delta {}, of {}\n",
         report.product,
         bytes as f64 / 1e6,
@@ -149,6 +153,7 @@ fn object(report: &NmfReport) -> Value {
         "levels": levels,
         "paths": paths,
         "unused_constraints": report.unused,
+        "unread_constraints": report.unread,
         "zeros": { "constraints": report.zeros, "cells": report.zero_cells },
     })
 }

@@ -36,6 +36,11 @@ pub fn run(args: &Args) -> Result<Exit> {
     } else {
         page.text(format!("{} cells, the last attribute fastest\n\n", schema.cells()));
         put_schema(&mut page, &schema);
+        if let Some(beside) = &schema.beside {
+            let cells = beside.schema.cells();
+            page.text(format!("\nA second histogram beside it, {}: {cells} cells\n\n", beside.name));
+            put_schema(&mut page, &beside.schema);
+        }
         page.text("\n");
     }
     put_queries(&mut page, &queries);
@@ -66,6 +71,22 @@ fn queries(release: &Release) -> Vec<Asked> {
 }
 
 fn put_data(page: &mut Page, release: &Release, schema: &Schema, queries: &[Asked]) {
+    let mut all = parts(schema);
+    schema.beside.iter().for_each(|beside| all.extend(parts(&beside.schema)));
+    let asked =
+        queries.iter().map(|(name, levels, counts)| json!({ "name": name, "levels": levels, "counts": counts }));
+    page.object(json!({
+        "release": release.name,
+        "cells": release.schema.as_ref().map(Schema::cells),
+        "cells_beside": schema.beside.as_ref().map(|beside| beside.schema.cells()),
+        "schema": all,
+        "queries": asked.collect::<Vec<_>>(),
+    }));
+    page.records(all);
+}
+
+/// Attributes, recodes and selections of a histogram.
+fn parts(schema: &Schema) -> Vec<Value> {
     let attributes = schema.attributes.iter().map(|attribute| {
         json!({ "kind": "attribute", "name": attribute.name, "of": attribute.name, "values": attribute.values })
     });
@@ -81,16 +102,7 @@ fn put_data(page: &mut Page, release: &Release, schema: &Schema, queries: &[Aske
         let values = members(of, |value| selection.selected[value]);
         json!({ "kind": "selection", "name": selection.name, "of": of.name, "values": values })
     });
-    let parts: Vec<Value> = attributes.chain(recodes).chain(selections).collect();
-    let asked =
-        queries.iter().map(|(name, levels, counts)| json!({ "name": name, "levels": levels, "counts": counts }));
-    page.object(json!({
-        "release": release.name,
-        "cells": release.schema.as_ref().map(Schema::cells),
-        "schema": parts,
-        "queries": asked.collect::<Vec<_>>(),
-    }));
-    page.records(parts);
+    attributes.chain(recodes).chain(selections).collect()
 }
 
 /// The values of an attribute that are chosen.

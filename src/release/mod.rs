@@ -19,7 +19,7 @@
 //! | `cells` | so many cells that one record touches in it (default 1) |
 //! | `sensitivity` | the shift: by how much one record changes each of these cells (default 1) |
 //! | `budget_only` | true if it is not known how a record changes the counts: the release then has no exact account |
-//! | `[[attribute]]`, `[[recode]]` | the histogram that the queries are asked of, for drawing them: see [`schema`] |
+//! | `[[attribute]]`, `[[recode]]` | the histogram that the queries are asked of, or two, for drawing them: see [`schema`] |
 //! | `[paths]` `note`, `droppable`, `dropped` | the levels that an optimized spine may bypass, and the sets of them that occur (all subsets if absent) |
 //!
 //! All shares must add up exactly, and the noise must spend exactly the declared rho under the release's own neighbor

@@ -9,11 +9,16 @@
 //! `[[recode]]` with `name`, `attribute` and `groups`, lists of values. `[[selection]]` with `name`, `attribute` and `values` is
 //! about constraints: the Bureau's noisy measurement files name such selections of values. The name of a query says what it
 //! keeps: `hispanic * cenrace`, `detailed` for all attributes, `total` for none.
+//!
+//! A release may ask a second histogram, beside the first: `[[attribute]]` with `histogram` and its name are its attributes, and a
+//! query that names these alone is asked of it. Its cells are counted after those of the first.
 
 use crate::error::{Error, Result};
 
 /// At most so many cells.
 pub const MOST_CELLS: usize = 1 << 24;
+/// The count of a cell that a query has no part in: one of the other histogram.
+pub const NOWHERE: u32 = u32::MAX;
 
 /// The attributes of a histogram.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +29,17 @@ pub struct Schema {
     pub recodes: Vec<Recode>,
     /// Values of attributes by a name, which constraints are about.
     pub selections: Vec<Selection>,
+    /// A second histogram, which other queries are asked of.
+    pub beside: Option<Box<Beside>>,
+}
+
+/// A histogram beside the first one of a release.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// What it is called.
+    pub name: String,
+    /// Its attributes.
+    pub schema: Schema,
 }
 
 /// Some values of an attribute.
@@ -60,14 +76,42 @@ pub struct Recode {
 }
 
 impl Schema {
-    /// How many cells the histogram has; 1 without attributes.
+    /// How many cells the histogram has; 1 without attributes. Those of a histogram beside it are not among them.
     pub fn cells(&self) -> usize {
         self.attributes.iter().map(|attribute| attribute.values.len()).product()
     }
 
-    /// The query group of a name: attributes or recodes joined by `*`, `total` or `detailed`.
+    /// The same with those of the histogram beside it.
+    pub fn all_cells(&self) -> usize {
+        self.cells() + self.beside.as_ref().map_or(0, |beside| beside.schema.cells())
+    }
+
+    /// The histogram beside this one, if the query of a name is asked of it: one that names its attributes alone.
+    pub fn asks_beside(&self, name: &str) -> Option<&Beside> {
+        let beside = self.beside.as_deref()?;
+        let mut parts = name.split('*').map(str::trim);
+        parts.all(|part| beside.schema.has(part)).then_some(beside)
+    }
+
+    /// Whether an attribute or a recode has this name.
+    fn has(&self, name: &str) -> bool {
+        let mut names = self.attributes.iter().map(|attribute| &attribute.name);
+        names.any(|own| own == name) || self.recodes.iter().any(|recode| recode.name == name)
+    }
+
+    /// The query group of a name: attributes or recodes joined by `*`, `total` or `detailed`. Its cells are those of both histograms.
     pub fn group(&self, name: &str) -> Result<QueryGroup> {
-        Ok(self.kept(name, &self.keeps(name)?))
+        if let Some(beside) = self.asks_beside(name) {
+            let own = beside.schema.group(name)?;
+            let cell_of = [vec![NOWHERE; self.cells()], own.cell_of].concat();
+            return Ok(QueryGroup { cell_of, whole: None, ..own });
+        }
+        let mut group = self.kept(name, &self.keeps(name)?);
+        if self.beside.is_some() {
+            group.cell_of.resize(self.all_cells(), NOWHERE);
+            group.whole = None;
+        }
+        Ok(group)
     }
 
     /// What the query of a name keeps of each attribute; `None` where it sums over it.
@@ -99,6 +143,13 @@ impl Schema {
         let names = self.attributes.iter().map(|attribute| &attribute.name);
         let names: Vec<&str> =
             names.chain(self.recodes.iter().map(|recode| &recode.name)).map(String::as_str).collect();
+        if let Some(beside) = self.beside.as_ref().filter(|beside| beside.schema.has(part)) {
+            return format!(
+                "attributes of one histogram: {part:?} is one of {:?}, beside {}",
+                beside.name,
+                names.join(", ")
+            );
+        }
         let known = if names.is_empty() { "no attribute at all".to_string() } else { names.join(", ") };
         format!(
             "total, detailed, or attributes and recodes joined by *; {part:?} is none of them: the schema has {known}"
@@ -152,9 +203,11 @@ pub enum Kept {
 pub struct QueryGroup {
     /// Its name.
     pub name: String,
-    /// Which attributes are kept (I) and which are summed over (1'); `None` if a recode is kept.
+    /// Which attributes are kept (I) and which are summed over (1'); `None` if a recode is kept, or there are two
+    /// histograms.
     pub whole: Option<Vec<bool>>,
-    /// For each cell of the histogram the count that it belongs to: the row of the one that each column of Q has.
+    /// For each cell of the histogram the count that it belongs to: the row of the one that each column of Q has; [`NOWHERE`] for cells of
+    /// another histogram.
     pub cell_of: Vec<u32>,
     /// How many counts it has: the rows of Q.
     counts: usize,
@@ -195,6 +248,26 @@ mod tests {
 
     /// Section 2.3: CENRACE * VOTINGAGE = I_63 (x) 1'_2 (x) I_2, against the product written out.
     #[test]
+    fn a_second_histogram_is_read_and_its_mistakes_are_refused() {
+        const HEAD: &str = "name = 'two'\ntitle = 't'\nsource = 's'\nneighbors = 'bounded'\n";
+        const LEVEL: &str = "[[level]]\nname = 'A'\n[[level.query]]\nname = 'q'\nsigma2 = 1\n";
+        let read = |attributes: &str| {
+            crate::release::Release::parse(&[HEAD, attributes, LEVEL].concat(), "two.toml")
+                .map_err(|why| why.to_string())
+        };
+        let one = "[[attribute]]\nname = 'a'\nsize = 2\n";
+        let other = "[[attribute]]\nname = 'b'\nsize = 3\nhistogram = 'units'\n";
+        let recode = "[[recode]]\nname = 'c'\nattribute = 'b'\ngroups = [['0', '1'], ['2']]\n";
+        let schema = read(&[one, other, recode].concat()).unwrap().schema.unwrap();
+        assert_eq!((schema.cells(), schema.all_cells(), schema.recodes.len()), (2, 5, 0));
+        assert!(schema.asks_beside("c").is_some() && schema.asks_beside("a").is_none());
+        assert!(read(other).unwrap_err().contains("and no first"));
+        let third = other.replace("'units'", "'more'").replace("'b'", "'d'");
+        assert!(read(&[one, other, &third].concat()).unwrap_err().contains("one histogram beside the first"));
+        assert!(read(&[one, &other.replace("'b'", "'a'")].concat()).unwrap_err().contains("twice"));
+    }
+
+    #[test]
     fn a_query_group_is_the_kronecker_product_of_the_paper() {
         let attributes = vec![attribute("cenrace", 63), attribute("hispanic", 2), attribute("votingage", 2)];
         let recode = Recode {
@@ -229,6 +302,14 @@ mod tests {
             let message = schema.group(wrong).unwrap_err().to_string();
             assert!(message.contains("votingage") || message.contains("once"), "{wrong}: {message}");
         }
+        let beside = Schema { attributes: vec![attribute("tenure", 3)], ..Schema::default() };
+        let schema = Schema { beside: Some(Box::new(Beside { name: "units".into(), schema: beside })), ..schema };
+        assert_eq!((schema.cells(), schema.all_cells()), (252, 255));
+        let (units, ages) = (schema.group("tenure").unwrap(), schema.group("votingage").unwrap());
+        assert_eq!((units.counts(), &units.cell_of[251..]), (3, &[NOWHERE, 0, 1, 2][..]));
+        assert_eq!((ages.counts(), &ages.cell_of[250..]), (2, &[0, 1, NOWHERE, NOWHERE, NOWHERE][..]));
+        let message = schema.group("tenure * votingage").unwrap_err().to_string();
+        assert!(message.contains("one of \"units\""), "{message}");
         let empty = Schema::default();
         assert!(empty.cells() == 1 && empty.group("total").unwrap().cell_of == [0]);
         assert_eq!(empty.group("detailed").unwrap().counts(), 1);

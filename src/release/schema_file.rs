@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::schema::{Attribute, MOST_CELLS, Recode, Schema, Selection};
+use super::schema::{Attribute, Beside, MOST_CELLS, Recode, Schema, Selection};
 use crate::{error::Result, toml_reader::TomlReader};
 
 #[derive(Deserialize)]
@@ -12,6 +12,7 @@ pub(super) struct AttributeFile {
     name: Spanned<String>,
     values: Option<Vec<Spanned<String>>>,
     size: Option<u32>,
+    histogram: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -46,20 +47,59 @@ pub(super) fn schema(
         let why = format!("an attribute cannot be named {name:?}: total, detailed and * have a meaning in queries");
         return Err(reader.refuse(at, why));
     }
-    let mut schema = Schema::default();
+    let (mut first, mut beside) = (Schema::default(), None::<Beside>);
     for raw in attributes {
-        let attribute = attribute(reader, raw, schema.cells())?;
-        schema.attributes.push(attribute);
+        let own = match &raw.histogram {
+            None => &mut first,
+            Some(name) => beside_of(reader, name, &mut beside)?,
+        };
+        let attribute = attribute(reader, raw, own.cells())?;
+        own.attributes.push(attribute);
+    }
+    if let Some(raw) = attributes.first().filter(|_| first.attributes.is_empty()) {
+        let why = "a histogram beside the first one, and no first: an attribute without histogram is missing";
+        return Err(reader.refuse(raw.name.span().start, why));
     }
     for raw in recodes {
-        let recode = recode(reader, raw, &schema)?;
-        schema.recodes.push(recode);
+        let own = histogram_of(&raw.attribute, &mut first, &mut beside);
+        let recode = recode(reader, raw, own)?;
+        own.recodes.push(recode);
     }
     for raw in selections {
-        let selection = selection(reader, raw, &schema)?;
-        schema.selections.push(selection);
+        let own = histogram_of(&raw.attribute, &mut first, &mut beside);
+        let selection = selection(reader, raw, own)?;
+        own.selections.push(selection);
     }
-    Ok((!attributes.is_empty()).then_some(schema))
+    first.beside = beside.map(Box::new);
+    Ok((!attributes.is_empty()).then_some(first))
+}
+
+/// The histogram beside the first one, by its name.
+fn beside_of<'s>(
+    reader: &TomlReader,
+    name: &Spanned<String>,
+    beside: &'s mut Option<Beside>,
+) -> Result<&'s mut Schema> {
+    let new = || Beside { name: name.get_ref().clone(), schema: Schema::default() };
+    let beside = beside.get_or_insert_with(new);
+    if beside.name != *name.get_ref() || name.get_ref().trim().is_empty() {
+        let why = format!("the histogram {:?}: expected the name of one histogram beside the first", name.get_ref());
+        return Err(reader.refuse(name.span().start, why));
+    }
+    Ok(&mut beside.schema)
+}
+
+/// The histogram that has an attribute: the first one, unless it is one of the other.
+fn histogram_of<'s>(
+    attribute: &Spanned<String>,
+    first: &'s mut Schema,
+    beside: &'s mut Option<Beside>,
+) -> &'s mut Schema {
+    let has = |beside: &&mut Beside| beside.schema.attributes.iter().any(|own| own.name == *attribute.get_ref());
+    match beside.as_mut().filter(has) {
+        Some(beside) => &mut beside.schema,
+        None => first,
+    }
 }
 
 /// An attribute of a histogram that has `cells` cells without it.

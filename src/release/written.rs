@@ -24,7 +24,10 @@ impl Release {
             line(&mut out, "budget_only", "true");
         }
         line(&mut out, "# spent in all: rho", &number(&self.rho));
-        self.schema.iter().for_each(|schema| put_schema(&mut out, schema));
+        if let Some(schema) = &self.schema {
+            put_schema(&mut out, schema, None);
+            schema.beside.iter().for_each(|beside| put_schema(&mut out, &beside.schema, Some(&beside.name)));
+        }
         self.levels.iter().for_each(|level| put_level(&mut out, level));
         if let Some(paths) = &self.paths {
             let names = |levels: &[usize]| list(levels.iter().map(|level| &self.levels[*level].name));
@@ -94,7 +97,7 @@ fn put_query(out: &mut String, query: &Query) {
     }
 }
 
-fn put_schema(out: &mut String, schema: &Schema) {
+fn put_schema(out: &mut String, schema: &Schema, histogram: Option<&str>) {
     for attribute in &schema.attributes {
         *out += "\n[[attribute]]\n";
         line(out, "name", &quoted(&attribute.name));
@@ -103,6 +106,7 @@ fn put_schema(out: &mut String, schema: &Schema) {
             true => line(out, "size", &attribute.values.len().to_string()),
             false => line(out, "values", &list(attribute.values.iter())),
         }
+        histogram.iter().for_each(|name| line(out, "histogram", &quoted(name)));
     }
     for recode in &schema.recodes {
         let attribute = &schema.attributes[recode.attribute];
@@ -153,6 +157,7 @@ mod tests {
             assert_eq!(again.levels.len(), release.levels.len());
             let (schema, own) = (again.schema.unwrap_or_default(), release.schema.unwrap_or_default());
             assert_eq!((&schema.attributes, &schema.selections), (&own.attributes, &own.selections));
+            assert_eq!(schema.beside, own.beside);
             for (recode, own) in schema.recodes.iter().zip(&own.recodes) {
                 // A group is named by its values, here in the order of the attribute.
                 assert_eq!(

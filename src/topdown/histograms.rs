@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::leaves::Leaves;
+use super::{cell_columns::CellColumns, leaves::Leaves};
 use crate::{
     error::{Error, Result},
-    release::schema::{QueryGroup, Schema},
+    release::schema::{NOWHERE, QueryGroup, Schema},
     spine::{csv_table::CsvTable, own::UnitIds, spine_files::SavedSpine},
 };
 
@@ -25,7 +25,9 @@ fn check_headings(table: &CsvTable, saved: &SavedSpine, schema: &Schema, count: 
     if let UnitIds::Census(_) = saved.ids {
         return Ok(());
     }
-    let mut others = schema.attributes.iter().map(|attribute| attribute.name.as_str()).chain([count]);
+    let beside = schema.beside.iter().flat_map(|beside| &beside.schema.attributes);
+    let attributes = schema.attributes.iter().chain(beside);
+    let mut others = attributes.map(|attribute| attribute.name.as_str()).chain([count]);
     others.find(|other| saved.names.iter().any(|name| name == other)).map_or(Ok(()), |other| {
         Err(table.refuse(0, &format!("{other:?} is a level and an attribute, or the count: headings must differ")))
     })
@@ -46,41 +48,25 @@ impl Histograms {
     /// Reads a CSV with a header: a column `block` (or `BLOCKID`, `GEOID`), or those of the levels of somebody's own hierarchy (the
     /// lowest, and as many above it as it takes to tell units apart), one for each attribute of the schema, with its
     /// values' names, and `column` with the count. A line for each cell of a block, in any order; cells without a line are
-    /// zero, and so are blocks. Other columns are left alone. A block that the spine does not have, an unknown value, a
+    /// zero, and so are blocks. With two histograms a line leaves the attributes of one of them empty. Other columns are left alone. A block that the spine does not have, an unknown value, a
     /// cell twice and a count that is no whole number are refused with their place.
     pub fn read(path: &Path, saved: &SavedSpine, schema: &Schema, column: &str) -> Result<Histograms> {
         let mut table = CsvTable::open(path)?;
         let mut leaves = Leaves::new(&table, saved)?;
         let count = table.column(&[column])?;
         check_headings(&table, saved, schema, column)?;
-        let attributes: Vec<usize> =
-            schema.attributes.iter().map(|attribute| table.column(&[&attribute.name])).collect::<Result<_>>()?;
-        let values: Vec<std::collections::HashMap<&[u8], u32>> = (schema.attributes.iter())
-            .map(|attribute| attribute.values.iter().zip(0..).map(|(name, value)| (name.as_bytes(), value)).collect())
-            .collect();
+        let cells = CellColumns::new(&table, schema)?;
         let (mut entries, mut lines) = (Vec::new(), Vec::new());
         let mut total: u64 = 0;
         while table.next()? {
             let place = leaves.place(&table)?;
-            let mut cell = Vec::with_capacity(attributes.len());
-            for ((at, values), attribute) in attributes.iter().zip(&values).zip(&schema.attributes) {
-                let value = values.get(table.cell(*at)).ok_or_else(|| {
-                    let (first, last) = (&attribute.values[0], &attribute.values[attribute.values.len() - 1]);
-                    let why = format!(
-                        "{:?} is no value of {:?}, which has {first:?} to {last:?}",
-                        table.shown(*at),
-                        attribute.name
-                    );
-                    table.refuse(at + 1, &why)
-                })?;
-                cell.push(*value);
-            }
+            let cell = cells.cell(&table)?;
             let records = table.whole(count, MOST)?;
             total += records;
             if total > MOST {
                 return Err(table.refuse(count + 1, &format!("all counts together are more than {MOST}")));
             }
-            entries.push(Entry { place, cell: schema.cell(cell.into_iter()), count: records });
+            entries.push(Entry { place, cell, count: records });
             lines.push(table.line() as u32);
         }
         let mut rows: Vec<u32> = (0..entries.len() as u32).collect();
@@ -140,7 +126,10 @@ impl Histograms {
         let from = self.entries.partition_point(|entry| (entry.place as usize) < places.start);
         for entry in self.entries[from..].iter().take_while(|entry| (entry.place as usize) < places.end) {
             // All counts together are at most 10^15.
-            out[group.cell_of[entry.cell as usize] as usize] += entry.count as i64;
+            let count = group.cell_of[entry.cell as usize];
+            if count != NOWHERE {
+                out[count as usize] += entry.count as i64;
+            }
         }
     }
 }

@@ -49,6 +49,15 @@ impl<'a> Kronecker<'a> {
     /// The parts of a mechanism over its schema.
     pub fn new(plan: &'a MeasurementPlan<'a>, schema: &Schema) -> Result<Self> {
         let sizes: Vec<usize> = schema.attributes.iter().map(|attribute| attribute.values.len()).collect();
+        if let Some(beside) = &schema.beside {
+            let expected = "those of one histogram; two are estimated from noisy measurement files, as `assay measure --files nmf` \
+                            writes them";
+            return Err(Error::out_of_range(
+                "the attributes",
+                format!("those of {:?} beside others", beside.name),
+                expected,
+            ));
+        }
         if sizes.len() > MOST_ATTRIBUTES || schema.cells() != plan.cells() {
             let expected = format!("those of the plan, at most {MOST_ATTRIBUTES}");
             return Err(Error::out_of_range("the attributes", sizes.len(), &expected));

@@ -142,7 +142,7 @@ impl<'a> MeasurementPlan<'a> {
             });
             levels.push(asked.collect::<Result<Vec<_>>>()?);
         }
-        MeasurementPlan::new(spine, release.neighbors, schema.cells(), levels)
+        MeasurementPlan::new(spine, release.neighbors, schema.all_cells(), levels)
     }
 
     /// Pure differential privacy with the queries of a release: `epsilon` is shared out among levels and queries as the
@@ -188,7 +188,7 @@ impl<'a> MeasurementPlan<'a> {
             });
             levels.push(asked.collect::<Result<Vec<_>>>()?);
         }
-        MeasurementPlan::new(spine, neighbors, schema.cells(), levels)
+        MeasurementPlan::new(spine, neighbors, schema.all_cells(), levels)
     }
 
     fn new(
@@ -402,7 +402,7 @@ impl<'a> MeasurementPlan<'a> {
         Ok(values)
     }
 
-    /// How many cells the histogram has.
+    /// How many cells the histogram has, or both histograms together.
     pub fn cells(&self) -> usize {
         self.cells
     }

@@ -21,6 +21,7 @@
 //!
 //! The schemas that queries are asked of are in [`release::schema`](crate::release::schema).
 
+mod cell_columns;
 pub mod estimate;
 pub mod estimates_file;
 pub mod gls;

@@ -22,16 +22,17 @@ pub struct Budgets {
 const ROUNDING: f64 = 2e-7;
 
 impl Budgets {
-    /// Those of a release.
-    pub fn new(release: &Release) -> Result<Budgets> {
+    /// Those of the queries that are read of a release.
+    pub fn new(release: &Release, names: &Names) -> Result<Budgets> {
         let shares: Vec<Rational> =
             release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect();
-        let known = release.levels.iter().enumerate().map(|(at, level)| {
+        let known = release.levels.iter().take(names.levels.len()).enumerate().map(|(at, level)| {
             let runs = 1..=release.levels.len() - at;
             runs.map(|run| {
                 let share: Rational = shares[at..at + run].iter().sum();
                 let factor = Rational::from(&shares[at] / &share);
-                let ends = level.queries.iter().map(|query| {
+                let ends = names.queries(at).iter().map(|asked| {
+                    let query = &level.queries[asked.number];
                     let sigma2 = Rational::from(query.sigma2()? * &factor);
                     let (lower, upper) = DiscreteGaussian::new(sigma2)?.variance(12).doubles();
                     Ok(((lower * (1.0 - ROUNDING)) as f32, (upper * (1.0 + ROUNDING)) as f32))

@@ -7,6 +7,7 @@
 //! privacy of what was published follows from the paths that occur.
 
 mod constraints;
+mod second;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +27,7 @@ use crate::{
 };
 
 pub use constraints::check_nation;
+use second::Second;
 
 /// What a folder has.
 #[derive(Clone, Debug)]
@@ -44,6 +46,8 @@ pub struct NmfReport {
     pub release: Release,
     /// Equalities of the root that least squares does not use.
     pub unused: Vec<String>,
+    /// Constraints of the root that are not understood: of two histograms, or of groups that have no known values.
+    pub unread: Vec<String>,
     /// Equalities that make cells zero in every unit.
     pub zeros: Vec<String>,
     /// How many cells of a histogram these make zero.
@@ -78,7 +82,8 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     // Nothing is answered: what constraints tell apart is held against each other.
     let problem = Problem::for_answers(&names.sizes, &[], &[], &root.zeros.apart)?;
     let asked = Asked { zeros: Some(&root.zeros), bounds: false };
-    let budgets = Budgets::new(release)?;
+    let budgets = Budgets::new(release, &names)?;
+    let second = names.are_two().then(|| Second::new(release)).transpose()?;
     let first = usize::from(root.is_nation);
     let named = |name: &String| LevelReport { name: name.clone(), ..LevelReport::default() };
     let mut levels: Vec<LevelReport> = names.levels.iter().map(named).collect();
@@ -86,7 +91,9 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     let mut prefix = Vec::new();
     if root.is_nation {
         check_nation(&folder, &names)?;
-        prefix.push(nation(&folder, &names, &budgets, &mut levels[0])?);
+        let carried = nation(&folder, &names, &budgets, &mut levels[0])?;
+        second.iter().try_for_each(|second| second.check_nation(&folder, carried))?;
+        prefix.push(carried);
     }
     let parts = folder.parts();
     for part in &parts {
@@ -104,11 +111,12 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
                 Ok(())
             })?;
         }
+        second.iter().try_for_each(|second| second.check_part(&folder, &units, first, &carried))?;
         for (level, carried) in carried.iter().enumerate() {
             let report = &mut levels[first + level];
             report.units += carried.len() as u64;
             report.width = units.codes[level].width();
-            let each: usize = names.queries(first + level).iter().map(super::names::NamedQuery::counts).sum();
+            let each = names.all_counts(first + level);
             for run in carried.iter().filter(|run| **run > 0) {
                 report.measured += 1;
                 report.counts += each as u64;
@@ -130,6 +138,7 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
         paths,
         release: Release { paths: Some(of_files), ..release.clone() },
         unused: root.unused,
+        unread: root.unread,
         zero_cells: root.zeros.cells(&problem),
         zeros: root.structural,
     })
@@ -143,7 +152,7 @@ fn nation(folder: &NmfFolder, names: &Names, budgets: &Budgets, report: &mut Lev
     read_units(&files, names, 0, &Geocodes::nation(), b"", &mut |units| {
         for unit in units {
             let run = budgets.carried_by(names, 0, &unit, String::new)?;
-            (report.measured, report.counts) = (1, unit.counts.len() as u64);
+            (report.measured, report.counts) = (1, names.all_counts(0) as u64);
             *report.carried.entry(run).or_default() += 1;
             carried = run as u8;
         }

@@ -122,7 +122,7 @@ pub(super) fn read_units(
     let mut current: Option<(usize, Partial)> = None;
     let mut last_variances: Arc<[f32]> = Arc::new([]);
     for file in files {
-        rows::read(&file.path, &names.axes, |row| {
+        rows::read(&file.path, names.columns(), |row| {
             let wrong = |why: &str| rows::refuse(&file.path, row, why);
             if !row.geocode.starts_with(prefix) {
                 return match file.part {
@@ -130,6 +130,8 @@ pub(super) fn read_units(
                     None => Ok(()),
                 };
             }
+            // Rows of another histogram are passed over.
+            let Some(at) = matcher.query(row).map_err(|why| wrong(&why))? else { return Ok(()) };
             let near = current.as_ref().map_or(0, |(unit, partial)| unit + usize::from(partial.seen == all));
             if current.as_ref().is_none_or(|(unit, _)| codes.get(*unit) != row.geocode) {
                 let unit = codes.find(row.geocode, near.min(codes.len()));
@@ -144,7 +146,6 @@ pub(super) fn read_units(
                 let new = || Partial { seen: 0, variances: vec![0.0; queries.len()], counts: vec![0.0; total] };
                 current = Some((unit, pending.remove(&unit).unwrap_or_else(new)));
             }
-            let at = matcher.query(row).map_err(|why| wrong(&why))?;
             let Some((unit, partial)) = &mut current else { return Ok(()) };
             if partial.seen >> at & 1 == 1 {
                 return Err(wrong("occurs twice: a unit answers a query once"));
@@ -202,14 +203,14 @@ struct Matcher<'a> {
 }
 
 struct Known {
-    query: usize,
+    query: Option<usize>,
     name: Vec<u8>,
     axes: Vec<parquet::data_type::ByteArray>,
     shape: Vec<i64>,
 }
 
 impl Matcher<'_> {
-    fn query(&mut self, row: &Row) -> std::result::Result<usize, String> {
+    fn query(&mut self, row: &Row) -> std::result::Result<Option<usize>, String> {
         let is = |known: &Known| known.name == row.name && known.axes == row.axes && known.shape == row.shape;
         let guess = self.known.get(self.next).is_some_and(is).then_some(self.next);
         let at = match guess.or_else(|| self.known.iter().position(is)) {

@@ -5,7 +5,7 @@ use crate::{
     error::{Error, Result},
     release::{
         Release,
-        schema::{Kept, Schema},
+        schema::{Attribute, Kept, Schema},
     },
     topdown::gls::basis::Part,
 };
@@ -21,6 +21,28 @@ pub struct Names {
     pub sizes: Vec<usize>,
     schema: Schema,
     queries: Vec<Vec<NamedQuery>>,
+    /// The queries of the other histogram, by level: they are known, and passed over.
+    others: Vec<Vec<NamedQuery>>,
+    /// The other histogram, if there are two.
+    other: Option<Other>,
+}
+
+/// A histogram whose queries stand in the same files.
+#[derive(Clone, Debug)]
+struct Other {
+    /// Its attributes.
+    schema: Schema,
+    /// Whether it is the first one, whose attributes have columns.
+    is_first: bool,
+}
+
+/// Which of the histograms of a release is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The first one, or the only one.
+    First,
+    /// The one beside it.
+    Beside,
 }
 
 /// A query of a level.
@@ -30,12 +52,27 @@ pub struct NamedQuery {
     pub name: String,
     /// How it treats each attribute.
     pub parts: Vec<Part>,
+    /// Its number among the queries of its level.
+    pub number: usize,
     /// What the files may write for each attribute.
     texts: Vec<Vec<String>>,
     shape: Vec<i64>,
 }
 
 impl NamedQuery {
+    fn new(schema: &Schema, name: &str, number: usize) -> Result<NamedQuery> {
+        let texts = schema.keeps(name)?.into_iter().zip(&schema.attributes).map(|(kept, attribute)| match kept {
+            None => vec!["*".to_string()],
+            Some(Kept::Whole) => vec!["detailed".to_string(), attribute.name.clone()],
+            Some(Kept::Recode(recode)) => vec![schema.recodes[recode].name.clone()],
+        });
+        let texts = texts.collect();
+        let parts = parts_of(schema, name)?;
+        let sizes = schema.attributes.iter().map(|attribute| attribute.values.len());
+        let shape = parts.iter().zip(sizes).map(|(part, size)| part.groups(size) as i64).collect();
+        Ok(NamedQuery { name: normal(name), parts, number, texts, shape })
+    }
+
     /// How many counts it has.
     pub fn counts(&self) -> usize {
         self.shape.iter().product::<i64>() as usize
@@ -58,38 +95,82 @@ pub fn parts_of(schema: &Schema, name: &str) -> Result<Vec<Part>> {
 }
 
 impl Names {
-    /// The queries of a release, which has to name its attributes.
+    /// The queries of a release, which has to name its attributes; of two histograms those of the first.
     pub fn new(release: &Release) -> Result<Names> {
+        Names::of(release, Which::First)
+    }
+
+    /// The queries of one of the histograms of a release.
+    pub fn of(release: &Release, which: Which) -> Result<Names> {
         let what = format!("the release {}", release.name);
-        let schema = release.schema.clone().ok_or_else(|| {
+        let mut first = release.schema.clone().ok_or_else(|| {
             Error::out_of_range(&what, "without attributes", "one with [[attribute]], which the queries are asked of")
         })?;
+        let whole = first.clone();
+        let beside = first.beside.take().map(|beside| beside.schema);
+        let (schema, other) = match (which, beside) {
+            (Which::First, beside) => (first, beside.map(|schema| Other { schema, is_first: false })),
+            (Which::Beside, Some(beside)) => (beside, Some(Other { schema: first, is_first: true })),
+            (Which::Beside, None) => return Err(Error::out_of_range(&what, "one histogram", "two")),
+        };
         if schema.attributes.len() > 16 {
             return Err(Error::out_of_range(&what, format!("{} attributes", schema.attributes.len()), "at most 16"));
         }
         let sizes: Vec<usize> = schema.attributes.iter().map(|attribute| attribute.values.len()).collect();
-        let query = |name: &str| {
-            let texts = schema.keeps(name)?.into_iter().zip(&schema.attributes).map(|(kept, attribute)| match kept {
-                None => vec!["*".to_string()],
-                Some(Kept::Whole) => vec!["detailed".to_string(), attribute.name.clone()],
-                Some(Kept::Recode(recode)) => vec![schema.recodes[recode].name.clone()],
-            });
-            let texts = texts.collect();
-            let parts = parts_of(&schema, name)?;
-            let shape = parts.iter().zip(&sizes).map(|(part, size)| part.groups(*size) as i64).collect();
-            Ok(NamedQuery { name: normal(name), parts, texts, shape })
-        };
-        let level = |level: &crate::release::GeoLevel| level.queries.iter().map(|asked| query(&asked.name)).collect();
-        let queries = release.levels.iter().map(level).collect::<Result<Vec<Vec<_>>>>()?;
+        let (mut queries, mut others) = (Vec::new(), Vec::new());
+        for level in &release.levels {
+            let (mut own, mut passed) = (Vec::new(), Vec::new());
+            for (number, asked) in level.queries.iter().enumerate() {
+                let of = if whole.asks_beside(&asked.name).is_some() { Which::Beside } else { Which::First };
+                match (&other, of == which) {
+                    (Some(other), false) => passed.push(NamedQuery::new(&other.schema, &asked.name, number)?),
+                    _ => own.push(NamedQuery::new(&schema, &asked.name, number)?),
+                }
+            }
+            queries.push(own);
+            others.push(passed);
+        }
         let axes = schema.attributes.iter().map(|attribute| attribute.name.clone()).collect();
         let levels = release.levels.iter().map(|level| level.name.clone()).collect();
-        Ok(Names { levels, axes, sizes, schema, queries })
+        Ok(Names { levels, axes, sizes, schema, queries, others, other })
+    }
+
+    /// The columns of rows of queries that are read. How the files write the attribute of a second histogram is not known: its
+    /// rows are told by their names and shapes.
+    pub fn columns(&self) -> &[String] {
+        if self.is_beside() { &[] } else { &self.axes }
+    }
+
+    /// The columns of rows of constraints that are read: the attributes of the first histogram.
+    pub fn constraint_columns(&self) -> Vec<String> {
+        match &self.other {
+            Some(other) if other.is_first => {
+                other.schema.attributes.iter().map(|attribute| attribute.name.clone()).collect()
+            }
+            _ => self.axes.clone(),
+        }
+    }
+
+    /// Whether these are the queries of a histogram beside the first one.
+    pub fn is_beside(&self) -> bool {
+        self.other.as_ref().is_some_and(|other| other.is_first)
+    }
+
+    /// Whether there are two histograms.
+    pub fn are_two(&self) -> bool {
+        self.other.is_some()
+    }
+
+    /// How many noisy counts a unit of a level has in the files, of both histograms.
+    pub fn all_counts(&self, level: usize) -> usize {
+        self.queries[level].iter().chain(&self.others[level]).map(NamedQuery::counts).sum()
     }
 
     /// Leaves out the levels below the first so many.
     pub fn keep_levels(&mut self, many: usize) {
         self.levels.truncate(many);
         self.queries.truncate(many);
+        self.others.truncate(many);
     }
 
     /// The attributes.
@@ -102,16 +183,32 @@ impl Names {
         &self.queries[level]
     }
 
-    /// The number of the query that a row answers; what is wrong with the row, if it fits none.
-    pub fn query(&self, level: usize, row: &Row) -> std::result::Result<usize, String> {
+    /// The number of the query that a row answers, `None` for one of the other histogram; what is wrong with the row, if it fits none.
+    pub fn query(&self, level: usize, row: &Row) -> std::result::Result<Option<usize>, String> {
         let text = String::from_utf8_lossy(row.name);
         let name = normal(text.strip_suffix("_dpq").unwrap_or(&text));
         let known = &self.queries[level];
-        let at = known.iter().position(|query| query.name == name).ok_or_else(|| {
-            let names: Vec<&str> = known.iter().map(|query| query.name.as_str()).collect();
-            format!("is no query of the level {}: the release has {}", self.levels[level], names.join(", "))
-        })?;
+        let Some(at) = known.iter().position(|query| query.name == name) else {
+            if self.others[level].iter().any(|query| query.name == name) {
+                return Ok(None);
+            }
+            let known = known.iter().chain(&self.others[level]);
+            let names: Vec<&str> = known.map(|query| query.name.as_str()).collect();
+            return Err(format!(
+                "is no query of the level {}: the release has {}",
+                self.levels[level],
+                names.join(", ")
+            ));
+        };
         let query = &known[at];
+        if self.is_beside() {
+            // Whatever the other attributes have: one attribute that is not summed, so that the order is its own.
+            let groups = |shape: &[i64]| shape.iter().copied().filter(|groups| *groups != 1).collect::<Vec<i64>>();
+            if groups(row.shape) != groups(&query.shape) {
+                return Err(format!("query_shape is {:?}: expected {:?}, or ones beside", row.shape, query.shape));
+            }
+            return Ok(Some(at));
+        }
         for ((axis, treated), texts) in self.axes.iter().zip(row.axes).zip(&query.texts) {
             if !texts.iter().any(|text| text.as_bytes() == treated.data()) {
                 let treated = String::from_utf8_lossy(treated.data());
@@ -121,58 +218,79 @@ impl Names {
         if row.shape != query.shape {
             return Err(format!("query_shape is {:?}: expected {:?}", row.shape, query.shape));
         }
-        Ok(at)
+        Ok(Some(at))
     }
 
-    /// What a row of constraints says; what is wrong with it, if it does not fit the attributes.
+    /// What a row of constraints says; what is wrong with it, if it does not fit the attributes. Where there are two histograms constraints can
+    /// join them, in a form that is not known: a row that does not fit is unread then.
     pub fn constraint(&self, row: &Row) -> std::result::Result<Constraint, String> {
-        let text = String::from_utf8_lossy(row.name);
-        let name = text.strip_suffix("_con").unwrap_or(&text).to_string();
-        let sign = match row.sign {
-            b"=" => Sign::Equal,
-            b"<=" => Sign::AtMost,
-            b">=" => Sign::AtLeast,
-            other => return Err(format!("sign is {:?}: expected =, <= or >=", String::from_utf8_lossy(other))),
-        };
-        let mut parts = Vec::with_capacity(self.axes.len());
-        for (at, treated) in row.axes.iter().enumerate() {
-            let treated = String::from_utf8_lossy(treated.data());
-            let part = self.constraint_part(at, &treated).ok_or_else(|| {
-                let named = |of: usize, name: &String| (of == at).then(|| name.clone());
-                let recodes = self.schema.recodes.iter().filter_map(|recode| named(recode.attribute, &recode.name));
-                let selections = self.schema.selections.iter().filter_map(|own| named(own.attribute, &own.name));
-                let names: Vec<String> = recodes.chain(selections).collect();
-                let known = if names.is_empty() { String::new() } else { format!(", {}", names.join(", ")) };
-                format!("{} is {treated:?}: expected *, detailed{known}", self.axes[at])
-            })?;
-            parts.push(part);
+        let Some(other) = &self.other else { return constraint(&self.schema, row) };
+        let first = if other.is_first { &other.schema } else { &self.schema };
+        match constraint(first, row) {
+            Ok(own) if !other.is_first => Ok(own),
+            Ok(own) => Ok(Constraint { about: About::Other, ..own }),
+            Err(_) => Ok(Constraint {
+                name: constraint_name(row),
+                sign: Sign::Equal,
+                about: About::Unread,
+                parts: Vec::new(),
+                shape: Vec::new(),
+            }),
         }
-        let groups = |(part, size): (&ConstraintPart, &usize)| match part {
-            ConstraintPart::Kept(part) => part.groups(*size) as i64,
-            ConstraintPart::Selected(_) => 1,
-        };
-        let shape: Vec<i64> = parts.iter().zip(&self.sizes).map(groups).collect();
-        if row.shape != shape || row.values.len() as i64 != shape.iter().product::<i64>() {
-            let given = row.values.len();
-            return Err(format!("query_shape is {:?} with {given} values: expected {shape:?}", row.shape));
-        }
-        Ok(Constraint { name, sign, parts, shape })
     }
+}
 
-    fn constraint_part(&self, axis: usize, treated: &str) -> Option<ConstraintPart> {
-        if treated == "*" {
-            return Some(ConstraintPart::Kept(Part::Total));
-        }
-        if treated == "detailed" || treated == self.axes[axis] {
-            return Some(ConstraintPart::Kept(Part::Whole));
-        }
-        let recode = self.schema.recodes.iter().find(|recode| recode.attribute == axis && recode.name == treated);
-        if let Some(recode) = recode {
-            return Some(ConstraintPart::Kept(Part::Groups(recode.group_of.clone())));
-        }
-        let own = self.schema.selections.iter().find(|own| own.attribute == axis && own.name == treated)?;
-        Some(ConstraintPart::Selected(own.selected.clone()))
+fn constraint_name(row: &Row) -> String {
+    let text = String::from_utf8_lossy(row.name);
+    text.strip_suffix("_con").unwrap_or(&text).to_string()
+}
+
+/// What a row of constraints says of a histogram.
+fn constraint(schema: &Schema, row: &Row) -> std::result::Result<Constraint, String> {
+    let sign = match row.sign {
+        b"=" => Sign::Equal,
+        b"<=" => Sign::AtMost,
+        b">=" => Sign::AtLeast,
+        other => return Err(format!("sign is {:?}: expected =, <= or >=", String::from_utf8_lossy(other))),
+    };
+    let mut parts = Vec::with_capacity(schema.attributes.len());
+    for (at, treated) in row.axes.iter().enumerate() {
+        let treated = String::from_utf8_lossy(treated.data());
+        let part = constraint_part(schema, at, &treated).ok_or_else(|| {
+            let named = |of: usize, name: &String| (of == at).then(|| name.clone());
+            let recodes = schema.recodes.iter().filter_map(|recode| named(recode.attribute, &recode.name));
+            let selections = schema.selections.iter().filter_map(|own| named(own.attribute, &own.name));
+            let names: Vec<String> = recodes.chain(selections).collect();
+            let known = if names.is_empty() { String::new() } else { format!(", {}", names.join(", ")) };
+            format!("{} is {treated:?}: expected *, detailed{known}", schema.attributes[at].name)
+        })?;
+        parts.push(part);
     }
+    let groups = |(part, attribute): (&ConstraintPart, &Attribute)| match part {
+        ConstraintPart::Kept(part) => part.groups(attribute.values.len()) as i64,
+        ConstraintPart::Selected(_) => 1,
+    };
+    let shape: Vec<i64> = parts.iter().zip(&schema.attributes).map(groups).collect();
+    if row.shape != shape || row.values.len() as i64 != shape.iter().product::<i64>() {
+        let given = row.values.len();
+        return Err(format!("query_shape is {:?} with {given} values: expected {shape:?}", row.shape));
+    }
+    Ok(Constraint { name: constraint_name(row), sign, about: About::Own, parts, shape })
+}
+
+fn constraint_part(schema: &Schema, axis: usize, treated: &str) -> Option<ConstraintPart> {
+    if treated == "*" {
+        return Some(ConstraintPart::Kept(Part::Total));
+    }
+    if treated == "detailed" || treated == schema.attributes[axis].name {
+        return Some(ConstraintPart::Kept(Part::Whole));
+    }
+    let recode = schema.recodes.iter().find(|recode| recode.attribute == axis && recode.name == treated);
+    if let Some(recode) = recode {
+        return Some(ConstraintPart::Kept(Part::Groups(recode.group_of.clone())));
+    }
+    let own = schema.selections.iter().find(|own| own.attribute == axis && own.name == treated)?;
+    Some(ConstraintPart::Selected(own.selected.clone()))
 }
 
 /// What a constraint says of its counts.
@@ -199,26 +317,50 @@ pub struct Constraint {
     pub name: String,
     /// What it says.
     pub sign: Sign,
+    about: About,
     parts: Vec<ConstraintPart>,
     shape: Vec<i64>,
 }
 
+/// Which histogram a constraint is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum About {
+    /// The one that is read.
+    Own,
+    /// The other of two.
+    Other,
+    /// It is not known: both, or groups that have no known values.
+    Unread,
+}
+
 impl Constraint {
+    /// Whether it is about the histogram that is read, and understood.
+    pub fn is_own(&self) -> bool {
+        self.about == About::Own
+    }
+
+    /// Whether it is not understood.
+    pub fn is_unread(&self) -> bool {
+        self.about == About::Unread
+    }
+
     /// Whether it gives the total of a unit.
     pub fn is_total(&self) -> bool {
-        self.sign == Sign::Equal && self.parts.iter().all(|part| *part == ConstraintPart::Kept(Part::Total))
+        self.is_own()
+            && self.sign == Sign::Equal
+            && self.parts.iter().all(|part| *part == ConstraintPart::Kept(Part::Total))
     }
 
     /// Whether a value of zero makes cells zero: an upper bound, or an equality about one selection of cells. Equalities for
     /// whole tables are left out: those of the DHC are published tables, which were adjusted after the noise.
     pub fn can_be_zero(&self) -> bool {
         let single = self.shape.iter().product::<i64>() == 1;
-        !self.is_total() && (self.sign == Sign::AtMost || (self.sign == Sign::Equal && single))
+        self.is_own() && !self.is_total() && (self.sign == Sign::AtMost || (self.sign == Sign::Equal && single))
     }
 
     /// Whether it gives the counts of a table.
     pub fn is_table(&self) -> bool {
-        self.sign == Sign::Equal && self.shape.iter().product::<i64>() > 1
+        self.is_own() && self.sign == Sign::Equal && self.shape.iter().product::<i64>() > 1
     }
 
     /// Whether one is a lower and the other an upper bound of the same counts.

@@ -29,7 +29,7 @@ use super::{
     counts::NationCounts,
     folder::NmfFolder,
     meter::{At, Meter},
-    names::Names,
+    names::{Names, Which},
     truth::Truth,
     units::{Constraints, RootConstraints, Zeros},
 };
@@ -96,13 +96,18 @@ struct Nation {
 
 impl Survey {
     /// Looks at a folder and its root.
-    pub fn open(folder: &Path, release: &Release, settings: Settings) -> Result<Survey> {
-        let mut names = Names::new(release)?;
+    pub fn open(folder: &Path, release: &Release, mut settings: Settings) -> Result<Survey> {
+        let mut names = Names::of(release, histogram_of(release, &settings.wanted)?)?;
         let folder = NmfFolder::open_from_root(folder, &names.levels)?;
         let missing = names.levels[folder.levels.len()..].to_vec();
         names.keep_levels(folder.levels.len());
         check_there(&names.levels, &missing, &settings)?;
         let root = RootConstraints::read(&folder, &names)?;
+        check_two_histograms(&names, &root, &settings)?;
+        if let (Some(truth), Some(schema)) = (settings.truth.take(), &release.schema) {
+            let cells = if names.is_beside() { schema.cells()..schema.all_cells() } else { 0..schema.cells() };
+            settings.truth = Some(truth.within(cells));
+        }
         let mut states: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for part in folder.parts() {
             // The digits after the first are the state's.
@@ -151,7 +156,7 @@ impl Survey {
             Wanted::Pl94Tables => Answers::of_lines(&problem, &names.sizes, &lines),
         };
         let shapes = Mutex::new(Shapes::default());
-        let budgets = Budgets::new(release)?;
+        let budgets = Budgets::new(release, &names)?;
         let insecure_seed = folder.insecure_seed()?;
         Ok(Survey {
             folder,
@@ -311,6 +316,37 @@ impl Survey {
             Error::out_of_range(&format!("the exact total of {whose}"), total, &expected)
         })
     }
+}
+
+/// The histogram that queries are asked of.
+fn histogram_of(release: &Release, wanted: &Wanted) -> Result<Which> {
+    let (Some(schema), Wanted::Queries(queries)) = (&release.schema, wanted) else { return Ok(Which::First) };
+    let (beside, first): (Vec<&String>, Vec<&String>) =
+        queries.iter().partition(|name| schema.asks_beside(name).is_some());
+    match (&beside[..], &first[..]) {
+        ([], _) => Ok(Which::First),
+        (_, []) => Ok(Which::Beside),
+        ([beside, ..], [first, ..]) => {
+            let expected =
+                "queries of one histogram: how those of two hold together is not known, so each is estimated by itself";
+            Err(Error::out_of_range("the queries", format!("{beside:?} and {first:?}"), expected))
+        }
+    }
+}
+
+/// Refuses constraints that are not understood where all are to be kept, and exact totals of what has none.
+fn check_two_histograms(names: &Names, root: &RootConstraints, settings: &Settings) -> Result<()> {
+    if settings.constraints == Constraints::All && !root.unread.is_empty() {
+        let expected = "only those whose form is known: these join two histograms, or name groups of values that no release file has; keep \
+                        the state totals alone, or none";
+        return Err(Error::out_of_range("the constraints to keep", root.unread.join(", "), expected));
+    }
+    if names.are_two() && !names.is_beside() && !settings.totals.is_empty() {
+        let expected = "none for this histogram: a home that is vacant in a neighboring data set is no household there, so that no total of \
+                        households is exact";
+        return Err(Error::out_of_range("exact totals of states", settings.totals.len(), expected));
+    }
+    Ok(())
 }
 
 /// Refuses what needs levels that the folder does not have.

@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     release::schema::Schema,
     spine::csv_table::{BLOCK_NAMES, CsvTable},
-    topdown::histograms::MOST,
+    topdown::{cell_columns::CellColumns, histograms::MOST},
 };
 
 /// The true counts of blocks. Confidential, unless made up.
@@ -27,32 +27,33 @@ impl Truth {
     pub fn read(path: &Path, schema: &Schema, column: &str) -> Result<Truth> {
         let mut table = CsvTable::open(path)?;
         let (block, count) = (table.column(&BLOCK_NAMES)?, table.column(&[column])?);
-        let attributes: Vec<usize> =
-            schema.attributes.iter().map(|attribute| table.column(&[&attribute.name])).collect::<Result<_>>()?;
-        let mut truth = Truth { of_block: HashMap::new(), cells: schema.cells() };
+        let columns = CellColumns::new(&table, schema)?;
+        let mut truth = Truth { of_block: HashMap::new(), cells: schema.all_cells() };
         let mut total: u64 = 0;
         while table.next()? {
             let geoid = table.geoid(block)?;
-            let mut cell = Vec::with_capacity(attributes.len());
-            for (at, attribute) in attributes.iter().zip(&schema.attributes) {
-                let value = attribute.values.iter().position(|value| value.as_bytes() == table.cell(*at));
-                cell.push(value.ok_or_else(|| {
-                    table.refuse(at + 1, &format!("{:?} is no value of {:?}", table.shown(*at), attribute.name))
-                })? as u32);
-            }
+            let cell = columns.cell(&table)?;
             let records = table.whole(count, MOST)?;
             total += records;
             if total > MOST {
                 return Err(table.refuse(count + 1, &format!("all counts together are more than {MOST}")));
             }
             let cells = truth.of_block.entry(geoid).or_default();
-            let cell = schema.cell(cell.into_iter());
             if cells.iter().any(|(known, _)| *known == cell) {
                 return Err(table.refuse(0, &format!("this cell of the block {geoid:015} occurs twice")));
             }
             cells.push((cell, records));
         }
         Ok(truth)
+    }
+
+    /// The counts of some cells alone, which are numbered from 0: one of two histograms.
+    pub fn within(mut self, cells: std::ops::Range<usize>) -> Truth {
+        for own in self.of_block.values_mut() {
+            own.retain(|(cell, _)| cells.contains(&(*cell as usize)));
+            own.iter_mut().for_each(|(cell, _)| *cell -= cells.start as u32);
+        }
+        Truth { cells: cells.len(), ..self }
     }
 
     /// The true histogram of some blocks.

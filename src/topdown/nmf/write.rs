@@ -6,6 +6,9 @@
 //!
 //! Constraints: the exact total of the root where neighbors have the same total, and for every unit the bound that no cell is
 //! below zero, which says nothing confidential and lists the bypassed units too.
+//!
+//! The Bureau's rows of a second histogram are not known. Here they have a column for its attribute, `*` in those of the others, and a shape of
+//! its own attributes alone.
 
 use std::{fs::File, path::Path, sync::Arc};
 
@@ -237,9 +240,12 @@ impl NmfWriter<'_> {
         (0..=most).map(|carried| asked.iter().map(|asked| of(asked.law(carried))).collect()).collect()
     }
 
+    /// The columns of attributes; those of a second histogram come last.
     fn axes(&self) -> Vec<&str> {
-        let schema = self.release.schema.iter().flat_map(|schema| &schema.attributes);
-        schema.map(|attribute| attribute.name.as_str()).collect()
+        let first = self.release.schema.iter();
+        let beside = first.clone().flat_map(|schema| &schema.beside).map(|beside| &beside.schema);
+        let attributes = first.chain(beside).flat_map(|schema| &schema.attributes);
+        attributes.map(|attribute| attribute.name.as_str()).collect()
     }
 
     /// How the rows of a query are described.
@@ -251,16 +257,23 @@ impl NmfWriter<'_> {
                 shape: Vec::new(),
             });
         };
-        let kept = schema.keeps(name)?;
-        let each = kept.iter().zip(&schema.attributes).map(|(kept, attribute)| match kept {
+        let beside = schema.asks_beside(name);
+        let asked = beside.map_or(schema, |beside| &beside.schema);
+        let kept = asked.keeps(name)?;
+        let each = kept.iter().zip(&asked.attributes).map(|(kept, attribute)| match kept {
             None => ("*", 1),
             Some(Kept::Whole) => ("detailed", attribute.values.len()),
             Some(Kept::Recode(recode)) => {
-                let recode = &schema.recodes[*recode];
+                let recode = &asked.recodes[*recode];
                 (recode.name.as_str(), recode.groups.len())
             }
         });
-        let (axes, shape) = each.map(|(text, groups)| (ByteArray::from(text), groups as i32)).unzip();
+        let (mut axes, shape): (Vec<ByteArray>, Vec<i32>) =
+            each.map(|(text, groups)| (ByteArray::from(text), groups as i32)).unzip();
+        // The attributes of the other histogram have no say.
+        let others = self.axes().len() - axes.len();
+        let at = if beside.is_some() { 0 } else { axes.len() };
+        axes.splice(at..at, vec![ByteArray::from("*"); others]);
         Ok(About { name: ByteArray::from(format!("{name}_dpq").as_str()), axes, shape })
     }
 
@@ -277,20 +290,22 @@ impl NmfWriter<'_> {
         let attributes = schema.map_or(&[][..], |schema| &schema.attributes[..]);
         let name = attributes.first().map_or("total".to_string(), |attribute| format!("{}_total", attribute.name));
         let size = attributes.first().map_or(1, |attribute| attribute.values.len());
+        let columns = self.axes().len();
         let bound = About {
             name: ByteArray::from(format!("{name}_lb_con").as_str()),
-            axes: (0..attributes.len()).map(|at| if at == 0 { ByteArray::from("detailed") } else { star() }).collect(),
+            axes: (0..columns).map(|at| if at == 0 { ByteArray::from("detailed") } else { star() }).collect(),
             shape: (0..attributes.len()).map(|at| if at == 0 { size as i32 } else { 1 }).collect(),
         };
         let total = About {
             name: ByteArray::from("total_con"),
-            axes: attributes.iter().map(|_| star()).collect(),
+            axes: (0..columns).map(|_| star()).collect(),
             shape: vec![1; attributes.len()],
         };
         for unit in units {
             let code = ByteArray::from(self.codes[level][unit].as_str());
-            // A record more or less would change the total: then it is confidential.
-            if level == 0 && self.release.neighbors == Neighbors::Bounded {
+            // A record more or less would change the total: then it is confidential. So would one that goes from one histogram to another.
+            let is_one = schema.is_none_or(|schema| schema.beside.is_none());
+            if level == 0 && self.release.neighbors == Neighbors::Bounded && is_one {
                 let values = [histograms.total() as i64];
                 file.put(&RowOut { code: &code, about: &total, sign: Some("="), values: &values }, 0.0)?;
             }

@@ -26,7 +26,7 @@ struct UnitRows {
 
 /// Whether children's values add up to a unit's: bounds, and tables that are published.
 fn adds_up(constraint: &Constraint) -> bool {
-    constraint.sign != Sign::Equal || constraint.is_table()
+    constraint.is_own() && (constraint.sign != Sign::Equal || constraint.is_table())
 }
 
 /// Reads the constraints of a part. Bounds and tables are sums over blocks: those of a unit are the sums of its children's, except where
@@ -46,7 +46,7 @@ pub(super) fn check_part(
         let width = level.checked_sub(1).map(|above| units.codes[above].width());
         let mut meanings = Meanings::default();
         for file in of_part(&folder.levels[first + level].constraints, &units.part) {
-            rows::read(&file.path, &names.axes, |row| {
+            rows::read(&file.path, &names.constraint_columns(), |row| {
                 if !row.geocode.starts_with(units.part.as_bytes()) {
                     return Ok(());
                 }
@@ -95,7 +95,7 @@ impl UnitRows {
     fn take(&mut self, meaning: usize, meanings: &Meanings, values: &[i64]) -> std::result::Result<(), String> {
         let constraint = |meaning: usize| &meanings.known[meaning].constraint;
         let own = constraint(meaning);
-        if own.sign == Sign::Equal {
+        if own.sign == Sign::Equal || !own.is_own() {
             return Ok(());
         }
         let other = |known: &(usize, Vec<i64>)| constraint(known.0).is_counterpart(own);
@@ -132,10 +132,10 @@ pub fn check_nation(folder: &NmfFolder, names: &Names) -> Result<()> {
         let mut sums: BTreeMap<(String, bool), Vec<i64>> = BTreeMap::new();
         let mut meanings = Meanings::default();
         for file in &folder.levels[level].constraints {
-            rows::read(&file.path, &names.axes, |row| {
+            rows::read(&file.path, &names.constraint_columns(), |row| {
                 let meaning = meanings.of(names, row).map_err(|why| rows::refuse(&file.path, row, &why))?;
                 let constraint = &meanings.known[meaning].constraint;
-                if constraint.sign != Sign::Equal {
+                if constraint.is_own() && constraint.sign != Sign::Equal {
                     let key = (constraint.name.clone(), constraint.sign == Sign::AtMost);
                     add(sums.entry(key).or_insert_with(|| vec![0; row.values.len()]), row.values);
                 }

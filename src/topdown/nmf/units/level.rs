@@ -38,7 +38,7 @@ pub(super) fn read_level(
     let mut constraints = Meanings::default();
     let mut last = usize::MAX;
     for file in files {
-        rows::read(&file.path, &names.axes, |row| {
+        rows::read(&file.path, &names.constraint_columns(), |row| {
             if !row.geocode.starts_with(part.as_bytes()) {
                 if file.part.is_some() {
                     let why = format!("lies in a folder of the part {part}, whose codes begin with it");
@@ -124,7 +124,10 @@ fn apply_bounds(
     bounds: &mut Vec<Bound>,
 ) -> Result<()> {
     let at_least = constraint.sign == Sign::AtLeast;
-    if constraint.sign == Sign::Equal || (at_least && row.values.iter().all(|value| *value <= 0)) {
+    if !constraint.is_own()
+        || constraint.sign == Sign::Equal
+        || (at_least && row.values.iter().all(|value| *value <= 0))
+    {
         return Ok(());
     }
     let all = problem.points_with(|_, _| true).0.len();

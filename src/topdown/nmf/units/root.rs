@@ -31,6 +31,8 @@ pub struct RootConstraints {
     pub structural: Vec<String>,
     /// Equalities that least squares does not use.
     pub unused: Vec<String>,
+    /// Constraints that are not understood: of two histograms, or of groups that have no known values.
+    pub unread: Vec<String>,
 }
 
 /// Which values constraints that can make cells zero tell apart, and which cells are zero everywhere.
@@ -144,12 +146,12 @@ fn alike(sizes: &[usize], sets: &[Cells]) -> Option<Vec<Part>> {
 impl RootConstraints {
     /// Reads them.
     pub fn read(folder: &NmfFolder, names: &Names) -> Result<RootConstraints> {
-        let (mut total, mut unused) = (None, Vec::new());
+        let (mut total, mut unused, mut unread) = (None, Vec::new(), Vec::new());
         let mut codes: HashSet<Vec<u8>> = HashSet::new();
         let mut structural: BTreeMap<String, (Constraint, HashSet<Vec<u8>>)> = BTreeMap::new();
         let mut others: Vec<Constraint> = Vec::new();
         for file in &folder.levels[0].constraints {
-            rows::read(&file.path, &names.axes, |row| {
+            rows::read(&file.path, &names.constraint_columns(), |row| {
                 let wrong = |why: &str| rows::refuse(&file.path, row, why);
                 let constraint = names.constraint(row).map_err(|why| wrong(&why))?;
                 codes.insert(row.geocode.to_vec());
@@ -166,7 +168,11 @@ impl RootConstraints {
                     if !others.contains(&constraint) {
                         others.push(constraint);
                     }
-                } else if constraint.sign == Sign::Equal && !unused.contains(&constraint.name) {
+                } else if constraint.is_unread() {
+                    if !unread.contains(&constraint.name) {
+                        unread.push(constraint.name);
+                    }
+                } else if constraint.is_own() && constraint.sign == Sign::Equal && !unused.contains(&constraint.name) {
                     unused.push(constraint.name);
                 }
                 Ok(())
@@ -193,7 +199,7 @@ impl RootConstraints {
         };
         others.extend(elsewhere.into_iter().map(|(constraint, _)| constraint));
         let zeros = Zeros::new(names, everywhere.into_iter().map(cells).collect(), &others);
-        Ok(RootConstraints { is_nation, total, zeros, structural, unused })
+        Ok(RootConstraints { is_nation, total, zeros, structural, unused, unread })
     }
 }
 
