@@ -43,7 +43,7 @@ use super::{Exit, drawn, invocation, output, page::Page, progress};
 enum Kept {
     /// Nothing: least squares of the noisy counts alone
     None,
-    /// The exact totals of the root and of --state-totals
+    /// The exact totals of the root, of states where the files have them, and of --state-totals
     StateTotals,
     /// These, and every cell that the constraint files make zero
     All,
@@ -246,6 +246,7 @@ pub fn run(
         "uses_nation": survey.uses_nation(),
         "unused_constraints": survey.root.unused,
         "unread_constraints": survey.root.unread,
+        "state_totals_of_files": states_of(&survey.totals_of_files),
         "missing_levels": survey.missing,
         "rows": rows,
         "out": out.display().to_string(),
@@ -284,14 +285,23 @@ pub fn run(
         [] => String::new(),
         names => format!("Not in the folder, and without a part in this: {}\n", names.join(", ")),
     };
+    let totals = match &states_of(&survey.totals_of_files)[..] {
+        [] => String::new(),
+        states => format!("Exact totals that the files have: states {}\n", states.join(", ")),
+    };
     page.text(format!(
-        "{rows} {what} in {}: states {}, {nation}\n{missing}{unused}{unread}{how}\n{}",
+        "{rows} {what} in {}: states {}, {nation}\n{missing}{totals}{unused}{unread}{how}\n{}",
         out.display(),
         states.join(", "),
         output::insecure(survey.insecure_seed),
     ));
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// The two digits of each state.
+fn states_of(totals: &BTreeMap<u32, i64>) -> Vec<String> {
+    totals.keys().map(|state| format!("{state:02}")).collect()
 }
 
 /// All that estimates depend on besides the files of noisy measurements.

@@ -27,6 +27,7 @@ struct ReleaseFile {
     sigma2_times_rho: Option<Spanned<Exact>>,
     #[serde(default)]
     budget_only: bool,
+    exact_total: Option<Spanned<String>>,
     #[serde(rename = "level")]
     levels: Vec<Spanned<LevelFile>>,
     paths: Option<Spanned<PathsFile>>,
@@ -156,10 +157,16 @@ impl ReleaseReader<'_> {
         }
         let paths = raw.paths.as_ref().map(|paths| self.paths(paths, &levels)).transpose()?;
         let schema = schema_file::schema(self.0, &raw.attributes, &raw.recodes, &raw.selections)?;
+        if let Some(name) = raw.exact_total.as_ref().filter(|name| schema.is_none() || name.get_ref().is_empty()) {
+            let why =
+                "exact_total is the name of a constraint on the histogram, whose [[attribute]] are missing, or no name";
+            return Err(self.0.refuse(name.span().start, why));
+        }
         Ok(Release {
             paths,
             schema,
             budget_only: raw.budget_only,
+            exact_total: raw.exact_total.map(Spanned::into_inner),
             name: raw.name.into_inner(),
             title: raw.title,
             source: raw.source.into_inner(),

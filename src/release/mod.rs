@@ -20,6 +20,7 @@
 //! | `sensitivity` | the shift: by how much one record changes each of these cells (default 1) |
 //! | `budget_only` | true if it is not known how a record changes the counts: the release then has no exact account |
 //! | `[[attribute]]`, `[[recode]]` | the histogram that the queries are asked of, or two, for drawing them: see [`schema`] |
+//! | `exact_total` | the constraint of noisy measurement files whose counts add up to the exact total of the root and of states, adjusted though the counts may be |
 //! | `[paths]` `note`, `droppable`, `dropped` | the levels that an optimized spine may bypass, and the sets of them that occur (all subsets if absent) |
 //!
 //! All shares must add up exactly, and the noise must spend exactly the declared rho under the release's own neighbor
@@ -206,6 +207,8 @@ pub struct Release {
     pub levels: Vec<GeoLevel>,
     /// Whether only the budget is known, and not how a record changes the counts.
     pub budget_only: bool,
+    /// The constraint of noisy measurement files whose counts add up to the exact total of the root and of states.
+    pub exact_total: Option<String>,
     /// Which levels an optimized spine bypasses; `None` for a release without such a spine.
     pub paths: Option<Paths>,
     /// The histogram that the queries are asked of; `None` if the file does not say.

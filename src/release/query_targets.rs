@@ -150,6 +150,7 @@ pub fn release_of(targets: &[QueryTarget], sigma2: &[Rational], neighbors: Neigh
         rho: Rational::new(),
         levels,
         budget_only: false,
+        exact_total: None,
         paths: None,
         schema: None,
     };

@@ -23,6 +23,7 @@ impl Release {
         if self.budget_only {
             line(&mut out, "budget_only", "true");
         }
+        self.exact_total.iter().for_each(|name| line(&mut out, "exact_total", &quoted(name)));
         line(&mut out, "# spent in all: rho", &number(&self.rho));
         if let Some(schema) = &self.schema {
             put_schema(&mut out, schema, None);
@@ -140,7 +141,7 @@ mod tests {
             let again = Release::parse(&release.to_toml(), "written").unwrap();
             assert_eq!((&again.name, &again.title, &again.source), (&release.name, &release.title, &release.source));
             assert_eq!((&again.rho, again.neighbors), (&release.rho, release.neighbors));
-            assert_eq!(again.budget_only, release.budget_only);
+            assert_eq!((again.budget_only, &again.exact_total), (release.budget_only, &release.exact_total));
             assert_eq!(
                 again.paths.map(|paths| (paths.note, paths.dropped)),
                 release.paths.map(|paths| (paths.note, paths.dropped)),

@@ -25,6 +25,8 @@ pub struct Names {
     others: Vec<Vec<NamedQuery>>,
     /// The other histogram, if there are two.
     other: Option<Other>,
+    /// The constraint, besides those that give a total, whose counts add up to an exact one.
+    exact_total: Option<String>,
 }
 
 /// A histogram whose queries stand in the same files.
@@ -132,7 +134,8 @@ impl Names {
         }
         let axes = schema.attributes.iter().map(|attribute| attribute.name.clone()).collect();
         let levels = release.levels.iter().map(|level| level.name.clone()).collect();
-        Ok(Names { levels, axes, sizes, schema, queries, others, other })
+        let exact_total = release.exact_total.clone();
+        Ok(Names { levels, axes, sizes, schema, queries, others, other, exact_total })
     }
 
     /// The columns of rows of queries that are read. How the files write the attribute of a second histogram is not known: its
@@ -176,6 +179,13 @@ impl Names {
     /// The attributes.
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// The exact total that a row of constraints gives of a unit of the first two levels, if it does.
+    pub fn exact_total(&self, constraint: &Constraint, values: &[i64]) -> Option<i64> {
+        let is_exact = constraint.is_total() || self.exact_total.as_ref() == Some(&constraint.name);
+        let sum = |sum: i64, value: &i64| sum.checked_add(*value);
+        (is_exact && constraint.adds_up_to_total()).then(|| values.iter().try_fold(0, sum)).flatten()
     }
 
     /// The queries of a level.
@@ -356,6 +366,12 @@ impl Constraint {
     pub fn can_be_zero(&self) -> bool {
         let single = self.shape.iter().product::<i64>() == 1;
         self.is_own() && !self.is_total() && (self.sign == Sign::AtMost || (self.sign == Sign::Equal && single))
+    }
+
+    /// Whether it gives counts that add up to the total of a unit.
+    pub fn adds_up_to_total(&self) -> bool {
+        let is_kept = |part: &ConstraintPart| matches!(part, ConstraintPart::Kept(_));
+        self.is_own() && self.sign == Sign::Equal && self.parts.iter().all(is_kept)
     }
 
     /// Whether it gives the counts of a table.

@@ -30,6 +30,7 @@ use super::{
     folder::NmfFolder,
     meter::{At, Meter},
     names::{Names, Which},
+    totals,
     truth::Truth,
     units::{Constraints, RootConstraints, Zeros},
 };
@@ -67,6 +68,8 @@ pub struct Survey {
     budgets: Budgets,
     /// The seed of the noise, where whoever knows it can subtract it.
     pub insecure_seed: Option<u64>,
+    /// The exact totals of states that the files have, where they are kept.
+    pub totals_of_files: BTreeMap<u32, i64>,
     /// The lowest levels of the release, if the folder has no files of them: they have no part in estimates.
     pub missing: Vec<String>,
 }
@@ -117,6 +120,11 @@ impl Survey {
         if states.is_empty() {
             return Err(Error::out_of_range("the parts of states", "none", "folders such as State=044 in Constraint"));
         }
+        let mut totals_of_files = BTreeMap::new();
+        if settings.constraints != Constraints::None {
+            totals_of_files = totals::of_files(&folder, &names, usize::from(root.is_nation), &states)?;
+            settings.totals = totals::joined(settings.totals, &totals_of_files)?;
+        }
         let uses_nation = root.is_nation && settings.states.is_none();
         if uses_nation {
             check::check_nation(&folder, &names)?;
@@ -128,6 +136,7 @@ impl Survey {
                 return Err(Error::out_of_range("the state", format!("{unknown:02}"), &expected));
             }
             states.retain(|state, _| chosen.contains(state));
+            totals_of_files.retain(|state, _| chosen.contains(state));
         }
         let apart = match settings.constraints {
             Constraints::All => root.zeros.apart.clone(),
@@ -170,6 +179,7 @@ impl Survey {
             shapes,
             budgets,
             insecure_seed,
+            totals_of_files,
             missing,
         })
     }

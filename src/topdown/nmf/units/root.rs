@@ -155,8 +155,13 @@ impl RootConstraints {
                 let wrong = |why: &str| rows::refuse(&file.path, row, why);
                 let constraint = names.constraint(row).map_err(|why| wrong(&why))?;
                 codes.insert(row.geocode.to_vec());
-                if constraint.is_total() {
-                    total = row.values.first().copied();
+                if let Some(own) = names.exact_total(&constraint, row.values) {
+                    if total.replace(own).is_some_and(|other| other != own) && row.geocode.is_empty() {
+                        return Err(wrong("adds up to another total than a constraint of the root before it"));
+                    }
+                    if constraint.is_table() && !unused.contains(&constraint.name) {
+                        unused.push(constraint.name);
+                    }
                 } else if constraint.can_be_zero() && constraint.sign == Sign::Equal && row.values == [0] {
                     let name = constraint.name.clone();
                     let (known, of) = structural.entry(name).or_insert_with(|| (constraint.clone(), HashSet::new()));
