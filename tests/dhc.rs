@@ -3,7 +3,7 @@
 #[path = "common/nmf_rows.rs"]
 mod nmf_rows;
 
-use std::{fs, path::Path, process::Command};
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 use dp_assay::{
     release::Release,
@@ -12,6 +12,7 @@ use dp_assay::{
         nmf::{
             folder::NmfFolder,
             names::{Names, parts_of},
+            rows,
             units::RootConstraints,
         },
     },
@@ -189,4 +190,109 @@ fn it_is_measured_certified_and_estimated() {
     });
     let own = own.unwrap();
     assert!((number(own, 5) - 900_000.0).abs() < 5.0 * number(own, 7) && number(own, 7) < 10.0, "{own:?}");
+}
+
+/// Writes the constraints of the published files in place of those of `assay measure`: the 32 zeros, and bounds by type of group quarters, all
+/// without facilities but the prisons (relgq 20, the fourth group) of a block.
+fn put_constraints(product: &Path, release: &Release, prison: &str) -> usize {
+    let names = Names::new(release).unwrap();
+    let folder = NmfFolder::open(product, &names.levels).unwrap();
+    let axes = ["relgq", "sex", "age", "hispanic", "cenrace"];
+    let (mut blocks, mut written) = (Vec::new(), 0);
+    for level in folder.levels.iter().rev() {
+        for file in &level.constraints {
+            let mut codes: Vec<String> = Vec::new();
+            rows::read(&file.path, &names.axes, |row| {
+                codes.push(String::from_utf8(row.geocode.to_vec()).unwrap());
+                Ok(())
+            })
+            .unwrap();
+            codes.dedup();
+            if level.name == "Block" {
+                blocks.extend(codes.clone());
+            }
+            let mut all = Vec::new();
+            for code in &codes {
+                let mut put = |name: String, sign: &'static str, relgq: &str, age: &str, values: Vec<i32>| {
+                    let (code, axes) = (code.clone(), [relgq, "*", age, "*", "*"].map(str::to_string).to_vec());
+                    let shape = vec![values.len() as i32, 1, 1, 1, 1];
+                    all.push(Row { code, name: name + "_con", sign, axes, shape, values, variance: 0.0 });
+                };
+                for (relationships, ages) in ZEROS {
+                    for relgq in relationships {
+                        put(format!("relgq{relgq}_{ages}"), "=", &format!("relgq{relgq}"), ages, vec![0]);
+                    }
+                }
+                let below = || blocks.iter().filter(|block| block.starts_with(code.as_str()));
+                let with = below().filter(|block| block.ends_with(prison)).count() as i32;
+                let bounds = |households: i32, each: i32| {
+                    let mut bounds = vec![0; 25];
+                    (bounds[0], bounds[3]) = (households, each * with);
+                    bounds
+                };
+                put("hhgq_total_lb".to_string(), ">=", "gqlevels", "*", bounds(0, 1));
+                let households = 99_999 * below().count() as i32;
+                put("hhgq_total_ub".to_string(), "<=", "gqlevels", "*", bounds(households, 99_999));
+            }
+            written += all.len();
+            nmf_rows::write(&file.path, &axes, &all);
+        }
+    }
+    written
+}
+
+/// Whole counts of a marginal, with the constraints of the published files.
+#[test]
+fn whole_counts_of_a_marginal_keep_its_constraints() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let put = |name: &str, text: &str| fs::write(at.join(name), text).unwrap();
+    put("blocks.csv", "block\n440010001001000\n440010001001001\n440030001001000\n440030001001001\n");
+    put("plan.toml", "settings = \"dhc\"\nrelease = \"dhc-persons-us\"\n");
+    put(
+        "counts.csv",
+        "block,relgq,sex,age,hispanic,cenrace,count\n440010001001000,20,male,37,not-hispanic,5,40000\n\
+         440010001001000,0,female,71,not-hispanic,0,30000\n440010001001001,6,female,4,hispanic,1,25000\n\
+         440030001001000,1,male,52,not-hispanic,0,55000\n440030001001001,2,male,33,hispanic,3,18000\n",
+    );
+    put("totals.csv", "state,total\n44,168000\n");
+    done(at, &["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "spine"]);
+    let release = ["--release", "dhc-persons-us"];
+    let measure = ["measure", "--spine", "spine", "--counts", "counts.csv", "--files", "nmf", "--out", "US_DHCP_PROD"];
+    done(at, &[&measure[..], &release, &["--insecure-seed", "2"]].concat());
+    let bundled = Release::find("dhc-persons-us").unwrap();
+    assert_eq!(put_constraints(&at.join("US_DHCP_PROD"), &bundled, "4400100010011000"), 34 * 16);
+    let levels: Vec<&str> = bundled.levels.iter().map(|level| level.name.as_str()).collect();
+    let estimate = ["estimate", "--nmf", ".", "--out", "out.csv", "--state-totals", "totals.csv", "--level"];
+    let queries = ["--queries", "total", "sex * age_38_groups", "relgq", "--whole", "sex"];
+    let said = done(at, &[&estimate[..], &levels, &queries, &release].concat());
+    // 42 relationships, both sexes, and 45 groups of ages: the 38, split by what is zero.
+    assert!(said.contains("Made of the 3780 cells"), "{said}");
+    let text = fs::read_to_string(at.join("out.csv")).unwrap();
+    let mut sums: BTreeMap<(&str, &str, &str), BTreeMap<&str, i64>> = BTreeMap::new();
+    let mut of_units: BTreeMap<(&str, &str, &str), i64> = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [level, code, _, query, cell, count] = cells[..] else { panic!("{line}") };
+        let count: i64 = count.parse().unwrap();
+        assert!(count > 0, "{line}");
+        *sums.entry((level, query, cell)).or_default().entry("all").or_default() += count;
+        *of_units.entry((level, code, query)).or_default() += count;
+        if let ("relgq", Ok(kind @ 18..)) = (query, cell.parse::<usize>()) {
+            // No group quarters but the prison, which is in one block.
+            let is_above = level != "Block" || code.ends_with("4400100010011000");
+            assert!(kind == 20 && is_above, "{line}");
+        }
+        if query == "relgq" && cell == "20" && level == "Block" {
+            assert!((39_000..41_000).contains(&count), "{line}");
+        }
+    }
+    // Every query adds up to the exact total at every level, and every cell to what it is in the nation.
+    for ((level, query, cell), sum) in &sums {
+        assert_eq!(sum, &sums[&("US", *query, *cell)], "{level} {query} {cell}");
+    }
+    for ((level, code, query), sum) in &of_units {
+        assert_eq!(*sum, of_units[&(*level, *code, "total")], "{level} {code} {query}");
+    }
+    assert_eq!(of_units[&("State", "044", "total")], 168_000);
 }

@@ -86,7 +86,8 @@ pub struct SurveyArgs {
     #[arg(long, value_name = "LEVEL", num_args = 1.., conflicts_with = "level")]
     tabulation: Vec<String>,
     /// With --nmf: non-negative whole counts instead, which keep all constraints and sum to those of the unit above. Counts that are not
-    /// zero are written. By passes: the groups of constraints, then each of these queries, then single cells
+    /// zero are written. By passes: the groups of constraints, then each of these queries, then single cells, or those that the queries
+    /// asked for and constraints tell apart where a histogram has more than 65,536
     #[arg(long, value_name = "QUERY", num_args = 0.., conflicts_with_all = ["areas", "tabulation", "files"])]
     whole: Option<Vec<String>>,
     /// With --nmf: a folder that keeps what each state gives, so that an interrupted run goes on where it stopped, and several machines share
@@ -281,6 +282,9 @@ pub fn run(
         ),
         _ => ("estimates", "Least squares in doubles; a margin is 1.96 standard deviations."),
     };
+    let marginal = survey.marginal_cells().map_or_else(String::new, |cells| {
+        format!("Made of the {cells} cells that these queries and the constraints tell apart: others, asked for by themselves, need not agree.\n")
+    });
     let missing = match &survey.missing[..] {
         [] => String::new(),
         names => format!("Not in the folder, and without a part in this: {}\n", names.join(", ")),
@@ -290,7 +294,7 @@ pub fn run(
         states => format!("Exact totals that the files have: states {}\n", states.join(", ")),
     };
     page.text(format!(
-        "{rows} {what} in {}: states {}, {nation}\n{missing}{totals}{unused}{unread}{how}\n{}",
+        "{rows} {what} in {}: states {}, {nation}\n{missing}{totals}{unused}{unread}{marginal}{how}\n{}",
         out.display(),
         states.join(", "),
         output::insecure(survey.insecure_seed),

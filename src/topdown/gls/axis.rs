@@ -61,6 +61,14 @@ impl Part {
         }
     }
 
+    /// The same partition, its groups numbered in the order in which they occur.
+    pub fn in_order(&self) -> Part {
+        match self {
+            Part::Total | Part::Whole => self.clone(),
+            Part::Groups(group_of) => Part::of_keys(group_of.iter()),
+        }
+    }
+
     /// The coarsest partition that splits both.
     pub fn common(&self, other: &Part) -> Part {
         match (self, other) {
@@ -298,5 +306,7 @@ mod tests {
         assert_eq!(a, Part::Groups(vec![0, 1, 1]));
         assert_eq!(a.common(&b), Part::Groups(vec![0, 1, 2]));
         assert_eq!((a.common(&Part::Total), a.common(&Part::Whole)), (a.clone(), Part::Whole));
+        assert_eq!(Part::Groups(vec![2, 0, 2, 1]).in_order(), Part::Groups(vec![0, 1, 0, 2]));
+        assert_eq!(Part::Groups(vec![1, 0]).in_order(), Part::Whole);
     }
 }

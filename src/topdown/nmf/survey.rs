@@ -39,10 +39,11 @@ use crate::{
     files::file_error,
     release::Release,
     topdown::gls::{
+        basis::Part,
         belief::{Belief, Below, Measured},
         problem::{Free, Problem, Shape, Shapes},
     },
-    topdown::whole::family::{Bound, BoundGroups},
+    topdown::whole::family::{Bound, BoundGroups, cells_to_count},
 };
 
 /// Where answers go, in a fixed order.
@@ -55,6 +56,8 @@ pub struct Survey {
     /// The queries and levels.
     pub names: Names,
     problem: Problem,
+    /// What whole counts are made of, attribute by attribute; empty without them.
+    whole_cells: Vec<Part>,
     /// What is answered.
     pub answers: Answers,
     settings: Settings,
@@ -153,9 +156,15 @@ impl Survey {
             Wanted::Queries(queries) => named_parts(names.schema(), queries)?,
             Wanted::Pl94Tables => lines.iter().map(TableLine::parts).collect(),
         };
-        let problem = match &settings.whole {
-            None => Problem::for_answers(&names.sizes, &levels, &parts, &apart)?,
-            Some(_) => Problem::new(&names.sizes, &levels, &parts, &apart)?,
+        let (problem, whole_cells) = match &settings.whole {
+            None => (Problem::for_answers(&names.sizes, &levels, &parts, &apart)?, Vec::new()),
+            Some(order) => {
+                let order = named_parts(names.schema(), order)?;
+                let asked = [&parts[..], &order].concat();
+                let cells = cells_to_count(&names.sizes, &apart, &asked)?;
+                let asked = [&asked[..], std::slice::from_ref(&cells)].concat();
+                (Problem::for_answers(&names.sizes, &levels, &asked, &apart)?, cells)
+            }
         };
         for (level, name) in names.levels.iter().enumerate() {
             problem.check_level(level, name)?;
@@ -171,6 +180,7 @@ impl Survey {
             folder,
             names,
             problem,
+            whole_cells,
             answers,
             settings,
             root,
@@ -187,6 +197,13 @@ impl Survey {
     /// Whether the counts of the nation take part.
     pub fn uses_nation(&self) -> bool {
         self.uses_nation
+    }
+
+    /// The cells that whole counts are made of, if they are not those of the histogram.
+    pub fn marginal_cells(&self) -> Option<usize> {
+        let groups = |(part, size): (&Part, &usize)| part.groups(*size);
+        let many = self.whole_cells.iter().zip(&self.names.sizes).map(groups).product();
+        self.whole_cells.iter().any(|part| *part != Part::Whole).then_some(many)
     }
 
     /// The states that are read.
@@ -260,7 +277,7 @@ impl Survey {
         let unit = Subject::Unit { level: 0, code: String::new(), geoid: String::new() };
         let truth = self.settings.truth.as_ref().map(Truth::whole);
         let answers = match &nation.whole {
-            Some(whole) => self.answers.of_counts(&self.names.sizes, &whole.counts, truth.as_deref()),
+            Some(whole) => self.answers.of_counts(&self.names.sizes, &whole.counts(), truth.as_deref()),
             None => {
                 let mut answers = self.answers.of(&self.problem, &nation.belief);
                 if let Some(truth) = &truth {

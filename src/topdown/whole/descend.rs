@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::family::{Bound, Child, Counts, Passes, no_counts};
+use super::family::{Bound, Child, Counts, Passes, Settled, no_counts};
 use crate::{
     error::Result,
     topdown::gls::{
@@ -26,7 +26,7 @@ pub struct Limits<'a> {
 pub struct WholePass<'a> {
     /// Its units and counts.
     pub pass: &'a Pass<'a>,
-    /// What is kept of the pass upwards, which must reach down to the leaves.
+    /// What is kept of the pass upwards, which must reach down to the level that is asked for.
     pub risen: &'a Risen,
     /// The passes of each family.
     pub passes: &'a Passes,
@@ -49,46 +49,50 @@ impl WholePass<'_> {
     /// From the whole counts of the root to the level `deepest`. `take` is handed every unit, level by level.
     pub fn down(
         &self,
-        root: Counts,
+        root: Settled,
         deepest: usize,
         take: &mut dyn FnMut(usize, usize, &Counts) -> Result<()>,
     ) -> Result<()> {
-        take(0, 0, &root)?;
+        take(0, 0, &root.counts)?;
         let last = self.pass.tree.levels() - 1;
         let mut above = vec![root];
         for level in 0..deepest.min(last.saturating_sub(1)) {
-            let families: Vec<Vec<Counts>> = (0..above.len())
+            let families: Vec<Vec<Settled>> = (0..above.len())
                 .into_par_iter()
                 .map(|unit| self.family(level, unit, &above[unit]))
                 .collect::<Result<_>>()?;
             // Children stand in order, parent by parent.
             above = families.concat();
-            above.iter().enumerate().try_for_each(|(unit, counts)| take(level + 1, unit, counts))?;
+            above.iter().enumerate().try_for_each(|(unit, own)| take(level + 1, unit, &own.counts))?;
         }
         if deepest < last || last == 0 { Ok(()) } else { self.leaves(&above, take) }
     }
 
-    fn descent(&self, level: usize, unit: usize, counts: &Counts) -> Option<Descent> {
+    fn descent(&self, level: usize, unit: usize, own: &Settled) -> Option<Descent> {
         let below = self.risen.below(level, unit)?;
         let like = Belief { shape: below.shape.clone(), x: Vec::new(), covariance: Default::default() };
-        let fixed = self.passes.fixed(self.pass.problem, &like, counts);
+        let fixed = self.passes.fixed(self.pass.problem, &like, own);
         Some(Descent::new(&fixed, below, self.risen.open(level, unit).is_some()))
     }
 
     /// The children of a unit above the lowest two levels.
-    fn family(&self, level: usize, unit: usize, counts: &Counts) -> Result<Vec<Counts>> {
+    fn family(&self, level: usize, unit: usize, parent: &Settled) -> Result<Vec<Settled>> {
         let children = self.pass.tree.children(level, unit);
-        let Some(descent) = self.descent(level, unit, counts) else { return Ok(vec![Counts::new(); children.len()]) };
+        let Some(descent) = self.descent(level, unit, parent) else {
+            return Ok(vec![Settled::default(); children.len()]);
+        };
         let own: Vec<(usize, Vec<f64>, Belief)> = children
             .map(|child| match self.risen.belief(level + 1, child) {
                 Some(belief) => {
-                    let cells = self.passes.cells_of(self.pass.problem, belief, &descent.mean(belief));
-                    (child, cells, Belief { x: Vec::new(), ..belief.clone() })
+                    let x = descent.mean(belief);
+                    let (shape, covariance) = (belief.shape.clone(), belief.covariance.clone());
+                    (child, self.passes.cells_of(self.pass.problem, belief, &x), Belief { shape, x, covariance })
                 }
                 None => self.open(child, &descent),
             })
             .collect();
-        self.share(level, unit, counts, &own)
+        let shared = self.share(level, unit, &parent.counts, &own)?;
+        Ok(shared.into_iter().zip(own).map(|(counts, (_, _, belief))| self.passes.settled(counts, belief.x)).collect())
     }
 
     /// The child without an estimate, which has what the others leave.
@@ -118,7 +122,7 @@ impl WholePass<'_> {
     }
 
     /// The leaves, family by family as they are read.
-    fn leaves(&self, above: &[Counts], take: &mut dyn FnMut(usize, usize, &Counts) -> Result<()>) -> Result<()> {
+    fn leaves(&self, above: &[Settled], take: &mut dyn FnMut(usize, usize, &Counts) -> Result<()>) -> Result<()> {
         let (tree, last) = (self.pass.tree, self.pass.tree.levels() - 1);
         let parents = tree.parents(last);
         let mut waiting: Vec<Option<Box<Waiting>>> = (0..above.len()).map(|_| None).collect();
@@ -140,9 +144,9 @@ impl WholePass<'_> {
         })?;
         self.finish(above, ready, take)?;
         // Families of one leaf, which has no estimate: it is its parent.
-        for (unit, counts) in above.iter().enumerate() {
+        for (unit, own) in above.iter().enumerate() {
             if let (1, Some(leaf)) = (tree.children(last - 1, unit).len(), self.risen.open(last - 1, unit)) {
-                take(last, leaf as usize, counts)?;
+                take(last, leaf as usize, &own.counts)?;
             }
         }
         Ok(())
@@ -150,7 +154,7 @@ impl WholePass<'_> {
 
     fn finish(
         &self,
-        above: &[Counts],
+        above: &[Settled],
         families: Vec<Waiting>,
         take: &mut dyn FnMut(usize, usize, &Counts) -> Result<()>,
     ) -> Result<()> {
@@ -164,7 +168,7 @@ impl WholePass<'_> {
                 // In the order of the tree, whatever the order of the file.
                 leaves.sort_by_key(|leaf| leaf.0);
                 let places = leaves.iter().map(|leaf| leaf.0).collect();
-                Ok((places, self.share(last - 1, unit, &above[unit], &leaves)?))
+                Ok((places, self.share(last - 1, unit, &above[unit].counts, &leaves)?))
             })
             .collect::<Result<_>>()?;
         for (places, counts) in shared {

@@ -4,6 +4,8 @@
 //! types of group quarters and whether of voting age), because bounds and zeros are about these: whatever it settles can be
 //! filled with cells. Each later pass splits the groups of the one before it, and in each of these groups it is a table of its
 //! own, with the children as rows.
+//!
+//! The cells of the last pass are those of the histogram, or, where these are too many, of a marginal of it.
 
 use std::collections::HashMap;
 
@@ -34,12 +36,24 @@ pub struct BoundGroups {
 /// A lower bound, and an upper one if there is any.
 pub type Bound = (i64, Option<i64>);
 
+/// A unit whose counts are settled.
+#[derive(Clone, Debug, Default)]
+pub struct Settled {
+    /// They.
+    pub counts: Counts,
+    /// Its estimate by least squares. Counts of the cells of a histogram are one themselves; those of a marginal say less than it.
+    pub estimate: Vec<f64>,
+}
+
 /// The passes: queries of which each splits the groups of the one before it, the last one into cells.
 pub struct Passes {
-    sizes: Vec<usize>,
     passes: Vec<Pass>,
     /// All cells: the change between cells and coordinates.
-    detailed: SectorQuery,
+    cells: SectorQuery,
+    /// For each cell the first one of the histogram that is in it.
+    first: Vec<u32>,
+    /// Whether the cells are those of the histogram.
+    is_detailed: bool,
     total: CountClass,
     bounds: Option<BoundGroups>,
 }
@@ -81,49 +95,56 @@ fn weight(variance: f64) -> f64 {
 }
 
 impl Passes {
-    /// The passes of some queries, over attributes of these sizes. The first pass is about what constraints tell apart, and each query is
-    /// joined with those before it.
-    pub fn new(problem: &Problem, sizes: &[usize], queries: &[Vec<Part>], bounds: Option<BoundGroups>) -> Passes {
-        let whole = vec![Part::Whole; sizes.len()];
-        let mut joined = vec![problem.apart()];
-        for query in queries.iter().chain([&whole]) {
-            let before = &joined[joined.len() - 1];
-            let next: Vec<Part> = before.iter().zip(query).map(|(a, b)| a.common(b)).collect();
-            if next != *before {
-                joined.push(next);
-            }
-        }
+    /// The passes of some queries, over attributes of these sizes, down to `cells`, which has all that constraints and queries tell
+    /// apart. The first pass is about what constraints tell apart, and each query is joined with those before it.
+    pub fn new(
+        problem: &Problem,
+        sizes: &[usize],
+        queries: &[Vec<Part>],
+        cells: &[Part],
+        bounds: Option<BoundGroups>,
+    ) -> Passes {
         let pass = |parts: &Vec<Part>| {
             let query = SectorQuery::new(&problem.basis, parts);
             let (class_of, classes) = query.classes(&problem.basis);
-            Pass { group_of: groups_of(sizes, parts), groups: query.counts(), class_of, classes }
+            Pass { group_of: groups_of(sizes, cells, parts), groups: query.counts(), class_of, classes }
         };
         let set = sizes.iter().map(|size| vec![true; *size]).collect::<Vec<_>>();
         Passes {
-            passes: joined.iter().map(pass).collect(),
-            detailed: SectorQuery::new(&problem.basis, &whole),
+            passes: parts_of_passes(sizes, &problem.apart(), queries, cells).iter().map(pass).collect(),
+            cells: SectorQuery::new(&problem.basis, cells),
+            first: groups_of(sizes, cells, &vec![Part::Whole; sizes.len()]),
+            is_detailed: cells.iter().all(|part| *part == Part::Whole),
             total: CountClass::of_sets(&problem.basis, &set),
-            sizes: sizes.to_vec(),
             bounds,
         }
     }
 
-    /// How many cells there are.
-    pub fn cells(&self) -> usize {
-        self.sizes.iter().product()
+    /// Counts by the first cell of the histogram in each.
+    pub fn in_histogram(&self, counts: &Counts) -> Counts {
+        counts.iter().map(|(cell, count)| (self.first[*cell as usize], *count)).collect()
     }
 
     /// The cells of a vector of coordinates on all rows.
     pub fn cells_of(&self, problem: &Problem, belief: &Belief, x: &[f64]) -> Vec<f64> {
-        self.detailed.answer(&problem.expand(&belief.shape, x))
+        self.cells.answer(&problem.expand(&belief.shape, x))
     }
 
-    /// Whole counts as an estimate without error, on the shape of another.
-    pub fn fixed(&self, problem: &Problem, like: &Belief, counts: &Counts) -> Belief {
-        let mut cells = vec![0.0; self.cells()];
-        counts.iter().for_each(|(cell, count)| cells[*cell as usize] = *count as f64);
-        let mut all = vec![0.0; self.cells()];
-        self.detailed.add_transposed(1.0, &mut cells, &mut all);
+    /// A unit with its counts and its estimate, which is forgotten where counts say it all.
+    pub fn settled(&self, counts: Counts, estimate: Vec<f64>) -> Settled {
+        Settled { counts, estimate: if self.is_detailed { Vec::new() } else { estimate } }
+    }
+
+    /// What the estimates of a unit's children are conditional on, on the shape of another estimate: its counts, as if they were
+    /// without error, or its own estimate where counts are those of a marginal.
+    pub fn fixed(&self, problem: &Problem, like: &Belief, unit: &Settled) -> Belief {
+        if !self.is_detailed {
+            return like.exactly(unit.estimate.clone());
+        }
+        let mut cells = vec![0.0; self.first.len()];
+        unit.counts.iter().for_each(|(cell, count)| cells[*cell as usize] = *count as f64);
+        let mut all = vec![0.0; self.first.len()];
+        self.cells.add_transposed(1.0, &mut cells, &mut all);
         like.exactly(problem.kept(&like.shape, &all))
     }
 
@@ -344,13 +365,28 @@ impl Columns {
     }
 }
 
-/// The group of each cell under the parts of a query.
-fn groups_of(sizes: &[usize], parts: &[Part]) -> Vec<u32> {
+/// The partitions of the passes: what constraints tell apart, each query with all before it, and the cells.
+fn parts_of_passes(sizes: &[usize], apart: &[Part], queries: &[Vec<Part>], cells: &[Part]) -> Vec<Vec<Part>> {
+    let mut joined = vec![apart.to_vec()];
+    for query in queries.iter().map(Vec::as_slice).chain([cells]) {
+        let before = &joined[joined.len() - 1];
+        let next: Vec<Part> = before.iter().zip(query).map(|(a, b)| a.common(b).in_order()).collect();
+        // Each splits the one before it: they are equal if they have as many groups.
+        if before.iter().zip(&next).zip(sizes).any(|((a, b), size)| a.groups(*size) < b.groups(*size)) {
+            joined.push(next);
+        }
+    }
+    joined
+}
+
+/// The group of each cell, of a marginal, under the coarser parts of a query.
+fn groups_of(sizes: &[usize], cells: &[Part], parts: &[Part]) -> Vec<u32> {
     let mut groups = vec![0_u32];
-    for (size, part) in sizes.iter().zip(parts) {
+    for ((size, cell), part) in sizes.iter().zip(cells).zip(parts) {
         let many = part.groups(*size) as u32;
-        let next = |group: u32| (0..*size).map(move |value| group * many + part.group_of(value) as u32);
-        groups = groups.into_iter().flat_map(next).collect();
+        let mut own = vec![0; cell.groups(*size)];
+        (0..*size).rev().for_each(|value| own[cell.group_of(value)] = part.group_of(value) as u32);
+        groups = groups.into_iter().flat_map(|group| own.iter().map(move |own| group * many + own)).collect();
     }
     groups
 }
@@ -367,15 +403,25 @@ pub fn no_counts(whose: &str, why: NoFlow) -> Error {
     Error::out_of_range(&format!("the constraints on the whole counts of {whose}"), given, expected)
 }
 
-/// Refuses what is not counted: more than so many cells would not fit into memory.
-pub fn check_cells(cells: usize) -> Result<()> {
+/// What whole counts are made of, over attributes of these sizes: the cells of the histogram, or, where these are more than so many,
+/// the cells that constraints and queries tell apart together. Refused if these are too many as well.
+pub fn cells_to_count(sizes: &[usize], apart: &[Part], queries: &[Vec<Part>]) -> Result<Vec<Part>> {
     const MOST: usize = 1 << 16;
-    if cells > MOST {
-        return Err(Error::out_of_range(
-            "the cells of a histogram",
-            cells,
-            &format!("at most {MOST} for whole counts"),
-        ));
+    if sizes.iter().product::<usize>() <= MOST {
+        return Ok(vec![Part::Whole; sizes.len()]);
     }
-    Ok(())
+    let join =
+        |cells: Vec<Part>, query: &Vec<Part>| cells.iter().zip(query).map(|(a, b)| a.common(b).in_order()).collect();
+    let cells: Vec<Part> = queries.iter().fold(apart.to_vec(), join);
+    let many: usize = cells.iter().zip(sizes).map(|(part, size)| part.groups(*size)).product();
+    if many > MOST {
+        let groups = |(part, size): (&Part, &usize)| part.groups(*size).to_string();
+        let shown: Vec<String> = cells.iter().zip(sizes).map(groups).collect();
+        let expected = format!(
+            "at most {MOST} cells that queries and constraints tell apart together: ask for coarser or fewer queries at a time, or keep \
+             totals alone"
+        );
+        return Err(Error::out_of_range("what whole counts are made of", shown.join(" x "), &expected));
+    }
+    Ok(cells)
 }

@@ -10,6 +10,10 @@
 //! groups that bounds are about, and from there into cells, whose sums over the children are the parent's. Such a flow has a whole
 //! optimum wherever it has any, and it is found, not approximated: no rounding is needed that could fail.
 //!
+//! A histogram of more than 65,536 cells is too large for that. Then the cells are those of a marginal: what the queries that are asked for
+//! and the constraints tell apart together. The mean is not conditional on the parent's whole counts then, which say less than the
+//! estimate that they were made from, but on that estimate; all sums, bounds and zeros are kept alike.
+//!
 //! What is made is biased, as all counts that cannot be negative are: use the estimates themselves for inference.
 //!
 //! | file | what it is about |

@@ -14,7 +14,7 @@ use crate::{
         nmf::{answers::named_parts, meter::Meter, units::Constraints},
         whole::{
             descend::{Limits, WholePass},
-            family::{Bound, BoundGroups, Child, Counts, Passes, check_cells, no_counts},
+            family::{Bound, BoundGroups, Child, Counts, Passes, Settled, no_counts},
         },
     },
 };
@@ -22,8 +22,15 @@ use crate::{
 /// The whole counts of the nation and its states.
 pub(super) struct WholeNation {
     passes: Passes,
-    pub(super) counts: Counts,
-    of_state: BTreeMap<u32, Counts>,
+    own: Settled,
+    of_state: BTreeMap<u32, Settled>,
+}
+
+impl WholeNation {
+    /// The nation's counts, by cells of the histogram.
+    pub(super) fn counts(&self) -> Counts {
+        self.passes.in_histogram(&self.own.counts)
+    }
 }
 
 impl Survey {
@@ -31,19 +38,20 @@ impl Survey {
     pub(super) fn whole_nation(&self, order: &[String], nation: &Nation) -> Result<WholeNation> {
         let groups = nation.roots.values().find_map(|root| root.bound_groups.clone());
         let passes = self.passes(order, groups)?;
-        let counts = self.nation_counts(&passes, nation)?;
-        let fixed = passes.fixed(&self.problem, &at_shape(&nation.below), &counts);
+        let own = passes.settled(self.nation_counts(&passes, nation)?, nation.belief.x.clone());
+        let fixed = passes.fixed(&self.problem, &at_shape(&nation.below), &own);
         let descent = Descent::new(&fixed, &nation.below, false);
         let roots = &nation.roots;
-        let cells: Vec<Vec<f64>> = (roots.values())
-            .map(|root| passes.cells_of(&self.problem, &root.belief, &descent.mean(&root.belief)))
-            .collect();
+        let means: Vec<Vec<f64>> = roots.values().map(|root| descent.mean(&root.belief)).collect();
+        let cells: Vec<Vec<f64>> =
+            (roots.values().zip(&means)).map(|(root, x)| passes.cells_of(&self.problem, &root.belief, x)).collect();
         let children: Vec<Child> = (roots.iter().zip(&cells))
             .map(|((state, root), cells)| self.child(cells, root, self.total_of(*state)))
             .collect();
-        let shared = passes.share(&self.problem, &counts, &children).map_err(|why| no_counts("the states", why))?;
-        let of_state = roots.keys().copied().zip(shared).collect();
-        Ok(WholeNation { passes, counts, of_state })
+        let shared = passes.share(&self.problem, &own.counts, &children).map_err(|why| no_counts("the states", why))?;
+        let settled = shared.into_iter().zip(means).map(|(counts, x)| passes.settled(counts, x));
+        let of_state = roots.keys().copied().zip(settled).collect();
+        Ok(WholeNation { passes, own, of_state })
     }
 
     /// Shares out the counts of a state and hands on those that are asked for.
@@ -55,10 +63,8 @@ impl Survey {
         take: &mut Take,
         meter: &Meter,
     ) -> Result<()> {
-        if self.deepest().is_none() {
-            return Ok(());
-        }
-        let pass = self.rise(state, self.names.levels.len(), false, meter)?;
+        let Some(deepest) = self.deepest() else { return Ok(()) };
+        let pass = self.rise(state, deepest, false, meter)?;
         let above = top.nation.as_ref().and_then(|nation| nation.whole.as_ref());
         if let Some((above, counts)) = above.and_then(|above| Some((above, above.of_state.get(&state)?))) {
             return self.share_state(state, &pass, &above.passes, counts.clone(), take);
@@ -68,13 +74,13 @@ impl Survey {
         let cells = passes.cells_of(&self.problem, &root.belief, &root.belief.x);
         let child = self.child(&cells, &root, self.total_of(state));
         let counts = passes.root(&self.problem, &child).map_err(|why| no_counts(&name_of(state), why))?;
-        self.share_state(state, &pass, &passes, counts, take)
+        let own = passes.settled(counts, root.belief.x.clone());
+        self.share_state(state, &pass, &passes, own, take)
     }
 
     fn passes(&self, order: &[String], groups: Option<BoundGroups>) -> Result<Passes> {
-        check_cells(self.problem.basis.cells())?;
         let queries = named_parts(self.names.schema(), order)?;
-        Ok(Passes::new(&self.problem, &self.names.sizes, &queries, groups))
+        Ok(Passes::new(&self.problem, &self.names.sizes, &queries, &self.whole_cells, groups))
     }
 
     /// The exact total of a state, if it is known and kept.
@@ -106,16 +112,17 @@ impl Survey {
         state: u32,
         pass: &StatePass,
         passes: &Passes,
-        counts: Counts,
+        settled: Settled,
         take: &mut Take,
     ) -> Result<()> {
         let Some(deepest) = self.deepest() else { return Ok(()) };
-        let fixed = passes.fixed(&self.problem, &at_shape(&pass.below), &counts);
+        let fixed = passes.fixed(&self.problem, &at_shape(&pass.below), &settled);
         let descent = Descent::new(&fixed, &pass.below, false);
         let own = |risen: &Risen| risen.root().cloned().ok_or_else(|| untold(&format!("the state {state:02}")));
         let beliefs = pass.risen.iter().map(own).collect::<Result<Vec<_>>>()?;
+        let means: Vec<Vec<f64>> = beliefs.iter().map(|belief| descent.mean(belief)).collect();
         let cells: Vec<Vec<f64>> =
-            beliefs.iter().map(|belief| passes.cells_of(&self.problem, belief, &descent.mean(belief))).collect();
+            beliefs.iter().zip(&means).map(|(belief, x)| passes.cells_of(&self.problem, belief, x)).collect();
         let children: Vec<Child> = (beliefs.iter().zip(&cells).zip(&pass.parts))
             .map(|((belief, cells), units)| Child {
                 cells,
@@ -125,8 +132,9 @@ impl Survey {
                 total: None,
             })
             .collect();
-        let shared = passes.share(&self.problem, &counts, &children).map_err(|why| no_counts(&name_of(state), why))?;
-        for (at, (units, counts)) in pass.parts.iter().zip(shared).enumerate() {
+        let shared = passes.share(&self.problem, &settled.counts, &children);
+        let shared = shared.map_err(|why| no_counts(&name_of(state), why))?;
+        for (at, ((units, counts), x)) in pass.parts.iter().zip(shared).zip(means).enumerate() {
             let measured = self.counts(units, None);
             let walked: Pass = self.pass(units, &pass.shapes[at], &measured);
             let whole = WholePass {
@@ -141,12 +149,13 @@ impl Survey {
                     },
                 },
             };
-            whole.down(counts, deepest, &mut |level, unit, counts| {
+            whole.down(passes.settled(counts, x), deepest, &mut |level, unit, counts| {
                 if !self.settings.levels.contains(&(level + self.first())) {
                     return Ok(());
                 }
                 let truth = self.truth_of(units, level, unit);
-                let answers = self.answers.of_counts(&self.names.sizes, counts, truth.as_deref());
+                let counts = passes.in_histogram(counts);
+                let answers = self.answers.of_counts(&self.names.sizes, &counts, truth.as_deref());
                 take(self.subject(units, level, unit), answers)
             })?;
         }
