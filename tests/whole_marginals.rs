@@ -234,15 +234,19 @@ fn marginals_are_whole_and_keep_every_sum_total_zero_and_bound() {
         }
         all.push(whole);
     }
+    // Without an order queries are settled from the fewest counts on: 1, 3, 6 and 8.
+    let plain = [&["--queries"][..], &QUERIES, &["--level"], &LEVELS, &["--constraints", "none", "--whole"]].concat();
+    let (unordered, _) = found(at, &plain);
+    check_sums(&unordered);
+    let fewest_first = ["total", "kinds", "sex * kinds", "code_groups * sex"];
+    assert!(found(at, &[&plain[..], &fewest_first].concat()).0 == unordered);
+    assert!(found(at, &[&plain[..], &["code_groups * kinds"]].concat()).0 != unordered);
     // A level alone has the counts that it has beside others.
     let words = ["--queries", "total", "code_groups * sex", "kinds", "sex * kinds", "--level", "County"];
     let (alone, _) = found(at, &[&words[..], &["--state-totals", "totals.csv", "--whole"]].concat());
     let beside: Found =
         all[0].iter().filter(|((level, ..), _)| *level == 2).map(|(a, b)| (a.clone(), b.clone())).collect();
     assert_eq!(alone, beside);
-    // Nothing is kept but sums.
-    let words = [&["--queries"][..], &QUERIES, &["--level"], &LEVELS, &["--constraints", "none", "--whole"]].concat();
-    check_sums(&found(at, &words).0);
 }
 
 /// Totals alone, where nothing binds: the estimates to the nearest, and what the rounding above leaves.

@@ -21,6 +21,7 @@ pub(super) use across::Across;
 pub use settings::{AreaSource, Settings, Wanted};
 use state::StatePass;
 pub use subjects::tabulation_digits;
+use whole::WholeCells;
 
 use super::{
     answers::{Answer, Answers, Subject, TableLine, named_parts, pl94_lines},
@@ -39,11 +40,10 @@ use crate::{
     files::file_error,
     release::Release,
     topdown::gls::{
-        basis::Part,
         belief::{Belief, Below, Measured},
         problem::{Free, Problem, Shape, Shapes},
     },
-    topdown::whole::family::{Bound, BoundGroups, cells_to_count},
+    topdown::whole::family::{Bound, BoundGroups},
 };
 
 /// Where answers go, in a fixed order.
@@ -56,8 +56,8 @@ pub struct Survey {
     /// The queries and levels.
     pub names: Names,
     problem: Problem,
-    /// What whole counts are made of, attribute by attribute; empty without them.
-    whole_cells: Vec<Part>,
+    /// What whole counts are made of, where they are asked for.
+    whole: Option<WholeCells>,
     /// What is answered.
     pub answers: Answers,
     settings: Settings,
@@ -156,16 +156,9 @@ impl Survey {
             Wanted::Queries(queries) => named_parts(names.schema(), queries)?,
             Wanted::Pl94Tables => lines.iter().map(TableLine::parts).collect(),
         };
-        let (problem, whole_cells) = match &settings.whole {
-            None => (Problem::for_answers(&names.sizes, &levels, &parts, &apart)?, Vec::new()),
-            Some(order) => {
-                let order = named_parts(names.schema(), order)?;
-                let asked = [&parts[..], &order].concat();
-                let cells = cells_to_count(&names.sizes, &apart, &asked)?;
-                let asked = [&asked[..], std::slice::from_ref(&cells)].concat();
-                (Problem::for_answers(&names.sizes, &levels, &asked, &apart)?, cells)
-            }
-        };
+        let whole = settings.whole.as_ref().map(|order| WholeCells::new(&names, order, &parts, &apart)).transpose()?;
+        let asked = whole.as_ref().map_or_else(|| parts.clone(), |whole| whole.with(&parts));
+        let problem = Problem::for_answers(&names.sizes, &levels, &asked, &apart)?;
         for (level, name) in names.levels.iter().enumerate() {
             problem.check_level(level, name)?;
         }
@@ -180,7 +173,7 @@ impl Survey {
             folder,
             names,
             problem,
-            whole_cells,
+            whole,
             answers,
             settings,
             root,
@@ -201,9 +194,7 @@ impl Survey {
 
     /// The cells that whole counts are made of, if they are not those of the histogram.
     pub fn marginal_cells(&self) -> Option<usize> {
-        let groups = |(part, size): (&Part, &usize)| part.groups(*size);
-        let many = self.whole_cells.iter().zip(&self.names.sizes).map(groups).product();
-        self.whole_cells.iter().any(|part| *part != Part::Whole).then_some(many)
+        self.whole.as_ref().and_then(|whole| whole.marginal(&self.names.sizes))
     }
 
     /// The states that are read.
@@ -265,8 +256,8 @@ impl Survey {
         roots.values().for_each(|root| below.add(&root.belief));
         let belief = self.nation(&below)?;
         let mut nation = Nation { roots, below, belief, free, whole: None };
-        if let Some(order) = &self.settings.whole {
-            nation.whole = Some(self.whole_nation(order, &nation)?);
+        if let Some(whole) = &self.whole {
+            nation.whole = Some(self.whole_nation(whole, &nation)?);
         }
         Ok(Top { nation: Some(nation) })
     }

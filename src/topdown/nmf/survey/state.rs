@@ -47,8 +47,8 @@ impl Survey {
         take: &mut Take,
         meter: &Meter,
     ) -> Result<()> {
-        if let Some(order) = &self.settings.whole {
-            return self.whole_state(state, order, top, take, meter);
+        if let Some(whole) = &self.whole {
+            return self.whole_state(state, whole, top, take, meter);
         }
         let with_areas = !matches!(self.settings.areas, AreaSource::None);
         if self.deepest().is_none() && !with_areas {

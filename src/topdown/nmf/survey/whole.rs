@@ -8,13 +8,14 @@ use crate::{
     error::Result,
     topdown::{
         gls::{
+            basis::Part,
             belief::{Belief, Below, Descent},
             pass::{Pass, Risen},
         },
-        nmf::{answers::named_parts, meter::Meter, units::Constraints},
+        nmf::{answers::named_parts, meter::Meter, names::Names, units::Constraints},
         whole::{
             descend::{Limits, WholePass},
-            family::{Bound, BoundGroups, Child, Counts, Passes, Settled, no_counts},
+            family::{Bound, BoundGroups, Child, Counts, Passes, Settled, cells_to_count, no_counts},
         },
     },
 };
@@ -33,11 +34,52 @@ impl WholeNation {
     }
 }
 
+/// What whole counts are made of, and in which order.
+#[derive(Clone, Debug)]
+pub(super) struct WholeCells {
+    /// The cells, attribute by attribute.
+    cells: Vec<Part>,
+    /// The queries that are settled before them.
+    order: Vec<Vec<Part>>,
+}
+
+impl WholeCells {
+    /// Those of queries that are asked for and others that are settled first. Where the cells are those of a marginal and no order is
+    /// given, the queries are settled themselves, those with the fewest counts first: many small cells that cannot be negative would
+    /// pull the sums up that they are of.
+    pub(super) fn new(names: &Names, order: &[String], asked: &[Vec<Part>], apart: &[Part]) -> Result<WholeCells> {
+        let mut order = named_parts(names.schema(), order)?;
+        let cells = cells_to_count(&names.sizes, apart, &[asked, &order].concat())?;
+        let mut whole = WholeCells { cells, order: Vec::new() };
+        if order.is_empty() && whole.marginal(&names.sizes).is_some() {
+            order = asked.to_vec();
+            order.sort_by_key(|query| groups(query, &names.sizes));
+        }
+        whole.order = order;
+        Ok(whole)
+    }
+
+    /// How many cells a marginal has, if it is one.
+    pub(super) fn marginal(&self, sizes: &[usize]) -> Option<usize> {
+        self.cells.iter().any(|part| *part != Part::Whole).then(|| groups(&self.cells, sizes))
+    }
+
+    /// All that is answered: queries, and what is settled.
+    pub(super) fn with(&self, asked: &[Vec<Part>]) -> Vec<Vec<Part>> {
+        [asked, &self.order, std::slice::from_ref(&self.cells)].concat()
+    }
+}
+
+/// How many counts a query has.
+fn groups(query: &[Part], sizes: &[usize]) -> usize {
+    query.iter().zip(sizes).map(|(part, size)| part.groups(*size)).product()
+}
+
 impl Survey {
     /// The nation's counts, shared out among its states.
-    pub(super) fn whole_nation(&self, order: &[String], nation: &Nation) -> Result<WholeNation> {
+    pub(super) fn whole_nation(&self, whole: &WholeCells, nation: &Nation) -> Result<WholeNation> {
         let groups = nation.roots.values().find_map(|root| root.bound_groups.clone());
-        let passes = self.passes(order, groups)?;
+        let passes = self.passes(whole, groups);
         let own = passes.settled(self.nation_counts(&passes, nation)?, nation.belief.x.clone());
         let fixed = passes.fixed(&self.problem, &at_shape(&nation.below), &own);
         let descent = Descent::new(&fixed, &nation.below, false);
@@ -58,7 +100,7 @@ impl Survey {
     pub(super) fn whole_state(
         &self,
         state: u32,
-        order: &[String],
+        whole: &WholeCells,
         top: &Top,
         take: &mut Take,
         meter: &Meter,
@@ -69,7 +111,7 @@ impl Survey {
         if let Some((above, counts)) = above.and_then(|above| Some((above, above.of_state.get(&state)?))) {
             return self.share_state(state, &pass, &above.passes, counts.clone(), take);
         }
-        let passes = self.passes(order, pass.bound_groups())?;
+        let passes = self.passes(whole, pass.bound_groups());
         let root = StateRoot::of(&pass);
         let cells = passes.cells_of(&self.problem, &root.belief, &root.belief.x);
         let child = self.child(&cells, &root, self.total_of(state));
@@ -78,9 +120,8 @@ impl Survey {
         self.share_state(state, &pass, &passes, own, take)
     }
 
-    fn passes(&self, order: &[String], groups: Option<BoundGroups>) -> Result<Passes> {
-        let queries = named_parts(self.names.schema(), order)?;
-        Ok(Passes::new(&self.problem, &self.names.sizes, &queries, &self.whole_cells, groups))
+    fn passes(&self, whole: &WholeCells, groups: Option<BoundGroups>) -> Passes {
+        Passes::new(&self.problem, &self.names.sizes, &whole.order, &whole.cells, groups)
     }
 
     /// The exact total of a state, if it is known and kept.
