@@ -1,5 +1,5 @@
-"""Prints the crates that a wheel contains, each with its version, its licence and the texts of its licence files; with --tabulate those of the
-wheel with the query engine. Called by scripts/wheel."""
+"""Prints the crates that the wheel contains, each with its version, its licence and the texts of its licence files. Called by
+scripts/wheel."""
 
 import json
 import subprocess
@@ -10,11 +10,10 @@ NAMES = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE")
 
 
 def linked():
-    """Name and version of every crate that is linked into the module or the programs."""
+    """Name and version of every crate that is linked into the module or the program."""
     found = set()
-    tabulate = [["dp-assay", "--features", "tabulate"]]
-    for package in tabulate if sys.argv[1:] == ["--tabulate"] else [["dp-assay"], ["dp-assay-python"]]:
-        command = ["cargo", "tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}", "--package", *package]
+    for package in ["dp-assay", "dp-assay-python"]:
+        command = ["cargo", "tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}", "--package", package]
         for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines():
             name, version, *_ = line.split()
             found.add((name, version.removeprefix("v")))

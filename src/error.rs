@@ -206,7 +206,7 @@ pub enum Error {
     /// Counting that failed.
     #[error("the records could not be counted: {why}")]
     Engine {
-        /// What the query engine said.
+        /// Why.
         why: String,
     },
     /// A file that is there and must not be: it is not overwritten.

@@ -75,6 +75,15 @@ impl Drop for Unfinished {
     }
 }
 
+/// A new file that its owner alone may read.
+pub(crate) fn create_private(path: &Path) -> Result<BufWriter<File>> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(|file| BufWriter::with_capacity(1 << 20, file)).map_err(|why| file_error(path, why))
+}
+
 /// The error of a file that cannot be used.
 pub(crate) fn file_error(path: &Path, why: impl ToString) -> Error {
     Error::File { path: path.to_path_buf(), why: why.to_string() }

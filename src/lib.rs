@@ -34,7 +34,7 @@
 //! - [`spine`]: the geographic hierarchy: off-spine distances, optimized block groups, bypassing, and block paths.
 //! - [`topdown`]: noisy measurements on a spine, and estimates from them.
 //! - [`safetab`]: SafeTab-P, the two-stage counts of the Detailed DHC-A: its files and population groups, noise, suppression,
-//!   tuning from budget to error, and, with the feature `tabulate`, a release from persons.
+//!   tuning from budget to error, and a release from persons or households.
 //! - [`certificate`]: an epsilon or a delta with all that another program needs to prove it again.
 //! - [`chart`]: drawings as SVG.
 //! - [`provenance`]: which program, command line and inputs an answer or a file comes from.

@@ -330,7 +330,6 @@ fn every_broken_rule_is_said_with_its_file_and_line() {
     }
 }
 
-#[cfg(feature = "tabulate")]
 #[test]
 fn a_release_from_edited_files_is_that_of_the_simple_ones() {
     for of_households in [false, true] {

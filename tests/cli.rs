@@ -342,17 +342,6 @@ fn a_reader_that_stops_early_is_no_error() {
 }
 
 #[test]
-#[cfg(not(feature = "tabulate"))]
-fn a_build_without_the_query_engine_says_how_to_get_one_that_tabulates() {
-    let files = ["--config", "c.json", "--spec", "s", "--persons", "p.txt", "--geography", "g.txt", "--out", "o"];
-    let message = refusal(&with("tabulate", &files, &[]));
-    assert!(message.contains("cargo build --release --features tabulate") && message.contains("1.94"), "{message}");
-    let message = refusal(&with("tabulate", &files, &["--cluster", "sc://localhost", "--shared", "s"]));
-    assert!(message.contains("cargo build --release --features cluster"), "{message}");
-    assert!(!std::path::Path::new("o").exists());
-}
-
-#[test]
 fn the_address_of_a_cluster_is_checked_and_holds_no_secret() {
     let files = ["--config", "c.json", "--spec", "s", "--persons", "p.txt", "--geography", "g.txt"];
     let refused = |more: &[&str], why: &str| {

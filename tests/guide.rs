@@ -43,7 +43,6 @@ fn facts() -> Option<PathBuf> {
 /// Why a block is not run here, if it is not.
 fn skipped(block: &Block) -> Option<&str> {
     match block.note.as_str() {
-        "needs tabulate" if !cfg!(feature = "tabulate") => Some("it needs the feature tabulate"),
         "needs facts" if facts().is_none() => Some("ASSAY_FACTS does not name the folder of public data"),
         note => note.strip_prefix("not run: "),
     }

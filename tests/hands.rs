@@ -371,7 +371,6 @@ fn ctrl_c_removes_the_folder_of_measurements() {
 }
 
 /// What a run that is told to end leaves: the log of its draw and its key, with which it can be resumed; nothing of the records.
-#[cfg(feature = "tabulate")]
 #[test]
 fn ctrl_c_removes_the_unfinished_folder_of_a_tabulation() {
     let folder = tempfile::tempdir().expect("a folder");

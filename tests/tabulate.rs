@@ -6,20 +6,15 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use datafusion::{
-    arrow::{
-        array::{ArrayRef, StringArray},
-        record_batch::RecordBatch,
-    },
-    parquet::arrow::ArrowWriter,
-};
 use serde_json::Value;
 use tempfile::TempDir;
+
+#[path = "common/parquet_records.rs"]
+mod parquet_records;
 
 const ASSAY: &str = env!("CARGO_BIN_EXE_assay");
 
@@ -482,16 +477,7 @@ fn without_noise_the_counts_are_exact_whatever_the_order_and_the_form_of_the_inp
     assert_eq!(files(&world.path("crlf")), plain);
 
     // Parquet, with other columns between, and nulls as nulls.
-    let columns = HEADINGS.iter().enumerate().rev().flat_map(|(i, name)| {
-        let values = persons.iter().map(|person| Some(world.fields(person)[i].clone()).filter(|text| text != "Null"));
-        let values: ArrayRef = Arc::new(values.collect::<StringArray>());
-        [(name.to_string(), values.clone()), (format!("other {i}"), values)]
-    });
-    let batch = RecordBatch::try_from_iter(columns).unwrap();
-    let mut writer =
-        ArrowWriter::try_new(fs::File::create(world.path("p.parquet")).unwrap(), batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
+    parquet_records::write(&world.path("p.parquet"), &world.text(&persons), 700);
     world.done("p.parquet", "parquet", seed);
     assert_eq!(files(&world.path("parquet")), plain);
 
@@ -793,12 +779,7 @@ fn bad_input_is_refused_by_place_and_leaves_nothing() {
     }
     world.write("bad.parquet", &good);
     assert!(world.refusal("bad.parquet", "out", &[]).contains("bad.parquet"));
-    let ages: ArrayRef = Arc::new(datafusion::arrow::array::Int64Array::from(vec![1]));
-    let batch = RecordBatch::try_from_iter([("QAGE", ages)]).unwrap();
-    let mut writer =
-        ArrowWriter::try_new(fs::File::create(world.path("i.parquet")).unwrap(), batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
+    parquet_records::write(&world.path("i.parquet"), &good.replacen("QAGE", "AGE", 1), 1000);
     let message = world.refusal("i.parquet", "out", &[]);
     assert!(message.contains("QAGE") && message.contains("text"), "{message}");
     assert!(world.refusal("missing.txt", "out", &[]).contains("missing.txt"));

@@ -8,7 +8,6 @@ mod completions;
 mod curve;
 mod delta;
 mod drawn;
-mod engine;
 mod epsilon;
 mod errors;
 mod estimate;
@@ -126,14 +125,11 @@ pub fn main() -> ExitCode {
         }
     }));
     let outcome = match Cli::from_command_line() {
-        Ok(cli) => match engine::program().filter(|_| matches!(cli.command, Command::Tabulate(_))) {
-            Some(program) => engine::hand_over(&program),
-            None => {
-                interrupt::watch();
-                progress::begin("working");
-                run(cli)
-            }
-        },
+        Ok(cli) => {
+            interrupt::watch();
+            progress::begin("working");
+            run(cli)
+        }
         // Help and the version are asked for; all else is wrong.
         Err(error) if !error.use_stderr() => error.print().map(|()| Exit::Done).map_err(Into::into),
         Err(error) if invocation::wants_json() => {

@@ -18,13 +18,11 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Exit,
-    mechanism::Unfinished,
+    mechanism::{Unfinished, explained},
     output,
     page::{FormArgs, Page},
-    quantity,
+    progress, quantity,
 };
-#[cfg(feature = "tabulate")]
-use super::{mechanism::explained, progress};
 
 /// Tabulates persons or households by detailed race and ethnicity with SafeTab, and certifies what the release spends
 ///
@@ -243,16 +241,6 @@ fn dry_run(job: &Job, mut page: Page) -> Result<()> {
     page.print()
 }
 
-#[cfg(not(feature = "tabulate"))]
-fn release(job: &Job, _: Page) -> Result<()> {
-    let feature = if job.cluster.is_some() { "cluster" } else { "tabulate" };
-    bail!(
-        "this build has no query engine, so it can only --check and --dry-run: install dp-assay[tabulate] where the program \
-         came with pip, or build it with `cargo build --release --features {feature}` (Rust 1.94 or newer)"
-    )
-}
-
-#[cfg(feature = "tabulate")]
 fn release(job: &Job, mut page: Page) -> Result<()> {
     use dp_assay::safetab::tabulate::Outcome;
 

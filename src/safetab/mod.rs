@@ -11,7 +11,8 @@
 //! | [`suppression`] | the suppression of small totals, and the bias of what is published |
 //! | [`tuning`] | from a budget to margins of error and back, for a level and for a plan of levels |
 //! | [`household_tables`] | the published tables of households, and their marginals |
-//! | [`tabulate`] | a release from persons or households; counting needs the feature `tabulate` |
+//! | `counting` | the exact counts of all groups |
+//! | [`tabulate`] | a release from persons or households |
 //! | [`rehearsal`] | many runs over records that anybody may know, held against the truth |
 //! | [`verification`] | whether the tables of a release agree with themselves and with its inputs |
 //!
@@ -34,6 +35,7 @@
 //! ```
 
 pub mod cell_noise;
+mod counting;
 pub mod groups;
 pub mod household_tables;
 pub mod rehearsal;

@@ -2,7 +2,7 @@
 //!
 //! A block ```` ```console ```` holds commands, each after `$ `, and what they print; a line `...` stands for any lines, and
 //! `...` at the end of a line for anything. A block ```` ```sh ```` holds commands alone. A comment before a block says what it takes to run it:
-//! `<!-- needs tabulate -->` (a feature), `<!-- needs facts -->` (the folder of public data), `<!-- not run: reason -->`.
+//! `<!-- needs facts -->` (the folder of public data), `<!-- not run: reason -->`.
 
 // Each test takes what it needs.
 #![allow(dead_code)]

@@ -1,4 +1,4 @@
-//! `assay tabulate --check` and `--dry-run`: in every build, without a query engine, and without a draw.
+//! `assay tabulate --check` and `--dry-run`: without a draw.
 
 use std::process::Command;
 
@@ -28,7 +28,7 @@ fn run(households: bool, own: &Path, more: &[&str]) -> (Option<i32>, String, Str
 }
 
 #[test]
-fn the_examples_are_checked_without_an_engine() {
+fn the_examples_are_checked_without_a_draw() {
     let folder = tempfile::tempdir().unwrap();
     for (households, count) in [(false, 500), (true, 300)] {
         let (status, stdout, stderr) = run(households, folder.path(), &["--check", "--json"]);
@@ -76,7 +76,7 @@ fn a_dry_run_is_the_account_and_the_key_set() {
 }
 
 #[test]
-fn what_is_broken_is_said_and_a_release_needs_the_engine() {
+fn what_is_broken_is_said_before_anything_is_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let spoil = |example: &str, name: &str, from: &str, to: &str| {
         let text = fs::read_to_string(Path::new(example).join(name)).unwrap();
@@ -118,34 +118,4 @@ fn what_is_broken_is_said_and_a_release_needs_the_engine() {
         let (status, _, stderr) = run(true, folder.path(), more);
         assert_eq!(status, Some(2), "{more:?}: {stderr}");
     }
-    #[cfg(not(feature = "tabulate"))]
-    {
-        let out = folder.path().join("release");
-        let (status, _, stderr) = run(true, folder.path(), &["--out", out.to_str().unwrap()]);
-        assert!(status == Some(2) && stderr.contains("no query engine") && !out.exists(), "{stderr}");
-    }
-}
-
-/// A program without the query engine hands `tabulate`, and nothing else, over to the one beside it.
-#[cfg(all(unix, not(feature = "tabulate")))]
-#[test]
-fn tabulating_is_handed_over_to_the_program_with_the_engine() {
-    use std::os::unix::fs::PermissionsExt;
-
-    let folder = TempDir::new().unwrap();
-    let (program, engine) = (folder.path().join("assay"), folder.path().join("assay-tabulate"));
-    fs::copy(env!("CARGO_BIN_EXE_assay"), &program).unwrap();
-    fs::write(&engine, "#!/bin/sh\nprintf '%s;' \"$@\"\nexit 1\n").unwrap();
-    let arguments = ["tabulate", "--verify-output", "a folder"];
-    let run = |arguments: &[&str]| Command::new(&program).args(arguments).output().unwrap();
-    // It is a file, and cannot be run.
-    let refused = run(&arguments);
-    let stderr = String::from_utf8(refused.stderr).unwrap();
-    assert!(refused.status.code() == Some(2) && stderr.contains("assay-tabulate cannot be started"), "{stderr}");
-    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).unwrap();
-    let done = run(&arguments);
-    assert_eq!((done.stdout, done.status.code()), (b"tabulate;--verify-output;a folder;".to_vec(), Some(1)));
-    // What is wrong with the arguments, and every other command, is this program's.
-    assert_eq!(run(&["tabulate", "--no-such-option"]).status.code(), Some(2));
-    assert!(String::from_utf8(run(&["--version"]).stdout).unwrap().starts_with("assay "));
 }

@@ -1,7 +1,7 @@
 //! Rehearsals: SafeTab run many times over records that anybody may know, and what it published held against the truth.
 //!
-//! The records are made up here ([`synthetic`](super::synthetic)) or read from files. They are counted once, exactly and without
-//! the query engine. In every trial noise is drawn anew for all groups of all levels, with the exact samplers and the steps of a
+//! The records are made up here ([`synthetic`](super::synthetic)) or read from files. They are counted once, exactly.
+//! In every trial noise is drawn anew for all groups of all levels, with the exact samplers and the steps of a
 //! release: two stages, suppression and coterminous regions for persons, the detail of published totals for households. What
 //! comes out is compared with the truth: stated margins with what they covered, suppression with its probability, and errors
 //! by the size of the groups.
@@ -12,7 +12,6 @@
 //!
 //! | file | what it is about |
 //! | --- | --- |
-//! | `sorted_counts` | counts by key in bounded memory |
 //! | `truth` | the exact counts of all groups |
 //! | `errors` | [`Errors`], [`StatedMargin`], [`SuppressedSize`]: what is gathered, and whether it agrees with what is stated |
 //! | `results` | [`Rehearsed`]: what was found, level by level |
@@ -25,7 +24,6 @@ mod households;
 mod persons;
 mod reports;
 mod results;
-mod sorted_counts;
 mod truth;
 mod truth_tables;
 
@@ -41,9 +39,10 @@ use self::{
     households::{HouseholdPass, made_up_totals},
     persons::PersonPass,
     reports::OneRun,
-    truth::{Counting, Truth},
+    truth::Truth,
 };
 use super::{
+    counting::{Counting, RecordKind},
     household_tables::HouseholdTopic,
     schema::{
         CheckedRecord, Geography, HouseholdCheck, HouseholdConfig, Pass, PublishedTotals, RecordRules, RowCheck,
@@ -52,13 +51,8 @@ use super::{
     synthetic::Population,
     tables::PublishedTable,
     tabulate::{
-        CefUnits, Progress, PublicInputs,
-        config_account::Configuration,
-        household_counts::HOUSEHOLD_CELLS,
-        household_levels::household_levels,
-        levels,
+        CefUnits, Progress, PublicInputs, config_account::Configuration, household_levels::household_levels, levels,
         record_files::RecordFiles,
-        workload::{CELLS, cell_of},
     },
 };
 use crate::{
@@ -183,28 +177,25 @@ impl Rehearsal {
         let scope = config.scope();
         let passes: Vec<Pass> = Pass::ALL.into_iter().filter(|pass| scope.runs(*pass)).collect();
         let mut report = ValidationReport::new();
-        let truth = match config {
-            Configuration::Persons(_) => {
-                let mut counting = Counting::new(specification, geography, CELLS);
-                let rules = |file: &str| RowCheck::new(file, scope, specification, geography);
-                let cell = |[sex, age]: [u8; 2]| cell_of(sex, age);
-                self.each_record((public, cef_records(config)), rules, &mut report, progress, &mut |record| {
-                    counting.add(record, cell(record.counted))
-                })?;
-                report.into_result()?;
-                counting.finish(&passes)?
-            }
-            Configuration::Households(_) => {
-                let mut counting = Counting::new(specification, geography, HOUSEHOLD_CELLS);
-                let rules = |file: &str| HouseholdCheck::new(file, scope, specification, geography);
-                let cell = |[kind, tenure]: [u8; 2]| usize::from(kind - 1) * 4 + usize::from(tenure - 1);
-                self.each_record((public, cef_records(config)), rules, &mut report, progress, &mut |record| {
-                    counting.add(record, cell(record.counted))
-                })?;
-                report.into_result()?;
-                counting.finish(&passes)?
-            }
+        let folder = tempfile::tempdir().map_err(|why| file_error(&std::env::temp_dir(), why))?;
+        let kind = match config {
+            Configuration::Persons(_) => RecordKind::Persons,
+            Configuration::Households(_) => RecordKind::Households,
         };
+        let mut counting = Counting::new(kind, specification, geography, folder.path())?;
+        let mut count = |record: &CheckedRecord| counting.add(record);
+        match kind {
+            RecordKind::Persons => {
+                let rules = |file: &str| RowCheck::new(file, scope, specification, geography);
+                self.each_record((public, cef_records(config)), rules, &mut report, progress, &mut count)?;
+            }
+            RecordKind::Households => {
+                let rules = |file: &str| HouseholdCheck::new(file, scope, specification, geography);
+                self.each_record((public, cef_records(config)), rules, &mut report, progress, &mut count)?;
+            }
+        }
+        report.into_result()?;
+        let truth = Truth::of(&counting.finish()?, kind, specification, &passes)?;
         if truth.tabulated == [0, 0] {
             let why = "no record is in a state of a pass that is run: there is nothing to rehearse";
             return Err(file_error(&self.config, why));
@@ -250,7 +241,7 @@ impl Rehearsal {
         let files = RecordFiles::find(path)?;
         let of = files.all().filter_map(|file| file.metadata().ok()).map(|found| found.len()).sum();
         let tell = |done| progress(Progress { stage, done, of });
-        see_records(path, rules, report, tell, |records| records.iter().try_for_each(&mut *see))
+        see_records(path, rules, report, tell, |records| records.iter().try_for_each(&mut *see)).map(drop)
     }
 
     fn persons(

@@ -1,45 +1,16 @@
-//! The exact counts of all population groups, from records that are read once.
-//!
-//! Blocks that lie in the same regions are one atom, combinations of codes with the same iterations one class. Records are
-//! counted by atom, class and cell; then the counts of each level are added up by group and cell, where they are not 0. Beside
-//! these lists there are the geography, 4 bytes for each of its blocks, and some hundred bytes for each different combination
-//! of codes.
+//! The exact counts of all groups, held in memory.
 
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
-
-use super::sorted_counts::SortedCounts;
 use crate::{
     error::{Error, Result},
     safetab::{
+        counting::{Counted, RecordKind},
         groups::Specification,
-        schema::{CheckedRecord, Combination, Geography, Granularity, IterationLevel, Pass, RegionType},
+        schema::{IterationLevel, Pass, RegionType},
     },
 };
 
-/// Bits of a cell and of a class in a key; the atom is above them.
-const CELL_BITS: u32 = 6;
-const CLASS_BITS: u32 = 32;
-
-/// The positions of the iterations of a combination in the key sets: by granularity and level.
-type Lists = [[Vec<u32>; 2]; 2];
-
-/// Records while they are counted.
-pub(super) struct Counting<'a> {
-    specification: &'a Specification,
-    geography: &'a Geography,
-    atom_of: Vec<u32>,
-    atoms: Vec<[Option<u32>; 10]>,
-    class_of: HashMap<u128, u32, FixedState>,
-    classes: HashMap<Lists, u32, FixedState>,
-    lists: Vec<Lists>,
-    counts: SortedCounts,
-    /// Cells that a group has.
-    cells: usize,
-    read: u64,
-    tabulated: [u64; 2],
-}
+/// The most counts of one level: 16 bytes each.
+const MOST: usize = 1 << 26;
 
 /// The exact counts of a level.
 #[derive(Clone, Debug, Default)]
@@ -59,97 +30,44 @@ pub(super) struct Truth {
     pub tabulated: [u64; 2],
 }
 
-impl<'a> Counting<'a> {
-    /// Nothing counted yet; records fall into so many cells.
-    pub(super) fn new(specification: &'a Specification, geography: &'a Geography, cells: usize) -> Self {
-        let (atom_of, atoms) = geography.atoms();
-        Counting {
-            specification,
-            geography,
-            atom_of,
-            atoms,
-            class_of: HashMap::default(),
-            classes: HashMap::default(),
-            lists: Vec::new(),
-            counts: SortedCounts::default(),
-            cells,
-            read: 0,
-            tabulated: [0; 2],
-        }
-    }
-
-    /// Counts a record in a cell.
-    pub(super) fn add(&mut self, record: &CheckedRecord, cell: usize) -> Result<()> {
-        self.read += 1;
-        let placed = record.block.and_then(|block| Some((block, self.geography.pass(block)?)));
-        let Some((block, pass)) = placed else { return Ok(()) };
-        self.tabulated[usize::from(pass == Pass::PuertoRico)] += 1;
-        let class = match self.class_of.get(&record.combination) {
-            Some(class) => *class,
-            None => self.classify(record.combination)?,
-        };
-        let atom = u64::from(self.atom_of[block as usize]);
-        self.counts.add((atom << CLASS_BITS | u64::from(class)) << CELL_BITS | cell as u64, 1)
-    }
-
-    /// The class of a combination that is new.
-    #[cold]
-    fn classify(&mut self, packed: u128) -> Result<u32> {
-        let combination = Combination::unpack(packed);
-        let mut lists = Lists::default();
-        for granularity in Granularity::ALL {
-            for level in IterationLevel::ALL {
-                let keys = self.specification.key_set(granularity, level);
-                let place = |code| keys.binary_search_by_key(code, |key| key.iteration).ok().map(|place| place as u32);
-                let codes = self.specification.iterations(&combination, granularity, level)?;
-                lists[granularity as usize][level as usize] = codes.iter().filter_map(place).collect();
-            }
-        }
-        let next = self.lists.len() as u32;
-        let class = *self.classes.entry(lists.clone()).or_insert(next);
-        if class == next {
-            self.lists.push(lists);
-        }
-        self.class_of.insert(packed, class);
-        Ok(class)
-    }
-
+impl Truth {
     /// The counts of all groups of the region types of these passes.
-    pub(super) fn finish(self, passes: &[Pass]) -> Result<Truth> {
-        let atoms_fit = (self.atoms.len() as u64) < 1 << (64 - CLASS_BITS - CELL_BITS);
-        if !atoms_fit {
-            let allowed = "at most 67 million kinds of blocks";
-            return Err(Error::out_of_range("the geography of a rehearsal", self.atoms.len(), allowed));
-        }
-        let tallies = self.counts.finish()?;
+    pub(super) fn of(
+        counted: &Counted,
+        kind: RecordKind,
+        specification: &Specification,
+        passes: &[Pass],
+    ) -> Result<Truth> {
         let mut truth = Truth {
             levels: vec![Default::default(); RegionType::ALL.len()],
-            read: self.read,
-            tabulated: self.tabulated,
+            read: counted.read,
+            tabulated: counted.tabulated,
         };
+        let cells = kind.cells() as u64;
         for &region_type in passes.iter().flat_map(|pass| pass.region_types()) {
             for level in IterationLevel::ALL {
-                let granularity = region_type.granularity();
-                let width = self.specification.key_set(granularity, level).len() as u64;
-                let mut counts = SortedCounts::default();
-                for &(key, count) in &tallies {
-                    let (cell, class) = (key % (1 << CELL_BITS), key >> CELL_BITS & ((1 << CLASS_BITS) - 1));
-                    let atom = (key >> (CELL_BITS + CLASS_BITS)) as usize;
-                    let Some(region) = self.atoms[atom][region_type.index()] else { continue };
-                    for &iteration in &self.lists[class as usize][granularity as usize][level as usize] {
-                        let group = u64::from(region) * width + u64::from(iteration);
-                        counts.add(group * self.cells as u64 + cell, count)?;
+                let width = specification.key_set(region_type.granularity(), level).len() as u64;
+                let mut counts = Vec::new();
+                counted.each_count(region_type, level, &mut |region, iteration, cell, count| {
+                    let group = u64::from(region) * width + u64::from(iteration);
+                    counts.push((group * cells + cell as u64, count as u64));
+                    match counts.len() > MOST {
+                        true => {
+                            let allowed = format!(
+                                "at most {MOST} of a level: rehearse with fewer records or a smaller geography"
+                            );
+                            Err(Error::out_of_range("the counts of a rehearsal", counts.len(), &allowed))
+                        }
+                        false => Ok(()),
                     }
-                }
-                let counts = LevelCounts { cells: self.cells as u64, counts: counts.finish()? };
-                truth.levels[region_type.index()][level as usize] = counts;
+                })?;
+                counts.shrink_to_fit();
+                truth.levels[region_type.index()][level as usize] = LevelCounts { cells, counts };
             }
         }
         Ok(truth)
     }
-}
 
-impl Truth {
     /// The counts of a level.
     pub(super) fn level(&self, region_type: RegionType, level: IterationLevel) -> &LevelCounts {
         &self.levels[region_type.index()][level as usize]

@@ -188,7 +188,6 @@ impl CefFiles {
     }
 
     /// All files, for their hash.
-    #[cfg(feature = "tabulate")]
     pub(in crate::safetab) fn all(&self) -> Vec<PathBuf> {
         self.persons.iter().chain(&self.units).cloned().collect()
     }

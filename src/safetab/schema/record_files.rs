@@ -129,6 +129,13 @@ fn check_records<R: RecordRules>(
             progress(done);
         });
     }
+    let records = gathered(workers);
+    report_if_none(path, &records, report);
+    records
+}
+
+/// What the workers saw.
+fn gathered(workers: Vec<Worker>) -> CheckedRecords {
     let mut records = CheckedRecords::default();
     let mut packed: Vec<u128> = Vec::new();
     for worker in workers {
@@ -141,23 +148,27 @@ fn check_records<R: RecordRules>(
     packed.dedup();
     records.combinations = packed.into_iter().map(Combination::unpack).collect();
     records.combinations.sort_unstable();
+    records
+}
+
+/// Reports that no record is tabulated, if so it is.
+pub(in crate::safetab) fn report_if_none(path: &Path, records: &CheckedRecords, report: &mut ValidationReport) {
     if records.united_states + records.puerto_rico == 0 {
         let file = name_of(path);
         let at = Location { file: &file, ..Location::default() };
         report.add(at, Rule::Empty, "", "at least one correct record in a state of a pass that is run");
     }
-    records
 }
 
-/// Checks records as [`check_persons`] does and shows them, some at a time, in no certain order. `progress` is told how many
-/// bytes were checked so far. Stops at an error of `see`.
+/// Checks records as [`check_persons`] does and shows them, some at a time, in no certain order, in place of gathering their
+/// combinations. `progress` is told how many bytes were checked so far. After an error of `see` nothing more is shown.
 pub(in crate::safetab) fn see_records<R: RecordRules>(
     path: &Path,
     rules: impl Fn(&str) -> R,
     report: &mut ValidationReport,
     mut progress: impl FnMut(u64),
     mut see: impl FnMut(&[CheckedRecord]) -> Result<()>,
-) -> Result<()> {
+) -> Result<CheckedRecords> {
     let worker = || Worker { kept: Some(Vec::new()), ..Worker::default() };
     let mut workers: Vec<Worker> = (0..rayon::current_num_threads()).map(|_| worker()).collect();
     let (mut done, mut outcome) = (0, Ok(()));
@@ -173,7 +184,7 @@ pub(in crate::safetab) fn see_records<R: RecordRules>(
             progress(done);
         });
     }
-    outcome
+    outcome.map(|()| gathered(workers))
 }
 
 /// What one thread has seen.

@@ -1,8 +1,8 @@
 //! Control totals: what the counts must add up to, before any noise is drawn.
 //!
 //! Their sum is the number of records that were checked. The sums by class are those of the texts of codes, which were counted before
-//! the records were joined with anything. Of an engine that may lose a part of its work and do it twice, the sums by county and by cell
-//! are asked for as well, again without a join.
+//! the records were joined with anything. The sums by county and by cell are asked for as well, again without a join: a cluster that
+//! loses a part of its work does it again.
 
 use std::collections::HashMap;
 

@@ -1,17 +1,15 @@
-//! What answers questions in SQL over records and small tables, so that the counting is one text for whoever counts.
+//! What answers questions in SQL over records and small tables.
 
 use std::{fs::File, path::Path, sync::Arc};
 
-use datafusion::{
-    arrow::{
-        array::{ArrayRef, Int32Array},
-        compute::{CastOptions, cast_with_options},
-        datatypes::{DataType, Field, Schema},
-        error::ArrowError,
-        record_batch::RecordBatch,
-    },
-    parquet::{arrow::ArrowWriter, errors::ParquetError},
+use arrow::{
+    array::{ArrayRef, Int32Array},
+    compute::{CastOptions, cast_with_options},
+    datatypes::{DataType, Field, Schema},
+    error::ArrowError,
+    record_batch::RecordBatch,
 };
+use parquet::{arrow::ArrowWriter, errors::ParquetError};
 
 use super::record_files::RecordFiles;
 use crate::{
@@ -42,34 +40,24 @@ pub trait Counter {
     /// Makes a Parquet file in its folder a table.
     fn read_table(&self, name: &str, file: &Path) -> Result<()>;
 
-    /// Whether it is to be asked twice, since what it loses midway it counts again.
-    fn may_lose_parts(&self) -> bool {
-        false
-    }
-
-    /// Is told how many bytes a hash table of all texts of codes would take, before it joins records with them.
-    fn expect_codes(&self, _bytes: usize) -> Result<()> {
-        Ok(())
-    }
-
     /// Shows the answer to a question, batch by batch.
     fn answer(&self, sql: &str, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()>;
 }
 
-/// Makes a table in `kept`, as a file, of the answer of `asked` to a question: `complete` makes the columns of the table from each batch.
+/// Makes a table, as a file, of the answer to a question: `complete` makes the columns of the table from each batch.
 pub fn keep_answer(
-    (asked, kept): (&dyn Counter, &dyn Counter),
+    counter: &dyn Counter,
     name: &str,
     columns: &[(&str, DataType)],
     sql: &str,
     complete: &mut dyn FnMut(RecordBatch) -> Result<Vec<ArrayRef>>,
 ) -> Result<()> {
     let fields = columns.iter().map(|(name, kind)| Field::new(*name, kind.clone(), false));
-    let file = kept.folder().join(format!("{name}.parquet"));
+    let file = counter.folder().join(format!("{name}.parquet"));
     write_table(&file, Schema::new(fields.collect::<Vec<Field>>()), |write| {
-        asked.answer(sql, &mut |batch| write(complete(batch)?))
+        counter.answer(sql, &mut |batch| write(complete(batch)?))
     })?;
-    kept.read_table(name, &file)
+    counter.read_table(name, &file)
 }
 
 /// Writes a table as a Parquet file: `fill` is given what writes a batch of columns.
@@ -81,7 +69,6 @@ pub(super) fn write_table(
     let failed = |why: ParquetError| file_error(file, why);
     let schema = Arc::new(schema);
     let out = File::create(file).map_err(|why| file_error(file, why))?;
-    // The engine's own writer gets no memory if groups that could be spilled have taken all of it.
     let mut out = ArrowWriter::try_new(out, schema.clone(), None).map_err(failed)?;
     fill(&mut |columns| {
         out.write(&RecordBatch::try_new(schema.clone(), columns).map_err(wrong_batch)?).map_err(failed)

@@ -1,8 +1,8 @@
 //! All inputs, read and checked: what is public, and how many records there are.
 
 use std::{
-    fs,
-    io::Write,
+    fs::{self, File},
+    io::{BufWriter, Write},
     path::{Path, PathBuf},
 };
 
@@ -11,21 +11,19 @@ use sha2::{Digest, Sha256};
 use super::{
     household_levels::{HouseholdLevel, household_levels},
     levels::{self, TabulatedLevel},
-    record_files::{RecordFiles, create, hash_file},
+    record_files::{RecordFiles, hash_file},
 };
 use crate::{
     error::{Error, Result},
-    files::file_error,
+    files::{create_private, file_error},
     safetab::{
         groups::{self, Specification},
         schema::{
             CheckedRecord, CheckedRecords, Geography, HouseholdCheck, HouseholdConfig, Pass, PublishedTotals,
-            RecordRules, RowCheck, Rule, RunScope, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport,
+            RecordRules, RowCheck, RunScope, SafeTabConfig, SummaryOrder, TotalsCheck, ValidationReport,
             cef::{CefFiles, CefRecords},
-            check_households, check_persons,
             lines::is_compressed,
-            rows::name_of,
-            validation::Location,
+            record_files::{report_if_none, see_records},
         },
     },
 };
@@ -91,6 +89,20 @@ pub(super) struct Checked {
     /// Those of states that are run.
     pub tabulated: u64,
 }
+
+/// Where records come from.
+#[derive(Clone, Copy)]
+pub(super) struct RecordSource<'a> {
+    /// What the user named.
+    pub path: &'a Path,
+    /// The files there; none of edited files, which are found with the public inputs.
+    pub files: &'a RecordFiles,
+    /// Where records of edited files are written in the simple form, if they are.
+    pub stage: Option<&'a Path>,
+}
+
+/// What gets every record that breaks no rule.
+pub(super) type SeeRecord<'a> = dyn FnMut(&CheckedRecord) -> Result<()> + 'a;
 
 impl PublicInputs {
     /// The inputs that both programs have; beside them the whole geography, where it was cut.
@@ -175,25 +187,18 @@ impl InputPaths<'_> {
 }
 
 impl PersonInputs {
-    /// Checks all records, and returns how many there are. `progress` is told how many bytes or rows are checked, and of how
-    /// many; zero if that is not known.
-    pub(super) fn check_records(
+    /// Checks all records, shows those that break no rule, and returns how many there are. `progress` is told how many bytes or rows are
+    /// checked, and of how many; zero if that is not known.
+    pub(super) fn each_record(
         &self,
-        path: &Path,
-        files: &RecordFiles,
+        from: RecordSource,
         report: &mut ValidationReport,
-        stage: Option<&Path>,
         progress: &mut dyn FnMut(u64, u64),
+        see: &mut SeeRecord,
     ) -> Result<Checked> {
         let PublicInputs { specification, geography, cef } = &self.public;
-        let whole = |report: &mut ValidationReport, tell: &mut dyn FnMut(u64)| {
-            check_persons(path, &self.config, specification, geography, report, tell)
-        };
         let rules = |name: &str| RowCheck::new(name, &self.config, specification, geography);
-        if let Some(cef) = cef {
-            return check_cef(cef, (CefRecords::Persons, path), rules, report, stage, progress);
-        }
-        Ok(check(files, whole, report, progress))
+        each_record(cef.as_ref(), CefRecords::Persons, from, rules, report, progress, see)
     }
 
     /// The passes that are run, with their levels.
@@ -205,25 +210,17 @@ impl PersonInputs {
 }
 
 impl HouseholdInputs {
-    /// Checks all records, as [`PersonInputs::check_records`] does.
-    pub(super) fn check_records(
+    /// Checks all records, as [`PersonInputs::each_record`] does.
+    pub(super) fn each_record(
         &self,
-        path: &Path,
-        files: &RecordFiles,
+        from: RecordSource,
         report: &mut ValidationReport,
-        stage: Option<&Path>,
         progress: &mut dyn FnMut(u64, u64),
+        see: &mut SeeRecord,
     ) -> Result<Checked> {
         let PublicInputs { specification, geography, cef } = &self.public;
-        let scope = self.config.scope();
-        let whole = |report: &mut ValidationReport, tell: &mut dyn FnMut(u64)| {
-            check_households(path, scope, specification, geography, report, tell)
-        };
-        let rules = |name: &str| HouseholdCheck::new(name, scope, specification, geography);
-        if let Some(cef) = cef {
-            return check_cef(cef, (CefRecords::Households, path), rules, report, stage, progress);
-        }
-        Ok(check(files, whole, report, progress))
+        let rules = |name: &str| HouseholdCheck::new(name, self.config.scope(), specification, geography);
+        each_record(cef.as_ref(), CefRecords::Households, from, rules, report, progress, see)
     }
 
     /// The passes that are run, with their levels.
@@ -233,56 +230,85 @@ impl HouseholdInputs {
     }
 }
 
-/// Checks records of edited files, and writes them in the simple form into a file, if one is given.
-fn check_cef<R: RecordRules>(
-    cef: &CefFiles,
-    (records, path): (CefRecords, &Path),
+/// Checks records of any source and shows them.
+fn each_record<R: RecordRules>(
+    cef: Option<&CefFiles>,
+    kind: CefRecords,
+    from: RecordSource,
     rules: impl Fn(&str) -> R,
     report: &mut ValidationReport,
-    stage: Option<&Path>,
     progress: &mut dyn FnMut(u64, u64),
+    see: &mut SeeRecord,
 ) -> Result<Checked> {
-    let mut staged = stage.map(|stage| Ok::<_, Error>((stage, create(stage)?))).transpose()?;
-    if let Some((stage, out)) = &mut staged {
-        writeln!(out, "{}", rules("").headings().join("|")).map_err(|why| file_error(stage, why))?;
-    }
-    let (mut checked, tabulated) = (Checked::default(), rules(""));
-    let geography = tabulated.geography();
-    let mut see = |fields: &[&[u8]], record: CheckedRecord| {
-        checked.records += 1;
-        checked.tabulated += u64::from(record.block.and_then(|block| geography.pass(block)).is_some());
-        match &mut staged {
-            None => Ok(()),
-            Some((stage, out)) => {
-                let row = fields.join(&b'|');
-                out.write_all(&row).and_then(|()| out.write_all(b"\n")).map_err(|why| file_error(stage, why))
-            }
+    let RecordSource { path, files, stage } = from;
+    let found = match cef {
+        Some(cef) => {
+            let staged = stage.map(|stage| Staged::create(stage, rules("").headings())).transpose()?;
+            see_edited(cef, kind, rules, staged, report, progress, see)?
+        }
+        None => {
+            let size = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.len());
+            // How much compressed files hold is not known.
+            let of = if files.text.iter().any(|path| is_compressed(path)) { 0 } else { files.all().map(size).sum() };
+            see_records(
+                path,
+                rules,
+                report,
+                |done| progress(done, of),
+                |records| records.iter().try_for_each(&mut *see),
+            )?
         }
     };
-    cef.each_record(records, rules, report, &mut see, &mut |done| progress(done, 0))?;
-    if checked.tabulated == 0 {
-        let file = name_of(path);
-        let at = Location { file: &file, ..Location::default() };
-        report.add(at, Rule::Empty, "", "at least one correct record in a state of a pass that is run");
-    }
-    if let Some((stage, mut out)) = staged {
-        out.flush().map_err(|why| file_error(stage, why))?;
-    }
-    Ok(checked)
+    report_if_none(path, &found, report);
+    Ok(Checked { records: found.records, tabulated: found.united_states + found.puerto_rico })
 }
 
-/// Checks records, and returns how many there are.
-fn check(
-    files: &RecordFiles,
-    whole: impl FnOnce(&mut ValidationReport, &mut dyn FnMut(u64)) -> CheckedRecords,
+/// Checks records of edited files, and shows them and writes them in the simple form.
+fn see_edited<R: RecordRules>(
+    cef: &CefFiles,
+    kind: CefRecords,
+    rules: impl Fn(&str) -> R,
+    mut staged: Option<Staged>,
     report: &mut ValidationReport,
     progress: &mut dyn FnMut(u64, u64),
-) -> Checked {
-    let size = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.len());
-    // How much compressed files hold is not known.
-    let of = if files.text.iter().any(|path| is_compressed(path)) { 0 } else { files.all().map(size).sum() };
-    let found = whole(report, &mut |done| progress(done, of));
-    Checked { records: found.records, tabulated: found.united_states + found.puerto_rico }
+    see: &mut SeeRecord,
+) -> Result<CheckedRecords> {
+    let (mut found, own) = (CheckedRecords::default(), rules(""));
+    let mut each = |fields: &[&[u8]], record: CheckedRecord| {
+        found.records += 1;
+        match record.block.and_then(|block| own.geography().pass(block)) {
+            Some(Pass::UnitedStates) => found.united_states += 1,
+            Some(Pass::PuertoRico) => found.puerto_rico += 1,
+            None => {}
+        }
+        see(&record)?;
+        staged.as_mut().map_or(Ok(()), |staged| staged.put(&fields.join(&b'|')))
+    };
+    cef.each_record(kind, rules, report, &mut each, &mut |done| progress(done, 0))?;
+    staged.map_or(Ok(()), Staged::finish)?;
+    Ok(found)
+}
+
+/// A file of records in the simple form, which its owner alone may read.
+struct Staged<'a> {
+    path: &'a Path,
+    out: BufWriter<File>,
+}
+
+impl<'a> Staged<'a> {
+    fn create(path: &'a Path, headings: &[&str]) -> Result<Self> {
+        let mut staged = Staged { path, out: create_private(path)? };
+        staged.put(headings.join("|").as_bytes())?;
+        Ok(staged)
+    }
+
+    fn put(&mut self, row: &[u8]) -> Result<()> {
+        self.out.write_all(row).and_then(|()| self.out.write_all(b"\n")).map_err(|why| file_error(self.path, why))
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.out.flush().map_err(|why| file_error(self.path, why))
+    }
 }
 
 /// The passes that are run, with their levels; one at least.

@@ -9,7 +9,7 @@ use super::{
     cluster::Cluster,
     guarantees::RunGuarantees,
     household_levels::HouseholdLevel,
-    inputs::{CefUnits, Checked, HouseholdInputs, InputPaths, PersonInputs},
+    inputs::{CefUnits, Checked, HouseholdInputs, InputPaths, PersonInputs, RecordSource, SeeRecord},
     levels::TabulatedLevel,
     record_files::RecordFiles,
 };
@@ -17,7 +17,10 @@ use crate::{
     account::{Delta, Stop},
     draws::UnfinishedDraw,
     error::{Error, Result},
-    safetab::schema::{LandColumn, LeftOut, Pass, SummaryOrder, TotalsCheck, ValidationReport},
+    safetab::{
+        counting::RecordKind,
+        schema::{LandColumn, LeftOut, Pass, SummaryOrder, TotalsCheck, ValidationReport},
+    },
 };
 
 /// What is tabulated.
@@ -127,7 +130,9 @@ impl Job {
     /// error has the whole report.
     pub fn check(&self, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
         let files = self.record_files()?;
-        self.read_all(&files, None, progress).map(|(_, checked)| checked.records)
+        let mut report = ValidationReport::new();
+        let Some(inputs) = self.inputs(&mut report) else { return refuse(report) };
+        self.each_record(&inputs, (&files, None), report, progress, &mut |_| Ok(())).map(|checked| checked.records)
     }
 
     /// The files of records; none of edited files, which are found with the public inputs.
@@ -138,24 +143,24 @@ impl Job {
         }
     }
 
-    /// Reads and checks all inputs: what is public, and how many records there are. Records of edited files are written in the
-    /// simple form into the file `stage`, if one is given.
-    pub(super) fn read_all(
+    /// Checks all records and shows them. Those of edited files are written in the simple form into a file, if one is given. An error
+    /// has the whole report, which may have violations already.
+    pub(super) fn each_record(
         &self,
-        files: &RecordFiles,
-        stage: Option<&Path>,
+        inputs: &Inputs,
+        (files, stage): (&RecordFiles, Option<&Path>),
+        mut report: ValidationReport,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<(Inputs, Checked)> {
-        let mut report = ValidationReport::new();
-        let Some(inputs) = self.inputs(&mut report) else { return refuse(report) };
-        let path = self.records.path();
+        see: &mut SeeRecord,
+    ) -> Result<Checked> {
+        let from = RecordSource { path: self.records.path(), files, stage };
         let tell = &mut |done, of| progress(Progress { stage: "checking records", done, of });
-        let checked = match &inputs {
-            Inputs::Persons(inputs) => inputs.check_records(path, files, &mut report, stage, tell)?,
-            Inputs::Households(inputs) => inputs.check_records(path, files, &mut report, stage, tell)?,
+        let checked = match inputs {
+            Inputs::Persons(inputs) => inputs.each_record(from, &mut report, tell, see)?,
+            Inputs::Households(inputs) => inputs.each_record(from, &mut report, tell, see)?,
         };
         report.into_result()?;
-        Ok((inputs, checked))
+        Ok(checked)
     }
 
     /// What a run would spend, and on which groups: from the public inputs alone. No record is read, nothing is drawn.
@@ -265,8 +270,15 @@ impl Inputs {
         ]
     }
 
+    /// What the records are.
+    pub(super) fn kind(&self) -> RecordKind {
+        match self {
+            Inputs::Persons(_) => RecordKind::Persons,
+            Inputs::Households(_) => RecordKind::Households,
+        }
+    }
+
     /// The inputs that both programs have.
-    #[cfg(feature = "tabulate")]
     pub(super) fn public(&self) -> &super::inputs::PublicInputs {
         match self {
             Inputs::Persons(inputs) => &inputs.public,
@@ -303,7 +315,7 @@ impl Passes {
     }
 }
 
-fn refuse<T>(report: ValidationReport) -> Result<T> {
+pub(super) fn refuse<T>(report: ValidationReport) -> Result<T> {
     report.into_result()?;
     Err(Error::Input { report: "an input could not be read".to_string() })
 }

@@ -4,7 +4,7 @@
 //! adds noise, and publishes tables with a certificate. Nothing appears under the name of the release until all of it
 //! is on the disk, and no budget is drawn twice unless the curator says so ([`draws`](crate::draws)).
 //!
-//! Checking and accounting need no query engine. Counting does, and so do the files marked * (feature `tabulate`).
+//! A cluster of Apache Spark may count in place of this machine: the files marked * (feature `cluster`).
 //!
 //! | file | what it is about |
 //! | --- | --- |
@@ -13,13 +13,12 @@
 //! | [`levels`] | the population group levels of persons: their noise, thresholds and key sets |
 //! | [`household_levels`] | those of households: their noise, and the groups that the published totals select |
 //! | [`guarantees`] | what they reveal together, certified |
-//! | `counter` * | what answers questions in SQL: the embedded engine, or a cluster |
 //! | `cluster` | where a cluster is that counts, and what may be sent there |
-//! | `spark` | that cluster as it is asked (feature `cluster`) |
-//! | `engine` * | tables in an embedded query engine |
+//! | `counter` * | what answers questions in SQL |
+//! | `spark` * | that is Spark, through Spark Connect |
 //! | `queries` * | the counting, in SQL |
 //! | `control_totals` * | what the counts must add up to |
-//! | `counting` * | what is counted by: atoms of blocks, classes of codes, cells |
+//! | `cluster_counts` * | what is counted by: atoms of blocks, classes of codes, cells |
 //! | [`workload`] | the counts of each published table, as sums of the finest cells |
 //! | [`two_stage`] | Algorithms 1 and 2: the noisy counts of all groups of a level |
 //! | [`household_counts`] | the noisy counts of all groups of a level of households |
@@ -28,21 +27,19 @@
 //! | [`certificate`], `certificate_page` | what the run spends, in JSON and on a page |
 //! | [`config_account`] | what a configuration spends and how accurate it is; its budgets changed |
 //! | `job` | what is to be released; its check, and its account without a draw |
-//! | `run` * | the run from beginning to end |
+//! | `run` | the run from beginning to end |
 
 pub mod certificate;
 mod certificate_page;
 mod cluster;
+#[cfg(feature = "cluster")]
+mod cluster_counts;
 pub mod config_account;
-#[cfg(feature = "tabulate")]
+#[cfg(feature = "cluster")]
 mod control_totals;
 pub mod coterminous;
-#[cfg(feature = "tabulate")]
-pub mod counter;
-#[cfg(feature = "tabulate")]
-mod counting;
-#[cfg(feature = "tabulate")]
-pub mod engine;
+#[cfg(feature = "cluster")]
+mod counter;
 pub mod guarantees;
 pub mod household_counts;
 pub mod household_levels;
@@ -51,10 +48,9 @@ mod inputs;
 mod job;
 pub mod levels;
 pub mod output;
-#[cfg(feature = "tabulate")]
-pub mod queries;
+#[cfg(feature = "cluster")]
+mod queries;
 pub mod record_files;
-#[cfg(feature = "tabulate")]
 mod run;
 #[cfg(feature = "cluster")]
 mod spark;
@@ -66,5 +62,4 @@ pub use inputs::CefUnits;
 pub(super) use inputs::{HouseholdInputs, PersonInputs, PublicInputs};
 pub(super) use job::Inputs;
 pub use job::{DryRun, Job, Progress, Records};
-#[cfg(feature = "tabulate")]
 pub use run::Outcome;

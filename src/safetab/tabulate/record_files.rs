@@ -2,18 +2,21 @@
 
 use std::{
     fs::{self, File},
-    io::{BufWriter, Read},
+    io::Read,
     path::{Path, PathBuf},
 };
 
 use sha2::{Digest, Sha256};
 
-#[cfg(feature = "tabulate")]
-use crate::safetab::schema::lines::{is_compressed, open_text};
 use crate::{
     error::Result,
     files::file_error,
     safetab::schema::{lines::is_text, parquet_records::is_parquet},
+};
+#[cfg(feature = "cluster")]
+use crate::{
+    files::create_private,
+    safetab::schema::lines::{is_compressed, open_text},
 };
 
 /// Files of records: all are checked before any is counted.
@@ -60,13 +63,13 @@ impl RecordFiles {
 
     /// The same files for a reader that takes plain text only: those that are compressed are written into a folder, readable by
     /// their owner only, as what they hold.
-    #[cfg(feature = "tabulate")]
+    #[cfg(feature = "cluster")]
     pub(super) fn decompressed(&self, folder: &Path) -> Result<RecordFiles> {
         let mut files = self.clone();
         for (number, path) in files.text.iter_mut().enumerate().filter(|(_, path)| is_compressed(path)) {
             let mut input = open_text(path).map_err(|why| file_error(path, why))?;
             let plain = folder.join(format!("decompressed-{number}.txt"));
-            let mut out = create(&plain)?;
+            let mut out = create_private(&plain)?;
             std::io::copy(&mut input, &mut out).map_err(|why| file_error(path, why))?;
             std::io::Write::flush(&mut out).map_err(|why| file_error(&plain, why))?;
             *path = plain;
@@ -92,7 +95,7 @@ impl RecordFiles {
 }
 
 /// The error of records that, read again, are not those that were checked.
-#[cfg(feature = "tabulate")]
+#[cfg(feature = "cluster")]
 pub(super) fn changed(how: &str) -> crate::error::Error {
     let why = format!(
         "{how}: the files of records changed after they were checked; leave them as they are while they are tabulated"
@@ -116,13 +119,4 @@ pub(super) fn hash_file(path: &Path, hasher: &mut Sha256, progress: &mut dyn FnM
             }
         }
     }
-}
-
-/// A file for staged records, readable by its owner only.
-pub(super) fn create(path: &Path) -> Result<BufWriter<File>> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(|file| BufWriter::with_capacity(1 << 20, file)).map_err(|why| file_error(path, why))
 }

@@ -4,22 +4,19 @@ use std::{fs, path::Path};
 
 use serde_json::Value;
 
+#[cfg(feature = "cluster")]
+use super::cluster_counts::count_on_cluster;
 use super::{
     certificate::{self, WrittenRows},
-    cluster::Cluster,
     coterminous::{self, Coterminous},
-    counter::Counter,
-    counting::{CountedRecords, count, iterations_table, regions_table},
-    engine::Engine,
     guarantees::RunGuarantees,
     household_counts::{HouseholdBatch, HouseholdTabulation},
     household_levels::HouseholdLevel,
     household_output::HouseholdTables,
-    inputs::{Checked, PersonInputs},
-    job::{Inputs, Job, Passes, Progress},
+    inputs::{PersonInputs, PublicInputs},
+    job::{Inputs, Job, Passes, Progress, refuse},
     levels::TabulatedLevel,
     output::ReleaseTables,
-    queries::{Counted, RecordKind, each_count},
     record_files::RecordFiles,
     two_stage::{GroupBatch, Tabulation},
 };
@@ -28,7 +25,10 @@ use crate::{
     error::Result,
     files::{file_error, write_whole},
     noise::Streams,
-    safetab::schema::{Pass, RunScope},
+    safetab::{
+        counting::{Counted, Counting},
+        schema::{Pass, ValidationReport},
+    },
 };
 
 /// The file of a release that says what was drawn.
@@ -58,58 +58,61 @@ impl Job {
             Taken::Complete => return Ok(Outcome::WasComplete),
         };
         let files = self.record_files()?;
-        let engine = Engine::new(folder.part())?;
-        let cluster = self.cluster.as_ref().map(|cluster| connect(cluster, &files)).transpose()?;
-        let counter: &dyn Counter = cluster.as_deref().unwrap_or(&engine);
-        let staged = counter.folder().join("records.txt");
-        let (inputs, checked) = self.read_all(&files, Some(&staged), progress)?;
-        // Edited files are hashed as they are, and counted as the records that were read from them.
-        let (files, counted) = match &inputs.public().cef {
-            None => (files.clone(), files.decompressed(counter.folder())?),
-            Some(cef) => (
-                RecordFiles { text: cef.all(), parquet: Vec::new() },
-                RecordFiles { text: vec![staged], parquet: Vec::new() },
-            ),
+        let mut report = ValidationReport::new();
+        let Some(inputs) = self.inputs(&mut report) else { return refuse(report) };
+        let (counted, records) = match &self.cluster {
+            None => self.count(&inputs, &files, report, folder.part(), progress)?,
+            Some(cluster) => {
+                cluster.check(&files)?;
+                count_on_cluster(self, cluster, &inputs, &files, report, folder.part(), progress)?
+            }
         };
-        let hash = files.hash(&mut |done, of| progress(Progress { stage: "hashing records", done, of }))?;
+        // Edited files are hashed as they are.
+        let hashed = match &inputs.public().cef {
+            None => files,
+            Some(cef) => RecordFiles { text: cef.all(), parquet: Vec::new() },
+        };
+        let hash = hashed.hash(&mut |done, of| progress(Progress { stage: "hashing records", done, of }))?;
 
         progress(Progress { stage: "accounting", done: 0, of: 0 });
         let passes = inputs.passes()?;
         let guarantees = passes.guarantees(&inputs, &self.delta)?;
         let hashes = self.paths().hashes()?;
 
-        progress(Progress { stage: "counting", done: 0, of: 0 });
-        inputs.count(counter, &engine, &counted, checked)?;
-        // What was written for the counter alone is not kept.
-        for own in counted.text.iter().filter(|path| path.starts_with(counter.folder())) {
-            fs::remove_file(own).map_err(|why| file_error(own, why))?;
-        }
-        drop(cluster);
-
-        let release = Release { inputs: &inputs, passes: &passes, hashes: &hashes, engine: &engine };
+        let release = Release { inputs: &inputs, passes: &passes, hashes: &hashes, counted: &counted };
         let (certificate, page) = self.draw_and_publish(folder, release, guarantees, &hash, progress)?;
-        Ok(Outcome::Released { certificate, page, records: checked.records })
+        Ok(Outcome::Released { certificate, page, records })
+    }
+
+    /// Checks and counts all records; returns their number, too.
+    fn count<'a>(
+        &self,
+        inputs: &'a Inputs,
+        files: &RecordFiles,
+        report: ValidationReport,
+        folder: &Path,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(Counted<'a>, u64)> {
+        let PublicInputs { specification, geography, .. } = inputs.public();
+        let mut counting = Counting::new(inputs.kind(), specification, geography, folder)?;
+        let checked = self.each_record(inputs, (files, None), report, progress, &mut |record| counting.add(record))?;
+        progress(Progress { stage: "counting", done: 0, of: 0 });
+        Ok((counting.finish()?, checked.records))
     }
 
     /// Writes the tables without noise into a new folder: for records that anybody may know, such as invented ones. Of
     /// households only.
     pub fn write_exact_households(&self, out: &Path) -> Result<()> {
         let folder = tempfile::tempdir().map_err(|why| file_error(out, why))?;
-        let engine = Engine::new(folder.path())?;
-        let files = self.record_files()?;
-        let staged = folder.path().join("records.txt");
-        let (inputs, checked) = self.read_all(&files, Some(&staged), &mut |_| {})?;
-        let files = match inputs.public().cef {
-            None => files.decompressed(folder.path())?,
-            Some(_) => RecordFiles { text: vec![staged], parquet: Vec::new() },
-        };
-        inputs.count(&engine, &engine, &files, checked)?;
+        let mut report = ValidationReport::new();
+        let Some(inputs) = self.inputs(&mut report) else { return refuse(report) };
+        let (counted, _) = self.count(&inputs, &self.record_files()?, report, folder.path(), &mut |_| {})?;
         crate::files::fill_folder(out, |out| {
             if let Passes::Households(passes) = inputs.passes()? {
                 for (pass, levels) in &passes {
                     let mut tables = HouseholdTables::create(out, *pass, None)?;
                     for level in levels {
-                        count_households(HouseholdTabulation::exact(level), level, &engine, &mut |batch| {
+                        count_households(HouseholdTabulation::exact(level), level, &counted, &mut |batch| {
                             tables.write(level, &batch)
                         })?;
                     }
@@ -160,43 +163,17 @@ impl Job {
     }
 }
 
-impl Inputs {
-    /// Has all records counted into the tables of the engine.
-    fn count(&self, counter: &dyn Counter, engine: &Engine, files: &RecordFiles, checked: Checked) -> Result<()> {
-        match self {
-            Inputs::Persons(inputs) => {
-                let races = inputs.config.scope().max_race_codes();
-                let counted = Counted { kind: RecordKind::Persons, races, states: None };
-                let records = CountedRecords { files, counted, expected: checked.records };
-                count(&inputs.public, counter, engine, &records)
-            }
-            Inputs::Households(inputs) => {
-                let scope = inputs.config.scope();
-                let (races, states) = (scope.max_race_codes(), states(scope));
-                let counted = Counted { kind: RecordKind::Households, races, states: Some(&states) };
-                let records = CountedRecords { files, counted, expected: checked.tabulated };
-                count(&inputs.public, counter, engine, &records)
-            }
-        }
-    }
-}
-
-/// A session on a cluster. What is refused is refused before a record is read.
-#[cfg(feature = "cluster")]
-fn connect(cluster: &Cluster, files: &RecordFiles) -> Result<Box<dyn Counter>> {
-    cluster.check(files)?;
-    Ok(Box::new(super::spark::SparkCounter::connect(cluster)?))
-}
-
 #[cfg(not(feature = "cluster"))]
-fn connect(cluster: &Cluster, files: &RecordFiles) -> Result<Box<dyn Counter>> {
-    cluster.check(files)?;
+fn count_on_cluster<'a>(
+    _: &Job,
+    cluster: &super::cluster::Cluster,
+    _: &'a Inputs,
+    _: &RecordFiles,
+    _: ValidationReport,
+    _: &Path,
+    _: &mut dyn FnMut(Progress),
+) -> Result<(Counted<'a>, u64)> {
     Err(cluster.error("this build has no client of Spark Connect: build it with the feature cluster"))
-}
-
-/// The states that are run.
-fn states(scope: &RunScope) -> Vec<u8> {
-    (1..=99).filter(|state| scope.pass_of((*state).into()).is_some()).collect()
 }
 
 impl Passes {
@@ -213,7 +190,7 @@ struct Release<'a> {
     inputs: &'a Inputs,
     passes: &'a Passes,
     hashes: &'a [(String, String)],
-    engine: &'a Engine,
+    counted: &'a Counted<'a>,
 }
 
 impl Release<'_> {
@@ -233,7 +210,7 @@ impl Release<'_> {
             (Inputs::Persons(inputs), Passes::Persons(passes)) => {
                 let of = passes.iter().flat_map(|(_, levels)| levels).map(TabulatedLevel::groups).sum();
                 let write = |(pass, levels): &(Pass, Vec<TabulatedLevel>)| {
-                    write_persons(inputs, (*pass, levels), self.engine, folder, streams, &mut |more| tell(more, of))
+                    write_persons(inputs, (*pass, levels), self.counted, folder, streams, &mut |more| tell(more, of))
                 };
                 passes.iter().map(write).collect()
             }
@@ -245,7 +222,7 @@ impl Release<'_> {
                     let mut tables = HouseholdTables::create(folder, *pass, streams.insecure_seed())?;
                     for level in levels {
                         let tabulation = HouseholdTabulation::new(level, allow, streams)?;
-                        count_households(tabulation, level, self.engine, &mut |batch| {
+                        count_households(tabulation, level, self.counted, &mut |batch| {
                             tell(batch.groups.len() as u64, of);
                             tables.write(level, &batch)
                         })?;
@@ -264,11 +241,10 @@ impl Release<'_> {
 fn count_households(
     mut tabulation: HouseholdTabulation,
     level: &HouseholdLevel,
-    engine: &Engine,
+    counted: &Counted,
     publish: &mut dyn FnMut(HouseholdBatch) -> Result<()>,
 ) -> Result<()> {
-    let iterations = iterations_table(level.region_type.granularity(), level.level);
-    each_count(engine, &regions_table(level.region_type), &iterations, &mut |region, iteration, cell, count| {
+    counted.each_count(level.region_type, level.level, &mut |region, iteration, cell, count| {
         tabulation.count((region, iteration), cell, count, publish)
     })?;
     tabulation.finish(publish)
@@ -278,7 +254,7 @@ fn count_households(
 fn write_persons(
     inputs: &PersonInputs,
     (pass, levels): (Pass, &[TabulatedLevel]),
-    engine: &Engine,
+    counted: &Counted,
     folder: &Path,
     streams: &mut Streams,
     progress: &mut dyn FnMut(u64),
@@ -292,8 +268,7 @@ fn write_persons(
             progress(batch.tables.len() as u64);
             tables.write(level, &batch)
         };
-        let iterations = iterations_table(level.region_type.granularity(), level.level);
-        each_count(engine, &regions_table(level.region_type), &iterations, &mut |region, iteration, cell, count| {
+        counted.each_count(level.region_type, level.level, &mut |region, iteration, cell, count| {
             tabulation.count((region, iteration), cell, count, streams, &mut publish)
         })?;
         tabulation.finish(streams, &mut publish)?;

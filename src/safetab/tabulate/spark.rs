@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use datafusion::arrow::{
+use arrow::{
     array::ArrayRef,
     datatypes::{Field, Schema},
     error::ArrowError,
@@ -306,10 +306,6 @@ impl Counter for SparkCounter {
 
     fn read_table(&self, name: &str, file: &Path) -> Result<()> {
         self.view_parquet(name, file)
-    }
-
-    fn may_lose_parts(&self) -> bool {
-        true
     }
 
     fn answer(&self, sql: &str, see: &mut dyn FnMut(RecordBatch) -> Result<()>) -> Result<()> {

@@ -1,0 +1,95 @@
+//! Classes of codes: combinations that belong to the same iterations.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use crate::{
+    error::Result,
+    safetab::{
+        groups::Specification,
+        schema::{Combination, Granularity, IterationCode, IterationLevel},
+    },
+};
+
+/// The places of the iterations of a class in the key sets, by granularity and level.
+pub(super) type Lists = [[Vec<u32>; 2]; 2];
+
+/// The classes of the combinations that were met, numbered in the order in which they were.
+pub(in crate::safetab) struct Classes<'a> {
+    specification: &'a Specification,
+    /// The iterations of each granularity and level, ascending.
+    keys: [[Vec<IterationCode>; 2]; 2],
+    of_combination: HashMap<u128, u32, FixedState>,
+    of_lists: HashMap<Lists, u32, FixedState>,
+    lists: Vec<Lists>,
+    /// The last combination and its class: neighbors in a file are often alike.
+    last: Option<(u128, u32)>,
+}
+
+impl<'a> Classes<'a> {
+    /// None was met yet.
+    pub fn new(specification: &'a Specification) -> Self {
+        let codes = |granularity, level| {
+            specification.key_set(granularity, level).into_iter().map(|key| key.iteration).collect()
+        };
+        Classes {
+            specification,
+            keys: Granularity::ALL.map(|granularity| IterationLevel::ALL.map(|level| codes(granularity, level))),
+            of_combination: HashMap::default(),
+            of_lists: HashMap::default(),
+            lists: Vec::new(),
+            last: None,
+        }
+    }
+
+    /// The class of a packed combination.
+    pub fn of(&mut self, packed: u128) -> Result<u32> {
+        if let Some((last, class)) = self.last
+            && last == packed
+        {
+            return Ok(class);
+        }
+        let class = match self.of_combination.get(&packed) {
+            Some(class) => *class,
+            None => {
+                let class = self.classify(&Combination::unpack(packed))?;
+                self.of_combination.insert(packed, class);
+                class
+            }
+        };
+        self.last = Some((packed, class));
+        Ok(class)
+    }
+
+    /// The class of a combination.
+    #[cold]
+    pub fn classify(&mut self, combination: &Combination) -> Result<u32> {
+        let mut lists = Lists::default();
+        for granularity in Granularity::ALL {
+            for level in IterationLevel::ALL {
+                let keys = &self.keys[granularity as usize][level as usize];
+                let place = |code| keys.binary_search(code).ok().map(|place| place as u32);
+                let codes = self.specification.iterations(combination, granularity, level)?;
+                lists[granularity as usize][level as usize] = codes.iter().filter_map(place).collect();
+            }
+        }
+        let next = self.lists.len() as u32;
+        let class = *self.of_lists.entry(lists.clone()).or_insert(next);
+        if class == next {
+            self.lists.push(lists);
+        }
+        Ok(class)
+    }
+
+    /// How many there are.
+    #[cfg(feature = "cluster")]
+    pub fn len(&self) -> usize {
+        self.lists.len()
+    }
+
+    /// The iterations of each class.
+    pub(super) fn into_lists(self) -> Vec<Lists> {
+        self.lists
+    }
+}

@@ -1,0 +1,208 @@
+//! The exact counts of all population groups, from records that are read once.
+//!
+//! Blocks that lie in the same regions are one *atom*, combinations of codes with the same iterations one *class*. Records are
+//! counted by atom, class and cell (`tallies`: sorted, and beyond a buffer spilled to disk). For each population group level the counts
+//! of the atoms of one region after the other are added up by iteration and cell. Sums of integers do not depend on the order of
+//! records, threads or files.
+//!
+//! Memory: the buffer, 16 bytes for each block of the geography, some hundred bytes for each different combination of codes, and what
+//! one region has at most: its iterations times their cells.
+
+mod classes;
+mod tallies;
+
+use std::path::Path;
+
+use self::{
+    classes::{Classes, Lists},
+    tallies::{Tallies, Tally, TallyWriter},
+};
+use super::{
+    groups::Specification,
+    schema::{CheckedRecord, Geography, IterationLevel, Pass, RegionType},
+    tabulate::{
+        household_counts::HOUSEHOLD_CELLS,
+        workload::{CELLS, cell_of},
+    },
+};
+use crate::error::{Error, Result};
+
+/// Bits of a cell and of a class in a key; the atom is above them.
+const CELL_BITS: u32 = 6;
+const CLASS_BITS: u32 = 32;
+const ATOM_BITS: u32 = 64 - CELL_BITS - CLASS_BITS;
+
+/// What gets a count: region, iteration (by their places), cell and count.
+pub(in crate::safetab) type SeeCount<'a> = dyn FnMut(u32, u32, usize, i64) -> Result<()> + 'a;
+
+/// A kind of record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::safetab) enum RecordKind {
+    /// Persons, whose cells are sexes and ages.
+    Persons,
+    /// Households, whose cells are types and tenures.
+    Households,
+}
+
+impl RecordKind {
+    /// How many cells there are.
+    pub fn cells(self) -> usize {
+        match self {
+            RecordKind::Persons => CELLS,
+            RecordKind::Households => HOUSEHOLD_CELLS,
+        }
+    }
+
+    /// The cell of what is counted of a record.
+    pub fn cell(self, [first, second]: [u8; 2]) -> usize {
+        match self {
+            RecordKind::Persons => cell_of(first, second),
+            RecordKind::Households => usize::from(first - 1) * 4 + usize::from(second - 1),
+        }
+    }
+}
+
+/// Records while they are counted.
+pub(in crate::safetab) struct Counting<'a> {
+    kind: RecordKind,
+    geography: &'a Geography,
+    specification: &'a Specification,
+    atom_of: Vec<u32>,
+    atoms: Vec<[Option<u32>; 10]>,
+    classes: Classes<'a>,
+    tallies: TallyWriter,
+    read: u64,
+    tabulated: [u64; 2],
+}
+
+/// The exact counts of all groups.
+pub(in crate::safetab) struct Counted<'a> {
+    kind: RecordKind,
+    specification: &'a Specification,
+    atoms: Vec<[Option<u32>; 10]>,
+    lists: Vec<Lists>,
+    tallies: Tallies,
+    /// How many records were read.
+    pub read: u64,
+    /// How many of them each pass tabulates.
+    pub tabulated: [u64; 2],
+}
+
+impl<'a> Counting<'a> {
+    /// Nothing counted yet. What exceeds the buffer is spilled into files of the folder, which only their owner can read.
+    pub fn new(
+        kind: RecordKind,
+        specification: &'a Specification,
+        geography: &'a Geography,
+        folder: &Path,
+    ) -> Result<Self> {
+        let (atom_of, atoms) = geography.atoms();
+        if atoms.len() as u64 > 1 << ATOM_BITS {
+            let allowed = format!("at most {} kinds of blocks", 1_u64 << ATOM_BITS);
+            return Err(Error::out_of_range("the geography", atoms.len(), &allowed));
+        }
+        Ok(Counting {
+            kind,
+            geography,
+            specification,
+            atom_of,
+            atoms,
+            classes: Classes::new(specification),
+            tallies: TallyWriter::new(folder),
+            read: 0,
+            tabulated: [0; 2],
+        })
+    }
+
+    /// Counts a record.
+    pub fn add(&mut self, record: &CheckedRecord) -> Result<()> {
+        self.read += 1;
+        let placed = record.block.and_then(|block| Some((block, self.geography.pass(block)?)));
+        let Some((block, pass)) = placed else { return Ok(()) };
+        self.tabulated[usize::from(pass == Pass::PuertoRico)] += 1;
+        let class = self.classes.of(record.combination)?;
+        let cell = self.kind.cell(record.counted) as u32;
+        self.tallies.add(Tally { atom: self.atom_of[block as usize], class, cell, n: 1 })
+    }
+
+    /// The atom of each block.
+    #[cfg(feature = "cluster")]
+    pub fn atom_of(&self) -> &[u32] {
+        &self.atom_of
+    }
+
+    /// The classes of codes.
+    #[cfg(feature = "cluster")]
+    pub fn classes(&mut self) -> &mut Classes<'a> {
+        &mut self.classes
+    }
+
+    /// Adds what others counted, by atom, class and cell.
+    #[cfg(feature = "cluster")]
+    pub fn add_counted(&mut self, (atom, class, cell): (i32, i32, i32), n: i64) -> Result<()> {
+        let number = |what: &str, number: i64, end: usize| {
+            let fits = usize::try_from(number).is_ok_and(|number| number < end);
+            let why = || Error::out_of_range(what, number, &format!("0 to {}", end.saturating_sub(1)));
+            if fits { Ok(number as u32) } else { Err(why()) }
+        };
+        let atom = number("the atom of a count", atom.into(), self.atoms.len())?;
+        let class = number("the class of a count", class.into(), self.classes.len())?;
+        let cell = number("the cell of a count", cell.into(), self.kind.cells())?;
+        let n = u64::try_from(n).map_err(|_| Error::out_of_range("a count", n, "0 or more"))?;
+        let pass = self.atoms[atom as usize].iter().zip(RegionType::ALL).find(|(region, _)| region.is_some());
+        self.read += n;
+        if let Some((_, region_type)) = pass {
+            self.tabulated[usize::from(region_type.pass() == Pass::PuertoRico)] += n;
+        }
+        self.tallies.add(Tally { atom, class, cell, n })
+    }
+
+    /// The counts.
+    pub fn finish(self) -> Result<Counted<'a>> {
+        Ok(Counted {
+            kind: self.kind,
+            specification: self.specification,
+            tallies: self.tallies.finish(self.atoms.len())?,
+            atoms: self.atoms,
+            lists: self.classes.into_lists(),
+            read: self.read,
+            tabulated: self.tabulated,
+        })
+    }
+}
+
+impl Counted<'_> {
+    /// The counts of a population group level that are not 0, in ascending order of region, iteration and cell.
+    pub fn each_count(&self, region_type: RegionType, level: IterationLevel, see: &mut SeeCount) -> Result<()> {
+        let granularity = region_type.granularity();
+        let (iterations, cells) = (self.specification.key_set(granularity, level).len(), self.kind.cells());
+        // The atoms of each region: regions in ascending order.
+        let inside = |(atom, regions): (u32, &[Option<u32>; 10])| Some((regions[region_type.index()]?, atom));
+        let mut inside: Vec<(u32, u32)> = (0..).zip(&self.atoms).filter_map(inside).collect();
+        inside.sort_unstable();
+
+        let mut sums = vec![0_i64; iterations * cells];
+        let mut touched: Vec<usize> = Vec::new();
+        let mut bytes = Vec::new();
+        for atoms in inside.chunk_by(|(a, _), (b, _)| a == b) {
+            for (_, atom) in atoms {
+                for tally in self.tallies.of_atom(*atom, &mut bytes)? {
+                    let tally = tally?;
+                    for &iteration in &self.lists[tally.class as usize][granularity as usize][level as usize] {
+                        let place = iteration as usize * cells + tally.cell as usize;
+                        if sums[place] == 0 {
+                            touched.push(place);
+                        }
+                        sums[place] += tally.n as i64;
+                    }
+                }
+            }
+            touched.sort_unstable();
+            for place in touched.drain(..) {
+                let count = std::mem::take(&mut sums[place]);
+                see(atoms[0].0, (place / cells) as u32, place % cells, count)?;
+            }
+        }
+        Ok(())
+    }
+}
