@@ -141,7 +141,7 @@ impl Counted<'_> {
     }
 
     /// Records by atom, class and cell; every record is kept, whether it has them or not. The left side of a join is the one
-    /// that is held in memory, and the engine puts outer joins in no other order.
+    /// that is held in memory.
     fn tally(&self) -> String {
         format!(
             "SELECT atom, class, cell, count(*) AS n FROM \
