@@ -171,7 +171,9 @@ def relative_error(value, enclosure):
 class Comparison:
     def __init__(self, assay, timeout):
         self.assay, self.timeout, self.rows, self.machine = assay, timeout, [], machine()
-        self.own_version = subprocess.run([assay, "--version"], capture_output=True, text=True, check=True).stdout
+        # The program's name, its version, and its commit.
+        said = subprocess.run([assay, "--version"], capture_output=True, text=True, check=True).stdout
+        self.own_version = said.split()[1]
         self.certified = {}
 
     def add(self, **cells):
@@ -207,7 +209,7 @@ class Comparison:
             claim = UPPER if quantity == "epsilon" else LOWER
             value = enclosure and enclosure[1 if claim == UPPER else 0]
             self.add(
-                work=work, quantity=quantity, at=at, library="dp-assay", version=self.own_version.split()[-1],
+                work=work, quantity=quantity, at=at, library="dp-assay", version=self.own_version,
                 route="certified enclosure, 12 digits", mechanism=f"discrete {noise.title()}", claims="enclosure",
                 value=number(value, 15), certified_lower=enclosure and number(enclosure[0], 15),
                 certified_upper=enclosure and number(enclosure[1], 15),
@@ -255,7 +257,7 @@ class Comparison:
         common = {"work": work, "quantity": "ns a sample", "mechanism": f"discrete {noise.title()}", "claims": "exact"}
         value = used and number(used["cpu"] / count * 1e9, 3)
         self.add(
-            **common, library="dp-assay", version=self.own_version.split()[-1], route="assay sample, as text",
+            **common, library="dp-assay", version=self.own_version, route="assay sample, as text",
             value=value, seconds=number(used.get("wall"), 3), cpu_seconds=number(used.get("cpu"), 3),
             peak_mib=number(used.get("mib"), 3), note=failure or f"{count} samples, start and printing included",
         )  # fmt: skip
