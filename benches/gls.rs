@@ -1,8 +1,17 @@
-//! Least squares of all queries of P.L. 94-171 on a synthetic state, in memory: `cargo bench --bench gls`. Processor time of one
-//! thread a block, up and down, with the zeros of group quarters and without constraints; reading is not in it. Where the system
-//! says how long threads ran (Linux), other work on the machine does not disturb it; elsewhere it is time that passes.
+//! Least squares of all queries of P.L. 94-171, in memory: processor time of one thread a block, up and down; reading is not in
+//! it. Where the system says how long threads ran (Linux), other work on the machine does not disturb it; elsewhere it is time
+//! that passes.
+//!
+//! `cargo bench --bench gls` takes a synthetic state, with the zeros of group quarters and without constraints. With a folder of
+//! noisy measurement files of one state and its exact total, `cargo bench --bench gls -- FOLDER TOTAL`, it takes these, with all
+//! constraints, together with the nation's counts, and prints a line of JSON for scripts/compare-peers.
 
-use std::{fs, sync::Arc, time::Instant};
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::Instant,
+};
 
 use dp_assay::{
     release::Release,
@@ -11,10 +20,18 @@ use dp_assay::{
         gls::{
             areas::AreaSums,
             basis::Part,
-            pass::{Measurements, Pass, UnitCounts},
+            belief::{Belief, Below, Descent, Measured},
+            pass::{Measurements, Pass, Risen, UnitCounts},
             problem::{Problem, Shape, Shapes},
         },
-        nmf::names::parts_of,
+        nmf::{
+            answers::Answers,
+            budgets::Budgets,
+            counts::{NationCounts, PartCounts},
+            folder::NmfFolder,
+            names::{Names, parts_of},
+            units::{Asked, PartUnits, RootConstraints},
+        },
     },
 };
 
@@ -44,15 +61,37 @@ fn processor_seconds() -> Option<f64> {
 /// Counties, tracts, block groups and blocks, each of the unit above.
 const FANOUTS: [u64; 4] = [10, 12, 4, 30];
 
-struct Drawn(Vec<Vec<UnitCounts>>);
+/// The counts of every level, in memory. A pass uses them up, so each gets a copy that is made before it.
+struct Held {
+    levels: Vec<Vec<UnitCounts>>,
+    copy: Mutex<Vec<Vec<UnitCounts>>>,
+}
 
-impl Measurements for Drawn {
+impl Held {
+    fn new(levels: Vec<Vec<UnitCounts>>) -> Held {
+        Held { levels, copy: Mutex::new(Vec::new()) }
+    }
+
+    fn prepare(&self) {
+        *self.copy.lock().expect("one thread") = self.levels.clone();
+    }
+}
+
+impl Measurements for Held {
     fn read(
         &self,
         level: usize,
         take: &mut dyn FnMut(Vec<UnitCounts>) -> dp_assay::Result<()>,
     ) -> dp_assay::Result<()> {
-        self.0[level].chunks(64).try_for_each(|units| take(units.to_vec()))
+        let units = std::mem::take(&mut self.copy.lock().expect("one thread")[level]);
+        let mut rest = units.into_iter();
+        loop {
+            let some: Vec<UnitCounts> = rest.by_ref().take(64).collect();
+            if some.is_empty() {
+                return Ok(());
+            }
+            take(some)?;
+        }
     }
 
     fn name(&self, level: usize, unit: usize) -> String {
@@ -64,6 +103,18 @@ fn main() {
     // One thread: a second of the clock is one of a core.
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global().expect("the first pool");
     let release = Release::find("pl94-persons-us").expect("bundled");
+    let given: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    match &given[..] {
+        [] => synthetic(&release),
+        [folder, total] => {
+            let total = total.parse().expect("the exact total of the state, a whole number");
+            of_files(&release, Path::new(folder), total).unwrap_or_else(|why| panic!("{folder}: {why}"));
+        }
+        _ => panic!("expected nothing, or a folder of noisy measurement files and the total of its state"),
+    }
+}
+
+fn synthetic(release: &Release) {
     let schema = release.schema.clone().expect("with attributes");
     let sizes: Vec<usize> = schema.attributes.iter().map(|attribute| attribute.values.len()).collect();
     let queries: Vec<Vec<Vec<Part>>> = (release.levels.iter())
@@ -86,43 +137,132 @@ fn main() {
         let with_zeros = told == Part::Whole;
         let apart = [told.clone(), told, Part::Total, Part::Total];
         let problem = Problem::new(&sizes, &queries, &[], &apart).expect("a problem");
-        let drawn = draw(&problem, &tree, &release);
+        let held = draw(&problem, &tree, release);
         let shapes = shapes(&problem, &tree, with_zeros);
-        let pass = Pass { problem: &problem, tree: &tree, first: 0, shapes: &shapes, measurements: &drawn };
-        // The copies that the reader makes are not part of it.
-        let start = Clock::start();
-        drawn
-            .read(5, &mut |units| {
-                std::hint::black_box(units);
-                Ok(())
-            })
-            .expect("counts");
-        let copying = start.seconds();
-        let start = Clock::start();
-        let risen = pass.up(5, &mut AreaSums::default()).expect("an estimate");
-        let up = start.seconds() - copying;
+        let pass = Pass { problem: &problem, tree: &tree, first: 0, shapes: &shapes, measurements: &held };
+        held.prepare();
+        let (up, risen) = timed(|| pass.up(5, &mut AreaSums::default()).expect("an estimate"));
         let root = risen.root().expect("an estimate").clone();
-        let start = Clock::start();
-        let mut sum = 0.0;
-        pass.down(
-            &risen,
-            root,
-            true,
-            |_, _, belief| Ok(belief.x[0]),
-            |x| {
-                sum += x;
-                Ok(())
-            },
-        )
-        .expect("final estimates");
-        let down = start.seconds() - copying;
+        held.prepare();
+        let (down, sum) = timed(|| to_blocks(&pass, &risen, root, |belief| belief.x[0]).expect("final estimates"));
         let each = 1e6 / blocks as f64;
         println!("{name}: up {:.1}, down to every block {:.1} microseconds a block ({sum:.0})", up * each, down * each);
     }
 }
 
+/// How long something takes, and what it gives.
+fn timed<T>(what: impl FnOnce() -> T) -> (f64, T) {
+    let start = Clock::start();
+    let given = what();
+    (start.seconds(), given)
+}
+
+/// Downwards to every block; the sum of what `each` makes of the final estimates of all units.
+fn to_blocks(pass: &Pass, risen: &Risen, root: Belief, each: impl Fn(&Belief) -> f64 + Sync) -> dp_assay::Result<f64> {
+    let mut sum = 0.0;
+    pass.down(
+        risen,
+        root,
+        true,
+        |_, _, belief| Ok(each(belief)),
+        |own| {
+            sum += own;
+            Ok(())
+        },
+    )?;
+    Ok(sum)
+}
+
+/// How often the passes over files are repeated; the median counts.
+const REPEATS: usize = 9;
+
+/// The state of a folder, with all constraints and its exact total, and the nation of this state alone.
+fn of_files(release: &Release, folder: &Path, total: f64) -> dp_assay::Result<()> {
+    let names = Names::new(release)?;
+    let folder = NmfFolder::open(folder, &names.levels)?;
+    let root = RootConstraints::read(&folder, &names)?;
+    let parts = folder.parts();
+    assert!(root.is_nation && parts.len() == 1, "expected the nation and one state in one part, found {parts:?}");
+    let levels: Vec<Vec<Vec<Part>>> = (0..names.levels.len())
+        .map(|level| names.queries(level).iter().map(|query| query.parts.clone()).collect())
+        .collect();
+    let cells = vec![vec![Part::Whole; names.sizes.len()]];
+    let problem = Problem::new(&names.sizes, &levels, &cells, &root.zeros.apart)?;
+    let answers = Answers::of_queries(&problem, &["detailed".to_string()], &cells);
+    let asked = Asked { zeros: Some(&root.zeros), bounds: false };
+    let units = PartUnits::read(&folder, &names, &problem, 1, &parts[0], asked)?;
+    let budgets = Budgets::new(release, &names)?;
+    let counts = PartCounts { folder: &folder, names: &names, units: &units, first: 1, budgets: &budgets, seen: None };
+    let mut levels = Vec::new();
+    for level in 0..units.tree.levels() {
+        let mut all = Vec::new();
+        counts.read(level, &mut |some| {
+            all.extend(some);
+            Ok(())
+        })?;
+        levels.push(all);
+    }
+    let of_nation = NationCounts { folder: &folder, names: &names, budgets: &budgets }.read()?.expect("its counts");
+    let held = Held::new(levels);
+    let mut made = Shapes::default();
+    let of_frees: Vec<Arc<Shape>> = units.frees.iter().map(|free| made.of(&problem, free)).collect();
+    let of_level = |free: &Vec<u32>| free.iter().map(|free| of_frees[*free as usize].clone()).collect();
+    let shapes: Vec<Vec<Arc<Shape>>> = units.free.iter().map(of_level).collect();
+    let pass = Pass { problem: &problem, tree: &units.tree, first: 1, shapes: &shapes, measurements: &held };
+    let last = units.tree.levels() - 1;
+    let blocks = units.tree.units(last);
+    let mut times = [const { Vec::new() }; 3];
+    let mut sums = Vec::new();
+    for _ in 0..REPEATS {
+        held.prepare();
+        let mut counts = of_nation.clone();
+        let (up, above) = timed(|| {
+            let risen = pass.up(last, &mut AreaSums::default())?;
+            let mut of_state = Below::new(shapes[0][0].clone());
+            of_state.add(risen.root().expect("an estimate of the state"));
+            let state = of_state.estimate(false, None).expect("an estimate").with_total(&problem, total);
+            let mut of_states = Below::new(shapes[0][0].clone());
+            of_states.add(&state.expect("a total that zeros allow"));
+            let mut scratch = vec![0.0; problem.basis.coordinates()];
+            let information = Arc::new(problem.information(0, &counts.variances, &of_states.shape));
+            let right_side =
+                problem.right_side(0, &counts.variances, &mut counts.counts, &mut scratch, &of_states.shape);
+            let nation = of_states.estimate(false, Some(&Measured { information, right_side }));
+            dp_assay::Result::Ok((risen, of_state, nation.expect("an estimate")))
+        });
+        let (risen, of_state, nation) = above?;
+        times[0].push(up);
+        // The nation is its one state: so is its final estimate.
+        let down = |each: &(dyn Fn(&Belief) -> f64 + Sync)| {
+            held.prepare();
+            timed(|| {
+                let own = Descent::new(&nation, &of_state, false).estimate(risen.root());
+                to_blocks(&pass, &risen, own, each)
+            })
+        };
+        let (down_to_blocks, sum) = down(&|belief| belief.x[0]);
+        times[1].push(down_to_blocks);
+        sums.push(sum?);
+        let (with_cells, sum) = down(&|belief| {
+            let answer = &answers.of(&problem, belief)[0];
+            answer.estimates.iter().chain(&answer.variances).sum()
+        });
+        times[2].push(with_cells);
+        sums.push(sum?);
+    }
+    let [up, down, cells] = times.map(|mut own| {
+        own.sort_by(f64::total_cmp);
+        1e6 * own[REPEATS / 2] / blocks as f64
+    });
+    println!(
+        "{}",
+        serde_json::json!({ "blocks": blocks, "up": up, "down": down, "down_with_cells": cells, "sum": sums[0] })
+    );
+    Ok(())
+}
+
 /// Noise-like counts for every unit, with the variances of the release.
-fn draw(problem: &Problem, tree: &Tree, release: &Release) -> Drawn {
+fn draw(problem: &Problem, tree: &Tree, release: &Release) -> Held {
     let mut seed = 7_u64;
     let mut next = || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -137,7 +277,7 @@ fn draw(problem: &Problem, tree: &Tree, release: &Release) -> Drawn {
         };
         (0..tree.units(at)).map(unit).collect()
     });
-    Drawn(levels.collect())
+    Held::new(levels.collect())
 }
 
 /// Households everywhere, one type of group quarters in every seventh block; no minors in nursing facilities.

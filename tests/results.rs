@@ -303,3 +303,28 @@ fn safetab_and_spines_are_drawn_for_parameters_of_ones_own() {
         assert!(!refusal(&words).is_empty());
     }
 }
+
+/// The comparison with census-bluedown: both gave the same numbers, ratios are those of the times beside them, and the guide has them.
+#[test]
+fn the_other_estimator_gave_the_same_numbers_and_the_guide_has_its_times() {
+    let mut table = csv::Reader::from_path(committed().join("peers-estimate.csv")).unwrap();
+    let guide = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guide/evidence.md")).unwrap();
+    let (mut times, mut differences) = (0, 0);
+    for record in table.records() {
+        let record = record.unwrap();
+        let cell = |column: usize| record[column].parse::<f64>();
+        let (what, unit) = (&record[0], &record[1]);
+        if let (Ok(theirs), Ok(ours), Ok(ratio)) = (cell(2), cell(3), cell(4)) {
+            // Three digits of each.
+            assert!((ratio * ours / theirs - 1.0).abs() < 0.012, "{record:?}");
+            let row = format!("| {what} | {theirs:.0} | {} | {ratio:.0} |\n", &record[3]);
+            assert!(guide.contains(&row), "the guide has no {row}");
+            times += 1;
+        } else {
+            let most = if unit == "persons" { 1e-4 } else { 1e-6 };
+            assert!(cell(5).unwrap() <= most, "{record:?}");
+            differences += 1;
+        }
+    }
+    assert_eq!((times, differences), (4, 3));
+}
