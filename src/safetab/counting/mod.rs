@@ -11,7 +11,7 @@
 mod classes;
 mod tallies;
 
-use std::path::Path;
+use std::{path::Path, sync::mpsc::sync_channel, thread};
 
 use self::{
     classes::{Classes, Lists},
@@ -32,8 +32,15 @@ const CELL_BITS: u32 = 6;
 const CLASS_BITS: u32 = 32;
 const ATOM_BITS: u32 = 64 - CELL_BITS - CLASS_BITS;
 
+/// Counts that one thread hands another at a time, and how often before it waits: three megabytes.
+const HANDED: usize = 1 << 15;
+const WAITING: usize = 4;
+
 /// What gets a count: region, iteration (by their places), cell and count.
 pub(in crate::safetab) type SeeCount<'a> = dyn FnMut(u32, u32, usize, i64) -> Result<()> + 'a;
+
+/// The same on its way.
+type Handed = (u32, u32, usize, i64);
 
 /// A kind of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,8 +179,32 @@ impl<'a> Counting<'a> {
 }
 
 impl Counted<'_> {
-    /// The counts of a population group level that are not 0, in ascending order of region, iteration and cell.
+    /// The counts of a population group level that are not 0, in ascending order of region, iteration and cell. They are added up
+    /// on another thread than the one that sees them.
     pub fn each_count(&self, region_type: RegionType, level: IterationLevel, see: &mut SeeCount) -> Result<()> {
+        let (hand, handed) = sync_channel::<Vec<Handed>>(WAITING);
+        thread::scope(|scope| {
+            let adding = scope.spawn(move || {
+                // Where nobody takes them any more, the other thread has an error of its own.
+                self.add_up(region_type, level, &mut |counts| hand.send(counts).is_ok())
+            });
+            // Moved, so that after an error nobody waits.
+            let seen = handed
+                .into_iter()
+                .flatten()
+                .try_for_each(|(region, iteration, cell, count)| see(region, iteration, cell, count));
+            let added = adding.join().unwrap_or_else(|fault| std::panic::resume_unwind(fault));
+            seen.and(added)
+        })
+    }
+
+    /// Hands over the counts of a population group level, some regions at a time, until nobody takes them.
+    fn add_up(
+        &self,
+        region_type: RegionType,
+        level: IterationLevel,
+        hand: &mut dyn FnMut(Vec<Handed>) -> bool,
+    ) -> Result<()> {
         let granularity = region_type.granularity();
         let (iterations, cells) = (self.specification.key_set(granularity, level).len(), self.kind.cells());
         // The atoms of each region: regions in ascending order.
@@ -184,6 +215,7 @@ impl Counted<'_> {
         let mut sums = vec![0_i64; iterations * cells];
         let mut touched: Vec<usize> = Vec::new();
         let mut bytes = Vec::new();
+        let mut counts: Vec<Handed> = Vec::with_capacity(HANDED);
         for atoms in inside.chunk_by(|(a, _), (b, _)| a == b) {
             for (_, atom) in atoms {
                 for tally in self.tallies.of_atom(*atom, &mut bytes)? {
@@ -200,9 +232,13 @@ impl Counted<'_> {
             touched.sort_unstable();
             for place in touched.drain(..) {
                 let count = std::mem::take(&mut sums[place]);
-                see(atoms[0].0, (place / cells) as u32, place % cells, count)?;
+                counts.push((atoms[0].0, (place / cells) as u32, place % cells, count));
+                if counts.len() == HANDED && !hand(std::mem::replace(&mut counts, Vec::with_capacity(HANDED))) {
+                    return Ok(());
+                }
             }
         }
+        hand(counts);
         Ok(())
     }
 }
