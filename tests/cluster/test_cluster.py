@@ -1,14 +1,18 @@
 """`assay tabulate --cluster` on a real cluster, which scripts/test-cluster starts: the release of one machine to the last byte, or a clear
 error and nothing spent."""
 
+import contextlib
 import gzip
 import os
 import pathlib
+import select
 import shutil
 import signal
 import socket
+import ssl
 import statistics
 import subprocess
+import threading
 import time
 
 import pyarrow
@@ -123,6 +127,115 @@ def executors():
         if int(parent) in WORKERS and state != "Z" and b"ExecutorBackend" in words:
             found.append(int(process))
     return sorted(found)
+
+
+def own_address():
+    """An address of this machine that another could ask, if it has one; no word is sent to find it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+            return probe.getsockname()[0]
+        except OSError:
+            return "127.0.0.1"
+
+
+def authority(folder, host):
+    """A certificate of a host, and that of the authority that signed it."""
+
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+    (folder / "names").write_text(f"subjectAltName=IP:{host}\nbasicConstraints=CA:FALSE\n")
+    key = ["-newkey", "rsa:2048", "-nodes"]
+    openssl("req", "-x509", *key, "-keyout", "authority.key", "-out", "authority.pem", "-subj", "/CN=authority", "-days", "2")
+    openssl("req", *key, "-keyout", "host.key", "-out", "host.request", "-subj", "/CN=host")
+    signed = ["-CA", "authority.pem", "-CAkey", "authority.key", "-CAcreateserial", "-days", "2"]
+    openssl("x509", "-req", "-in", "host.request", *signed, "-extfile", "names", "-out", "host.pem")
+    return folder / "authority.pem"
+
+
+class EncryptedDoor:
+    """What stands before Spark's plain endpoint where others can reach it: TLS on one side, the endpoint on the other."""
+
+    def __init__(self, folder, host, endpoint):
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(folder / "host.pem", folder / "host.key")
+        self.context.set_alpn_protocols(["h2"])
+        self.endpoint = endpoint
+        self.server = socket.create_server((host, 0))
+        self.address = f"sc://{host}:{self.server.getsockname()[1]}"
+        self.passed = 0
+
+    def __enter__(self):
+        threading.Thread(target=self.open, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.close()
+
+    def open(self):
+        while True:
+            try:
+                visitor, _ = self.server.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(visitor,), daemon=True).start()
+
+    def serve(self, visitor):
+        """Passes on what two sides say. One thread, as a TLS connection is not to be read and written by two."""
+        with visitor, socket.create_connection(self.endpoint) as inner:
+            try:
+                with self.context.wrap_socket(visitor, server_side=True) as outer:
+                    outer.setblocking(False)
+                    while True:
+                        if not outer.pending():
+                            select.select([outer, inner], [], [])
+                        with contextlib.suppress(ssl.SSLWantReadError):
+                            if not (said := outer.recv(1 << 16)):
+                                return
+                            self.passed += len(said)
+                            inner.sendall(said)
+                        if select.select([inner], [], [], 0)[0]:
+                            if not (said := inner.recv(1 << 16)):
+                                return
+                            outer.setblocking(True)
+                            outer.sendall(said)
+                            outer.setblocking(False)
+            except OSError:
+                return
+
+
+def test_an_encrypted_connection_to_another_address(small, tmp_path_factory):
+    done(small.words("one"))
+    host = own_address()
+    secrets = tmp_path_factory.mktemp("secrets")
+    trusted = authority(secrets, host)
+    known = {"SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN, "SSL_CERT_FILE": str(trusted)}
+    port = int(GUARDED.rsplit(":", 1)[1])
+    with EncryptedDoor(secrets, host, ("127.0.0.1", port)) as door:
+        over_tls = f"{door.address}/;use_ssl=true"
+        # Whose certificate nobody here trusts is told nothing.
+        said = refused(small.words("out", cluster=over_tls), SPARK_CONNECT_AUTHENTICATE_TOKEN=TOKEN)
+        assert "certificate" in said and TOKEN not in said, said
+        assert door.passed == 0
+        small.check_unspent("out")
+        done(small.words("two", cluster=over_tls), **known)
+        assert door.passed > 1000
+        assert small.release("one") == small.release("two")
+        # Neither counts nor the token go in clear to what may be another machine.
+        if host != "127.0.0.1":
+            passed = door.passed
+            for more in [known, {}]:
+                said = refused(small.words("out", cluster=door.address), **more)
+                assert "a plain connection to another machine" in said, said
+            said = refused(small.words("out", cluster=door.address, more=["--cluster-plain"]), **known)
+            assert "a token is not sent over a plain connection" in said, said
+            assert door.passed == passed
+        small.check_unspent("out")
+    # An endpoint that speaks no TLS.
+    said = refused(small.words("out", cluster=f"{GUARDED}/;use_ssl=true"), **known)
+    assert "nothing is spent" in said, said
+    small.check_unspent("out")
 
 
 def test_where_nobody_answers_nothing_is_spent(small):
