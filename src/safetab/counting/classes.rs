@@ -1,6 +1,6 @@
 //! Classes of codes: combinations that belong to the same iterations.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use foldhash::fast::FixedState;
 
@@ -12,8 +12,25 @@ use crate::{
     },
 };
 
-/// The places of the iterations of a class in the key sets, by granularity and level.
-pub(super) type Lists = [[Vec<u32>; 2]; 2];
+/// The places of the iterations of a class in the key sets, by granularity and level: one list after the other, and before them
+/// where each ends. There can be millions of classes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Lists(Arc<[u32]>);
+
+impl Lists {
+    const COUNT: usize = Granularity::ALL.len() * IterationLevel::ALL.len();
+
+    fn index(granularity: Granularity, level: IterationLevel) -> usize {
+        granularity as usize * IterationLevel::ALL.len() + level as usize
+    }
+
+    /// The iterations of a granularity and level, ascending.
+    pub fn of(&self, granularity: Granularity, level: IterationLevel) -> &[u32] {
+        let index = Lists::index(granularity, level);
+        let begin = index.checked_sub(1).map_or(Lists::COUNT, |before| self.0[before] as usize);
+        &self.0[begin..self.0[index] as usize]
+    }
+}
 
 /// The classes of the combinations that were met, numbered in the order in which they were.
 pub(in crate::safetab) struct Classes<'a> {
@@ -65,15 +82,17 @@ impl<'a> Classes<'a> {
     /// The class of a combination.
     #[cold]
     pub fn classify(&mut self, combination: &Combination) -> Result<u32> {
-        let mut lists = Lists::default();
+        let mut lists = vec![0; Lists::COUNT];
         for granularity in Granularity::ALL {
             for level in IterationLevel::ALL {
                 let keys = &self.keys[granularity as usize][level as usize];
                 let place = |code| keys.binary_search(code).ok().map(|place| place as u32);
                 let codes = self.specification.iterations(combination, granularity, level)?;
-                lists[granularity as usize][level as usize] = codes.iter().filter_map(place).collect();
+                lists.extend(codes.iter().filter_map(place));
+                lists[Lists::index(granularity, level)] = lists.len() as u32;
             }
         }
+        let lists = Lists(lists.into());
         let next = self.lists.len() as u32;
         let class = *self.of_lists.entry(lists.clone()).or_insert(next);
         if class == next {

@@ -220,7 +220,7 @@ impl Counted<'_> {
             for (_, atom) in atoms {
                 for tally in self.tallies.of_atom(*atom, &mut bytes)? {
                     let tally = tally?;
-                    for &iteration in &self.lists[tally.class as usize][granularity as usize][level as usize] {
+                    for &iteration in self.lists[tally.class as usize].of(granularity, level) {
                         let place = iteration as usize * cells + tally.cell as usize;
                         if sums[place] == 0 {
                             touched.push(place);
