@@ -6,8 +6,8 @@
 //! run; a path passes if the runs on it share out the budget exactly. Then every path is one of the release's, and the
 //! privacy of what was published follows from the paths that occur.
 
+mod carried;
 mod constraints;
-mod second;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,19 +15,18 @@ use rug::Rational;
 
 use super::{
     budgets::Budgets,
-    counts::{PartCounts, read_units},
     folder::NmfFolder,
     names::Names,
-    units::{Asked, Geocodes, PartUnits, RootConstraints},
+    units::{Asked, PartUnits, RootConstraints},
 };
 use crate::{
     error::{Error, Result},
     release::{Paths, Release},
-    topdown::gls::{pass::Measurements, problem::Problem},
+    topdown::gls::problem::Problem,
 };
 
+use carried::Histograms;
 pub use constraints::check_nation;
-use second::Second;
 
 /// What a folder has.
 #[derive(Clone, Debug)]
@@ -71,59 +70,51 @@ pub struct LevelReport {
     pub carried: BTreeMap<usize, u64>,
 }
 
+impl LevelReport {
+    /// Takes units in that carry the shares of so many levels, each with so many counts where it has any.
+    fn add(&mut self, carried: &[u8], counts: usize) {
+        self.units += carried.len() as u64;
+        for run in carried.iter().filter(|run| **run > 0) {
+            self.measured += 1;
+            self.counts += counts as u64;
+            *self.carried.entry(usize::from(*run)).or_default() += 1;
+        }
+    }
+}
+
 /// Reads everything, and refuses what does not fit.
 pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
     if release.budget_only {
         return Err(Error::BudgetOnly { release: release.name.clone() });
     }
-    let names = Names::new(release)?;
+    let histograms = Histograms::new(release)?;
+    let names = histograms.names();
     let folder = NmfFolder::open(folder, &names.levels)?;
-    let root = RootConstraints::read(&folder, &names)?;
+    let root = RootConstraints::read(&folder, names)?;
     // Nothing is answered: what constraints tell apart is held against each other.
     let problem = Problem::for_answers(&names.sizes, &[], &[], &root.zeros.apart)?;
     let asked = Asked { zeros: Some(&root.zeros), bounds: false };
-    let budgets = Budgets::new(release, &names)?;
-    let second = names.are_two().then(|| Second::new(release)).transpose()?;
     let first = usize::from(root.is_nation);
     let named = |name: &String| LevelReport { name: name.clone(), ..LevelReport::default() };
     let mut levels: Vec<LevelReport> = names.levels.iter().map(named).collect();
     let mut paths: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
     let mut prefix = Vec::new();
     if root.is_nation {
-        check_nation(&folder, &names)?;
-        let carried = nation(&folder, &names, &budgets, &mut levels[0])?;
-        second.iter().try_for_each(|second| second.check_nation(&folder, carried))?;
+        check_nation(&folder, names)?;
+        let carried = histograms.of_nation(&folder)?;
+        levels[0].add(&[carried], names.all_counts(0));
         prefix.push(carried);
     }
     let parts = folder.parts();
     for part in &parts {
-        let units = PartUnits::read(&folder, &names, &problem, first, part, asked)?;
-        constraints::check_part(&folder, &names, &units, first, &root.structural)?;
-        let counts = PartCounts { folder: &folder, names: &names, units: &units, first, budgets: &budgets, seen: None };
-        let mut carried: Vec<Vec<u8>> = units.codes.iter().map(|codes| vec![0; codes.len()]).collect();
-        for (level, carried) in carried.iter_mut().enumerate() {
-            counts.read(level, &mut |found| {
-                for unit in found {
-                    let code = || units.code(level, unit.unit);
-                    let run = budgets.carried_by(&names, first + level, &unit, code)?;
-                    carried[unit.unit] = run as u8;
-                }
-                Ok(())
-            })?;
-        }
-        second.iter().try_for_each(|second| second.check_part(&folder, &units, first, &carried))?;
+        let units = PartUnits::read(&folder, names, &problem, first, part, asked)?;
+        constraints::check_part(&folder, names, &units, first, &root.structural)?;
+        let carried = histograms.of_part(&folder, &units, first)?;
         for (level, carried) in carried.iter().enumerate() {
-            let report = &mut levels[first + level];
-            report.units += carried.len() as u64;
-            report.width = units.codes[level].width();
-            let each = names.all_counts(first + level);
-            for run in carried.iter().filter(|run| **run > 0) {
-                report.measured += 1;
-                report.counts += each as u64;
-                *report.carried.entry(usize::from(*run)).or_default() += 1;
-            }
+            levels[first + level].width = units.codes[level].width();
+            levels[first + level].add(carried, names.all_counts(first + level));
         }
-        add_paths(&budgets, &names, &units, &prefix, &carried, &mut paths)?;
+        add_paths(histograms.budgets(), names, &units, &prefix, &carried, &mut paths)?;
     }
     let dropped = |path: &Vec<u8>| path.iter().enumerate().filter(|(_, run)| **run == 0).map(|(at, _)| at).collect();
     let paths: Vec<(Vec<usize>, u64)> = paths.iter().map(|(path, blocks)| (dropped(path), *blocks)).collect();
@@ -142,23 +133,6 @@ pub fn check(folder: &std::path::Path, release: &Release) -> Result<NmfReport> {
         zero_cells: root.zeros.cells(&problem),
         zeros: root.structural,
     })
-}
-
-/// What the nation carries.
-fn nation(folder: &NmfFolder, names: &Names, budgets: &Budgets, report: &mut LevelReport) -> Result<u8> {
-    let files: Vec<_> = folder.levels[0].queries.iter().collect();
-    let mut carried = 0;
-    report.units = 1;
-    read_units(&files, names, 0, &Geocodes::nation(), b"", &mut |units| {
-        for unit in units {
-            let run = budgets.carried_by(names, 0, &unit, String::new)?;
-            (report.measured, report.counts) = (1, names.all_counts(0) as u64);
-            *report.carried.entry(run).or_default() += 1;
-            carried = run as u8;
-        }
-        Ok(())
-    })?;
-    Ok(carried)
 }
 
 /// The paths to the blocks of a part, each checked: runs that neither overlap nor leave a level out.

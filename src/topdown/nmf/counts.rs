@@ -105,93 +105,150 @@ pub(super) fn read_units(
     prefix: &[u8],
     take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>,
 ) -> Result<()> {
-    let queries = names.queries(level);
-    let mut starts = vec![0];
-    queries.iter().for_each(|query| starts.push(starts[starts.len() - 1] + query.counts()));
-    let total = starts[queries.len()];
-    let all = if queries.len() >= 64 { u64::MAX } else { (1 << queries.len()) - 1 };
-    if queries.len() > 64 {
-        return Err(Error::out_of_range("the queries of a level", queries.len(), "at most 64"));
-    }
-    // Units of the DHC have 15 MB each: no more of them than there are cores.
-    let per_batch = (BATCH / total.max(1)).clamp(rayon::current_num_threads().min(8), 4096);
-    let mut matcher = Matcher { names, level, known: Vec::new(), next: 0 };
-    let mut pending: HashMap<usize, Partial> = HashMap::new();
-    let mut done = vec![false; codes.len()];
-    let mut batch = Vec::with_capacity(per_batch);
-    let mut current: Option<(usize, Partial)> = None;
-    let mut last_variances: Arc<[f32]> = Arc::new([]);
+    read_histograms(files, &[names], level, codes, prefix, &mut |_, units| take(units))
+}
+
+/// The same for several histograms whose rows stand in one file, which is read once: each unit once for each, with the number of its
+/// histogram.
+pub(super) fn read_histograms(
+    files: &[&NmfFile],
+    histograms: &[&Names],
+    level: usize,
+    codes: &Geocodes,
+    prefix: &[u8],
+    take: &mut dyn FnMut(usize, Vec<UnitCounts>) -> Result<()>,
+) -> Result<()> {
+    let mut coming = histograms.iter().map(|names| Coming::new(names, level, codes)).collect::<Result<Vec<_>>>()?;
+    // Those of the first; of another no columns are read.
+    let columns = histograms.first().map_or(&[][..], |names| names.columns());
     for file in files {
-        rows::read(&file.path, names.columns(), |row| {
-            let wrong = |why: &str| rows::refuse(&file.path, row, why);
+        rows::read(&file.path, columns, |row| {
             if !row.geocode.starts_with(prefix) {
                 return match file.part {
-                    Some(_) => Err(wrong("lies in the folder of another part of a state")),
+                    Some(_) => Err(rows::refuse(&file.path, row, "lies in the folder of another part of a state")),
                     None => Ok(()),
                 };
             }
-            // Rows of another histogram are passed over.
-            let Some(at) = matcher.query(row).map_err(|why| wrong(&why))? else { return Ok(()) };
-            let near = current.as_ref().map_or(0, |(unit, partial)| unit + usize::from(partial.seen == all));
-            if current.as_ref().is_none_or(|(unit, _)| codes.get(*unit) != row.geocode) {
-                let unit = codes.find(row.geocode, near.min(codes.len()));
-                let unit = unit.or_else(|| codes.find(row.geocode, near + 1));
-                let unit = unit.ok_or_else(|| wrong("the Constraint files of its level do not have the geocode"))?;
-                if done[unit] {
-                    return Err(wrong("the geocode occurs twice: all its queries were there before"));
-                }
-                if let Some((other, partial)) = current.take() {
-                    pending.insert(other, partial);
-                }
-                let new = || Partial { seen: 0, variances: vec![0.0; queries.len()], counts: vec![0.0; total] };
-                current = Some((unit, pending.remove(&unit).unwrap_or_else(new)));
-            }
-            let Some((unit, partial)) = &mut current else { return Ok(()) };
-            if partial.seen >> at & 1 == 1 {
-                return Err(wrong("occurs twice: a unit answers a query once"));
-            }
-            if row.values.len() != queries[at].counts() {
-                return Err(wrong(&format!("{} values: expected {}", row.values.len(), queries[at].counts())));
-            }
-            let variance = row.variance as f32;
-            if !(variance > 0.0 && variance.is_finite()) {
-                return Err(wrong(&format!("the variance {}: expected a number above 0", row.variance)));
-            }
-            partial.seen |= 1 << at;
-            partial.variances[at] = variance;
-            for (to, value) in partial.counts[starts[at]..starts[at + 1]].iter_mut().zip(row.values) {
-                if value.unsigned_abs() > 1 << 50 {
-                    return Err(wrong(&format!("the count {value} is beyond 2^50")));
-                }
-                *to = *value as f64;
-            }
-            if partial.seen == all {
-                done[*unit] = true;
-                if *last_variances != *partial.variances {
-                    last_variances = partial.variances.as_slice().into();
-                }
-                let counts = std::mem::take(&mut partial.counts);
-                batch.push(UnitCounts { unit: *unit, variances: last_variances.clone(), counts });
-                current = None;
-                if batch.len() == per_batch {
-                    take(std::mem::replace(&mut batch, Vec::with_capacity(per_batch)))?;
-                }
-            }
-            Ok(())
+            (coming.iter_mut().enumerate())
+                .try_for_each(|(number, own)| own.see(file, row, &mut |units| take(number, units)))
         })?;
     }
-    pending.extend(current);
-    if let Some((unit, partial)) = pending.iter().min_by_key(|(unit, _)| **unit) {
-        let lacks: Vec<&str> = (queries.iter().enumerate())
-            .filter(|(at, _)| partial.seen >> at & 1 == 0)
-            .map(|(_, query)| query.name.as_str())
-            .collect();
-        let code = String::from_utf8_lossy(codes.get(*unit)).to_string();
-        let expected =
-            format!("all queries of the level {} or none: {} missing", names.levels[level], lacks.join(", "));
-        return Err(Error::out_of_range("the noisy counts of the geocode", code, &expected));
+    coming.into_iter().enumerate().try_for_each(|(number, own)| own.end(&mut |units| take(number, units)))
+}
+
+/// The units of a histogram, as their rows come in.
+struct Coming<'a> {
+    codes: &'a Geocodes,
+    matcher: Matcher<'a>,
+    /// Where the counts of each query start, and how many there are in all.
+    starts: Vec<usize>,
+    /// A bit for each query.
+    all: u64,
+    per_batch: usize,
+    pending: HashMap<usize, Partial>,
+    done: Vec<bool>,
+    batch: Vec<UnitCounts>,
+    current: Option<(usize, Partial)>,
+    last_variances: Arc<[f32]>,
+}
+
+impl<'a> Coming<'a> {
+    fn new(names: &'a Names, level: usize, codes: &'a Geocodes) -> Result<Coming<'a>> {
+        let queries = names.queries(level);
+        let mut starts = vec![0];
+        queries.iter().for_each(|query| starts.push(starts[starts.len() - 1] + query.counts()));
+        let total = starts[queries.len()];
+        let all = if queries.len() >= 64 { u64::MAX } else { (1 << queries.len()) - 1 };
+        if queries.len() > 64 {
+            return Err(Error::out_of_range("the queries of a level", queries.len(), "at most 64"));
+        }
+        // Units of the DHC have 15 MB each: no more of them than there are cores.
+        let per_batch = (BATCH / total.max(1)).clamp(rayon::current_num_threads().min(8), 4096);
+        Ok(Coming {
+            codes,
+            matcher: Matcher { names, level, known: Vec::new(), next: 0 },
+            starts,
+            all,
+            per_batch,
+            pending: HashMap::new(),
+            done: vec![false; codes.len()],
+            batch: Vec::with_capacity(per_batch),
+            current: None,
+            last_variances: Arc::new([]),
+        })
     }
-    if batch.is_empty() { Ok(()) } else { take(batch) }
+
+    /// Takes a row in; one of another histogram is passed over.
+    fn see(&mut self, file: &NmfFile, row: &Row, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()> {
+        let wrong = |why: &str| rows::refuse(&file.path, row, why);
+        let Some(at) = self.matcher.query(row).map_err(|why| wrong(&why))? else { return Ok(()) };
+        let queries = self.matcher.names.queries(self.matcher.level);
+        let (codes, all) = (self.codes, self.all);
+        let near = self.current.as_ref().map_or(0, |(unit, partial)| unit + usize::from(partial.seen == all));
+        if self.current.as_ref().is_none_or(|(unit, _)| codes.get(*unit) != row.geocode) {
+            let unit = codes.find(row.geocode, near.min(codes.len()));
+            let unit = unit.or_else(|| codes.find(row.geocode, near + 1));
+            let unit = unit.ok_or_else(|| wrong("the Constraint files of its level do not have the geocode"))?;
+            if self.done[unit] {
+                return Err(wrong("the geocode occurs twice: all its queries were there before"));
+            }
+            if let Some((other, partial)) = self.current.take() {
+                self.pending.insert(other, partial);
+            }
+            let counts = self.starts[queries.len()];
+            let new = || Partial { seen: 0, variances: vec![0.0; queries.len()], counts: vec![0.0; counts] };
+            self.current = Some((unit, self.pending.remove(&unit).unwrap_or_else(new)));
+        }
+        let Some((unit, partial)) = &mut self.current else { return Ok(()) };
+        if partial.seen >> at & 1 == 1 {
+            return Err(wrong("occurs twice: a unit answers a query once"));
+        }
+        if row.values.len() != queries[at].counts() {
+            return Err(wrong(&format!("{} values: expected {}", row.values.len(), queries[at].counts())));
+        }
+        let variance = row.variance as f32;
+        if !(variance > 0.0 && variance.is_finite()) {
+            return Err(wrong(&format!("the variance {}: expected a number above 0", row.variance)));
+        }
+        partial.seen |= 1 << at;
+        partial.variances[at] = variance;
+        for (to, value) in partial.counts[self.starts[at]..self.starts[at + 1]].iter_mut().zip(row.values) {
+            if value.unsigned_abs() > 1 << 50 {
+                return Err(wrong(&format!("the count {value} is beyond 2^50")));
+            }
+            *to = *value as f64;
+        }
+        if partial.seen == all {
+            self.done[*unit] = true;
+            if *self.last_variances != *partial.variances {
+                self.last_variances = partial.variances.as_slice().into();
+            }
+            let counts = std::mem::take(&mut partial.counts);
+            self.batch.push(UnitCounts { unit: *unit, variances: self.last_variances.clone(), counts });
+            self.current = None;
+            if self.batch.len() == self.per_batch {
+                take(std::mem::replace(&mut self.batch, Vec::with_capacity(self.per_batch)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands on what is left; refuses a unit that lacks queries.
+    fn end(mut self, take: &mut dyn FnMut(Vec<UnitCounts>) -> Result<()>) -> Result<()> {
+        self.pending.extend(self.current);
+        if let Some((unit, partial)) = self.pending.iter().min_by_key(|(unit, _)| **unit) {
+            let Matcher { names, level, .. } = self.matcher;
+            let lacks: Vec<&str> = (names.queries(level).iter().enumerate())
+                .filter(|(at, _)| partial.seen >> at & 1 == 0)
+                .map(|(_, query)| query.name.as_str())
+                .collect();
+            let code = String::from_utf8_lossy(self.codes.get(*unit)).to_string();
+            let expected =
+                format!("all queries of the level {} or none: {} missing", names.levels[level], lacks.join(", "));
+            return Err(Error::out_of_range("the noisy counts of the geocode", code, &expected));
+        }
+        if self.batch.is_empty() { Ok(()) } else { take(self.batch) }
+    }
 }
 
 /// Finds the query of a row; one that was seen before is known by its bytes.

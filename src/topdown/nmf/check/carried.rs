@@ -1,0 +1,82 @@
+//! How many levels' shares the noise on the counts of a unit carries. Where a release has two histograms their rows stand in the same
+//! files, which are read once; the same units answer the queries of both, with noise that carries the same shares.
+
+use crate::{
+    error::{Error, Result},
+    release::Release,
+    topdown::nmf::{
+        budgets::Budgets,
+        counts::read_histograms,
+        folder::{NmfFile, NmfFolder, of_part},
+        names::{Names, Which},
+        units::{Geocodes, PartUnits},
+    },
+};
+
+/// The queries of each histogram, and the variances of its noise.
+pub(super) struct Histograms(Vec<(Names, Budgets)>);
+
+impl Histograms {
+    /// Those of a release.
+    pub(super) fn new(release: &Release) -> Result<Histograms> {
+        let of = |which| -> Result<(Names, Budgets)> {
+            let names = Names::of(release, which)?;
+            let budgets = Budgets::new(release, &names)?;
+            Ok((names, budgets))
+        };
+        let first = of(Which::First)?;
+        let second = first.0.are_two().then(|| of(Which::Beside)).transpose()?;
+        Ok(Histograms([Some(first), second].into_iter().flatten().collect()))
+    }
+
+    /// The queries of the first.
+    pub(super) fn names(&self) -> &Names {
+        &self.0[0].0
+    }
+
+    /// The variances of the noise of the first.
+    pub(super) fn budgets(&self) -> &Budgets {
+        &self.0[0].1
+    }
+
+    /// What the nation carries; 0 if it has no counts.
+    pub(super) fn of_nation(&self, folder: &NmfFolder) -> Result<u8> {
+        let files: Vec<_> = folder.levels[0].queries.iter().collect();
+        Ok(self.read(&files, 0, &Geocodes::nation(), b"")?[0])
+    }
+
+    /// What each unit of a part carries, level by level.
+    pub(super) fn of_part(&self, folder: &NmfFolder, units: &PartUnits, first: usize) -> Result<Vec<Vec<u8>>> {
+        let of_level = |(level, codes): (usize, &Geocodes)| {
+            let files: Vec<_> = of_part(&folder.levels[first + level].queries, &units.part).collect();
+            self.read(&files, first + level, codes, units.part.as_bytes())
+        };
+        units.codes.iter().enumerate().map(of_level).collect()
+    }
+
+    fn read(&self, files: &[&NmfFile], level: usize, codes: &Geocodes, prefix: &[u8]) -> Result<Vec<u8>> {
+        let code = |unit: usize| String::from_utf8_lossy(codes.get(unit)).to_string();
+        let names: Vec<&Names> = self.0.iter().map(|(names, _)| names).collect();
+        let mut carried = vec![vec![0_u8; codes.len()]; self.0.len()];
+        read_histograms(files, &names, level, codes, prefix, &mut |number, units| {
+            let (names, budgets) = &self.0[number];
+            for unit in units {
+                // There are fewer levels than a byte has numbers.
+                carried[number][unit.unit] = budgets.carried_by(names, level, &unit, || code(unit.unit))? as u8;
+            }
+            Ok(())
+        })?;
+        let mut all = carried.into_iter().zip(&self.0);
+        let first = all.next().map_or_else(Vec::new, |(first, _)| first);
+        for (second, (names, _)) in all {
+            if let Some(unit) = (0..codes.len()).find(|unit| first[*unit] != second[*unit]) {
+                let queries: Vec<&str> = names.queries(level).iter().map(|query| query.name.as_str()).collect();
+                let (queries, level) = (queries.join(", "), &names.levels[level]);
+                let what = format!("the shares that {queries} of the {level} {:?} carries", code(unit));
+                let expected = format!("those of {} levels, as the other queries of the unit", first[unit]);
+                return Err(Error::out_of_range(&what, format!("those of {} levels", second[unit]), &expected));
+            }
+        }
+        Ok(first)
+    }
+}
