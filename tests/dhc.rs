@@ -1,9 +1,11 @@
 //! The DHC's persons: 42 x 2 x 116 x 2 x 63 cells, recodes over one and over several attributes, measured and read.
 
+#[path = "common/in_folder.rs"]
+mod in_folder;
 #[path = "common/nmf_rows.rs"]
 mod nmf_rows;
 
-use std::{collections::BTreeMap, fs, path::Path, process::Command};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use dp_assay::{
     release::Release,
@@ -17,13 +19,8 @@ use dp_assay::{
         },
     },
 };
+use in_folder::{done, flat};
 use nmf_rows::Row;
-
-fn done(folder: &Path, words: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_assay")).current_dir(folder).args(words).output().unwrap();
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
 
 /// A man of 37 in a prison (relgq 20), not Hispanic, of the sixth combination of races: which count of each query he is in, by the
 /// groups of the run's own code, attributes in the order of the histogram.
@@ -107,29 +104,31 @@ const ZEROS: [(&[usize], &str); 13] = [
     (&[39], "age_lt16_gt75"),
 ];
 
+/// The constraints of a unit of the published files: the 32 zeros, and bounds by type of group quarters.
+fn constraints(code: &str, lower: Vec<i32>, upper: Vec<i32>) -> Vec<Row> {
+    let row = |name: &str, sign, relgq: &str, age: &str, values: Vec<i32>| {
+        let shape = [values.len() as i32, 1, 1, 1, 1];
+        Row::constraint(code, name, sign, &[relgq, "*", age, "*", "*"], &shape, values)
+    };
+    let mut rows = Vec::new();
+    for (relationships, ages) in ZEROS {
+        for relgq in relationships {
+            rows.push(row(&format!("relgq{relgq}_{ages}"), "=", &format!("relgq{relgq}"), ages, vec![0]));
+        }
+    }
+    rows.push(row("hhgq_total_lb", ">=", "gqlevels", "*", lower));
+    rows.push(row("hhgq_total_ub", "<=", "gqlevels", "*", upper));
+    rows
+}
+
 /// With the zeros of the published files matrices are larger, because these tell relationships and ages apart; but relationships that
 /// are zero at the same ages are not.
 #[test]
 fn its_zeros_tell_few_relationships_and_ages_apart() {
     let release = Release::find("dhc-persons-us").unwrap();
     let axes = ["relgq", "sex", "age", "hispanic", "cenrace"];
-    let row = |name: String, sign: &'static str, relgq: &str, age: &str, values: Vec<i32>| Row {
-        code: String::new(),
-        name: name + "_con",
-        sign,
-        axes: [relgq, "*", age, "*", "*"].map(str::to_string).to_vec(),
-        shape: vec![values.len() as i32, 1, 1, 1, 1],
-        values,
-        variance: 0.0,
-    };
-    let zeros = ZEROS.iter().flat_map(|(relationships, ages)| {
-        let of = move |relgq: &usize| row(format!("relgq{relgq}_{ages}"), "=", &format!("relgq{relgq}"), ages, vec![0]);
-        relationships.iter().map(of)
-    });
-    let mut rows: Vec<Row> = zeros.collect();
-    assert_eq!(rows.len(), 32);
-    rows.push(row("hhgq_total_lb".to_string(), ">=", "gqlevels", "*", vec![0; 25]));
-    rows.push(row("hhgq_total_ub".to_string(), "<=", "gqlevels", "*", vec![99_999; 25]));
+    let rows = constraints("", vec![0; 25], vec![99_999; 25]);
+    assert_eq!(rows.len(), 32 + 2);
     let folder = tempfile::tempdir().unwrap();
     let names = Names::new(&release).unwrap();
     for level in &names.levels {
@@ -213,16 +212,6 @@ fn put_constraints(product: &Path, release: &Release, prison: &str) -> usize {
             }
             let mut all = Vec::new();
             for code in &codes {
-                let mut put = |name: String, sign: &'static str, relgq: &str, age: &str, values: Vec<i32>| {
-                    let (code, axes) = (code.clone(), [relgq, "*", age, "*", "*"].map(str::to_string).to_vec());
-                    let shape = vec![values.len() as i32, 1, 1, 1, 1];
-                    all.push(Row { code, name: name + "_con", sign, axes, shape, values, variance: 0.0 });
-                };
-                for (relationships, ages) in ZEROS {
-                    for relgq in relationships {
-                        put(format!("relgq{relgq}_{ages}"), "=", &format!("relgq{relgq}"), ages, vec![0]);
-                    }
-                }
                 let below = || blocks.iter().filter(|block| block.starts_with(code.as_str()));
                 let with = below().filter(|block| block.ends_with(prison)).count() as i32;
                 let bounds = |households: i32, each: i32| {
@@ -230,9 +219,8 @@ fn put_constraints(product: &Path, release: &Release, prison: &str) -> usize {
                     (bounds[0], bounds[3]) = (households, each * with);
                     bounds
                 };
-                put("hhgq_total_lb".to_string(), ">=", "gqlevels", "*", bounds(0, 1));
                 let households = 99_999 * below().count() as i32;
-                put("hhgq_total_ub".to_string(), "<=", "gqlevels", "*", bounds(households, 99_999));
+                all.extend(constraints(code, bounds(0, 1), bounds(households, 99_999)));
             }
             written += all.len();
             nmf_rows::write(&file.path, &axes, &all);
@@ -265,7 +253,7 @@ fn whole_counts_of_a_marginal_keep_its_constraints() {
     let levels: Vec<&str> = bundled.levels.iter().map(|level| level.name.as_str()).collect();
     let estimate = ["estimate", "--nmf", ".", "--out", "out.csv", "--state-totals", "totals.csv", "--level"];
     let queries = ["--queries", "total", "sex * age_38_groups", "relgq", "--whole", "sex"];
-    let said = done(at, &[&estimate[..], &levels, &queries, &release].concat());
+    let said = flat(&done(at, &[&estimate[..], &levels, &queries, &release].concat()));
     // 42 relationships, both sexes, and 45 groups of ages: the 38, split by what is zero.
     assert!(said.contains("Made of the 3780 cells"), "{said}");
     let text = fs::read_to_string(at.join("out.csv")).unwrap();

@@ -1,9 +1,11 @@
 //! Constraints of a small product like the DHC's: held against each other, and exact totals among them.
 
+#[path = "common/in_folder.rs"]
+mod in_folder;
 #[path = "common/small_dhc.rs"]
 mod small_dhc;
 
-use std::{fs, process::Command};
+use std::fs;
 
 use dp_assay::release::Release;
 use small_dhc::{Row, Spoil, release, spoilt_product};
@@ -15,10 +17,7 @@ fn checked(spoil: Spoil) -> (bool, String) {
     fs::write(at.join("release.toml"), release()).unwrap();
     let release = Release::find(at.join("release.toml").to_str().unwrap()).unwrap();
     spoilt_product(&at.join("product"), &release, spoil);
-    let words = ["nmf", "check", "product", "--release", "release.toml"];
-    let output = Command::new(env!("CARGO_BIN_EXE_assay")).current_dir(at).args(words).output().unwrap();
-    let text = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8(text).unwrap().split_whitespace().collect::<Vec<_>>().join(" "))
+    in_folder::said(at, &["nmf", "check", "product", "--release", "release.toml"])
 }
 
 #[test]
@@ -62,9 +61,7 @@ fn totals_of_states_are_read_from_the_files() {
     let row_of_total = |rows: &mut Vec<Row>| {
         without_total(rows);
         if let Some(row) = rows.iter().find(|row| row.code == "044") {
-            let (code, axes) = (row.code.clone(), vec!["*".to_string(); 4]);
-            let (name, shape, values) = ("total_con".to_string(), vec![1; 4], vec![7000]);
-            rows.push(Row { code, name, sign: "=", axes, shape, values, variance: 0.0 });
+            rows.push(Row::constraint(&row.code, "total", "=", &["*"; 4], &[1; 4], vec![7000]));
         }
     };
     let estimated = |text: &str, spoil: Spoil, options: &[&str]| {
@@ -89,9 +86,7 @@ fn totals_of_states_are_read_from_the_files() {
         ];
         let queries = ["--queries", "total", "sex * cenrace"];
         let words = [&words[..], &queries, options].concat();
-        let output = Command::new(env!("CARGO_BIN_EXE_assay")).current_dir(at).args(words).output().unwrap();
-        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (_, said) = in_folder::said(at, &words);
         (fs::read_to_string(at.join("out.csv")).unwrap_or_default(), said)
     };
     // Given, from a table, and from a row.

@@ -1,42 +1,24 @@
 //! The DHC's households: 2 x 9 x 2 x 7 x 4 x 3 x 522 cells and a second histogram of 35 beside them, in one product.
 
+#[path = "common/in_folder.rs"]
+mod in_folder;
 #[path = "common/nmf_rows.rs"]
 mod nmf_rows;
 #[path = "common/numbers.rs"]
 mod numbers;
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use dp_assay::{
-    noise::DiscreteGaussian,
-    release::{
-        Release,
-        schema::{Kept, NOWHERE, Schema},
-    },
+    release::{Release, schema::NOWHERE},
     topdown::{
         gls::{basis::Part, problem::Problem},
         nmf::names::parts_of,
     },
 };
-use nmf_rows::Row;
+use in_folder::{done, flat, refused};
+use nmf_rows::{Row, described, variance};
 use numbers::Numbers;
-
-fn run(folder: &Path, words: &[&str]) -> (bool, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_assay")).current_dir(folder).args(words).output().unwrap();
-    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    (output.status.success(), text.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
-fn done(folder: &Path, words: &[&str]) -> String {
-    let (success, said) = run(folder, words);
-    assert!(success, "{words:?}: {said}");
-    said
-}
-
-fn refused(folder: &Path, words: &[&str], expected: &str) {
-    let (success, said) = run(folder, words);
-    assert!(!success && said.contains(expected), "{words:?}: {said}");
-}
 
 /// A woman of 45 to 54 (group 3), Hispanic, of the third race, in a home of the third kind of tenure; a household of type 290, which is in the third of the
 /// groups of couples (282-391) and the ninth of those of partners and children (172-188, 282-298).
@@ -128,7 +110,7 @@ fn it_is_measured_certified_and_estimated() {
     let measure = ["measure", "--spine", "spine", "--insecure-seed", "2", "--files", "nmf", "--counts"];
     refused(at, &[&measure[..], &["both.csv", "--out", "x"], &release].concat(), "a line is about one histogram");
     done(at, &[&measure[..], &["counts.csv", "--out", "US_DHCH_PROD"], &release].concat());
-    let said = done(at, &[&["nmf", "check", "US_DHCH_PROD"][..], &release].concat());
+    let said = flat(&done(at, &[&["nmf", "check", "US_DHCH_PROD"][..], &release].concat()));
     // 1,737,297 counts of households and 35 of units.
     assert!(said.contains("1737332") && said.contains("epsilon"), "{said}");
     let estimate = ["estimate", "--nmf", ".", "--out", "out.csv", "--level", "US", "County", "--queries"];
@@ -248,8 +230,7 @@ fn product(folder: &Path, release: &Release, second: SecondRow, with_joint: bool
         let (mut rows, mut constraints) = (Vec::new(), Vec::new());
         for (_, code, blocks) in UNITS.iter().filter(|(of, ..)| *of == at) {
             for query in &level.queries {
-                let law = DiscreteGaussian::new(query.sigma2().unwrap().clone()).unwrap();
-                let variance = law.variance(12).approximate() as f32;
+                let variance = variance(query.sigma2().unwrap());
                 let group = schema.group(&query.name).unwrap();
                 let values: Vec<i32> = (0..group.counts()).map(|_| numbers.below(60) as i32 - 9).collect();
                 let is_second = schema.asks_beside(&query.name).is_some();
@@ -261,27 +242,17 @@ fn product(folder: &Path, release: &Release, second: SecondRow, with_joint: bool
                     let places = blocks.clone().flat_map(|block| of_count.iter().map(move |cell| block * width + cell));
                     normals[own].add(&places.collect::<Vec<_>>(), f64::from(*value), f64::from(variance));
                 }
-                let (axes, shape) = described(if is_second { beside } else { schema }, &query.name);
-                let (code, name) = ((*code).to_string(), format!("{}_dpq", query.name));
-                let mut row = Row { code, name, sign: "", axes, shape, values, variance };
+                let described = described(if is_second { beside } else { schema }, &query.name);
+                let mut row = Row::query(code, &query.name, described, values, variance);
                 if is_second {
                     row.axes = vec![String::new(); 2];
                     second(&mut row);
                 }
                 rows.push(row);
             }
-            let row = |name: &str, sign, axes: [&str; 2], shape: Vec<i32>, values: Vec<i32>| Row {
-                code: (*code).to_string(),
-                name: format!("{name}_con"),
-                sign,
-                axes: axes.map(str::to_string).to_vec(),
-                shape,
-                values,
-                variance: 0.0,
-            };
-            constraints.push(row("sex_lb", ">=", ["detailed", "*"], vec![2, 1], vec![0; 2]));
+            constraints.push(Row::constraint(code, "sex_lb", ">=", &["detailed", "*"], &[2, 1], vec![0; 2]));
             if with_joint {
-                constraints.push(row("owned", "=", ["*", "some_kinds"], vec![1, 1, 2], vec![0, 0]));
+                constraints.push(Row::constraint(code, "owned", "=", &["*", "some_kinds"], &[1, 1, 2], vec![0, 0]));
             }
         }
         let place = |kind: &str| folder.join(format!("{}.parquet/{kind}/State=044/part.parquet", level.name));
@@ -289,16 +260,6 @@ fn product(folder: &Path, release: &Release, second: SecondRow, with_joint: bool
         nmf_rows::write(&place("Constraint"), &["sex", "kind"], &constraints);
     }
     normals
-}
-
-fn described(schema: &Schema, name: &str) -> (Vec<String>, Vec<i32>) {
-    let each = schema.keeps(name).unwrap().into_iter().zip(&schema.attributes);
-    each.map(|(kept, attribute)| match kept {
-        None => ("*".to_string(), 1),
-        Some(Kept::Whole) => ("detailed".to_string(), attribute.values.len() as i32),
-        Some(Kept::Recode(recode)) => (schema.recodes[recode].name.clone(), schema.recodes[recode].groups.len() as i32),
-    })
-    .unzip()
 }
 
 /// Normal equations.
@@ -358,7 +319,7 @@ fn both_histograms_are_estimated_as_by_dense_least_squares() {
         let release = Release::find(at.join("release.toml").to_str().unwrap()).unwrap();
         let schema = release.schema.clone().unwrap();
         let normals = product(&at.join("product"), &release, second, false);
-        let said = done(at, &["nmf", "check", "product", "--release", "release.toml"]);
+        let said = flat(&done(at, &["nmf", "check", "product", "--release", "release.toml"]));
         assert!(said.contains("every variance is one of two-histograms"), "{said}");
         for (own, names) in [(0, &["total", "sex * pairs", "kind", "detailed"][..]), (1, &["tenure"])] {
             let words = ["estimate", "--nmf", "product", "--release", "release.toml", "--out", "out.csv"];
@@ -392,12 +353,12 @@ fn what_is_not_known_of_a_product_is_refused_and_said() {
     fs::write(at.join("release.toml"), RELEASE).unwrap();
     let release = Release::find(at.join("release.toml").to_str().unwrap()).unwrap();
     product(&at.join("product"), &release, |_| (), true);
-    let said = done(at, &["nmf", "check", "product", "--release", "release.toml"]);
+    let said = flat(&done(at, &["nmf", "check", "product", "--release", "release.toml"]));
     assert!(said.contains("of two histograms or of unknown groups, and not understood: owned"), "{said}");
     let estimate = ["estimate", "--nmf", "product", "--release", "release.toml", "--out", "out.csv", "--queries"];
     for query in ["total", "tenure"] {
         refused(at, &[&estimate[..], &[query]].concat(), "these join two histograms");
-        let said = done(at, &[&estimate[..], &[query, "--constraints", "state-totals"]].concat());
+        let said = flat(&done(at, &[&estimate[..], &[query, "--constraints", "state-totals"]].concat()));
         assert!(said.contains("Not used, because they are of two histograms or of unknown groups: owned"), "{said}");
     }
     // A row of the second histogram with the wrong shape, the wrong variance, and none at all.

@@ -1,26 +1,12 @@
 //! A hierarchy that is not the census's: the same spine, noise, estimates and epsilon, with the ids of its own file.
 
-use std::{fs, path::Path, process::Command};
+#[path = "common/in_folder.rs"]
+mod in_folder;
 
+use std::{fs, path::Path};
+
+use in_folder::{done, refused};
 use serde_json::Value;
-
-fn assay(folder: &Path, words: &[&str]) -> (bool, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_assay")).current_dir(folder).args(words).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.success(), text(output.stdout), text(output.stderr))
-}
-
-fn done(folder: &Path, words: &[&str]) -> String {
-    let (success, out, err) = assay(folder, words);
-    assert!(success, "{words:?}: {err}");
-    out
-}
-
-fn refused(folder: &Path, words: &[&str], says: &str) {
-    let (success, _, err) = assay(folder, words);
-    let flat = err.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(!success && flat.contains(says), "{words:?}: {flat}");
-}
 
 const UNITS: &str = "region,district,municipality\nNorth,Fjord,Sund\nNorth,Fjord,Vik\nNorth,Fjord,Nes\nNorth,Highland,Sund\n\
                      South,Coast,Haven\nSouth,Coast,Marsh\nSouth,Capital,Capital\n";

@@ -1,23 +1,15 @@
 //! What a plan can ask of a spine besides the defaults of production: Puerto Rico, a GRF-C, and the remaining options.
 
-use std::{fs, path::Path, process::Command};
+#[path = "common/in_folder.rs"]
+mod in_folder;
+
+use std::{fs, path::Path};
 
 use dp_assay::spine::{
     blocks::Blocks,
     optimize::{self, Entities, SpineSettings},
 };
-
-fn assay(folder: &Path, words: &[&str]) -> (bool, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_assay")).current_dir(folder).args(words).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.success(), text(output.stdout), text(output.stderr))
-}
-
-fn done(folder: &Path, words: &[&str]) -> String {
-    let (success, out, err) = assay(folder, words);
-    assert!(success, "{words:?}: {err}");
-    out
-}
+use in_folder::{done, refusal};
 
 fn put(folder: &Path, name: &str, text: &str) {
     fs::write(folder.join(name), text).unwrap();
@@ -85,8 +77,8 @@ fn a_grf_c_is_read_as_a_file_of_blocks() {
     done(at, &["spine", "--blocks", "bare.csv", "--plan", "three.toml", "--out", "three"]);
     assert_eq!(fs::read(at.join("one/units.csv")).unwrap(), fs::read(at.join("three/units.csv")).unwrap());
     put(at, "GRF-C.txt", &grf.replacen("|000100|", "|100|", 1));
-    let (success, _, err) = assay(at, &["spine", "--blocks", "GRF-C.txt", "--plan", "plan.toml", "--out", "four"]);
-    assert!(!success && err.contains("TABTRACTCE") && err.contains("line 2") && !at.join("four").exists(), "{err}");
+    let err = refusal(at, &["spine", "--blocks", "GRF-C.txt", "--plan", "plan.toml", "--out", "four"]);
+    assert!(err.contains("TABTRACTCE") && err.contains("line 2") && !at.join("four").exists(), "{err}");
 }
 
 #[test]
@@ -120,8 +112,8 @@ fn puerto_ricos_spines_have_no_nation() {
     // Two states need a nation.
     let two = blocks("72") + &blocks("44").lines().skip(1).map(|line| format!("{line}\n")).collect::<String>();
     put(at, "two.csv", &two);
-    let (success, _, err) = assay(at, &["spine", "--blocks", "two.csv", "--plan", "plan.toml", "--out", "no"]);
-    assert!(!success && err.contains("no nation above the states") && !at.join("no").exists(), "{err}");
+    let err = refusal(at, &["spine", "--blocks", "two.csv", "--plan", "plan.toml", "--out", "no"]);
+    assert!(err.contains("no nation above the states") && !at.join("no").exists(), "{err}");
 }
 
 #[test]
@@ -157,8 +149,8 @@ fn options_of_production_change_what_they_are_about() {
     assert!(outside.iter().all(|row| row[5].parse::<u32>().unwrap() > 0));
     assert_eq!(fs::read(at.join("plain/units.csv")).unwrap(), fs::read(at.join("outside/units.csv")).unwrap());
     put(at, "plan.toml", "settings = \"dhc\"\nrelease = \"dhc-persons-us\"\nredefine_counties = \"somewhere\"\n");
-    let (success, _, err) = assay(at, &["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "no"]);
-    assert!(!success && err.contains("nowhere") && err.contains("line 3"), "{err}");
+    let err = refusal(at, &["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "no"]);
+    assert!(err.contains("nowhere") && err.contains("line 3"), "{err}");
 }
 
 /// Two places of two tracts each: groups follow them, unless places that two units make are left out.

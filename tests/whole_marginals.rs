@@ -1,20 +1,16 @@
 //! Whole counts of a histogram that is too large to count cell by cell: those of the marginal that queries and constraints tell apart.
 
+#[path = "common/in_folder.rs"]
+mod in_folder;
 #[path = "common/nmf_rows.rs"]
 mod nmf_rows;
 #[path = "common/numbers.rs"]
 mod numbers;
 
-use std::{collections::BTreeMap, fs, path::Path, process::Command};
+use std::{collections::BTreeMap, fs, path::Path};
 
-use dp_assay::{
-    noise::DiscreteGaussian,
-    release::{
-        Release,
-        schema::{Kept, Schema},
-    },
-};
-use nmf_rows::Row;
+use dp_assay::release::Release;
+use nmf_rows::{Row, described, variance};
 use numbers::Numbers;
 use rug::Rational;
 
@@ -82,16 +78,6 @@ fn truth(numbers: &mut Numbers) -> Vec<Vec<i64>> {
     (0..6).map(block).collect()
 }
 
-fn described(schema: &Schema, name: &str) -> (Vec<String>, Vec<i32>) {
-    let each = schema.keeps(name).unwrap().into_iter().zip(&schema.attributes);
-    each.map(|(kept, attribute)| match kept {
-        None => ("*".to_string(), 1),
-        Some(Kept::Whole) => ("detailed".to_string(), attribute.values.len() as i32),
-        Some(Kept::Recode(recode)) => (schema.recodes[recode].name.clone(), schema.recodes[recode].groups.len() as i32),
-    })
-    .unzip()
-}
-
 /// Writes the product and the exact totals of states; gives the true counts.
 fn product(at: &Path) -> Vec<Vec<i64>> {
     fs::write(at.join("release.toml"), release()).unwrap();
@@ -115,27 +101,19 @@ fn product(at: &Path) -> Vec<Vec<i64>> {
                 }
                 values.iter_mut().for_each(|value| *value += numbers.below(4) as i32 + numbers.below(4) as i32 - 3);
                 let sigma2 = Rational::from(query.sigma2().unwrap() * &level.rho) / &shares;
-                let variance = DiscreteGaussian::new(sigma2).unwrap().variance(12).approximate() as f32;
-                let (axes, shape) = described(schema, &query.name);
-                let (code, name) = ((*code).to_string(), format!("{}_dpq", query.name));
-                rows.push(Row { code, name, sign: "", axes, shape, values, variance });
+                rows.push(Row::query(code, &query.name, described(schema, &query.name), values, variance(&sigma2)));
             }
-            let row = |name: &str, sign, axes: [&str; 3], shape: [i32; 3], values: Vec<i32>| Row {
-                code: (*code).to_string(),
-                name: format!("{name}_con"),
-                sign,
-                axes: axes.map(str::to_string).to_vec(),
-                shape: shape.to_vec(),
-                values,
-                variance: 0.0,
+            let mut put = |name: &str, sign, axes: [&str; 3], values: Vec<i32>| {
+                let shape = [1, 1, values.len() as i32];
+                constraints.push(Row::constraint(code, name, sign, &axes, &shape, values));
             };
             // One of the highest kinds in each block that has any, and at most ninety; the others have no bounds that bind.
             let with = blocks.clone().filter(|block| *block == 2 || *block == 5).count() as i32;
             let many = 99_999 * blocks.len() as i32;
             let axes = ["*", "*", "kinds"];
-            constraints.push(row("kinds_lb", ">=", axes, [1, 1, 3], vec![0, 0, with]));
-            constraints.push(row("kinds_ub", "<=", axes, [1, 1, 3], vec![many, many, 90 * with]));
-            constraints.push(row("no_woman", "=", ["*", "woman", "highest"], [1, 1, 1], vec![0]));
+            put("kinds_lb", ">=", axes, vec![0, 0, with]);
+            put("kinds_ub", "<=", axes, vec![many, many, 90 * with]);
+            put("no_woman", "=", ["*", "woman", "highest"], vec![0]);
         }
         for (part, (rows, constraints)) in files {
             let place = |kind: &str| at.join(format!("product/{}.parquet/{kind}/{part}part.parquet", level.name));
@@ -150,9 +128,7 @@ fn product(at: &Path) -> Vec<Vec<i64>> {
 
 fn run(at: &Path, words: &[&str]) -> (bool, String) {
     let given = ["estimate", "--nmf", "product", "--release", "release.toml", "--out", "out.csv"];
-    let output = Command::new(env!("CARGO_BIN_EXE_assay")).current_dir(at).args(given).args(words).output().unwrap();
-    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    (output.status.success(), said.split_whitespace().collect::<Vec<_>>().join(" "))
+    in_folder::said(at, &[&given, words].concat())
 }
 
 /// By level, geocode and query: the numbers of all cells.

@@ -5,6 +5,10 @@
 
 use std::{fs, path::Path, sync::Arc};
 
+use dp_assay::{
+    noise::DiscreteGaussian,
+    release::schema::{Kept, Schema},
+};
 use parquet::{
     data_type::{ByteArray, ByteArrayType, DataType, FloatType, Int32Type},
     file::{
@@ -13,6 +17,7 @@ use parquet::{
     },
     schema::parser::parse_message_type,
 };
+use rug::Rational;
 
 /// A row of a query (`sign` empty) or a constraint.
 pub struct Row {
@@ -23,6 +28,50 @@ pub struct Row {
     pub shape: Vec<i32>,
     pub values: Vec<i32>,
     pub variance: f32,
+}
+
+impl Row {
+    /// The answer to a query whose treatment of the attributes is `described`.
+    pub fn query(code: &str, query: &str, described: (Vec<String>, Vec<i32>), values: Vec<i32>, variance: f32) -> Row {
+        let (axes, shape) = described;
+        Row { code: code.to_string(), name: format!("{query}_dpq"), sign: "", axes, shape, values, variance }
+    }
+
+    /// A constraint.
+    pub fn constraint(
+        code: &str,
+        name: &str,
+        sign: &'static str,
+        axes: &[&str],
+        shape: &[i32],
+        values: Vec<i32>,
+    ) -> Row {
+        Row {
+            code: code.to_string(),
+            name: format!("{name}_con"),
+            sign,
+            axes: axes.iter().map(ToString::to_string).collect(),
+            shape: shape.to_vec(),
+            values,
+            variance: 0.0,
+        }
+    }
+}
+
+/// How a query treats each attribute, and how many groups that makes.
+pub fn described(schema: &Schema, name: &str) -> (Vec<String>, Vec<i32>) {
+    let each = schema.keeps(name).unwrap().into_iter().zip(&schema.attributes);
+    each.map(|(kept, attribute)| match kept {
+        None => ("*".to_string(), 1),
+        Some(Kept::Whole) => ("detailed".to_string(), attribute.values.len() as i32),
+        Some(Kept::Recode(recode)) => (schema.recodes[recode].name.clone(), schema.recodes[recode].groups.len() as i32),
+    })
+    .unzip()
+}
+
+/// The variance of discrete Gaussian noise, as files have it.
+pub fn variance(sigma2: &Rational) -> f32 {
+    DiscreteGaussian::new(sigma2.clone()).unwrap().variance(12).approximate() as f32
 }
 
 /// Writes a file with these rows, whose attributes have these names; the folder is made.

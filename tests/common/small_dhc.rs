@@ -10,7 +10,7 @@ mod numbers;
 
 use std::path::Path;
 
-use dp_assay::{noise::DiscreteGaussian, release::Release};
+use dp_assay::release::{Release, schema::Kept};
 pub use nmf_rows::Row;
 use numbers::Numbers;
 
@@ -139,16 +139,15 @@ pub fn release() -> String {
     text
 }
 
-/// For each cell its count of a query; and how the query treats each attribute.
-pub fn query(release: &Release, name: &str) -> (Vec<usize>, Vec<String>, Vec<i32>) {
+/// For each cell its count of a query.
+pub fn count_of(release: &Release, name: &str) -> Vec<usize> {
     let schema = release.schema.as_ref().unwrap();
-    let kept = schema.keeps(name).unwrap();
-    let (mut count_of, mut axes, mut shape) = (vec![0; CELLS], Vec::new(), Vec::new());
-    for (axis, kept) in kept.iter().enumerate() {
+    let mut count_of = vec![0; CELLS];
+    for (axis, kept) in schema.keeps(name).unwrap().iter().enumerate() {
         let group: Vec<usize> = match kept {
             None => vec![0; SIZES[axis]],
-            Some(dp_assay::release::schema::Kept::Whole) => (0..SIZES[axis]).collect(),
-            Some(dp_assay::release::schema::Kept::Recode(recode)) => {
+            Some(Kept::Whole) => (0..SIZES[axis]).collect(),
+            Some(Kept::Recode(recode)) => {
                 schema.recodes[*recode].group_of.iter().map(|group| *group as usize).collect()
             }
         };
@@ -157,14 +156,8 @@ pub fn query(release: &Release, name: &str) -> (Vec<usize>, Vec<String>, Vec<i32
         count_of.iter_mut().enumerate().for_each(|(cell, count)| {
             *count = *count * groups + group[cell / inner % SIZES[axis]];
         });
-        axes.push(match kept {
-            None => "*".to_string(),
-            Some(dp_assay::release::schema::Kept::Whole) => "detailed".to_string(),
-            Some(dp_assay::release::schema::Kept::Recode(recode)) => schema.recodes[*recode].name.clone(),
-        });
-        shape.push(groups as i32);
     }
-    (count_of, axes, shape)
+    count_of
 }
 
 /// A unit's answer to a query, as it stands in the files: level, blocks, the count of each cell, variance, noisy counts.
@@ -188,13 +181,12 @@ pub fn spoilt_product(folder: &Path, release: &Release, spoil: Spoil) -> Vec<Mea
         let (mut rows, mut constraints) = (Vec::new(), Vec::new());
         for (code, blocks) in *units {
             for asked in &release.levels[at].queries {
-                let (count_of, axes, shape) = query(release, &asked.name);
-                let law = DiscreteGaussian::new(asked.sigma2().unwrap().clone()).unwrap();
-                let variance = law.variance(12).approximate() as f32;
-                let many = shape.iter().product::<i32>();
+                let count_of = count_of(release, &asked.name);
+                let variance = nmf_rows::variance(asked.sigma2().unwrap());
+                let described = nmf_rows::described(release.schema.as_ref().unwrap(), &asked.name);
+                let many = described.1.iter().product::<i32>();
                 let counts: Vec<i32> = (0..many).map(|_| numbers.below(90) as i32 - 20).collect();
-                let (code, name) = ((*code).to_string(), format!("{}_dpq", asked.name));
-                rows.push(Row { code, name, sign: "", axes, shape, values: counts.clone(), variance });
+                rows.push(Row::query(code, &asked.name, described, counts.clone(), variance));
                 all.push(Measured { blocks: blocks.clone(), count_of, variance, counts });
             }
             constraints.extend(of_unit(at, code, blocks.clone()));
@@ -212,14 +204,8 @@ pub fn spoilt_product(folder: &Path, release: &Release, spoil: Spoil) -> Vec<Mea
 
 /// The constraints of a unit: those of the DHC, and the published table, which nothing is to be made of.
 pub fn of_unit(level: usize, code: &str, blocks: std::ops::Range<usize>) -> Vec<Row> {
-    let row = |name: &str, sign, axes: [&str; 4], shape: [i32; 4], values: Vec<i32>| Row {
-        code: code.to_string(),
-        name: format!("{name}_con"),
-        sign,
-        axes: axes.map(str::to_string).to_vec(),
-        shape: shape.to_vec(),
-        values,
-        variance: 0.0,
+    let row = |name: &str, sign, axes: [&str; 4], shape: [i32; 4], values| {
+        Row::constraint(code, name, sign, &axes, &shape, values)
     };
     let sum = |scale: i32, first: i32| {
         let facilities = (0..3).map(|kind| blocks.clone().map(|block| FACILITIES[block][kind] * scale).sum());
