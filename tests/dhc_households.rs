@@ -19,6 +19,7 @@ use dp_assay::{
 use in_folder::{done, flat, refused};
 use nmf_rows::{Row, described, variance};
 use numbers::Numbers;
+use rug::Rational;
 
 /// A woman of 45 to 54 (group 3), Hispanic, of the third race, in a home of the third kind of tenure; a household of type 290, which is in the third of the
 /// groups of couples (282-391) and the ninth of those of partners and children (172-188, 282-298).
@@ -218,10 +219,10 @@ const UNITS: [(usize, &str, std::ops::Range<usize>); 6] = [
 const CELLS: usize = 8;
 
 /// How the rows of the second histogram are written.
-type SecondRow = fn(&mut Row);
+type SecondRow<'a> = &'a dyn Fn(&mut Row);
 
 /// Writes the product and gives for each histogram the dense normal equations over the cells of all blocks.
-fn product(folder: &Path, release: &Release, second: SecondRow, with_joint: bool) -> [Normal; 2] {
+fn product(folder: &Path, release: &Release, second: SecondRow<'_>, with_joint: bool) -> [Normal; 2] {
     let schema = release.schema.as_ref().unwrap();
     let beside = &schema.beside.as_ref().unwrap().schema;
     let mut normals = [Normal::new(3 * CELLS), Normal::new(3 * 3)];
@@ -310,8 +311,9 @@ impl Normal {
 /// However the rows of the second histogram are written: both histograms are estimated as by dense least squares, each by itself.
 #[test]
 fn both_histograms_are_estimated_as_by_dense_least_squares() {
-    let seconds: [SecondRow; 3] =
-        [|_| (), |row| row.shape = vec![1, 1, 3], |row| (row.axes, row.shape) = (vec!["*".to_string(); 2], vec![3, 1])];
+    let seconds: [SecondRow; 3] = [&|_| (), &|row| row.shape = vec![1, 1, 3], &|row| {
+        (row.axes, row.shape) = (vec!["*".to_string(); 2], vec![3, 1])
+    }];
     for second in seconds {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path();
@@ -352,7 +354,7 @@ fn what_is_not_known_of_a_product_is_refused_and_said() {
     let at = folder.path();
     fs::write(at.join("release.toml"), RELEASE).unwrap();
     let release = Release::find(at.join("release.toml").to_str().unwrap()).unwrap();
-    product(&at.join("product"), &release, |_| (), true);
+    product(&at.join("product"), &release, &|_| (), true);
     let said = flat(&done(at, &["nmf", "check", "product", "--release", "release.toml"]));
     assert!(said.contains("of two histograms or of unknown groups, and not understood: owned"), "{said}");
     let estimate = ["estimate", "--nmf", "product", "--release", "release.toml", "--out", "out.csv", "--queries"];
@@ -361,11 +363,24 @@ fn what_is_not_known_of_a_product_is_refused_and_said() {
         let said = flat(&done(at, &[&estimate[..], &[query, "--constraints", "state-totals"]].concat()));
         assert!(said.contains("Not used, because they are of two histograms or of unknown groups: owned"), "{said}");
     }
-    // A row of the second histogram with the wrong shape, the wrong variance, and none at all.
-    let spoilt: [(SecondRow, &str); 3] = [
-        (|row| row.shape = vec![1, 3, 2], "query_shape is [1, 3, 2]: expected [3]"),
-        (|row| row.variance = 1.0, "the variance of tenure of the State"),
-        (|row| row.name = "pairs_dpq".to_string(), "pairs"),
+    // A row of the second histogram with the wrong shape, the wrong variance, none at all, and with the noise of a county that has its
+    // block's share too, which the first does not have.
+    let tenure = release.levels[1].queries.iter().find(|query| query.name == "tenure").unwrap();
+    let shares = Rational::from(&release.levels[1].rho + &release.levels[2].rho);
+    let of_both = variance(&(Rational::from(tenure.sigma2().unwrap() * &release.levels[1].rho) / shares));
+    let carries_more = |row: &mut Row| {
+        if row.code == "044100031" {
+            row.variance = of_both;
+        }
+    };
+    let spoilt: [(SecondRow, &str); 4] = [
+        (&|row| row.shape = vec![1, 3, 2], "query_shape is [1, 3, 2]: expected [3]"),
+        (&|row| row.variance = 1.0, "the variance of tenure of the State"),
+        (&|row| row.name = "pairs_dpq".to_string(), "pairs"),
+        (
+            &carries_more,
+            "the shares that tenure of the County \"044100031\" carries = those of 2 levels is out of range: those of 1 levels",
+        ),
     ];
     for (second, expected) in spoilt {
         let folder = tempfile::tempdir().unwrap();
