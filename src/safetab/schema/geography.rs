@@ -66,8 +66,8 @@ impl LandColumn {
 #[derive(Clone, Debug, Default)]
 pub struct Geography {
     geoids: Vec<u64>,
-    /// By the first twelve digits of their GEOIDs.
-    block_groups: HashMap<u64, BlockGroup, FixedState>,
+    /// The first block of each tract, and the first after it.
+    tracts: HashMap<u64, (u32, u32), FixedState>,
     /// By [`column`], for each block its region among those of its pass.
     regions: [Vec<u32>; 5],
     /// By region type, the regions in ascending order.
@@ -76,14 +76,6 @@ pub struct Geography {
     land_column: Option<LandColumn>,
     /// Whether each block has land; empty if no column tells.
     land: Vec<bool>,
-}
-
-/// Where the blocks of a block group begin and end, and the GEOID of the first.
-#[derive(Clone, Copy, Debug)]
-struct BlockGroup {
-    begin: u32,
-    end: u32,
-    first: u64,
 }
 
 /// A row of a GRF-C.
@@ -149,8 +141,8 @@ impl Geography {
             ..Geography::default()
         };
         for (row, block) in blocks.iter().enumerate() {
-            let new = BlockGroup { begin: row as u32, end: row as u32, first: block.geoid };
-            geography.block_groups.entry(block.geoid / 1000).or_insert(new).end = row as u32 + 1;
+            let tract = geography.tracts.entry(block.geoid / 10_000).or_insert((row as u32, row as u32));
+            tract.1 = row as u32 + 1;
         }
         for region_type in RegionType::ALL {
             let mut numbers: Vec<u64> = Vec::new();
@@ -213,12 +205,8 @@ impl Geography {
     /// The block of a GEOID, by its place among [`Geography::geoids`].
     #[inline]
     pub fn find(&self, geoid: u64) -> Option<u32> {
-        let BlockGroup { begin, end, first } = *self.block_groups.get(&(geoid / 1000))?;
-        let geoids = &self.geoids[begin as usize..end as usize];
-        // Numbers mostly follow one another without a gap.
-        let likely = geoid.checked_sub(first)? as usize;
-        let is_there = geoids.get(likely) == Some(&geoid);
-        let place = if is_there { likely } else { geoids.binary_search(&geoid).ok()? };
+        let (begin, end) = *self.tracts.get(&(geoid / 10_000))?;
+        let place = self.geoids[begin as usize..end as usize].binary_search(&geoid).ok()?;
         Some(begin + place as u32)
     }
 
