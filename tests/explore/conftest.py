@@ -110,7 +110,11 @@ class Page:
 
     def when(self, selector):
         """The same as soon as it is there."""
-        return WebDriverWait(self.driver, 20).until(lambda driver: driver.find_element("css selector", selector))
+        return self.until(20, lambda driver: driver.find_element("css selector", selector))
+
+    def until(self, seconds, condition):
+        """What the condition says of the driver, as soon as that is something."""
+        return WebDriverWait(self.driver, seconds, poll_frequency=0.02).until(condition)
 
     def all(self, selector):
         return self.driver.find_elements("css selector", selector)

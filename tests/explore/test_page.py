@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import axe_playwright_python
 import pytest
-from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium.webdriver.support.ui import Select
 
 from conftest import ASSAY, EXAMPLES, PLACES, Page, Server, assay, browser, watched
 
@@ -405,7 +405,7 @@ def own_counts(page):
 
 def optimum(page):
     page.click('[name="optimum"]')
-    WebDriverWait(page.driver, 30).until(lambda _: "can be kept" in page.one("#told").text)
+    page.until(30, lambda _: "can be kept" in page.one("#told").text)
     page.settled()
 
 
@@ -441,7 +441,7 @@ STATES = [
 
 def settled_or_told(page):
     """An answer, a problem, or a word about what is missing."""
-    WebDriverWait(page.driver, 120).until(lambda driver: driver.execute_script(
+    page.until(120, lambda driver: driver.execute_script(
         """const busy = document.querySelector('#view').hasAttribute('aria-busy');
         const shown = document.querySelector('#answer .downloads') || !document.querySelector('#problem').hidden;
         return !busy && (shown || document.querySelector('#told').textContent)"""))
