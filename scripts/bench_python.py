@@ -16,7 +16,7 @@ import numpy
 from peers_routes import ROOT, autodp_renyi, exact, opendp_curve, pld, prv
 
 import dp_assay
-from dp_assay import DiscreteGaussian, Release
+from dp_assay import DiscreteGaussian, DiscreteLaplace, Release
 
 CHAPTER = ROOT / "docs" / "guide" / "python.md"
 DELTA = "1e-9"
@@ -77,27 +77,29 @@ def import_milliseconds():
     return min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(10))
 
 
-def from_rust(call, *threads):
-    """The microseconds of each question from Rust, by name, in a process of one thread or of several."""
-    printed = subprocess.run([call, *threads], capture_output=True, text=True, check=True).stdout
+def from_rust(call, *thread):
+    """The microseconds of each question from Rust, by name, on the only thread of a process or on a second one."""
+    printed = subprocess.run([call, *thread], capture_output=True, text=True, check=True).stdout
     return {name: float(took) for name, took in map(str.split, printed.splitlines())}
 
 
 def speed(call):
     """Rows of the table: what, how long, what was aimed at. A call is the least of seven medians of a hundred calls, in turn from Rust and
     from Python, so that what else the machine does disturbs both least."""
-    counts, release = DiscreteGaussian(5, 10), Release("su-su-wang-2025")
+    counts, bounded, release = DiscreteGaussian(5, 10), DiscreteLaplace(1), Release("su-su-wang-2025")
     questions = {
+        "nothing": ("delta(5) of a count that loses at most 1 (nothing to compute)", lambda: bounded.delta(5)),
         "mass": ("P[X = 3] of sigma2 = 5", lambda: counts.mass(3)),
         "delta": ("delta(10) of ten counts", lambda: counts.delta(10)),
         "epsilon": ("epsilon at 1e-9 of ten counts", lambda: counts.epsilon("1e-9")),
         "release": ("delta(30) of the 80 counts", lambda: release.delta(30)),
     }
     from_python = lambda: {name: per_call(question) for name, (_, question) in questions.items()}
-    rounds = [(from_python(), from_rust(call, "threads"), from_rust(call)) for _ in range(7)]
+    rounds = [(from_python(), from_rust(call, "thread"), from_rust(call)) for _ in range(7)]
     for name, (what, _) in questions.items():
         python, rust, alone = (min(times[name] for times in column) for column in zip(*rounds))
-        shown = f"{python:.0f} us, from Rust {rust:.0f} us ({alone:.0f} us in a process of one thread)"
+        places = 1 if python < 10 else 0
+        shown = f"{python:.{places}f} us, from Rust {rust:.{places}f} us on a thread beside the main one, {alone:.{places}f} us on the only thread"
         yield f"{what}, one call", shown, "at most 20 us more than from Rust"
     epsilons = numpy.linspace(0, 30, 1000)
     for what, digits in (("profile of 1000 points of the 80 counts, 12 digits", 12), ("the same, 6 digits", 6)):

@@ -1,11 +1,11 @@
 //! Prints how many microseconds the questions of scripts/bench_python.py take from Rust: a line each, name and median. Accounts keep
-//! their evaluators, as those of Python do. With the argument `threads` the process has another thread, as that of Python has: the
-//! system's allocator takes locks then, which it does not where there is one thread.
+//! their evaluators, as those of Python do. With the argument `thread` they are asked on another thread than the main one, as those of Python
+//! are: the system's allocator takes locks there, which it does not in a process of one thread.
 
 use std::time::Instant;
 
 use dp_assay::{
-    account::{Account, Composition},
+    account::{Account, Composition, Counts},
     noise::DiscreteGaussian,
     numeric::rational::parse,
     release::Release,
@@ -25,12 +25,19 @@ fn median(mut question: impl FnMut()) -> f64 {
 }
 
 fn main() -> dp_assay::Result<()> {
-    if std::env::args().any(|argument| argument == "threads") {
-        std::thread::spawn(std::thread::park);
+    if std::env::args().any(|argument| argument == "thread") {
+        return std::thread::spawn(ask).join().expect("no question panics");
     }
+    ask()
+}
+
+fn ask() -> dp_assay::Result<()> {
     let counts = Composition::new(["5x10".parse()?])?;
+    let bounded = Composition::new([Counts::parse_discrete_laplace("1x1")?])?;
     let release = Release::find("su-su-wang-2025")?.composition(&[] as &[&str], None)?;
     let (sigma2, by_counts, by_release) = (parse("5")?, counts.evaluator(), release.evaluator());
+    let by_bounded = bounded.evaluator();
+    println!("nothing {}", median(|| drop(bounded.delta_by(&by_bounded, "5", 12))));
     println!("mass {}", median(|| drop(DiscreteGaussian::new(sigma2.clone()).map(|law| law.mass(3, 12)))));
     println!("delta {}", median(|| drop(counts.delta_by(&by_counts, "10", 12))));
     println!("epsilon {}", median(|| drop(counts.epsilon_by(&by_counts, "1e-9", 12))));
