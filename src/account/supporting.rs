@@ -21,7 +21,7 @@ use rug::{Float, Rational, float::Round};
 use super::Composition;
 use crate::{
     error::{Error, Result},
-    loss::evaluator::SumEvaluator,
+    loss::{answer::Answer, evaluator::SumEvaluator},
     numeric::{Enclosure, enclosure, precision, rational},
 };
 
@@ -30,6 +30,12 @@ pub(super) const TRADEOFF: &str = "the trade-off function";
 
 /// So many lines are asked for at most.
 const MOST_LINES: usize = 60;
+/// Where so many heights are not known to the digits asked for, no more are asked for.
+const MOST_UNMET: usize = 6;
+/// Up to so many digits doubles place the highest line well enough.
+const OF_DOUBLES: u32 = 16;
+/// So many bits more than a height has its loss, as lines come close.
+const EPS_BITS: u32 = 160;
 /// So many digits more than asked for are given to heights that cancel.
 const MOST_MORE_DIGITS: u32 = 150;
 
@@ -56,13 +62,27 @@ pub(super) struct Lines<'a> {
 /// A line below the trade-off function.
 #[derive(Clone, Debug)]
 struct Line {
+    /// Exactly, and as near as floats come.
+    exact: Rational,
     eps: Float,
-    /// The digits that the profile was asked for.
+    /// The digits that the profile was asked for, and whether it was told to as many.
     digits: u32,
+    met: bool,
     /// exp(eps), minus the slope.
     slope: Enclosure,
     /// At alpha.
     height: Enclosure,
+}
+
+/// The highest line, in doubles.
+#[derive(Clone, Copy, Debug)]
+struct Top {
+    eps: f64,
+    /// How far from it a line is lower by about its own height, as it falls at a smaller distance.
+    scale: f64,
+    distance: f64,
+    /// How many digits of its height cancel.
+    lost: f64,
 }
 
 /// At least what phi reaches between two lines, or beyond the outermost; and where the next line would be.
@@ -74,6 +94,19 @@ struct Peak {
     next: Float,
 }
 
+impl Line {
+    /// Whether its height is known no better than a value between lines, and the profile cannot be told to more digits.
+    fn limits(&self, value: &Enclosure) -> bool {
+        let width = |value: &Enclosure| Float::with_val(64, value.upper() - value.lower());
+        !self.met && width(&self.height) * 4_u32 >= width(value)
+    }
+
+    /// How well the height is known, relative to it.
+    fn noise(&self) -> Float {
+        Float::with_val(64, self.height.upper() - self.height.lower()) / Float::with_val(64, self.height.upper())
+    }
+}
+
 impl<'a> Lines<'a> {
     /// The lines of a composition of this zCDP.
     pub(super) fn new(evaluator: &'a SumEvaluator, rho: f64, alpha: &'a Rational) -> Self {
@@ -83,11 +116,7 @@ impl<'a> Lines<'a> {
     /// f(alpha), to about 10^-digits of it where that takes no more than so many lines.
     pub(super) fn enclose(&self, digits: u32) -> Result<Enclosure> {
         let bits = precision::bits(digits, 64);
-        let (middle, distance) = self.top_approx(digits)?;
-        let mut lines = Vec::with_capacity(MOST_LINES);
-        for side in [-1.0, 0.0, 1.0] {
-            lines.push(self.line(&Float::with_val(bits, middle + side * distance), digits + 1)?);
-        }
+        let mut lines = self.around_top(self.top_approx()?, digits)?;
         let mut lower = Float::new(bits);
         // f <= 1 - alpha always.
         let mut upper = Enclosure::rational(&Rational::from(1 - self.alpha), bits).upper().clone();
@@ -98,45 +127,148 @@ impl<'a> Lines<'a> {
             let peak = self.highest_peak(&lines);
             upper = enclosure::smaller(&upper, &peak.height);
             let value = proven(lower.clone(), upper.clone())?;
-            if value.is_tight(digits) {
+            // Where the profile itself is not told any better, no more lines help.
+            let limited = lines[peak.from.0..peak.from.1].iter().any(|line| line.limits(&value));
+            let unmet = lines.iter().filter(|line| !line.met).count();
+            if value.is_tight(digits) || limited || unmet >= MOST_UNMET {
                 return Ok(value);
             }
             if let Some((at, more)) = unsure(&lines, &peak, &value, digits) {
-                lines[at] = self.line(&lines[at].eps, more)?;
+                lines[at] = self.line(lines[at].exact.clone(), more)?;
                 continue;
             }
-            let next = self.line(&peak.next, digits + 1)?;
-            let at = lines.partition_point(|line| line.eps < next.eps);
-            lines.insert(at, next);
+            insert(&mut lines, self.line_near(&peak.next, digits + 1)?);
         }
         proven(lower, upper)
     }
 
+    /// Lines next to the highest one, three at a time: each time the vertex of the parabola through the last three is where the next
+    /// ones are, closer together by what the parabola is off, down to the distance at which the bounds between three lines meet.
+    fn around_top(&self, top: Top, digits: u32) -> Result<Vec<Line>> {
+        const MOST_ROUNDS: usize = 10;
+        let bits = precision::bits(2 * digits, 64);
+        let mut eps = Float::with_val(bits, top.eps);
+        if digits <= OF_DOUBLES {
+            let closer = 10_f64.powi(-(digits as i32)).sqrt() * 0.35 * top.scale;
+            let distance = Float::with_val(bits, closer.clamp(top.distance * 1e-4, top.distance));
+            let at = |side: i32| self.line_near(&(Float::with_val(bits, &distance * side) + &eps), digits + 1);
+            return [-1, 0, 1].into_iter().map(at).collect();
+        }
+        // Distances are in units of the scale: lines x away are lower by x^2 of the height.
+        let enough = Float::with_val(64, -f64::from(digits) / 2.0).exp10() / 2_u32;
+        let mut away = Float::with_val(64, top.distance / top.scale).max(&enough);
+        let mut before: Option<Float> = None;
+        // A parabola through lines x away is off by this times x^2, as far as is known.
+        let mut skew = Float::with_val(64, 4);
+        let mut most_digits = f64::INFINITY;
+        let mut lines: Vec<Line> = Vec::with_capacity(MOST_LINES);
+        for _ in 0..MOST_ROUNDS {
+            let last = away == enough;
+            // To place the next lines heights are needed to this.
+            let closer = Float::with_val(64, away.square_ref()) * &skew;
+            let told = -Float::with_val(64, &away * closer.max(&enough)).log10().to_f64();
+            // Bounds from lines so close are drawn on to those of the round before: halfway, as ratios go, there are two more, and
+            // what a height is off grows by the root of the ratio.
+            let ratio =
+                before.as_ref().filter(|_| last).map_or(1.0, |before| Float::with_val(64, before / &away).to_f64());
+            let asked = if last { f64::from(digits) + ratio.sqrt().log10() } else { told.min(f64::from(digits)) };
+            let asked = ((asked + 1.0).min(most_digits) + top.lost).ceil() as u32;
+            let distance = Float::with_val(bits, &away * top.scale);
+            if self.evaluator.sum().step().is_some_and(|step| distance < *step) {
+                // Between losses phi is linear: its top is at one of them.
+                for loss in self.losses_around(&eps)? {
+                    insert(&mut lines, self.line(loss, digits + 1 + top.lost.ceil() as u32)?);
+                }
+                break;
+            }
+            let at = |side: f64| Float::with_val(bits, &distance * side) + &eps;
+            let around =
+                [self.line_near(&at(-1.0), asked)?, self.line_near(&at(0.0), asked)?, self.line_near(&at(1.0), asked)?];
+            let (shift, noise, met) = (vertex(&around), around[1].noise(), around.iter().all(|line| line.met));
+            around.into_iter().for_each(|line| insert(&mut lines, line));
+            if ratio > 16.0 {
+                for side in [-ratio.sqrt(), ratio.sqrt()] {
+                    insert(&mut lines, self.line_near(&at(side), asked)?);
+                }
+            }
+            // What is no parabola is for the bounds to tell apart.
+            let Some(shift) = shift.filter(|shift| shift.is_finite() && *shift.as_abs() < 1e4) else { break };
+            let off = shift.clone().abs();
+            if last && off <= 0.5 {
+                break;
+            }
+            if let Some(before) = before {
+                skew = skew.max(&(Float::with_val(64, &off * &away) / before.square()));
+            }
+            eps += shift * distance;
+            // As far as the vertex may be off, within the lines or beyond them.
+            let reach = off.max(&Float::with_val(64, 1)) * &away;
+            let closer = Float::with_val(64, reach.square_ref()) * &skew * 4_u32;
+            // Nothing is told apart that is closer than the heights are known.
+            let least = if met { enough.clone() } else { noise.sqrt().max(&enough) };
+            if !met && least >= away {
+                break;
+            }
+            if !met {
+                most_digits = f64::from(digits).min(-2.0 * least.clone().log10().to_f64());
+            }
+            let next = closer.min(&Float::with_val(64, &away / 4_u32)).max(&least);
+            before = Some(std::mem::replace(&mut away, next));
+        }
+        Ok(lines)
+    }
+
+    /// Whether no loss of either law lies strictly between two: delta is linear in E = exp(eps) there, and so is phi.
+    fn is_linear(&self, from: &Rational, to: &Rational) -> bool {
+        let sum = self.evaluator.sum();
+        sum.step().is_some() && sum.above(from) >= *to && sum.above(&Rational::from(-to)) >= Rational::from(-from)
+    }
+
+    /// The lattice losses next to a number, two on each side.
+    fn losses_around(&self, eps: &Float) -> Result<Vec<Rational>> {
+        let sum = self.evaluator.sum();
+        let exact = eps.to_rational().ok_or(Error::NotFinite { value: eps.to_f64() })?;
+        let (below, above) = (sum.at_most(&exact), sum.above(&exact));
+        let step = Rational::from(&above - &below);
+        Ok(vec![Rational::from(&below - &step), below, above.clone(), above + step])
+    }
+
     /// The highest peak of the bounds of phi by lines in increasing order of eps.
     fn highest_peak(&self, lines: &[Line]) -> Peak {
-        let inner = (1..lines.len()).map(|right| between(lines, right));
+        let inner = (1..lines.len()).map(|right| {
+            let peak = between(lines, right);
+            let (b, c) = (&lines[right - 1], &lines[right]);
+            if !self.is_linear(&b.exact, &c.exact) {
+                return peak;
+            }
+            let height = enclosure::larger(b.height.upper(), c.height.upper());
+            Peak { height: enclosure::smaller(&height, &peak.height), from: (right - 1, right + 1), ..peak }
+        });
         let (first, last) = (beyond(lines, false, self.alpha), beyond(lines, true, self.alpha));
         let higher = |highest: Peak, peak: Peak| if peak.height > highest.height { peak } else { highest };
         std::iter::once(last).chain(inner).fold(first, higher)
     }
 
     /// The line that supports f at the loss eps: with slope -exp(eps).
-    fn line(&self, eps: &Float, digits: u32) -> Result<Line> {
-        let exact = eps.to_rational().ok_or(Error::NotFinite { value: eps.to_f64() })?;
+    fn line_near(&self, eps: &Float, digits: u32) -> Result<Line> {
+        self.line(eps.to_rational().ok_or(Error::NotFinite { value: eps.to_f64() })?, digits)
+    }
+
+    /// The same at exactly this loss.
+    fn line(&self, exact: Rational, digits: u32) -> Result<Line> {
         // What two heights have in common cancels: a few more bits than digits.
         let bits = precision::bits(digits, 64);
         let slope = Enclosure::rational(&exact, bits).exp();
-        let delta = self.evaluator.hockey_stick(&exact.clone().abs(), digits)?.value;
+        let Answer { value: delta, met, .. } = self.evaluator.hockey_stick(&exact.clone().abs(), digits)?;
         let rest = Enclosure::double(1.0, bits).sub(&delta);
         let alpha = Enclosure::rational(self.alpha, bits);
         // 1 - delta(eps) - exp(eps) alpha; or exp(-eps) (1 - delta(eps) - alpha).
         let height = if exact >= 0 { rest.sub(&slope.mul(&alpha)) } else { slope.mul(&rest.sub(&alpha)) };
-        Ok(Line { eps: eps.clone(), digits, slope, height })
+        Ok(Line { eps: Float::with_val(bits + EPS_BITS, &exact), exact, digits, met, slope, height })
     }
 
-    /// The eps of the highest line, and how far from it the lines around are to be, both in doubles: by golden section, and then by
-    /// parabolas through three points.
-    fn top_approx(&self, digits: u32) -> Result<(f64, f64)> {
+    /// The highest line in doubles: by golden section, and then by parabolas through three points.
+    fn top_approx(&self) -> Result<Top> {
         const ROUNDS: usize = 40;
         let height = |eps| self.ln_height_approx(eps);
         let mut middle = self.highest_approx(26, height)?;
@@ -146,14 +278,23 @@ impl<'a> Lines<'a> {
             let fall = 2.0 * y - x - z;
             // Closer points would only see the noise of doubles.
             if fall.is_nan() || fall <= 1e-8 {
-                let closer = (10_f64.powi(-(digits.min(300) as i32)) / fall.max(1e-13)).sqrt() * 0.5;
-                return Ok((middle, distance * closer.clamp(1e-4, 1.0)));
+                let scale = distance / (fall.max(1e-13) / 2.0).sqrt();
+                return Ok(Top { eps: middle, scale, distance, lost: self.lost_approx(middle)? });
             }
             let step = ((z - x) / (2.0 * fall)).clamp(-3.0, 3.0);
             middle += step * distance;
             distance *= if step.abs() >= 1.0 { step.abs() } else { (4.0 * step.abs()).clamp(1e-2, 0.5) };
         }
-        Ok((middle, distance))
+        Ok(Top { eps: middle, scale: distance * 1e4, distance, lost: self.lost_approx(middle)? })
+    }
+
+    /// How many digits of a height cancel, in doubles.
+    fn lost_approx(&self, eps: f64) -> Result<f64> {
+        const MOST: f64 = 30.0;
+        let alpha = self.alpha.to_f64();
+        let rest = -self.evaluator.ln_hockey_stick_approx(&rational::from_f64(eps.abs())?)?.exp_m1();
+        let height = if eps >= 0.0 { rest - eps.exp() * alpha } else { rest - alpha };
+        Ok((rest / height).log10().clamp(0.0, MOST))
     }
 
     /// ln of the height of the line of slope -exp(eps), in doubles; far below any logarithm, and falling with the height, where that
@@ -184,6 +325,24 @@ impl<'a> Lines<'a> {
             }
         }
         Ok((low + high) / 2.0)
+    }
+}
+
+/// Where a parabola through the heights of three lines, as far apart, is highest: from the one in the middle, in units of their distance.
+fn vertex(lines: &[Line]) -> Option<Float> {
+    let [a, b, c] = lines else { return None };
+    let bits = b.slope.lower().prec();
+    let middle = |line: &Line| Float::with_val(bits, line.height.lower() + line.height.upper()) / 2_u32;
+    let (a, b, c) = (middle(a), middle(b), middle(c));
+    let fall: Float = b * 2_u32 - &a - &c;
+    (fall > 0).then(|| (c - a) / (fall * 2_u32))
+}
+
+/// Puts a line in its place among lines in increasing order of eps, unless there is one already.
+fn insert(lines: &mut Vec<Line>, line: Line) {
+    let place = lines.partition_point(|other| other.exact < line.exact);
+    if lines.get(place).is_none_or(|other| other.exact != line.exact) {
+        lines.insert(place, line);
     }
 }
 
@@ -292,6 +451,9 @@ mod tests {
     fn lines_enclose_what_lists_answer() {
         for (groups, digits) in [
             (vec!["1000000x3"], 5),
+            (vec!["1000000x3"], 30),
+            (vec!["5x10", "2x1"], 40),
+            (vec!["20000003/7x3", "5000001x1"], 22),
             (vec!["0.02x2", "4000003/7x1", "5000001x1"], 12),
             (vec!["1/20x4@2", "26216x1@2"], 12),
             (vec!["5x10"], 12),
@@ -299,7 +461,8 @@ mod tests {
             let counts = groups.iter().map(|counts| counts.parse().unwrap());
             let composition = Composition::new(counts).unwrap();
             let (evaluator, rho) = (composition.loss_evaluator(), composition.rho().to_f64());
-            for alpha in ["1/2", "0.01", "0.99", "1e-12"] {
+            // Many digits take long.
+            for &alpha in if digits < 20 { &["1/2", "0.01", "0.99", "1e-12"][..] } else { &["0.01"] } {
                 let alpha = rational::parse(alpha).unwrap();
                 let lines = Lines::new(&evaluator, rho, &alpha).enclose(digits).unwrap();
                 let listed = evaluator.tradeoff(&alpha, 12, false).unwrap().unwrap().value;

@@ -120,7 +120,7 @@ impl Curve {
         if let Some(answer) = self.evaluator.tradeoff(alpha, digits, true)?.filter(|answer| answer.met) {
             return Ok(answer);
         }
-        let (value, method) = match self.sum().step().filter(|_| !self.evaluator.is_split(digits)) {
+        let (value, method) = match self.sum().step().filter(|_| self.evaluator.has_knots(digits)) {
             None => (Lines::new(&self.evaluator, self.rho, alpha).enclose(digits)?, Method::Lines),
             Some(step) => match self.by_knots(alpha, step, digits, bits) {
                 Err(Error::Unsweepable { .. }) => {

@@ -94,15 +94,16 @@ impl Contours {
         }
     }
 
-    /// How many nodes a question takes; `None` if the sieve does not settle that all digits will be proven.
-    pub(crate) fn nodes(&self, question: &Question, digits: u32) -> Option<i64> {
-        let plan = self.plan(question, digits).ok()?;
+    /// How many nodes a question takes; `None` if a sieve that looks at so many windows does not settle that all digits will be
+    /// proven.
+    pub(crate) fn nodes(&self, question: &Question, digits: u32, budget: u64) -> Option<i64> {
+        let plan = self.plan(question, digits, budget).ok()?;
         (!plan.exhausted).then(|| plan.evaluated())
     }
 
     /// The same for a choice that was made for as many digits: on a lattice it knows, for a sweep that stops early is refused.
-    pub(crate) fn nodes_of(&self, choice: &Choice, digits: u32) -> Option<i64> {
-        if choice.question.step.is_some() { Some(choice.nodes) } else { self.nodes(&choice.question, digits) }
+    pub(crate) fn nodes_of(&self, choice: &Choice, digits: u32, budget: u64) -> Option<i64> {
+        if choice.question.step.is_some() { Some(choice.nodes) } else { self.nodes(&choice.question, digits, budget) }
     }
 
     /// E[(1 - exp(epsilon - L))_+] for an epsilon that some loss exceeds, by a choice made for as many digits.
@@ -145,7 +146,7 @@ impl Contours {
         let coarse = question.step.as_ref().is_some_and(|step| *step > 50);
         if question.threshold < *self.sum.rho() && !coarse {
             let left = Question { kernel: Kernel::Complement, ..question.clone() };
-            if let Some(fewer) = self.plan(&left, digits).ok().map(|plan| plan.evaluated())
+            if let Some(fewer) = self.plan(&left, digits, search.budget()).ok().map(|plan| plan.evaluated())
                 && fewer < right.nodes
             {
                 return Ok(Choice { question: left, nodes: fewer, ..right });
@@ -158,7 +159,8 @@ impl Contours {
     pub(crate) fn lattice_or_line(&self, lattice: Question, search: &ContourSearch, digits: u32) -> Result<Choice> {
         const AFFORDABLE: i64 = 200_000;
         let line = lattice.clone().on_line();
-        let nodes = |question: &Question| -> Result<i64> { Ok(self.plan(question, digits)?.evaluated()) };
+        let budget = search.budget();
+        let nodes = |question: &Question| -> Result<i64> { Ok(self.plan(question, digits, budget)?.evaluated()) };
         let on_line =
             |nodes, refused: Option<String>| Choice { question: line.clone(), nodes, lattice_refused: refused };
         let Some(step) = &lattice.step else { return Ok(on_line(nodes(&line).unwrap_or(i64::MAX), None)) };
@@ -167,14 +169,14 @@ impl Contours {
             return Ok(on_line(nodes(&line)?, Some(TOO_LONG.to_string())));
         }
         if Self::period(search, digits) == Period::Long
-            && let Ok(plan) = self.plan(&line, digits)
+            && let Ok(plan) = self.plan(&line, digits, budget)
             && !plan.exhausted
             && plan.evaluated() <= BEARABLE
         {
             return Ok(on_line(plan.evaluated(), Some(TOO_LONG.to_string())));
         }
         match search.plan(ln_share(digits), None).map(|plan| plan.evaluated()) {
-            Ok(cost) if cost > BEARABLE => match self.plan(&line, digits) {
+            Ok(cost) if cost > BEARABLE => match self.plan(&line, digits, budget) {
                 // A sieve that stopped at its budget may not prove all the digits; the lattice does, where that takes
                 // seconds at most.
                 Ok(shorter) if shorter.evaluated() < cost / 2 && (!shorter.exhausted || cost > AFFORDABLE) => {
@@ -187,9 +189,9 @@ impl Contours {
         }
     }
 
-    /// The plan of a question for so many digits.
-    fn plan(&self, question: &Question, digits: u32) -> Result<Plan> {
-        self.search(question).plan(ln_share(digits), None)
+    /// The plan of a question for so many digits, by sweeps of at most so many windows.
+    fn plan(&self, question: &Question, digits: u32, budget: u64) -> Result<Plan> {
+        self.search(question).within(budget).plan(ln_share(digits), None)
     }
 
     /// ln of a question's answer in doubles: about 13 digits, an approximation without proof. The plan is made anew while

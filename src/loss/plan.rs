@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 use rug::Rational;
 
 use super::{
-    sieve::{self, SumSieve, Target},
+    sieve::{SumSieve, Target},
     survivors::{Survivor, Swept},
 };
 use crate::error::{Error, Result};
@@ -149,13 +149,13 @@ pub(super) fn unsweepable(step: Option<f64>, needed: String, budget: String) -> 
 
 impl SumSieve {
     /// The plan with the lobes of this sum that survive beyond its first lobe, and with the height up to which the
-    /// sieve came. On the line at most `most_on_line` of their nodes are summed.
-    pub(crate) fn also_sieved(&self, mut plan: Plan, most_on_line: usize) -> Result<Plan> {
+    /// sieve came, after at most `budget` windows. On the line at most `most_on_line` of their nodes are summed.
+    pub(crate) fn also_sieved(&self, mut plan: Plan, most_on_line: usize, budget: u64) -> Result<Plan> {
         if plan.cut.is_infinite() {
             return Ok(plan);
         }
         let most = if plan.nodes.is_some() { MOST_NODES } else { MOST_CANDIDATES };
-        let survivors = self.survivors(&mut plan, most, sieve::BUDGET)?;
+        let survivors = self.survivors(&mut plan, most, budget)?;
         let height = plan.height(1);
         let nodes = survivors.into_iter().flat_map(|(from, to)| from..=to);
         let candidates = nodes.map(|node| (node, self.ln_bound(node as f64 * height))).collect();

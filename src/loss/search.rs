@@ -39,6 +39,8 @@ pub(crate) struct ContourSearch<'a> {
     gap: f64,
     /// See [`Plan::far`].
     far: f64,
+    /// How many windows a sweep may look at.
+    budget: u64,
     /// The real part of every contour, found when it is asked for first.
     saddle: OnceCell<f64>,
 }
@@ -57,6 +59,7 @@ impl<'a> ContourSearch<'a> {
             first: question.first.to_f64(),
             gap: question.gap.to_f64(),
             far: f64::INFINITY,
+            budget: sieve::BUDGET,
             saddle: OnceCell::new(),
         }
     }
@@ -64,6 +67,16 @@ impl<'a> ContourSearch<'a> {
     /// For an approximation: on the line only the nearest side lobes are looked for.
     pub(crate) fn unproven(self) -> Self {
         ContourSearch { far: 1e4, ..self }
+    }
+
+    /// The same with sweeps that stop after so many windows.
+    pub(crate) fn within(self, budget: u64) -> Self {
+        ContourSearch { budget, ..self }
+    }
+
+    /// How many windows its sweeps may look at.
+    pub(crate) fn budget(&self) -> u64 {
+        self.budget
     }
 
     /// What the line misses of a hockey stick on the lattice where only the nearest side lobes are looked for, relative to it: the
@@ -311,16 +324,16 @@ impl<'a> ContourSearch<'a> {
             return if last > MOST_NODES { Err(self.too_many(last)) } else { Ok(plan) };
         }
         plan.lobes = vec![(0, reach as i64)];
-        let plan = self.sieve.also_sieved(plan, MOST_ON_LINE)?;
+        let plan = self.sieve.also_sieved(plan, MOST_ON_LINE, self.budget)?;
         if plan.last < last {
             let needed = format!("more windows up to height {:.1e}", last as f64 * spacing);
-            return Err(self.unsweepable(needed, format!("{} windows", sieve::BUDGET)));
+            return Err(self.unsweepable(needed, format!("{} windows", self.budget)));
         }
         Ok(plan)
     }
 
     fn on_line(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
-        self.sieve.also_sieved(self.main_lobe_on_line(c, period, cut)?, MOST_ON_LINE)
+        self.sieve.also_sieved(self.main_lobe_on_line(c, period, cut)?, MOST_ON_LINE, self.budget)
     }
 
     fn main_lobe_on_line(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {

@@ -159,8 +159,12 @@ impl Split {
 
     /// Whether a question lists few enough losses.
     pub(super) fn serves(&self, epsilon: &Rational, digits: u32) -> bool {
-        let tilt = self.outline.hockey_plan(&self.sum, epsilon).tilt();
-        coarse::predicted(&self.coarse, &self.outline_of_coarse, tilt, atoms::first_cut(digits)) <= MOST_LOSSES
+        self.predicted(self.outline.hockey_plan(&self.sum, epsilon), atoms::first_cut(digits)) <= MOST_LOSSES
+    }
+
+    /// How many losses a list of this plan has, about.
+    fn predicted(&self, plan: Plan, cut: u32) -> f64 {
+        coarse::predicted(&self.coarse, &self.outline_of_coarse, plan.tilt(), cut)
     }
 
     /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0, with lists of ever more bits until the width is met.
@@ -183,15 +187,12 @@ impl Split {
                 break;
             }
             // What is missing is mended by a finer list, all else by more digits of the rest.
-            if missed > -2.0 {
-                cut = if missed.is_finite() { cut + missed as u32 + 12 } else { cut.saturating_mul(4) };
-            }
+            cut = finer(cut, missed).unwrap_or(cut);
             digits_of_rest += if wider.is_finite() && missed < wider - 1.0 { (wider * 0.302) as u32 + 2 } else { 1 };
             // Below the range of floats nothing gets better.
             let vanishes =
                 |best: &Answer| best.value.upper().get_exp().is_none_or(|exponent| exponent < -1_000_000_000);
-            let predicted = coarse::predicted(&self.coarse, &self.outline_of_coarse, plan.tilt(), cut);
-            if best.as_ref().is_some_and(vanishes) || predicted > 2.0 * MOST_LOSSES {
+            if best.as_ref().is_some_and(vanishes) || self.predicted(plan, cut) > 2.0 * MOST_LOSSES {
                 break;
             }
         }
@@ -209,15 +210,28 @@ impl Split {
     /// rest. `None` where the list is not fine enough.
     pub(super) fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Option<f64> {
         const DIGITS: u32 = 13;
-        let profile = |y: &Rational, _| Ok(Enclosure::double(self.rest.ln_approx(y)?.exp(), 64));
-        let plan = self.outline.hockey_plan(&self.sum, epsilon);
-        let (value, ..) = self.enclose(epsilon, plan, atoms::first_cut(DIGITS), DIGITS, profile).ok()?;
-        let middle: Float = Float::with_val(value.lower().prec(), value.lower() + value.upper()) / 2;
-        let ln = match plan {
-            Plan::Direct(_) => middle.ln(),
-            Plan::Complement(_) => (-middle).ln_1p(),
+        let profile = |y: &Rational, _| {
+            let value = Float::with_val(64, self.rest.ln_approx(y)?).exp();
+            Ok(Enclosure::new(value.clone(), value))
         };
-        value.is_tight(DIGITS - 3).then(|| ln.to_f64())
+        let plan = self.outline.hockey_plan(&self.sum, epsilon);
+        let mut cut = atoms::first_cut(DIGITS);
+        for _ in 0..ATTEMPTS {
+            let (value, missed, _) = self.enclose(epsilon, plan, cut, DIGITS, profile).ok()?;
+            if value.is_tight(DIGITS - 3) {
+                let middle: Float = Float::with_val(value.lower().prec(), value.lower() + value.upper()) / 2;
+                let ln = match plan {
+                    Plan::Direct(_) => middle.ln(),
+                    Plan::Complement(_) => (-middle).ln_1p(),
+                };
+                return Some(ln.to_f64());
+            }
+            cut = finer(cut, atoms::bits_above(&missed, &value, DIGITS))?;
+            if self.predicted(plan, cut) > 2.0 * MOST_LOSSES {
+                return None;
+            }
+        }
+        None
     }
 
     /// The hockey stick, or one minus it, from one list; with what the missing masses may add.
@@ -366,6 +380,11 @@ fn zcdp(group: &Group) -> Rational {
         Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => group.rho(),
         Law::DiscreteLaplace { epsilon } => Rational::from(epsilon * group.shift).square() * group.copies / 2_u32,
     }
+}
+
+/// The cut of the next list where the missing masses are so many bits above the last digit; `None` where a finer list would not help.
+fn finer(cut: u32, missed: f64) -> Option<u32> {
+    (missed > -2.0).then(|| if missed.is_finite() { cut + missed as u32 + 12 } else { cut.saturating_mul(4) })
 }
 
 /// ln of 10^digits.

@@ -46,12 +46,15 @@ impl Survivor {
 }
 
 impl Swept {
-    pub(super) fn new(mut survivors: Vec<Survivor>, reached: f64, resolution: f64, cut: f64) -> Self {
+    pub(super) fn new(survivors: Vec<Survivor>, reached: f64, resolution: f64, cut: f64) -> Self {
         let importance = |part: &Survivor| {
             let weight = part.weight(cut);
             weight.long[1] + resolution * weight.short[1]
         };
-        survivors.sort_by(|a, b| importance(b).total_cmp(&importance(a)));
+        // There may be millions of them, and a weight takes an exponential.
+        let mut weighed: Vec<(f64, Survivor)> = survivors.into_iter().map(|part| (importance(&part), part)).collect();
+        weighed.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let survivors: Vec<Survivor> = weighed.into_iter().map(|(_, part)| part).collect();
         let mut tails = vec![Weight::default(); survivors.len() + 1];
         for (index, part) in survivors.iter().enumerate().rev() {
             let (rest, own) = (tails[index + 1], part.weight(cut));

@@ -30,6 +30,9 @@ pub struct Root {
 /// Roots are not bracketed where they may be larger: there a single enclosure of the function can take minutes.
 const HIGHEST: f64 = 1e6;
 
+/// So many digits more are asked for where an attempt to prove a root has failed.
+const MORE_DIGITS: u32 = 2;
+
 /// Encloses inf { x >= 0 : f(x) <= target } for a decreasing f and a `ceiling` beyond which f is known to be below the
 /// target.
 pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
@@ -77,16 +80,18 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     if !slope.is_finite() {
         return bisect(f, target, ceiling, digits);
     }
-    let slope = slope.min(-f64::MIN_POSITIVE);
+    let mut slope = slope.min(-f64::MIN_POSITIVE);
 
     let mut middle = Float::with_val(bits, start);
     let mut half_width = Float::with_val(bits, start * 0.2) * Float::with_val(bits, -f64::from(digits)).exp10();
     let mut refined = digits <= 12;
     let mut met = true;
+    // Where an attempt fails, the next one asks for a few digits more.
+    let mut more = 0;
     for attempt in 0..attempts {
         // Proving a distance w from the root takes f to a relative accuracy of about w |slope|.
         let gain = Float::with_val(53, &half_width * slope).abs();
-        let accuracy = (-gain.log10().to_f64() + 1.0).clamp(3.0, 1e6) as u32;
+        let accuracy = (-gain.log10().to_f64() + 1.0).clamp(3.0, 1e6) as u32 + more;
         let at = exact(&middle)?;
         if !refined {
             let value = (f.enclose)(&at, accuracy)?;
@@ -96,18 +101,35 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
             if !middle.is_finite() {
                 break;
             }
+            // No step comes closer than the function can be enclosed.
+            let width = relative_width(&value) / -slope;
+            if width > half_width.to_f64() {
+                half_width = Float::with_val(bits, width * 1.01);
+                (met, refined) = (false, true);
+                continue;
+            }
             refined = step.abs() < half_width.clone() / 4 || attempt + 4 > attempts;
             continue;
         }
         let half = exact(&half_width)?;
         let (lower, upper) = (Rational::from(&at - &half), Rational::from(&at + &half));
-        let lower_holds = lower <= 0 || *(f.enclose)(&lower, accuracy)?.lower() >= *target;
-        let upper_holds = *(f.enclose)(&upper, accuracy)?.upper() <= *target;
-        if lower_holds && upper_holds {
+        let at_lower = if lower > 0 { Some((f.enclose)(&lower, accuracy)?) } else { None };
+        let at_upper = (f.enclose)(&upper, accuracy)?;
+        let lower_holds = at_lower.as_ref().is_none_or(|value| *value.lower() >= *target);
+        if lower_holds && *at_upper.upper() <= *target {
             let lower = if lower <= 0 { zero } else { lower };
             let value = Enclosure::rational(&lower, bits).hull(&Enclosure::rational(&upper, bits));
             return Ok(Root { value, met });
         }
+        // Both ends know the slope where it matters: far from a kink, or on the short edge of a staircase.
+        if let Some(at_lower) = at_lower
+            && let fall = at_lower.ln().sub(&at_upper.ln())
+            && *fall.lower() > 0
+        {
+            let local = fall.div(&Enclosure::rational(&Rational::from(&upper - &lower), 64)).approximate();
+            slope = if local.is_normal() { -local } else { slope };
+        }
+        more += MORE_DIGITS;
         // If the function cannot be enclosed more sharply, the width of its enclosure says how closely the root can be
         // placed. Otherwise try nearer to the root, and then a wider interval. Every result is valid; one that is wider
         // than asked says so.
@@ -227,6 +249,9 @@ fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     ln_target: f64,
     ceiling: f64,
 ) -> Result<f64> {
+    /// Where a function is smooth, so many secants do.
+    const FREE: usize = 10;
+    const PATIENCE: usize = 3;
     let at = |x: f64| -> Result<f64> { Ok((f.ln_approx)(&rational::from_f64(x)?)? - ln_target) };
     let (mut low, mut high) = (0.0, ceiling);
     let (mut f_low, mut f_high) = (at(low)?, at(high)?);
@@ -234,11 +259,15 @@ fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
         return Ok(0.0);
     }
     let inside = |x: &f64, low: f64, high: f64| low < *x && *x < high;
-    let (mut before, mut next) = ((low, f_low), None);
+    let (mut before, mut next, mut steepness_before) = ((low, f_low), None, f64::NAN);
+    // The bracket of the last few rounds: secants that do not halve it in so many meet a staircase.
+    let mut widths = [f64::INFINITY; PATIENCE];
     for round in 0..200 {
+        let width = std::mem::replace(&mut widths[round % PATIENCE], high - low);
+        let stuck = round >= FREE && high - low > width / 2.0;
         let illinois = (low * f_high - high * f_low) / (f_high - f_low);
         let by_secants = [next, Some(illinois)].into_iter().flatten().find(|x| inside(x, low, high));
-        let x = by_secants.filter(|_| round % 12 != 11).unwrap_or(low + (high - low) / 2.0);
+        let x = by_secants.filter(|_| !stuck).unwrap_or(low + (high - low) / 2.0);
         let f_x = at(x)?;
         if f_x == 0.0 || (high - low) <= 4.0 * f64::EPSILON * high || f_x.abs() < 2e-15 * ln_target.abs().max(1.0) {
             return Ok(x);
@@ -253,11 +282,14 @@ fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
         }
         // The secant through the last two points. Where f is smooth on the scale of x, its root is off by about the product of both
         // distances, relative to x: below that another evaluation would only see the noise of doubles.
+        let steepness = (f_x - before.1) / (x - before.0);
         let step = f_x * (x - before.0) / (f_x - before.1);
-        if (step / x * (x - before.0) / x).abs() < 1e-15 && inside(&(x - step), low, high) {
+        // Next to a kink the last two secants tell different slopes, and neither is that of the root.
+        let steady = !(steepness / steepness_before > 4.0 || steepness_before / steepness > 4.0);
+        if (step / x * (x - before.0) / x).abs() < 1e-15 && steady && inside(&(x - step), low, high) {
             return Ok(x - step);
         }
-        (before, next) = ((x, f_x), Some(x - step));
+        (before, next, steepness_before) = ((x, f_x), Some(x - step), steepness);
     }
     Ok(low + (high - low) / 2.0)
 }
@@ -374,6 +406,34 @@ mod tests {
             let root = decreasing_root(&f, &target, 9.0, digits).unwrap();
             let truth = Enclosure::rational(&(1 - target), 300).ln().add(&Enclosure::double(4.0, 300));
             assert!(root.met && root.value.is_tight(digits) && root.value.overlaps(&truth), "{digits}: {root:?}");
+        }
+    }
+
+    /// A staircase of steps 110 apart, each over an edge of 0.07, with the root on an edge: no slope between steps is that of the edge.
+    #[test]
+    fn a_root_on_the_short_edge_of_a_staircase() {
+        // ln f = -100 k - 50 (1 + tanh((x - 110 k - 55) / 0.07)), k the step that x is on.
+        let ln_f = |x: &Rational, bits: u32| {
+            let k = Rational::from(x / 110_u32).floor().to_f64();
+            let at = Rational::from(x - rational::from_f64(110.0 * k + 55.0).unwrap()) * 200_u32 / 7_u32;
+            // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u))
+            let one = Enclosure::double(1.0, bits);
+            let share = one.div(&one.add(&Enclosure::rational(&at, bits).negate().exp()));
+            Enclosure::double(-100.0 * k, bits).sub(&share.mul(&Enclosure::double(100.0, bits)))
+        };
+        let f = Decreasing {
+            ln_approx: |x: &Rational| Ok(ln_f(x, 64).approximate()),
+            enclose: |x: &Rational, digits: u32| Ok(ln_f(x, precision::bits(digits, 60)).exp()),
+        };
+        for (k, depth) in [(0, 30), (3, 77), (1500, 5)] {
+            // exp(-100 k - depth), a rational next to it.
+            let target = Float::with_val(200, -100 * k - depth).exp().to_rational().unwrap();
+            for digits in [6, 12, 30] {
+                let root = decreasing_root(&f, &target, 170_000.0, digits).unwrap();
+                assert!(root.met && root.value.is_tight(digits), "{k} {digits}: {root:?}");
+                let (lower, upper) = (root.value.lower_rational().unwrap(), root.value.upper_rational().unwrap());
+                assert!(*ln_f(&lower, 300).exp().upper() >= target && *ln_f(&upper, 300).exp().lower() <= target);
+            }
         }
     }
 

@@ -15,12 +15,13 @@ use crate::{
         law::Law,
         question::{Kernel, Question},
         shared::{self, SharedContours},
+        sieve,
         split::{Rest, Split},
         stop::Stop,
         sum::LossSum,
         theta,
     },
-    numeric::{Enclosure, ball::ComplexBall, field::Field, precision},
+    numeric::{Enclosure, ball::ComplexBall, field::Field, precision, rational},
 };
 
 /// Lists that take no longer than this are preferred to a contour whose period is not short.
@@ -29,6 +30,8 @@ const QUICK_SECONDS: f64 = 0.05;
 const MOST_SECONDS: f64 = 3.0;
 /// What a node of a contour takes for each group, about.
 const SECONDS_PER_FACTOR: f64 = 2e-5;
+/// What a window of a sweep takes, about.
+const SECONDS_PER_WINDOW: f64 = 1e-7;
 
 /// Answers questions about one sum.
 #[derive(Debug)]
@@ -108,11 +111,23 @@ impl SumEvaluator {
         if let Some(answer) = split.as_ref().filter(|answer| answer.met) {
             return Ok(answer.clone());
         }
-        let choice = OnceCell::new();
-        let choose = || choice.get_or_init(|| self.contours.choose(question.clone(), &search, digits));
-        let nodes = || self.contours.nodes_of(choose().as_ref().ok()?, digits);
+        let settled = OnceCell::new();
+        let nodes = |budget| {
+            let choice =
+                self.contours.choose(question.clone(), &self.contours.search(&question).within(budget), digits);
+            let choice = choice.ok()?;
+            let nodes = self.contours.nodes_of(&choice, digits, budget)?;
+            settled.set(choice).ok()?;
+            Some(nodes)
+        };
         let engine = self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, nodes);
-        let by_contour = || self.contours.hockey_stick(choose().clone()?, digits);
+        let by_contour = || {
+            let choice = match settled.get() {
+                Some(choice) => choice.clone(),
+                None => self.contours.choose(question.clone(), &search, digits)?,
+            };
+            self.contours.hockey_stick(choice, digits)
+        };
         let by_atoms = |atoms: &Atoms| {
             let listed = Answer::from(atoms.hockey_stick(epsilon, digits)?);
             // Where the threshold lies in a gap between clusters of losses, no tilt puts masses there.
@@ -121,7 +136,22 @@ impl SumEvaluator {
             Ok(split.filter(|answer| answer.met).unwrap_or(listed))
         };
         let either = self.by_either(engine, by_contour, by_atoms, digits);
-        both(either, split.clone().ok_or(Error::NoLattice), digits)
+        let answer = both(either, split.ok_or(Error::NoLattice), digits)?;
+        if answer.met { Ok(answer) } else { self.narrowed_by_moments(answer, question, digits) }
+    }
+
+    /// What an answer has in common with the bound by moments: min(1, exp(eps - l)) <= exp(c (l - eps)) for -1 <= c <= 0, so that
+    /// 1 - delta <= M(c) exp(-c eps). Next to one that is all there is to say.
+    fn narrowed_by_moments(&self, answer: Answer, question: Question, digits: u32) -> Result<Answer> {
+        let epsilon = question.threshold.clone();
+        let bits = precision::bits(digits, 64);
+        let rest = Question { kernel: Kernel::Complement, ..question };
+        let c = rational::from_f64(self.contours.search(&rest).saddle_point().clamp(-1.0, 0.0))?;
+        let ln_rest = self.sum().ln_mgf(&c, bits).sub(&Enclosure::rational(&(c * epsilon), bits));
+        let rest = Enclosure::double(0.0, bits).hull(&ln_rest.exp());
+        let bound = Enclosure::double(1.0, bits).sub(&rest);
+        let value = answer.value.meet(&bound).ok_or(Error::Contradiction { what: "a certified value" })?;
+        Ok(Answer { met: value.is_tight(digits), value, ..answer })
     }
 
     /// The same from a list of the coarse losses and the profile of the rest, whatever else would do: for comparing engines.
@@ -131,11 +161,12 @@ impl SumEvaluator {
         self.split_that_serves(epsilon, digits).map_or(Ok(None), |split| by_split(split, epsilon, digits))
     }
 
-    /// Whether most questions of so many digits are answered by a split.
-    pub fn is_split(&self, digits: u32) -> bool {
+    /// Whether the trade-off function is told by its knots, each of two tails: not where hockey sticks are told by a split, or by
+    /// the line because the period of the lattice is too long to sweep.
+    pub fn has_knots(&self, digits: u32) -> bool {
         let question = Question::hockey_stick(self.sum(), self.sum().rho());
         let period = Contours::period(&self.contours.search(&question), digits);
-        self.split_for(self.sum().rho(), digits, period).is_some()
+        period != Period::Long && self.split_for(self.sum().rho(), digits, period).is_none()
     }
 
     /// The split of a sum whose groups are far apart, where neither all nodes of a period nor all atoms are quickly gone through.
@@ -198,7 +229,11 @@ impl SumEvaluator {
             let worth = |epsilon: &Rational| {
                 let question = Question::hockey_stick(self.sum(), epsilon);
                 let period = Contours::period(&self.contours.search(&question), digits);
-                let nodes = || self.contours.nodes(&question, digits);
+                let nodes = |budget| {
+                    let search = self.contours.search(&question).within(budget);
+                    let choice = self.contours.lattice_or_line(question.clone(), &search, digits).ok()?;
+                    self.contours.nodes_of(&choice, digits, budget)
+                };
                 self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, nodes) == Engine::Contour
             };
             // Whatever hinders a contour that is shared, one's own may do.
@@ -239,7 +274,7 @@ impl SumEvaluator {
         let query =
             if kernel == Kernel::UpperTail { Query::UpperTail(z.clone()) } else { Query::TiltedTail(z.clone()) };
         let period = Contours::period(&self.contours.search(&question), digits);
-        let engine = self.engine(&query, digits, period, || self.contours.nodes(&question, digits));
+        let engine = self.engine(&query, digits, period, |budget| self.contours.nodes(&question, digits, budget));
         let by_contour = || Ok(self.contours.by_question(&question, digits)?.clamp(0.0, 1.0));
         let by_atoms = |atoms: &Atoms| {
             let listed = match kernel {
@@ -329,15 +364,18 @@ impl SumEvaluator {
         self.contours.ln_approx(&question, self.contours.search(&question))
     }
 
-    /// The engine of a question whose contour has this period; `nodes` tells how many nodes it takes, where that is known.
-    fn engine(&self, query: &Query, digits: u32, period: Period, nodes: impl Fn() -> Option<i64>) -> Engine {
+    /// The engine of a question whose contour has this period; `nodes` tells how many nodes it takes, where that is known after
+    /// looking at so many windows.
+    fn engine(&self, query: &Query, digits: u32, period: Period, nodes: impl Fn(u64) -> Option<i64>) -> Engine {
         let Some(atoms) = self.atoms.as_ref().filter(|_| period != Period::Short) else { return Engine::Contour };
         let seconds = atoms.cost(query, digits).seconds;
         if seconds > MOST_SECONDS {
             return Engine::Contour;
         }
         let of_contour = |nodes: i64| nodes as f64 * self.sum().groups().len() as f64 * SECONDS_PER_FACTOR;
-        if seconds <= QUICK_SECONDS || nodes().is_none_or(|nodes| of_contour(nodes) > seconds) {
+        // To look for nodes is to take no longer than the lists.
+        let windows = (seconds / SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;
+        if seconds <= QUICK_SECONDS || nodes(windows).is_none_or(|nodes| of_contour(nodes) > seconds) {
             Engine::Atoms
         } else {
             Engine::Contour
