@@ -415,7 +415,7 @@ mod tests {
         // ln f = -100 k - 50 (1 + tanh((x - 110 k - 55) / 0.07)), k the step that x is on.
         let ln_f = |x: &Rational, bits: u32| {
             let k = Rational::from(x / 110_u32).floor().to_f64();
-            let at = Rational::from(x - rational::from_f64(110.0 * k + 55.0).unwrap()) * 200_u32 / 7_u32;
+            let at = (x - rational::from_f64(110.0 * k + 55.0).unwrap()) * 200_u32 / 7_u32;
             // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u))
             let one = Enclosure::double(1.0, bits);
             let share = one.div(&one.add(&Enclosure::rational(&at, bits).negate().exp()));
