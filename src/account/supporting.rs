@@ -294,7 +294,8 @@ impl<'a> Lines<'a> {
         let alpha = self.alpha.to_f64();
         let rest = -self.evaluator.ln_hockey_stick_approx(&rational::from_f64(eps.abs())?)?.exp_m1();
         let height = if eps >= 0.0 { rest - eps.exp() * alpha } else { rest - alpha };
-        Ok((rest / height).log10().clamp(0.0, MOST))
+        // A height that doubles take for none is lost to all their digits, and to more.
+        Ok(if height > 0.0 { (rest / height).log10().clamp(0.0, MOST) } else { MOST })
     }
 
     /// ln of the height of the line of slope -exp(eps), in doubles; far below any logarithm, and falling with the height, where that
