@@ -34,6 +34,8 @@ pub enum Method {
     Atoms(Listing),
     /// By a list of the losses of some groups and the profile of the rest.
     Split(Splitting),
+    /// By a contour of the sum with a little continuous noise, and the losses for which that makes a difference.
+    Smoothed(Smoothing),
     /// The largest over a family, attained by `pair` as far as the enclosures tell.
     Worst {
         /// The members that attain it.
@@ -98,6 +100,27 @@ impl Splitting {
     }
 }
 
+/// How continuous noise that is added and taken away again certified a number.
+#[derive(Clone, Debug)]
+pub struct Smoothing {
+    /// The scale of the noise is 2^-scale: it spends 2^-(2 scale + 1).
+    pub scale: i32,
+    /// For how many losses it was taken away one by one.
+    pub points: usize,
+    /// How the sum with the noise was certified.
+    pub contour: ContourProof,
+}
+
+impl fmt::Display for Smoothing {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let Smoothing { scale, points, contour } = self;
+        write!(
+            out,
+            "{contour}, with continuous noise of scale 2^-{scale}, which {points} losses near epsilon do without"
+        )
+    }
+}
+
 impl Answer {
     /// A value that needed no computation.
     pub(crate) fn immediate(value: Enclosure, reason: &'static str) -> Self {
@@ -122,6 +145,7 @@ impl Answer {
             | Method::Contour(_)
             | Method::Atoms(_)
             | Method::Split(_)
+            | Method::Smoothed(_)
             | Method::ClosedForm
             | Method::Knots
             | Method::Lines => None,
@@ -152,6 +176,7 @@ impl Method {
             Method::Immediate(_)
             | Method::Atoms(_)
             | Method::Split(_)
+            | Method::Smoothed(_)
             | Method::ClosedForm
             | Method::Knots
             | Method::Lines => None,
@@ -167,6 +192,7 @@ impl fmt::Display for Method {
             Method::Contour(proof) => proof.fmt(out),
             Method::Atoms(listing) => out.write_str(&listing.method()),
             Method::Split(splitting) => out.write_str(&splitting.method()),
+            Method::Smoothed(smoothing) => smoothing.fmt(out),
             Method::Worst { method, .. } => method.fmt(out),
             Method::ClosedForm => out.write_str("closed form of continuous Gaussian noise"),
             Method::Knots => out.write_str("knots of the lattice of losses"),

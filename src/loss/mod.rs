@@ -16,6 +16,7 @@
 //! | `near`, `cells`, `shared` | many questions to one sum: contours that neighbors share, in sums of two doubles |
 //! | [`atoms`] | the second engine: lists of the atoms of the law, for few groups and bounded losses |
 //! | `split` | the third engine: a list of coarse losses, and the profile of the finer rest at each |
+//! | `smoothed` | the fourth engine: a contour with a little continuous noise, and the losses near the threshold, one by one |
 //! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
 //! | [`evaluator`] | which engine answers, and all that is remembered |
@@ -45,6 +46,7 @@ mod question;
 mod search;
 mod shared;
 mod sieve;
+mod smoothed;
 mod split;
 pub mod stop;
 pub mod sum;

@@ -178,12 +178,15 @@ impl SumSieve {
     }
 
     /// An upper bound for `last` times the sum over j > last of |product of the factors| / j^2 at heights j `spacing`,
-    /// of which nothing is known one by one; at most one.
+    /// of which nothing is known one by one but that continuous noise is nowhere above its factor at `last`; at most one.
     pub(crate) fn beyond(&self, spacing: f64, last: f64) -> f64 {
         match &self.far {
             Beyond::Own(far) => {
                 let groups = self.bounds.iter().zip(&self.weights);
-                far.get_or_init(|| FarField::new(groups, &self.bundles)).bound(spacing, last)
+                let periodic = far.get_or_init(|| FarField::new(groups, &self.bundles)).bound(spacing, last);
+                let at_last = |bound: &FactorBound| bound.ln_factor(bound.nearest(last * spacing, last * spacing));
+                let steady = self.bounds.iter().filter(|bound| !bound.periodic).map(at_last).sum::<f64>();
+                periodic * (steady * (1.0 - 1e-6)).exp()
             }
             // Cauchy & Schwarz: the sum of |F_p F_q| / j^2 is at most the geometric mean of those of |F_p|^2 and |F_q|^2.
             Beyond::Halves([p, q]) => {

@@ -12,6 +12,9 @@ use super::{
     record::Record,
 };
 
+/// The classes in which some groups are fine.
+const SMOOTHED: [&str; 4] = [COARSE_AND_FINE, "large sigma2", "near-commensurate", "mixed"];
+
 /// No exponent of the oracle is larger: its masses need so many bits more.
 const MOST_EPSILON: f64 = 9000.0;
 
@@ -61,6 +64,9 @@ pub fn attack(class: &str, numbers: &mut Numbers, record: &mut Record) -> Option
     if class == COARSE_AND_FINE {
         asked.splits(&epsilons, record);
         asked.lines(numbers, record);
+    }
+    if SMOOTHED.contains(&class) {
+        asked.smoothed(&epsilons, record);
     }
     Some(())
 }
@@ -223,6 +229,19 @@ impl Asked<'_> {
             let Some(Some(answer)) = asked else { continue };
             record.contains("split", &answer.value, self.law.fixed, &self.law.delta(epsilon), &text);
             record.width("split", &answer, digits, &text);
+        }
+    }
+
+    /// The profile by the engine that adds continuous noise and takes it away again: here a contour or lists would answer.
+    fn smoothed(&self, epsilons: &[Rational], record: &mut Record) {
+        let digits = self.reach.digits.min(12);
+        let evaluator: SumEvaluator = self.composition.loss().evaluator();
+        for epsilon in epsilons.iter().step_by(2) {
+            let text = || format!("{} smoothed", self.text("delta --epsilon", epsilon));
+            let asked = record.ask("smoothed", &text, || evaluator.hockey_stick_by_smoothing(epsilon, digits));
+            let Some(Some(answer)) = asked else { continue };
+            record.contains("smoothed", &answer.value, self.law.fixed, &self.law.delta(epsilon), &text);
+            record.width("smoothed", &answer, digits, &text);
         }
     }
 

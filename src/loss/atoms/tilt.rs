@@ -214,6 +214,11 @@ impl Outline {
         self.groups.iter().map(|group| group.at(c)).fold(Cumulants::default(), Cumulants::plus)
     }
 
+    /// The standard deviation of the loss under a tilt.
+    pub(in crate::loss) fn deviation(&self, c: f64) -> f64 {
+        self.at(c).variance.sqrt()
+    }
+
     /// The variance of the loss of one group under a tilt.
     pub(super) fn variance(&self, group: usize, c: f64) -> f64 {
         self.groups[group].at(c).variance

@@ -16,6 +16,7 @@ use crate::{
         question::{Kernel, Question},
         shared::{self, SharedContours},
         sieve,
+        smoothed::Smoothed,
         split::{Rest, Split},
         stop::Stop,
         sum::LossSum,
@@ -41,6 +42,8 @@ pub struct SumEvaluator {
     atoms: Option<Atoms>,
     /// `None` inside if the groups are not far enough apart.
     split: OnceLock<Option<Box<Split>>>,
+    /// `None` inside if a term is continuous or there are many groups.
+    smoothed: OnceLock<Option<Box<Smoothed>>>,
     shared: SharedContours,
     stop: Stop,
 }
@@ -50,6 +53,7 @@ pub struct SumEvaluator {
 enum Engine {
     Contour,
     Atoms,
+    Smoothed,
 }
 
 impl LossSum {
@@ -70,8 +74,8 @@ impl SumEvaluator {
     /// An evaluator that remembers nothing yet.
     pub fn new(sum: LossSum) -> Self {
         let (atoms, contours) = (Atoms::new(&sum).ok(), Contours::new(sum));
-        let (split, shared, stop) = (OnceLock::new(), SharedContours::default(), Stop::default());
-        SumEvaluator { atoms, contours, split, shared, stop }
+        let (shared, stop) = (SharedContours::default(), Stop::default());
+        SumEvaluator { atoms, contours, split: OnceLock::new(), smoothed: OnceLock::new(), shared, stop }
     }
 
     /// The same, which answers nothing more once `stop` is set.
@@ -120,7 +124,8 @@ impl SumEvaluator {
             settled.set(choice).ok()?;
             Some(nodes)
         };
-        let engine = self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, nodes);
+        let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
+        let engine = self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, smoothed, nodes);
         let by_contour = || {
             let choice = match settled.get() {
                 Some(choice) => choice.clone(),
@@ -135,7 +140,11 @@ impl SumEvaluator {
             let split = split.map(|split| by_split(split, epsilon, digits)).transpose()?.flatten();
             Ok(split.filter(|answer| answer.met).unwrap_or(listed))
         };
-        let either = self.by_either(engine, by_contour, by_atoms, digits);
+        let first = if engine == Engine::Smoothed { self.hockey_stick_by_smoothing(epsilon, digits)? } else { None };
+        if let Some(answer) = first.as_ref().filter(|answer| answer.met) {
+            return Ok(answer.clone());
+        }
+        let either = both(self.by_either(engine, by_contour, by_atoms, digits), first.ok_or(Error::NoLattice), digits);
         let answer = both(either, split.ok_or(Error::NoLattice), digits)?;
         if answer.met { Ok(answer) } else { self.narrowed_by_moments(answer, question, digits) }
     }
@@ -159,6 +168,22 @@ impl SumEvaluator {
     pub fn hockey_stick_by_split(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
         self.stop.check()?;
         self.split_that_serves(epsilon, digits).map_or(Ok(None), |split| by_split(split, epsilon, digits))
+    }
+
+    /// The same by a contour of the sum with a little continuous noise, whatever else would do: for comparing engines. `None` where it
+    /// would take too long.
+    pub fn hockey_stick_by_smoothing(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
+        self.stop.check()?;
+        let Some(smoothed) = self.smoothed() else { return Ok(None) };
+        match smoothed.hockey_stick(epsilon, digits, &self.stop) {
+            Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
+            answer => Ok(answer.unwrap_or(None)),
+        }
+    }
+
+    /// The sum as the engine takes it that adds continuous noise.
+    fn smoothed(&self) -> Option<&Smoothed> {
+        self.smoothed.get_or_init(|| Smoothed::new(self.sum()).map(Box::new)).as_deref()
     }
 
     /// Whether the trade-off function is told by its knots, each of two tails: not where hockey sticks are told by a split, or by
@@ -234,7 +259,8 @@ impl SumEvaluator {
                     let choice = self.contours.lattice_or_line(question.clone(), &search, digits).ok()?;
                     self.contours.nodes_of(&choice, digits, budget)
                 };
-                self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, nodes) == Engine::Contour
+                let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
+                self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, smoothed, nodes) == Engine::Contour
             };
             // Whatever hinders a contour that is shared, one's own may do.
             if let Ok(Some(answer)) = self.shared.hockey_stick(&self.contours, epsilon, digits, worth)
@@ -274,7 +300,8 @@ impl SumEvaluator {
         let query =
             if kernel == Kernel::UpperTail { Query::UpperTail(z.clone()) } else { Query::TiltedTail(z.clone()) };
         let period = Contours::period(&self.contours.search(&question), digits);
-        let engine = self.engine(&query, digits, period, |budget| self.contours.nodes(&question, digits, budget));
+        let nodes = |budget| self.contours.nodes(&question, digits, budget);
+        let engine = self.engine(&query, digits, period, || None, nodes);
         let by_contour = || Ok(self.contours.by_question(&question, digits)?.clamp(0.0, 1.0));
         let by_atoms = |atoms: &Atoms| {
             let listed = match kernel {
@@ -364,22 +391,31 @@ impl SumEvaluator {
         self.contours.ln_approx(&question, self.contours.search(&question))
     }
 
-    /// The engine of a question whose contour has this period; `nodes` tells how many nodes it takes, where that is known after
-    /// looking at so many windows.
-    fn engine(&self, query: &Query, digits: u32, period: Period, nodes: impl Fn(u64) -> Option<i64>) -> Engine {
+    /// The engine of a question whose contour has this period; `smoothed` tells how many seconds it takes with continuous noise, and
+    /// `nodes` how many nodes a contour takes without, where that is known after looking at so many windows.
+    fn engine(
+        &self,
+        query: &Query,
+        digits: u32,
+        period: Period,
+        smoothed: impl Fn() -> Option<f64>,
+        nodes: impl Fn(u64) -> Option<i64>,
+    ) -> Engine {
         let Some(atoms) = self.atoms.as_ref().filter(|_| period != Period::Short) else { return Engine::Contour };
-        let seconds = atoms.cost(query, digits).seconds;
-        if seconds > MOST_SECONDS {
-            return Engine::Contour;
+        let listed = Some(atoms.cost(query, digits).seconds).filter(|seconds| *seconds <= MOST_SECONDS);
+        if listed.is_some_and(|seconds| seconds <= QUICK_SECONDS) {
+            return Engine::Atoms;
         }
+        let (seconds, engine) = match (listed, smoothed()) {
+            (Some(listed), Some(smoothed)) if smoothed < listed => (smoothed, Engine::Smoothed),
+            (Some(listed), _) => (listed, Engine::Atoms),
+            (None, Some(smoothed)) => (smoothed, Engine::Smoothed),
+            (None, None) => return Engine::Contour,
+        };
         let of_contour = |nodes: i64| nodes as f64 * self.sum().groups().len() as f64 * SECONDS_PER_FACTOR;
-        // To look for nodes is to take no longer than the lists.
+        // To look for nodes is to take no longer than the other engine.
         let windows = (seconds / SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;
-        if seconds <= QUICK_SECONDS || nodes(windows).is_none_or(|nodes| of_contour(nodes) > seconds) {
-            Engine::Atoms
-        } else {
-            Engine::Contour
-        }
+        if nodes(windows).is_none_or(|nodes| of_contour(nodes) > seconds) { engine } else { Engine::Contour }
     }
 
     /// The answer of the engine, and of the other one if it does not meet the asked width. Both enclose the truth.
@@ -396,7 +432,7 @@ impl SumEvaluator {
                 Ok(answer) if answer.met => return Ok(answer),
                 first => (first, by_contour()),
             },
-            (Some(atoms), Engine::Contour) => match by_contour() {
+            (Some(atoms), Engine::Contour | Engine::Smoothed) => match by_contour() {
                 Ok(answer) if answer.met => return Ok(answer),
                 first => (first, by_atoms(atoms)),
             },

@@ -1,0 +1,558 @@
+//! The fourth engine: a little continuous noise is added, and taken away again. It serves where fine groups share no lattice that can
+//! be swept: there the contour has no end, and lists of losses are too long.
+//!
+//! # The sum
+//!
+//! Let Y be the privacy loss of continuous Gaussian noise of scale s: normal, of mean s^2 / 2 and variance s^2, which spends
+//! rho = s^2 / 2. Its profile D is known in closed form ([`gaussian`](super::gaussian)). For any loss L independent of Y,
+//!
+//! ```text
+//! E[(1 - exp(eps - l - Y))_+] = (1 - exp(eps - l))_+ + w(l) D(|eps - l|),    w(l) = min(1, exp(eps - l)),
+//! ```
+//!
+//! by the symmetry D(-y) = 1 - exp(-y) + exp(-y) D(y). Hence
+//!
+//! ```text
+//! delta_L(eps) = delta_(L + Y)(eps) - C,    C = sum over l of P[L = l] w(l) D(|eps - l|).
+//! ```
+//!
+//! The first term has a contour that ends, because the characteristic function of Y decays as exp(-s^2 t^2 / 2): it is swept up to
+//! a height of a few / s. In C only losses count that lie within a few s of eps, which [`close`] finds one by one. The larger s, the
+//! fewer heights and the more losses: the product of both is a constant of the groups, far below the number of all losses. (Ewald
+//! summed the potentials of a crystal so: one half of each term in the lattice, the other in its dual.) C is far below delta
+//! and is subtracted without loss; from one minus delta nothing is subtracted, C is added.
+//!
+//! # The masses
+//!
+//! Groups whose sigma2 is not small are fine: with v = n sigma2 the sum X of n discrete Gaussians has
+//!
+//! ```text
+//! P[X = x] = exp(-x^2 / (2 v)) / sqrt(2 pi v) (1 + e),    |e| <= 5 n exp(-pi^2 sigma2).
+//! ```
+//!
+//! Proof. The m-th convolution multiplies exp(-x^2 / (2 m sigma2)) and exp(-y^2 / (2 sigma2)); completing the square leaves the sum of
+//! exp(-(k - u)^2 / (2 tau)) over all integers k, tau = sigma2 m / (m + 1) >= sigma2 / 2. By Poisson's formula that is
+//! sqrt(2 pi tau) (1 + e'), |e'| <= 2.02 exp(-2 pi^2 tau). So is each of the n normalisers, with sigma2 for tau. The product of the
+//! square roots is that of the assertion, and 2 n factors 1 + e' of |e'| <= q = 2.02 exp(-pi^2 sigma2) or their inverses are
+//! 1 + e with |e| <= 2.2 n q where n q <= 1/10.
+//!
+//! The losses of all other groups are listed with lower bounds for their masses, tilted by c, which fall short of one by m in total
+//! ([`coarse`]). A sum of such a loss and of fine ones is called a point.
+//!
+//! # The proof
+//!
+//! For y >= 0, D(y) = integral of exp(y - t) P[Y > t] over t > y, and P[Y > t] <= exp(-(t - s^2/2)^2 / (2 s^2)) / 2 from s^2 / 2 on, so
+//!
+//! ```text
+//! D(y) <= 0.63 s exp(-(y - s^2 / 2)_+^2 / (2 s^2)).
+//! ```
+//!
+//! Under the law tilted by c, P[L = l] = M(c) exp(-c l) P_c[l]. So all points of a set A add at most
+//!
+//! ```text
+//! M(c) exp(-c eps) P_c[A] times the largest exp(-c d) w D(|d|) in A,    d = l - eps.
+//! ```
+//!
+//! - Points further than W from eps, W >= s^2 / 2 + |c| s^2: the last factor is at most 0.63 s exp(|c| W - (W - s^2 / 2)^2 / (2 s^2)), which
+//!   falls with W. Everywhere it is at most 0.63 s exp(|c| W).
+//! - Points of an energy z_1^2 / (2 v_1) + ... + z_k^2 / (2 v_k) above E, with z_j the distance of the j-th sum from its center
+//!   c n_j shift_j. For 0 <= x < 1, E_c[exp(x z_j^2 / (2 v_j))] <= 1.25 / sqrt(1 - x): the tilted masses are those of
+//!   exp(-z^2 / (2 v)) up to 1 + e, and a sum of such terms over the integers is off from its integral by one at most. With
+//!   x = 1 - k / (2 E), P_c[A] <= exp(-E + k / 2) (2 E / k)^(k / 2) 1.25^k.
+//! - What is not stored of the listed masses: P_c[A] <= m.
+
+mod close;
+mod first_hit;
+
+use std::{
+    collections::HashMap,
+    f64::consts::PI,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use rug::{Float, Rational, float::Round};
+
+use self::close::{Close, Point, Rung, TooMany};
+use super::{
+    answer::{Answer, Method, Smoothing},
+    atoms::{
+        coarse::{self, Coarse, exact_exponent},
+        tilt::{self, Outline},
+    },
+    contour::Contours,
+    gaussian,
+    law::{Group, Law},
+    plan::MOST_ON_LINE,
+    question::Question,
+    stop::Stop,
+    sum::LossSum,
+};
+use crate::{
+    error::Result,
+    numeric::{Enclosure, enclosure, precision},
+};
+
+/// Sums of more groups than this are not asked.
+const MOST_GROUPS: usize = 12;
+/// So many losses of groups that are not fine are listed at most.
+const MOST_LISTED: f64 = 20_000.0;
+/// So many digits more than asked for have the two terms.
+const MORE_DIGITS: u32 = 1;
+/// Errors are asked to be so many nats below the last digit.
+const SPARE_NATS: f64 = 5.0;
+/// The largest mean of the noise of a group that is called fine, whatever the digits: the bounds above need 4.
+const LEAST_SIGMA2: f64 = 4.0;
+/// What takes longer than this, as predicted, is not begun.
+const MOST_SECONDS: f64 = 4.0;
+/// So many scales are remembered.
+const REMEMBERED: usize = 4;
+
+/// What a node of the contour takes for each group, a window of its sweep, a point, and what is looked at to find points: in seconds.
+const OF_NODE: f64 = 1.5e-5;
+const OF_WINDOW: f64 = 1e-7;
+const OF_POINT: f64 = 3.5e-5;
+const OF_LOOK: f64 = 3e-7;
+
+/// A sum to which continuous noise can be added.
+#[derive(Debug)]
+pub(super) struct Smoothed {
+    sum: LossSum,
+    outline: Outline,
+    /// The scale for so many digits, and the seconds that a question takes with it.
+    scales: Mutex<HashMap<u32, Option<(i32, f64)>>>,
+    contours: Mutex<Vec<(i32, Arc<Contours>)>>,
+}
+
+/// The groups, as so many digits see them.
+struct Parts {
+    fine: Vec<Fine>,
+    /// All others; `None` if there are none.
+    listed: Option<(LossSum, Outline)>,
+    /// At least |e| of the product of all masses of fine groups.
+    off: f64,
+}
+
+/// The sum of the noise of a fine group.
+struct Fine {
+    /// shift / sigma2
+    step: Rational,
+    /// n sigma2
+    variance: Rational,
+    /// n shift
+    shifts: Rational,
+    rho: Rational,
+}
+
+/// A point near eps.
+struct Near {
+    /// Which of the listed losses.
+    listed: usize,
+    multiples: Vec<i64>,
+    /// eps - l
+    distance: Rational,
+    /// At least ln of what it adds, but for the factor of all points.
+    ln_most: f64,
+}
+
+/// The bounds of a correction, chosen in doubles.
+struct Bounds {
+    c: Rational,
+    /// ln M(c) exp(-c eps)
+    ln_scale: Enclosure,
+    width: f64,
+    energy: f64,
+    cut: u32,
+}
+
+impl Fine {
+    /// `None` if a group is not fine to so many digits.
+    fn new(group: &Group, digits: u32) -> Option<(Self, f64)> {
+        let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
+        let ln_off = (5.0 * group.copies as f64).ln() - PI * PI * sigma2.to_f64() * (1.0 - 1e-9);
+        if sigma2.to_f64() < LEAST_SIGMA2 || ln_off > -f64::from(digits + 6) * std::f64::consts::LN_10 {
+            return None;
+        }
+        let fine = Fine {
+            step: group.weight(),
+            variance: Rational::from(sigma2 * group.copies),
+            shifts: Rational::from(group.shift) * group.copies,
+            rho: group.rho(),
+        };
+        // The quotient of two such masses is off by less than three times as much.
+        Some((fine, ln_off.exp() * (1.0 + 1e-9) + f64::MIN_POSITIVE))
+    }
+
+    /// The standard deviation of its loss.
+    fn deviation(&self) -> f64 {
+        self.step.to_f64() * self.variance.to_f64().sqrt()
+    }
+}
+
+impl Parts {
+    fn new(sum: &LossSum, digits: u32) -> Result<Self> {
+        let (mut fine, mut others, mut off) = (Vec::new(), Vec::new(), 0.0);
+        for group in sum.groups() {
+            match Fine::new(group, digits) {
+                Some((one, its)) => {
+                    fine.push(one);
+                    off += 2.0 * its;
+                }
+                None => others.push(group.clone()),
+            }
+        }
+        fine.sort_by(|a, b| b.step.cmp(&a.step));
+        let listed = if others.is_empty() { None } else { Some(LossSum::new(others)?) };
+        let listed = listed.map(|listed| (Outline::new(listed.groups()), listed)).map(|(outline, sum)| (sum, outline));
+        Ok(Parts { fine, listed, off })
+    }
+}
+
+impl Smoothed {
+    /// Of a sum without continuous noise and of few groups.
+    pub(super) fn new(sum: &LossSum) -> Option<Self> {
+        if sum.step().is_none() || sum.groups().len() > MOST_GROUPS {
+            return None;
+        }
+        let outline = Outline::new(sum.groups());
+        Some(Smoothed { sum: sum.clone(), outline, scales: Mutex::default(), contours: Mutex::default() })
+    }
+
+    /// How many seconds a hockey stick takes, about; `None` where it would take too long, or no group is fine.
+    pub(super) fn seconds(&self, digits: u32) -> Option<f64> {
+        self.scale(digits).map(|(_, seconds)| seconds)
+    }
+
+    /// The k of the scale s = 2^-k at which a question takes least: a matter of the sum and the digits alone.
+    fn scale(&self, digits: u32) -> Option<(i32, f64)> {
+        let mut scales = self.scales.lock().unwrap_or_else(PoisonError::into_inner);
+        *scales.entry(digits).or_insert_with(|| {
+            let parts = Parts::new(&self.sum, digits).ok().filter(|parts| !parts.fine.is_empty())?;
+            let coarsest = parts.fine.iter().map(Fine::deviation).fold(0.0, f64::max);
+            let from = 6 - coarsest.log2().floor() as i32;
+            let costs = (from.max(1)..from + 120).map(|k| (k, self.predicted(&parts, k, digits)));
+            costs.filter(|(_, seconds)| *seconds <= MOST_SECONDS).min_by(|a, b| a.1.total_cmp(&b.1))
+        })
+    }
+
+    /// The same for an epsilon: where c s is not small, C is not small beside delta, and digits would cancel.
+    fn scale_at(&self, epsilon: &Rational, digits: u32) -> Option<i32> {
+        const SMALL: f64 = 16.0;
+        let (k, _) = self.scale(digits)?;
+        let needed = (SMALL * self.outline.hockey_plan(&self.sum, epsilon).tilt().abs()).log2().ceil();
+        if needed <= f64::from(k) {
+            return Some(k);
+        }
+        let parts = Parts::new(&self.sum, digits).ok()?;
+        (needed < 500.0 && self.predicted(&parts, needed as i32, digits) <= MOST_SECONDS).then_some(needed as i32)
+    }
+
+    /// Seconds at the scale 2^-k, in doubles, from the volumes of ellipsoids: see the module.
+    fn predicted(&self, parts: &Parts, k: i32, digits: u32) -> f64 {
+        let s = 2f64.powi(-k);
+        let own: Vec<f64> = parts.fine.iter().map(Fine::deviation).collect();
+        let fine = own.iter().map(|r| r * r).sum::<f64>().sqrt();
+        let all = self.outline.deviation(0.0);
+        let nats = f64::from(digits) * std::f64::consts::LN_10;
+        let energy = (nats + 8.0 + (s / fine.min(1.0)).ln()).max(6.0);
+        let ball = |dimension: usize, radius: f64| {
+            // pi^(d / 2) / (d / 2)!, by the recursion of volumes.
+            let unit = (2..=dimension).filter(|d| d % 2 == dimension % 2).map(|d| 2.0 * PI / d as f64).product::<f64>();
+            unit * if dimension % 2 == 1 { 2.0 } else { 1.0 } * radius.powi(dimension as i32)
+        };
+        let radius = (2.0 * energy).sqrt();
+        let dimension = own.len();
+        // Points in a slice of the ellipsoid, for each loss that is listed.
+        let listed = parts.listed.as_ref().map_or(1.0, |(sum, outline)| {
+            coarse::predicted(sum, outline, 0.0, (energy / std::f64::consts::LN_2) as u32 + 4)
+        });
+        if listed > MOST_LISTED {
+            return f64::INFINITY;
+        }
+        let deviations: Vec<f64> = parts.fine.iter().map(|one| one.variance.to_f64().sqrt()).collect();
+        let slice = deviations.iter().product::<f64>() * ball(dimension - 1, radius) * 2.0 * radius * s / fine;
+        let points = listed.max(1.0) * slice * (3.0 * fine / all).min(1.0) + 1.0;
+        // What the outer loops choose: all but the last two.
+        let mut outer = listed.max(1.0);
+        for j in 0..dimension.saturating_sub(2) {
+            let later = own[j + 1..].iter().map(|r| r * r).sum::<f64>().sqrt();
+            outer *= (2.0 * radius * deviations[j].min(later / parts.fine[j].step.to_f64())).max(1.0);
+        }
+        // Heights, and the windows of the groups up to there, the rarest first.
+        let top = radius / s;
+        let mut combs: Vec<(f64, f64)> =
+            parts.fine.iter().zip(&own).map(|(one, r)| (2.0 * PI / one.step.to_f64(), radius / r)).collect();
+        combs.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let (mut windows, mut half_width, mut looks) = (1.0_f64, top, 0.0);
+        for (period, own) in combs {
+            let tried = windows * (2.0 * half_width / period + 1.0);
+            looks += tried;
+            windows *= (2.0 * (half_width + own) / period).min(2.0 * half_width / period + 1.0);
+            half_width = half_width.min(own);
+        }
+        let spacing = PI / ((2.0 * (nats + 5.0)).sqrt() * all);
+        // Most of an ellipsoid is next to its surface, and what is there weighs least: a quarter is summed.
+        let side = top / spacing * ball(dimension, radius)
+            / deviations.iter().map(|deviation| 2.0 * PI * deviation).product::<f64>()
+            / 4.0;
+        let main = (2.0 * (nats + 5.0)).sqrt() / all / spacing;
+        if top / spacing > 2f64.powi(60) || side > MOST_ON_LINE as f64 * 0.75 {
+            return f64::INFINITY;
+        }
+        let of_nodes = (side + main) * OF_NODE * self.sum.groups().len() as f64 * (1.0 + f64::from(digits) / 40.0);
+        of_nodes + looks * OF_WINDOW + points * OF_POINT + (outer + points) * OF_LOOK
+    }
+
+    /// The contours of the sum with continuous noise of scale 2^-k; the oldest make room.
+    fn contours(&self, k: i32) -> Result<Arc<Contours>> {
+        let mut contours = self.contours.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = contours.iter().find(|(other, _)| *other == k) {
+            return Ok(Arc::clone(known));
+        }
+        // A shift of one in noise of variance 1 / s^2 spends s^2 / 2.
+        let noise = Group { law: Law::Gaussian { sigma2: Rational::from(1) << (2 * k) }, shift: 1, copies: 1 };
+        let sum = LossSum::new(self.sum.groups().iter().cloned().chain([noise]))?;
+        let new = Arc::new(Contours::new(sum));
+        if contours.len() >= REMEMBERED {
+            contours.remove(0);
+        }
+        contours.push((k, Arc::clone(&new)));
+        Ok(new)
+    }
+
+    /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0; `None` where it would take too long.
+    pub(super) fn hockey_stick(&self, epsilon: &Rational, digits: u32, stop: &Stop) -> Result<Option<Answer>> {
+        let Some(k) = self.scale_at(epsilon, digits) else { return Ok(None) };
+        let contours = self.contours(k)?;
+        let question = Question::hockey_stick(contours.sum(), epsilon);
+        let choice = contours.choose(question.clone(), &contours.search(&question), digits + MORE_DIGITS)?;
+        let smooth = contours.hockey_stick(choice, digits + MORE_DIGITS)?;
+        let Method::Contour(contour) = smooth.method else { return Ok(None) };
+        stop.check()?;
+        let bits = smooth.value.lower().prec().max(smooth.value.upper().prec());
+        let rest = Enclosure::double(1.0, bits).sub(&smooth.value);
+        let smaller = enclosure::smaller(smooth.value.lower(), rest.lower());
+        if !smooth.met || smaller <= 0 {
+            return Ok(None);
+        }
+        let ln_answer = Float::with_val(64, smaller.ln_ref()).to_f64();
+        let correction = match self.correction(epsilon, k, digits, ln_answer, stop) {
+            Ok(found) => found,
+            Err(TooMany) => {
+                stop.check()?;
+                return Ok(None);
+            }
+        };
+        let Some((correction, points)) = correction else { return Ok(None) };
+        // Bits enough for one minus the answer.
+        let correction = Enclosure::double(0.0, bits).add(&correction);
+        let value = smooth.value.sub(&correction).clamp(0.0, 1.0);
+        let smoothing = Smoothing { scale: k, points, contour };
+        Ok(Some(Answer { met: value.is_tight(digits), value, method: Method::Smoothed(smoothing) }))
+    }
+
+    /// The bounds for an error of exp(ln_error) in all.
+    fn bounds(&self, parts: &Parts, epsilon: &Rational, s: f64, ln_error: f64, bits: u32) -> Bounds {
+        let tilt = self.outline.hockey_plan(&self.sum, epsilon).tilt();
+        let c = tilt::exact(tilt);
+        let ln_scale = self.sum.ln_mgf(&c, bits).sub(&exact_exponent(&Rational::from(&c * epsilon), bits));
+        let size = tilt.abs();
+        let needed = (ln_scale.approximate() + (0.63 * s).ln() - ln_error + SPARE_NATS).max(1.0);
+        // x^2 / (2 s^2) - |c| x >= needed + |c| s^2 / 2 for x = W - s^2 / 2.
+        let x = size * s * s + s * (size * size * s * s + 2.0 * needed + size * s * s).sqrt();
+        let width = (x + s * s / 2.0) * (1.0 + 1e-9);
+        let needed = needed + size * width;
+        let dimension = parts.fine.len() as f64;
+        let mut energy = needed.max(dimension);
+        for _ in 0..8 {
+            let ratio: f64 = 2.0 * energy / dimension;
+            energy = (needed + dimension * (0.5 + ratio.max(1.0).ln() / 2.0 + 0.25)).max(dimension);
+        }
+        let cut = (needed / std::f64::consts::LN_2).clamp(8.0, 1e6) as u32 + 2;
+        Bounds { c, ln_scale, width, energy, cut }
+    }
+
+    /// At least what all points add that are not looked at, `missing` being what is not stored of the listed masses.
+    fn left_out(parts: &Parts, bounds: &Bounds, s: f64, missing: &Float) -> Enclosure {
+        const BITS: u32 = 96;
+        let real = |x: f64| Enclosure::double(x, BITS);
+        let dimension = parts.fine.len() as f64;
+        let (energy, width, c) = (real(bounds.energy), real(bounds.width), Enclosure::rational(&bounds.c, BITS));
+        let size = if bounds.c < 0 { c.negate() } else { c };
+        let mean = real(s * s / 2.0);
+        let beyond = width.sub(&mean).div(&real(s));
+        let far = beyond.mul(&beyond).div(&real(2.0)).negate().exp();
+        // exp(-E + k / 2) (2 E / k)^(k / 2) 1.25^k
+        let ratio = energy.mul(&real(2.0)).div(&real(dimension)).ln().mul(&real(dimension / 2.0));
+        let ln_outside = ratio.sub(&energy).add(&real(dimension / 2.0)).add(&real(1.25).ln().mul(&real(dimension)));
+        let missing = Enclosure::new(Float::new(64), missing.clone());
+        let share = far.add(&ln_outside.exp()).add(&missing);
+        share.mul(&real(0.63).mul(&real(s))).mul(&bounds.ln_scale.add(&size.mul(&width)).exp())
+    }
+
+    /// C, to an error of about 10^-digits of exp(ln_answer), and how many points were summed; `None` where numbers would not fit.
+    fn correction(
+        &self,
+        epsilon: &Rational,
+        k: i32,
+        digits: u32,
+        ln_answer: f64,
+        stop: &Stop,
+    ) -> std::result::Result<Option<(Enclosure, usize)>, TooMany> {
+        let Ok(parts) = Parts::new(&self.sum, digits) else { return Ok(None) };
+        let (s, bits) = (2f64.powi(-k), precision::bits(digits, 64));
+        let ln_error = ln_answer - f64::from(digits + MORE_DIGITS) * std::f64::consts::LN_10;
+        let bounds = self.bounds(&parts, epsilon, s, ln_error, bits);
+        let (listed, missing) = match &parts.listed {
+            None => (vec![none_listed(bits)], Float::new(64)),
+            Some((sum, _)) => {
+                let Ok(list) = Coarse::new(sum, &bounds.c, bounds.cut) else { return Ok(None) };
+                (list.losses(&bounds.c, bits), list.missing)
+            }
+        };
+        let rung = |fine: &Fine| {
+            let center = Rational::from(&bounds.c * &fine.shifts);
+            let (nearest, above) = close::nearest(&center)?;
+            Some(Rung { step: fine.step.clone(), nearest, above, variance: fine.variance.to_f64() })
+        };
+        let Some(rungs) = parts.fine.iter().map(rung).collect::<Option<Vec<Rung>>>() else { return Ok(None) };
+        let width = tilt::exact(bounds.width);
+        let Some(close) = Close::new(rungs, &width, bounds.energy) else { return Ok(None) };
+        let rho: Rational = parts.fine.iter().map(|fine| fine.rho.clone()).sum();
+        let mut looked_at = 0;
+        let mut near: Vec<Near> = Vec::new();
+        for (index, atom) in listed.iter().enumerate() {
+            let target = Rational::from(epsilon - &atom.loss) - &rho;
+            let ln_mass = Float::with_val_round(64, atom.p.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
+            close.each(&target, &mut looked_at, stop, &mut |Point { multiples }| {
+                let sum: Rational =
+                    close.rungs().iter().zip(&multiples).map(|(rung, x)| Rational::from(&rung.step * *x)).sum();
+                let distance = Rational::from(&target - &sum);
+                let ln_most = ln_mass + ln_most(&close, &multiples, distance.to_f64(), s);
+                near.push(Near { listed: index, multiples, distance, ln_most });
+            })?;
+        }
+        let left_out = Self::left_out(&parts, &bounds, s, &missing);
+        let (sum, asked) = self.summed(near, &listed, &parts, k, ln_error, digits, stop)?;
+        let upper = Float::with_val_round(bits, sum.upper() + left_out.upper(), Round::Up).0;
+        Ok(Some((Enclosure::new(sum.lower().clone(), upper), asked)))
+    }
+
+    /// What the points add: those that matter one by one, the largest first, and a bound for the others.
+    #[expect(clippy::too_many_arguments, reason = "one step of `correction`")]
+    fn summed(
+        &self,
+        mut near: Vec<Near>,
+        listed: &[coarse::Atom],
+        parts: &Parts,
+        k: i32,
+        ln_error: f64,
+        digits: u32,
+        stop: &Stop,
+    ) -> std::result::Result<(Enclosure, usize), TooMany> {
+        let bits = precision::bits(digits, 64);
+        let two_pi = Enclosure::pi(bits).mul(&Enclosure::double(2.0, bits));
+        let root = |fine: &Fine| two_pi.mul(&Enclosure::rational(&fine.variance, bits)).sqrt();
+        let factor = parts.fine.iter().fold(Enclosure::double(1.0, bits), |all, fine| all.div(&root(fine)));
+        let ln_factor = Float::with_val_round(64, factor.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
+        near.sort_by(|a, b| b.ln_most.total_cmp(&a.ln_most));
+        let ln_share = ln_error - SPARE_NATS - ln_factor;
+        // What those from each on add, at most, in units of exp(ln_share); for the roundings of logarithms and sums a millionth.
+        let mut after = vec![0.0_f64; near.len() + 1];
+        for (at, point) in near.iter().enumerate().rev() {
+            after[at] = (after[at + 1] + (point.ln_most - ln_share).exp()) * (1.0 + 1e-12);
+        }
+        let rho = Rational::from(1) >> (2 * k + 1);
+        let mut sum = Enclosure::double(0.0, bits);
+        let mut asked = 0;
+        for point in &near {
+            if after[asked] <= 1.0 {
+                break;
+            }
+            if asked.is_multiple_of(64) && stop.is_set() {
+                return Err(TooMany);
+            }
+            asked += 1;
+            // As many digits as this one has above the error.
+            let wanted = ((point.ln_most - ln_share) / std::f64::consts::LN_10).clamp(2.0, f64::from(digits + 20));
+            let profile = gaussian::hockey_stick(&rho, &point.distance.clone().abs(), wanted.ceil() as u32 + 2);
+            let squares =
+                |(fine, x): (&Fine, &i64)| Rational::from(*x).square() / Rational::from(&fine.variance * 2_u32);
+            let mut exponent: Rational = parts.fine.iter().zip(&point.multiples).map(squares).sum();
+            // w = exp(eps - l) above eps.
+            if point.distance < 0 {
+                exponent -= &point.distance;
+            }
+            let mass = exact_exponent(&-exponent, bits).exp().mul(&listed[point.listed].p);
+            sum = sum.add(&mass.mul(&profile));
+        }
+        let others = Enclosure::double(ln_share, 64).exp().mul(&Enclosure::double(after[asked] * (1.0 + 1e-6), 64));
+        let others = Enclosure::new(Float::new(64), others.upper().clone());
+        let off = Enclosure::double(1.0 - parts.off, bits).hull(&Enclosure::double(1.0 + parts.off, bits));
+        Ok((sum.add(&others).mul(&factor).mul(&off), asked))
+    }
+}
+
+/// The one loss of no groups.
+fn none_listed(bits: u32) -> coarse::Atom {
+    let one = || Enclosure::double(1.0, bits);
+    coarse::Atom { loss: Rational::new(), p: one(), q: one() }
+}
+
+/// At least ln of exp(-x_1^2 / (2 v_1) - ...) w D for a point, but for its listed mass; the last terms pay for the roundings, and for what is
+/// lost where a variance or a distance is rounded to a double.
+fn ln_most(close: &Close, multiples: &[i64], distance: f64, s: f64) -> f64 {
+    let squares: f64 =
+        close.rungs().iter().zip(multiples).map(|(rung, &x)| (x as f64).powi(2) / (2.0 * rung.variance)).sum();
+    let beyond = (distance.abs() * (1.0 - 1e-12) - s * s / 2.0).max(0.0) / s;
+    let ln_profile = (0.63 * s).ln() - beyond * beyond / 2.0 + distance.min(0.0);
+    ln_profile - squares + 1e-12 * (squares + ln_profile.abs()) + 1e-12
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{loss::evaluator::SumEvaluator, numeric::rational::parse};
+
+    fn sum(list: &[(char, &str, u64, u64)]) -> LossSum {
+        let group = |&(law, parameter, shift, copies): &(char, &str, u64, u64)| {
+            let parameter = parse(parameter).unwrap();
+            let law = match law {
+                'd' => Law::DiscreteGaussian { sigma2: parameter },
+                _ => Law::DiscreteLaplace { epsilon: parameter },
+            };
+            Group { law, shift, copies }
+        };
+        LossSum::new(list.iter().map(group)).unwrap()
+    }
+
+    /// Sums of which lists and contours tell the same: fine groups alone, beside coarse ones, near one and far out.
+    #[test]
+    fn what_is_added_is_taken_away_again() {
+        let mut scales = std::collections::BTreeSet::new();
+        for groups in [
+            vec![('d', "100", 1, 3)],
+            vec![('d', "500/73", 1, 10), ('d', "2500/137", 1, 6)],
+            vec![('d', "1000/7", 2, 2), ('d', "20", 1, 4), ('d', "3001/11", 3, 1)],
+            vec![('d', "4099/8", 2, 2), ('d', "1/2", 1, 3), ('l', "0.7", 2, 2)],
+        ] {
+            let sum = sum(&groups);
+            let (smoothed, other) = (Smoothed::new(&sum).unwrap(), SumEvaluator::new(sum.clone()));
+            for digits in [6, 12, 20] {
+                for epsilon in ["0", "0.013", "0.4", "1", "3.7", "9", "40"] {
+                    let epsilon = parse(epsilon).unwrap();
+                    let Some(answer) = smoothed.hockey_stick(&epsilon, digits, &Stop::default()).unwrap() else {
+                        continue;
+                    };
+                    let known = other.hockey_stick(&epsilon, digits + 4).unwrap();
+                    assert!(answer.value.overlaps(&known.value), "{groups:?} {epsilon} {digits}: {answer:?} {known:?}");
+                    assert!(answer.met, "{groups:?} {epsilon} {digits}: {answer:?}");
+                    let rest = Enclosure::double(1.0, 400).sub(&answer.value);
+                    assert!(*rest.upper() > 0.5 || rest.is_tight(digits - 1), "{groups:?} {epsilon}: {answer:?}");
+                    let Method::Smoothed(smoothing) = answer.method else { panic!("by another engine") };
+                    scales.insert((groups.len(), smoothing.points > 0));
+                }
+            }
+        }
+        assert!(scales.len() > 3, "{scales:?}");
+    }
+}
