@@ -184,6 +184,14 @@ impl Method {
     }
 }
 
+impl ContourProof {
+    /// Whether the roundings alone are below 10^-digits of the upper end, for deciding what to try next.
+    pub(crate) fn rounds_below(&self, value: &Enclosure, digits: u32) -> bool {
+        let share = Float::with_val(53, &self.rounding_error / value.upper());
+        share.log10() <= -f64::from(digits)
+    }
+}
+
 /// The method in a line.
 impl fmt::Display for Method {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {

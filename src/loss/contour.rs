@@ -45,7 +45,13 @@ use super::{
 };
 use crate::{
     error::Result,
-    numeric::{ball::ComplexBall, enclosure::Enclosure, field::Field, precision},
+    numeric::{
+        ball::ComplexBall,
+        enclosure::Enclosure,
+        field::Field,
+        precision,
+        twofold::{self, ComplexTwofold, Twofold},
+    },
 };
 
 /// So many nodes are summed without looking for fewer.
@@ -214,23 +220,37 @@ impl Contours {
         Ok(expected)
     }
 
-    /// The enclosure of a question's answer, with precision and share of the errors raised until the width is met.
+    /// The enclosure of a question's answer, with precision and share of the errors raised until the width is met. For few
+    /// digits balls in sums of two doubles are tried first.
     fn certify(&self, question: &Question, digits: u32) -> Result<(Enclosure, ContourProof)> {
         const ATTEMPTS: u32 = 6;
         let search = self.search(question);
         let mut known = None;
         let mut attempt = 0;
+        let mut in_doubles = digits <= twofold::ball::MOST_DIGITS;
         loop {
             let guard = 2.3 + 9.0 * f64::from(attempt);
             let ln_share = -(f64::from(digits) * std::f64::consts::LN_10 + guard);
             let plan = search.plan(ln_share, known)?;
             let bits = precision::bits(digits, 24 + plan.evaluated().ilog2() + 24 * attempt);
-            let sum = Integrand::<ComplexBall>::new(&self.sum, question, &plan, bits).total(&plan);
+            let (sum, bits) = if in_doubles {
+                let sum = Integrand::<ComplexTwofold>::new(&self.sum, question, &plan, ()).total(&plan);
+                (sum.re().enclosure(), bits.max(Twofold::BITS))
+            } else {
+                let sum = Integrand::<ComplexBall>::new(&self.sum, question, &plan, bits).total(&plan);
+                (sum.re().enclosure(), bits)
+            };
             let scale = self.sum.ln_prefactor_scale(&plan.exact_c, bits);
             let errors = self.sum.errors(question, &plan);
-            let (value, proof) = self.sum.certify(question, &plan, sum.re().enclosure(), &scale, bits, &errors);
+            let (value, proof) = self.sum.certify(question, &plan, sum, &scale, bits, &errors);
+            if value.is_tight(digits) {
+                return Ok((value, proof));
+            }
+            // Where roundings alone are too wide, so are they in every further attempt.
+            let rounded = in_doubles && !proof.rounds_below(&value, digits + 1);
+            in_doubles &= !rounded;
             attempt += 1;
-            if value.is_tight(digits) || attempt == ATTEMPTS || plan.exhausted {
+            if attempt == ATTEMPTS || plan.exhausted && !rounded {
                 return Ok((value, proof));
             }
             let upper = Float::with_val(53, value.upper().ln_ref()).to_f64();

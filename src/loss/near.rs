@@ -3,7 +3,11 @@
 use num_complex::Complex64;
 use rug::Float;
 
-use crate::numeric::{ball::ComplexBall, enclosure::Enclosure, twofold::Twofold};
+use crate::numeric::{
+    enclosure::Enclosure,
+    field::{Field, Real},
+    twofold::{ComplexTwofold, Twofold, TwofoldBall},
+};
 
 /// A complex number with a bound for its error.
 pub(crate) trait Near: Copy + Send + Sync {
@@ -49,11 +53,11 @@ pub(crate) struct NearDouble {
 }
 
 impl NearDouble {
-    /// A ball in doubles: the midpoint rounded, each part by half a unit in its last place at most.
-    pub(crate) fn of(ball: &ComplexBall) -> Self {
+    /// A ball in doubles: each part of the midpoint off by half a unit in its last place at most.
+    pub(crate) fn of(ball: &ComplexTwofold) -> Self {
         let (re, im) = ball.middle();
-        let value = Complex64::new(re.to_f64(), im.to_f64());
-        NearDouble { value, error: (ball.radius() + value.norm() * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE }
+        let value = Complex64::new(re.hi(), im.hi());
+        NearDouble { value, error: (ball.radius() + ball.size() * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE }
     }
 }
 
@@ -106,94 +110,44 @@ impl NearSum<NearDouble> for SumOfDoubles {
 }
 
 /// Near the sum of two doubles: 30 digits.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NearTwofold {
-    re: Twofold,
-    im: Twofold,
-    error: f64,
-}
-
-impl NearTwofold {
-    /// A ball in sums of two doubles: each part of the midpoint is off by 2^-106 of itself at most.
-    pub(crate) fn of(ball: &ComplexBall) -> Self {
-        let (re, im) = ball.middle();
-        let near = NearTwofold { re: Twofold::nearest(re), im: Twofold::nearest(im), error: 0.0 };
-        let error = (ball.radius() + near.size() * Twofold::ERROR) * (1.0 + 1e-12) + f64::MIN_POSITIVE;
-        NearTwofold { error, ..near }
-    }
-
-    /// The absolute value, off by less than a relative 1e-12, which the bounds that use it pay for.
-    fn size(&self) -> f64 {
-        Complex64::new(self.re.hi(), self.im.hi()).norm()
-    }
-
-    /// Re(a b), off by 5 |a||b| times the error of an operation at most: three operations, and |re re| + |im im| is at most
-    /// |a||b|.
-    fn re_of_product(self, other: Self) -> Twofold {
-        self.re.mul(other.re).add(self.im.mul(other.im).neg())
-    }
-}
-
-impl Near for NearTwofold {
+impl Near for ComplexTwofold {
     type Sum = SumOfTwofolds;
 
     fn real(value: &Enclosure) -> Self {
-        let bits = value.lower().prec().max(value.upper().prec()) + 2;
-        let middle = Float::with_val(bits, value.lower() + value.upper()) / 2;
-        let width = Float::with_val(53, value.upper() - value.lower()).to_f64();
-        let re = Twofold::nearest(&middle);
-        let error = (width + re.hi().abs() * Twofold::ERROR) * (1.0 + 1e-12) + f64::MIN_POSITIVE;
-        NearTwofold { re, im: Twofold::default(), error }
+        ComplexTwofold::new(TwofoldBall::of(value), TwofoldBall::ratio(0, 1, ()))
     }
 
-    /// Each part errs as `re_of_product` says, so that the distance is at most sqrt(2) 5 < 8 times as large.
     fn mul(self, other: Self) -> Self {
-        let (a, b) = ((self.size(), self.error), (other.size(), other.error));
-        NearTwofold {
-            re: self.re_of_product(other),
-            im: self.re.mul(other.im).add(self.im.mul(other.re)),
-            error: error_of_product(a, b, 8.0 * Twofold::ERROR),
-        }
+        Field::mul(&self, &other)
     }
 
-    /// Each part is off by the error of an operation, relative to itself.
     fn add(self, other: Self) -> Self {
-        let sum = NearTwofold { re: self.re.add(other.re), im: self.im.add(other.im), error: 0.0 };
-        let rounding = 2.0 * sum.size() * Twofold::ERROR;
-        NearTwofold { error: (self.error + other.error + rounding) * (1.0 + 1e-12) + f64::MIN_POSITIVE, ..sum }
-    }
-}
-
-impl NearTwofold {
-    /// The same near a double: each part off by half a unit in its last place at most.
-    pub(crate) fn double(self) -> NearDouble {
-        let value = Complex64::new(self.re.hi(), self.im.hi());
-        NearDouble { value, error: (self.error + self.size() * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE }
+        Field::add(&self, &other)
     }
 }
 
 /// The powers P^j of a number, of which those for j = 2^k are made once.
 pub(crate) struct Powers {
-    squares: Vec<NearTwofold>,
+    squares: Vec<ComplexTwofold>,
 }
 
 impl Powers {
     /// The powers of a number up to the exponent `last`.
-    pub(crate) fn new(of: &ComplexBall, last: i64) -> Self {
+    pub(crate) fn new(of: ComplexTwofold, last: i64) -> Self {
         let count = (i64::BITS - last.max(1).leading_zeros()) as usize;
-        let squares = std::iter::successors(Some(NearTwofold::of(of)), |square| Some(square.mul(*square)));
+        let squares = std::iter::successors(Some(of), |square| Some(Near::mul(*square, *square)));
         Powers { squares: squares.take(count).collect() }
     }
 
     /// P.
-    pub(crate) fn first(&self) -> NearTwofold {
+    pub(crate) fn first(&self) -> ComplexTwofold {
         self.squares[0]
     }
 
     /// P^exponent, for an exponent from 1 to the last; `None` for zero, whose power is one.
-    pub(crate) fn at(&self, exponent: i64) -> Option<NearTwofold> {
+    pub(crate) fn at(&self, exponent: i64) -> Option<ComplexTwofold> {
         let bits = self.squares.iter().enumerate().filter(|(bit, _)| exponent >> bit & 1 == 1);
-        bits.map(|(_, square)| *square).reduce(NearTwofold::mul)
+        bits.map(|(_, square)| *square).reduce(Near::mul)
     }
 }
 
@@ -206,16 +160,17 @@ pub(crate) struct SumOfTwofolds {
     terms: f64,
 }
 
-impl NearSum<NearTwofold> for SumOfTwofolds {
-    fn add(&mut self, a: NearTwofold, b: NearTwofold) {
-        let (size_a, size_b) = (a.re.hi().abs() + a.im.hi().abs(), b.re.hi().abs() + b.im.hi().abs());
-        self.value = self.value.add(a.re_of_product(b));
-        self.error += (size_a + a.error) * b.error + a.error * size_b;
+impl NearSum<ComplexTwofold> for SumOfTwofolds {
+    fn add(&mut self, a: ComplexTwofold, b: ComplexTwofold) {
+        let parts = |z: &ComplexTwofold| z.middle().0.hi().abs() + z.middle().1.hi().abs();
+        let (size_a, size_b) = (parts(&a), parts(&b));
+        self.value = self.value.add(a.re_of_product(&b));
+        self.error += (size_a + a.radius()) * b.radius() + a.radius() * size_b;
         self.size += size_a * size_b;
         self.terms += 1.0;
     }
 
-    /// Each term errs by 5 units of |a||b|, and each addition by one of what is summed so far.
+    /// Each term errs by 3 units of |a||b|, and each addition by one of what is summed so far.
     fn total(&self) -> (Twofold, f64) {
         let rounding = self.size * (self.terms + 8.0) * Twofold::ERROR;
         (self.value, (self.error + rounding) * (1.0 + 1e-6) + f64::MIN_POSITIVE)
@@ -230,11 +185,11 @@ mod tests {
     use crate::numeric::field::{Field, Real};
 
     /// Products and sums of hundreds of numbers against exact arithmetic.
-    fn sums_are_as_near_as_they_say<N: Near>(of: impl Fn(&ComplexBall) -> N, bits: u32, near: f64) {
+    fn sums_are_as_near_as_they_say<N: Near>(of: impl Fn(&ComplexTwofold) -> N, near: f64) {
         let number =
             |k: i64| (Rational::from((k * 7919 % 1000 - 500, 997)), Rational::from((k * 104_729 % 1000 - 500, 991)));
         let ball =
-            |(re, im): &(Rational, Rational)| ComplexBall::new(Real::rational(re, bits), Real::rational(im, bits));
+            |(re, im): &(Rational, Rational)| ComplexTwofold::new(Real::rational(re, ()), Real::rational(im, ()));
         let third = Rational::from((1, 3));
         let mut sum = N::Sum::default();
         let mut exact = Rational::new();
@@ -244,7 +199,7 @@ mod tests {
             let re = Rational::from(&a.0 * &b.0) - Rational::from(&a.1 * &b.1);
             let im = Rational::from(&a.0 * &b.1) + Rational::from(&a.1 * &b.0);
             exact += (re * &c.0 - im * &c.1) * &third;
-            let third = N::real(&Enclosure::rational(&third, bits));
+            let third = N::real(&Enclosure::rational(&third, 130));
             sum.add(of(&ball(&a)).mul(of(&ball(&b))).mul(third), of(&ball(&c)));
         }
         let (value, error) = sum.total();
@@ -255,8 +210,8 @@ mod tests {
     /// Powers of a point of the unit circle, exactly: (3 + 4 i) / 5.
     #[test]
     fn powers_know_how_near_they_are() {
-        let fifth = |n: i64| Real::rational(&Rational::from((n, 5)), 130);
-        let powers = Powers::new(&ComplexBall::new(fifth(3), fifth(4)), 1000);
+        let fifth = |n: i64| Real::ratio(n, 5, ());
+        let powers = Powers::new(ComplexTwofold::new(fifth(3), fifth(4)), 1000);
         assert!(powers.at(0).is_none());
         let (mut re, mut im) = (Rational::from(1), Rational::new());
         for exponent in 1..=1000 {
@@ -266,9 +221,9 @@ mod tests {
             );
             let power = powers.at(exponent).unwrap();
             let off = |near: Twofold, exact: &Rational| (near.float().to_rational().unwrap() - exact).to_f64();
-            let off = off(power.re, &re).hypot(off(power.im, &im));
-            assert!(off <= power.error && power.error < 1e-26, "{exponent}: {off} {}", power.error);
-            let double = power.double();
+            let off = off(power.middle().0, &re).hypot(off(power.middle().1, &im));
+            assert!(off <= power.radius() && power.radius() < 1e-26, "{exponent}: {off} {}", power.radius());
+            let double = NearDouble::of(&power);
             let off = (double.value - Complex64::new(re.to_f64(), im.to_f64())).norm();
             assert!(off <= double.error && double.error < 1e-15, "{exponent}: {off}");
         }
@@ -276,11 +231,11 @@ mod tests {
 
     #[test]
     fn doubles_know_how_near_they_are() {
-        sums_are_as_near_as_they_say(NearDouble::of, 80, 1e-10);
+        sums_are_as_near_as_they_say(NearDouble::of, 1e-10);
     }
 
     #[test]
     fn sums_of_two_doubles_know_how_near_they_are() {
-        sums_are_as_near_as_they_say(NearTwofold::of, 130, 1e-25);
+        sums_are_as_near_as_they_say(|z| *z, 1e-25);
     }
 }

@@ -24,7 +24,7 @@ use super::{
     cells::{self, Cell},
     contour::{Contours, ln_share},
     integrand::Product,
-    near::{self, Near, NearSum, NearTwofold, Powers},
+    near::{self, Near, NearSum, Powers},
     phase::ExactPhase,
     plan::Plan,
     question::{self, Bracket, Question},
@@ -33,10 +33,10 @@ use crate::{
     error::Result,
     numeric::{
         above::Above,
-        ball::{Ball, ComplexBall},
         enclosure::Enclosure,
         field::{Field, Real},
         rational,
+        twofold::{ComplexTwofold, TwofoldBall},
     },
 };
 
@@ -46,7 +46,7 @@ pub(crate) const MOST_DIGITS: u32 = 20;
 /// Contours of more nodes are not shared.
 const MOST_NODES: i64 = 2_000;
 
-/// The precision of the balls before they become sums of two doubles.
+/// The precision of what is multiplied by the sums.
 const BITS: u32 = 120;
 
 /// Contours by their cell and by digits; none where it has none.
@@ -63,7 +63,7 @@ pub(crate) struct SharedContours {
 pub(crate) struct SharedContour {
     plan: Plan,
     /// exp(-c h) on a lattice; `None` on the line.
-    modulus: Option<Ball>,
+    modulus: Option<TwofoldBall>,
     /// What the plan leaves out.
     left_out: Option<Above>,
     lobes: Vec<Lobe>,
@@ -76,9 +76,9 @@ pub(crate) struct SharedContour {
 struct Lobe {
     first: i64,
     /// X_j, twice for j > 0.
-    x: Vec<NearTwofold>,
+    x: Vec<ComplexTwofold>,
     /// Y_j likewise; empty on the line.
-    y: Vec<NearTwofold>,
+    y: Vec<ComplexTwofold>,
 }
 
 impl SharedContours {
@@ -144,23 +144,23 @@ impl SharedContour {
             return Ok(None);
         }
         let spacing = plan.period.clone().recip();
-        let product = Product::<ComplexBall>::new(sum, &plan.exact_c, &spacing, BITS);
-        let bracket = Bracket::<ComplexBall>::new(&question, &plan.exact_c, (&plan.period, plan.nodes), BITS);
+        let product = Product::<ComplexTwofold>::new(sum, &plan.exact_c, &spacing, ());
+        let bracket = Bracket::<ComplexTwofold>::new(&question, &plan.exact_c, (&plan.period, plan.nodes), ());
         let lobe = |&(first, last): &(i64, i64)| {
             let (mut x, mut y) = (Vec::new(), Vec::new());
             for node in first..=last {
                 let factors = product.at(node);
                 // Nodes j and -j are conjugates. A period of a sum by itself has an odd number of nodes.
-                let factors = if node == 0 { factors } else { factors.add(&factors) };
+                let factors = if node == 0 { factors } else { Near::add(factors, factors) };
                 let (a, b) = bracket.parts(node);
-                x.push(NearTwofold::of(&factors.mul(&a)));
-                y.extend(b.map(|b| NearTwofold::of(&factors.mul(&b))));
+                x.push(Near::mul(factors, a));
+                y.extend(b.map(|b| Near::mul(factors, b)));
             }
             Lobe { first, x, y }
         };
         let lobes = plan.lobes.iter().map(lobe).collect();
         let scale = sum.ln_prefactor_scale(&plan.exact_c, BITS);
-        let modulus = question.step.as_ref().map(|step| question::modulus(step, &plan.exact_c, BITS));
+        let modulus = question.step.as_ref().map(|step| question::modulus(step, &plan.exact_c, ()));
         let left_out = bounds::left_out(&question, &plan);
         Ok(Some(SharedContour { plan, modulus, left_out, lobes, scale }))
     }
@@ -174,7 +174,7 @@ impl SharedContour {
         let (x, y) = self.sums(&ExactPhase::new(&turns));
         let total = match (&question.step, &self.modulus) {
             (Some(step), Some(modulus)) => {
-                let (n1, n2) = question::numerator(&question, step, modulus, BITS);
+                let (n1, n2) = question::numerator(&question, step, modulus, ());
                 n1.enclosure().mul(&x).add(&n2.enclosure().mul(&y))
             }
             _ => x,
@@ -187,11 +187,11 @@ impl SharedContour {
 
     /// The sums over j of Re(P^j X_j) and of Re(P^j Y_j).
     fn sums(&self, phase: &ExactPhase) -> (Enclosure, Enclosure) {
-        type Sum = <NearTwofold as Near>::Sum;
-        let turn = Ball::pi(BITS).mul_int(2).mul(&phase.at::<Ball>(1, BITS));
+        type Sum = <ComplexTwofold as Near>::Sum;
+        let turn = TwofoldBall::pi(()).mul_int(2).mul(&phase.at(1, ()));
         let last = self.lobes.iter().map(|lobe| lobe.first + lobe.x.len() as i64).max().unwrap_or_default();
-        let powers = Powers::new(&ComplexBall::cis(&turn), last);
-        let one = NearTwofold::real(&Enclosure::double(1.0, BITS));
+        let powers = Powers::new(ComplexTwofold::cis(&turn), last);
+        let one = ComplexTwofold::real(&Enclosure::double(1.0, BITS));
         let (mut x, mut y) = (Sum::default(), Sum::default());
         for lobe in &self.lobes {
             let mut at = powers.at(lobe.first).unwrap_or(one);
@@ -200,7 +200,7 @@ impl SharedContour {
                 if let Some(value) = lobe.y.get(index) {
                     y.add(at, *value);
                 }
-                at = at.mul(powers.first());
+                at = Near::mul(at, powers.first());
             }
         }
         let enclosure = |sum: Sum| {

@@ -292,8 +292,12 @@ pub(crate) fn ln_scale(group: &Group, c: &Rational, bits: u32) -> Enclosure {
     match &group.law {
         Law::DiscreteGaussian { sigma2 } => {
             let least = Enclosure::rational(&ln_least(sigma2, group, c), bits);
-            let axis = Enclosure::rational(&axis(group, c), bits).ln();
-            least.add(&axis.sub(&normaliser(sigma2, bits).ln()).mul(&copies))
+            let normaliser = ln_normaliser(sigma2, bits);
+            let axis = axis(group, c);
+            // What is divided by one is not divided by anything.
+            let one_copy =
+                if axis == 1 { normaliser.negate() } else { Enclosure::rational(&axis, bits).ln().sub(&normaliser) };
+            least.add(&one_copy.mul(&copies))
         }
         Law::Gaussian { .. } => Enclosure::double(0.0, bits),
         Law::DiscreteLaplace { epsilon } => ln_bounded_mgf(epsilon, group.shift, c, bits).mul(&copies),
@@ -348,14 +352,33 @@ fn ln_least(sigma2: &Rational, group: &Group, c: &Rational) -> Rational {
 
 /// The sum by which F is normalised: sum_k exp(-2 pi^2 sigma2 k^2) for the images, sum_x exp(-x^2 / (2 sigma2)) for
 /// the direct side. Relative error 2^-bits or a little more.
-pub(crate) fn normaliser(sigma2: &Rational, bits: u32) -> Enclosure {
-    let exponent = if sigma2.to_f64() < DIRECT_BELOW {
-        Enclosure::rational(&(Rational::from(1) / Rational::from(sigma2 * 2_u32)), bits + 8)
-    } else {
-        let pi = Enclosure::pi(bits + 8);
-        pi.mul(&pi).mul(&Enclosure::rational(&Rational::from(sigma2 * 2_u32), bits + 8))
-    };
-    theta3(&exponent, bits + 8)
+fn normaliser(sigma2: &Rational, bits: u32) -> Enclosure {
+    theta3(&normaliser_exponent(sigma2, bits + 8), bits + 8)
+}
+
+/// The a of its terms exp(-a k^2), at least 1.6.
+fn normaliser_exponent(sigma2: &Rational, bits: u32) -> Enclosure {
+    if sigma2.to_f64() < DIRECT_BELOW {
+        return Enclosure::rational(&(Rational::from(1) / Rational::from(sigma2 * 2_u32)), bits);
+    }
+    let pi = Enclosure::pi(bits);
+    pi.mul(&pi).mul(&Enclosure::rational(&Rational::from(sigma2 * 2_u32), bits))
+}
+
+/// Encloses ln of the same, off by 2^-bits or a little more. What the sum exceeds one by, x, is small for all but the smallest noise,
+/// and has to be known to few bits then: x - x^2 / 2 <= ln(1 + x) <= x.
+fn ln_normaliser(sigma2: &Rational, bits: u32) -> Enclosure {
+    const GUARD: u32 = 16;
+    // x <= 2^-below_one, for x < 4 exp(-a).
+    let size = normaliser_exponent(sigma2, GUARD).lower().to_f64() * std::f64::consts::LOG2_E - 2.0;
+    let below_one = size.clamp(0.0, 1e9) as u32;
+    if 2 * below_one < bits {
+        return normaliser(sigma2, bits).ln();
+    }
+    let bits = bits.saturating_sub(below_one) + GUARD;
+    let x = weighted_theta(&normaliser_exponent(sigma2, bits + GUARD), bits, |_| 2);
+    let half_square = x.mul(&x).mul(&Enclosure::double(0.5, bits));
+    x.sub(&half_square).hull(&x)
 }
 
 /// sum over x in Z of exp(-x^2 / (2 sigma2)): the normalising constant of N_Z(0, sigma2), by whichever side of
@@ -416,4 +439,24 @@ pub(crate) fn ln_mgf_approx(group: &Group, c: f64) -> f64 {
     let second = (-(1.0 - 2.0 * least) / (2.0 * sigma2)).exp();
     let normaliser = 1.0 + 2.0 * (-1.0 / (2.0 * sigma2)).exp();
     copies * (-least * least / (2.0 * sigma2) + (1.0 + second).ln() - normaliser.ln())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    /// In few bits where it is small, against the logarithm of the whole sum.
+    #[test]
+    fn the_logarithm_of_the_normaliser_is_that_of_the_normaliser() {
+        for sigma2 in ["1e-4", "0.29", "0.3", "1/2", "1", "2", "3.7", "5", "8.1", "40", "1e9", "1e300"] {
+            let sigma2 = parse(sigma2).unwrap();
+            for bits in [60, 130, 300, 1000] {
+                let ln = ln_normaliser(&sigma2, bits);
+                assert!(ln.overlaps(&normaliser(&sigma2, bits + 2000).ln()), "{sigma2} {bits}");
+                let width = Float::with_val(53, ln.upper() - ln.lower());
+                assert!(width <= Float::with_val(53, Float::i_exp(1, 6 - bits as i32)), "{sigma2} {bits}: {width}");
+            }
+        }
+    }
 }

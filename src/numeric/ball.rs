@@ -236,16 +236,6 @@ impl ComplexBall {
     fn magnitude_up(&self) -> f64 {
         hypot_up(magnitude_up(&self.re), magnitude_up(&self.im))
     }
-
-    /// The real and the imaginary part of the midpoint.
-    pub(crate) fn middle(&self) -> (&Float, &Float) {
-        (&self.re, &self.im)
-    }
-
-    /// How far from the midpoint the number may be.
-    pub(crate) fn radius(&self) -> f64 {
-        self.radius
-    }
 }
 
 impl Field for ComplexBall {

@@ -111,15 +111,16 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
             refined = step.abs() < half_width.clone() / 4 || attempt + 4 > attempts;
             continue;
         }
-        let half = exact(&half_width)?;
+        // Of few bits, so that the ends are exact in those of the middle and one more.
+        let half = exact(&Float::with_val(8, &half_width))?;
         let (lower, upper) = (Rational::from(&at - &half), Rational::from(&at + &half));
         let at_lower = if lower > 0 { Some((f.enclose)(&lower, accuracy)?) } else { None };
         let at_upper = (f.enclose)(&upper, accuracy)?;
         let lower_holds = at_lower.as_ref().is_none_or(|value| *value.lower() >= *target);
         if lower_holds && *at_upper.upper() <= *target {
             let lower = if lower <= 0 { zero } else { lower };
-            let value = Enclosure::rational(&lower, bits).hull(&Enclosure::rational(&upper, bits));
-            return Ok(Root { value, met });
+            let end = |end: &Rational| Enclosure::rational(end, bits + 1);
+            return Ok(Root { value: end(&lower).hull(&end(&upper)), met });
         }
         // Both ends know the slope where it matters: far from a kink, or on the short edge of a staircase.
         if let Some(at_lower) = at_lower
@@ -243,7 +244,7 @@ fn root_near_zero<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Resu
 }
 
 /// The root in doubles, zero where f(0) is at the target or below: secants, kept in the bracket by regula falsi with the Illinois
-/// weight and by bisection.
+/// weight and by bisection. ln f falls like a parabola far out, so that the root of -ln f is nearly linear there: secants are taken of it.
 fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     f: &Decreasing<A, E>,
     ln_target: f64,
@@ -252,12 +253,16 @@ fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     /// Where a function is smooth, so many secants do.
     const FREE: usize = 10;
     const PATIENCE: usize = 3;
-    let at = |x: f64| -> Result<f64> { Ok((f.ln_approx)(&rational::from_f64(x)?)? - ln_target) };
-    let (mut low, mut high) = (0.0, ceiling);
-    let (mut f_low, mut f_high) = (at(low)?, at(high)?);
-    if f_low <= 1e-10 {
+    let ln_f = |x: f64| (f.ln_approx)(&rational::from_f64(x)?);
+    let at_zero = ln_f(0.0)?;
+    if at_zero - ln_target <= 1e-10 {
         return Ok(0.0);
     }
+    let straight = |ln_f: f64| if at_zero <= 0.0 { -(-ln_f).clamp(0.0, f64::INFINITY).sqrt() } else { ln_f };
+    let target = straight(ln_target);
+    let at = |x: f64| -> Result<f64> { Ok(straight(ln_f(x)?) - target) };
+    let (mut low, mut high) = (0.0, ceiling);
+    let (mut f_low, mut f_high) = (straight(at_zero) - target, at(high)?);
     let inside = |x: &f64, low: f64, high: f64| low < *x && *x < high;
     let (mut before, mut next, mut steepness_before) = ((low, f_low), None, f64::NAN);
     // The bracket of the last few rounds: secants that do not halve it in so many meet a staircase.
@@ -269,7 +274,7 @@ fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
         let by_secants = [next, Some(illinois)].into_iter().flatten().find(|x| inside(x, low, high));
         let x = by_secants.filter(|_| !stuck).unwrap_or(low + (high - low) / 2.0);
         let f_x = at(x)?;
-        if f_x == 0.0 || (high - low) <= 4.0 * f64::EPSILON * high || f_x.abs() < 2e-15 * ln_target.abs().max(1.0) {
+        if f_x == 0.0 || (high - low) <= 4.0 * f64::EPSILON * high || f_x.abs() < 2e-15 * target.abs().max(1.0) {
             return Ok(x);
         }
         // The Illinois rule: an end that stays twice has its value halved.

@@ -6,6 +6,10 @@
 //! nothing over- or underflows: parts must stay below 2^990, and what underflows errs by a few times 2^-1074 at most,
 //! which callers pay for by adding [`f64::MIN_POSITIVE`].
 
+pub(crate) mod ball;
+mod functions;
+
+pub(crate) use ball::{ComplexTwofold, TwofoldBall};
 use rug::Float;
 
 /// hi + lo, exactly, with |lo| at most half a unit in the last place of hi: so the order is that of the parts, hi first.
@@ -45,6 +49,9 @@ fn two_product(a: f64, b: f64) -> (f64, f64) {
 impl Twofold {
     /// The relative error of a sum of two numbers, or of a product, is at most this: 14 u^2 < 2^-102.
     pub(crate) const ERROR: f64 = 1.0 / (1_u128 << 102) as f64;
+
+    /// The bits of both parts together.
+    pub(crate) const BITS: u32 = 106;
 
     /// The nearest such number, off by at most 2^-106 of the value.
     pub(crate) fn nearest(value: &Float) -> Self {

@@ -16,16 +16,19 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, ContourProof, Method, Pair},
-        near::{NearDouble, NearTwofold},
+        near::NearDouble,
     },
-    numeric::{Enclosure, precision, twofold::Twofold},
+    numeric::{
+        Enclosure, precision,
+        twofold::{ComplexTwofold, Twofold},
+    },
 };
 
 /// How many digits sums of doubles give nearly always, and sums of sums of two doubles.
 const IN_DOUBLES: u32 = 10;
 const IN_TWOFOLDS: u32 = 22;
 
-/// The precision of the balls before they become doubles.
+/// The precision of what sums in doubles are multiplied by.
 const BITS: u32 = 64;
 
 /// The contour that the pairs of a family share.
@@ -126,7 +129,7 @@ impl CommonContour {
         let Some(shared) = self.shared.of(&self.sieved, epsilon, digits)? else { return Ok(None) };
         let bits = precision::bits(digits, 40);
         let kinds = shared.kinds(&self.sieved, epsilon);
-        let sums = shared.sums(&self.sieved, &kinds, true, bits);
+        let sums = shared.sums(&self.sieved, &kinds, true);
         let summed = Summed { kinds, sums, bits };
         let Some((largest, contenders)) = self.largest(&summed) else { return Ok(None) };
         if largest.value.is_tight(digits) {
@@ -134,7 +137,7 @@ impl CommonContour {
         }
         let among: BTreeSet<Pair> = contenders.into_iter().collect();
         let kinds: Vec<Kind> = summed.kinds.iter().map(|kind| kind.among(&among)).collect();
-        let sums = shared.sums(&self.sieved, &kinds, false, bits);
+        let sums = shared.sums(&self.sieved, &kinds, false);
         // Kinds without a contender have nothing to say.
         let (kinds, of_kind) = kinds.into_iter().zip(sums.of_kind).filter(|(_, sums)| !sums.is_empty()).unzip();
         Ok(self.largest(&Summed { kinds, sums: Sums { of_kind, ..sums }, bits }))
@@ -196,10 +199,10 @@ impl CommonContour {
         let ln_share = -(f64::from(digits) * std::f64::consts::LN_10 + guard);
         let Some(kinds) = self.sieved.kinds(epsilon, ln_share, true, among)? else { return Ok(None) };
         let (bits, sums) = if digits <= IN_DOUBLES {
-            (BITS, self.sieved.trapezoid(&kinds, BITS, BITS, NearDouble::of))
+            (BITS, self.sieved.trapezoid(&kinds, (), BITS, NearDouble::of))
         } else {
             let bits = precision::bits(digits, 40);
-            (bits, self.sieved.trapezoid(&kinds, bits, bits, NearTwofold::of))
+            (bits, self.sieved.trapezoid(&kinds, (), bits, |value: &ComplexTwofold| *value))
         };
         Ok(Some(Summed { kinds, sums, bits }))
     }

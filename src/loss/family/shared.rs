@@ -17,19 +17,16 @@ use crate::{
     loss::{
         cells::{self, Cell},
         contour::ln_share,
-        near::{Near, NearDouble, NearTwofold, Powers},
+        near::{Near, NearDouble, Powers},
         phase::ExactPhase,
         question::{self, Bracket},
     },
     numeric::{
-        ball::{Ball, ComplexBall},
         field::{Field, Real},
         precision, rational,
+        twofold::{ComplexTwofold, TwofoldBall},
     },
 };
-
-/// The precision of the angle from node to node, of which high powers are taken.
-const TURN_BITS: u32 = 128;
 
 /// Products of members' factors on a contour that is shared, and on all that are remembered: a hundred bytes each, about.
 const MOST_PRODUCTS: usize = 250_000;
@@ -49,10 +46,10 @@ pub(super) struct SharedKinds {
 pub(super) struct SharedKind {
     kinds: Vec<Kind>,
     /// The products of the members' factors.
-    members: Members<NearTwofold>,
+    members: Members<ComplexTwofold>,
     in_doubles: Vec<ByNode<NearDouble>>,
     /// For each kind `Bracket::parts`, twice but where a node counts once.
-    kernels: Vec<ByNode<(NearTwofold, Option<NearTwofold>)>>,
+    kernels: Vec<ByNode<(ComplexTwofold, Option<ComplexTwofold>)>>,
 }
 
 impl SharedKinds {
@@ -105,10 +102,11 @@ impl SharedKind {
         if kinds.iter().map(Kind::most_products).sum::<usize>() > MOST_PRODUCTS {
             return Ok(None);
         }
-        let members = family.members_at(&kinds, bits, bits, NearTwofold::of);
-        let doubles = |of: &ByNode<NearTwofold>| of.iter().map(|(node, value)| (*node, value.double())).collect();
+        let members = family.members_at(&kinds, (), bits, |value: &ComplexTwofold| *value);
+        let doubles =
+            |of: &ByNode<ComplexTwofold>| of.iter().map(|(node, value)| (*node, NearDouble::of(value))).collect();
         let in_doubles = members.values.iter().map(doubles).collect();
-        let kernels = kinds.iter().map(|kind| kernel(kind, bits)).collect();
+        let kernels = kinds.iter().map(kernel).collect();
         Ok(Some(SharedKind { kinds, members, in_doubles, kernels }))
     }
 
@@ -128,27 +126,28 @@ impl SharedKind {
     }
 
     /// The sums of the pairs of its kinds, or of some of them, in doubles or in sums of two doubles.
-    pub(super) fn sums(&self, family: &SievedFamily, kinds: &[Kind], in_doubles: bool, bits: u32) -> Sums {
-        let of_kind = |(kind, parts): (&Kind, &ByNode<(NearTwofold, Option<NearTwofold>)>)| {
+    pub(super) fn sums(&self, family: &SievedFamily, kinds: &[Kind], in_doubles: bool) -> Sums {
+        let of_kind = |(kind, parts): (&Kind, &ByNode<(ComplexTwofold, Option<ComplexTwofold>)>)| {
             let question = &kind.question;
             let offset = family.family.double.offset();
             let turns = Rational::from(offset - question.start()) / &kind.plan.period;
-            let turn = Ball::pi(TURN_BITS).mul_int(2).mul(&ExactPhase::new(&turns).at::<Ball>(1, TURN_BITS));
-            let powers = Powers::new(&ComplexBall::cis(&turn), parts.keys().copied().max().unwrap_or_default());
+            let turn = TwofoldBall::pi(()).mul_int(2).mul(&ExactPhase::new(&turns).at(1, ()));
+            let powers = Powers::new(ComplexTwofold::cis(&turn), parts.keys().copied().max().unwrap_or_default());
             let numerator = question.step.as_ref().map(|step| {
-                let modulus = question::modulus::<Ball>(step, &kind.plan.exact_c, bits);
-                let (n1, n2) = question::numerator(question, step, &modulus, bits);
-                (NearTwofold::real(&n1.enclosure()), NearTwofold::real(&n2.enclosure()))
+                let modulus = question::modulus(step, &kind.plan.exact_c, ());
+                let (n1, n2) = question::numerator(question, step, &modulus, ());
+                let real = |x: TwofoldBall| ComplexTwofold::new(x, TwofoldBall::ratio(0, 1, ()));
+                (real(n1), real(n2))
             });
             let kernel = |node: i64| {
                 let kernel = match (numerator, parts[&node]) {
-                    (Some((n1, n2)), (a, Some(b))) => a.mul(n1).add(b.mul(n2)),
+                    (Some((n1, n2)), (a, Some(b))) => Near::add(Near::mul(a, n1), Near::mul(b, n2)),
                     (_, (a, _)) => a,
                 };
-                powers.at(node).map_or(kernel, |power| kernel.mul(power))
+                powers.at(node).map_or(kernel, |power| Near::mul(kernel, power))
             };
             if in_doubles {
-                family.sums_of_kind(kind, &self.in_doubles, |node| kernel(node).double())
+                family.sums_of_kind(kind, &self.in_doubles, |node| NearDouble::of(&kernel(node)))
             } else {
                 family.sums_of_kind(kind, &self.members.values, kernel)
             }
@@ -159,15 +158,13 @@ impl SharedKind {
 }
 
 /// What a kind's kernel has at its nodes that does not depend on epsilon.
-fn kernel(kind: &Kind, bits: u32) -> ByNode<(NearTwofold, Option<NearTwofold>)> {
+fn kernel(kind: &Kind) -> ByNode<(ComplexTwofold, Option<ComplexTwofold>)> {
     let plan = &kind.plan;
-    let bracket = Bracket::<ComplexBall>::new(&kind.question, &plan.exact_c, (&plan.period, plan.nodes), bits);
+    let bracket = Bracket::<ComplexTwofold>::new(&kind.question, &plan.exact_c, (&plan.period, plan.nodes), ());
     let of_node = |node: i64| {
-        let near = |part: &ComplexBall| {
-            if kind.counts_once(node) { NearTwofold::of(part) } else { NearTwofold::of(&part.add(part)) }
-        };
+        let counted = |part: ComplexTwofold| if kind.counts_once(node) { part } else { Near::add(part, part) };
         let (a, b) = bracket.parts(node);
-        (node, (near(&a), b.as_ref().map(near)))
+        (node, (counted(a), b.map(counted)))
     };
     kind.nodes().into_iter().map(of_node).collect()
 }
