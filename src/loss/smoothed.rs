@@ -4,7 +4,7 @@
 //! # The sum
 //!
 //! Let Y be the privacy loss of continuous Gaussian noise of scale s: normal, of mean s^2 / 2 and variance s^2, which spends
-//! rho = s^2 / 2. Its profile D is known in closed form ([`gaussian`](super::gaussian)). For any loss L independent of Y,
+//! rho = s^2 / 2. Its profile D is known in closed form ([`gaussian`](super::gaussian)), and [`profile`] takes it from polynomials. For any loss L independent of Y,
 //!
 //! ```text
 //! E[(1 - exp(eps - l - Y))_+] = (1 - exp(eps - l))_+ + w(l) D(|eps - l|),    w(l) = min(1, exp(eps - l)),
@@ -63,6 +63,7 @@
 
 mod close;
 mod first_hit;
+mod profile;
 
 use std::{
     collections::HashMap,
@@ -72,7 +73,10 @@ use std::{
 
 use rug::{Float, Rational, float::Round};
 
-use self::close::{Close, Point, Rung, TooMany};
+use self::{
+    close::{Close, Point, Rung, TooMany},
+    profile::Profile,
+};
 use super::{
     answer::{Answer, Method, Smoothing},
     atoms::{
@@ -80,7 +84,6 @@ use super::{
         tilt::{self, Outline},
     },
     contour::Contours,
-    gaussian,
     law::{Group, Law},
     plan::MOST_ON_LINE,
     question::Question,
@@ -89,15 +92,21 @@ use super::{
 };
 use crate::{
     error::Result,
-    numeric::{Enclosure, enclosure, precision},
+    numeric::{
+        Enclosure, enclosure,
+        field::Real,
+        precision,
+        twofold::{self, TwofoldBall},
+    },
 };
 
 /// Sums of more groups than this are not asked.
 const MOST_GROUPS: usize = 12;
 /// So many losses of groups that are not fine are listed at most.
 const MOST_LISTED: f64 = 20_000.0;
-/// So many digits more than asked for have the two terms.
+/// So many digits more than asked for have the two terms, and at most so many a point.
 const MORE_DIGITS: u32 = 1;
+const MOST_MORE_DIGITS: u32 = 20;
 /// Errors are asked to be so many nats below the last digit.
 const SPARE_NATS: f64 = 5.0;
 /// The largest mean of the noise of a group that is called fine, whatever the digits: the bounds above need 4.
@@ -121,6 +130,7 @@ pub(super) struct Smoothed {
     /// The scale for so many digits, and the seconds that a question takes with it.
     scales: Mutex<HashMap<u32, Option<(i32, f64)>>>,
     contours: Mutex<Vec<(i32, Arc<Contours>)>>,
+    profiles: Mutex<Vec<((i32, u32), Arc<Profile>)>>,
 }
 
 /// The groups, as so many digits see them.
@@ -214,7 +224,13 @@ impl Smoothed {
             return None;
         }
         let outline = Outline::new(sum.groups());
-        Some(Smoothed { sum: sum.clone(), outline, scales: Mutex::default(), contours: Mutex::default() })
+        Some(Smoothed {
+            sum: sum.clone(),
+            outline,
+            scales: Mutex::default(),
+            contours: Mutex::default(),
+            profiles: Mutex::default(),
+        })
     }
 
     /// How many seconds a hockey stick takes, about; `None` where it would take too long, or no group is fine.
@@ -317,6 +333,20 @@ impl Smoothed {
         }
         contours.push((k, Arc::clone(&new)));
         Ok(new)
+    }
+
+    /// D for noise of scale 2^-k to so many digits; the oldest make room.
+    fn profile(&self, k: i32, digits: u32) -> Arc<Profile> {
+        let mut profiles = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = profiles.iter().find(|(other, _)| *other == (k, digits)) {
+            return Arc::clone(known);
+        }
+        let new = Arc::new(Profile::new(k, digits));
+        if profiles.len() >= REMEMBERED {
+            profiles.remove(0);
+        }
+        profiles.push(((k, digits), Arc::clone(&new)));
+        new
     }
 
     /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0; `None` where it would take too long.
@@ -432,7 +462,8 @@ impl Smoothed {
             })?;
         }
         let left_out = Self::left_out(&parts, &bounds, s, &missing);
-        let (sum, asked) = self.summed(near, &listed, &parts, k, ln_error, digits, stop)?;
+        let profile = self.profile(k, digits + MOST_MORE_DIGITS + 2);
+        let (sum, asked) = self.summed(near, &listed, &parts, &profile, ln_error, digits, stop)?;
         let upper = Float::with_val_round(bits, sum.upper() + left_out.upper(), Round::Up).0;
         Ok(Some((Enclosure::new(sum.lower().clone(), upper), asked)))
     }
@@ -444,7 +475,7 @@ impl Smoothed {
         mut near: Vec<Near>,
         listed: &[coarse::Atom],
         parts: &Parts,
-        k: i32,
+        profile: &Profile,
         ln_error: f64,
         digits: u32,
         stop: &Stop,
@@ -461,7 +492,6 @@ impl Smoothed {
         for (at, point) in near.iter().enumerate().rev() {
             after[at] = (after[at + 1] + (point.ln_most - ln_share).exp()) * (1.0 + 1e-12);
         }
-        let rho = Rational::from(1) >> (2 * k + 1);
         let mut sum = Enclosure::double(0.0, bits);
         let mut asked = 0;
         for point in &near {
@@ -473,8 +503,10 @@ impl Smoothed {
             }
             asked += 1;
             // As many digits as this one has above the error.
-            let wanted = ((point.ln_most - ln_share) / std::f64::consts::LN_10).clamp(2.0, f64::from(digits + 20));
-            let profile = gaussian::hockey_stick(&rho, &point.distance.clone().abs(), wanted.ceil() as u32 + 2);
+            let wanted =
+                ((point.ln_most - ln_share) / std::f64::consts::LN_10).clamp(2.0, f64::from(digits + MOST_MORE_DIGITS));
+            let wanted = wanted.ceil() as u32 + 2;
+            let value = profile.at(&point.distance.clone().abs(), wanted);
             let squares =
                 |(fine, x): (&Fine, &i64)| Rational::from(*x).square() / Rational::from(&fine.variance * 2_u32);
             let mut exponent: Rational = parts.fine.iter().zip(&point.multiples).map(squares).sum();
@@ -482,14 +514,25 @@ impl Smoothed {
             if point.distance < 0 {
                 exponent -= &point.distance;
             }
-            let mass = exact_exponent(&-exponent, bits).exp().mul(&listed[point.listed].p);
-            sum = sum.add(&mass.mul(&profile));
+            let mass = exp_of_minus(&exponent, wanted).mul(&listed[point.listed].p);
+            sum = sum.add(&mass.mul(&value));
         }
         let others = Enclosure::double(ln_share, 64).exp().mul(&Enclosure::double(after[asked] * (1.0 + 1e-6), 64));
         let others = Enclosure::new(Float::new(64), others.upper().clone());
         let off = Enclosure::double(1.0 - parts.off, bits).hull(&Enclosure::double(1.0 + parts.off, bits));
         Ok((sum.add(&others).mul(&factor).mul(&off), asked))
     }
+}
+
+/// exp(-x) to about so many digits.
+fn exp_of_minus(x: &Rational, digits: u32) -> Enclosure {
+    // Sums of two doubles lose nothing to underflow up to there, and few digits to the size of the argument.
+    const MOST: u32 = 500;
+    let minus = Rational::from(-x);
+    if digits <= twofold::ball::MOST_DIGITS && *x < MOST {
+        return TwofoldBall::rational(&minus, ()).exp().enclosure();
+    }
+    exact_exponent(&minus, precision::bits(digits, 24)).exp()
 }
 
 /// The one loss of no groups.

@@ -116,6 +116,14 @@ where
 // ---- the real ball ------------------------------------------------------------------------------------------------
 
 impl Ball {
+    /// A number in an enclosure.
+    pub(crate) fn of(value: &Enclosure, bits: u32) -> Self {
+        // Half the width, and what the middle is rounded by.
+        let (mid, error) = nearest(bits, value.lower() + value.upper());
+        let half = Float::with_val_round(53, value.upper() - value.lower(), Round::Up).0 / 2_u32;
+        Ball { mid: mid / 2_u32, radius: add_up(error, magnitude_up(&half)) }
+    }
+
     /// Both ends of the ball, rounded outward.
     pub fn enclosure(&self) -> Enclosure {
         if !self.mid.is_finite() || !self.radius.is_finite() {
