@@ -60,15 +60,31 @@ impl LossSum {
         ln.exp().div(&Enclosure::rational(&plan.divisor(), bits + 64))
     }
 
-    /// The bounds for aliasing and truncation.
+    /// The bounds for aliasing and truncation, for every sum of this rho and of these bounded losses.
     pub(crate) fn errors(&self, question: &Question, plan: &Plan) -> Errors {
         self.errors_of_many(question, plan, left_out(question, plan).as_ref())
+    }
+
+    /// The same for this sum by itself, whose M may be far below that of a Gaussian.
+    pub(crate) fn errors_of_itself(&self, question: &Question, plan: &Plan) -> Errors {
+        let errors = self.errors(question, plan);
+        if !self.groups().iter().any(theta::is_coarse) {
+            return errors;
+        }
+        let own = |x: &Rational| {
+            let ln = self.ln_mgf(x, BITS).sub(&Enclosure::rational(&Rational::from(x * &question.threshold), BITS));
+            // exp(-l0) of the tilted tail, as in `ln_size`.
+            if question.kernel == Kernel::TiltedTail { ln.sub(&Enclosure::rational(&question.first, BITS)) } else { ln }
+        };
+        let alias = Self::alias_error(question, plan, own);
+        Errors { alias: if alias < errors.alias { alias } else { errors.alias }, ..errors }
     }
 
     /// The same where many questions share what the plan alone tells of the nodes left out.
     pub(crate) fn errors_of_many(&self, question: &Question, plan: &Plan, left_out: Option<&Above>) -> Errors {
         let truncation = left_out.map_or(Float::new(BITS), |left_out| self.truncation_error(question, plan, left_out));
-        Errors { alias: self.alias_error(question, plan), truncation }
+        let ln_size = |x: &Rational| self.ln_bound(question, x, &question.threshold, BITS);
+        Errors { alias: Self::alias_error(question, plan, ln_size), truncation }
     }
 
     /// From the sum over the nodes of a plan to the answer, with all errors; `scale` encloses ln of what the factors
@@ -112,9 +128,9 @@ impl LossSum {
         (Enclosure::new(lower, upper).clamp(0.0, f64::INFINITY), proof)
     }
 
-    /// The sum over both sides of exp(ln_bound(x) - x z) / (exp(period |x - c|) - 1), rounded up; infinite where a
-    /// point is not on its side of c.
-    fn alias_error(&self, question: &Question, plan: &Plan) -> Float {
+    /// The sum over both sides of exp(ln_size(x)) / (exp(period |x - c|) - 1), rounded up, where `ln_size` is at least ln of
+    /// M(x) exp(-x z); infinite where a point is not on its side of c.
+    fn alias_error(question: &Question, plan: &Plan, ln_size: impl Fn(&Rational) -> Enclosure) -> Float {
         let (low, high) = question.kernel.strip();
         if !(low <= plan.below && plan.below < plan.c && plan.c < plan.above && plan.above <= high) {
             return Float::with_val(BITS, f64::INFINITY);
@@ -122,7 +138,7 @@ impl LossSum {
         let mut error = Above::of(&Enclosure::double(0.0, BITS));
         for x in [plan.below, plan.above] {
             let Ok(x) = rational::from_f64(x) else { return Float::with_val(BITS, f64::INFINITY) };
-            let size = Above::exp(&self.ln_bound(question, &x, &question.threshold, BITS));
+            let size = Above::exp(&ln_size(&x));
             let decay = Rational::from(&x - &plan.exact_c).abs() * &plan.period;
             error = error.add(&size.mul(&Above::of_geometric(&Enclosure::rational(&decay, BITS))));
         }

@@ -8,9 +8,13 @@ use super::{
     plan::Plan,
     question::{Bracket, Question},
     sum::LossSum,
-    theta::Factor,
+    theta::{self, Factor},
 };
-use crate::numeric::field::{Field, Real};
+use crate::numeric::{
+    Enclosure,
+    ball::ComplexBall,
+    field::{Field, Real},
+};
 
 /// The summand of the trapezoid rule at node j, without the prefactor.
 pub(crate) struct Integrand<F: Field> {
@@ -59,6 +63,15 @@ impl<F: Field> Integrand<F> {
         let half = plan.summed().skip(1).map(|node| self.at(node)).reduce(|sum, term| sum.add(&term));
         let first = self.at(0);
         half.map_or_else(|| first.clone(), |half| half.add(&half).add(&first))
+    }
+}
+
+impl LossSum {
+    /// Encloses ln E[exp(x L)] = rho (x + x^2) + ln of the thetas, for a real x.
+    pub fn ln_mgf(&self, x: &Rational, bits: u32) -> Enclosure {
+        let product = Product::<ComplexBall>::new(self, x, &Rational::new(), bits + 16).at(0).re().enclosure();
+        let total = Enclosure::rational(&self.concentrated(x), bits + 64).add(&product.ln());
+        self.groups().iter().fold(total, |sum, group| sum.add(&theta::ln_scale(group, x, bits + 64)))
     }
 }
 

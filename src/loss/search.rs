@@ -27,6 +27,8 @@ pub(crate) struct ContourSearch<'a> {
     kernel: Kernel,
     /// Whether some losses are bounded, so that the bound for M is not a Gaussian's alone.
     bounded: bool,
+    /// Whether M is taken as it is where a Gaussian's is far above it: for this sum alone, not for all of its rho.
+    coarse: bool,
     rho: f64,
     /// The lattice step, where the lattice kernel is asked for.
     step: Option<f64>,
@@ -52,6 +54,7 @@ impl<'a> ContourSearch<'a> {
             sieve,
             kernel: question.kernel,
             bounded: sum.groups().iter().any(|group| matches!(group.law, Law::DiscreteLaplace { .. })),
+            coarse: false,
             rho: sum.rho().to_f64(),
             step: question.step.as_ref().map(Rational::to_f64),
             exact_step: question.step.clone(),
@@ -62,6 +65,11 @@ impl<'a> ContourSearch<'a> {
             budget: sieve::BUDGET,
             saddle: OnceCell::new(),
         }
+    }
+
+    /// For this sum by itself: what the rule adds is bounded by M, not by a Gaussian's for all sums of this rho.
+    pub(crate) fn of_itself(self) -> Self {
+        ContourSearch { coarse: self.sum.groups().iter().any(theta::is_coarse), ..self }
     }
 
     /// For an approximation: on the line only the nearest side lobes are looked for.
@@ -85,16 +93,36 @@ impl<'a> ContourSearch<'a> {
         self.step.map_or(0.0, |h| h * h * (self.saddle_point() * (self.saddle_point() + 1.0)).abs() / 12.0)
     }
 
-    /// The derivative of ln of the bound exp(rho (x + x^2)) prod m(x) for M(x): increasing in x.
-    fn slope(&self, x: f64) -> f64 {
-        if !self.bounded {
-            return self.rho * (1.0 + 2.0 * x);
+    /// What some groups add to ln of exp(rho (x + x^2)), and to its derivative: bounded losses, and coarse ones where they are taken
+    /// as they are.
+    fn own(&self, x: f64) -> (f64, f64) {
+        let mut own = (0.0, 0.0);
+        for group in self.sum.groups() {
+            let bounded = theta::ln_bounded_mgf_approx(group, x);
+            let coarse = if self.coarse { theta::ln_coarse_mgf_approx(group, x) } else { (0.0, 0.0) };
+            own = (own.0 + bounded.0 + coarse.0, own.1 + bounded.1 + coarse.1);
         }
-        let bounded: f64 = self.sum.groups().iter().map(|group| theta::ln_bounded_mgf_approx(group, x).1).sum();
-        self.rho * (1.0 + 2.0 * x) + bounded
+        own
     }
 
-    /// ln of that bound.
+    /// Whether that is nothing at all.
+    fn is_plain(&self) -> bool {
+        !self.bounded && !self.coarse
+    }
+
+    /// The derivative of `ln_size`: increasing in x.
+    fn slope(&self, x: f64) -> f64 {
+        let own = if self.is_plain() { 0.0 } else { self.own(x).1 };
+        self.rho * (1.0 + 2.0 * x) + own
+    }
+
+    /// ln of M(x), or of the bound exp(rho (x + x^2)) prod m(x) for it, m the bounded laws'.
+    fn ln_size(&self, x: f64) -> f64 {
+        let own = if self.is_plain() { 0.0 } else { self.own(x).0 };
+        self.rho * (x + x * x) + own
+    }
+
+    /// ln of that bound, for what the sieve leaves out.
     fn ln_bound(&self, x: f64) -> f64 {
         if !self.bounded {
             return self.rho * (x + x * x);
@@ -103,7 +131,7 @@ impl<'a> ContourSearch<'a> {
         self.rho * (x + x * x) + bounded
     }
 
-    /// The saddle point of M(s) kappa(s) on the real axis, thetas neglected: the root of an increasing function in
+    /// The saddle point of M(s) kappa(s) on the real axis, thetas neglected but those of coarse groups: the root of an increasing function in
     /// the strip in which the kernel converges.
     fn saddle(&self) -> f64 {
         let (low, high) = self.kernel.strip();
@@ -177,20 +205,20 @@ impl<'a> ContourSearch<'a> {
     }
 
     /// ln of the bound for the terms that the trapezoid rule adds on one side, with the point x at which it is taken:
-    /// the sum over k >= 1 is at most exp(ln_bound(x) - x z) / (exp(period |x - c|) - 1).
+    /// the sum over k >= 1 is at most exp(ln_size(x) - x z) / (exp(period |x - c|) - 1).
     fn ln_alias(&self, x: f64, c: f64, period: f64) -> f64 {
         let power = period * (x - c).abs();
         let denominator = if power > 30.0 { power } else { power.exp_m1().ln() };
-        self.ln_bound(x) - x * self.at - self.extra() - denominator
+        self.ln_size(x) - x * self.at - self.extra() - denominator
     }
 
     /// The best points for both bounds: the stationary ones, kept in the strip and away from c.
     fn alias_points(&self, c: f64, period: f64) -> (f64, f64) {
         let (low, high) = self.kernel.strip();
-        let stationary = |sign: f64| match self.bounded {
+        let stationary = |sign: f64| match self.is_plain() {
             // The root of rho (1 + 2 x) = at + sign period.
-            false => (self.at + sign * period - self.rho) / (2.0 * self.rho),
-            true => increasing_root(|x| self.slope(x) - self.at - sign * period, low, high, 40),
+            true => (self.at + sign * period - self.rho) / (2.0 * self.rho),
+            false => increasing_root(|x| self.slope(x) - self.at - sign * period, low, high, 40),
         };
         // Bounded losses shorter than the period have no stationary point: the bound falls for ever, so far is enough.
         let far = c + 1000.0 / self.step.unwrap_or(1.0);
@@ -380,19 +408,37 @@ impl<'a> ContourSearch<'a> {
     }
 }
 
-/// The root of an increasing function in (low, high), by widening and bisection; an end where there is none.
+/// The root of an increasing function in (low, high), an end where there is none: after widening, to what so many rounds of bisection
+/// give. Rounds of bisection alternate with two of regula falsi, an end that stays twice having its value halved.
 fn increasing_root(f: impl Fn(f64) -> f64, low: f64, high: f64, rounds: u32) -> f64 {
     let (mut left, mut right) = (low, if high.is_finite() { high } else { low + 1.0 });
-    while high.is_infinite() && f(right) < 0.0 && right < 1e300 {
-        left = right;
+    let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
+    while high.is_infinite() && right < 1e300 {
+        let value = f(right);
+        if value >= 0.0 || value.is_nan() {
+            above = value;
+            break;
+        }
+        (left, below) = (right, value);
         right = low + (right - low) * 2.0;
     }
-    for _ in 0..rounds {
+    let enough = (right - left) * 2f64.powi(-(rounds as i32));
+    for round in 0..rounds {
+        if right - left <= enough {
+            break;
+        }
         let middle = left + (right - left) / 2.0;
-        if f(middle) < 0.0 {
-            left = middle;
+        let chord = left - below * ((right - left) / (above - below));
+        // Two steps from the last end, so that the other one moves, too.
+        let chord = if -below < above { chord + enough / 2.0 } else { chord - enough / 2.0 };
+        let at = if round % 3 > 0 && left < chord && chord < right { chord } else { middle };
+        let value = f(at);
+        if value < 0.0 {
+            (left, below) = (at, value);
+            above /= 2.0;
         } else {
-            right = middle;
+            (right, above) = (at, value);
+            below /= 2.0;
         }
     }
     right
@@ -401,4 +447,34 @@ fn increasing_root(f: impl Fn(f64) -> f64, low: f64, high: f64, rounds: u32) -> 
 /// The number rounded to a mantissa of 12 bits: exact products with it stay short.
 pub(super) fn few_bits(x: f64) -> f64 {
     f64::from_bits(x.to_bits() & !((1_u64 << 40) - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::increasing_root;
+
+    /// Smooth functions, one with poles at both ends, a staircase, and functions without a root.
+    #[test]
+    fn roots_of_increasing_functions_are_found() {
+        type Function = fn(f64) -> f64;
+        let functions: [(Function, f64, f64, f64); 6] = [
+            (|x| 3.0 * x - 1.0, 0.0, f64::INFINITY, 1.0 / 3.0),
+            (|x| x * x * x - 1e9, 0.0, f64::INFINITY, 1000.0),
+            (|x| 1e6 * (1.0 + 2.0 * x) - 1e6 - 1.0 / x, 0.0, f64::INFINITY, 0.5e-6_f64.sqrt()),
+            (|x| -1.0 / x - 1.0 / (x + 1.0), -1.0, 0.0, -0.5),
+            (|x| (10.0 * x).floor() - 6.5 + 1e-3 * x, 0.0, 1.0, 0.7),
+            (|x| -1.0 / (x + 1e-3), 0.0, 1.0, 1.0),
+        ];
+        for (f, low, high, root) in functions {
+            let evaluations = std::cell::Cell::new(0);
+            let counted = |x: f64| {
+                evaluations.set(evaluations.get() + 1);
+                f(x)
+            };
+            let found = increasing_root(counted, low, high, 48);
+            assert!((found - root).abs() <= 1e-11 * root.abs().max(1e-3), "{found} {root}");
+            assert!(evaluations.get() <= 64, "{}", evaluations.get());
+        }
+        assert!(increasing_root(|_| -1.0, 0.0, f64::INFINITY, 48) > 1e299);
+    }
 }

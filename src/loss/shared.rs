@@ -93,7 +93,7 @@ impl SharedContours {
     ) -> Result<Option<Answer>> {
         let rho = contours.sum().rho().to_f64();
         let question = Question::hockey_stick(contours.sum(), epsilon);
-        let saddle = contours.search(&question.clone().on_line()).saddle_point();
+        let saddle = contours.search_by_rho(&question.clone().on_line()).saddle_point();
         let Some(cell) = Cell::of(saddle, rho) else { return Ok(None) };
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&(cell, digits)).cloned();
         // Made without the lock: two threads may make the same one, which is better than one that waits.
@@ -133,12 +133,12 @@ impl SharedContour {
         let (low, high) = cell.ends(rho);
         for end in [threshold(low)?, middle.clone(), threshold(high)?] {
             let question = asked(&end);
-            let search = contours.search(&question);
+            let search = contours.search_by_rho(&question);
             let (own_period, own_cut) = search.measures_through(c, ln_share);
             (period, cut) = (period.max(own_period), cut.max(own_cut));
         }
         let question = asked(&middle);
-        let search = contours.search(&question);
+        let search = contours.search_by_rho(&question);
         let Ok(plan) = search.plan_through(c, period, cut) else { return Ok(None) };
         if plan.exhausted || plan.evaluated() > MOST_NODES {
             return Ok(None);
@@ -169,7 +169,7 @@ impl SharedContour {
     fn hockey_stick(&self, contours: &Contours, lattice: Question, digits: u32) -> Answer {
         let sum = contours.sum();
         let question = if self.modulus.is_none() { lattice.on_line() } else { lattice };
-        let plan = contours.search(&question).plan_with_aliases(&self.plan);
+        let plan = contours.search_by_rho(&question).plan_with_aliases(&self.plan);
         let turns = Rational::from(sum.offset() - question.start()) / &plan.period;
         let (x, y) = self.sums(&ExactPhase::new(&turns));
         let total = match (&question.step, &self.modulus) {

@@ -116,10 +116,12 @@ const MOST_SECONDS: f64 = 4.0;
 /// So many scales are remembered.
 const REMEMBERED: usize = 4;
 
-/// What a node of the contour takes for each group, a window of its sweep, a point, and what is looked at to find points: in seconds.
+/// What a node of the contour takes for each group, in sums of two doubles and in balls over MPFR; a window of its sweep, a point, and
+/// what is looked at to find points: in seconds.
+const OF_QUICK_NODE: f64 = 1.5e-6;
 const OF_NODE: f64 = 1.5e-5;
 const OF_WINDOW: f64 = 1e-7;
-const OF_POINT: f64 = 3.5e-5;
+const OF_POINT: f64 = 4e-6;
 const OF_LOOK: f64 = 3e-7;
 
 /// A sum to which continuous noise can be added.
@@ -130,7 +132,7 @@ pub(super) struct Smoothed {
     /// The scale for so many digits, and the seconds that a question takes with it.
     scales: Mutex<HashMap<u32, Option<(i32, f64)>>>,
     contours: Mutex<Vec<(i32, Arc<Contours>)>>,
-    profiles: Mutex<Vec<((i32, u32), Arc<Profile>)>>,
+    profiles: Mutex<Vec<Arc<Profile>>>,
 }
 
 /// The groups, as so many digits see them.
@@ -314,8 +316,11 @@ impl Smoothed {
         if top / spacing > 2f64.powi(60) || side > MOST_ON_LINE as f64 * 0.75 {
             return f64::INFINITY;
         }
-        let of_nodes = (side + main) * OF_NODE * self.sum.groups().len() as f64 * (1.0 + f64::from(digits) / 40.0);
-        of_nodes + looks * OF_WINDOW + points * OF_POINT + (outer + points) * OF_LOOK
+        let quick = digits + MORE_DIGITS <= twofold::ball::MOST_DIGITS;
+        let of_node = if quick { OF_QUICK_NODE } else { OF_NODE * (1.0 + f64::from(digits) / 40.0) };
+        let of_nodes = (side + main) * of_node * self.sum.groups().len() as f64;
+        let of_points = points * OF_POINT * (1.0 + f64::from(digits) / 20.0);
+        of_nodes + looks * OF_WINDOW + of_points + (outer + points) * OF_LOOK
     }
 
     /// The contours of the sum with continuous noise of scale 2^-k; the oldest make room.
@@ -338,14 +343,14 @@ impl Smoothed {
     /// D for noise of scale 2^-k to so many digits; the oldest make room.
     fn profile(&self, k: i32, digits: u32) -> Arc<Profile> {
         let mut profiles = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = profiles.iter().find(|(other, _)| *other == (k, digits)) {
+        if let Some(known) = profiles.iter().find(|known| known.is_for(k, digits)) {
             return Arc::clone(known);
         }
         let new = Arc::new(Profile::new(k, digits));
         if profiles.len() >= REMEMBERED {
             profiles.remove(0);
         }
-        profiles.push(((k, digits), Arc::clone(&new)));
+        profiles.push(Arc::clone(&new));
         new
     }
 

@@ -253,6 +253,34 @@ fn is_direct(sigma2: &Rational) -> bool {
     sigma2.to_f64() < DIRECT_BELOW
 }
 
+/// Whether exp(rho (x + x^2)) may be far above the moment generating function of a discrete Gaussian group.
+pub(crate) fn is_coarse(group: &Group) -> bool {
+    matches!(&group.law, Law::DiscreteGaussian { sigma2 } if is_direct(sigma2))
+}
+
+/// ln E[exp(c L)] less rho (c + c^2) of all copies of a coarse group, and its derivative, in doubles; zero for all others.
+pub(crate) fn ln_coarse_mgf_approx(group: &Group, c: f64) -> (f64, f64) {
+    let Law::DiscreteGaussian { sigma2 } = &group.law else { return (0.0, 0.0) };
+    if !is_direct(sigma2) {
+        return (0.0, 0.0);
+    }
+    let (sigma2, copies, shift) = (sigma2.to_f64(), group.copies as f64, group.shift as f64);
+    let m = c * shift;
+    let away = m - m.round();
+    // Relative to the nearest integer; what is further away than this is below exp(-36).
+    let reach = (72.0 * sigma2).sqrt().ceil() + 1.0;
+    let (mut sum, mut moment, mut normaliser) = (0.0, 0.0, 0.0);
+    for x in -(reach as i32)..=reach as i32 {
+        let x = f64::from(x);
+        let weight = ((away * away - (x - away) * (x - away)) / (2.0 * sigma2)).exp();
+        sum += weight;
+        moment += weight * (x - away);
+        normaliser += (-x * x / (2.0 * sigma2)).exp();
+    }
+    let ln = sum.ln() - away * away / (2.0 * sigma2) - normaliser.ln();
+    (copies * ln, copies * shift * moment / sum / sigma2)
+}
+
 /// The direct side around m: which x are kept, relative to the largest term.
 struct Direct {
     first: Integer,
@@ -435,10 +463,7 @@ pub(crate) fn ln_mgf_approx(group: &Group, c: f64) -> f64 {
         let q = (-2.0 * std::f64::consts::PI.powi(2) * sigma2).exp();
         return copies * ((1.0 + 2.0 * q * (2.0 * std::f64::consts::PI * m).cos()) / (1.0 + 2.0 * q)).ln();
     }
-    let least = (m - m.round()).abs();
-    let second = (-(1.0 - 2.0 * least) / (2.0 * sigma2)).exp();
-    let normaliser = 1.0 + 2.0 * (-1.0 / (2.0 * sigma2)).exp();
-    copies * (-least * least / (2.0 * sigma2) + (1.0 + second).ln() - normaliser.ln())
+    ln_coarse_mgf_approx(group, c).0
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The complex field in which the formulas are written once, and its fast arithmetic.
 //!
-//! Two arithmetics implement it: [`num_complex::Complex64`] here, for searching and plotting, and
-//! [`ComplexBall`](super::ball::ComplexBall) for every number that is reported. A formula that is right in one is
-//! the same formula in the other.
+//! Three arithmetics implement it: [`num_complex::Complex64`] here, for searching and plotting, and for every number that is reported
+//! balls, in sums of two doubles (`twofold`) for few digits and in MPFR ([`ComplexBall`](super::ball::ComplexBall)) for any. A formula
+//! that is right in one is the same formula in the others.
 
 use std::fmt::Debug;
 

@@ -6,8 +6,8 @@
 //! | [`precision`] | how many bits a number of digits takes |
 //! | [`enclosure`] | intervals with directed ends: the form of every proven number |
 //! | `decimal` | enclosures as decimal text, rounded outward |
-//! | [`field`], [`ball`] | the complex field in which formulas are written once, in doubles and in balls |
-//! | `twofold` | numbers of 32 digits as sums of two doubles, for sums over many pairs |
+//! | [`field`], [`ball`] | the complex field in which formulas are written once, in doubles and in balls over MPFR |
+//! | `twofold` | numbers of 32 digits as sums of two doubles, their elementary functions and balls: quick, for few digits |
 //! | [`root`] | certified roots of decreasing functions, and certified minima of convex ones |
 
 pub(crate) mod above;

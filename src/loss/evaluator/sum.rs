@@ -11,7 +11,6 @@ use crate::{
         atoms::{Atoms, Query},
         contour::{Contours, Period},
         gaussian,
-        integrand::Product,
         law::Law,
         question::{Kernel, Question},
         shared::{self, SharedContours},
@@ -20,16 +19,16 @@ use crate::{
         split::{Rest, Split},
         stop::Stop,
         sum::LossSum,
-        theta,
     },
-    numeric::{Enclosure, ball::ComplexBall, field::Field, precision, rational},
+    numeric::{Enclosure, precision, rational, twofold},
 };
 
 /// Lists that take no longer than this are preferred to a contour whose period is not short.
 const QUICK_SECONDS: f64 = 0.05;
 /// Lists that are predicted to take longer than this are not made.
 const MOST_SECONDS: f64 = 3.0;
-/// What a node of a contour takes for each group, about.
+/// What a node of a contour takes for each group, about: in sums of two doubles, and in balls over MPFR.
+const SECONDS_PER_QUICK_FACTOR: f64 = 2e-6;
 const SECONDS_PER_FACTOR: f64 = 2e-5;
 /// What a window of a sweep takes, about.
 const SECONDS_PER_WINDOW: f64 = 1e-7;
@@ -60,13 +59,6 @@ impl LossSum {
     /// An evaluator of this sum, which remembers nothing yet.
     pub fn evaluator(&self) -> SumEvaluator {
         SumEvaluator::new(self.clone())
-    }
-
-    /// Encloses ln E[exp(x L)] = rho (x + x^2) + ln of the thetas, for a real x.
-    pub fn ln_mgf(&self, x: &Rational, bits: u32) -> Enclosure {
-        let product = Product::<ComplexBall>::new(self, x, &Rational::new(), bits + 16).at(0).re().enclosure();
-        let total = Enclosure::rational(&self.concentrated(x), bits + 64).add(&product.ln());
-        self.groups().iter().fold(total, |sum, group| sum.add(&theta::ln_scale(group, x, bits + 64)))
     }
 }
 
@@ -191,12 +183,12 @@ impl SumEvaluator {
     pub fn has_knots(&self, digits: u32) -> bool {
         let question = Question::hockey_stick(self.sum(), self.sum().rho());
         let period = Contours::period(&self.contours.search(&question), digits);
-        period != Period::Long && self.split_for(self.sum().rho(), digits, period).is_none()
+        !period.is_long() && self.split_for(self.sum().rho(), digits, period).is_none()
     }
 
     /// The split of a sum whose groups are far apart, where neither all nodes of a period nor all atoms are quickly gone through.
     fn split_for(&self, epsilon: &Rational, digits: u32, period: Period) -> Option<&Split> {
-        if period == Period::Short {
+        if period.is_short() {
             return None;
         }
         let listed = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), digits).seconds;
@@ -324,7 +316,7 @@ impl SumEvaluator {
         }
         let Some(atoms) = &self.atoms else { return Ok(None) };
         let question = Question::tail(Kernel::UpperTail, self.sum(), self.sum().rho())?;
-        if at_once && Contours::period(&self.contours.search(&question), digits) == Period::Short {
+        if at_once && Contours::period(&self.contours.search(&question), digits).is_short() {
             return Ok(None);
         }
         let most = if at_once { QUICK_SECONDS } else { MOST_SECONDS };
@@ -358,7 +350,7 @@ impl SumEvaluator {
         {
             return Ok(ln);
         }
-        let atoms = self.atoms.as_ref().filter(|_| period != Period::Short);
+        let atoms = self.atoms.as_ref().filter(|_| !period.is_short());
         let atoms = atoms.map(|atoms| (atoms, cost(atoms)));
         let listed = |most: f64| {
             let affordable = atoms.filter(|(_, seconds)| *seconds <= most);
@@ -367,7 +359,7 @@ impl SumEvaluator {
         if let Some(ln) = listed(QUICK_SECONDS) {
             return Ok(ln);
         }
-        if period == Period::Long || search.images() < LEFT_OUT {
+        if period.is_long() || search.images() < LEFT_OUT {
             question = question.on_line();
             search = self.contours.search(&question);
         }
@@ -401,9 +393,13 @@ impl SumEvaluator {
         smoothed: impl Fn() -> Option<f64>,
         nodes: impl Fn(u64) -> Option<i64>,
     ) -> Engine {
-        let Some(atoms) = self.atoms.as_ref().filter(|_| period != Period::Short) else { return Engine::Contour };
+        let Some(atoms) = self.atoms.as_ref().filter(|_| !period.is_short()) else { return Engine::Contour };
+        let of_factor =
+            if digits <= twofold::ball::MOST_DIGITS { SECONDS_PER_QUICK_FACTOR } else { SECONDS_PER_FACTOR };
+        let of_contour = |nodes: f64| nodes * self.sum().groups().len() as f64 * of_factor;
         let listed = Some(atoms.cost(query, digits).seconds).filter(|seconds| *seconds <= MOST_SECONDS);
-        if listed.is_some_and(|seconds| seconds <= QUICK_SECONDS) {
+        // Half of the period, as nodes are pairs of conjugates, without a sieve.
+        if listed.is_some_and(|seconds| seconds <= QUICK_SECONDS.min(of_contour(period.nodes / 2.0))) {
             return Engine::Atoms;
         }
         let (seconds, engine) = match (listed, smoothed()) {
@@ -412,10 +408,9 @@ impl SumEvaluator {
             (None, Some(smoothed)) => (smoothed, Engine::Smoothed),
             (None, None) => return Engine::Contour,
         };
-        let of_contour = |nodes: i64| nodes as f64 * self.sum().groups().len() as f64 * SECONDS_PER_FACTOR;
         // To look for nodes is to take no longer than the other engine.
         let windows = (seconds / SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;
-        if nodes(windows).is_none_or(|nodes| of_contour(nodes) > seconds) { engine } else { Engine::Contour }
+        if nodes(windows).is_none_or(|nodes| of_contour(nodes as f64) > seconds) { engine } else { Engine::Contour }
     }
 
     /// The answer of the engine, and of the other one if it does not meet the asked width. Both enclose the truth.

@@ -74,6 +74,11 @@ impl Profile {
         Profile { k, digits, cells: Mutex::default() }
     }
 
+    /// Whether it is that of noise of scale 2^-k for at most so many digits.
+    pub(super) fn is_for(&self, k: i32, digits: u32) -> bool {
+        (self.k, self.digits) == (k, digits)
+    }
+
     /// Encloses D(y) for y >= 0, to about so many digits.
     pub(super) fn at(&self, y: &Rational, digits: u32) -> Enclosure {
         let v = if self.k >= 0 { y.clone() << self.k as u32 } else { y.clone() >> self.k.unsigned_abs() };
@@ -200,7 +205,7 @@ impl Rest {
         let ratio = Rational::from((1, 2 * CELLS * self.radius));
         let power = real(&ratio).ln().mul(&real(&Rational::from(self.terms))).exp();
         let size = real(&Rational::from((self.radius * self.radius, 2))).exp().mul(&profile).div(&s);
-        size.mul(&power).div(&real(&Rational::from(1 - ratio))).upper().clone()
+        size.mul(&power).div(&real(&(1 - ratio))).upper().clone()
     }
 }
 
