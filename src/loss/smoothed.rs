@@ -438,7 +438,7 @@ impl Smoothed {
         let ln_error = ln_answer - f64::from(digits + MORE_DIGITS) * std::f64::consts::LN_10;
         let bounds = self.bounds(&parts, epsilon, s, ln_error, bits);
         let (listed, missing) = match &parts.listed {
-            None => (vec![none_listed(bits)], Float::new(64)),
+            None => (vec![coarse::Atom::none(bits)], Float::new(64)),
             Some((sum, _)) => {
                 let Ok(list) = Coarse::new(sum, &bounds.c, bounds.cut) else { return Ok(None) };
                 (list.losses(&bounds.c, bits), list.missing)
@@ -538,12 +538,6 @@ fn exp_of_minus(x: &Rational, digits: u32) -> Enclosure {
         return TwofoldBall::rational(&minus, ()).exp().enclosure();
     }
     exact_exponent(&minus, precision::bits(digits, 24)).exp()
-}
-
-/// The one loss of no groups.
-fn none_listed(bits: u32) -> coarse::Atom {
-    let one = || Enclosure::double(1.0, bits);
-    coarse::Atom { loss: Rational::new(), p: one(), q: one() }
 }
 
 /// At least ln of exp(-x_1^2 / (2 v_1) - ...) w D for a point, but for its listed mass; the last terms pay for the roundings, and for what is

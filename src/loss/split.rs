@@ -37,7 +37,10 @@
 //! For one minus delta, min(1, exp(-d)) <= exp(c d) for -1 <= c <= 0, and M_B(c) <= 1 because ln M_B is convex and zero at both
 //! ends: what is missing adds at most m M_A(c) exp(-c eps).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    cmp::Ordering,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use rug::{Float, Rational, float::Round};
 
@@ -45,7 +48,7 @@ use super::{
     answer::{Answer, Method, Splitting},
     atoms::{
         self,
-        coarse::{self, Coarse, MOST_LOSSES, exact_exponent, scaled},
+        coarse::{self, Atom, Coarse, MOST_LOSSES, exact_exponent, scaled},
         tilt::{self, Outline, Plan},
     },
     law::{Group, Law},
@@ -97,32 +100,63 @@ struct List {
     bits: u32,
     ln_mgf: Enclosure,
     missing: Float,
-    losses: Vec<Loss>,
+    of_groups: Vec<Vec<Atom>>,
+    /// Every sum of one loss of each group.
+    sums: Vec<Outlined>,
 }
 
-/// A loss of the coarse groups, and what is stored of its mass.
+/// A loss of the coarse groups, in doubles: there may be very many, of which few matter.
+#[derive(Clone, Copy, Debug)]
+struct Outlined {
+    /// Which of the losses of each group, the last group's changing first.
+    place: usize,
+    approx: f64,
+    /// The sizes of its terms, together: `approx` is off by less than 10^-15 of it.
+    size: f64,
+    /// At least ln of its mass.
+    ln_p: f64,
+}
+
+/// A loss of the coarse groups, and what is stored of its mass under P and under Q.
 #[derive(Debug)]
 struct Loss {
-    at: Rational,
-    approx: f64,
-    /// Under P, and under Q: times exp(-loss).
-    p: Enclosure,
-    q: Enclosure,
-    /// At least ln p.
-    ln_p: f64,
+    outlined: Outlined,
+    atom: Atom,
 }
 
 impl List {
     fn new(coarse: &LossSum, c: Rational, cut: u32, bits: u32) -> Result<Self> {
         let list = Coarse::new(coarse, &c, cut)?;
-        let loss = |coarse::Atom { loss: at, p, q }| {
-            let ln_p = Float::with_val_round(64, p.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
-            Loss { approx: at.to_f64(), at, p, q, ln_p }
-        };
-        let losses = list.losses(&c, bits).into_iter().map(loss).collect();
+        let of_groups = list.of_groups(&c, bits);
+        let mut sums = vec![Outlined { place: 0, approx: 0.0, size: 0.0, ln_p: 0.0 }];
+        for single in &of_groups {
+            let outlined: Vec<(f64, f64)> = single.iter().map(|atom| (atom.loss.to_f64(), ln_above(&atom.p))).collect();
+            let and = |sum: Outlined, k: usize| Outlined {
+                place: sum.place * single.len() + k,
+                approx: sum.approx + outlined[k].0,
+                size: sum.size + outlined[k].0.abs(),
+                ln_p: sum.ln_p + outlined[k].1,
+            };
+            sums = sums.into_iter().flat_map(|sum| (0..single.len()).map(move |k| and(sum, k))).collect();
+        }
         let Coarse { ln_mgf, missing, .. } = list;
-        Ok(List { ln_mgf, missing, losses, c, cut, bits })
+        Ok(List { ln_mgf, missing, of_groups, sums, c, cut, bits })
     }
+
+    /// A loss with its masses.
+    fn loss(&self, outlined: Outlined) -> Loss {
+        let (mut place, mut atom) = (outlined.place, Atom::none(self.bits));
+        for single in self.of_groups.iter().rev() {
+            atom = atom.and(&single[place % single.len()]);
+            place /= single.len();
+        }
+        Loss { outlined, atom }
+    }
+}
+
+/// At least ln of a number that is not negative.
+fn ln_above(value: &Enclosure) -> f64 {
+    Float::with_val_round(64, value.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up)
 }
 
 impl Split {
@@ -248,29 +282,31 @@ impl Split {
         let complement = matches!(plan, Plan::Complement(_));
         let exp = exact_exponent(epsilon, bits).exp();
         // Losses above epsilon stand for P - exp(epsilon) Q with what the rest adds, those below for what the rest gives.
-        let weight = |loss: &Loss| if loss.at > *epsilon { loss.q.mul(&exp) } else { loss.p.clone() };
+        let weight = |Loss { atom, .. }: &Loss| if atom.loss > *epsilon { atom.q.mul(&exp) } else { atom.p.clone() };
+        let (losses, dropped) = self.that_matter(&list, epsilon, digits, complement);
         let zero = || Enclosure::double(0.0, bits);
         let (mut of_p, mut of_q, mut close) = (zero(), zero(), zero());
-        for loss in list.losses.iter() {
-            match (loss.at > *epsilon, complement) {
+        for Loss { outlined, atom } in &losses {
+            match (atom.loss > *epsilon, complement) {
                 // Nothing cancels: exp(eps - a) is at most 1 / e.
-                (true, false) if loss.approx > epsilon.to_f64() + 1.001 => {
-                    of_p = of_p.add(&loss.p);
-                    of_q = of_q.add(&loss.q);
+                (true, false) if outlined.approx > epsilon.to_f64() + 1.001 => {
+                    of_p = of_p.add(&atom.p);
+                    of_q = of_q.add(&atom.q);
                 }
                 (true, false) => {
-                    let above = exact_exponent(&Rational::from(epsilon - &loss.at), bits).exp_m1().negate();
-                    close = close.add(&above.mul(&loss.p));
+                    let above = exact_exponent(&Rational::from(epsilon - &atom.loss), bits).exp_m1().negate();
+                    close = close.add(&above.mul(&atom.p));
                 }
                 (false, false) => {}
-                (true, true) => of_q = of_q.add(&loss.q),
-                (false, true) => of_p = of_p.add(&loss.p),
+                (true, true) => of_q = of_q.add(&atom.q),
+                (false, true) => of_p = of_p.add(&atom.p),
             }
         }
         // One minus delta is at most what it would be without the rest.
         let without = if complement { of_p.add(&of_q.mul(&exp)) } else { of_p.sub(&of_q.mul(&exp)).add(&close) };
         // Where the rest matters, the largest first; for all others, their bound.
-        let mut near: Vec<(f64, &Loss)> = list.losses.iter().map(|loss| (self.ln_most(loss, epsilon), loss)).collect();
+        let mut near: Vec<(f64, &Loss)> =
+            losses.iter().map(|loss| (self.ln_most(&loss.outlined, epsilon), loss)).collect();
         let largest = near.iter().map(|(ln, _)| *ln).fold(f64::NEG_INFINITY, f64::max);
         let ln_known = Float::with_val(64, without.lower().ln_ref()).to_f64();
         let floor =
@@ -302,7 +338,7 @@ impl Split {
             let gain =
                 if *known > 0 { Float::with_val(64, most / known).log10().to_f64().clamp(-1e4, 0.0) } else { 0.0 };
             let wanted = (f64::from(digits) + gain).ceil().max(2.0) as u32;
-            let at = Rational::from(epsilon - &loss.at).abs();
+            let at = Rational::from(epsilon - &loss.atom.loss).abs();
             let profile = match profile(&at, wanted) {
                 Ok(profile) => profile,
                 Err(error) if error.is_beyond_reach() => Enclosure::new(Float::new(bits), Float::with_val(bits, 1)),
@@ -319,9 +355,58 @@ impl Split {
         let unasked = Enclosure::new(Float::new(64), after[near.len() - asked].clone());
         settled = if complement { settled.sub(&unasked) } else { settled.add(&unasked) };
         let missed = self.missed(&list, epsilon, complement);
-        let value = settled.add(&Enclosure::new(Float::new(64), missed.clone())).clamp(0.0, 1.0);
+        let left_out = Float::with_val_round(64, &missed + &dropped, Round::Up).0;
+        let value = settled.add(&Enclosure::new(Float::new(64), left_out)).clamp(0.0, 1.0);
         let (tilt, missing) = (list.c.clone(), list.missing.clone());
-        Ok((value, missed, Splitting { tilt, losses: list.losses.len(), asked, missing }))
+        Ok((value, missed, Splitting { tilt, losses: list.sums.len(), asked, missing }))
+    }
+
+    /// The losses that matter to the answer, with their masses, and at least what all others add to it.
+    ///
+    /// A loss a adds at most P[A = a] to delta, and exp(-(y - rho)^2 / (4 rho)) of that for y = eps - a >= rho; to one minus delta at most
+    /// P[A = a] min(1, exp(y)). Which ones are left out is decided in doubles.
+    fn that_matter(&self, list: &List, epsilon: &Rational, digits: u32, complement: bool) -> (Vec<Loss>, Float) {
+        let at = epsilon.to_f64();
+        let ln_adds = |loss: &Outlined| {
+            let ln = self.ln_most(loss, epsilon);
+            // Above epsilon `ln_most` has the factor exp(y) of Q.
+            let mirrored = (at - loss.approx + self.slack(loss, at)).min(0.0);
+            let ln = if complement {
+                loss.ln_p + mirrored
+            } else if mirrored < 0.0 {
+                loss.ln_p
+            } else {
+                ln
+            };
+            ln + 1e-12 * ln.abs()
+        };
+        let largest = list.sums.iter().map(ln_adds).fold(f64::NEG_INFINITY, f64::max);
+        // About what is surely added: by losses above epsilon, or so far below it that the rest does not reach.
+        let rho = self.rho.to_f64();
+        let surely = |loss: &Outlined| match (at - loss.approx, complement) {
+            (y, false) => loss.ln_p + (-y.min(0.0).exp_m1()).ln(),
+            (y, true) if y >= rho + 4.0 * rho.sqrt() => loss.ln_p,
+            (_, true) => f64::NEG_INFINITY,
+        };
+        let known = list.sums.iter().map(surely).fold(f64::NEG_INFINITY, f64::max);
+        let floor = if known > f64::NEG_INFINITY {
+            known.min(largest) - ln_tenth(digits + 8)
+        } else {
+            largest - ln_tenth(4 * digits + 40)
+        };
+        let floor = floor - (list.sums.len() as f64).ln();
+        // What is not a number matters.
+        let (others, matter): (Vec<&Outlined>, Vec<&Outlined>) = list
+            .sums
+            .iter()
+            .partition(|loss| matches!(ln_adds(loss).partial_cmp(&floor), Some(Ordering::Less | Ordering::Equal)));
+        let dropped = if others.is_empty() {
+            Float::new(64)
+        } else {
+            let each = Enclosure::double(floor, 64).exp();
+            each.mul(&Enclosure::double(others.len() as f64, 64)).upper().clone()
+        };
+        (matter.into_iter().map(|loss| list.loss(*loss)).collect(), dropped)
     }
 
     /// The list of a tilt, made if need be; the oldest makes room.
@@ -332,10 +417,8 @@ impl Split {
             return Ok(Arc::clone(list));
         }
         let list = Arc::new(List::new(&self.coarse, c, cut, bits)?);
-        // A loss takes less than a kilobyte.
-        let held = |lists: &[Arc<List>]| lists.iter().map(|list| list.losses.len()).sum::<usize>() as f64;
-        while !lists.is_empty() && (lists.len() >= REMEMBERED || held(&lists) + list.losses.len() as f64 > MOST_LOSSES)
-        {
+        let held = |lists: &[Arc<List>]| lists.iter().map(|list| list.sums.len()).sum::<usize>() as f64;
+        while !lists.is_empty() && (lists.len() >= REMEMBERED || held(&lists) + list.sums.len() as f64 > MOST_LOSSES) {
             lists.remove(0);
         }
         lists.push(Arc::clone(&list));
@@ -344,16 +427,20 @@ impl Split {
 
     /// ln of at least what the rest adds at a loss: its weight times D(y).
     ///
-    /// y in doubles is off by 2^-52 of eps and of the loss, which `slack` pays for; the last factors and summands for the other
-    /// roundings.
-    fn ln_most(&self, loss: &Loss, epsilon: &Rational) -> f64 {
+    /// The last factors and summands pay for the roundings.
+    fn ln_most(&self, loss: &Outlined, epsilon: &Rational) -> f64 {
         let (epsilon, rho) = (epsilon.to_f64(), self.rho.to_f64());
-        let slack = 1e-15 * (epsilon.abs() + loss.approx.abs());
+        let slack = self.slack(loss, epsilon);
         let y = epsilon - loss.approx;
         let beyond = (y.abs() - slack - rho * (1.0 + 1e-15)).max(0.0);
         let ln_bound = -beyond * beyond / (4.0 * rho) * (1.0 - 1e-12);
         let ln_weight = loss.ln_p + (y + slack).min(0.0);
         ln_weight + ln_bound + 1e-12 * (ln_weight.abs() + ln_bound.abs())
+    }
+
+    /// At least what epsilon - loss in doubles is off by: 2^-52 of epsilon and of the loss, which is a sum of at most eight terms.
+    fn slack(&self, loss: &Outlined, epsilon: f64) -> f64 {
+        2e-15 * (epsilon.abs() + loss.size)
     }
 
     /// At least what the masses that are stored nowhere add.

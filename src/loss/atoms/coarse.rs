@@ -63,13 +63,11 @@ impl Coarse {
         })
     }
 
-    /// Every loss, as often as it is a sum, with what is stored of its masses in so many bits.
-    pub(in crate::loss) fn losses(&self, c: &Rational, bits: u32) -> Vec<Atom> {
-        let one = || Enclosure::double(1.0, bits);
-        let mut all = vec![Atom { loss: Rational::new(), p: one(), q: one() }];
-        for part in &self.parts {
+    /// The losses of each group, with what is stored of their masses in so many bits.
+    pub(in crate::loss) fn of_groups(&self, c: &Rational, bits: u32) -> Vec<Vec<Atom>> {
+        let of_part = |part: &TiltedMasses| {
             let (units, exponent) = part.units();
-            let single: Vec<Atom> = (part.first..)
+            (part.first..)
                 .zip(units)
                 .filter(|(_, words)| words.iter().any(|&word| word != 0))
                 .map(|(k, words)| {
@@ -81,15 +79,31 @@ impl Coarse {
                     let q = p.mul(&exact_exponent(&Rational::from(-&loss), bits).exp());
                     Atom { loss, p, q }
                 })
-                .collect();
-            let sum = |a: &Atom, b: &Atom| Atom {
-                loss: Rational::from(&a.loss + &b.loss),
-                p: a.p.mul(&b.p),
-                q: a.q.mul(&b.q),
-            };
-            all = all.iter().flat_map(|atom| single.iter().map(move |next| sum(atom, next))).collect();
+                .collect()
+        };
+        self.parts.iter().map(of_part).collect()
+    }
+
+    /// Every loss of the sum, as often as it is one.
+    pub(in crate::loss) fn losses(&self, c: &Rational, bits: u32) -> Vec<Atom> {
+        let mut all = vec![Atom::none(bits)];
+        for single in self.of_groups(c, bits) {
+            all = all.iter().flat_map(|atom| single.iter().map(move |next| atom.and(next))).collect();
         }
         all
+    }
+}
+
+impl Atom {
+    /// The one loss of no groups.
+    pub(in crate::loss) fn none(bits: u32) -> Self {
+        let one = || Enclosure::double(1.0, bits);
+        Atom { loss: Rational::new(), p: one(), q: one() }
+    }
+
+    /// The sum with a loss of other groups.
+    pub(in crate::loss) fn and(&self, other: &Atom) -> Self {
+        Atom { loss: Rational::from(&self.loss + &other.loss), p: self.p.mul(&other.p), q: self.q.mul(&other.q) }
     }
 }
 
