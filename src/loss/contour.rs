@@ -237,16 +237,15 @@ impl Contours {
             let ln_share = -(f64::from(digits) * std::f64::consts::LN_10 + guard);
             let plan = search.plan(ln_share, known)?;
             let bits = precision::bits(digits, 24 + plan.evaluated().ilog2() + 24 * attempt);
-            let (sum, bits) = if in_doubles {
-                let sum = Integrand::<ComplexTwofold>::new(&self.sum, question, &plan, ()).total(&plan);
-                (sum.re().enclosure(), bits.max(Twofold::BITS))
+            let sum = if in_doubles {
+                Integrand::<ComplexTwofold>::new(&self.sum, question, &plan, ()).total(&plan).re().enclosure()
             } else {
-                let sum = Integrand::<ComplexBall>::new(&self.sum, question, &plan, bits).total(&plan);
-                (sum.re().enclosure(), bits)
+                Integrand::<ComplexBall>::new(&self.sum, question, &plan, bits).total(&plan).re().enclosure()
             };
             let scale = self.sum.ln_prefactor_scale(&plan.exact_c, bits);
             let errors = self.sum.errors_of_itself(question, &plan);
             let (value, proof) = self.sum.certify(question, &plan, sum, &scale, bits, &errors);
+            let proof = if in_doubles { ContourProof { bits: Twofold::BITS, ..proof } } else { proof };
             if value.is_tight(digits) {
                 return Ok((value, proof));
             }

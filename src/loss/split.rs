@@ -63,6 +63,8 @@ use crate::{
 const APART: f64 = 16.0;
 /// Sums of more groups than this are not split.
 const MOST_GROUPS: usize = 8;
+/// A list that is made again with a finer cut has so many losses at most, about: they are only looked at in doubles.
+const MOST_GROWN: f64 = 1e6;
 /// The profile of the rest is asked for at so many places at most.
 const MOST_ASKED: usize = 400;
 /// So many lists are remembered at most.
@@ -226,7 +228,7 @@ impl Split {
             // Below the range of floats nothing gets better.
             let vanishes =
                 |best: &Answer| best.value.upper().get_exp().is_none_or(|exponent| exponent < -1_000_000_000);
-            if best.as_ref().is_some_and(vanishes) || self.predicted(plan, cut) > 2.0 * MOST_LOSSES {
+            if best.as_ref().is_some_and(vanishes) || self.predicted(plan, cut) > MOST_GROWN {
                 break;
             }
         }
@@ -261,7 +263,7 @@ impl Split {
                 return Some(ln.to_f64());
             }
             cut = finer(cut, atoms::bits_above(&missed, &value, DIGITS))?;
-            if self.predicted(plan, cut) > 2.0 * MOST_LOSSES {
+            if self.predicted(plan, cut) > MOST_GROWN {
                 return None;
             }
         }

@@ -397,11 +397,16 @@ fn normaliser_exponent(sigma2: &Rational, bits: u32) -> Enclosure {
 /// and has to be known to few bits then: x - x^2 / 2 <= ln(1 + x) <= x.
 fn ln_normaliser(sigma2: &Rational, bits: u32) -> Enclosure {
     const GUARD: u32 = 16;
-    // x <= 2^-below_one, for x < 4 exp(-a).
-    let size = normaliser_exponent(sigma2, GUARD).lower().to_f64() * std::f64::consts::LOG2_E - 2.0;
-    let below_one = size.clamp(0.0, 1e9) as u32;
+    // x <= 2^-below_one, for x < 4 exp(-a); the first factor pays for the roundings of this line.
+    let exact = sigma2.to_f64();
+    let a = if is_direct(sigma2) { 0.5 / exact } else { 2.0 * std::f64::consts::PI.powi(2) * exact };
+    let below_one = (a * (1.0 - 1e-12) * std::f64::consts::LOG2_E - 2.0).clamp(0.0, 1e9) as u32;
     if 2 * below_one < bits {
         return normaliser(sigma2, bits).ln();
+    }
+    if below_one >= bits {
+        let most = Enclosure::double(1.0, GUARD).times_power_of_two(-i64::from(below_one));
+        return Enclosure::double(0.0, GUARD).hull(&most);
     }
     let bits = bits.saturating_sub(below_one) + GUARD;
     let x = weighted_theta(&normaliser_exponent(sigma2, bits + GUARD), bits, |_| 2);

@@ -10,8 +10,9 @@ use crate::{
     numeric::Enclosure,
 };
 
-/// So many losses are listed at most.
+/// So many losses are listed at most, about, and so many for sure.
 pub(in crate::loss) const MOST_LOSSES: f64 = 1e5;
+const MOST_FOR_SURE: f64 = 2e6;
 
 /// All losses of a sum that matter at a tilt c, with lower bounds for their tilted masses.
 #[derive(Debug)]
@@ -47,8 +48,8 @@ impl Coarse {
         let of_group = |group| terms::of_group(group, c, fineness);
         let parts: Vec<TiltedMasses> = sum.groups().iter().map(of_group).collect::<Result<_>>()?;
         let length = parts.iter().map(|part| part.len() as f64).product::<f64>();
-        if length > 4.0 * MOST_LOSSES {
-            let expected = format!("at most {:.0e}", 4.0 * MOST_LOSSES);
+        if length > MOST_FOR_SURE {
+            let expected = format!("at most {MOST_FOR_SURE:.0e}");
             return Err(Error::out_of_range("the losses to list", format!("{length:.1e}"), &expected));
         }
         let zero = Enclosure::double(0.0, 64);
