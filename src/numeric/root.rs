@@ -60,23 +60,17 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     let bits = precision::bits(digits, 40);
     let ln_target = Enclosure::rational(target, bits + 40).ln();
     let zero = Rational::new();
-    let start = search(f, ln_target.approximate(), ceiling)?;
+    // Up to so many digits nothing is refined, and a slope serves to choose the accuracy only.
+    const UNREFINED: u32 = 12;
+    let (start, about) = search(f, ln_target.approximate(), ceiling)?;
     if start == 0.0 {
         return root_near_zero(f, target, ceiling, digits);
     }
     // The slope of ln f near the root: every later step divides by it, so its own error only slows the convergence.
-    let nudge = (start * 1e-5).max(1e-300);
-    let far = rational::from_f64((start - nudge).max(0.0))?;
-    let ln_far = (f.ln_approx)(&far)?;
-    let slope_from = |near: f64| -> Result<f64> {
-        let near = rational::from_f64(near)?;
-        Ok(((f.ln_approx)(&near)? - ln_far) / Rational::from(&near - &far).to_f64())
+    let slope = match about.filter(|_| digits <= UNREFINED) {
+        Some(slope) => slope,
+        None => slope_at(f, start)?,
     };
-    let mut slope = slope_from(start + nudge)?;
-    if !slope.is_finite() {
-        // f is zero just behind the root, as it is behind the largest of bounded losses.
-        slope = slope_from(start)?;
-    }
     if !slope.is_finite() {
         return bisect(f, target, ceiling, digits);
     }
@@ -84,7 +78,7 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
 
     let mut middle = Float::with_val(bits, start);
     let mut half_width = Float::with_val(bits, start * 0.2) * Float::with_val(bits, -f64::from(digits)).exp10();
-    let mut refined = digits <= 12;
+    let mut refined = digits <= UNREFINED;
     let mut met = true;
     // Where an attempt fails, the next one asks for a few digits more.
     let mut more = 0;
@@ -147,6 +141,20 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
         }
     }
     bisect(f, target, ceiling, digits)
+}
+
+/// The slope of ln f, to about nine digits.
+fn slope_at<A: Fn(&Rational) -> Result<f64>, E>(f: &Decreasing<A, E>, x: f64) -> Result<f64> {
+    let nudge = (x * 1e-5).max(1e-300);
+    let far = rational::from_f64((x - nudge).max(0.0))?;
+    let ln_far = (f.ln_approx)(&far)?;
+    let slope_from = |near: f64| -> Result<f64> {
+        let near = rational::from_f64(near)?;
+        Ok(((f.ln_approx)(&near)? - ln_far) / Rational::from(&near - &far).to_f64())
+    };
+    let slope = slope_from(x + nudge)?;
+    // f may be zero just behind the root, as it is behind the largest of bounded losses.
+    if slope.is_finite() { Ok(slope) } else { slope_from(x) }
 }
 
 /// The exact value of a float that a search ended on.
@@ -245,18 +253,19 @@ fn root_near_zero<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Resu
 
 /// The root in doubles, zero where f(0) is at the target or below: secants, kept in the bracket by regula falsi with the Illinois
 /// weight and by bisection. ln f falls like a parabola far out, so that the root of -ln f is nearly linear there: secants are taken of it.
+/// With the slope of ln f there to a few digits, where the last secant tells it.
 fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     f: &Decreasing<A, E>,
     ln_target: f64,
     ceiling: f64,
-) -> Result<f64> {
+) -> Result<(f64, Option<f64>)> {
     /// Where a function is smooth, so many secants do.
     const FREE: usize = 10;
     const PATIENCE: usize = 3;
     let ln_f = |x: f64| (f.ln_approx)(&rational::from_f64(x)?);
     let at_zero = ln_f(0.0)?;
     if at_zero - ln_target <= 1e-10 {
-        return Ok(0.0);
+        return Ok((0.0, None));
     }
     let straight = |ln_f: f64| if at_zero <= 0.0 { -(-ln_f).clamp(0.0, f64::INFINITY).sqrt() } else { ln_f };
     let target = straight(ln_target);
@@ -275,7 +284,7 @@ fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
         let x = by_secants.filter(|_| !stuck).unwrap_or(low + (high - low) / 2.0);
         let f_x = at(x)?;
         if f_x == 0.0 || (high - low) <= 4.0 * f64::EPSILON * high || f_x.abs() < 2e-15 * target.abs().max(1.0) {
-            return Ok(x);
+            return Ok((x, None));
         }
         // The Illinois rule: an end that stays twice has its value halved.
         if f_x > 0.0 {
@@ -292,11 +301,13 @@ fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
         // Next to a kink the last two secants tell different slopes, and neither is that of the root.
         let steady = !(steepness / steepness_before > 4.0 || steepness_before / steepness > 4.0);
         if (step / x * (x - before.0) / x).abs() < 1e-15 && steady && inside(&(x - step), low, high) {
-            return Ok(x - step);
+            // The derivative of the square is twice the root's.
+            let slope = if at_zero <= 0.0 { -2.0 * target * steepness } else { steepness };
+            return Ok((x - step, Some(slope)));
         }
         (before, next, steepness_before) = ((x, f_x), Some(x - step), steepness);
     }
-    Ok(low + (high - low) / 2.0)
+    Ok((low + (high - low) / 2.0, None))
 }
 
 /// Encloses the minimum over (left, infinity) of a convex function from three of its values.
@@ -454,7 +465,8 @@ mod tests {
                 Ok(-(x + x * x / 2.0) * noise)
             };
             let f = Decreasing { ln_approx: noisy, enclose: |_: &Rational, _| Ok(Enclosure::double(1.0, 64)) };
-            let root = search(&f, target, ceiling).unwrap();
+            let (root, slope) = search(&f, target, ceiling).unwrap();
+            assert!(slope.is_none_or(|slope| (slope / -(1.0 + root) - 1.0).abs() < 1e-3), "{target}: {slope:?}");
             let truth = (1.0 - 2.0 * target).sqrt() - 1.0;
             assert!((root / truth - 1.0).abs() < 1e-13, "{target}: {root} {truth}");
             assert!(evaluations.get() < 16, "{target}: {}", evaluations.get());
