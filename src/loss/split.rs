@@ -506,6 +506,39 @@ mod tests {
         Split::new(sum, SumEvaluator::new).unwrap()
     }
 
+    /// Where the threshold lies in a gap between coarse losses, a list holds thousands of which a few matter. What is left out is far below
+    /// the last digit, and the answer is that of a list of all.
+    #[test]
+    fn losses_that_do_not_matter_are_bounded_together() {
+        let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
+        let (split, atoms) = (split(&sum), Atoms::within(&sum, 1e9).unwrap());
+        let mut few = 0;
+        for above in ["3.3", "17", "31.2", "77"] {
+            let epsilon = parse(above).unwrap() + sum.rho();
+            let answer = split.hockey_stick(&epsilon, 12).unwrap();
+            let listed = atoms.hockey_stick(&epsilon, 14).unwrap();
+            assert!(answer.met && answer.value.overlaps(&listed.value), "{above}: {answer:?} {listed:?}");
+            for complement in [false, true] {
+                let list = List::new(&split.coarse, Rational::from((1, 8)), 300, 120).unwrap();
+                let (matter, dropped) = split.that_matter(&list, &epsilon, 12, complement);
+                // Each of the others, as it is, adds less than the bound for all of them.
+                let kept: std::collections::BTreeSet<usize> = matter.iter().map(|loss| loss.outlined.place).collect();
+                for outlined in list.sums.iter().filter(|loss| !kept.contains(&loss.place)).step_by(97) {
+                    let Loss { atom, .. } = list.loss(*outlined);
+                    assert!((atom.loss.to_f64() - outlined.approx).abs() <= 1e-15 * outlined.size.max(1.0));
+                    let adds = match (atom.loss > epsilon, complement) {
+                        (false, false) => continue,
+                        (true, true) => atom.q.mul(&Enclosure::rational(&epsilon, 200).exp()),
+                        _ => atom.p,
+                    };
+                    assert!(*adds.lower() <= dropped, "{above} {complement}: {adds} {dropped}");
+                }
+                few += usize::from(matter.len() * 4 < list.sums.len());
+            }
+        }
+        assert!(few >= 4, "{few}");
+    }
+
     /// Coarse beside fine, against lists of all atoms: below, between and above the coarse losses, and next to one minus.
     #[test]
     fn the_split_answers_what_lists_of_all_losses_do() {
