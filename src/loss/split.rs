@@ -37,6 +37,8 @@
 //! For one minus delta, min(1, exp(-d)) <= exp(c d) for -1 <= c <= 0, and M_B(c) <= 1 because ln M_B is convex and zero at both
 //! ends: what is missing adds at most m M_A(c) exp(-c eps).
 
+mod list;
+
 use std::{
     cmp::Ordering,
     sync::{Arc, Mutex, PoisonError},
@@ -44,11 +46,12 @@ use std::{
 
 use rug::{Float, Rational, float::Round};
 
+use self::list::{List, Loss, Outlined};
 use super::{
     answer::{Answer, Method, Splitting},
     atoms::{
         self,
-        coarse::{self, Atom, Coarse, MOST_LOSSES, exact_exponent, scaled},
+        coarse::{self, MOST_LOSSES, exact_exponent, scaled},
         tilt::{self, Outline, Plan},
     },
     law::{Group, Law},
@@ -92,73 +95,6 @@ pub(super) struct Split {
     rho: Rational,
     /// The lists of the last few questions.
     lists: Mutex<Vec<Arc<List>>>,
-}
-
-/// The losses of the coarse groups at one tilt.
-#[derive(Debug)]
-struct List {
-    c: Rational,
-    cut: u32,
-    bits: u32,
-    ln_mgf: Enclosure,
-    missing: Float,
-    of_groups: Vec<Vec<Atom>>,
-    /// Every sum of one loss of each group.
-    sums: Vec<Outlined>,
-}
-
-/// A loss of the coarse groups, in doubles: there may be very many, of which few matter.
-#[derive(Clone, Copy, Debug)]
-struct Outlined {
-    /// Which of the losses of each group, the last group's changing first.
-    place: usize,
-    approx: f64,
-    /// The sizes of its terms, together: `approx` is off by less than 10^-15 of it.
-    size: f64,
-    /// At least ln of its mass.
-    ln_p: f64,
-}
-
-/// A loss of the coarse groups, and what is stored of its mass under P and under Q.
-#[derive(Debug)]
-struct Loss {
-    outlined: Outlined,
-    atom: Atom,
-}
-
-impl List {
-    fn new(coarse: &LossSum, c: Rational, cut: u32, bits: u32) -> Result<Self> {
-        let list = Coarse::new(coarse, &c, cut)?;
-        let of_groups = list.of_groups(&c, bits);
-        let mut sums = vec![Outlined { place: 0, approx: 0.0, size: 0.0, ln_p: 0.0 }];
-        for single in &of_groups {
-            let outlined: Vec<(f64, f64)> = single.iter().map(|atom| (atom.loss.to_f64(), ln_above(&atom.p))).collect();
-            let and = |sum: Outlined, k: usize| Outlined {
-                place: sum.place * single.len() + k,
-                approx: sum.approx + outlined[k].0,
-                size: sum.size + outlined[k].0.abs(),
-                ln_p: sum.ln_p + outlined[k].1,
-            };
-            sums = sums.into_iter().flat_map(|sum| (0..single.len()).map(move |k| and(sum, k))).collect();
-        }
-        let Coarse { ln_mgf, missing, .. } = list;
-        Ok(List { ln_mgf, missing, of_groups, sums, c, cut, bits })
-    }
-
-    /// A loss with its masses.
-    fn loss(&self, outlined: Outlined) -> Loss {
-        let (mut place, mut atom) = (outlined.place, Atom::none(self.bits));
-        for single in self.of_groups.iter().rev() {
-            atom = atom.and(&single[place % single.len()]);
-            place /= single.len();
-        }
-        Loss { outlined, atom }
-    }
-}
-
-/// At least ln of a number that is not negative.
-fn ln_above(value: &Enclosure) -> f64 {
-    Float::with_val_round(64, value.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up)
 }
 
 impl Split {
