@@ -16,7 +16,7 @@ use crate::numeric::{
     field::{Field, Real},
 };
 
-/// More digits are asked of balls over MPFR: twelve digits less than the roundings of a midpoint leave.
+/// More digits are asked of balls over MPFR: some eight digits are left for what roundings add up to.
 pub(crate) const MOST_DIGITS: u32 = 20;
 
 /// Bits worth computing, and those of enclosures.
