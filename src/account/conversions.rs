@@ -14,7 +14,7 @@ use crate::{
         parameter::{Delta, Epsilon, Rho},
     },
     numeric::{
-        Enclosure, precision, rational,
+        Enclosure, extremum, precision, rational,
         root::{self, Decreasing},
     },
 };
@@ -86,7 +86,7 @@ fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rho, delta: &Del
     // Near the optimum of the concentrated bound, s = sqrt(ln(1 / delta) / rho).
     let start = (-ln_delta.approximate() / rho.to_f64()).sqrt().clamp(1e-9, 1e12);
     let approximately = |s: f64| rational::from_f64(s).map_or(f64::NAN, |s| epsilon_at(&s).approximate());
-    let best = root::golden_section(0.0, start, approximately);
+    let best = extremum::golden_section(0.0, start, approximately);
     let upper = epsilon_at(&rational::from_f64(best)?).upper().clone();
     if upper <= 0 {
         // No epsilon is below zero.
@@ -98,7 +98,7 @@ fn optimal_order(ln_mgf: impl Fn(&Rational) -> Enclosure, rho: &Rho, delta: &Del
         let lower = Float::with_val_round(ORDER_BITS, &upper - &distance, Round::Down).0;
         let epsilon = Enclosure::new(lower.clone(), lower.clone());
         let g = |s: &Rational| fixed(s).sub(&epsilon.mul(&Enclosure::rational(s, ORDER_BITS)));
-        let proven = root::convex_minimum(0.0, best, g).is_some_and(|least| least.lower() >= ln_delta.upper());
+        let proven = extremum::convex_minimum(0.0, best, g).is_some_and(|least| least.lower() >= ln_delta.upper());
         if proven {
             return Ok(OptimalOrder { epsilon: Enclosure::new(lower, upper), order: 1.0 + best });
         }

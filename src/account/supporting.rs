@@ -16,13 +16,16 @@
 //! highest peak. Where heights are smooth what is left shrinks as the square of the distances, in a corner of f (the heights are flat
 //! there) and at a kink of phi (losses on a coarse lattice) the peaks are met as well.
 
-use rug::{Float, Rational, float::Round};
+mod peak;
 
+use rug::{Float, Rational};
+
+use self::peak::{Peak, between, beyond};
 use super::Composition;
 use crate::{
     error::{Error, Result},
     loss::{answer::Answer, evaluator::SumEvaluator},
-    numeric::{Enclosure, enclosure, precision, rational},
+    numeric::{Enclosure, enclosure, extremum, precision, rational},
 };
 
 /// How a contradiction names the function.
@@ -44,7 +47,7 @@ pub(crate) fn epsilon(composition: &Composition, alpha: &Rational) -> Result<f64
     let evaluator = composition.loss_evaluator();
     let lines = Lines::new(&evaluator, composition.rho().to_f64(), alpha);
     let alpha = alpha.to_f64();
-    lines.highest_approx(60, |eps| {
+    lines.highest_approx(1e-9, |eps| {
         let rest = 1.0 - evaluator.ln_hockey_stick_approx(&rational::from_f64(eps.abs())?)?.exp();
         Ok(if eps >= 0.0 { rest - eps.exp() * alpha } else { (rest - alpha) * eps.exp() })
     })
@@ -85,15 +88,6 @@ struct Top {
     lost: f64,
 }
 
-/// At least what phi reaches between two lines, or beyond the outermost; and where the next line would be.
-#[derive(Debug)]
-struct Peak {
-    height: Float,
-    /// The lines that it was found from: from the first, before the second.
-    from: (usize, usize),
-    next: Float,
-}
-
 impl Line {
     /// Whether its height is known no better than a value between lines, and the profile cannot be told to more digits.
     fn limits(&self, value: &Enclosure) -> bool {
@@ -120,7 +114,7 @@ impl<'a> Lines<'a> {
         let mut lower = Float::new(bits);
         // f <= 1 - alpha always.
         let mut upper = Enclosure::rational(&Rational::from(1 - self.alpha), bits).upper().clone();
-        for _ in lines.len()..MOST_LINES {
+        for _ in 0..MOST_LINES {
             for line in &lines {
                 lower = enclosure::larger(&lower, line.height.lower());
             }
@@ -130,14 +124,16 @@ impl<'a> Lines<'a> {
             // Where the profile itself is not told any better, no more lines help.
             let limited = lines[peak.from.0..peak.from.1].iter().any(|line| line.limits(&value));
             let unmet = lines.iter().filter(|line| !line.met).count();
-            if value.is_tight(digits) || limited || unmet >= MOST_UNMET {
+            if value.is_tight(digits) || limited || unmet >= MOST_UNMET || lines.len() >= MOST_LINES {
                 return Ok(value);
             }
             if let Some((at, more)) = unsure(&lines, &peak, &value, digits) {
                 lines[at] = self.line(lines[at].exact.clone(), more)?;
                 continue;
             }
-            insert(&mut lines, self.line_near(&peak.next, digits + 1)?);
+            for next in peak.next {
+                insert(&mut lines, self.line_near(&next, digits + 1)?);
+            }
         }
         proven(lower, upper)
     }
@@ -267,21 +263,24 @@ impl<'a> Lines<'a> {
         Ok(Line { eps: Float::with_val(bits + EPS_BITS, &exact), exact, digits, met, slope, height })
     }
 
-    /// The highest line in doubles: by golden section, and then by parabolas through three points.
+    /// The highest line in doubles: by Brent's steps, and then by parabolas through three points ever closer.
     fn top_approx(&self) -> Result<Top> {
         const ROUNDS: usize = 40;
         let height = |eps| self.ln_height_approx(eps);
-        let mut middle = self.highest_approx(26, height)?;
-        let mut distance = self.reach() * 1e-5;
+        let mut middle = self.highest_approx(1e-6, height)?;
+        let mut distance = self.spread() * 3e-5;
         for _ in 0..ROUNDS {
             let (x, y, z) = (height(middle - distance)?, height(middle)?, height(middle + distance)?);
             let fall = 2.0 * y - x - z;
+            let step = (z - x) / (2.0 * fall);
             // Closer points would only see the noise of doubles.
             if fall.is_nan() || fall <= 1e-8 {
                 let scale = distance / (fall.max(1e-13) / 2.0).sqrt();
-                return Ok(Top { eps: middle, scale, distance, lost: self.lost_approx(middle)? });
+                let is_told = fall > 1e-11 && step.abs() < 3.0;
+                let eps = if is_told { middle + step * distance } else { middle };
+                return Ok(Top { eps, scale, distance, lost: self.lost_approx(eps)? });
             }
-            let step = ((z - x) / (2.0 * fall)).clamp(-3.0, 3.0);
+            let step = step.clamp(-3.0, 3.0);
             middle += step * distance;
             distance *= if step.abs() >= 1.0 { step.abs() } else { (4.0 * step.abs()).clamp(1e-2, 0.5) };
         }
@@ -314,18 +313,19 @@ impl<'a> Lines<'a> {
         self.rho + 16.0 * self.rho.sqrt() + 1.0
     }
 
-    /// The eps of the largest height, by so many rounds of golden section.
-    fn highest_approx(&self, rounds: u32, height: impl Fn(f64) -> Result<f64>) -> Result<f64> {
-        let (mut low, mut high) = (-self.reach(), self.reach());
-        for _ in 0..rounds {
-            let (p, q) = (low + (high - low) * 0.382, low + (high - low) * 0.618);
-            if height(p)? >= height(q)? {
-                high = q;
-            } else {
-                low = p;
-            }
-        }
-        Ok((low + high) / 2.0)
+    /// The standard deviation of losses, or a little where they are nearly one.
+    fn spread(&self) -> f64 {
+        let (mean, deviation) = self.evaluator.mean_and_deviation_approx();
+        deviation.max(1e-6 * mean)
+    }
+
+    /// The eps of the largest height, to about this share of the standard deviation of losses. Under Q their mean is that under P the
+    /// other way round.
+    fn highest_approx(&self, share: f64, height: impl Fn(f64) -> Result<f64>) -> Result<f64> {
+        let (reach, spread) = (self.reach(), self.spread());
+        let (mean, _) = self.evaluator.mean_and_deviation_approx();
+        let around = extremum::uphill(-mean, spread, -reach, reach, &height)?;
+        extremum::highest(around, spread * share, &height)
     }
 }
 
@@ -345,77 +345,6 @@ fn insert(lines: &mut Vec<Line>, line: Line) {
     if lines.get(place).is_none_or(|other| other.exact != line.exact) {
         lines.insert(place, line);
     }
-}
-
-/// At least (phi(b) - phi(a))_+ / |E_b - E_a|: by how much a slope phi grows beyond b as seen from a. `None` where the slopes cannot be
-/// told apart.
-fn growth(a: &Line, b: &Line) -> Option<Enclosure> {
-    let (first, last) = if a.eps < b.eps { (a, b) } else { (b, a) };
-    let apart = last.slope.sub(&first.slope);
-    let zero = Enclosure::double(0.0, apart.lower().prec());
-    (*apart.lower() > 0).then(|| b.height.sub(&a.height).max(&zero).div(&apart))
-}
-
-/// The peak between the lines `right - 1` and `right`.
-///
-/// One bound grows to the right and the other to the left: whatever slope E is chosen between, phi is at most the larger of both there.
-fn between(lines: &[Line], right: usize) -> Peak {
-    let (b, c) = (&lines[right - 1], &lines[right]);
-    let from_left = right.checked_sub(2).and_then(|a| growth(&lines[a], b));
-    let from_right = lines.get(right + 1).and_then(|d| growth(d, c));
-    let bits = b.slope.lower().prec().max(c.slope.lower().prec());
-    let apart = c.slope.sub(&b.slope);
-    let middle = |value: &Enclosure| Float::with_val(bits, value.lower() + value.upper()) / 2_u32;
-    // Where both bounds are the same, as a share of the way.
-    let share = match (&from_left, &from_right) {
-        (Some(left), Some(right)) => {
-            let (left, right, apart) = (middle(left), middle(right), middle(&apart));
-            let share = (middle(&c.height.sub(&b.height)) / &apart + &right) / Float::with_val(bits, &left + &right);
-            if share.is_finite() { share.clamp(&0, &1) } else { Float::with_val(bits, 0.5) }
-        }
-        (None, Some(_)) => Float::new(bits),
-        (Some(_), None) => Float::with_val(bits, 1),
-        (None, None) => Float::with_val(bits, 0.5),
-    };
-    let way = |share: &Float| apart.mul(&Enclosure::new(share.clone(), share.clone()));
-    let bound = |line: &Line, growth: Option<Enclosure>, way: Enclosure| match growth {
-        Some(growth) => line.height.add(&growth.mul(&way)).upper().clone(),
-        None => Float::with_val(bits, rug::float::Special::Infinity),
-    };
-    // Rounded up, so that nothing lies between the two.
-    let rest = Float::with_val_round(bits, 1_u32 - &share, Round::Up).0;
-    // At a share of zero the bound from the left says nothing that is not said by the line itself, and so at one.
-    let of_left = if share == 0 { b.height.upper().clone() } else { bound(b, from_left, way(&share)) };
-    let of_right = if rest == 0 { c.height.upper().clone() } else { bound(c, from_right, way(&rest)) };
-    // Not next to a line that is there.
-    let share = share.clamp(&0.05, &0.95);
-    let next = Float::with_val(bits, &c.eps - &b.eps) * share + &b.eps;
-    Peak {
-        height: enclosure::larger(&of_left, &of_right),
-        from: (right.saturating_sub(2), (right + 2).min(lines.len())),
-        next,
-    }
-}
-
-/// The peak beyond the last line, or before the first: E is at least 0, and at most 1 / alpha where a line is above zero.
-fn beyond(lines: &[Line], last: bool, alpha: &Rational) -> Peak {
-    let n = lines.len();
-    let (inner, outer) = if last { (&lines[n - 2], &lines[n - 1]) } else { (&lines[1], &lines[0]) };
-    let bits = outer.slope.lower().prec();
-    let zero = Enclosure::double(0.0, bits);
-    let way = if last {
-        Enclosure::rational(&Rational::from(alpha.recip_ref()), bits).sub(&outer.slope).max(&zero)
-    } else {
-        outer.slope.clone()
-    };
-    let height = match growth(inner, outer) {
-        Some(growth) => outer.height.add(&growth.mul(&way)).upper().clone(),
-        None => Float::with_val(bits, rug::float::Special::Infinity),
-    };
-    // Four times as far as all lines reach.
-    let reach = Float::with_val(bits, &lines[n - 1].eps - &lines[0].eps) * 4_u32;
-    let next = if last { reach + &outer.eps } else { Float::with_val(bits, &outer.eps - reach) };
-    Peak { height, from: if last { (n - 2, n) } else { (0, 2) }, next }
 }
 
 /// The line of a peak whose height is known worst, if it is not known well enough to say more; and the digits to ask for.

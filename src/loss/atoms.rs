@@ -187,11 +187,13 @@ impl Atoms {
         }
     }
 
-    /// ln of the hockey-stick divergence to about 13 digits, for searches.
-    pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
-        let value = self.hockey_stick(epsilon, 13)?.value;
+    /// ln of the hockey-stick divergence to about 13 digits, for searches; `None` where the lists tell less than half of them, as in a gap
+    /// between clusters of losses.
+    pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<Option<f64>> {
+        const DIGITS: u32 = 13;
+        let value = self.hockey_stick(epsilon, DIGITS)?.value;
         let ln = |end: &Float| Float::with_val(64, end.ln_ref()).to_f64();
-        Ok(if *value.lower() > 0 { ln(value.lower()) } else { ln(value.upper()) })
+        Ok((*value.upper() == 0 || value.is_tight(DIGITS / 2)).then(|| ln(value.upper())))
     }
 
     /// P[L >= z].

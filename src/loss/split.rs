@@ -73,7 +73,7 @@ const MOST_ASKED: usize = 400;
 /// So many lists are remembered at most.
 const REMEMBERED: usize = 4;
 /// How often an answer is computed with more bits.
-const ATTEMPTS: u32 = 4;
+const ATTEMPTS: u32 = 6;
 
 /// The rest of a sum, however its profile is found.
 pub(super) trait Rest: std::fmt::Debug + Send + Sync {
@@ -91,8 +91,9 @@ pub(super) struct Split {
     coarse: LossSum,
     outline_of_coarse: Outline,
     rest: Box<dyn Rest>,
-    /// The zCDP of the rest.
+    /// The zCDP of the rest, and in doubles.
     rho: Rational,
+    rho_approx: f64,
     /// The lists of the last few questions.
     lists: Mutex<Vec<Arc<List>>>,
 }
@@ -116,7 +117,7 @@ impl Split {
             return None;
         }
         let rest = groups.split_off(best);
-        let rho = rest.iter().map(zcdp).sum();
+        let rho: Rational = rest.iter().map(zcdp).sum();
         let (coarse, rest) = (LossSum::new(groups).ok()?, LossSum::new(rest).ok()?);
         Some(Split {
             outline: Outline::new(sum.groups()),
@@ -124,6 +125,7 @@ impl Split {
             outline_of_coarse: Outline::new(coarse.groups()),
             coarse,
             rest: Box::new(rest_of(rest)),
+            rho_approx: rho.to_f64(),
             rho,
             lists: Mutex::default(),
         })
@@ -216,7 +218,7 @@ impl Split {
         profile: impl Fn(&Rational, u32) -> Result<Enclosure>,
     ) -> Result<(Enclosure, Float, Splitting)> {
         let list = self.list(plan.tilt(), cut, precision::bits(digits, 64))?;
-        let bits = list.bits;
+        let (bits, at) = (list.bits, epsilon.to_f64());
         let complement = matches!(plan, Plan::Complement(_));
         let exp = exact_exponent(epsilon, bits).exp();
         // Losses above epsilon stand for P - exp(epsilon) Q with what the rest adds, those below for what the rest gives.
@@ -227,7 +229,7 @@ impl Split {
         for Loss { outlined, atom } in &losses {
             match (atom.loss > *epsilon, complement) {
                 // Nothing cancels: exp(eps - a) is at most 1 / e.
-                (true, false) if outlined.approx > epsilon.to_f64() + 1.001 => {
+                (true, false) if outlined.approx > at + 1.001 => {
                     of_p = of_p.add(&atom.p);
                     of_q = of_q.add(&atom.q);
                 }
@@ -243,8 +245,7 @@ impl Split {
         // One minus delta is at most what it would be without the rest.
         let without = if complement { of_p.add(&of_q.mul(&exp)) } else { of_p.sub(&of_q.mul(&exp)).add(&close) };
         // Where the rest matters, the largest first; for all others, their bound.
-        let mut near: Vec<(f64, &Loss)> =
-            losses.iter().map(|loss| (self.ln_most(&loss.outlined, epsilon), loss)).collect();
+        let mut near: Vec<(f64, &Loss)> = losses.iter().map(|loss| (self.ln_most(&loss.outlined, at), loss)).collect();
         let largest = near.iter().map(|(ln, _)| *ln).fold(f64::NEG_INFINITY, f64::max);
         let ln_known = Float::with_val(64, without.lower().ln_ref()).to_f64();
         let floor =
@@ -276,8 +277,8 @@ impl Split {
             let gain =
                 if *known > 0 { Float::with_val(64, most / known).log10().to_f64().clamp(-1e4, 0.0) } else { 0.0 };
             let wanted = (f64::from(digits) + gain).ceil().max(2.0) as u32;
-            let at = Rational::from(epsilon - &loss.atom.loss).abs();
-            let profile = match profile(&at, wanted) {
+            let distance = Rational::from(epsilon - &loss.atom.loss).abs();
+            let profile = match profile(&distance, wanted) {
                 Ok(profile) => profile,
                 Err(error) if error.is_beyond_reach() => Enclosure::new(Float::new(bits), Float::with_val(bits, 1)),
                 Err(error) => return Err(error),
@@ -306,7 +307,7 @@ impl Split {
     fn that_matter(&self, list: &List, epsilon: &Rational, digits: u32, complement: bool) -> (Vec<Loss>, Float) {
         let at = epsilon.to_f64();
         let ln_adds = |loss: &Outlined| {
-            let ln = self.ln_most(loss, epsilon);
+            let ln = self.ln_most(loss, at);
             // Above epsilon `ln_most` has the factor exp(y) of Q.
             let mirrored = (at - loss.approx + self.slack(loss, at)).min(0.0);
             let ln = if complement {
@@ -320,7 +321,7 @@ impl Split {
         };
         let largest = list.sums.iter().map(ln_adds).fold(f64::NEG_INFINITY, f64::max);
         // About what is surely added: by losses above epsilon, or so far below it that the rest does not reach.
-        let rho = self.rho.to_f64();
+        let rho = self.rho_approx;
         let surely = |loss: &Outlined| match (at - loss.approx, complement) {
             (y, false) => loss.ln_p + (-y.min(0.0).exp_m1()).ln(),
             (y, true) if y >= rho + 4.0 * rho.sqrt() => loss.ln_p,
@@ -366,8 +367,8 @@ impl Split {
     /// ln of at least what the rest adds at a loss: its weight times D(y).
     ///
     /// The last factors and summands pay for the roundings.
-    fn ln_most(&self, loss: &Outlined, epsilon: &Rational) -> f64 {
-        let (epsilon, rho) = (epsilon.to_f64(), self.rho.to_f64());
+    fn ln_most(&self, loss: &Outlined, epsilon: f64) -> f64 {
+        let rho = self.rho_approx;
         let slack = self.slack(loss, epsilon);
         let y = epsilon - loss.approx;
         let beyond = (y.abs() - slack - rho * (1.0 + 1e-15)).max(0.0);

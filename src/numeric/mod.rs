@@ -8,12 +8,14 @@
 //! | `decimal` | enclosures as decimal text, rounded outward |
 //! | [`field`], [`ball`] | the complex field in which formulas are written once, in doubles and in balls over MPFR |
 //! | `twofold` | numbers of 32 digits as sums of two doubles, their elementary functions and balls: quick, for few digits |
-//! | [`root`] | certified roots of decreasing functions, and certified minima of convex ones |
+//! | [`root`] | certified roots of decreasing functions |
+//! | [`extremum`] | certified minima of convex functions, and searches for extrema in doubles |
 
 pub(crate) mod above;
 pub mod ball;
 pub(crate) mod decimal;
 pub mod enclosure;
+pub mod extremum;
 pub mod field;
 pub mod precision;
 pub mod rational;

@@ -68,17 +68,20 @@ impl Coarse {
     pub(in crate::loss) fn of_groups(&self, c: &Rational, bits: u32) -> Vec<Vec<Atom>> {
         let of_part = |part: &TiltedMasses| {
             let (units, exponent) = part.units();
-            (part.first..)
-                .zip(units)
-                .filter(|(_, words)| words.iter().any(|&word| word != 0))
-                .map(|(k, words)| {
+            let loss = |k: i64| Rational::from(&part.step * k) + &part.origin;
+            // M(c) exp(-c l), and exp(-l).
+            let weights = Powers::new(|k, bits| scaled(&part.ln_mgf, &(c * loss(k)), bits), c, part, bits);
+            let falling = Powers::new(|k, bits| exact_exponent(&-loss(k), bits).exp(), &Rational::from(1), part, bits);
+            units
+                .zip(weights.zip(falling))
+                .zip(part.first..)
+                .filter(|((words, _), _)| words.iter().any(|&word| word != 0))
+                .map(|((words, (weight, falling)), k)| {
                     let mass = Rational::from(Integer::from_digits(words, Order::Lsf));
                     let mass = Enclosure::rational(&mass, bits).times_power_of_two(-exponent);
-                    let loss = Rational::from(&part.step * k) + &part.origin;
-                    // M(c) exp(-c l) times the tilted mass.
-                    let p = scaled(&part.ln_mgf, &Rational::from(c * &loss), bits).mul(&mass);
-                    let q = p.mul(&exact_exponent(&Rational::from(-&loss), bits).exp());
-                    Atom { loss, p, q }
+                    let p = weight.mul(&mass);
+                    let q = p.mul(&falling);
+                    Atom { loss: loss(k), p, q }
                 })
                 .collect()
         };
@@ -105,6 +108,41 @@ impl Atom {
     /// The sum with a loss of other groups.
     pub(in crate::loss) fn and(&self, other: &Atom) -> Self {
         Atom { loss: Rational::from(&self.loss + &other.loss), p: self.p.mul(&other.p), q: self.q.mul(&other.q) }
+    }
+}
+
+/// A factor times exp(-x l) at each loss l of a part in turn: by one product from the one before, and anew now and then.
+struct Powers<F> {
+    anew: F,
+    /// exp(-x step).
+    ratio: Enclosure,
+    bits: u32,
+    place: i64,
+    /// Since the last one that was found anew.
+    run: u32,
+    current: Enclosure,
+}
+
+impl<F: Fn(i64, u32) -> Enclosure> Powers<F> {
+    /// Each product doubles no error: so many of them cost as many units of the last place, which the spare bits hold.
+    const RUN: u32 = 64;
+    const SPARE_BITS: u32 = 10;
+
+    fn new(anew: F, x: &Rational, part: &TiltedMasses, bits: u32) -> Self {
+        let bits = bits + Self::SPARE_BITS;
+        let ratio = exact_exponent(&-Rational::from(x * &part.step), bits).exp();
+        Powers { anew, ratio, bits, place: part.first, run: 0, current: Enclosure::double(0.0, bits) }
+    }
+}
+
+impl<F: Fn(i64, u32) -> Enclosure> Iterator for Powers<F> {
+    type Item = Enclosure;
+
+    fn next(&mut self) -> Option<Enclosure> {
+        self.current = if self.run == 0 { (self.anew)(self.place, self.bits) } else { self.current.mul(&self.ratio) };
+        self.place += 1;
+        self.run = (self.run + 1) % Self::RUN;
+        Some(self.current.clone())
     }
 }
 

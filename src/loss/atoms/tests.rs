@@ -227,6 +227,24 @@ fn two_precisions_overlap_and_delta_falls() {
     }
 }
 
+/// Losses of 10^12 nats in steps of 2 x 10^5: exp(epsilon) is beyond the range of floats, one minus delta is not.
+#[test]
+fn far_beyond_the_range_of_exponentials_lists_answer() {
+    let groups = [gaussian("5", 1_000_000, 10)];
+    let (atoms, evaluator) = (atoms(&groups), sum(&groups).evaluator());
+    let mut last = Enclosure::double(1.0, 64);
+    for epsilon in ["984381680106", "998053647886", "999991527247", "1000002971417", "1000006000000"] {
+        let epsilon = number(epsilon);
+        let listed = atoms.hockey_stick(&epsilon, 6).unwrap();
+        let contour = evaluator.by_contour(&epsilon, 6).unwrap();
+        assert!(listed.met && listed.value.overlaps(&contour.value), "{epsilon}: {listed:?} {contour:?}");
+        assert!(listed.value.lower() <= last.upper(), "{epsilon}");
+        last = listed.value;
+    }
+    let rest = Enclosure::double(1.0, 400).sub(&atoms.hockey_stick(&number("999991527247"), 6).unwrap().value);
+    assert!(rest.is_tight(6), "{rest:?}");
+}
+
 #[test]
 fn small_and_near_one_keep_their_digits() {
     let atoms = atoms(&[gaussian("5", 1, 10), gaussian("7", 1, 3)]);

@@ -214,6 +214,11 @@ impl Outline {
         self.groups.iter().map(|group| group.at(c)).fold(Cumulants::default(), Cumulants::plus)
     }
 
+    /// The mean of the loss under a tilt.
+    pub(in crate::loss) fn mean(&self, c: f64) -> f64 {
+        self.at(c).mean
+    }
+
     /// The standard deviation of the loss under a tilt.
     pub(in crate::loss) fn deviation(&self, c: f64) -> f64 {
         self.at(c).variance.sqrt()

@@ -81,8 +81,12 @@ impl<K: Key, const N: usize> Tilted<K, N> {
     /// Encloses what the missing masses add where exp(-c (l - z)) <= 1 for all losses l that count, or under Q
     /// exp(-(c + 1) (l - z)) <= 1.
     pub(super) fn missed(&self, z: &Rational, under: Under) -> Enclosure {
-        let scale = self.scale(&(self.exponent(under) * z));
-        Enclosure::new(Float::new(64), self.missing.clone()).mul(&scale)
+        self.up_to_missing(&self.scale(&(self.exponent(under) * z)))
+    }
+
+    /// From zero to a factor times what is missing.
+    fn up_to_missing(&self, factor: &Enclosure) -> Enclosure {
+        Enclosure::new(Float::new(64), self.missing.clone()).mul(factor)
     }
 
     /// How many steps from the reference the first loss that is at least z is.
@@ -172,8 +176,8 @@ impl<K: Key, const N: usize> Tilted<K, N> {
         let scale = self.scale(&(self.exponent(Under::Q) * &self.reference - epsilon));
         // exp(-c l) is at most its value at the last loss that is not above eps, and exp(-(c + 1) l) at the first above it.
         let missed_below = self.missed(&self.nearest(&first, Side::Lower), Under::P);
-        let factor = Enclosure::rational(epsilon, self.precision()).exp();
-        let missed_above = self.missed(&first, Under::Q).mul(&factor);
+        let scale_above = self.scale(&(self.exponent(Under::Q) * &first - epsilon));
+        let missed_above = self.up_to_missing(&scale_above);
         below.add(&above.mul(&scale)).add(&missed_below.max(&missed_above)).clamp(0.0, 1.0)
     }
 

@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Method},
-        atoms::{Atoms, Query},
+        atoms::{Atoms, Query, tilt::Outline},
         contour::{Contours, Period},
         gaussian,
         law::Law,
@@ -78,6 +78,12 @@ impl SumEvaluator {
     /// The sum.
     pub fn sum(&self) -> &LossSum {
         self.contours.sum()
+    }
+
+    /// Mean and standard deviation of L under P, in doubles: for searches. Under Q the mean is its negative.
+    pub(crate) fn mean_and_deviation_approx(&self) -> (f64, f64) {
+        let outline = Outline::new(self.sum().groups());
+        (outline.mean(0.0), outline.deviation(0.0))
     }
 
     /// E[(1 - exp(epsilon - L))_+], the hockey-stick divergence of order exp(epsilon), for epsilon >= 0.
@@ -354,9 +360,16 @@ impl SumEvaluator {
         let atoms = atoms.map(|atoms| (atoms, cost(atoms)));
         let listed = |most: f64| {
             let affordable = atoms.filter(|(_, seconds)| *seconds <= most);
-            affordable.and_then(|(atoms, _)| atoms.ln_hockey_stick_approx(epsilon).ok())
+            affordable.and_then(|(atoms, _)| atoms.ln_hockey_stick_approx(epsilon).ok().flatten())
         };
         if let Some(ln) = listed(QUICK_SECONDS) {
+            return Ok(ln);
+        }
+        // Where the threshold lies in a gap between clusters of losses, as for a proof.
+        if atoms.is_some_and(|(_, seconds)| seconds <= QUICK_SECONDS)
+            && let Some(split) = self.split_that_serves(epsilon, DIGITS)
+            && let Some(ln) = split.ln_hockey_stick_approx(epsilon)
+        {
             return Ok(ln);
         }
         if period.is_long() || search.images() < LEFT_OUT {

@@ -1,0 +1,143 @@
+//! What supporting lines prove between them: how high phi may rise there, and where the next lines tell most.
+
+use rug::{Float, Rational, float::Round};
+
+use super::Line;
+use crate::numeric::{Enclosure, enclosure};
+
+/// At least what phi reaches between two lines, or beyond the outermost; and where the next lines would be.
+#[derive(Debug)]
+pub(super) struct Peak {
+    pub(super) height: Float,
+    /// The lines that it was found from: from the first, before the second.
+    pub(super) from: (usize, usize),
+    pub(super) next: Vec<Float>,
+}
+
+/// At least (phi(b) - phi(a))_+ / |E_b - E_a|: by how much a slope phi grows beyond b as seen from a. `None` where the slopes cannot be
+/// told apart.
+fn growth(a: &Line, b: &Line) -> Option<Enclosure> {
+    let (first, last) = if a.eps < b.eps { (a, b) } else { (b, a) };
+    let apart = last.slope.sub(&first.slope);
+    let zero = Enclosure::double(0.0, apart.lower().prec());
+    (*apart.lower() > 0).then(|| b.height.sub(&a.height).max(&zero).div(&apart))
+}
+
+/// The peak between the lines `right - 1` and `right`.
+///
+/// One bound grows to the right and the other to the left: whatever slope E is chosen between, phi is at most the larger of both there.
+pub(super) fn between(lines: &[Line], right: usize) -> Peak {
+    let (b, c) = (&lines[right - 1], &lines[right]);
+    let from_left = right.checked_sub(2).and_then(|a| growth(&lines[a], b));
+    let from_right = lines.get(right + 1).and_then(|d| growth(d, c));
+    let bits = b.slope.lower().prec().max(c.slope.lower().prec());
+    let apart = c.slope.sub(&b.slope);
+    let middle = |value: &Enclosure| Float::with_val(bits, value.lower() + value.upper()) / 2_u32;
+    // Where both bounds are the same, as a share of the way.
+    let share = match (&from_left, &from_right) {
+        (Some(left), Some(right)) => {
+            let (left, right, apart) = (middle(left), middle(right), middle(&apart));
+            let share = (middle(&c.height.sub(&b.height)) / &apart + &right) / Float::with_val(bits, &left + &right);
+            if share.is_finite() { share.clamp(&0, &1) } else { Float::with_val(bits, 0.5) }
+        }
+        (None, Some(_)) => Float::new(bits),
+        (Some(_), None) => Float::with_val(bits, 1),
+        (None, None) => Float::with_val(bits, 0.5),
+    };
+    let way = |share: &Float| apart.mul(&Enclosure::new(share.clone(), share.clone()));
+    let bound = |line: &Line, growth: Option<Enclosure>, way: Enclosure| match growth {
+        Some(growth) => line.height.add(&growth.mul(&way)).upper().clone(),
+        None => Float::with_val(bits, rug::float::Special::Infinity),
+    };
+    // Rounded up, so that nothing lies between the two.
+    let rest = Float::with_val_round(bits, 1_u32 - &share, Round::Up).0;
+    // At a share of zero the bound from the left says nothing that is not said by the line itself, and so at one.
+    let of_left = if share == 0 { b.height.upper().clone() } else { bound(b, from_left, way(&share)) };
+    let of_right = if rest == 0 { c.height.upper().clone() } else { bound(c, from_right, way(&rest)) };
+    Peak {
+        height: enclosure::larger(&of_left, &of_right),
+        from: (right.saturating_sub(2), (right + 2).min(lines.len())),
+        next: next_between(lines, right, &share),
+    }
+}
+
+/// Where lines come between the lines `right - 1` and `right` whose bounds meet at this share of the way in E: there, which is the top
+/// where phi is a corner; where its slope is zero if it falls evenly from one chord to the other, which is the top of a
+/// parabola; and where that is next to a line also four times as far from it, so that lines do not creep up on the top from one side.
+fn next_between(lines: &[Line], right: usize, peak: &Float) -> Vec<Float> {
+    /// No line is closer to another than this share of the way to the next; and where nothing is known of how phi falls on one side.
+    const NEAREST: f64 = 1e-15;
+    const OUTERMOST: f64 = 0.05;
+    const NEXT_TO: f64 = 0.05;
+    let (b, c) = (&lines[right - 1], &lines[right]);
+    let bits = peak.prec();
+    let way = Float::with_val(bits, &c.eps - &b.eps);
+    let at = |share: Float| Float::with_val(bits, &way * share) + &b.eps;
+    if right < 2 || right + 1 >= lines.len() {
+        let share = if right < 2 { OUTERMOST } else { 1.0 - OUTERMOST };
+        return vec![at(Float::with_val(bits, share))];
+    }
+    // The share of a place in E as one of the way in eps, at most one half, and from which side.
+    let along = |share: &Float| {
+        let rest = Float::with_val(bits, 1_u32 - share);
+        let is_first = *share < rest;
+        let (near, way) = if is_first { (share.clone(), way.clone()) } else { (rest, -way.clone()) };
+        (is_first, ((way.clone().exp_m1() * near).ln_1p() / way).max(&Float::with_val(bits, NEAREST)))
+    };
+    let (a, d) = (&lines[right - 2], &lines[right + 1]);
+    let middle = |value: &Enclosure| Float::with_val(bits, value.lower() + value.upper()) / 2_u32;
+    let steepness =
+        |first: &Line, last: &Line| middle(&last.height.sub(&first.height).div(&last.slope.sub(&first.slope)));
+    let (left, falls) = (steepness(a, b), -steepness(c, d));
+    let zero = {
+        // From the middle of the chord on the left, as shares of the way in E.
+        let unit = middle(&c.slope.sub(&b.slope)) * 2_u32;
+        let from = middle(&a.slope.sub(&b.slope)) / &unit;
+        let to = middle(&d.slope.sub(&b.slope).add(&c.slope.sub(&b.slope))) / &unit;
+        (Float::with_val(bits, &to - &from) * &left / (left + falls)) + from
+    };
+    let inside = |share: &Float| share.is_finite() && *share > 0 && *share < 1;
+    let mut shares: Vec<(bool, Float)> = Vec::with_capacity(3);
+    for place in [&zero, peak].into_iter().filter(|share| inside(share)) {
+        let (is_first, near) = along(place);
+        // Where lines are further apart than floats can say, no share is known.
+        if !near.is_finite() {
+            continue;
+        }
+        let same = |(side, other): &(bool, Float)| {
+            *side == is_first && Float::with_val(64, other / &near).log2().to_f64().abs() < 0.1
+        };
+        if !shares.iter().any(same) {
+            shares.push((is_first, near));
+        }
+    }
+    if let Some((is_first, near)) = shares.first().cloned().filter(|(_, near)| *near < NEXT_TO) {
+        shares.push((is_first, near * 4_u32));
+    }
+    if shares.is_empty() {
+        // What phi is known to says no more: halfway.
+        return vec![at(Float::with_val(bits, 0.5))];
+    }
+    shares.into_iter().map(|(is_first, near)| at(if is_first { near } else { 1_u32 - near })).collect()
+}
+
+/// The peak beyond the last line, or before the first: E is at least 0, and at most 1 / alpha where a line is above zero.
+pub(super) fn beyond(lines: &[Line], last: bool, alpha: &Rational) -> Peak {
+    let n = lines.len();
+    let (inner, outer) = if last { (&lines[n - 2], &lines[n - 1]) } else { (&lines[1], &lines[0]) };
+    let bits = outer.slope.lower().prec();
+    let zero = Enclosure::double(0.0, bits);
+    let way = if last {
+        Enclosure::rational(&Rational::from(alpha.recip_ref()), bits).sub(&outer.slope).max(&zero)
+    } else {
+        outer.slope.clone()
+    };
+    let height = match growth(inner, outer) {
+        Some(growth) => outer.height.add(&growth.mul(&way)).upper().clone(),
+        None => Float::with_val(bits, rug::float::Special::Infinity),
+    };
+    // Four times as far as all lines reach.
+    let reach = Float::with_val(bits, &lines[n - 1].eps - &lines[0].eps) * 4_u32;
+    let next = if last { reach + &outer.eps } else { Float::with_val(bits, &outer.eps - reach) };
+    Peak { height, from: if last { (n - 2, n) } else { (0, 2) }, next: vec![next] }
+}
