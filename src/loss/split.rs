@@ -68,6 +68,8 @@ const APART: f64 = 16.0;
 const MOST_GROUPS: usize = 8;
 /// A list that is made again with a finer cut has so many losses at most, about: they are only looked at in doubles.
 const MOST_GROWN: f64 = 1e6;
+/// Nor is it made if it is predicted to take longer than this: far from all losses the cut grows with what nobody asks about.
+const MOST_SECONDS: f64 = 0.5;
 /// The profile of the rest is asked for at so many places at most.
 const MOST_ASKED: usize = 400;
 /// So many lists are remembered at most.
@@ -136,6 +138,12 @@ impl Split {
         self.predicted(self.outline.hockey_plan(&self.sum, epsilon), atoms::first_cut(digits)) <= MOST_LOSSES
     }
 
+    /// Whether a list of this plan would be too long, or take too long.
+    fn is_too_fine(&self, plan: Plan, cut: u32) -> bool {
+        self.predicted(plan, cut) > MOST_GROWN
+            || coarse::seconds(&self.coarse, &self.outline_of_coarse, plan.tilt(), cut) > MOST_SECONDS
+    }
+
     /// How many losses a list of this plan has, about.
     fn predicted(&self, plan: Plan, cut: u32) -> f64 {
         coarse::predicted(&self.coarse, &self.outline_of_coarse, plan.tilt(), cut)
@@ -166,7 +174,7 @@ impl Split {
             // Below the range of floats nothing gets better.
             let vanishes =
                 |best: &Answer| best.value.upper().get_exp().is_none_or(|exponent| exponent < -1_000_000_000);
-            if best.as_ref().is_some_and(vanishes) || self.predicted(plan, cut) > MOST_GROWN {
+            if best.as_ref().is_some_and(vanishes) || self.is_too_fine(plan, cut) {
                 break;
             }
         }
@@ -201,7 +209,7 @@ impl Split {
                 return Some(ln.to_f64());
             }
             cut = finer(cut, atoms::bits_above(&missed, &value, DIGITS))?;
-            if self.predicted(plan, cut) > MOST_GROWN {
+            if self.is_too_fine(plan, cut) {
                 return None;
             }
         }

@@ -40,6 +40,16 @@ pub(in crate::loss) fn predicted(sum: &LossSum, outline: &Outline, tilt: f64, cu
     lengths.product()
 }
 
+/// How many seconds the masses of such a list take, about.
+pub(in crate::loss) fn seconds(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> f64 {
+    let words = table::fineness(sum, cut).words as f64;
+    let of_groups = sum.groups().iter().enumerate().map(|(k, group)| {
+        let length = cost::length(group, outline.variance(k, tilt), tilt, f64::from(cut)).unwrap_or(f64::INFINITY);
+        cost::work(group, length, cut, words)
+    });
+    of_groups.sum::<f64>() * 1e-9
+}
+
 impl Coarse {
     /// The losses of a sum tilted by c, where all that is left out has a tilted mass of at most 2^-cut or so.
     pub(in crate::loss) fn new(sum: &LossSum, c: &Rational, cut: u32) -> Result<Self> {

@@ -127,7 +127,7 @@ pub(super) fn length(group: &Group, variance: f64, tilt: f64, cut: f64) -> Optio
 
 /// Nanoseconds to find the masses of one term and to convolve them. A product of long numbers takes more than its share
 /// of time by the word.
-fn work(group: &Group, length: f64, cut: u32, words: f64) -> f64 {
+pub(super) fn work(group: &Group, length: f64, cut: u32, words: f64) -> f64 {
     let single = match &group.law {
         Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
             2.0 * (2.0 * sigma2.to_f64() * f64::from(cut + 40) * std::f64::consts::LN_2).sqrt() + 3.0
