@@ -101,8 +101,9 @@ impl Family {
             common: None,
         };
         if alike {
-            let (mut steps, mut on_line): (BTreeMap<_, Vec<Pair>>, _) = (BTreeMap::new(), Vec::new());
-            for (p, q) in family.units() {
+            let mut steps: BTreeMap<Rational, Vec<Pair>> = BTreeMap::new();
+            let mut on_line = Vec::with_capacity(family.each_unit().count());
+            for (p, q) in family.each_unit() {
                 let of_both = family.members[p].step().zip(family.members[q].step());
                 match of_both.filter(|(a, b)| (*a).min(b).to_f64() > FINE).map(|(a, b)| rational::gcd(a, b)) {
                     Some(step) if step.to_f64() > FINE => steps.entry(step).or_default().push((p, q)),
@@ -140,11 +141,13 @@ impl Family {
 
     /// All units, in order.
     pub fn units(&self) -> Vec<Pair> {
-        let n = self.len();
-        match self.units {
-            Units::Pairs => (0..n).flat_map(|p| (p..n).map(move |q| (p, q))).collect(),
-            Units::Single => (0..n).map(|p| (p, p)).collect(),
-        }
+        self.each_unit().collect()
+    }
+
+    /// The same one by one: there may be very many.
+    fn each_unit(&self) -> impl Iterator<Item = Pair> + use<> {
+        let (n, in_pairs) = (self.len(), self.units == Units::Pairs);
+        (0..n).flat_map(move |p| (p..if in_pairs { n } else { p + 1 }).map(move |q| (p, q)))
     }
 
     /// The largest rho of all units.
