@@ -49,16 +49,12 @@ pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) ->
         Ok(value)
     };
     let f = Decreasing { ln_approx: &f.ln_approx, enclose };
-    let root = match narrow(&f, target, ceiling, digits) {
-        Err(error) if error.is_beyond_reach() && ceiling < HIGHEST => None,
-        root => Some(root?),
-    };
-    match root {
-        Some(Some(root)) => Ok(root),
-        Some(None) => bisect(&f, target, &sides, digits),
+    let narrowed = match narrow(&f, target, ceiling, digits) {
         // Somewhere on the way not even an approximation was to be had: a wide interval, in place of none.
-        None => bracket(&f, target, &sides, digits),
-    }
+        Err(error) if error.is_beyond_reach() && ceiling < HIGHEST => return bracket(&f, target, &sides, digits),
+        narrowed => narrowed?,
+    };
+    narrowed.map_or_else(|| bisect(&f, target, &sides, digits), Ok)
 }
 
 /// What all enclosures so far prove about the root: it is at least `lower` and at most `upper`.
@@ -78,11 +74,14 @@ impl Sides {
         }
     }
 
-    /// The interval between them.
-    fn root(&self, digits: u32) -> Root {
+    /// The interval between them; an error if they exclude each other.
+    fn root(&self, digits: u32) -> Result<Root> {
+        if self.lower > self.upper {
+            return Err(Error::Contradiction { what: "the root of a decreasing function" });
+        }
         let bits = precision::bits(digits, 40);
         let value = Enclosure::rational(&self.lower, bits).hull(&Enclosure::rational(&self.upper, bits));
-        Root { met: value.is_tight(digits), value }
+        Ok(Root { met: value.is_tight(digits), value })
     }
 }
 
@@ -226,13 +225,17 @@ fn bisect<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     let bits = precision::bits(digits, 40);
     for _ in 0..bits + 20 {
         let known = sides.borrow().clone();
-        if known.root(digits).met {
+        if known.root(digits)?.met {
             break;
         }
         let middle = exact(&(Float::with_val(bits, known.lower + known.upper) / 2_u32))?;
         let mut side = Certainty::Undecided;
         for accuracy in [6, digits.max(12), 3 * digits.max(12)] {
-            side = (f.enclose)(&middle, accuracy)?.at_most(target);
+            side = match (f.enclose)(&middle, accuracy) {
+                Ok(value) => value.at_most(target),
+                Err(error) if error.is_beyond_reach() => break,
+                Err(error) => return Err(error),
+            };
             if side != Certainty::Undecided {
                 break;
             }
@@ -241,7 +244,7 @@ fn bisect<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
             break;
         }
     }
-    Ok(sides.borrow().root(digits))
+    sides.borrow().root(digits)
 }
 
 /// The narrowest interval that a few more enclosures of the function prove to hold the root, where they may be as wide as they like:
@@ -273,7 +276,7 @@ fn bracket<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
             undecided = Some((first.min(middle.clone()), last.max(middle)));
         }
     }
-    Ok(sides.borrow().root(digits))
+    sides.borrow().root(digits)
 }
 
 /// (upper - lower) / lower, approximately.
