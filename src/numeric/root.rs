@@ -49,8 +49,10 @@ pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) ->
         Ok(value)
     };
     let f = Decreasing { ln_approx: &f.ln_approx, enclose };
-    let narrowed = match narrow(&f, target, ceiling, digits) {
-        // Somewhere on the way not even an approximation was to be had: a wide interval, in place of none.
+    let narrowed = match narrow(&f, target, ceiling, &sides, digits) {
+        // Somewhere on the way not even an approximation was to be had. Between two points that were settled halving goes on; else
+        // there is a wide interval, in place of none.
+        Err(error) if error.is_beyond_reach() && sides.borrow().are_found(ceiling) => None,
         Err(error) if error.is_beyond_reach() && ceiling < HIGHEST => return bracket(&f, target, &sides, digits),
         narrowed => narrowed?,
     };
@@ -74,6 +76,19 @@ impl Sides {
         }
     }
 
+    /// Whether both are of points that the function was asked at.
+    fn are_found(&self, ceiling: f64) -> bool {
+        self.lower > 0 && self.upper < ceiling
+    }
+
+    /// A point that is not between them is the middle in place of it.
+    fn inside(&self, x: Float) -> Float {
+        if x > self.lower && x < self.upper {
+            return x;
+        }
+        Float::with_val(x.prec(), Rational::from(&self.lower + &self.upper) / 2_u32)
+    }
+
     /// The interval between them; an error if they exclude each other.
     fn root(&self, digits: u32) -> Result<Root> {
         if self.lower > self.upper {
@@ -90,6 +105,7 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     f: &Decreasing<A, E>,
     target: &Rational,
     ceiling: f64,
+    sides: &RefCell<Sides>,
     digits: u32,
 ) -> Result<Option<Root>> {
     // Each step gains nine digits or so: the slope is known that well.
@@ -139,6 +155,7 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
             if !middle.is_finite() {
                 break;
             }
+            middle = sides.borrow().inside(middle);
             // No step comes closer than the function can be enclosed; one that was asked by a wrong slope is asked again.
             let width = relative_width(&value) / -slope;
             if width > half_width.to_f64() {

@@ -8,6 +8,7 @@ use rug::{Float, Rational, float::Round};
 use super::{
     Family,
     kinds::Kind,
+    pairs::Pairs,
     shared::SharedKinds,
     sieved::SievedFamily,
     sums::{PairSum, Sums},
@@ -67,9 +68,9 @@ impl CommonContour {
     pub(crate) fn all_by_one_contour(&self, epsilon: &Rational, digits: u32) -> Result<Option<Vec<(Pair, Enclosure)>>> {
         let Some(summed) = self.summed(epsilon, digits, 0, None)? else { return Ok(None) };
         let of_kind = |(kind, of_kind): (&Kind, &Vec<PairSum>)| {
-            let certify = |(pair, sum): (&Pair, &PairSum)| {
+            let certify = |(pair, sum): (Pair, &PairSum)| {
                 let (value, _) = self.certify(kind, &summed, (sum.lower(), sum.upper()));
-                (*pair, value.clamp(0.0, 1.0))
+                (pair, value.clamp(0.0, 1.0))
             };
             kind.pairs.iter().zip(of_kind).map(certify).collect::<Vec<_>>()
         };
@@ -86,7 +87,7 @@ impl CommonContour {
             let (pair, best) = numbers.max_by(|a, b| a.1.value.hi().total_cmp(&b.1.value.hi()))?;
             let size =
                 self.sieved.family.double.ln_size(&kind.question, &kind.plan.exact_c, kind.question.start()).to_f64();
-            Some((size + best.value.hi().max(0.0).ln() - kind.plan.divisor().to_f64().ln(), *pair))
+            Some((size + best.value.hi().max(0.0).ln() - kind.plan.divisor().to_f64().ln(), pair))
         };
         let best = kinds.iter().zip(&sums.of_kind).filter_map(of_kind).max_by(|a, b| a.0.total_cmp(&b.0));
         Ok(best.map(|(ln, pair)| (ln + sums.scale.approximate(), pair)))
@@ -177,7 +178,7 @@ impl CommonContour {
             return None;
         }
         let ahead = |a: &(Twofold, Pair), b: &(Twofold, Pair)| a.0 >= b.0;
-        let lower = kind.pairs.iter().zip(sums).map(|(pair, sum)| (sum.lower(), *pair));
+        let lower = kind.pairs.iter().zip(sums).map(|(pair, sum)| (sum.lower(), pair));
         let (low, pair) = lower.reduce(|best, next| if ahead(&best, &next) { best } else { next })?;
         let high = sums.iter().map(PairSum::upper).reduce(|best, next| if best >= next { best } else { next })?;
         let (value, proof) = self.certify(kind, summed, (low, high));
@@ -227,7 +228,7 @@ struct Summed {
 /// The largest of a kind.
 struct OfKind<'a> {
     largest: Largest,
-    pairs: &'a [Pair],
+    pairs: &'a Pairs,
     sums: &'a [PairSum],
     top: Top,
 }
@@ -255,6 +256,6 @@ impl OfKind<'_> {
         let least = Twofold::double(self.top.sum.hi() - slack - rounding);
         // What is not a number excludes nothing.
         let may_be = move |sum: &PairSum| sum.upper().partial_cmp(&least) != Some(Ordering::Less);
-        self.pairs.iter().zip(self.sums).filter(move |(_, sum)| may_be(sum)).map(|(pair, _)| *pair)
+        self.pairs.iter().zip(self.sums).filter(move |(_, sum)| may_be(sum)).map(|(pair, _)| pair)
     }
 }

@@ -7,6 +7,7 @@ use rug::{Integer, Rational};
 
 use super::{
     FINE, Pair,
+    pairs::Pairs,
     sieved::{ByNode, SievedFamily, each_once},
 };
 use crate::{
@@ -42,16 +43,9 @@ pub(super) struct Kind {
     pub(super) question: Question,
     /// With the nodes that all pairs sum.
     pub(super) plan: Plan,
-    pub(super) pairs: Arc<[Pair]>,
+    pub(super) pairs: Pairs,
     /// The nodes that a pair sums beside those, where pairs were sieved one by one.
     pub(super) own: Option<Arc<[Vec<i64>]>>,
-}
-
-/// The members of some pairs, in order. Of pairs there may be very many, of members not.
-pub(super) fn members_of(pairs: &[Pair]) -> Vec<usize> {
-    let mut among = vec![false; pairs.iter().map(|&(p, q)| p.max(q) + 1).max().unwrap_or(0)];
-    pairs.iter().for_each(|&(p, q)| (among[p], among[q]) = (true, true));
-    (0..among.len()).filter(|&member| among[member]).collect()
 }
 
 impl Kind {
@@ -63,14 +57,14 @@ impl Kind {
     /// How many products of members' factors its sums take at most.
     pub(super) fn most_products(&self) -> usize {
         let own: usize = self.own.iter().flat_map(|own| own.iter()).map(Vec::len).sum();
-        self.plan.evaluated() as usize * members_of(&self.pairs).len() + 2 * own
+        self.plan.evaluated() as usize * self.pairs.members().len() + 2 * own
     }
 
     /// The same for some of its pairs.
     pub(super) fn among(&self, among: &BTreeSet<Pair>) -> Kind {
-        let wanted = |index: &usize| among.contains(&self.pairs[*index]);
+        let wanted = |index: &usize| among.contains(&self.pairs.get(*index));
         let indices: Vec<usize> = (0..self.pairs.len()).filter(wanted).collect();
-        let pairs = indices.iter().map(|&index| self.pairs[index]).collect();
+        let pairs = indices.iter().map(|&index| self.pairs.get(index)).collect();
         let own = self.own.as_ref().map(|own| indices.iter().map(|&index| own[index].clone()).collect());
         Kind { question: self.question.clone(), plan: self.plan.clone(), pairs, own }
     }
@@ -115,11 +109,8 @@ impl SievedFamily {
         quick: bool,
     ) -> Result<Option<Vec<Kind>>> {
         // There may be very many, so all are shared and not copied.
-        let wanted = |pairs: &Arc<[Pair]>| -> Arc<[Pair]> {
-            among.map_or_else(
-                || Arc::clone(pairs),
-                |among| pairs.iter().filter(|pair| among.contains(pair)).copied().collect(),
-            )
+        let wanted = |pairs: &Pairs| -> Pairs {
+            among.map_or_else(|| pairs.clone(), |among| pairs.iter().filter(|pair| among.contains(pair)).collect())
         };
         let question = self.question(epsilon, None);
         let rho = self.family.rho().to_f64();
@@ -146,7 +137,8 @@ impl SievedFamily {
         }
         match self.with_side_lobes(kinds, quick) {
             Err(Error::Unsweepable { .. }) if !quick => {
-                let all = Kind { question, plan: on_line, pairs: wanted(&self.family.units().into()), own: None };
+                let all =
+                    Kind { question, plan: on_line, pairs: wanted(&self.family.each_unit().collect()), own: None };
                 self.with_side_lobes(vec![all], quick).map(Some)
             }
             other => other.map(Some),
@@ -221,12 +213,13 @@ impl SievedFamily {
                 kind.plan.keep(nodes, most);
                 continue;
             }
-            let keep = |(&(p, q), nodes): (&Pair, Vec<i64>)| {
+            let keep = |((p, q), nodes): (Pair, Vec<i64>)| {
                 let mut plan = kind.plan.clone();
                 plan.keep(nodes.into_iter().map(|node| (node, bounds[p][&node] + bounds[q][&node])).collect(), most);
                 plan
             };
-            let plans: Vec<Plan> = kind.pairs.par_iter().zip(candidates).map(keep).collect();
+            let each: Vec<(Pair, Vec<i64>)> = kind.pairs.iter().zip(candidates).collect();
+            let plans: Vec<Plan> = each.into_par_iter().map(keep).collect();
             kind.plan.dropped = plans.iter().map(|plan| plan.dropped).fold(0.0, f64::max);
             kind.plan.exhausted |= plans.iter().any(|plan| plan.exhausted);
             let common = kind.plan.evaluated() as usize;
@@ -241,15 +234,14 @@ impl SievedFamily {
         for (kind, candidates) in kinds.iter().zip(candidates) {
             match &kind.own {
                 Some(_) => {
-                    for (&(p, q), nodes) in kind.pairs.iter().zip(candidates) {
+                    for ((p, q), nodes) in kind.pairs.iter().zip(candidates) {
                         wanted[p].extend(nodes);
                         wanted[q].extend(nodes);
                     }
                 }
                 None => {
-                    members_of(&kind.pairs)
-                        .into_iter()
-                        .for_each(|member| wanted[member].extend(candidates.iter().flatten()));
+                    let members = kind.pairs.members().into_iter();
+                    members.for_each(|member| wanted[member].extend(candidates.iter().flatten()));
                 }
             }
         }
@@ -264,12 +256,12 @@ impl SievedFamily {
     /// The sieves for some pairs, and whether there is one for each pair: those of the doubles of their members, unless the
     /// pairs are few, whose own sieves leave less over, or a member repeats itself so soon that its double does though the
     /// pair does not.
-    fn to_sieve(&self, pairs: &[Pair], lattice: bool) -> Result<(Vec<Arc<SumSieve>>, bool)> {
-        let members = members_of(pairs);
+    fn to_sieve(&self, pairs: &Pairs, lattice: bool) -> Result<(Vec<Arc<SumSieve>>, bool)> {
+        let members = pairs.members();
         let coarse = |member: &usize| self.family.members[*member].step().is_some_and(|step| step.to_f64() > FINE);
         let few = pairs.len() <= members.len().max(FEW_PAIRS);
         if few || (lattice || members.iter().any(coarse)) && pairs.len() <= MOST_SIEVED {
-            return Ok((pairs.iter().map(|pair| self.unit(*pair)).collect::<Result<_>>()?, true));
+            return Ok((pairs.iter().map(|pair| self.unit(pair)).collect::<Result<_>>()?, true));
         }
         Ok((members.into_iter().map(|member| Arc::clone(&self.doubles[member])).collect(), false))
     }

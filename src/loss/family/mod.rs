@@ -16,6 +16,7 @@
 
 mod common;
 mod kinds;
+mod pairs;
 mod shared;
 mod sieved;
 mod sums;
@@ -29,6 +30,7 @@ use std::{
 
 use rug::Rational;
 
+use self::pairs::Pairs;
 use super::{
     answer::Pair,
     law::{Group, Law},
@@ -68,8 +70,8 @@ pub struct Family {
     /// Whether one contour serves all.
     alike: bool,
     /// The pairs of each lattice step that is not too fine, and all other pairs.
-    steps: BTreeMap<Rational, Arc<[Pair]>>,
-    on_line: Arc<[Pair]>,
+    steps: BTreeMap<Rational, Pairs>,
+    on_line: Pairs,
     /// The least common multiple of those steps.
     common: Option<Rational>,
 }
@@ -78,6 +80,10 @@ impl Family {
     /// A family of at least one member.
     pub fn new(members: Vec<Arc<LossSum>>, units: Units) -> Result<Self> {
         let Some(first) = members.first() else { return Err(Error::EmptyComposition) };
+        if members.len() > Pairs::MOST_MEMBERS {
+            let expected = format!("at most {}", Pairs::MOST_MEMBERS);
+            return Err(Error::out_of_range("the members of a family", members.len(), &expected));
+        }
         let mut groups: Vec<Group> = members.iter().flat_map(|member| member.groups().iter().cloned()).collect();
         let key = |group: &Group| (group.law.clone(), group.shift, group.copies);
         groups.sort_by_cached_key(key);
@@ -97,12 +103,12 @@ impl Family {
             of_member,
             alike,
             steps: BTreeMap::new(),
-            on_line: Arc::new([]),
+            on_line: Pairs::default(),
             common: None,
         };
         if alike {
             let mut steps: BTreeMap<Rational, Vec<Pair>> = BTreeMap::new();
-            let mut on_line = Vec::with_capacity(family.each_unit().count());
+            let mut on_line = Vec::new();
             for (p, q) in family.each_unit() {
                 let of_both = family.members[p].step().zip(family.members[q].step());
                 match of_both.filter(|(a, b)| (*a).min(b).to_f64() > FINE).map(|(a, b)| rational::gcd(a, b)) {
@@ -110,15 +116,15 @@ impl Family {
                     _ => on_line.push((p, q)),
                 }
             }
-            family.on_line = on_line.into();
-            family.steps = steps.into_iter().map(|(step, pairs)| (step, pairs.into())).collect();
+            family.on_line = on_line.into_iter().collect();
+            family.steps = steps.into_iter().map(|(step, pairs)| (step, pairs.into_iter().collect())).collect();
         }
         // lcm(a, b) = a b / gcd(a, b)
         let multiple = |a: Rational, b: Rational| Rational::from(&a * &b) / rational::gcd(&a, &b);
         family.common = family.steps.keys().cloned().reduce(multiple);
         if family.common.as_ref().is_some_and(|common| *common > LONGEST_COMMON) {
             (family.steps, family.common) = (BTreeMap::new(), None);
-            family.on_line = family.units().into();
+            family.on_line = family.each_unit().collect();
         }
         Ok(family)
     }

@@ -5,8 +5,7 @@ use std::mem;
 use rayon::prelude::*;
 
 use super::{
-    Pair,
-    kinds::{Kind, members_of},
+    kinds::Kind,
     sieved::{ByNode, SievedFamily, each_once},
 };
 use crate::{
@@ -90,8 +89,8 @@ impl SievedFamily {
         let mut of_member = vec![Vec::new(); self.family.len()];
         for kind in kinds {
             let common: Vec<i64> = kind.plan.summed().collect();
-            members_of(&kind.pairs).into_iter().for_each(|member| of_member[member].extend(&common));
-            for (&(p, q), own) in kind.pairs.iter().zip(kind.own.iter().flat_map(|own| own.iter())) {
+            kind.pairs.members().into_iter().for_each(|member| of_member[member].extend(&common));
+            for ((p, q), own) in kind.pairs.iter().zip(kind.own.iter().flat_map(|own| own.iter())) {
                 of_member[p].extend(own);
                 of_member[q].extend(own);
             }
@@ -139,22 +138,22 @@ impl SievedFamily {
         let own_kernel: ByNode<N> = own.into_iter().map(|node| (node, kernel(node))).collect();
         // The common nodes as arrays: of these there may be very many pairs.
         let mut rows = vec![Vec::new(); members.len()];
-        for member in members_of(&kind.pairs) {
+        for member in kind.pairs.members() {
             rows[member] = common.iter().map(|node| members[member][node]).collect();
         }
         let mut sums = vec![PairSum::default(); kind.pairs.len()];
         // Runs of pairs with the same first member, each with the place of its first pair and with the place of its sums.
-        let runs = kind.pairs.chunk_by(|a, b| a.0 == b.0).scan((0, &mut sums[..]), |(start, rest), pairs| {
-            let (sums, others) = mem::take(rest).split_at_mut(pairs.len());
+        let runs = kind.pairs.runs().scan((0, &mut sums[..]), |(start, rest), (p, seconds)| {
+            let count = seconds.len();
+            let (sums, others) = mem::take(rest).split_at_mut(count);
             *rest = others;
-            *start += pairs.len();
-            Some((*start - pairs.len(), pairs, sums))
+            *start += count;
+            Some((*start - count, p, seconds, sums))
         });
-        let runs: Vec<(usize, &[Pair], &mut [PairSum])> = runs.collect();
-        runs.into_par_iter().for_each(|(start, pairs, sums)| {
-            let p = pairs[0].0;
+        let runs: Vec<_> = runs.collect();
+        runs.into_par_iter().for_each(|(start, p, seconds, sums)| {
             let left: Vec<N> = rows[p].iter().zip(&common_kernel).map(|(a, k)| a.mul(*k)).collect();
-            for (index, (&(_, q), of_pair)) in pairs.iter().zip(sums).enumerate() {
+            for (index, (q, of_pair)) in seconds.zip(sums).enumerate() {
                 let mut sum = N::Sum::default();
                 left.iter().zip(&rows[q]).for_each(|(&a, &b)| sum.add(a, b));
                 for node in kind.own.iter().flat_map(|own| &own[start + index]) {
