@@ -52,7 +52,8 @@ pub(crate) fn uphill(
     }
     loop {
         let ahead = at((here.0 + step).clamp(low, high))?;
-        if !(ahead.1 > here.1) || ahead.0 == low || ahead.0 == high {
+        let rises = ahead.1 > here.1;
+        if !rises || ahead.0 == low || ahead.0 == high {
             return Ok(if step > 0.0 { [behind, here, ahead] } else { [ahead, here, behind] });
         }
         (behind, here, step) = (here, ahead, GROWTH * step);
