@@ -51,6 +51,8 @@ trait Profile {
     fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Answer>;
     /// Its logarithm, an approximation.
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64>;
+    /// Where to look for the epsilon of this delta first, and by steps of which size; `None` where that does not matter.
+    fn around(&self, delta: &Delta) -> Option<(f64, f64)>;
 }
 
 impl Profile for Evaluator {
@@ -61,6 +63,13 @@ impl Profile for Evaluator {
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
         self.ln_hockey_stick_approx(epsilon)
     }
+
+    fn around(&self, delta: &Delta) -> Option<(f64, f64)> {
+        match self {
+            Evaluator::Sum(sum) => sum.around(delta),
+            Evaluator::Family(_) => None,
+        }
+    }
 }
 
 impl Profile for SumEvaluator {
@@ -70,6 +79,17 @@ impl Profile for SumEvaluator {
 
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
         self.ln_hockey_stick_approx(epsilon)
+    }
+
+    /// Where the profile is a staircase it takes long far from the epsilon that is looked for. A loss of nearly a Gaussian law exceeds its mean
+    /// by so many deviations with a probability of delta.
+    fn around(&self, delta: &Delta) -> Option<(f64, f64)> {
+        let (mean, deviation) = self.has_steps().then(|| self.mean_and_deviation_approx())?;
+        let ln = -Enclosure::rational(delta, 64).ln().approximate();
+        let far = (2.0 * ln).sqrt();
+        let far = if far > 1.5 { far - (far.ln() + 0.92) / far } else { 0.0 };
+        let (start, step) = (mean + far * deviation, deviation / (1.0 + far));
+        (start.is_finite() && step > 1e-9 * start).then_some((start, step))
     }
 }
 
@@ -101,7 +121,8 @@ impl Asked<'_> {
             Ok(value)
         };
         let profile = Decreasing { ln_approx: |epsilon: &Rational| evaluator.ln_approx(epsilon), enclose };
-        let root = root::decreasing_root(&profile, self.delta, self.ceiling, self.digits)?;
+        let around = evaluator.around(self.delta);
+        let root = root::decreasing_root_around(&profile, self.delta, self.ceiling, around, self.digits)?;
         let upper = upper_end(&root.value)?;
         let method = match last.take() {
             Some((epsilon, proof)) if epsilon == upper => proof.method,

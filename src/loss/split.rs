@@ -104,18 +104,8 @@ impl Split {
     /// The split of a sum where its groups are furthest apart, given what answers about the rest; `None` where they are not
     /// apart enough.
     pub(super) fn new<R: Rest + 'static>(sum: &LossSum, rest_of: impl FnOnce(LossSum) -> R) -> Option<Self> {
-        if !(2..=MOST_GROUPS).contains(&sum.groups().len()) {
-            return None;
-        }
-        let mut groups = sum.groups().to_vec();
-        groups.sort_by_key(|group| std::cmp::Reverse(group.weight()));
-        let apart = |first: usize| {
-            let rho: Rational = groups[first..].iter().map(zcdp).sum();
-            groups[first - 1].weight().to_f64() / (2.0 * rho.to_f64()).sqrt()
-        };
-        let lists = |first: usize| groups[..first].iter().all(|group| !matches!(group.law, Law::Gaussian { .. }));
-        let best = (1..groups.len()).filter(|&first| lists(first)).max_by(|&a, &b| apart(a).total_cmp(&apart(b)))?;
-        if apart(best) < APART {
+        let (mut groups, best, apart) = furthest_apart(sum)?;
+        if apart < APART {
             return None;
         }
         let rest = groups.split_off(best);
@@ -406,6 +396,29 @@ impl Split {
         let missed = scaled(&ln_scale, &exponent, bits).mul(&Enclosure::new(Float::new(64), list.missing.clone()));
         Float::with_val_round(64, missed.upper(), Round::Up).0
     }
+}
+
+/// The groups of a few from coarse to fine, how many of them are apart from the others, and by how many standard deviations of these the
+/// losses of each of them are.
+fn furthest_apart(sum: &LossSum) -> Option<(Vec<Group>, usize, f64)> {
+    if !(2..=MOST_GROUPS).contains(&sum.groups().len()) {
+        return None;
+    }
+    let mut groups = sum.groups().to_vec();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.weight()));
+    let apart = |first: usize| {
+        let rho: Rational = groups[first..].iter().map(zcdp).sum();
+        groups[first - 1].weight().to_f64() / (2.0 * rho.to_f64()).sqrt()
+    };
+    let lists = |first: usize| groups[..first].iter().all(|group| !matches!(group.law, Law::Gaussian { .. }));
+    let ways = (1..groups.len()).filter(|&first| lists(first)).map(|first| (first, apart(first)));
+    let (best, apart) = ways.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some((groups, best, apart))
+}
+
+/// Whether the profile of a sum of a few groups is a staircase, or nearly one.
+pub(super) fn has_steps(sum: &LossSum) -> bool {
+    furthest_apart(sum).is_some_and(|(.., apart)| apart > 2.0)
 }
 
 /// The zCDP of a group: sum shift^2 / (2 sigma2), or epsilon^2 shift^2 / 2 where losses are at most epsilon shift.

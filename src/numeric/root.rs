@@ -42,6 +42,18 @@ pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) ->
     ceiling: f64,
     digits: u32,
 ) -> Result<Root> {
+    decreasing_root_around(f, target, ceiling, None, digits)
+}
+
+/// The same where the search is to begin at a place, by steps of a size: where the function is quicker to evaluate there than far from
+/// its root.
+pub(crate) fn decreasing_root_around<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
+    f: &Decreasing<A, E>,
+    target: &Rational,
+    ceiling: f64,
+    around: Option<(f64, f64)>,
+    digits: u32,
+) -> Result<Root> {
     let sides = RefCell::new(Sides { lower: Rational::new(), upper: rational::from_f64(ceiling)? });
     let enclose = |x: &Rational, digits: u32| {
         let value = (f.enclose)(x, digits)?;
@@ -49,7 +61,7 @@ pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) ->
         Ok(value)
     };
     let f = Decreasing { ln_approx: &f.ln_approx, enclose };
-    let narrowed = match narrow(&f, target, ceiling, &sides, digits) {
+    let narrowed = match narrow(&f, target, (ceiling, around), &sides, digits) {
         // Somewhere on the way not even an approximation was to be had. Between two points that were settled halving goes on; else
         // there is a wide interval, in place of none.
         Err(error) if error.is_beyond_reach() && sides.borrow().are_found(ceiling) => None,
@@ -104,7 +116,7 @@ impl Sides {
 fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     f: &Decreasing<A, E>,
     target: &Rational,
-    ceiling: f64,
+    (ceiling, around): (f64, Option<(f64, f64)>),
     sides: &RefCell<Sides>,
     digits: u32,
 ) -> Result<Option<Root>> {
@@ -115,7 +127,7 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     let zero = Rational::new();
     // Up to so many digits nothing is refined, and a slope serves to choose the accuracy only.
     const UNREFINED: u32 = 12;
-    let (start, about) = search(f, ln_target.approximate(), ceiling)?;
+    let (start, about) = search(f, ln_target.approximate(), ceiling, around)?;
     if start == 0.0 {
         return root_near_zero(f, target, digits);
     }
@@ -311,6 +323,31 @@ fn root_near_zero<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     Ok(is_zero.then(|| Root { value: Enclosure::double(0.0, 64), met: true }))
 }
 
+/// A point where the function is above the target, or zero, and one where it is not, or the ceiling, with its values: from `start` by
+/// steps that grow.
+fn ends_around(
+    start: f64,
+    step: f64,
+    ceiling: f64,
+    ln_target: f64,
+    ln_f: impl Fn(f64) -> Result<f64>,
+) -> Result<((f64, f64), (f64, f64))> {
+    const GROWTH: f64 = 3.0;
+    let at = |x: f64| -> Result<(f64, f64)> { Ok((x, ln_f(x)?)) };
+    let (mut here, mut step) = (at(start.clamp(0.0, ceiling))?, step);
+    let rises = here.1 <= ln_target;
+    loop {
+        let next = at(if rises { (here.0 - step).max(0.0) } else { (here.0 + step).min(ceiling) })?;
+        if rises && (next.1 > ln_target || next.0 == 0.0) {
+            return Ok((next, here));
+        }
+        if !rises && (next.1 <= ln_target || next.0 == ceiling) {
+            return Ok((here, next));
+        }
+        (here, step) = (next, GROWTH * step);
+    }
+}
+
 /// The root in doubles, zero where f(0) is at the target or below: secants, kept in the bracket by regula falsi with the Illinois
 /// weight and by bisection. ln f falls like a parabola far out, so that the root of -ln f is nearly linear there: secants are taken of it.
 /// With the slope of ln f there to a few digits, where the last secant tells it.
@@ -318,20 +355,23 @@ fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     f: &Decreasing<A, E>,
     ln_target: f64,
     ceiling: f64,
+    around: Option<(f64, f64)>,
 ) -> Result<(f64, Option<f64>)> {
     /// Where a function is smooth, so many secants do.
     const FREE: usize = 10;
     const PATIENCE: usize = 3;
     let ln_f = |x: f64| (f.ln_approx)(&rational::from_f64(x)?);
-    let at_zero = ln_f(0.0)?;
-    if at_zero - ln_target <= 1e-10 {
+    let ((mut low, at_low), (mut high, at_high)) = match around {
+        Some((start, step)) => ends_around(start, step, ceiling, ln_target, ln_f)?,
+        None => ((0.0, ln_f(0.0)?), (ceiling, ln_f(ceiling)?)),
+    };
+    if at_low - ln_target <= 1e-10 {
         return Ok((0.0, None));
     }
-    let straight = |ln_f: f64| if at_zero <= 0.0 { -(-ln_f).clamp(0.0, f64::INFINITY).sqrt() } else { ln_f };
+    let straight = |ln_f: f64| if at_low <= 0.0 { -(-ln_f).clamp(0.0, f64::INFINITY).sqrt() } else { ln_f };
     let target = straight(ln_target);
     let at = |x: f64| -> Result<f64> { Ok(straight(ln_f(x)?) - target) };
-    let (mut low, mut high) = (0.0, ceiling);
-    let (mut f_low, mut f_high) = (straight(at_zero) - target, at(high)?);
+    let (mut f_low, mut f_high) = (straight(at_low) - target, straight(at_high) - target);
     let inside = |x: &f64, low: f64, high: f64| low < *x && *x < high;
     let (mut before, mut next, mut steepness_before) = ((low, f_low), None, f64::NAN);
     // The bracket of the last few rounds: secants that do not halve it in so many meet a staircase.
@@ -362,7 +402,7 @@ fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
         let steady = !(steepness / steepness_before > 4.0 || steepness_before / steepness > 4.0);
         if (step / x * (x - before.0) / x).abs() < 1e-15 && steady && inside(&(x - step), low, high) {
             // The derivative of the square is twice the root's.
-            let slope = if at_zero <= 0.0 { -2.0 * target * steepness } else { steepness };
+            let slope = if at_low <= 0.0 { -2.0 * target * steepness } else { steepness };
             return Ok((x - step, Some(slope)));
         }
         (before, next, steepness_before) = ((x, f_x), Some(x - step), steepness);
@@ -480,7 +520,7 @@ mod tests {
                 Ok(-(x + x * x / 2.0) * noise)
             };
             let f = Decreasing { ln_approx: noisy, enclose: |_: &Rational, _| Ok(Enclosure::double(1.0, 64)) };
-            let (root, slope) = search(&f, target, ceiling).unwrap();
+            let (root, slope) = search(&f, target, ceiling, None).unwrap();
             assert!(slope.is_none_or(|slope| (slope / -(1.0 + root) - 1.0).abs() < 1e-3), "{target}: {slope:?}");
             let truth = (1.0 - 2.0 * target).sqrt() - 1.0;
             assert!((root / truth - 1.0).abs() < 1e-13, "{target}: {root} {truth}");

@@ -16,7 +16,7 @@ use crate::{
         shared::{self, SharedContours},
         sieve,
         smoothed::Smoothed,
-        split::{Rest, Split},
+        split::{self, Rest, Split},
         stop::Stop,
         sum::LossSum,
     },
@@ -210,6 +210,11 @@ impl SumEvaluator {
             .get_or_init(|| Split::new(self.sum(), |rest| SumEvaluator::new(rest).until(&self.stop)).map(Box::new))
             .as_deref()?;
         split.serves(epsilon, digits).then_some(split)
+    }
+
+    /// Whether the profile is a staircase, or nearly one.
+    pub(crate) fn has_steps(&self) -> bool {
+        split::has_steps(self.sum())
     }
 
     /// Where epsilon is far below rho: for -1 <= x <= 0, min(1, exp(eps - l)) <= exp(x (l - eps)) and M(x) <= exp(rho (x + x^2)), so that
