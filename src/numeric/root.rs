@@ -93,9 +93,11 @@ impl Sides {
         self.lower > 0 && self.upper < ceiling
     }
 
-    /// A point that is not between them is the middle in place of it.
-    fn inside(&self, x: Float) -> Float {
-        if x > self.lower && x < self.upper {
+    /// A point that is further from both than `slack`, and not between them, is the middle in place of it.
+    fn inside(&self, x: Float, slack: &Float) -> Float {
+        let reach = Float::with_val(x.prec(), slack);
+        if Float::with_val(x.prec(), &x + &reach) >= self.lower && Float::with_val(x.prec(), &x - &reach) <= self.upper
+        {
             return x;
         }
         Float::with_val(x.prec(), Rational::from(&self.lower + &self.upper) / 2_u32)
@@ -167,7 +169,7 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
             if !middle.is_finite() {
                 break;
             }
-            middle = sides.borrow().inside(middle);
+            middle = sides.borrow().inside(middle, &half_width);
             // No step comes closer than the function can be enclosed; one that was asked by a wrong slope is asked again.
             let width = relative_width(&value) / -slope;
             if width > half_width.to_f64() {
