@@ -367,7 +367,7 @@ fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
         Some((start, step)) => ends_around(start, step, ceiling, ln_target, ln_f)?,
         None => ((0.0, ln_f(0.0)?), (ceiling, ln_f(ceiling)?)),
     };
-    if at_low - ln_target <= 1e-10 {
+    if low == 0.0 && at_low - ln_target <= 1e-10 {
         return Ok((0.0, None));
     }
     let straight = |ln_f: f64| if at_low <= 0.0 { -(-ln_f).clamp(0.0, f64::INFINITY).sqrt() } else { ln_f };

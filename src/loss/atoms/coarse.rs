@@ -134,7 +134,7 @@ struct Powers<F> {
 }
 
 impl<F: Fn(i64, u32) -> Enclosure> Powers<F> {
-    /// Each product doubles no error: so many of them cost as many units of the last place, which the spare bits hold.
+    /// Each product adds a few units of the last place to the width: the spare bits hold those of so many.
     const RUN: u32 = 64;
     const SPARE_BITS: u32 = 10;
 
