@@ -152,7 +152,7 @@ const ATTEMPTS: u32 = 7;
 
 impl Atoms {
     /// The most memory that tables take together, by default.
-    pub const MOST_BYTES: f64 = 200e6;
+    pub const MOST_BYTES: f64 = 300e6;
 
     /// Prepares a sum. Refused where a term is continuous.
     pub fn new(sum: &LossSum) -> Result<Self> {

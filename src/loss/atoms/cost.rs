@@ -89,9 +89,18 @@ pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, ma
     let sorting = 8.0 * entries.max(2.0).log2();
     let each = entries * passes * 4.0 * product;
     let making = (convolved + plan.merged * 300.0) * words + plan.columns * (600.0 + 4.0 * product) + entries * sorting;
-    // Entries, columns of four numbers and a key, and what a convolution holds at its height.
-    let bytes =
-        entries * 16.0 + plan.columns * (16.0 + 32.0 * mantissa + 32.0) + (plan.merged + longest(&plan)) * 64.0 * words;
+    // Entries of a key and two places, columns of four numbers and a key, and what a convolution holds at its height.
+    let of_entry = 8.0
+        + if steps < 2f64.powi(60) {
+            8.0
+        } else if steps < 2f64.powi(124) {
+            16.0
+        } else {
+            32.0
+        };
+    let bytes = entries * of_entry
+        + plan.columns * (16.0 + 32.0 * mantissa + 32.0)
+        + (plan.merged + longest(&plan)) * 64.0 * words;
     Cost { lengths: (first, second), seconds: (making + each) * 1e-9, seconds_each: each * 1e-9, bytes }
 }
 

@@ -60,8 +60,43 @@ impl Key for i64 {
     }
 }
 
+/// A signed integer of 128 bits. Packed, because millions are held beside places of half a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(packed(8))]
+pub(super) struct Middle(i128);
+
+impl Key for Middle {
+    const BITS: u32 = 124;
+
+    fn exact(value: &Integer) -> Option<Self> {
+        value.to_i128().map(Middle)
+    }
+    fn zero() -> Self {
+        Middle(0)
+    }
+    fn one() -> Self {
+        Middle(1)
+    }
+    fn plus(self, other: Self) -> Self {
+        Middle({ self.0 }.wrapping_add(other.0))
+    }
+    fn minus(self, other: Self) -> Self {
+        Middle({ self.0 }.wrapping_sub(other.0))
+    }
+    fn integer(self) -> Integer {
+        Integer::from(self.0)
+    }
+    fn approximate(self) -> f64 {
+        self.0 as f64
+    }
+    fn wide<const N: usize>(self) -> Wide<N> {
+        Wide::from_words(&self.integer().to_digits::<u64>(Order::Lsf), 0)
+    }
+}
+
 /// A signed integer of 256 bits in two's complement. The derived order compares the signed half first, which is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(packed(8))]
 pub(super) struct Long {
     high: i128,
     low: u128,
@@ -83,12 +118,12 @@ impl Key for Long {
         Long { high: 0, low: 1 }
     }
     fn plus(self, other: Self) -> Self {
-        let (low, carry) = self.low.overflowing_add(other.low);
-        Long { high: self.high.wrapping_add(other.high).wrapping_add(i128::from(carry)), low }
+        let (low, carry) = { self.low }.overflowing_add(other.low);
+        Long { high: { self.high }.wrapping_add(other.high).wrapping_add(i128::from(carry)), low }
     }
     fn minus(self, other: Self) -> Self {
-        let (low, borrow) = self.low.overflowing_sub(other.low);
-        Long { high: self.high.wrapping_sub(other.high).wrapping_sub(i128::from(borrow)), low }
+        let (low, borrow) = { self.low }.overflowing_sub(other.low);
+        Long { high: { self.high }.wrapping_sub(other.high).wrapping_sub(i128::from(borrow)), low }
     }
     fn integer(self) -> Integer {
         (Integer::from(self.high) << 128_u32) + self.low
@@ -123,11 +158,17 @@ mod tests {
     fn keys_are_integers() {
         let small: Vec<Integer> = [0_i64, 1, -1, 5, -1_000_000_007, (1 << 60), -(1 << 60)].map(Integer::from).into();
         arithmetic::<i64>(&small);
+        arithmetic::<Middle>(&small);
         arithmetic::<Long>(&small);
+        let middle: Vec<Integer> = small.iter().map(|x| Integer::from(x << 63_u32) - 1).collect();
+        arithmetic::<Middle>(&middle);
+        arithmetic::<Long>(&middle);
         let large: Vec<Integer> =
             small.iter().flat_map(|x| [Integer::from(x << 150_u32) - 3, Integer::from(x << 70_u32) + 1]).collect();
         arithmetic::<Long>(&large);
         assert!(i64::exact(&(Integer::from(1) << 70_u32)).is_none());
+        assert!(Middle::exact(&(Integer::from(1) << 130_u32)).is_none());
+        assert_eq!(Middle::threshold(&(Integer::from(1) << 300_u32)).integer(), Integer::from(3) << 124_u32);
         assert_eq!(i64::threshold(&(Integer::from(-1) << 300_u32)), -(3 << 60));
         assert_eq!(Long::threshold(&(Integer::from(1) << 300_u32)).integer(), Integer::from(3) << 252_u32);
     }

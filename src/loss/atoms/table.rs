@@ -5,7 +5,7 @@ use rug::{Float, Integer, Rational, float::Round};
 use super::{
     super::sum::LossSum,
     column::{self, Column},
-    key::{Key, Long},
+    key::{Key, Long, Middle},
     knot,
     lists::{Half, Lists},
     masses::{Fineness, TiltedMasses},
@@ -69,6 +69,9 @@ pub(super) fn build(sum: &LossSum, c: f64, cut: u32, words: u32) -> Result<Box<d
 fn fitting<const N: usize>(sum: &LossSum, c: f64, cut: u32) -> Result<Box<dyn Table>> {
     let parts = Parts::new(sum, c, cut)?;
     if let Some(table) = parts.table::<i64, N>(sum) {
+        return Ok(Box::new(table));
+    }
+    if let Some(table) = parts.table::<Middle, N>(sum) {
         return Ok(Box::new(table));
     }
     match parts.table::<Long, N>(sum) {
