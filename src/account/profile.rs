@@ -55,7 +55,7 @@ pub trait Account: Sync {
         Error: From<E::Error>,
     {
         let epsilon: Epsilon = epsilon.try_into()?;
-        evaluator.hockey_stick(&epsilon, digits).or_else(|error| by_rho(&self.rho(), &epsilon, error))
+        evaluator.delta(&epsilon, digits).or_else(|error| by_rho(&self.rho(), &epsilon, error))
     }
 
     /// ln delta(epsilon) in doubles: about 13 digits, an approximation without proof.

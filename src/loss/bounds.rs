@@ -20,7 +20,7 @@ const BITS: u32 = 96;
 #[derive(Clone, Debug)]
 pub(crate) struct Errors {
     alias: Float,
-    truncation: Float,
+    pub(super) truncation: Float,
 }
 
 impl LossSum {

@@ -139,6 +139,17 @@ impl Contours {
         Ok(Answer { value, method: Method::Contour(proof), met: true })
     }
 
+    /// Whether more nodes survive than are summed, and those left out are far too heavy for so many digits.
+    pub(crate) fn leaves_too_much(&self, choice: &Choice, digits: u32) -> bool {
+        /// By less than this ln of the answer is off its estimate.
+        const OFF: f64 = 12.0;
+        let search = self.search(&choice.question);
+        let Ok(plan) = search.plan(ln_share(digits), None) else { return true };
+        let least = search.ln_estimate() - f64::from(digits) * std::f64::consts::LN_10 + OFF;
+        let left_out = || self.sum.errors_of_itself(&choice.question, &plan).truncation.ln().to_f64();
+        plan.exhausted && left_out() > least
+    }
+
     /// The answer to one question, as it is.
     pub(crate) fn by_question(&self, question: &Question, digits: u32) -> Result<Answer> {
         let (value, proof) = self.certify(question, digits)?;

@@ -42,6 +42,14 @@ impl Evaluator {
         }
     }
 
+    /// The same where one minus an answer next to one is of no interest.
+    pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        match self {
+            Evaluator::Sum(sum) => sum.delta(epsilon, digits),
+            Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
+        }
+    }
+
     /// The same, quicker where many are asked for: by contours that neighboring questions share. The answers have other last
     /// digits, and are the same whatever else is asked.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {

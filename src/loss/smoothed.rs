@@ -360,6 +360,9 @@ impl Smoothed {
         let contours = self.contours(k)?;
         let question = Question::hockey_stick(contours.sum(), epsilon);
         let choice = contours.choose(question.clone(), &contours.search(&question), digits + MORE_DIGITS)?;
+        if contours.leaves_too_much(&choice, digits + MORE_DIGITS) {
+            return Ok(None);
+        }
         let smooth = contours.hockey_stick(choice, digits + MORE_DIGITS)?;
         let Method::Contour(contour) = smooth.method else { return Ok(None) };
         stop.check()?;

@@ -271,10 +271,12 @@ impl Split {
             if asked >= MOST_ASKED || after[near.len() - asked] <= Float::with_val(64, known * &share) {
                 break;
             }
-            // As many digits as this term has above the last one that counts.
+            // As many digits as this term has above the last one that counts, in steps for which the rest shares lists.
+            const STEP: u32 = 4;
             let gain =
                 if *known > 0 { Float::with_val(64, most / known).log10().to_f64().clamp(-1e4, 0.0) } else { 0.0 };
             let wanted = (f64::from(digits) + gain).ceil().max(2.0) as u32;
+            let wanted = wanted.next_multiple_of(STEP).min(digits.max(2));
             let distance = Rational::from(epsilon - &loss.atom.loss).abs();
             let profile = match profile(&distance, wanted) {
                 Ok(profile) => profile,

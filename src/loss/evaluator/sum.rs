@@ -55,6 +55,24 @@ enum Engine {
     Smoothed,
 }
 
+/// How a hockey stick is asked for.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    /// So many questions share the lists that are made for one, about.
+    times: f64,
+    /// Whether one minus an answer close to one has to be as accurate.
+    with_rest: bool,
+}
+
+impl Asked {
+    /// By itself.
+    const ONCE: Asked = Asked { times: 1.0, with_rest: true };
+    /// For supporting lines, next to each other.
+    const FOR_LINES: Asked = Asked { times: 8.0, with_rest: true };
+    /// As one of many points.
+    const FOR_MANY: Asked = Asked { times: 4.0, with_rest: false };
+}
+
 impl LossSum {
     /// An evaluator of this sum, which remembers nothing yet.
     pub fn evaluator(&self) -> SumEvaluator {
@@ -91,6 +109,21 @@ impl SumEvaluator {
     /// The relative width is at most 10^-digits unless the answer says that it was not met. Where the answer is close to
     /// one, one minus it is as accurate too, unless a contour of a lattice step above 50 answered or it is below exp(-10^8).
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        self.answer(epsilon, digits, Asked::ONCE)
+    }
+
+    /// The same where one minus an answer next to one is of no interest: what the first engine does not tell, the bound by moments
+    /// often does, and at once.
+    pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        self.answer(epsilon, digits, Asked { with_rest: false, ..Asked::ONCE })
+    }
+
+    /// The same as one of several next to each other, which share lists.
+    pub(crate) fn hockey_stick_for_lines(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        self.answer(epsilon, digits, Asked::FOR_LINES)
+    }
+
+    fn answer(&self, epsilon: &Rational, digits: u32, asked: Asked) -> Result<Answer> {
         self.stop.check()?;
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(Answer::no_loss_as_large());
@@ -123,7 +156,8 @@ impl SumEvaluator {
             Some(nodes)
         };
         let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
-        let engine = self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, smoothed, nodes);
+        let query = Query::HockeyStick(epsilon.clone());
+        let engines = self.engines(&query, digits, period, asked.times, smoothed, nodes);
         let by_contour = || {
             let choice = match settled.get() {
                 Some(choice) => choice.clone(),
@@ -131,25 +165,46 @@ impl SumEvaluator {
             };
             self.contours.hockey_stick(choice, digits)
         };
+        let was_split = split.is_some();
         let by_atoms = |atoms: &Atoms| {
             let listed = Answer::from(atoms.hockey_stick(epsilon, digits)?);
             // Where the threshold lies in a gap between clusters of losses, no tilt puts masses there.
-            let split = if listed.met || split.is_some() { None } else { self.split_that_serves(epsilon, digits) };
+            let split = if listed.met || was_split { None } else { self.split_that_serves(epsilon, digits) };
             let split = split.map(|split| by_split(split, epsilon, digits)).transpose()?.flatten();
             Ok(split.filter(|answer| answer.met).unwrap_or(listed))
         };
-        let first = if engine == Engine::Smoothed { self.hockey_stick_by_smoothing(epsilon, digits)? } else { None };
-        if let Some(answer) = first.as_ref().filter(|answer| answer.met) {
-            return Ok(answer.clone());
+        let by = |engine| match (engine, &self.atoms) {
+            (Engine::Smoothed, _) => self.hockey_stick_by_smoothing(epsilon, digits)?.ok_or(Error::NoLattice),
+            (Engine::Atoms, Some(atoms)) => by_atoms(atoms),
+            (Engine::Atoms, None) => Err(Error::NoLattice),
+            (Engine::Contour, _) => by_contour(),
+        };
+        // Next to one the bound by moments may be all that is needed, whether the first engine answers or not.
+        let narrowed = |answer: Result<Answer>| match answer {
+            Ok(answer) => self.narrowed_by_moments(answer, question.clone(), digits),
+            Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
+            Err(error) => {
+                let whole = Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64));
+                let method = Method::Immediate("one minus delta is bounded by a moment of the loss");
+                let answer = Answer { value: whole, method, met: false };
+                let bound = self.narrowed_by_moments(answer, question.clone(), digits)?;
+                if bound.met { Ok(bound) } else { Err(error) }
+            }
+        };
+        let answer =
+            in_turn(engines, by, split, |answer| if asked.with_rest { answer } else { narrowed(answer) }, digits);
+        match answer {
+            Ok(answer) if answer.met => Ok(answer),
+            answer => narrowed(answer),
         }
-        let either = both(self.by_either(engine, by_contour, by_atoms, digits), first.ok_or(Error::NoLattice), digits);
-        let answer = both(either, split.ok_or(Error::NoLattice), digits)?;
-        if answer.met { Ok(answer) } else { self.narrowed_by_moments(answer, question, digits) }
     }
 
     /// What an answer has in common with the bound by moments: min(1, exp(eps - l)) <= exp(c (l - eps)) for -1 <= c <= 0, so that
     /// 1 - delta <= M(c) exp(-c eps). Next to one that is all there is to say.
     fn narrowed_by_moments(&self, answer: Answer, question: Question, digits: u32) -> Result<Answer> {
+        if *answer.value.upper() < 0.5 {
+            return Ok(answer);
+        }
         let epsilon = question.threshold.clone();
         let bits = precision::bits(digits, 64);
         let rest = Question { kernel: Kernel::Complement, ..question };
@@ -263,7 +318,8 @@ impl SumEvaluator {
                     self.contours.nodes_of(&choice, digits, budget)
                 };
                 let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
-                self.engine(&Query::HockeyStick(epsilon.clone()), digits, period, smoothed, nodes) == Engine::Contour
+                let query = Query::HockeyStick(epsilon.clone());
+                self.engines(&query, digits, period, 1.0, smoothed, nodes).first() == Some(&Engine::Contour)
             };
             // Whatever hinders a contour that is shared, one's own may do.
             if let Ok(Some(answer)) = self.shared.hockey_stick(&self.contours, epsilon, digits, worth)
@@ -272,7 +328,7 @@ impl SumEvaluator {
                 return Ok(answer);
             }
         }
-        self.hockey_stick(epsilon, digits)
+        self.answer(epsilon, digits, Asked::FOR_MANY)
     }
 
     /// The same by a contour, whatever the lists would cost.
@@ -304,16 +360,13 @@ impl SumEvaluator {
             if kernel == Kernel::UpperTail { Query::UpperTail(z.clone()) } else { Query::TiltedTail(z.clone()) };
         let period = Contours::period(&self.contours.search(&question), digits);
         let nodes = |budget| self.contours.nodes(&question, digits, budget);
-        let engine = self.engine(&query, digits, period, || None, nodes);
-        let by_contour = || Ok(self.contours.by_question(&question, digits)?.clamp(0.0, 1.0));
-        let by_atoms = |atoms: &Atoms| {
-            let listed = match kernel {
-                Kernel::UpperTail => atoms.upper_tail(z, digits)?,
-                Kernel::TiltedTail | Kernel::HockeyStick | Kernel::Complement => atoms.tilted_tail(z, digits)?,
-            };
-            Ok(listed.into())
+        let engines = self.engines(&query, digits, period, 1.0, || None, nodes);
+        let by = |engine| match (engine, &self.atoms) {
+            (Engine::Atoms, Some(atoms)) if kernel == Kernel::UpperTail => Ok(atoms.upper_tail(z, digits)?.into()),
+            (Engine::Atoms, Some(atoms)) => Ok(atoms.tilted_tail(z, digits)?.into()),
+            _ => Ok(self.contours.by_question(&question, digits)?.clamp(0.0, 1.0)),
         };
-        self.by_either(engine, by_contour, by_atoms, digits)
+        in_turn(engines, by, None, |answer| answer, digits)
     }
 
     /// The trade-off function at the type I error alpha, between 0 and 1, in closed form where all noise is continuous, else from
@@ -401,56 +454,42 @@ impl SumEvaluator {
         self.contours.ln_approx(&question, self.contours.search(&question))
     }
 
-    /// The engine of a question whose contour has this period; `smoothed` tells how many seconds it takes with continuous noise, and
-    /// `nodes` how many nodes a contour takes without, where that is known after looking at so many windows.
-    fn engine(
+    /// The engines of a question whose contour has this period, in the order in which they are tried: the one that is predicted to take
+    /// least where so many such questions share lists, and those that follow if it does not meet the asked width. `smoothed` tells
+    /// how many seconds it takes with continuous noise, and `nodes` how many nodes a contour takes without, where that is known
+    /// after looking at so many windows.
+    fn engines(
         &self,
         query: &Query,
         digits: u32,
         period: Period,
+        times: f64,
         smoothed: impl Fn() -> Option<f64>,
         nodes: impl Fn(u64) -> Option<i64>,
-    ) -> Engine {
-        let Some(atoms) = self.atoms.as_ref().filter(|_| !period.is_short()) else { return Engine::Contour };
+    ) -> &'static [Engine] {
+        use Engine::{Atoms, Contour, Smoothed};
+        let Some(atoms) = &self.atoms else { return &[Contour] };
+        if period.is_short() {
+            return &[Contour, Atoms];
+        }
         let of_factor =
             if digits <= twofold::ball::MOST_DIGITS { SECONDS_PER_QUICK_FACTOR } else { SECONDS_PER_FACTOR };
         let of_contour = |nodes: f64| nodes * self.sum().groups().len() as f64 * of_factor;
-        let listed = Some(atoms.cost(query, digits).seconds).filter(|seconds| *seconds <= MOST_SECONDS);
+        let cost = Some(atoms.cost(query, digits)).filter(|cost| cost.seconds <= MOST_SECONDS);
+        let listed = cost.map(|cost| (cost.seconds - cost.seconds_each) / times + cost.seconds_each);
         // Half of the period, as nodes are pairs of conjugates, without a sieve.
         if listed.is_some_and(|seconds| seconds <= QUICK_SECONDS.min(of_contour(period.nodes / 2.0))) {
-            return Engine::Atoms;
+            return &[Atoms, Contour];
         }
-        let (seconds, engine) = match (listed, smoothed()) {
-            (Some(listed), Some(smoothed)) if smoothed < listed => (smoothed, Engine::Smoothed),
-            (Some(listed), _) => (listed, Engine::Atoms),
-            (None, Some(smoothed)) => (smoothed, Engine::Smoothed),
-            (None, None) => return Engine::Contour,
+        let (seconds, engines): (f64, &[Engine]) = match (listed, smoothed()) {
+            (Some(listed), Some(smoothed)) if smoothed < listed => (smoothed, &[Smoothed, Atoms, Contour]),
+            (Some(listed), _) => (listed, &[Atoms, Contour]),
+            (None, Some(smoothed)) => (smoothed, &[Smoothed, Contour, Atoms]),
+            (None, None) => return &[Contour, Atoms],
         };
         // To look for nodes is to take no longer than the other engine.
         let windows = (seconds / SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;
-        if nodes(windows).is_none_or(|nodes| of_contour(nodes as f64) > seconds) { engine } else { Engine::Contour }
-    }
-
-    /// The answer of the engine, and of the other one if it does not meet the asked width. Both enclose the truth.
-    fn by_either(
-        &self,
-        engine: Engine,
-        by_contour: impl Fn() -> Result<Answer>,
-        by_atoms: impl Fn(&Atoms) -> Result<Answer>,
-        digits: u32,
-    ) -> Result<Answer> {
-        let (first, second) = match (&self.atoms, engine) {
-            (None, _) => return by_contour(),
-            (Some(atoms), Engine::Atoms) => match by_atoms(atoms) {
-                Ok(answer) if answer.met => return Ok(answer),
-                first => (first, by_contour()),
-            },
-            (Some(atoms), Engine::Contour | Engine::Smoothed) => match by_contour() {
-                Ok(answer) if answer.met => return Ok(answer),
-                first => (first, by_atoms(atoms)),
-            },
-        };
-        both(first, second, digits)
+        if nodes(windows).is_none_or(|nodes| of_contour(nodes as f64) > seconds) { engines } else { &[Contour, Atoms] }
     }
 
     /// Whether all noise is continuous: then the closed form of Gaussian differential privacy is exact.
@@ -482,6 +521,30 @@ fn by_split(split: &Split, epsilon: &Rational, digits: u32) -> Result<Option<Ans
         Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
         Err(_) => Ok(None),
     }
+}
+
+/// What the engines and an earlier answer have in common, one after the other until the asked width is met; `narrowed` is what else may be
+/// said of what is known so far. All enclose the truth.
+fn in_turn(
+    engines: &[Engine],
+    by: impl Fn(Engine) -> Result<Answer>,
+    known: Option<Answer>,
+    narrowed: impl Fn(Result<Answer>) -> Result<Answer>,
+    digits: u32,
+) -> Result<Answer> {
+    let mut best = known.ok_or(Error::NoLattice);
+    for (tried, engine) in engines.iter().enumerate() {
+        let next = by(*engine);
+        best = if tried == 0 && best.is_err() { next } else { both(best, next, digits) };
+        if best.as_ref().is_ok_and(|answer| answer.met) {
+            break;
+        }
+        best = narrowed(best);
+        if best.as_ref().is_ok_and(|answer| answer.met) {
+            break;
+        }
+    }
+    best
 }
 
 /// What two answers to one question have in common.

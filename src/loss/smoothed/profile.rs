@@ -129,9 +129,9 @@ impl Cell {
         let full = precision::bits(digits, 24);
         let terms = |bits: u32| Rest::choose(k, index as f64 / CELLS as f64, bits);
         let (of_quick, of_full) = (terms(precision::bits(twofold::ball::MOST_DIGITS, 24)), terms(full));
-        // Each step of the recursions may lose a few bits where neighbors cancel.
+        // The roundings of the n-th coefficient grow as the n-th of exp(v h + h^2 / 2) at most, and h is at most 1 / (2 CELLS).
         let most = of_full.terms.max(of_quick.terms);
-        let coefficients = taylor(k, &middle, most, full + 64 + 4 * most as u32);
+        let coefficients = taylor(k, &middle, most, full + 64);
         let quick = coefficients[..of_quick.terms].iter().map(TwofoldBall::of).collect();
         let balls = coefficients[..of_full.terms].iter().map(|x| Ball::of(x, full)).collect();
         Cell {
