@@ -20,7 +20,7 @@ mod peak;
 
 use rug::{Float, Rational};
 
-use self::peak::{Peak, between, beyond};
+use self::peak::{Peak, between, beyond, width};
 use super::Composition;
 use crate::{
     error::{Error, Result},
@@ -39,6 +39,10 @@ const MOST_UNMET: usize = 6;
 const OF_DOUBLES: u32 = 16;
 /// So many bits more than a height has its loss, as lines come close.
 const EPS_BITS: u32 = 160;
+/// Heights drawn on so many times further than their lines are apart say where the next line belongs, not how well they are known.
+const MOST_DRAWN_ON: u32 = 64;
+/// So many digits more than asked for make little difference.
+const FEW_DIGITS: u32 = 4;
 /// So many digits more than asked for are given to heights that cancel.
 const MOST_MORE_DIGITS: u32 = 150;
 
@@ -91,13 +95,12 @@ struct Top {
 impl Line {
     /// Whether its height is known no better than a value between lines, and the profile cannot be told to more digits.
     fn limits(&self, value: &Enclosure) -> bool {
-        let width = |value: &Enclosure| Float::with_val(64, value.upper() - value.lower());
         !self.met && width(&self.height) * 4_u32 >= width(value)
     }
 
     /// How well the height is known, relative to it.
     fn noise(&self) -> Float {
-        Float::with_val(64, self.height.upper() - self.height.lower()) / Float::with_val(64, self.height.upper())
+        width(&self.height) / Float::with_val(64, self.height.upper())
     }
 }
 
@@ -131,8 +134,12 @@ impl<'a> Lines<'a> {
                 lines[at] = self.line(lines[at].exact.clone(), more)?;
                 continue;
             }
+            // As many digits as the finest has, which may share lists.
+            let finest = lines.iter().map(|line| line.digits).fold(digits + 1, u32::max);
+            let wanted = if finest <= digits + FEW_DIGITS { finest } else { digits + 1 };
             for next in peak.next {
-                insert(&mut lines, self.line_near(&next, digits + 1)?);
+                let next = self.at_a_loss(&next, &lines)?;
+                insert(&mut lines, self.line(next, wanted)?);
             }
         }
         proven(lower, upper)
@@ -229,6 +236,20 @@ impl<'a> Lines<'a> {
         Ok(vec![Rational::from(&below - &step), below, above.clone(), above + step])
     }
 
+    /// The loss of the lattice that is nearest, as phi has its top at one of them: a corner is met, not crept up on. The place itself where
+    /// there is no lattice, or a line already.
+    fn at_a_loss(&self, eps: &Float, lines: &[Line]) -> Result<Rational> {
+        let sum = self.evaluator.sum();
+        let exact = eps.to_rational().ok_or(Error::NotFinite { value: eps.to_f64() })?;
+        if sum.step().is_none() {
+            return Ok(exact);
+        }
+        let (below, above) = (sum.at_most(&exact), sum.above(&exact));
+        let is_first = Rational::from(&exact - &below) < Rational::from(&above - &exact);
+        let nearest = if is_first { below } else { above };
+        Ok(if lines.iter().any(|line| line.exact == nearest) { exact } else { nearest })
+    }
+
     /// The highest peak of the bounds of phi by lines in increasing order of eps.
     fn highest_peak(&self, lines: &[Line]) -> Peak {
         let inner = (1..lines.len()).map(|right| {
@@ -237,8 +258,13 @@ impl<'a> Lines<'a> {
             if !self.is_linear(&b.exact, &c.exact) {
                 return peak;
             }
-            let height = enclosure::larger(b.height.upper(), c.height.upper());
-            Peak { height: enclosure::smaller(&height, &peak.height), from: (right - 1, right + 1), ..peak }
+            let at = if b.height.upper() >= c.height.upper() { right - 1 } else { right };
+            let highest = &lines[at].height;
+            if *highest.upper() >= peak.height {
+                return peak;
+            }
+            let (height, noise) = (highest.upper().clone(), width(highest));
+            Peak { height, noise, of: (at, at), from: (right - 1, right + 1), ..peak }
         });
         let (first, last) = (beyond(lines, false, self.alpha), beyond(lines, true, self.alpha));
         let higher = |highest: Peak, peak: Peak| if peak.height > highest.height { peak } else { highest };
@@ -255,7 +281,7 @@ impl<'a> Lines<'a> {
         // What two heights have in common cancels: a few more bits than digits.
         let bits = precision::bits(digits, 64);
         let slope = Enclosure::rational(&exact, bits).exp();
-        let Answer { value: delta, met, .. } = self.evaluator.hockey_stick(&exact.clone().abs(), digits)?;
+        let Answer { value: delta, met, .. } = self.evaluator.hockey_stick_for_lines(&exact.clone().abs(), digits)?;
         let rest = Enclosure::double(1.0, bits).sub(&delta);
         let alpha = Enclosure::rational(self.alpha, bits);
         // 1 - delta(eps) - exp(eps) alpha; or exp(-eps) (1 - delta(eps) - alpha).
@@ -347,24 +373,27 @@ fn insert(lines: &mut Vec<Line>, line: Line) {
     }
 }
 
-/// The line of a peak whose height is known worst, if it is not known well enough to say more; and the digits to ask for.
+/// The line of a peak whose height is known worst, if the peak is as high only because of that; and the digits to ask for.
 fn unsure(lines: &[Line], peak: &Peak, value: &Enclosure, digits: u32) -> Option<(usize, u32)> {
-    let width = |line: &Line| Float::with_val(64, line.height.upper() - line.height.lower());
     let scale = if *value.lower() > 0 {
         Float::with_val(64, -f64::from(digits)).exp10() * Float::with_val(64, value.lower())
     } else {
         Float::with_val(64, value.upper()) / 1000_u32
     };
-    // A line far below the peak says little, and needs to be known little.
-    let excess = |line: &Line| {
-        let below = Float::with_val(64, value.upper() - line.height.upper()).abs() / 100_u32;
-        (width(line) / enclosure::larger(&(scale.clone() / 8_u32), &below)).log10().to_f64()
-    };
-    let of_peak = (peak.from.0..peak.from.1).map(|at| (at, excess(&lines[at])));
-    let (at, excess) = of_peak.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let more = if excess.is_finite() { excess.max(0.0) as u32 + 2 } else { 8 };
-    let more = (lines[at].digits + more).min(digits + MOST_MORE_DIGITS);
-    (excess > 0.0 && more > lines[at].digits).then_some((at, more))
+    let above = Float::with_val(64, &peak.height - value.lower());
+    let lines = [peak.of.0, peak.of.1].map(|at| (at, &lines[at]));
+    let widest = |a: &Line, b: &Line| width(&a.height).total_cmp(&width(&b.height));
+    let (_, worst) = lines.into_iter().max_by(|a, b| widest(a.1, b.1))?;
+    // What is drawn on far beyond two lines asks for another one there.
+    let is_far = peak.noise > width(&worst.height) * MOST_DRAWN_ON;
+    if is_far || Float::with_val(64, &peak.noise * 4_u32) < above {
+        return None;
+    }
+    // What was not told to the digits asked for is not told to more.
+    let (at, line) = lines.into_iter().filter(|(_, line)| line.met).max_by(|a, b| widest(a.1, b.1))?;
+    let excess = (width(&line.height) * 8_u32 / scale).log10().to_f64();
+    let more = (line.digits + excess.max(0.0) as u32 + 1).max(digits + 1).min(digits + MOST_MORE_DIGITS);
+    (excess > 0.0 && more > line.digits).then_some((at, more))
 }
 
 /// Two ends that were proven apart.

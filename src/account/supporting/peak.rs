@@ -1,14 +1,20 @@
 //! What supporting lines prove between them: how high phi may rise there, and where the next lines tell most.
 
-use rug::{Float, Rational, float::Round};
+use rug::{
+    Float, Rational,
+    float::{Round, Special},
+};
 
 use super::Line;
-use crate::numeric::{Enclosure, enclosure};
+use crate::numeric::Enclosure;
 
 /// At least what phi reaches between two lines, or beyond the outermost; and where the next lines would be.
 #[derive(Debug)]
 pub(super) struct Peak {
     pub(super) height: Float,
+    /// How much of the height is because heights of lines are not known better; and the two lines, from the inner to the outer.
+    pub(super) noise: Float,
+    pub(super) of: (usize, usize),
     /// The lines that it was found from: from the first, before the second.
     pub(super) from: (usize, usize),
     pub(super) next: Vec<Float>,
@@ -46,16 +52,23 @@ pub(super) fn between(lines: &[Line], right: usize) -> Peak {
     };
     let way = |share: &Float| apart.mul(&Enclosure::new(share.clone(), share.clone()));
     let bound = |line: &Line, growth: Option<Enclosure>, way: Enclosure| match growth {
-        Some(growth) => line.height.add(&growth.mul(&way)).upper().clone(),
-        None => Float::with_val(bits, rug::float::Special::Infinity),
+        Some(growth) => line.height.add(&growth.mul(&way)),
+        None => unbounded(bits),
     };
     // Rounded up, so that nothing lies between the two.
     let rest = Float::with_val_round(bits, 1_u32 - &share, Round::Up).0;
     // At a share of zero the bound from the left says nothing that is not said by the line itself, and so at one.
-    let of_left = if share == 0 { b.height.upper().clone() } else { bound(b, from_left, way(&share)) };
-    let of_right = if rest == 0 { c.height.upper().clone() } else { bound(c, from_right, way(&rest)) };
+    let of_left = if share == 0 { b.height.clone() } else { bound(b, from_left, way(&share)) };
+    let of_right = if rest == 0 { c.height.clone() } else { bound(c, from_right, way(&rest)) };
+    let (highest, of) = if of_left.upper() >= of_right.upper() {
+        (of_left, (right - 1, right.saturating_sub(2)))
+    } else {
+        (of_right, (right, (right + 1).min(lines.len() - 1)))
+    };
     Peak {
-        height: enclosure::larger(&of_left, &of_right),
+        height: highest.upper().clone(),
+        noise: width(&highest),
+        of,
         from: (right.saturating_sub(2), (right + 2).min(lines.len())),
         next: next_between(lines, right, &share),
     }
@@ -132,12 +145,23 @@ pub(super) fn beyond(lines: &[Line], last: bool, alpha: &Rational) -> Peak {
     } else {
         outer.slope.clone()
     };
-    let height = match growth(inner, outer) {
-        Some(growth) => outer.height.add(&growth.mul(&way)).upper().clone(),
-        None => Float::with_val(bits, rug::float::Special::Infinity),
+    let highest = match growth(inner, outer) {
+        Some(growth) => outer.height.add(&growth.mul(&way)),
+        None => unbounded(bits),
     };
     // Four times as far as all lines reach.
     let reach = Float::with_val(bits, &lines[n - 1].eps - &lines[0].eps) * 4_u32;
     let next = if last { reach + &outer.eps } else { Float::with_val(bits, &outer.eps - reach) };
-    Peak { height, from: if last { (n - 2, n) } else { (0, 2) }, next: vec![next] }
+    let (of, from) = if last { ((n - 1, n - 2), (n - 2, n)) } else { ((0, 1), (0, 2)) };
+    Peak { height: highest.upper().clone(), noise: width(&highest), of, from, next: vec![next] }
+}
+
+/// Nothing is known.
+fn unbounded(bits: u32) -> Enclosure {
+    Enclosure::new(Float::new(bits), Float::with_val(bits, Special::Infinity))
+}
+
+/// Between both ends, rounded.
+pub(super) fn width(value: &Enclosure) -> Float {
+    Float::with_val(64, value.upper() - value.lower())
 }
