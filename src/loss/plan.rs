@@ -149,12 +149,13 @@ pub(super) fn unsweepable(step: Option<f64>, needed: String, budget: String) -> 
 
 impl SumSieve {
     /// The plan with the lobes of this sum that survive beyond its first lobe, and with the height up to which the
-    /// sieve came, after at most `budget` windows. On the line at most `most_on_line` of their nodes are summed.
+    /// sieve came, after at most `budget` windows, and nodes on a lattice. On the line at most `most_on_line` of their nodes are summed.
     pub(crate) fn also_sieved(&self, mut plan: Plan, most_on_line: usize, budget: u64) -> Result<Plan> {
         if plan.cut.is_infinite() {
             return Ok(plan);
         }
-        let most = if plan.nodes.is_some() { MOST_NODES } else { MOST_CANDIDATES };
+        // A node takes about as long to look at as a window.
+        let most = if plan.nodes.is_some() { MOST_NODES.min(budget as i64) } else { MOST_CANDIDATES };
         let survivors = self.survivors(&mut plan, most, budget)?;
         let height = plan.height(1);
         let nodes = survivors.into_iter().flat_map(|(from, to)| from..=to);
