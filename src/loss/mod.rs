@@ -17,6 +17,7 @@
 //! | [`atoms`] | the second engine: lists of the atoms of the law, for few groups and bounded losses |
 //! | `split` | the third engine: a list of coarse losses, and the profile of the finer rest at each |
 //! | `smoothed` | the fourth engine: a contour with a little continuous noise, and the losses near the threshold, one by one |
+//! | `fine` | groups whose sums are all but Gaussian, for the second and the fourth engine |
 //! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
 //! | [`evaluator`] | which engine answers, and all that is remembered |
@@ -35,6 +36,7 @@ pub mod evaluator;
 mod factor_bound;
 pub mod family;
 mod far_field;
+mod fine;
 pub(crate) mod gaussian;
 mod integrand;
 pub mod law;

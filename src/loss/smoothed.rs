@@ -24,17 +24,7 @@
 //!
 //! # The masses
 //!
-//! Groups whose sigma2 is not small are fine: with v = n sigma2 the sum X of n discrete Gaussians has
-//!
-//! ```text
-//! P[X = x] = exp(-x^2 / (2 v)) / sqrt(2 pi v) (1 + e),    |e| <= 5 n exp(-pi^2 sigma2).
-//! ```
-//!
-//! Proof. The m-th convolution multiplies exp(-x^2 / (2 m sigma2)) and exp(-y^2 / (2 sigma2)); completing the square leaves the sum of
-//! exp(-(k - u)^2 / (2 tau)) over all integers k, tau = sigma2 m / (m + 1) >= sigma2 / 2. By Poisson's formula that is
-//! sqrt(2 pi tau) (1 + e'), |e'| <= 2.02 exp(-2 pi^2 tau). So is each of the n normalisers, with sigma2 for tau. The product of the
-//! square roots is that of the assertion, and 2 n factors 1 + e' of |e'| <= q = 2.02 exp(-pi^2 sigma2) or their inverses are
-//! 1 + e with |e| <= 2.2 n q where n q <= 1/10.
+//! Groups whose sigma2 is not small are fine: their sums are Gaussian up to a factor 1 + e of every mass ([`fine`](super::fine)).
 //!
 //! The losses of all other groups are listed with lower bounds for their masses, tilted by c, which fall short of one by m in total
 //! ([`coarse`]). A sum of such a loss and of fine ones is called a point.
@@ -84,6 +74,7 @@ use super::{
         tilt::{self, Outline},
     },
     contour::Contours,
+    fine,
     law::{Group, Law},
     plan::MOST_ON_LINE,
     question::Question,
@@ -109,8 +100,6 @@ const MORE_DIGITS: u32 = 1;
 const MOST_MORE_DIGITS: u32 = 20;
 /// Errors are asked to be so many nats below the last digit.
 const SPARE_NATS: f64 = 5.0;
-/// The largest mean of the noise of a group that is called fine, whatever the digits: the bounds above need 4.
-const LEAST_SIGMA2: f64 = 4.0;
 /// What takes longer than this, as predicted, is not begun.
 const MOST_SECONDS: f64 = 4.0;
 /// So many scales are remembered.
@@ -180,10 +169,7 @@ impl Fine {
     /// `None` if a group is not fine to so many digits.
     fn new(group: &Group, digits: u32) -> Option<(Self, f64)> {
         let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
-        let ln_off = (5.0 * group.copies as f64).ln() - PI * PI * sigma2.to_f64() * (1.0 - 1e-9);
-        if sigma2.to_f64() < LEAST_SIGMA2 || ln_off > -f64::from(digits + 6) * std::f64::consts::LN_10 {
-            return None;
-        }
+        let ln_off = fine::ln_off(group).filter(|ln| *ln <= -f64::from(digits + 6) * std::f64::consts::LN_10)?;
         let fine = Fine {
             step: group.weight(),
             variance: Rational::from(sigma2 * group.copies),

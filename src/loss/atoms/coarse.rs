@@ -3,10 +3,16 @@
 
 use rug::{Float, Integer, Rational, float::Round, integer::Order};
 
-use super::{cost, masses::TiltedMasses, table, terms, tilt::Outline};
+use super::{
+    cost,
+    masses::TiltedMasses,
+    plan::{self, Part},
+    table, terms,
+    tilt::Outline,
+};
 use crate::{
     error::{Error, Result},
-    loss::sum::LossSum,
+    loss::{law::Group, sum::LossSum},
     numeric::Enclosure,
 };
 
@@ -34,10 +40,7 @@ pub(in crate::loss) struct Atom {
 
 /// How many losses would be listed at a tilt, with masses cut at 2^-cut; infinite where a group has too many.
 pub(in crate::loss) fn predicted(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> f64 {
-    let lengths = sum.groups().iter().enumerate().map(|(k, group)| {
-        cost::length(group, outline.variance(k, tilt), tilt, f64::from(cut)).unwrap_or(f64::INFINITY)
-    });
-    lengths.product()
+    merged(sum, outline, tilt, cut).map_or(f64::INFINITY, |(parts, _)| parts.iter().map(|part| part.length).product())
 }
 
 /// How many seconds the masses of such a list take, about.
@@ -47,7 +50,18 @@ pub(in crate::loss) fn seconds(sum: &LossSum, outline: &Outline, tilt: f64, cut:
         let length = cost::length(group, outline.variance(k, tilt), tilt, f64::from(cut)).unwrap_or(f64::INFINITY);
         cost::work(group, length, cut, words)
     });
-    of_groups.sum::<f64>() * 1e-9
+    let of_mergers =
+        merged(sum, outline, tilt, cut).map_or(f64::INFINITY, |(_, merged)| merged * cost::OF_MERGER * words);
+    (of_groups.sum::<f64>() + of_mergers) * 1e-9
+}
+
+/// The lists of such a sum, merged where that makes fewer losses; `None` where a group has too many.
+fn merged(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> Option<(Vec<Part>, f64)> {
+    let part = |(k, group): (usize, &Group)| {
+        let length = cost::length(group, outline.variance(k, tilt), tilt, f64::from(cut))?;
+        Some(Part { groups: vec![k], step: group.weight(), length })
+    };
+    sum.groups().iter().enumerate().map(part).collect::<Option<Vec<_>>>().map(plan::merge_all)
 }
 
 impl Coarse {
@@ -56,7 +70,10 @@ impl Coarse {
         let groups = sum.groups().len() as u32;
         let fineness = table::fineness(sum, cut + groups.ilog2() + 3);
         let of_group = |group| terms::of_group(group, c, fineness);
-        let parts: Vec<TiltedMasses> = sum.groups().iter().map(of_group).collect::<Result<_>>()?;
+        let single: Vec<TiltedMasses> = sum.groups().iter().map(of_group).collect::<Result<_>>()?;
+        let (plan, _) = plan::merge_all(single.iter().enumerate().map(|(k, masses)| masses.part(k)).collect());
+        let parts: Vec<TiltedMasses> =
+            plan.iter().map(|part| TiltedMasses::joined(&single, &part.groups, fineness)).collect();
         let length = parts.iter().map(|part| part.len() as f64).product::<f64>();
         if length > MOST_FOR_SURE {
             let expected = format!("at most {MOST_FOR_SURE:.0e}");

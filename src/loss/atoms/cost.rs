@@ -9,7 +9,7 @@ use super::{
     },
     column::MOST_NATS,
     plan::{Part, Plan},
-    table,
+    table, terms,
     tilt::Outline,
 };
 
@@ -88,7 +88,8 @@ pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, ma
     let product = 4.0 + 2.0 * mantissa * mantissa;
     let sorting = 8.0 * entries.max(2.0).log2();
     let each = entries * passes * 4.0 * product;
-    let making = (convolved + plan.merged * 300.0) * words + plan.columns * (600.0 + 4.0 * product) + entries * sorting;
+    let making =
+        (convolved + plan.merged * OF_MERGER) * words + plan.columns * (600.0 + 4.0 * product) + entries * sorting;
     // Entries of a key and two places, columns of four numbers and a key, and what a convolution holds at its height.
     let of_entry = 8.0
         + if steps < 2f64.powi(60) {
@@ -108,6 +109,8 @@ fn longest(plan: &Plan) -> f64 {
     plan.parts.iter().map(|part| part.length).fold(0.0, f64::max)
 }
 
+/// Nanoseconds of a word of a mass where two lists are merged.
+pub(super) const OF_MERGER: f64 = 300.0;
 /// About the largest key that there is.
 const LARGEST_KEY: f64 = 7e75;
 /// The longest list of losses of one bounded term.
@@ -137,6 +140,9 @@ pub(super) fn length(group: &Group, variance: f64, tilt: f64, cut: f64) -> Optio
 /// Nanoseconds to find the masses of one term and to convolve them. A product of long numbers takes more than its share
 /// of time by the word.
 pub(super) fn work(group: &Group, length: f64, cut: u32, words: f64) -> f64 {
+    if terms::off_if_fine(group, cut).is_some() {
+        return 90.0 * (words / 2.0).powf(1.6) * length;
+    }
     let single = match &group.law {
         Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
             2.0 * (2.0 * sigma2.to_f64() * f64::from(cut + 40) * std::f64::consts::LN_2).sqrt() + 3.0

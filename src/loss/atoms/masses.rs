@@ -7,6 +7,7 @@
 
 use rug::{Float, Integer, Rational, float::Round, integer::Order};
 
+use super::plan::Part;
 use crate::numeric::{enclosure::Enclosure, rational};
 
 /// A law on losses origin + step k, tilted by exp(c loss): lower bounds for the masses at consecutive k.
@@ -110,6 +111,17 @@ impl TiltedMasses {
         self.stretched(&step).convolved(&other.stretched(&step)).trimmed(fineness.cut + 2)
     }
 
+    /// The sum of those of the groups that are named, on their common lattice.
+    pub(super) fn joined(single: &[Self], groups: &[usize], fineness: Fineness) -> Self {
+        let (first, others) = groups.split_first().map_or((0, &[][..]), |(first, others)| (*first, others));
+        others.iter().fold(single[first].clone(), |merged, &k| merged.merged(&single[k], fineness))
+    }
+
+    /// As a group of this number is planned with.
+    pub(super) fn part(&self, group: usize) -> Part {
+        Part { groups: vec![group], step: self.step.clone(), length: self.len() as f64 }
+    }
+
     /// The same law on a finer lattice.
     fn stretched(&self, step: &Rational) -> Self {
         let factor = Rational::from(&self.step / step).numer().to_usize().unwrap_or(1);
@@ -173,7 +185,7 @@ impl TiltedMasses {
 }
 
 /// The words of a non-negative integer that has no more of them than the slot.
-pub(super) fn write(value: &Integer, slot: &mut [u64]) {
+fn write(value: &Integer, slot: &mut [u64]) {
     let own = value.to_digits::<u64>(Order::Lsf);
     slot[..own.len()].copy_from_slice(&own);
 }

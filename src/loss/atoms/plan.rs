@@ -28,6 +28,8 @@ pub(super) struct Plan {
 
 /// The longest list that groups are merged into.
 const LONGEST_MERGED: f64 = 2e6;
+/// The same where all sums of all parts are listed.
+const LONGEST_OF_ALL: f64 = 1e5;
 /// Up to this many parts all ways to split them are tried.
 const TRIED: usize = 8;
 
@@ -62,6 +64,31 @@ impl Plan {
         let length = |column: &Vec<usize>| column.iter().map(|&part| parts[part].length).product::<f64>();
         let columns = halves.iter().flatten().map(length).sum();
         Plan { halves, lengths: best.lengths, columns, merged, parts }
+    }
+}
+
+/// Merges parts whose common lattice holds fewer losses than their product, as long as that makes the product of all much shorter; and
+/// the lengths of all that was merged, together.
+pub(super) fn merge_all(mut parts: Vec<Part>) -> (Vec<Part>, f64) {
+    let mut merged = 0.0;
+    loop {
+        let mut found: Option<(f64, [usize; 2], Part)> = None;
+        for i in 0..parts.len() {
+            for j in i + 1..parts.len() {
+                let Some(length) = common(&parts[i], &parts[j]).filter(|length| *length <= LONGEST_OF_ALL) else {
+                    continue;
+                };
+                let share = length / (parts[i].length * parts[j].length);
+                if share < found.as_ref().map_or(0.5, |found| found.0) {
+                    let groups = [&parts[i].groups[..], &parts[j].groups].concat();
+                    let step = rational::gcd(&parts[i].step, &parts[j].step);
+                    found = Some((share, [i, j], Part { groups, step, length }));
+                }
+            }
+        }
+        let Some((_, pair, joined)) = found else { return (parts, merged) };
+        merged += joined.length;
+        parts = without(&parts, pair).cloned().chain([joined]).collect();
     }
 }
 
@@ -176,6 +203,17 @@ mod tests {
         assert_eq!(plan(&[("1/5", 500.0), ("1/7", 400.0)]).parts.len(), 2);
         let groups: usize = same.parts.iter().map(|part| part.groups.len()).sum();
         assert_eq!(groups, 3);
+    }
+
+    #[test]
+    fn parts_are_merged_where_their_sums_are_fewer() {
+        let part =
+            |groups: usize, step: &str, length| Part { groups: vec![groups], step: parse(step).unwrap(), length };
+        let (parts, merged) = merge_all(vec![part(0, "26/5", 90.0), part(1, "1/7001", 50.0), part(2, "4", 233.0)]);
+        assert_eq!(parts.iter().map(|part| part.groups.clone()).collect::<Vec<_>>(), [vec![1], vec![0, 2]]);
+        // On a lattice of step 2/5.
+        assert_eq!(parts[1].length, 90.0 * 13.0 + 233.0 * 10.0);
+        assert_eq!(merged, parts[1].length);
     }
 
     #[test]

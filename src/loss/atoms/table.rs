@@ -9,7 +9,7 @@ use super::{
     knot,
     lists::{Half, Lists},
     masses::{Fineness, TiltedMasses},
-    plan::{Part, Plan},
+    plan::Plan,
     terms, tilt,
     tilted::{Side, Tilted, Under},
 };
@@ -99,17 +99,9 @@ impl Parts {
         let fineness = fineness(sum, cut + groups.ilog2() + 3);
         let single = sum.groups().iter().map(|group| terms::of_group(group, &c, fineness));
         let single: Vec<TiltedMasses> = single.collect::<Result<_>>()?;
-        let shape = |(k, masses): (usize, &TiltedMasses)| Part {
-            groups: vec![k],
-            step: masses.step.clone(),
-            length: masses.len() as f64,
-        };
-        let plan = Plan::new(single.iter().enumerate().map(shape).collect());
-        let merge = |part: &Part| {
-            let (first, others) = part.groups.split_first().map_or((0, &[][..]), |(first, others)| (*first, others));
-            others.iter().fold(single[first].clone(), |merged, &k| merged.merged(&single[k], fineness))
-        };
-        Ok(Parts { parts: plan.parts.iter().map(merge).collect(), c, plan })
+        let plan = Plan::new(single.iter().enumerate().map(|(k, masses)| masses.part(k)).collect());
+        let parts = plan.parts.iter().map(|part| TiltedMasses::joined(&single, &part.groups, fineness)).collect();
+        Ok(Parts { parts, c, plan })
     }
 
     /// The lists, or `None` where a key does not fit.
