@@ -18,13 +18,18 @@
 
 mod peak;
 
+use std::cell::Cell;
+
 use rug::{Float, Rational};
 
 use self::peak::{Peak, between, beyond, width};
 use super::Composition;
 use crate::{
     error::{Error, Result},
-    loss::{answer::Answer, evaluator::SumEvaluator},
+    loss::{
+        answer::{Answer, Method},
+        evaluator::SumEvaluator,
+    },
     numeric::{Enclosure, enclosure, extremum, precision, rational},
 };
 
@@ -64,6 +69,8 @@ pub(super) struct Lines<'a> {
     alpha: &'a Rational,
     /// The zCDP rho, in doubles: how far losses reach, for searching.
     rho: f64,
+    /// To so many digits lists told a height.
+    listed: Cell<u32>,
 }
 
 /// A line below the trade-off function.
@@ -107,7 +114,7 @@ impl Line {
 impl<'a> Lines<'a> {
     /// The lines of a composition of this zCDP.
     pub(super) fn new(evaluator: &'a SumEvaluator, rho: f64, alpha: &'a Rational) -> Self {
-        Lines { evaluator, alpha, rho }
+        Lines { evaluator, alpha, rho, listed: Cell::new(0) }
     }
 
     /// f(alpha), to about 10^-digits of it where that takes no more than so many lines.
@@ -281,7 +288,12 @@ impl<'a> Lines<'a> {
         // What two heights have in common cancels: a few more bits than digits.
         let bits = precision::bits(digits, 64);
         let slope = Enclosure::rational(&exact, bits).exp();
-        let Answer { value: delta, met, .. } = self.evaluator.hockey_stick_for_lines(&exact.clone().abs(), digits)?;
+        let listed = digits <= self.listed.get() + FEW_DIGITS;
+        let Answer { value: delta, met, method } =
+            self.evaluator.hockey_stick_for_lines(&exact.clone().abs(), digits, listed)?;
+        if met && matches!(method, Method::Atoms(_)) {
+            self.listed.set(digits.max(self.listed.get()));
+        }
         let rest = Enclosure::double(1.0, bits).sub(&delta);
         let alpha = Enclosure::rational(self.alpha, bits);
         // 1 - delta(eps) - exp(eps) alpha; or exp(-eps) (1 - delta(eps) - alpha).

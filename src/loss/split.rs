@@ -62,8 +62,10 @@ use crate::{
     numeric::{Enclosure, precision},
 };
 
-/// The losses of the coarse groups are to be so many times further apart than the standard deviation of the rest.
+/// The losses of the coarse groups are to be so many times further apart than the standard deviation of the rest; and where no other
+/// engine serves.
 const APART: f64 = 16.0;
+const LEAST_APART: f64 = 6.0;
 /// Sums of more groups than this are not split.
 const MOST_GROUPS: usize = 8;
 /// A list that is made again with a finer cut has so many losses at most, about: they are only looked at in doubles.
@@ -96,19 +98,28 @@ pub(super) struct Split {
     /// The zCDP of the rest, and in doubles.
     rho: Rational,
     rho_approx: f64,
+    /// By how many standard deviations of the rest the losses of each coarse group are apart.
+    apart: f64,
     /// The lists of the last few questions.
     lists: Mutex<Vec<Arc<List>>>,
 }
 
 impl Split {
-    /// The split of a sum where its groups are furthest apart, given what answers about the rest; `None` where they are not
-    /// apart enough.
-    pub(super) fn new<R: Rest + 'static>(sum: &LossSum, rest_of: impl FnOnce(LossSum) -> R) -> Option<Self> {
-        let (mut groups, best, apart) = furthest_apart(sum)?;
-        if apart < APART {
-            return None;
-        }
-        let rest = groups.split_off(best);
+    /// The splits of a sum, given what answers about the rest: where its groups are furthest apart first.
+    pub(super) fn all<R: Rest + 'static>(sum: &LossSum, rest_of: impl Fn(LossSum) -> R) -> Vec<Self> {
+        let of = |(groups, first, apart): (Vec<Group>, usize, f64)| Split::new(sum, groups, first, apart, &rest_of);
+        ways(sum).into_iter().filter(|(.., apart)| *apart >= LEAST_APART).filter_map(of).collect()
+    }
+
+    /// The groups before the first of the rest are listed.
+    fn new<R: Rest + 'static>(
+        sum: &LossSum,
+        mut groups: Vec<Group>,
+        first: usize,
+        apart: f64,
+        rest_of: impl Fn(LossSum) -> R,
+    ) -> Option<Self> {
+        let rest = groups.split_off(first);
         let rho: Rational = rest.iter().map(zcdp).sum();
         let (coarse, rest) = (LossSum::new(groups).ok()?, LossSum::new(rest).ok()?);
         Some(Split {
@@ -119,13 +130,25 @@ impl Split {
             rest: Box::new(rest_of(rest)),
             rho_approx: rho.to_f64(),
             rho,
+            apart,
             lists: Mutex::default(),
         })
     }
 
-    /// Whether a question lists few enough losses.
+    /// Whether the groups are far apart and a question lists few losses.
     pub(super) fn serves(&self, epsilon: &Rational, digits: u32) -> bool {
-        self.predicted(self.outline.hockey_plan(&self.sum, epsilon), atoms::first_cut(digits)) <= MOST_LOSSES
+        self.apart >= APART && self.losses(epsilon, digits) <= MOST_LOSSES
+    }
+
+    /// How many losses a question lists, about, if not too many where no other engine serves.
+    pub(super) fn serves_alone(&self, epsilon: &Rational, digits: u32) -> Option<f64> {
+        // Where all of them matter, each is made in full.
+        let most = MOST_GROWN.min(2e7 / f64::from(digits));
+        Some(self.losses(epsilon, digits)).filter(|losses| *losses <= most)
+    }
+
+    fn losses(&self, epsilon: &Rational, digits: u32) -> f64 {
+        self.predicted(self.outline.hockey_plan(&self.sum, epsilon), atoms::first_cut(digits))
     }
 
     /// Whether a list of this plan would be too long, or take too long.
@@ -401,10 +424,10 @@ impl Split {
 }
 
 /// The groups of a few from coarse to fine, how many of them are apart from the others, and by how many standard deviations of these the
-/// losses of each of them are.
-fn furthest_apart(sum: &LossSum) -> Option<(Vec<Group>, usize, f64)> {
+/// losses of each of them are: all ways, from the furthest apart.
+fn ways(sum: &LossSum) -> Vec<(Vec<Group>, usize, f64)> {
     if !(2..=MOST_GROUPS).contains(&sum.groups().len()) {
-        return None;
+        return Vec::new();
     }
     let mut groups = sum.groups().to_vec();
     groups.sort_by_key(|group| std::cmp::Reverse(group.weight()));
@@ -413,14 +436,15 @@ fn furthest_apart(sum: &LossSum) -> Option<(Vec<Group>, usize, f64)> {
         groups[first - 1].weight().to_f64() / (2.0 * rho.to_f64()).sqrt()
     };
     let lists = |first: usize| groups[..first].iter().all(|group| !matches!(group.law, Law::Gaussian { .. }));
-    let ways = (1..groups.len()).filter(|&first| lists(first)).map(|first| (first, apart(first)));
-    let (best, apart) = ways.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some((groups, best, apart))
+    let ways = (1..groups.len()).filter(|&first| lists(first));
+    let mut ways: Vec<_> = ways.map(|first| (groups.clone(), first, apart(first))).collect();
+    ways.sort_by(|a, b| b.2.total_cmp(&a.2));
+    ways
 }
 
 /// Whether the profile of a sum of a few groups is a staircase, or nearly one.
 pub(super) fn has_steps(sum: &LossSum) -> bool {
-    furthest_apart(sum).is_some_and(|(.., apart)| apart > 2.0)
+    ways(sum).first().is_some_and(|(.., apart)| *apart > 2.0)
 }
 
 /// The zCDP of a group: sum shift^2 / (2 sigma2), or epsilon^2 shift^2 / 2 where losses are at most epsilon shift.
@@ -463,7 +487,7 @@ mod tests {
     }
 
     fn split(sum: &LossSum) -> Split {
-        Split::new(sum, SumEvaluator::new).unwrap()
+        Split::all(sum, SumEvaluator::new).into_iter().find(|split| split.apart >= APART).unwrap()
     }
 
     /// Where the threshold lies in a gap between coarse losses, a list holds thousands of which a few matter. What is left out is far below
@@ -540,6 +564,34 @@ mod tests {
         }
     }
 
+    /// Whatever groups are listed, on one lattice or not, and however close the rest comes to their losses.
+    #[test]
+    fn every_way_to_split_answers_the_same() {
+        let mut ways = Vec::new();
+        for groups in [
+            vec![('l', "11", 1, 9), ('d', "1/3", 2, 7), ('d', "15.283", 1, 3), ('d', "190000", 1, 2)],
+            vec![('l', "3", 1, 20), ('l', "2", 1, 30), ('d', "4099", 1, 3)],
+            vec![('d', "1/7", 1, 4), ('l', "1/9", 1, 5), ('d', "90001/4", 2, 1)],
+        ] {
+            let sum = sum(&groups);
+            let (splits, atoms) = (Split::all(&sum, SumEvaluator::new), Atoms::within(&sum, 1e9).unwrap());
+            for (split, epsilon) in splits.iter().flat_map(|split| ["0.3", "7.9", "22.01", "60"].map(|at| (split, at)))
+            {
+                let epsilon = parse(epsilon).unwrap();
+                assert!(split.serves_alone(&epsilon, 12).is_some());
+                let (answer, listed) =
+                    (split.hockey_stick(&epsilon, 12).unwrap(), atoms.hockey_stick(&epsilon, 14).unwrap());
+                assert!(
+                    answer.met && answer.value.overlaps(&listed.value),
+                    "{groups:?} {epsilon}: {answer:?} {listed:?}"
+                );
+            }
+            ways.push(splits.iter().map(|split| split.apart >= APART).collect::<Vec<_>>());
+        }
+        // Of the first, coarse and less coarse.
+        assert!(ways[0].contains(&true) && ways[0].contains(&false), "{ways:?}");
+    }
+
     /// Continuous noise beside coarse counts: the rest is in closed form, and as many digits as are asked for.
     #[test]
     fn continuous_noise_is_a_rest_as_good_as_any() {
@@ -556,7 +608,9 @@ mod tests {
 
     #[test]
     fn only_groups_that_are_far_apart_are_split() {
-        let none = |groups: &[(char, &str, u64, u64)]| Split::new(&sum(groups), SumEvaluator::new).is_none();
+        let none = |groups: &[(char, &str, u64, u64)]| {
+            !Split::all(&sum(groups), SumEvaluator::new).iter().any(|split| split.apart >= APART)
+        };
         assert!(none(&[('d', "5", 1, 10)]));
         assert!(none(&[('d', "5", 1, 10), ('d', "50", 1, 10), ('d', "500", 1, 10)]));
         // Continuous noise cannot be listed.

@@ -2,7 +2,7 @@
 
 use dp_assay::{
     account::{Account, Composition, Delta},
-    loss::evaluator::SumEvaluator,
+    loss::{answer::Answer, evaluator::SumEvaluator},
 };
 use rug::{Float, Integer, Rational, ops::Pow};
 
@@ -13,7 +13,18 @@ use super::{
 };
 
 /// The classes in which some groups are fine.
-const SMOOTHED: [&str; 4] = [COARSE_AND_FINE, "large sigma2", "near-commensurate", "mixed"];
+const WITH_FINE: [&str; 4] = [COARSE_AND_FINE, "large sigma2", "near-commensurate", "mixed"];
+
+/// How one engine is asked for a delta; `None` where it does not serve.
+type Engine = fn(&SumEvaluator, &Rational, u32) -> dp_assay::Result<Option<Answer>>;
+
+/// The engines that others often answer for.
+const ENGINES: [(&str, Engine); 4] = [
+    ("lists", SumEvaluator::hockey_stick_by_lists),
+    ("split", SumEvaluator::hockey_stick_by_split),
+    ("long split", SumEvaluator::hockey_stick_by_long_split),
+    ("smoothed", SumEvaluator::hockey_stick_by_smoothing),
+];
 
 /// No exponent of the oracle is larger: its masses need so many bits more.
 const MOST_EPSILON: f64 = 9000.0;
@@ -62,11 +73,12 @@ pub fn attack(class: &str, numbers: &mut Numbers, record: &mut Record) -> Option
     asked.tails(&epsilons, record);
     asked.tradeoffs(numbers, record);
     if class == COARSE_AND_FINE {
-        asked.splits(&epsilons, record);
         asked.lines(numbers, record);
     }
-    if SMOOTHED.contains(&class) {
-        asked.smoothed(&epsilons, record);
+    if WITH_FINE.contains(&class) {
+        for engine in ENGINES {
+            asked.by(engine, &epsilons, record);
+        }
     }
     Some(())
 }
@@ -219,29 +231,17 @@ impl Asked<'_> {
         }
     }
 
-    /// The profile by the engine that lists the coarse losses alone: here lists of all losses would answer.
-    fn splits(&self, epsilons: &[Rational], record: &mut Record) {
-        let digits = self.reach.digits;
-        let evaluator: SumEvaluator = self.composition.loss().evaluator();
-        for epsilon in epsilons {
-            let text = || format!("{} split", self.text("delta --epsilon", epsilon));
-            let asked = record.ask("split", &text, || evaluator.hockey_stick_by_split(epsilon, digits));
-            let Some(Some(answer)) = asked else { continue };
-            record.contains("split", &answer.value, self.law.fixed, &self.law.delta(epsilon), &text);
-            record.width("split", &answer, digits, &text);
-        }
-    }
-
-    /// The profile by the engine that adds continuous noise and takes it away again: here a contour or lists would answer.
-    fn smoothed(&self, epsilons: &[Rational], record: &mut Record) {
-        let digits = self.reach.digits.min(12);
+    /// The profile by one engine, whatever else would answer, as far as it serves.
+    fn by(&self, (kind, ask): (&'static str, Engine), epsilons: &[Rational], record: &mut Record) {
+        // Noise that is added takes long to more digits.
+        let digits = if kind == "smoothed" { self.reach.digits.min(12) } else { self.reach.digits };
         let evaluator: SumEvaluator = self.composition.loss().evaluator();
         for epsilon in epsilons.iter().step_by(2) {
-            let text = || format!("{} smoothed", self.text("delta --epsilon", epsilon));
-            let asked = record.ask("smoothed", &text, || evaluator.hockey_stick_by_smoothing(epsilon, digits));
+            let text = || format!("{} {kind}", self.text("delta --epsilon", epsilon));
+            let asked = record.ask(kind, &text, || ask(&evaluator, epsilon, digits));
             let Some(Some(answer)) = asked else { continue };
-            record.contains("smoothed", &answer.value, self.law.fixed, &self.law.delta(epsilon), &text);
-            record.width("smoothed", &answer, digits, &text);
+            record.contains(kind, &answer.value, self.law.fixed, &self.law.delta(epsilon), &text);
+            record.width(kind, &answer, digits, &text);
         }
     }
 

@@ -30,6 +30,8 @@ const MOST_SECONDS: f64 = 3.0;
 /// What a node of a contour takes for each group, about: in sums of two doubles, and in balls over MPFR.
 const SECONDS_PER_QUICK_FACTOR: f64 = 2e-6;
 const SECONDS_PER_FACTOR: f64 = 2e-5;
+/// What a loss takes of a long list of which few matter.
+const SECONDS_PER_LISTED: f64 = 1e-7;
 /// What a window of a sweep takes, about.
 const SECONDS_PER_WINDOW: f64 = 1e-7;
 
@@ -39,8 +41,10 @@ pub struct SumEvaluator {
     contours: Contours,
     /// `None` if a term is continuous.
     atoms: Option<Atoms>,
-    /// `None` inside if the groups are not far enough apart.
-    split: OnceLock<Option<Box<Split>>>,
+    /// Where the groups are furthest apart first.
+    splits: OnceLock<Vec<Split>>,
+    /// Whether it answers about the rest of a split, which is asked often.
+    is_rest: bool,
     /// `None` inside if a term is continuous or there are many groups.
     smoothed: OnceLock<Option<Box<Smoothed>>>,
     shared: SharedContours,
@@ -53,6 +57,8 @@ enum Engine {
     Contour,
     Atoms,
     Smoothed,
+    /// By a list that is longer than where a split is preferred.
+    LongSplit,
 }
 
 /// How a hockey stick is asked for.
@@ -62,15 +68,17 @@ struct Asked {
     times: f64,
     /// Whether one minus an answer close to one has to be as accurate.
     with_rest: bool,
+    /// Whether lists answered such a question next to this one: then no contour is looked for.
+    listed: bool,
 }
 
 impl Asked {
     /// By itself.
-    const ONCE: Asked = Asked { times: 1.0, with_rest: true };
+    const ONCE: Asked = Asked { times: 1.0, with_rest: true, listed: false };
     /// For supporting lines, next to each other.
-    const FOR_LINES: Asked = Asked { times: 8.0, with_rest: true };
+    const FOR_LINES: Asked = Asked { times: 8.0, with_rest: true, listed: false };
     /// As one of many points.
-    const FOR_MANY: Asked = Asked { times: 4.0, with_rest: false };
+    const FOR_MANY: Asked = Asked { times: 4.0, with_rest: false, listed: false };
 }
 
 impl LossSum {
@@ -85,7 +93,8 @@ impl SumEvaluator {
     pub fn new(sum: LossSum) -> Self {
         let (atoms, contours) = (Atoms::new(&sum).ok(), Contours::new(sum));
         let (shared, stop) = (SharedContours::default(), Stop::default());
-        SumEvaluator { atoms, contours, split: OnceLock::new(), smoothed: OnceLock::new(), shared, stop }
+        let (splits, smoothed) = (OnceLock::new(), OnceLock::new());
+        SumEvaluator { atoms, contours, splits, is_rest: false, smoothed, shared, stop }
     }
 
     /// The same, which answers nothing more once `stop` is set.
@@ -118,9 +127,9 @@ impl SumEvaluator {
         self.answer(epsilon, digits, Asked { with_rest: false, ..Asked::ONCE })
     }
 
-    /// The same as one of several next to each other, which share lists.
-    pub(crate) fn hockey_stick_for_lines(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        self.answer(epsilon, digits, Asked::FOR_LINES)
+    /// The same as one of several next to each other, which share lists; `listed`: lists answered one for about as many digits.
+    pub(crate) fn hockey_stick_for_lines(&self, epsilon: &Rational, digits: u32, listed: bool) -> Result<Answer> {
+        self.answer(epsilon, digits, Asked { listed, ..Asked::FOR_LINES })
     }
 
     fn answer(&self, epsilon: &Rational, digits: u32, asked: Asked) -> Result<Answer> {
@@ -157,7 +166,7 @@ impl SumEvaluator {
         };
         let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
         let query = Query::HockeyStick(epsilon.clone());
-        let engines = self.engines(&query, digits, period, asked.times, smoothed, nodes);
+        let engines = self.engines(&query, digits, period, asked, smoothed, nodes);
         let by_contour = || {
             let choice = match settled.get() {
                 Some(choice) => choice.clone(),
@@ -174,6 +183,7 @@ impl SumEvaluator {
             Ok(split.filter(|answer| answer.met).unwrap_or(listed))
         };
         let by = |engine| match (engine, &self.atoms) {
+            (Engine::LongSplit, _) => self.hockey_stick_by_long_split(epsilon, digits)?.ok_or(Error::NoLattice),
             (Engine::Smoothed, _) => self.hockey_stick_by_smoothing(epsilon, digits)?.ok_or(Error::NoLattice),
             (Engine::Atoms, Some(atoms)) => by_atoms(atoms),
             (Engine::Atoms, None) => Err(Error::NoLattice),
@@ -223,6 +233,15 @@ impl SumEvaluator {
         self.split_that_serves(epsilon, digits).map_or(Ok(None), |split| by_split(split, epsilon, digits))
     }
 
+    /// The same from lists of all losses, whatever else would do: for comparing engines. `None` where they would take too long.
+    pub fn hockey_stick_by_lists(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
+        self.stop.check()?;
+        let affordable =
+            |atoms: &&Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), digits).seconds <= MOST_SECONDS;
+        let atoms = self.atoms.as_ref().filter(affordable);
+        atoms.map(|atoms| Ok(atoms.hockey_stick(epsilon, digits)?.into())).transpose()
+    }
+
     /// The same by a contour of the sum with a little continuous noise, whatever else would do: for comparing engines. `None` where it
     /// would take too long.
     pub fn hockey_stick_by_smoothing(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
@@ -232,6 +251,11 @@ impl SumEvaluator {
             Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
             answer => Ok(answer.unwrap_or(None)),
         }
+    }
+
+    /// The same from a longer list, whatever else would do: for where no other engine serves, and for comparing engines.
+    pub fn hockey_stick_by_long_split(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
+        self.long_split(epsilon, digits).map_or(Ok(None), |(split, _)| by_split(split, epsilon, digits))
     }
 
     /// The sum as the engine takes it that adds continuous noise.
@@ -260,11 +284,23 @@ impl SumEvaluator {
 
     /// The split of a sum whose groups are far apart.
     fn split_that_serves(&self, epsilon: &Rational, digits: u32) -> Option<&Split> {
-        let split = self
-            .split
-            .get_or_init(|| Split::new(self.sum(), |rest| SumEvaluator::new(rest).until(&self.stop)).map(Box::new))
-            .as_deref()?;
-        split.serves(epsilon, digits).then_some(split)
+        self.splits().iter().find(|split| split.serves(epsilon, digits))
+    }
+
+    /// The split with the shortest list, and the seconds that a question takes, about, without what the rest takes; `None` where all
+    /// are too long.
+    fn long_split(&self, epsilon: &Rational, digits: u32) -> Option<(&Split, f64)> {
+        let splits = if self.is_rest { &[][..] } else { self.splits() };
+        let serving = splits.iter().filter_map(|split| Some((split, split.serves_alone(epsilon, digits)?)));
+        let shortest = serving.min_by(|a, b| a.1.total_cmp(&b.1));
+        shortest.map(|(split, losses)| (split, losses * SECONDS_PER_LISTED))
+    }
+
+    fn splits(&self) -> &[Split] {
+        self.splits.get_or_init(|| {
+            let rest = |rest| SumEvaluator { is_rest: true, ..SumEvaluator::new(rest).until(&self.stop) };
+            Split::all(self.sum(), rest)
+        })
     }
 
     /// Whether the profile is a staircase, or nearly one.
@@ -301,7 +337,7 @@ impl SumEvaluator {
         let gaussian = groups.iter().all(|group| !matches!(group.law, Law::DiscreteLaplace { .. }));
         let split = || {
             // Known to have none, as most sums that were asked before.
-            if let Some(None) = self.split.get() {
+            if self.splits.get().is_some_and(Vec::is_empty) {
                 return false;
             }
             let question = Question::hockey_stick(self.sum(), epsilon);
@@ -319,7 +355,7 @@ impl SumEvaluator {
                 };
                 let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
                 let query = Query::HockeyStick(epsilon.clone());
-                self.engines(&query, digits, period, 1.0, smoothed, nodes).first() == Some(&Engine::Contour)
+                self.engines(&query, digits, period, Asked::ONCE, smoothed, nodes).first() == Some(&Engine::Contour)
             };
             // Whatever hinders a contour that is shared, one's own may do.
             if let Ok(Some(answer)) = self.shared.hockey_stick(&self.contours, epsilon, digits, worth)
@@ -360,18 +396,20 @@ impl SumEvaluator {
             if kernel == Kernel::UpperTail { Query::UpperTail(z.clone()) } else { Query::TiltedTail(z.clone()) };
         let period = Contours::period(&self.contours.search(&question), digits);
         let nodes = |budget| self.contours.nodes(&question, digits, budget);
-        let engines = self.engines(&query, digits, period, 1.0, || None, nodes);
+        let engines = self.engines(&query, digits, period, Asked::ONCE, || None, nodes);
         let by = |engine| match (engine, &self.atoms) {
             (Engine::Atoms, Some(atoms)) if kernel == Kernel::UpperTail => Ok(atoms.upper_tail(z, digits)?.into()),
             (Engine::Atoms, Some(atoms)) => Ok(atoms.tilted_tail(z, digits)?.into()),
-            _ => Ok(self.contours.by_question(&question, digits)?.clamp(0.0, 1.0)),
+            // These tell hockey sticks only.
+            (Engine::LongSplit | Engine::Smoothed | Engine::Atoms, _) => Err(Error::NoLattice),
+            (Engine::Contour, _) => Ok(self.contours.by_question(&question, digits)?.clamp(0.0, 1.0)),
         };
         in_turn(engines, by, None, |answer| answer, digits)
     }
 
     /// The trade-off function at the type I error alpha, between 0 and 1, in closed form where all noise is continuous, else from
-    /// lists of atoms; `None` if a term is continuous or the lists would be too long. `at_once`: also if tails by a contour do as well, because the whole period is short or
-    /// the lists are not.
+    /// lists of atoms; `None` if a term is continuous or the lists would be too long. `at_once`: also if tails by a contour do as
+    /// well, because the whole period is short or the lists are not.
     pub fn tradeoff(&self, alpha: &Rational, digits: u32, at_once: bool) -> Result<Option<Answer>> {
         self.stop.check()?;
         if self.is_gaussian() {
@@ -463,11 +501,11 @@ impl SumEvaluator {
         query: &Query,
         digits: u32,
         period: Period,
-        times: f64,
+        asked: Asked,
         smoothed: impl Fn() -> Option<f64>,
         nodes: impl Fn(u64) -> Option<i64>,
     ) -> &'static [Engine] {
-        use Engine::{Atoms, Contour, Smoothed};
+        use Engine::{Atoms, Contour, LongSplit, Smoothed};
         let Some(atoms) = &self.atoms else { return &[Contour] };
         if period.is_short() {
             return &[Contour, Atoms];
@@ -476,16 +514,21 @@ impl SumEvaluator {
             if digits <= twofold::ball::MOST_DIGITS { SECONDS_PER_QUICK_FACTOR } else { SECONDS_PER_FACTOR };
         let of_contour = |nodes: f64| nodes * self.sum().groups().len() as f64 * of_factor;
         let cost = Some(atoms.cost(query, digits)).filter(|cost| cost.seconds <= MOST_SECONDS);
-        let listed = cost.map(|cost| (cost.seconds - cost.seconds_each) / times + cost.seconds_each);
+        let listed = cost.map(|cost| (cost.seconds - cost.seconds_each) / asked.times + cost.seconds_each);
         // Half of the period, as nodes are pairs of conjugates, without a sieve.
-        if listed.is_some_and(|seconds| seconds <= QUICK_SECONDS.min(of_contour(period.nodes / 2.0))) {
-            return &[Atoms, Contour];
+        let is_quick = |seconds: f64| seconds <= QUICK_SECONDS.min(of_contour(period.nodes / 2.0));
+        if listed.is_some_and(|seconds| asked.listed || is_quick(seconds)) {
+            return &[Atoms, LongSplit, Contour];
         }
         let (seconds, engines): (f64, &[Engine]) = match (listed, smoothed()) {
-            (Some(listed), Some(smoothed)) if smoothed < listed => (smoothed, &[Smoothed, Atoms, Contour]),
-            (Some(listed), _) => (listed, &[Atoms, Contour]),
-            (None, Some(smoothed)) => (smoothed, &[Smoothed, Contour, Atoms]),
-            (None, None) => return &[Contour, Atoms],
+            (Some(listed), Some(smoothed)) if smoothed < listed => (smoothed, &[Smoothed, Atoms, LongSplit, Contour]),
+            (Some(listed), _) => (listed, &[Atoms, LongSplit, Contour]),
+            (None, Some(smoothed)) => (smoothed, &[Smoothed, LongSplit, Contour, Atoms]),
+            (None, None) => {
+                let Query::HockeyStick(epsilon) = query else { return &[Contour, Atoms] };
+                let Some((_, seconds)) = self.long_split(epsilon, digits) else { return &[Contour, Atoms] };
+                (seconds, &[LongSplit, Contour, Atoms])
+            }
         };
         // To look for nodes is to take no longer than the other engine.
         let windows = (seconds / SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;
@@ -551,6 +594,9 @@ fn in_turn(
 fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -> Result<Answer> {
     let (first, second) = match (first, second) {
         (Ok(first), Ok(second)) => (first, second),
+        // What excludes itself, or is not wanted any more, is not mended by another engine.
+        (Err(error @ (Error::Contradiction { .. } | Error::Stopped)), _)
+        | (_, Err(error @ (Error::Contradiction { .. } | Error::Stopped))) => return Err(error),
         (Ok(answer), Err(_)) | (Err(_), Ok(answer)) => return Ok(answer),
         (Err(error), Err(_)) => return Err(error),
     };
