@@ -24,7 +24,8 @@ fn figures_are_written_again_byte_by_byte() {
     for item in figures::find(&names).unwrap() {
         let files = item.write(&Sources::default(), folder.path()).unwrap();
         for (file, kept) in files.iter().zip(item.files(committed())) {
-            assert_eq!(fs::read(file).unwrap(), fs::read(&kept).unwrap(), "{} is not what is written", kept.display());
+            // Said by name only: the files are long.
+            assert!(fs::read(file).unwrap() == fs::read(&kept).unwrap(), "{} is not what is written", kept.display());
         }
     }
 }
