@@ -1,39 +1,33 @@
 //! Answers about one sum, by a contour or by lists of atoms.
 
+mod engines;
+mod splits;
+
 use std::{cell::OnceCell, sync::OnceLock};
 
-use rug::{Float, Rational};
+use rug::Rational;
 
+use self::{
+    engines::{Asked, Engine, MOST_SECONDS, QUICK_SECONDS, in_turn},
+    splits::by_split,
+};
 use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Method},
         atoms::{Atoms, Query, tilt::Outline},
-        contour::{Contours, Period},
+        contour::Contours,
         gaussian,
         law::Law,
         question::{Kernel, Question},
         shared::{self, SharedContours},
-        sieve,
         smoothed::Smoothed,
-        split::{self, Rest, Split},
+        split::{self, Split},
         stop::Stop,
         sum::LossSum,
     },
-    numeric::{Enclosure, precision, rational, twofold},
+    numeric::{Enclosure, precision, rational},
 };
-
-/// Lists that take no longer than this are preferred to a contour whose period is not short.
-const QUICK_SECONDS: f64 = 0.05;
-/// Lists that are predicted to take longer than this are not made.
-const MOST_SECONDS: f64 = 3.0;
-/// What a node of a contour takes for each group, about: in sums of two doubles, and in balls over MPFR.
-const SECONDS_PER_QUICK_FACTOR: f64 = 2e-6;
-const SECONDS_PER_FACTOR: f64 = 2e-5;
-/// What a loss takes of a long list of which few matter.
-const SECONDS_PER_LISTED: f64 = 1e-7;
-/// What a window of a sweep takes, about.
-const SECONDS_PER_WINDOW: f64 = 1e-7;
 
 /// Answers questions about one sum.
 #[derive(Debug)]
@@ -49,36 +43,6 @@ pub struct SumEvaluator {
     smoothed: OnceLock<Option<Box<Smoothed>>>,
     shared: SharedContours,
     stop: Stop,
-}
-
-/// What answers a question about one sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Engine {
-    Contour,
-    Atoms,
-    Smoothed,
-    /// By a list that is longer than where a split is preferred.
-    LongSplit,
-}
-
-/// How a hockey stick is asked for.
-#[derive(Clone, Copy, Debug)]
-struct Asked {
-    /// So many questions share the lists that are made for one, about.
-    times: f64,
-    /// Whether one minus an answer close to one has to be as accurate.
-    with_rest: bool,
-    /// Whether lists answered such a question next to this one: then no contour is looked for.
-    listed: bool,
-}
-
-impl Asked {
-    /// By itself.
-    const ONCE: Asked = Asked { times: 1.0, with_rest: true, listed: false };
-    /// For supporting lines, next to each other.
-    const FOR_LINES: Asked = Asked { times: 8.0, with_rest: true, listed: false };
-    /// As one of many points.
-    const FOR_MANY: Asked = Asked { times: 4.0, with_rest: false, listed: false };
 }
 
 impl LossSum {
@@ -189,18 +153,7 @@ impl SumEvaluator {
             (Engine::Atoms, None) => Err(Error::NoLattice),
             (Engine::Contour, _) => by_contour(),
         };
-        // Next to one the bound by moments may be all that is needed, whether the first engine answers or not.
-        let narrowed = |answer: Result<Answer>| match answer {
-            Ok(answer) => self.narrowed_by_moments(answer, question.clone(), digits),
-            Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
-            Err(error) => {
-                let whole = Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64));
-                let method = Method::Immediate("one minus delta is bounded by a moment of the loss");
-                let answer = Answer { value: whole, method, met: false };
-                let bound = self.narrowed_by_moments(answer, question.clone(), digits)?;
-                if bound.met { Ok(bound) } else { Err(error) }
-            }
-        };
+        let narrowed = |answer| self.narrowed(answer, &question, digits);
         let answer =
             in_turn(engines, by, split, |answer| if asked.with_rest { answer } else { narrowed(answer) }, digits);
         match answer {
@@ -226,11 +179,19 @@ impl SumEvaluator {
         Ok(Answer { met: value.is_tight(digits), value, ..answer })
     }
 
-    /// The same from a list of the coarse losses and the profile of the rest, whatever else would do: for comparing engines.
-    /// `None` where the groups are not far enough apart, or the list would be too long.
-    pub fn hockey_stick_by_split(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
-        self.stop.check()?;
-        self.split_that_serves(epsilon, digits).map_or(Ok(None), |split| by_split(split, epsilon, digits))
+    /// The same, or that bound alone if it is all that is needed.
+    fn narrowed(&self, answer: Result<Answer>, question: &Question, digits: u32) -> Result<Answer> {
+        match answer {
+            Ok(answer) => self.narrowed_by_moments(answer, question.clone(), digits),
+            Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
+            Err(error) => {
+                let whole = Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64));
+                let method = Method::Immediate("one minus delta is bounded by a moment of the loss");
+                let answer = Answer { value: whole, method, met: false };
+                let bound = self.narrowed_by_moments(answer, question.clone(), digits)?;
+                if bound.met { Ok(bound) } else { Err(error) }
+            }
+        }
     }
 
     /// The same from lists of all losses, whatever else would do: for comparing engines. `None` where they would take too long.
@@ -253,11 +214,6 @@ impl SumEvaluator {
         }
     }
 
-    /// The same from a longer list, whatever else would do: for where no other engine serves, and for comparing engines.
-    pub fn hockey_stick_by_long_split(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
-        self.long_split(epsilon, digits).map_or(Ok(None), |(split, _)| by_split(split, epsilon, digits))
-    }
-
     /// The sum as the engine takes it that adds continuous noise.
     fn smoothed(&self) -> Option<&Smoothed> {
         self.smoothed.get_or_init(|| Smoothed::new(self.sum()).map(Box::new)).as_deref()
@@ -269,38 +225,6 @@ impl SumEvaluator {
         let question = Question::hockey_stick(self.sum(), self.sum().rho());
         let period = Contours::period(&self.contours.search(&question), digits);
         !period.is_long() && self.split_for(self.sum().rho(), digits, period).is_none()
-    }
-
-    /// The split of a sum whose groups are far apart, where neither all nodes of a period nor all atoms are quickly gone through.
-    fn split_for(&self, epsilon: &Rational, digits: u32, period: Period) -> Option<&Split> {
-        if period.is_short() {
-            return None;
-        }
-        let listed = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), digits).seconds;
-        let split = self.split_that_serves(epsilon, digits)?;
-        let quick = self.atoms.as_ref().is_some_and(|atoms| listed(atoms) <= QUICK_SECONDS);
-        (!quick).then_some(split)
-    }
-
-    /// The split of a sum whose groups are far apart.
-    fn split_that_serves(&self, epsilon: &Rational, digits: u32) -> Option<&Split> {
-        self.splits().iter().find(|split| split.serves(epsilon, digits))
-    }
-
-    /// The split with the shortest list, and the seconds that a question takes, about, without what the rest takes; `None` where all
-    /// are too long.
-    fn long_split(&self, epsilon: &Rational, digits: u32) -> Option<(&Split, f64)> {
-        let splits = if self.is_rest { &[][..] } else { self.splits() };
-        let serving = splits.iter().filter_map(|split| Some((split, split.serves_alone(epsilon, digits)?)));
-        let shortest = serving.min_by(|a, b| a.1.total_cmp(&b.1));
-        shortest.map(|(split, losses)| (split, losses * SECONDS_PER_LISTED))
-    }
-
-    fn splits(&self) -> &[Split] {
-        self.splits.get_or_init(|| {
-            let rest = |rest| SumEvaluator { is_rest: true, ..SumEvaluator::new(rest).until(&self.stop) };
-            Split::all(self.sum(), rest)
-        })
     }
 
     /// Whether the profile is a staircase, or nearly one.
@@ -492,49 +416,6 @@ impl SumEvaluator {
         self.contours.ln_approx(&question, self.contours.search(&question))
     }
 
-    /// The engines of a question whose contour has this period, in the order in which they are tried: the one that is predicted to take
-    /// least where so many such questions share lists, and those that follow if it does not meet the asked width. `smoothed` tells
-    /// how many seconds it takes with continuous noise, and `nodes` how many nodes a contour takes without, where that is known
-    /// after looking at so many windows.
-    fn engines(
-        &self,
-        query: &Query,
-        digits: u32,
-        period: Period,
-        asked: Asked,
-        smoothed: impl Fn() -> Option<f64>,
-        nodes: impl Fn(u64) -> Option<i64>,
-    ) -> &'static [Engine] {
-        use Engine::{Atoms, Contour, LongSplit, Smoothed};
-        let Some(atoms) = &self.atoms else { return &[Contour] };
-        if period.is_short() {
-            return &[Contour, Atoms];
-        }
-        let of_factor =
-            if digits <= twofold::ball::MOST_DIGITS { SECONDS_PER_QUICK_FACTOR } else { SECONDS_PER_FACTOR };
-        let of_contour = |nodes: f64| nodes * self.sum().groups().len() as f64 * of_factor;
-        let cost = Some(atoms.cost(query, digits)).filter(|cost| cost.seconds <= MOST_SECONDS);
-        let listed = cost.map(|cost| (cost.seconds - cost.seconds_each) / asked.times + cost.seconds_each);
-        // Half of the period, as nodes are pairs of conjugates, without a sieve.
-        let is_quick = |seconds: f64| seconds <= QUICK_SECONDS.min(of_contour(period.nodes / 2.0));
-        if listed.is_some_and(|seconds| asked.listed || is_quick(seconds)) {
-            return &[Atoms, LongSplit, Contour];
-        }
-        let (seconds, engines): (f64, &[Engine]) = match (listed, smoothed()) {
-            (Some(listed), Some(smoothed)) if smoothed < listed => (smoothed, &[Smoothed, Atoms, LongSplit, Contour]),
-            (Some(listed), _) => (listed, &[Atoms, LongSplit, Contour]),
-            (None, Some(smoothed)) => (smoothed, &[Smoothed, LongSplit, Contour, Atoms]),
-            (None, None) => {
-                let Query::HockeyStick(epsilon) = query else { return &[Contour, Atoms] };
-                let Some((_, seconds)) = self.long_split(epsilon, digits) else { return &[Contour, Atoms] };
-                (seconds, &[LongSplit, Contour, Atoms])
-            }
-        };
-        // To look for nodes is to take no longer than the other engine.
-        let windows = (seconds / SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;
-        if nodes(windows).is_none_or(|nodes| of_contour(nodes as f64) > seconds) { engines } else { &[Contour, Atoms] }
-    }
-
     /// Whether all noise is continuous: then the closed form of Gaussian differential privacy is exact.
     fn is_gaussian(&self) -> bool {
         self.sum().groups().iter().all(|group| matches!(group.law, Law::Gaussian { .. }))
@@ -544,64 +425,4 @@ impl SumEvaluator {
     fn is_beyond(&self, z: &Rational) -> bool {
         *self.sum().rho() == 0 && z > self.sum().offset()
     }
-}
-
-/// The rest of a split is asked as any sum.
-impl Rest for SumEvaluator {
-    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
-        Ok(self.hockey_stick_of_many(epsilon, digits)?.value)
-    }
-
-    fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
-        self.ln_hockey_stick_approx(epsilon)
-    }
-}
-
-/// The answer of a split; `None` where its list would be too long.
-fn by_split(split: &Split, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
-    match split.hockey_stick(epsilon, digits) {
-        Ok(answer) => Ok(Some(answer)),
-        Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
-        Err(_) => Ok(None),
-    }
-}
-
-/// What the engines and an earlier answer have in common, one after the other until the asked width is met; `narrowed` is what else may be
-/// said of what is known so far. All enclose the truth.
-fn in_turn(
-    engines: &[Engine],
-    by: impl Fn(Engine) -> Result<Answer>,
-    known: Option<Answer>,
-    narrowed: impl Fn(Result<Answer>) -> Result<Answer>,
-    digits: u32,
-) -> Result<Answer> {
-    let mut best = known.ok_or(Error::NoLattice);
-    for (tried, engine) in engines.iter().enumerate() {
-        let next = by(*engine);
-        best = if tried == 0 && best.is_err() { next } else { both(best, next, digits) };
-        if best.as_ref().is_ok_and(|answer| answer.met) {
-            break;
-        }
-        best = narrowed(best);
-        if best.as_ref().is_ok_and(|answer| answer.met) {
-            break;
-        }
-    }
-    best
-}
-
-/// What two answers to one question have in common.
-fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -> Result<Answer> {
-    let (first, second) = match (first, second) {
-        (Ok(first), Ok(second)) => (first, second),
-        // What excludes itself, or is not wanted any more, is not mended by another engine.
-        (Err(error @ (Error::Contradiction { .. } | Error::Stopped)), _)
-        | (_, Err(error @ (Error::Contradiction { .. } | Error::Stopped))) => return Err(error),
-        (Ok(answer), Err(_)) | (Err(_), Ok(answer)) => return Ok(answer),
-        (Err(error), Err(_)) => return Err(error),
-    };
-    let value = first.value.meet(&second.value).ok_or(Error::Contradiction { what: "a certified value" })?;
-    let width = |answer: &Answer| Float::with_val(64, answer.value.upper() - answer.value.lower());
-    let method = if width(&second) < width(&first) { second.method } else { first.method };
-    Ok(Answer { met: value.is_tight(digits), value, method })
 }

@@ -1,0 +1,137 @@
+//! Which engines answer a question about one sum, and in which order.
+
+use rug::Float;
+
+use super::SumEvaluator;
+use crate::{
+    error::{Error, Result},
+    loss::{answer::Answer, atoms::Query, contour::Period, sieve},
+    numeric::twofold,
+};
+
+/// Lists that take no longer than this are preferred to a contour whose period is not short.
+pub(super) const QUICK_SECONDS: f64 = 0.05;
+/// Lists that are predicted to take longer than this are not made.
+pub(super) const MOST_SECONDS: f64 = 3.0;
+/// What a node of a contour takes for each group, about: in sums of two doubles, and in balls over MPFR.
+const SECONDS_PER_QUICK_FACTOR: f64 = 2e-6;
+const SECONDS_PER_FACTOR: f64 = 2e-5;
+/// What a loss takes of a long list of which few matter.
+pub(super) const SECONDS_PER_LISTED: f64 = 1e-7;
+/// What a window of a sweep takes, about.
+const SECONDS_PER_WINDOW: f64 = 1e-7;
+
+/// What answers a question about one sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Engine {
+    Contour,
+    Atoms,
+    Smoothed,
+    /// By a list that is longer than where a split is preferred.
+    LongSplit,
+}
+
+/// How a hockey stick is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// So many questions share the lists that are made for one, about.
+    pub(super) times: f64,
+    /// Whether one minus an answer close to one has to be as accurate.
+    pub(super) with_rest: bool,
+    /// Whether lists answered such a question next to this one: then no contour is looked for.
+    pub(super) listed: bool,
+}
+
+impl Asked {
+    /// By itself.
+    pub(super) const ONCE: Asked = Asked { times: 1.0, with_rest: true, listed: false };
+    /// For supporting lines, next to each other.
+    pub(super) const FOR_LINES: Asked = Asked { times: 8.0, with_rest: true, listed: false };
+    /// As one of many points.
+    pub(super) const FOR_MANY: Asked = Asked { times: 4.0, with_rest: false, listed: false };
+}
+
+impl SumEvaluator {
+    /// The engines of a question whose contour has this period, in the order in which they are tried: the one that is predicted to take
+    /// least where so many such questions share lists, and those that follow if it does not meet the asked width. `smoothed` tells
+    /// how many seconds it takes with continuous noise, and `nodes` how many nodes a contour takes without, where that is known
+    /// after looking at so many windows.
+    pub(super) fn engines(
+        &self,
+        query: &Query,
+        digits: u32,
+        period: Period,
+        asked: Asked,
+        smoothed: impl Fn() -> Option<f64>,
+        nodes: impl Fn(u64) -> Option<i64>,
+    ) -> &'static [Engine] {
+        use Engine::{Atoms, Contour, LongSplit, Smoothed};
+        let Some(atoms) = &self.atoms else { return &[Contour] };
+        if period.is_short() {
+            return &[Contour, Atoms];
+        }
+        let of_factor =
+            if digits <= twofold::ball::MOST_DIGITS { SECONDS_PER_QUICK_FACTOR } else { SECONDS_PER_FACTOR };
+        let of_contour = |nodes: f64| nodes * self.sum().groups().len() as f64 * of_factor;
+        let cost = Some(atoms.cost(query, digits)).filter(|cost| cost.seconds <= MOST_SECONDS);
+        let listed = cost.map(|cost| (cost.seconds - cost.seconds_each) / asked.times + cost.seconds_each);
+        // Half of the period, as nodes are pairs of conjugates, without a sieve.
+        let is_quick = |seconds: f64| seconds <= QUICK_SECONDS.min(of_contour(period.nodes / 2.0));
+        if listed.is_some_and(|seconds| asked.listed || is_quick(seconds)) {
+            return &[Atoms, LongSplit, Contour];
+        }
+        let (seconds, engines): (f64, &[Engine]) = match (listed, smoothed()) {
+            (Some(listed), Some(smoothed)) if smoothed < listed => (smoothed, &[Smoothed, Atoms, LongSplit, Contour]),
+            (Some(listed), _) => (listed, &[Atoms, LongSplit, Contour]),
+            (None, Some(smoothed)) => (smoothed, &[Smoothed, LongSplit, Contour, Atoms]),
+            (None, None) => {
+                let Query::HockeyStick(epsilon) = query else { return &[Contour, Atoms] };
+                let Some((_, seconds)) = self.long_split(epsilon, digits) else { return &[Contour, Atoms] };
+                (seconds, &[LongSplit, Contour, Atoms])
+            }
+        };
+        // To look for nodes is to take no longer than the other engine.
+        let windows = (seconds / SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;
+        if nodes(windows).is_none_or(|nodes| of_contour(nodes as f64) > seconds) { engines } else { &[Contour, Atoms] }
+    }
+}
+
+/// What the engines and an earlier answer have in common, one after the other until the asked width is met; `narrowed` is what else may be
+/// said of what is known so far. All enclose the truth.
+pub(super) fn in_turn(
+    engines: &[Engine],
+    by: impl Fn(Engine) -> Result<Answer>,
+    known: Option<Answer>,
+    narrowed: impl Fn(Result<Answer>) -> Result<Answer>,
+    digits: u32,
+) -> Result<Answer> {
+    let mut best = known.ok_or(Error::NoLattice);
+    for (tried, engine) in engines.iter().enumerate() {
+        let next = by(*engine);
+        best = if tried == 0 && best.is_err() { next } else { both(best, next, digits) };
+        if best.as_ref().is_ok_and(|answer| answer.met) {
+            break;
+        }
+        best = narrowed(best);
+        if best.as_ref().is_ok_and(|answer| answer.met) {
+            break;
+        }
+    }
+    best
+}
+
+/// What two answers to one question have in common.
+fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -> Result<Answer> {
+    let (first, second) = match (first, second) {
+        (Ok(first), Ok(second)) => (first, second),
+        // What excludes itself, or is not wanted any more, is not mended by another engine.
+        (Err(error @ (Error::Contradiction { .. } | Error::Stopped)), _)
+        | (_, Err(error @ (Error::Contradiction { .. } | Error::Stopped))) => return Err(error),
+        (Ok(answer), Err(_)) | (Err(_), Ok(answer)) => return Ok(answer),
+        (Err(error), Err(_)) => return Err(error),
+    };
+    let value = first.value.meet(&second.value).ok_or(Error::Contradiction { what: "a certified value" })?;
+    let width = |answer: &Answer| Float::with_val(64, answer.value.upper() - answer.value.lower());
+    let method = if width(&second) < width(&first) { second.method } else { first.method };
+    Ok(Answer { met: value.is_tight(digits), value, method })
+}
