@@ -62,7 +62,7 @@ impl Key for i64 {
 
 /// A signed integer of 128 bits. Packed, because millions are held beside places of half a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(packed(8))]
+#[repr(C, packed(8))]
 pub(super) struct Middle(i128);
 
 impl Key for Middle {
@@ -96,7 +96,7 @@ impl Key for Middle {
 
 /// A signed integer of 256 bits in two's complement. The derived order compares the signed half first, which is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(packed(8))]
+#[repr(C, packed(8))]
 pub(super) struct Long {
     high: i128,
     low: u128,
