@@ -642,6 +642,21 @@ fn what_cannot_be_asked_is_refused_by_name() {
         let message = attack.posterior(&noisy, &[beside], 10).expect_err("answered").to_string();
         assert!(message.contains("agree better"), "{message}");
     }
+    // A sum over no other groups has no noise: it cannot be negative, nor more than the prior allows, at any level.
+    let none = |others: Vec<u64>, upper| {
+        let rhos = ["0.7", "0.6", "0.07"].map(number)[..=others.len()].to_vec();
+        Hierarchy::new(number("1/2"), rhos, others, upper).expect("an attack")
+    };
+    for (attack, noisy, beside) in [
+        (none(vec![0], Upper::Uniform), &[3, 4][..], &[-1][..]),
+        (none(vec![0, 2], Upper::Uniform), &[0, 4, 1], &[-1, 1]),
+        (none(vec![6, 0], Upper::Uniform), &[5, 5, 12], &[8, -1]),
+        (none(vec![0], Upper::UpTo(9)), &[3, 4], &[10]),
+    ] {
+        let message = attack.posterior(noisy, beside, 6).expect_err("answered").to_string();
+        assert!(message.contains("has no noise"), "{message}");
+    }
+    assert!(none(vec![0], Upper::UpTo(9)).posterior(&[3, 4], &[9], 6).is_ok());
     let certain = make(Upper::Point(2)).expect("an attack");
     let message = certain.correct_decision(TrueCounts { x1: 1, x2: 10_000 }, 6).expect_err("answered").to_string();
     assert!(message.contains("true x2"), "{message}");

@@ -218,10 +218,22 @@ impl Hierarchy {
         }
     }
 
-    /// Refuses outputs whose best explanation is too improbable for tables of so many bits: for each level the least of
-    /// rho_2 (x_2 - x_1 - j)^2 + (y - j)^2 / (2 sigma2) over real j >= 0, with x_1 as published.
+    /// Refuses outputs that are impossible, and those whose best explanation is too improbable for tables of so many bits: for each
+    /// level the least of rho_2 (x_2 - x_1 - j)^2 + (y - j)^2 / (2 sigma2) over real j >= 0, with x_1 as published.
     fn check_probable(&self, noisy: &[i64], noisy_others: &[i64]) -> Result<()> {
         let most = f64::from(MOST_BITS) * std::f64::consts::LN_2;
+        // Without other groups Y is published without noise: it is by how much the count above is larger.
+        let alone = noisy_others.iter().zip(&self.others).enumerate().filter(|(_, (_, others))| others.count() == 0);
+        for (level, (&y, _)) in alone {
+            let allows = |k: i64| {
+                let (least, most) = self.upper_range(k);
+                (least..=most).contains(&y)
+            };
+            if y < 0 || level == 0 && !(0..=1).any(allows) {
+                let expected = "how much larger the count above may be: a sum over no other groups has no noise";
+                return Err(Error::out_of_range("the noisy sum Y beside", y, expected));
+            }
+        }
         for (level, (&y, others)) in noisy_others.iter().zip(&self.others).enumerate() {
             let (rho, rho_below) = (self.rhos[level + 1].to_f64(), self.rhos[level].to_f64());
             let sigma2 = others.sigma2().to_f64().max(1e-9);
