@@ -38,6 +38,24 @@ fn what_once_hung_is_answered_to_the_asked_width() {
     }
 }
 
+/// Where delta is below every floating-point number, the answer is that, and at once: looked for with ever longer lists it took seconds and
+/// hundreds of megabytes, and so did an epsilon whose search came there.
+#[test]
+fn what_is_below_every_number_is_said_to_be() {
+    let mechanism = "--discrete-laplace 4/1237x54@3 --discrete-laplace 26/25x94 --discrete-gaussian 1665226207/100x14";
+    let command = format!("delta {mechanism} --epsilon 198.6777419");
+    let answer = json(&command.split(' ').collect::<Vec<_>>());
+    assert!(!met(&answer), "{answer}");
+    assert_eq!(answer["delta"]["lower"].to_string().parse::<f64>().unwrap(), 0.0, "{answer}");
+    let upper = answer["delta"]["upper"].to_string();
+    let exponent = upper.split_once("e-").and_then(|(_, exponent)| exponent.parse::<u64>().ok());
+    assert!(exponent.is_some_and(|exponent| exponent > 300_000_000), "{answer}");
+    // The losses of all Laplace counts sum to 98 at most: beyond them delta falls to nothing.
+    let command = format!("epsilon {mechanism} --delta 1e-200");
+    let answer = json(&command.split(' ').collect::<Vec<_>>());
+    assert!(met(&answer), "{answer}");
+}
+
 /// Twelve digits and thirty are about one number, whichever engine answers.
 #[test]
 fn two_precisions_agree() {

@@ -20,6 +20,7 @@ use crate::{
         gaussian,
         law::Law,
         question::{Kernel, Question},
+        search::ContourSearch,
         shared::{self, SharedContours},
         smoothed::Smoothed,
         split::{self, Split},
@@ -28,6 +29,9 @@ use crate::{
     },
     numeric::{Enclosure, precision, rational},
 };
+
+/// ln of the smallest float, about.
+const LN_LEAST: f64 = -744_000_000.0;
 
 /// Answers questions about one sum.
 #[derive(Debug)]
@@ -111,6 +115,9 @@ impl SumEvaluator {
         }
         let question = Question::hockey_stick(self.sum(), epsilon);
         let search = self.contours.search(&question);
+        if let Some(answer) = self.is_below_floats(epsilon, &search) {
+            return Ok(answer);
+        }
         let period = Contours::period(&search, digits);
         let split = match self.split_for(epsilon, digits, period) {
             Some(split) => by_split(split, epsilon, digits)?,
@@ -252,6 +259,20 @@ impl SumEvaluator {
         Some(Answer::immediate(value, "one minus delta is below exp(-10^8), by rho"))
     }
 
+    /// Where delta is below every float: (1 - exp(eps - l))_+ <= exp(c (l - eps)) for c >= 0, so that delta <= M(c) exp(-c eps). `None`
+    /// where the saddle point does not tell so.
+    fn is_below_floats(&self, epsilon: &Rational, search: &ContourSearch) -> Option<Answer> {
+        let is_estimated = search.ln_estimate() < LN_LEAST;
+        let c = Rational::from_f64(search.saddle_point().max(0.0)).filter(|_| is_estimated)?;
+        let bound = self.sum().ln_mgf(&c, 64).sub(&Enclosure::rational(&(c * epsilon), 64));
+        let is_below = *bound.upper() < LN_LEAST;
+        is_below.then(|| {
+            let value = Enclosure::double(0.0, 64).hull(&bound.exp());
+            let method = Method::Immediate("delta is below every floating-point number, by a moment of the loss");
+            Answer { met: false, value, method }
+        })
+    }
+
     /// The same, quicker where many are asked for: by a contour that neighboring questions share, where one serves. The answer
     /// has other last digits, and is the same whatever else is asked. Not where one minus an answer close to one has to be
     /// accurate, too.
@@ -370,6 +391,10 @@ impl SumEvaluator {
         let mut question = Question::hockey_stick(self.sum(), epsilon);
         let cost = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), DIGITS).seconds;
         let mut search = self.contours.search(&question);
+        // Below every float nothing else tells more.
+        if search.ln_estimate() < LN_LEAST {
+            return Ok(search.ln_estimate());
+        }
         let period = Contours::period(&search, DIGITS);
         if let Some(split) = self.split_for(epsilon, DIGITS, period)
             && let Some(ln) = split.ln_hockey_stick_approx(epsilon)
