@@ -22,7 +22,7 @@
 //! ```
 //!
 //! Where the losses of A are further apart than B reaches, one or two of them are near enough to be asked about. B may be split
-//! again.
+//! again. Where no other engine serves, the list may be longer and its losses less far apart: more of them are asked about.
 //!
 //! # The proof
 //!

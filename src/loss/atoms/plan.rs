@@ -41,21 +41,12 @@ impl Plan {
         let mut best = split(&lengths(&parts));
         loop {
             let cost = best.lengths[0] + best.lengths[1] + merged;
-            let mut found: Option<(f64, [usize; 2], Part)> = None;
-            for i in 0..parts.len() {
-                for j in i + 1..parts.len() {
-                    let Some(length) = common(&parts[i], &parts[j]) else { continue };
-                    let halves =
-                        split(&lengths(without(&parts, [i, j])).into_iter().chain([length]).collect::<Vec<_>>());
-                    let total = halves.lengths[0] + halves.lengths[1] + (merged + length);
-                    if total < found.as_ref().map_or(0.8 * cost, |found| found.0) {
-                        let groups = [&parts[i].groups[..], &parts[j].groups].concat();
-                        let step = rational::gcd(&parts[i].step, &parts[j].step);
-                        found = Some((total, [i, j], Part { groups, step, length }));
-                    }
-                }
-            }
-            let Some((_, pair, joined)) = found else { break };
+            let total = |pair: [usize; 2], length: f64| {
+                let halves = split(&lengths(without(&parts, pair)).into_iter().chain([length]).collect::<Vec<_>>());
+                halves.lengths[0] + halves.lengths[1] + (merged + length)
+            };
+            let found = best_merger(&parts, 0.8 * cost, total);
+            let Some((pair, joined)) = found else { break };
             merged += joined.length;
             parts = without(&parts, pair).cloned().chain([joined]).collect();
             best = split(&lengths(&parts));
@@ -72,24 +63,30 @@ impl Plan {
 pub(super) fn merge_all(mut parts: Vec<Part>) -> (Vec<Part>, f64) {
     let mut merged = 0.0;
     loop {
-        let mut found: Option<(f64, [usize; 2], Part)> = None;
-        for i in 0..parts.len() {
-            for j in i + 1..parts.len() {
-                let Some(length) = common(&parts[i], &parts[j]).filter(|length| *length <= LONGEST_OF_ALL) else {
-                    continue;
-                };
-                let share = length / (parts[i].length * parts[j].length);
-                if share < found.as_ref().map_or(0.5, |found| found.0) {
-                    let groups = [&parts[i].groups[..], &parts[j].groups].concat();
-                    let step = rational::gcd(&parts[i].step, &parts[j].step);
-                    found = Some((share, [i, j], Part { groups, step, length }));
-                }
-            }
-        }
-        let Some((_, pair, joined)) = found else { return (parts, merged) };
+        let share = |[i, j]: [usize; 2], length: f64| {
+            if length <= LONGEST_OF_ALL { length / (parts[i].length * parts[j].length) } else { f64::INFINITY }
+        };
+        let found = best_merger(&parts, 0.5, share);
+        let Some((pair, joined)) = found else { return (parts, merged) };
         merged += joined.length;
         parts = without(&parts, pair).cloned().chain([joined]).collect();
     }
+}
+
+/// Of all mergers of two parts, on their common lattice, the one of the least score, if that is below `most`. A score is a matter of
+/// the pair and the length of its sum.
+fn best_merger(parts: &[Part], most: f64, score: impl Fn([usize; 2], f64) -> f64) -> Option<([usize; 2], Part)> {
+    let mut found: Option<(f64, [usize; 2], f64)> = None;
+    for (i, j) in (0..parts.len()).flat_map(|i| (i + 1..parts.len()).map(move |j| (i, j))) {
+        let Some(length) = common(&parts[i], &parts[j]) else { continue };
+        let score = score([i, j], length);
+        if score < found.map_or(most, |(least, ..)| least) {
+            found = Some((score, [i, j], length));
+        }
+    }
+    let (_, [i, j], length) = found?;
+    let groups = [&parts[i].groups[..], &parts[j].groups].concat();
+    Some(([i, j], Part { groups, step: rational::gcd(&parts[i].step, &parts[j].step), length }))
 }
 
 fn lengths<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<f64> {
