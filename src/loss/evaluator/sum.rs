@@ -30,8 +30,8 @@ use crate::{
     numeric::{Enclosure, precision, rational},
 };
 
-/// ln of the smallest float, about.
-const LN_LEAST: f64 = -744_000_000.0;
+/// Below ln of the smallest positive float of MPFR, 2^-(2^30), which is -744,261,117.9.
+const LN_LEAST: f64 = -744_262_000.0;
 
 /// Answers questions about one sum.
 #[derive(Debug)]

@@ -27,6 +27,7 @@ impl SumEvaluator {
 
     /// The same from a longer list, whatever else would do: for where no other engine serves, and for comparing engines.
     pub fn hockey_stick_by_long_split(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
+        self.stop.check()?;
         self.long_split(epsilon, digits).map_or(Ok(None), |(split, _)| by_split(split, epsilon, digits))
     }
 
