@@ -77,7 +77,19 @@ impl LossSum {
             if question.kernel == Kernel::TiltedTail { ln.sub(&Enclosure::rational(&question.first, BITS)) } else { ln }
         };
         let alias = Self::alias_error(question, plan, own);
-        Errors { alias: if alias < errors.alias { alias } else { errors.alias }, ..errors }
+        let truncation =
+            Float::with_val_round(BITS, &errors.truncation * self.coarse_share(&plan.exact_c), Round::Up).0;
+        Errors { alias: if alias < errors.alias { alias } else { errors.alias }, truncation }
+    }
+
+    /// At least M(c) of all coarse groups over the bound exp(rho (c + c^2)) for it, and at most one. On the line Re s = c no factor exceeds its
+    /// value on the axis, and the sieve takes those of coarse groups for one everywhere: so what it bounds is as much smaller.
+    fn coarse_share(&self, c: &Rational) -> Float {
+        let coarse = self.groups().iter().filter(|group| theta::is_coarse(group));
+        let one = || Float::with_val(BITS, 1);
+        let Ok(coarse) = LossSum::new(coarse.cloned()) else { return one() };
+        let share = coarse.ln_mgf(c, BITS).sub(&Enclosure::rational(&coarse.concentrated(c), BITS + 64)).exp();
+        if *share.upper() < 1 { Float::with_val_round(BITS, share.upper(), Round::Up).0 } else { one() }
     }
 
     /// The same where many questions share what the plan alone tells of the nodes left out.

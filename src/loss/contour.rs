@@ -36,8 +36,8 @@ use rug::Float;
 
 use super::{
     answer::{Answer, ContourProof, Method},
-    integrand::Integrand,
-    plan::Plan,
+    integrand::{self, Integrand},
+    plan::{MOST_ON_LINE, Plan},
     question::{Kernel, Question},
     search::ContourSearch,
     sieve::SumSieve,
@@ -46,7 +46,6 @@ use super::{
 use crate::{
     error::Result,
     numeric::{
-        ball::ComplexBall,
         enclosure::Enclosure,
         field::Field,
         precision,
@@ -76,12 +75,19 @@ pub(crate) fn ln_share(digits: u32) -> f64 {
 pub(crate) struct Contours {
     sum: LossSum,
     sieve: SumSieve,
+    /// On the line so many nodes beyond the main lobe are summed at most.
+    most_on_line: usize,
 }
 
 impl Contours {
     /// The engine for a sum, with nothing swept yet.
     pub(crate) fn new(sum: LossSum) -> Self {
-        Contours { sieve: SumSieve::new(&sum), sum }
+        Contours { sieve: SumSieve::new(&sum), sum, most_on_line: MOST_ON_LINE }
+    }
+
+    /// The same which sums so many nodes beyond the main lobe on the line.
+    pub(crate) fn with_nodes(self, most_on_line: usize) -> Self {
+        Contours { most_on_line, ..self }
     }
 
     /// The sum.
@@ -91,7 +97,7 @@ impl Contours {
 
     /// The search for a contour of a question.
     pub(crate) fn search(&self, question: &Question) -> ContourSearch<'_> {
-        ContourSearch::new(&self.sum, &self.sieve, question).of_itself()
+        ContourSearch::new(&self.sum, &self.sieve, question).with_nodes(self.most_on_line).of_itself()
     }
 
     /// The same for a contour that is shared: quicker, and blind to what coarse noise has beside its rho.
@@ -251,7 +257,14 @@ impl Contours {
             let sum = if in_doubles {
                 Integrand::<ComplexTwofold>::new(&self.sum, question, &plan, ()).total(&plan).re().enclosure()
             } else {
-                Integrand::<ComplexBall>::new(&self.sum, question, &plan, bits).total(&plan).re().enclosure()
+                integrand::total(
+                    &self.sum,
+                    question,
+                    &plan,
+                    |node| self.sieve.ln_bound(plan.height(node)),
+                    digits,
+                    bits,
+                )
             };
             let scale = self.sum.ln_prefactor_scale(&plan.exact_c, bits);
             let errors = self.sum.errors_of_itself(question, &plan);

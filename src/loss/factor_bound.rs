@@ -6,6 +6,8 @@
 
 use std::f64::consts::PI;
 
+use super::theta;
+
 /// A group as the sieve sees it: approximate values suffice because every bound keeps a margin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FactorBound {
@@ -16,8 +18,9 @@ pub(crate) struct FactorBound {
     pub periodic: bool,
 }
 
-/// Below this variance proxy a factor is bounded by one only: its windows cover most of the period anyway.
-const SMALLEST_SIGMA2: f64 = 0.3;
+/// Below this variance proxy a factor is bounded by one only: its windows cover most of the period anyway. The errors of a sum by itself
+/// count on that for all coarse groups.
+const SMALLEST_SIGMA2: f64 = theta::DIRECT_BELOW;
 
 /// How closely a distance is found: to pi 2^-40.
 const HALVINGS: i32 = 40;

@@ -14,6 +14,7 @@ use crate::numeric::{
     Enclosure,
     ball::ComplexBall,
     field::{Field, Real},
+    twofold::ComplexTwofold,
 };
 
 /// The summand of the trapezoid rule at node j, without the prefactor.
@@ -60,10 +61,44 @@ impl<F: Field> Integrand<F> {
     /// The trapezoid sum: node 0 and twice the real part of the nodes j >= 1 of the plan, for the nodes -j are the
     /// conjugates and a period holds an odd number of nodes.
     pub(crate) fn total(&self, plan: &Plan) -> F {
-        let half = plan.summed().skip(1).map(|node| self.at(node)).reduce(|sum, term| sum.add(&term));
+        let half = self.half(plan.summed().skip(1));
         let first = self.at(0);
         half.map_or_else(|| first.clone(), |half| half.add(&half).add(&first))
     }
+
+    fn half(&self, nodes: impl Iterator<Item = i64>) -> Option<F> {
+        nodes.map(|node| self.at(node)).reduce(|sum, term| sum.add(&term))
+    }
+}
+
+/// Encloses the real part of the trapezoid sum to about so many digits, in balls of so many bits. The nodes beyond the first lobe that are
+/// so small that fewer digits will do are summed in balls of two doubles; `ln_bound` bounds ln of the product at a node.
+pub(crate) fn total(
+    sum: &LossSum,
+    question: &Question,
+    plan: &Plan,
+    ln_bound: impl Fn(i64) -> f64,
+    digits: u32,
+    bits: u32,
+) -> Enclosure {
+    // Such a ball keeps so many digits of a term, and the terms together lose a few.
+    const KEPT: f64 = 22.0;
+    let enough = -(f64::from(digits) - KEPT) * std::f64::consts::LN_10;
+    let first = plan.lobes[0].1;
+    let is_small = |node: i64| {
+        let ln_kernel = -f64::from(plan.decay) * (node as f64 / first as f64).ln();
+        node > first && ln_bound(node) + ln_kernel <= enough
+    };
+    let (small, large): (Vec<i64>, Vec<i64>) = plan.summed().skip(1).partition(|node| is_small(*node));
+    let balls = Integrand::<ComplexBall>::new(sum, question, plan, bits);
+    let at_zero = balls.at(0);
+    let large = balls.half(large.into_iter()).map(|half| half.add(&half).add(&at_zero));
+    let large = large.unwrap_or(at_zero).re().enclosure();
+    if small.is_empty() {
+        return large;
+    }
+    let small = Integrand::<ComplexTwofold>::new(sum, question, plan, ()).half(small.into_iter());
+    small.map_or_else(|| large.clone(), |half| large.add(&half.add(&half).re().enclosure()))
 }
 
 impl LossSum {

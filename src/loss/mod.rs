@@ -10,7 +10,7 @@
 //! | `contour` | the answer by the trapezoid rule on a contour, with every error bounded |
 //! | `integrand`, `phase` | the summand at a node, with exact phases |
 //! | `bounds` | the error bounds: aliasing, truncation, rounding |
-//! | `sieve`, `windows`, `bundles`, `factor_bound`, `survivors` | where on the contour the integrand is provably negligible |
+//! | `sieve`, `windows`, `lobes`, `bundles`, `factor_bound`, `survivors` | where on the contour the integrand is provably negligible |
 //! | `far_field` | what lies beyond the heights that a sieve can reach, on average |
 //! | `plan`, `search` | which nodes are summed, searched in doubles |
 //! | `near`, `cells`, `shared` | many questions to one sum: contours that neighbors share, in sums of two doubles |
@@ -40,6 +40,7 @@ mod fine;
 pub(crate) mod gaussian;
 mod integrand;
 pub mod law;
+mod lobes;
 mod near;
 pub mod parameter;
 mod phase;

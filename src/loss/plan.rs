@@ -22,8 +22,8 @@ pub(super) const MOST_ON_LINE: usize = 10_000;
 /// The half period of a lattice up to which a sweep is not worth remembering.
 const SHORT: f64 = 1e5;
 
-/// How many candidates for that are looked at.
-const MOST_CANDIDATES: i64 = 50_000;
+/// So many times as many are looked at to find them.
+const CANDIDATES: i64 = 5;
 
 /// The contour and the nodes on it.
 #[derive(Clone, Debug)]
@@ -155,7 +155,7 @@ impl SumSieve {
             return Ok(plan);
         }
         // A node takes about as long to look at as a window.
-        let most = if plan.nodes.is_some() { MOST_NODES.min(budget as i64) } else { MOST_CANDIDATES };
+        let most = if plan.nodes.is_some() { MOST_NODES.min(budget as i64) } else { most_on_line as i64 * CANDIDATES };
         let survivors = self.survivors(&mut plan, most, budget)?;
         let height = plan.height(1);
         let nodes = survivors.into_iter().flat_map(|(from, to)| from..=to);

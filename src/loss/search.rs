@@ -41,8 +41,9 @@ pub(crate) struct ContourSearch<'a> {
     gap: f64,
     /// See [`Plan::far`].
     far: f64,
-    /// How many windows a sweep may look at.
+    /// How many windows a sweep may look at, and how many nodes beyond the main lobe are summed on the line.
     budget: u64,
+    most_on_line: usize,
     /// The real part of every contour, found when it is asked for first.
     saddle: OnceCell<f64>,
 }
@@ -63,6 +64,7 @@ impl<'a> ContourSearch<'a> {
             gap: question.gap.to_f64(),
             far: f64::INFINITY,
             budget: sieve::BUDGET,
+            most_on_line: MOST_ON_LINE,
             saddle: OnceCell::new(),
         }
     }
@@ -80,6 +82,11 @@ impl<'a> ContourSearch<'a> {
     /// The same with sweeps that stop after so many windows.
     pub(crate) fn within(self, budget: u64) -> Self {
         ContourSearch { budget, ..self }
+    }
+
+    /// The same which sums so many nodes beyond the main lobe on the line.
+    pub(crate) fn with_nodes(self, most_on_line: usize) -> Self {
+        ContourSearch { most_on_line, ..self }
     }
 
     /// How many windows its sweeps may look at.
@@ -120,15 +127,6 @@ impl<'a> ContourSearch<'a> {
     fn ln_size(&self, x: f64) -> f64 {
         let own = if self.is_plain() { 0.0 } else { self.own(x).0 };
         self.rho * (x + x * x) + own
-    }
-
-    /// ln of that bound, for what the sieve leaves out.
-    fn ln_bound(&self, x: f64) -> f64 {
-        if !self.bounded {
-            return self.rho * (x + x * x);
-        }
-        let bounded: f64 = self.sum.groups().iter().map(|group| theta::ln_bounded_mgf_approx(group, x).0).sum();
-        self.rho * (x + x * x) + bounded
     }
 
     /// The saddle point of M(s) kappa(s) on the real axis, thetas neglected but those of coarse groups: the root of an increasing function in
@@ -315,7 +313,7 @@ impl<'a> ContourSearch<'a> {
             (Kernel::HockeyStick | Kernel::Complement, _) | (_, None) => 2.0 - c * self.at,
             (_, Some(h)) => 1.0 + (PI / h).ln() - c * self.first - self.extra(),
         };
-        (c, long, (self.ln_bound(c) + ln_left_out - target).max(1.0))
+        (c, long, (self.ln_size(c) + ln_left_out - target).max(1.0))
     }
 
     fn on_lattice(&self, c: f64, period: f64, step: f64, cut: f64) -> Result<Plan> {
@@ -352,7 +350,7 @@ impl<'a> ContourSearch<'a> {
             return if last > MOST_NODES { Err(self.too_many(last)) } else { Ok(plan) };
         }
         plan.lobes = vec![(0, reach as i64)];
-        let plan = self.sieve.also_sieved(plan, MOST_ON_LINE, self.budget)?;
+        let plan = self.sieve.also_sieved(plan, self.most_on_line, self.budget)?;
         if plan.last < last {
             let needed = format!("more windows up to height {:.1e}", last as f64 * spacing);
             return Err(self.unsweepable(needed, format!("{} windows", self.budget)));
@@ -361,7 +359,7 @@ impl<'a> ContourSearch<'a> {
     }
 
     fn on_line(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {
-        self.sieve.also_sieved(self.main_lobe_on_line(c, period, cut)?, MOST_ON_LINE, self.budget)
+        self.sieve.also_sieved(self.main_lobe_on_line(c, period, cut)?, self.most_on_line, self.budget)
     }
 
     fn main_lobe_on_line(&self, c: f64, period: f64, cut: f64) -> Result<Plan> {

@@ -37,6 +37,7 @@ use super::{
     factor_bound::FactorBound,
     far_field::FarField,
     law::{Group, Law},
+    lobes::Lobes,
     sum::LossSum,
     survivors::{Survivor, Swept},
     windows::{BudgetReached, Comb, Windows},
@@ -321,9 +322,21 @@ impl Sweep {
         if target <= 0.0 || steady.map(|bound| bound.ln_factor(bound.nearest(start, end))).sum::<f64>() <= -padded {
             return Ok(Octave { end: f64::INFINITY, survivors: Vec::new(), looked_at });
         }
-        let combs = if end - start > BUNDLED_FROM { &combs.get_or_init(|| self.combs())[..] } else { &[] };
-        let mut windows = Windows::new(&self.bounds, combs, padded, self.resolution).within(looked_at, budget);
-        windows.intersect(start, end)?;
+        let windows =
+            |combs: &[Comb]| Windows::new(&self.bounds, combs, padded, self.resolution).within(looked_at, budget);
+        let of_lobes = Lobes::new(&self.bounds, &self.weights, padded, (start, end)).and_then(|lobes| {
+            let mut windows = windows(&[]);
+            Some(windows.intersect_lobes(&lobes)?.map(|()| windows))
+        });
+        let windows = match of_lobes {
+            Some(windows) => windows?,
+            None => {
+                let combs = if end - start > BUNDLED_FROM { &combs.get_or_init(|| self.combs())[..] } else { &[] };
+                let mut windows = windows(combs);
+                windows.intersect(start, end)?;
+                windows
+            }
+        };
         let Windows { mut survivors, looked_at, .. } = windows;
         survivors.sort_by(|a, b| a.from.total_cmp(&b.from));
         // Neighbors of nearly the same bound become one.

@@ -52,7 +52,6 @@
 //! - What is not stored of the listed masses: P_c[A] <= m.
 
 mod close;
-mod first_hit;
 mod profile;
 
 use std::{
@@ -64,7 +63,7 @@ use std::{
 use rug::{Float, Rational, float::Round};
 
 use self::{
-    close::{Close, Point, Rung, TooMany},
+    close::{Close, Rung, TooMany},
     profile::Profile,
 };
 use super::{
@@ -76,7 +75,6 @@ use super::{
     contour::Contours,
     fine,
     law::{Group, Law},
-    plan::MOST_ON_LINE,
     question::Question,
     stop::Stop,
     sum::LossSum,
@@ -86,7 +84,7 @@ use crate::{
     numeric::{
         Enclosure, enclosure,
         field::Real,
-        precision,
+        lattice, precision,
         twofold::{self, TwofoldBall},
     },
 };
@@ -105,13 +103,17 @@ const MOST_SECONDS: f64 = 4.0;
 /// So many scales are remembered.
 const REMEMBERED: usize = 4;
 
-/// What a node of the contour takes for each group, in sums of two doubles and in balls over MPFR; a window of its sweep, a point, and
-/// what is looked at to find points: in seconds.
-const OF_QUICK_NODE: f64 = 1.5e-6;
-const OF_NODE: f64 = 1.5e-5;
+/// What a node of the contour takes for each group; a window of its sweep, a point, and what is looked at to find points: in seconds.
+const OF_NODE: f64 = 1e-6;
 const OF_WINDOW: f64 = 1e-7;
-const OF_POINT: f64 = 4e-6;
-const OF_LOOK: f64 = 3e-7;
+const OF_POINT: f64 = 3.5e-6;
+const OF_LOOK: f64 = 1e-7;
+/// So many windows are looked at for a node beyond the main lobe, and for an octave; and so many steps for a listed loss.
+const WINDOWS_OF_NODE: f64 = 40.0;
+const WINDOWS_OF_OCTAVE: f64 = 10_000.0;
+const OF_TARGET: f64 = 100.0;
+/// So many nodes beyond the main lobe are summed at most.
+const MOST_NODES: usize = 200_000;
 
 /// A sum to which continuous noise can be added.
 #[derive(Debug)]
@@ -258,14 +260,11 @@ impl Smoothed {
         let all = self.outline.deviation(0.0);
         let nats = f64::from(digits) * std::f64::consts::LN_10;
         let energy = (nats + 8.0 + (s / fine.min(1.0)).ln()).max(6.0);
-        let ball = |dimension: usize, radius: f64| {
-            // pi^(d / 2) / (d / 2)!, by the recursion of volumes.
-            let unit = (2..=dimension).filter(|d| d % 2 == dimension % 2).map(|d| 2.0 * PI / d as f64).product::<f64>();
-            unit * if dimension % 2 == 1 { 2.0 } else { 1.0 } * radius.powi(dimension as i32)
-        };
+        let ball = |dimension: usize, radius: f64| lattice::ball(dimension) * radius.powi(dimension as i32);
         let radius = (2.0 * energy).sqrt();
         let dimension = own.len();
-        // Points in a slice of the ellipsoid, for each loss that is listed.
+        // Points in a slice of the ellipsoid, for each loss that is listed. Most of an ellipsoid is next to its surface, and what is there
+        // weighs least: a twelfth is summed.
         let listed = parts.listed.as_ref().map_or(1.0, |(sum, outline)| {
             coarse::predicted(sum, outline, 0.0, (energy / std::f64::consts::LN_2) as u32 + 4)
         });
@@ -274,39 +273,46 @@ impl Smoothed {
         }
         let deviations: Vec<f64> = parts.fine.iter().map(|one| one.variance.to_f64().sqrt()).collect();
         let slice = deviations.iter().product::<f64>() * ball(dimension - 1, radius) * 2.0 * radius * s / fine;
-        let points = listed.max(1.0) * slice * (3.0 * fine / all).min(1.0) + 1.0;
-        // What the outer loops choose: all but the last two.
-        let mut outer = listed.max(1.0);
-        for j in 0..dimension.saturating_sub(2) {
-            let later = own[j + 1..].iter().map(|r| r * r).sum::<f64>().sqrt();
-            outer *= (2.0 * radius * deviations[j].min(later / parts.fine[j].step.to_f64())).max(1.0);
-        }
-        // Heights, and the windows of the groups up to there, the rarest first.
+        let points = listed.max(1.0) * slice * (3.0 * fine / all).min(1.0) / 12.0 + 1.0;
+        // And in the ellipsoid that is gone through.
+        let share = 1.0 / (dimension as f64 - 1.0).max(1.0);
+        let axes =
+            deviations.iter().map(|deviation| deviation * (2.0 * (1.0 + share) * energy).sqrt()).product::<f64>();
+        let looked_at =
+            ball(dimension, 1.0) * axes / (1.0 + 2.0 * share * energy * (fine / (s * radius)).powi(2)).sqrt();
+        let looked_at = listed.max(1.0) * (looked_at + OF_TARGET);
+        // Heights, and what the windows of the groups leave of them up to there, the rarest first: beside the windows around zero, where all
+        // are aligned, those of further multiples, in which the others lie anyhow.
         let top = radius / s;
         let mut combs: Vec<(f64, f64)> =
             parts.fine.iter().zip(&own).map(|(one, r)| (2.0 * PI / one.step.to_f64(), radius / r)).collect();
         combs.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let (mut windows, mut half_width, mut looks) = (1.0_f64, top, 0.0);
-        for (period, own) in combs {
-            let tried = windows * (2.0 * half_width / period + 1.0);
-            looks += tried;
-            windows *= (2.0 * (half_width + own) / period).min(2.0 * half_width / period + 1.0);
-            half_width = half_width.min(own);
+        let width = |&(period, around): &(f64, f64)| (2.0 * around).min(period);
+        let anyhow = |combs: &[(f64, f64)]| {
+            let shares = combs.iter().map(|comb| width(comb) / comb.0).product::<f64>();
+            shares * ball(combs.len(), 1.0) / 2f64.powi(combs.len() as i32)
+        };
+        let (mut aligned, mut side, mut looks) = (top, 0.0, 0.0_f64);
+        for (at, comb) in combs.iter().enumerate() {
+            let windows = ((aligned + comb.1) / comb.0).floor();
+            side += windows * width(comb) * anyhow(&combs[at + 1..]);
+            looks += windows;
+            aligned = aligned.min(comb.1);
         }
         let spacing = PI / ((2.0 * (nats + 5.0)).sqrt() * all);
-        // Most of an ellipsoid is next to its surface, and what is there weighs least: a quarter is summed.
-        let side = top / spacing * ball(dimension, radius)
-            / deviations.iter().map(|deviation| 2.0 * PI * deviation).product::<f64>()
-            / 4.0;
+        let side = side / spacing;
         let main = (2.0 * (nats + 5.0)).sqrt() / all / spacing;
-        if top / spacing > 2f64.powi(60) || side > MOST_ON_LINE as f64 * 0.75 {
+        if dimension > 1 {
+            looks = looks.min(side * WINDOWS_OF_NODE + (top * all).log2().max(0.0) * WINDOWS_OF_OCTAVE);
+        }
+        if top / spacing > 2f64.powi(60) || side > MOST_NODES as f64 * 0.75 {
             return f64::INFINITY;
         }
-        let quick = digits + MORE_DIGITS <= twofold::ball::MOST_DIGITS;
-        let of_node = if quick { OF_QUICK_NODE } else { OF_NODE * (1.0 + f64::from(digits) / 40.0) };
-        let of_nodes = (side + main) * of_node * self.sum.groups().len() as f64;
-        let of_points = points * OF_POINT * (1.0 + f64::from(digits) / 20.0);
-        of_nodes + looks * OF_WINDOW + of_points + (outer + points) * OF_LOOK
+        // In sums of two doubles, as most nodes are where the kernel has fallen far enough.
+        let of_node = OF_NODE * self.sum.groups().len() as f64;
+        let of_main = if digits + MORE_DIGITS <= twofold::ball::MOST_DIGITS { of_node } else { 10.0 * of_node };
+        let of_points = points * OF_POINT * (1.0 + f64::from(digits) / 40.0);
+        side * of_node + main * of_main + looks * OF_WINDOW + of_points + looked_at * OF_LOOK
     }
 
     /// The contours of the sum with continuous noise of scale 2^-k; the oldest make room.
@@ -318,7 +324,7 @@ impl Smoothed {
         // A shift of one in noise of variance 1 / s^2 spends s^2 / 2.
         let noise = Group { law: Law::Gaussian { sigma2: Rational::from(1) << (2 * k) }, shift: 1, copies: 1 };
         let sum = LossSum::new(self.sum.groups().iter().cloned().chain([noise]))?;
-        let new = Arc::new(Contours::new(sum));
+        let new = Arc::new(Contours::new(sum).with_nodes(MOST_NODES));
         if contours.len() >= REMEMBERED {
             contours.remove(0);
         }
@@ -433,23 +439,22 @@ impl Smoothed {
                 (list.losses(&bounds.c, bits), list.missing)
             }
         };
-        let rung = |fine: &Fine| {
-            let center = Rational::from(&bounds.c * &fine.shifts);
-            let (nearest, above) = close::nearest(&center)?;
-            Some(Rung { step: fine.step.clone(), nearest, above, variance: fine.variance.to_f64() })
+        let rung = |fine: &Fine| Rung {
+            step: fine.step.clone(),
+            center: Rational::from(&bounds.c * &fine.shifts),
+            variance: fine.variance.to_f64(),
         };
-        let Some(rungs) = parts.fine.iter().map(rung).collect::<Option<Vec<Rung>>>() else { return Ok(None) };
+        let rungs: Vec<Rung> = parts.fine.iter().map(rung).collect();
         let width = tilt::exact(bounds.width);
-        let Some(close) = Close::new(rungs, &width, bounds.energy) else { return Ok(None) };
+        let Some(close) = Close::new(&rungs, &width, bounds.energy) else { return Ok(None) };
         let rho: Rational = parts.fine.iter().map(|fine| fine.rho.clone()).sum();
         let mut looked_at = 0;
         let mut near: Vec<Near> = Vec::new();
         for (index, atom) in listed.iter().enumerate() {
             let target = Rational::from(epsilon - &atom.loss) - &rho;
             let ln_mass = Float::with_val_round(64, atom.p.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
-            close.each(&target, &mut looked_at, stop, &mut |Point { multiples }| {
-                let sum: Rational =
-                    close.rungs().iter().zip(&multiples).map(|(rung, x)| Rational::from(&rung.step * *x)).sum();
+            close.each(&target, &mut looked_at, stop, &mut |multiples| {
+                let sum: Rational = rungs.iter().zip(&multiples).map(|(rung, x)| Rational::from(&rung.step * *x)).sum();
                 let distance = Rational::from(&target - &sum);
                 let ln_most = ln_mass + ln_most(&close, &multiples, distance.to_f64(), s);
                 near.push(Near { listed: index, multiples, distance, ln_most });
@@ -533,7 +538,7 @@ fn exp_of_minus(x: &Rational, digits: u32) -> Enclosure {
 /// lost where a variance or a distance is rounded to a double.
 fn ln_most(close: &Close, multiples: &[i64], distance: f64, s: f64) -> f64 {
     let squares: f64 =
-        close.rungs().iter().zip(multiples).map(|(rung, &x)| (x as f64).powi(2) / (2.0 * rung.variance)).sum();
+        close.variances().zip(multiples).map(|(variance, &x)| (x as f64).powi(2) / (2.0 * variance)).sum();
     let beyond = (distance.abs() * (1.0 - 1e-12) - s * s / 2.0).max(0.0) / s;
     let ln_profile = (0.63 * s).ln() - beyond * beyond / 2.0 + distance.min(0.0);
     ln_profile - squares + 1e-12 * (squares + ln_profile.abs()) + 1e-12

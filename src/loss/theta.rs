@@ -28,7 +28,7 @@ use crate::numeric::{
 };
 
 /// Below this variance proxy the direct side is summed, above it the images.
-const DIRECT_BELOW: f64 = 0.3;
+pub(super) const DIRECT_BELOW: f64 = 0.3;
 
 /// One group's factor F^copies on the line Re s = c, without its normalising constant: with f the angle at a node as
 /// a fraction of a full turn, copies ln F = decay f^2 + 2 pi i drift f up to the series.

@@ -4,8 +4,11 @@
 //! together. The windows are intersected, the rarest first, and what remains is halved until the product of all groups
 //! settles it.
 
+use std::cell::Cell;
+
 use super::{
     factor_bound::{FactorBound, Prepared},
+    lobes::Lobes,
     survivors::Survivor,
 };
 
@@ -72,6 +75,19 @@ impl Windows {
     /// Adds what survives of the heights from `from` to `to`.
     pub(super) fn intersect(&mut self, from: f64, to: f64) -> Result<(), BudgetReached> {
         self.intersect_from(0, from, to)
+    }
+
+    /// The same within some lobes; `None` where these cannot be listed.
+    pub(super) fn intersect_lobes(&mut self, lobes: &Lobes) -> Option<Result<(), BudgetReached>> {
+        let listed = Cell::new(0);
+        let most = self.budget.saturating_sub(self.looked_at);
+        let mut count = || {
+            listed.set(listed.get() + 1);
+            if listed.get() > most { Err(BudgetReached) } else { Ok(()) }
+        };
+        let result = lobes.each(&mut count, &mut |from, to| self.refine(from, to));
+        self.looked_at += listed.get();
+        result
     }
 
     fn count(&mut self) -> Result<(), BudgetReached> {

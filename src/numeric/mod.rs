@@ -8,6 +8,7 @@
 //! | `decimal` | enclosures as decimal text, rounded outward |
 //! | [`field`], [`ball`] | the complex field in which formulas are written once, in doubles and in balls over MPFR |
 //! | `twofold` | numbers of 32 digits as sums of two doubles, their elementary functions and balls: quick, for few digits |
+//! | `lattice` | all integer vectors near a place, by a reduced basis |
 //! | [`root`] | certified roots of decreasing functions |
 //! | [`extremum`] | certified minima of convex functions, and searches for extrema in doubles |
 
@@ -17,6 +18,7 @@ pub(crate) mod decimal;
 pub mod enclosure;
 pub mod extremum;
 pub mod field;
+pub(crate) mod lattice;
 pub mod precision;
 pub mod rational;
 pub mod root;

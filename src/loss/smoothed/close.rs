@@ -1,10 +1,17 @@
 //! All sums of multiples of a few steps that come close to a target, among those near a center: points of a lattice between two
 //! planes and inside an ellipsoid.
+//!
+//! With x the multiples, m their center, T the target, W the width and E the energy, they lie in one ellipsoid of the quadratic form
+//!
+//! ```text
+//! sum (x_j - m_j)^2 / (2 v_j) + s E (T - sum of step_j x_j)^2 / W^2 <= (1 + s) E,    any s > 0,
+//! ```
+//!
+//! whose vectors a reduced basis lists ([`lattice`](crate::numeric::lattice)): about as many as there are points, however fine the steps.
 
-use rug::{Integer, Rational};
+use rug::{Float, Integer, Rational};
 
-use super::first_hit::first_hit;
-use crate::loss::stop::Stop;
+use crate::{loss::stop::Stop, numeric::lattice::Form};
 
 /// More points or attempts than this are not looked at.
 const MOST_STEPS: u64 = 20_000_000;
@@ -19,84 +26,183 @@ const FARTHEST: f64 = 1e9;
 pub(super) struct Rung {
     /// The step, exactly.
     pub(super) step: Rational,
-    /// The integer that is nearest to the center of the multiples, and how far the center is above.
-    pub(super) nearest: i64,
-    pub(super) above: f64,
+    /// The center of the multiples.
+    pub(super) center: Rational,
     /// A multiple z away from the center counts z^2 / (2 variance) towards the energy.
     pub(super) variance: f64,
+}
+
+/// A rung, and its numbers rounded.
+#[derive(Debug)]
+struct Rounded {
+    /// In units, to half a unit.
+    step: i128,
+    /// The integer that is nearest to the center, and how far the center is above.
+    nearest: i64,
+    above: f64,
+    variance: f64,
 }
 
 /// Which points are looked for.
 #[derive(Debug)]
 pub(super) struct Close {
-    /// The coarsest step first.
-    rungs: Vec<Rung>,
-    /// The steps in units, to half a unit.
-    steps: Vec<i128>,
+    rungs: Vec<Rounded>,
     /// One unit is 2^-shift.
     shift: i32,
     /// At least the width, in units, with what all steps are off.
     width: i128,
     energy: f64,
-    /// Of each rung and those that follow, the sum of step^2 variance.
-    spread: Vec<f64>,
+    /// The sum of the steps at the nearest integers.
+    at_nearest: Rational,
+    ellipsoid: Ellipsoid,
 }
 
-/// A point that was found.
-#[derive(Clone, Debug)]
-pub(super) struct Point {
-    /// How many steps, in the order of the rungs.
-    pub(super) multiples: Vec<i64>,
+/// The ellipsoid around the points of a target.
+#[derive(Debug)]
+struct Ellipsoid {
+    form: Form,
+    bits: u32,
+    /// (1 + s) E.
+    most: f64,
+    /// The sum of the steps at the centers.
+    at_centers: Rational,
+    /// s E / W^2, and the sum of step^2 variance.
+    weight: Float,
+    spread: Float,
+    /// Of each rung the center, and step times variance.
+    centers: Vec<Float>,
+    slopes: Vec<Float>,
 }
 
 /// There are too many points, or the search was stopped.
 #[derive(Debug)]
 pub(super) struct TooMany;
 
-impl Close {
-    /// The points with a sum at most `width` from a target and an energy of at most `energy`; `None` where numbers would not fit.
-    pub(super) fn new(mut rungs: Vec<Rung>, width: &Rational, energy: f64) -> Option<Self> {
-        rungs.sort_by(|a, b| b.step.cmp(&a.step));
-        let shift = WIDTH_BITS as i32 - width.to_f64().log2().floor() as i32;
-        let units = |x: &Rational| scaled(x, shift);
-        let steps: Vec<i128> = rungs.iter().map(|rung| units(&rung.step)).collect::<Option<_>>()?;
-        // Products with a multiple stay below 2^126, those of the last step below 2^94.
-        let far = |rung: &Rung| (2.0 * energy * rung.variance).sqrt() + 2.0;
-        let fits = |(rung, step): (&Rung, &i128)| far(rung) < FARTHEST && far(rung) * (*step as f64) < 2f64.powi(120);
-        let finest = *steps.last()? as f64;
-        if finest < 1.0 || finest >= 2f64.powi(90) || !rungs.iter().zip(&steps).all(fits) {
+impl Ellipsoid {
+    fn new(rungs: &[Rung], width: &Rational, energy: f64) -> Option<Self> {
+        // (1 + s)^(d / 2) / sqrt(s), to which the volume is proportional, is least there.
+        let share = 1.0 / (rungs.len() as f64 - 1.0).max(1.0);
+        let in_widths = |rung: &Rung| Rational::from(&rung.step / width).to_f64();
+        let steepest = rungs.iter().map(in_widths).fold(1.0, f64::max);
+        let widest = rungs.iter().map(|rung| rung.variance).fold(1.0, f64::max);
+        // The largest and the smallest value on vectors of length one are so many binary digits apart; twice that for the basis.
+        let apart = 2.0 * steepest.log2() + widest.log2() + energy.log2().abs() + 4.0;
+        if !apart.is_finite() || apart > 2000.0 {
             return None;
         }
+        let bits = 160 + 2 * apart as u32;
+        let real = |x: &Rational| Float::with_val(bits, x);
+        let weight = Float::with_val(bits, share * energy) / real(&width.clone().square());
+        let steps: Vec<Float> = rungs.iter().map(|rung| real(&rung.step)).collect();
+        let entry = |i: usize, j: usize| {
+            let along = Float::with_val(bits, &steps[i] * &steps[j]) * &weight;
+            if i == j { along + Float::with_val(bits, 0.5) / rungs[i].variance } else { along }
+        };
+        let gram: Vec<Vec<Float>> = (0..rungs.len()).map(|i| (0..rungs.len()).map(|j| entry(i, j)).collect()).collect();
+        let slopes: Vec<Float> =
+            steps.iter().zip(rungs).map(|(step, rung)| Float::with_val(bits, step * rung.variance)).collect();
+        let terms = steps.iter().zip(&slopes).map(|(step, slope)| Float::with_val(bits, step * slope));
+        Some(Ellipsoid {
+            form: Form::new(&gram, None)?,
+            bits,
+            most: (1.0 + share) * energy,
+            at_centers: rungs.iter().map(|rung| Rational::from(&rung.step * &rung.center)).sum(),
+            spread: terms.fold(Float::new(bits), |sum, term| sum + term),
+            weight,
+            centers: rungs.iter().map(|rung| real(&rung.center)).collect(),
+            slopes,
+        })
+    }
+
+    /// Where the form of a target is least, and what is left there of its bound.
+    ///
+    /// With r the distance of the target from the centers, w = s E / W^2 and S the sum of step^2 v: at m + 2 w v step r / (1 + 2 w S) it
+    /// is w r^2 / (1 + 2 w S).
+    fn around(&self, target: &Rational) -> (Vec<Float>, f64) {
+        let real = |x: &Float| Float::with_val(self.bits, x);
+        let distance = Float::with_val(self.bits, &Rational::from(target - &self.at_centers));
+        let scale = real(&self.weight) * 2_u32 * &self.spread + 1_u32;
+        let least = real(&distance).square() * &self.weight / &scale;
+        let pull = distance * 2_u32 * &self.weight / scale;
+        let place = |(center, slope): (&Float, &Float)| real(slope) * &pull + center;
+        // The last factor pays for the rounding.
+        let left = self.most - least.to_f64() * (1.0 - 1e-12);
+        (self.centers.iter().zip(&self.slopes).map(place).collect(), left)
+    }
+}
+
+impl Close {
+    /// The points with a sum at most `width` from a target and an energy of at most `energy`; `None` where numbers would not fit.
+    pub(super) fn new(rungs: &[Rung], width: &Rational, energy: f64) -> Option<Self> {
+        let shift = WIDTH_BITS as i32 - width.to_f64().log2().floor() as i32;
+        let far = |rung: &Rung| (2.0 * energy * rung.variance).sqrt() + 2.0;
+        let rounded = |rung: &Rung| {
+            let (nearest, above) = nearest(&rung.center)?;
+            let step = scaled(&rung.step, shift)?;
+            // Sums of products with a multiple stay below 2^126.
+            let fits = step >= 1 && far(rung) < FARTHEST && far(rung) * (step as f64) < 2f64.powi(120);
+            fits.then_some(Rounded { step, nearest, above, variance: rung.variance })
+        };
+        let energy = energy * (1.0 + 1e-9) + 1e-9;
         let off = rungs.iter().map(|rung| far(rung) as i128 + 2).sum::<i128>();
-        let width = units(width)? + off + 2;
-        let terms = rungs.iter().map(|rung| rung.step.to_f64().powi(2) * rung.variance);
-        let terms: Vec<f64> = terms.collect();
-        let spread = (0..=terms.len()).map(|from| terms[from..].iter().sum()).collect();
-        Some(Close { rungs, steps, shift, width, energy: energy * (1.0 + 1e-9) + 1e-9, spread })
+        let rounded: Vec<Rounded> = rungs.iter().map(rounded).collect::<Option<_>>()?;
+        Some(Close {
+            at_nearest: rungs.iter().zip(&rounded).map(|(rung, own)| Rational::from(&rung.step * own.nearest)).sum(),
+            rungs: rounded,
+            shift,
+            width: scaled(width, shift)? + off + 2,
+            energy,
+            ellipsoid: Ellipsoid::new(rungs, &(Rational::from((1001, 1000)) * width), energy)?,
+        })
     }
 
-    /// The rungs, in the order of the multiples.
-    pub(super) fn rungs(&self) -> &[Rung] {
-        &self.rungs
+    /// The variances of the rungs.
+    pub(super) fn variances(&self) -> impl Iterator<Item = f64> {
+        self.rungs.iter().map(|rung| rung.variance)
     }
 
-    /// Calls `found` with every point whose sum is close to the target, once each, and perhaps with a few that are a little further
-    /// away. Counts what is looked at.
+    /// Calls `found` with the multiples of every point whose sum is close to the target, once each, and perhaps with a few that are a little
+    /// further away. Counts what is looked at.
     pub(super) fn each(
         &self,
         target: &Rational,
         looked_at: &mut u64,
         stop: &Stop,
-        found: &mut impl FnMut(Point),
+        found: &mut impl FnMut(Vec<i64>),
     ) -> Result<(), TooMany> {
-        let at_centers: Rational = self.rungs.iter().map(|rung| Rational::from(&rung.step * rung.nearest)).sum();
-        let rest = target - at_centers;
         // A target out of reach, or so far that it does not fit, has no points.
-        let Some(rest) = scaled(&rest, self.shift).filter(|rest| rest.unsigned_abs() < 1 << 124) else {
+        let rest = scaled(&Rational::from(target - &self.at_nearest), self.shift);
+        let Some(rest) = rest.filter(|rest| rest.unsigned_abs() < 1 << 124) else { return Ok(()) };
+        let (place, left) = self.ellipsoid.around(target);
+        if left < 0.0 {
             return Ok(());
+        }
+        let mut count = || {
+            *looked_at += 1;
+            let stopped = looked_at.is_multiple_of(65_536) && stop.is_set();
+            if stopped || *looked_at > MOST_STEPS { Err(TooMany) } else { Ok(()) }
         };
-        let mut search = Search { close: self, looked_at, stop, chosen: Vec::with_capacity(self.rungs.len()), found };
-        search.level(rest, self.energy)
+        self.ellipsoid.form.each(&place, left, &mut count, &mut |multiples| {
+            if let Some(multiples) = self.close(multiples, rest) {
+                found(multiples);
+            }
+            Ok(())
+        })
+    }
+
+    /// The multiples, if they are close to what is left of the target and have no more energy.
+    fn close(&self, multiples: &[i128], rest: i128) -> Option<Vec<i64>> {
+        let (mut rest, mut energy) = (rest, self.energy);
+        for (rung, &multiple) in self.rungs.iter().zip(multiples) {
+            let away = multiple - i128::from(rung.nearest);
+            energy -= (away as f64 - rung.above).powi(2) / (2.0 * rung.variance);
+            if energy < 0.0 {
+                return None;
+            }
+            rest -= rung.step * away;
+        }
+        let whole = |multiple: &i128| i64::try_from(*multiple).ok();
+        if rest.abs() > self.width { None } else { multiples.iter().map(whole).collect() }
     }
 }
 
@@ -106,122 +212,8 @@ fn scaled(x: &Rational, shift: i32) -> Option<i128> {
     scaled.round().into_numer_denom().0.to_i128()
 }
 
-/// The search for the points of one target.
-struct Search<'a, F> {
-    close: &'a Close,
-    looked_at: &'a mut u64,
-    stop: &'a Stop,
-    /// Multiples from the nearest integer to the center of each rung so far.
-    chosen: Vec<i64>,
-    found: &'a mut F,
-}
-
-impl<F: FnMut(Point)> Search<'_, F> {
-    fn count(&mut self) -> Result<(), TooMany> {
-        *self.looked_at += 1;
-        let stopped = self.looked_at.is_multiple_of(65_536) && self.stop.is_set();
-        if stopped || *self.looked_at > MOST_STEPS { Err(TooMany) } else { Ok(()) }
-    }
-
-    /// The multiples of a rung that the energy allows and from which the following rungs can reach the rest. By Cauchy & Schwarz
-    /// these add at most sqrt(2 energy spread).
-    fn range(&self, rung: usize, rest: i128, energy: f64) -> (i64, i64) {
-        let Rung { step, above, variance, .. } = &self.close.rungs[rung];
-        let unit = 2f64.powi(-self.close.shift);
-        let step = step.to_f64();
-        // The following rungs have centers beside their integers.
-        let beside: f64 =
-            self.close.rungs[rung + 1..].iter().map(|later| later.step.to_f64() * later.above.abs()).sum();
-        let reach = (2.0 * energy * self.close.spread[rung + 1]).sqrt() + beside + self.close.width as f64 * unit;
-        let (middle, around) = (rest as f64 * unit / step, reach / step);
-        let far = (2.0 * energy * variance).sqrt();
-        // For the roundings of these few operations.
-        let margin = 1e-9 * (1.0 + far + around + middle.abs());
-        let low = (above - far).max(middle - around) - margin;
-        let high = (above + far).min(middle + around) + margin;
-        (low.ceil() as i64, high.floor() as i64)
-    }
-
-    /// What is left of the energy after so many multiples of a rung.
-    fn left(&self, rung: usize, multiple: i64, energy: f64) -> f64 {
-        let Rung { above, variance, .. } = self.close.rungs[rung];
-        energy - (multiple as f64 - above).powi(2) / (2.0 * variance)
-    }
-
-    /// Chooses the multiples of the next rung and of all that follow.
-    fn level(&mut self, rest: i128, energy: f64) -> Result<(), TooMany> {
-        self.count()?;
-        let rung = self.chosen.len();
-        let remaining = self.close.rungs.len() - rung;
-        if energy < 0.0 {
-            return Ok(());
-        }
-        if remaining <= 1 {
-            return self.last(rest, energy);
-        }
-        let (low, high) = self.range(rung, rest, energy);
-        if remaining == 2 {
-            return self.last_two(rest, energy, (low, high));
-        }
-        for multiple in low..=high {
-            self.chosen.push(multiple);
-            let rest = rest - self.close.steps[rung] * i128::from(multiple);
-            self.level(rest, self.left(rung, multiple, energy))?;
-            self.chosen.pop();
-        }
-        Ok(())
-    }
-
-    /// The multiples of the last rung but one after which a multiple of the last one is close: those for which what is left, and the
-    /// width, is at most twice the width modulo the last step.
-    fn last_two(&mut self, rest: i128, energy: f64, (low, high): (i64, i64)) -> Result<(), TooMany> {
-        let rung = self.chosen.len();
-        let (step, last, width) = (self.close.steps[rung], self.close.steps[rung + 1], self.close.width);
-        let window = (2 * width).unsigned_abs();
-        let modulus = last.unsigned_abs();
-        let mut from = low;
-        while from <= high {
-            let start = (rest + width - step * i128::from(from)).rem_euclid(last).unsigned_abs();
-            let hit = if window >= modulus {
-                Some(0)
-            } else {
-                let back = (-step).rem_euclid(last).unsigned_abs();
-                first_hit(start, back, modulus, window, (high - from).unsigned_abs().into())
-            };
-            self.count()?;
-            let Some(multiple) = hit.and_then(|hit| from.checked_add_unsigned(u64::try_from(hit).ok()?)) else { break };
-            self.chosen.push(multiple);
-            self.last(rest - step * i128::from(multiple), self.left(rung, multiple, energy))?;
-            self.chosen.pop();
-            from = multiple + 1;
-        }
-        Ok(())
-    }
-
-    /// The multiples of the last rung that are close.
-    fn last(&mut self, rest: i128, energy: f64) -> Result<(), TooMany> {
-        let rung = self.chosen.len();
-        let (step, width) = (self.close.steps[rung], self.close.width);
-        let far = (2.0 * energy.max(0.0) * self.close.rungs[rung].variance).sqrt() + 2.0;
-        let (first, end) = ((rest - width).div_euclid(step) + 1, (rest + width).div_euclid(step));
-        let first = if (rest - width).rem_euclid(step) == 0 { first - 1 } else { first };
-        let (first, end) = (first.max(-(far as i128) - 1), end.min(far as i128 + 1));
-        for multiple in first..=end {
-            self.count()?;
-            let multiple = multiple as i64;
-            if self.left(rung, multiple, energy) < 0.0 {
-                continue;
-            }
-            let whole = |(chosen, rung): (&i64, &Rung)| chosen + rung.nearest;
-            let multiples = self.chosen.iter().chain([&multiple]).zip(&self.close.rungs).map(whole).collect();
-            (self.found)(Point { multiples });
-        }
-        Ok(())
-    }
-}
-
 /// The integer nearest to a center, and how far the center is above it.
-pub(super) fn nearest(center: &Rational) -> Option<(i64, f64)> {
+fn nearest(center: &Rational) -> Option<(i64, f64)> {
     let nearest: Integer = center.clone().round().into_numer_denom().0;
     let above = Rational::from(center - &nearest).to_f64();
     Some((nearest.to_i64()?, above))
@@ -233,9 +225,7 @@ mod tests {
     use crate::numeric::rational::parse;
 
     fn rung(step: &str, center: &str, variance: f64) -> Rung {
-        let center = parse(center).unwrap();
-        let (nearest, above) = nearest(&center).unwrap();
-        Rung { step: parse(step).unwrap(), nearest, above, variance }
+        Rung { step: parse(step).unwrap(), center: parse(center).unwrap(), variance }
     }
 
     /// Against all points of a box, for one to four rungs: none is missing, none is found twice, and few are too far away.
@@ -251,23 +241,23 @@ mod tests {
         for count in 1..=4 {
             for (target, width) in [("0", "1/100"), ("26/1000", "1/5000"), ("0.00113", "1/30000"), ("1/7", "1/9")] {
                 let (rungs, width) = (rungs[..count].to_vec(), parse(width).unwrap());
-                let centers: Rational = rungs.iter().map(|rung| Rational::from(&rung.step * rung.nearest)).sum();
+                let near = |rung: &Rung| nearest(&rung.center).unwrap();
+                let centers: Rational = rungs.iter().map(|rung| Rational::from(&rung.step * near(rung).0)).sum();
                 let target = parse(target).unwrap() + centers;
-                let close = Close::new(rungs, &width, energy).unwrap();
+                let close = Close::new(&rungs, &width, energy).unwrap();
                 let mut found = Vec::new();
                 let mut looked_at = 0;
-                close
-                    .each(&target, &mut looked_at, &Stop::default(), &mut |point| found.push(point.multiples))
-                    .unwrap();
+                close.each(&target, &mut looked_at, &Stop::default(), &mut |multiples| found.push(multiples)).unwrap();
                 let unique: std::collections::BTreeSet<Vec<i64>> = found.iter().cloned().collect();
                 assert_eq!(unique.len(), found.len(), "none twice");
                 let mut boxed = vec![(Vec::<i64>::new(), target.clone(), energy)];
-                for rung in close.rungs() {
+                for rung in &rungs {
+                    let (nearest, above) = near(rung);
                     let far = (2.0 * energy * rung.variance).sqrt() as i64 + 2;
                     let next = |(chosen, rest, energy): &(Vec<i64>, Rational, f64)| {
                         let of = |k: i64| {
-                            let left = energy - (k as f64 - rung.above).powi(2) / (2.0 * rung.variance);
-                            let multiple = rung.nearest + k;
+                            let left = energy - (k as f64 - above).powi(2) / (2.0 * rung.variance);
+                            let multiple = nearest + k;
                             let chosen = [&chosen[..], &[multiple]].concat();
                             (left >= 0.0).then(|| (chosen, rest - &rung.step * Rational::from(multiple), left))
                         };
