@@ -335,15 +335,16 @@ impl<'a> Lines<'a> {
         Ok(if height > 0.0 { (rest / height).log10().clamp(0.0, MOST) } else { MOST })
     }
 
-    /// ln of the height of the line of slope -exp(eps), in doubles; far below any logarithm, and falling with the height, where that
-    /// is negative.
+    /// ln of the height of the line of slope -exp(eps), in doubles; far below any logarithm where that is negative, and the further below
+    /// the larger ln of what it lacks, so that heights next to zero are told apart on either side.
     fn ln_height_approx(&self, eps: f64) -> Result<f64> {
-        const NEGATIVE: f64 = -1e12;
+        const NEGATIVE: f64 = -4e9;
         let alpha = self.alpha.to_f64();
         // ln delta is minus one minus delta where that is small.
         let rest = -self.evaluator.ln_hockey_stick_approx(&rational::from_f64(eps.abs())?)?.exp_m1();
         let (height, ln_scale) = if eps >= 0.0 { (rest - eps.exp() * alpha, 0.0) } else { (rest - alpha, eps) };
-        Ok(if height > 0.0 { height.ln() + ln_scale } else { NEGATIVE - (-height * ln_scale.exp()).ln_1p() })
+        let ln = height.abs().max(f64::MIN_POSITIVE).ln() + ln_scale;
+        Ok(if height > 0.0 { ln } else { NEGATIVE - ln })
     }
 
     /// How far from zero losses are looked for.
