@@ -40,6 +40,7 @@
 mod list;
 
 use std::{
+    cell::Cell,
     cmp::Ordering,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -81,8 +82,8 @@ const ATTEMPTS: u32 = 6;
 
 /// The rest of a sum, however its profile is found.
 pub(super) trait Rest: std::fmt::Debug + Send + Sync {
-    /// E[(1 - exp(epsilon - B))_+] for epsilon >= 0.
-    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure>;
+    /// E[(1 - exp(epsilon - B))_+] for epsilon >= 0, and whether it is as narrow as asked.
+    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<(Enclosure, bool)>;
     /// Its logarithm in doubles: about 13 digits, an approximation without proof.
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64>;
 }
@@ -169,7 +170,12 @@ impl Split {
         let mut digits_of_rest = digits + 1;
         let mut best: Option<Answer> = None;
         for attempt in 0..ATTEMPTS {
-            let profile = |y: &Rational, digits| self.rest.enclose(y, digits);
+            let told = Cell::new(true);
+            let profile = |y: &Rational, digits| {
+                let (value, met) = self.rest.enclose(y, digits)?;
+                told.set(told.get() && met);
+                Ok(value)
+            };
             let (value, missed, splitting) = match self.enclose(epsilon, plan, cut, digits_of_rest, profile) {
                 Ok(found) => found,
                 Err(error) => return best.ok_or(error),
@@ -181,9 +187,13 @@ impl Split {
             if met || attempt + 1 == ATTEMPTS {
                 break;
             }
-            // What is missing is mended by a finer list, all else by more digits of the rest.
+            // What is missing is mended by a finer list, all else by more digits of the rest, if it has any.
             cut = finer(cut, missed).unwrap_or(cut);
-            digits_of_rest += if wider.is_finite() && missed < wider - 1.0 { (wider * 0.302) as u32 + 2 } else { 1 };
+            let by_rest = wider.is_finite() && missed < wider - 1.0;
+            if by_rest && !told.get() {
+                break;
+            }
+            digits_of_rest += if by_rest { (wider * 0.302) as u32 + 2 } else { 1 };
             // Below the range of floats nothing gets better.
             let vanishes =
                 |best: &Answer| best.value.upper().get_exp().is_none_or(|exponent| exponent < -1_000_000_000);

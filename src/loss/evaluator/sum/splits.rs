@@ -66,8 +66,9 @@ impl SumEvaluator {
 
 /// The rest of a split is asked as any sum.
 impl Rest for SumEvaluator {
-    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Enclosure> {
-        Ok(self.hockey_stick_of_many(epsilon, digits)?.value)
+    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<(Enclosure, bool)> {
+        let Answer { value, met, .. } = self.hockey_stick_of_many(epsilon, digits)?;
+        Ok((value, met))
     }
 
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
