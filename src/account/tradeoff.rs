@@ -122,7 +122,7 @@ impl Curve {
         }
         let (value, method) = match self.sum().step().filter(|_| self.evaluator.has_knots(digits)) {
             None => (Lines::new(&self.evaluator, self.rho, alpha).enclose(digits)?, Method::Lines),
-            Some(step) => match self.by_knots(alpha, step, digits, bits) {
+            Some(step) => match self.by_knots_of_enough(alpha, step, digits) {
                 Err(Error::Unsweepable { .. }) => {
                     (Lines::new(&self.evaluator, self.rho, alpha).enclose(digits)?, Method::Lines)
                 }
@@ -147,6 +147,20 @@ impl Curve {
 
     fn sum(&self) -> &LossSum {
         self.evaluator.sum()
+    }
+
+    /// The same with as many more digits of the tails as their difference loses, if few.
+    fn by_knots_of_enough(&self, alpha: &Rational, step: &Rational, digits: u32) -> Result<Enclosure> {
+        const MORE: [u32; 3] = [0, 3, 12];
+        let of = |more: u32| self.by_knots(alpha, step, digits + more, precision::bits(digits + more, 64));
+        let mut value = of(MORE[0])?;
+        for more in &MORE[1..] {
+            if value.is_tight(digits) {
+                break;
+            }
+            value = of(*more)?.meet(&value).ok_or(Error::Contradiction { what: TRADEOFF })?;
+        }
+        Ok(value)
     }
 
     fn by_knots(&self, alpha: &Rational, step: &Rational, digits: u32, bits: u32) -> Result<Enclosure> {
