@@ -1,16 +1,20 @@
 //! Groups whose noise is fine: the masses of their sums are those of a Gaussian, up to a factor next to one.
 //!
-//! With v = n sigma2 the sum X of n discrete Gaussians of sigma2 >= 4 has
+//! With v = n sigma2 >= 4, sigma2 >= 2 and q = exp(-2 pi^2 sigma2) the sum X of n discrete Gaussians has
 //!
 //! ```text
-//! P[X = x] = exp(-x^2 / (2 v)) / sqrt(2 pi v) (1 + e),    |e| <= 5 n exp(-pi^2 sigma2).
+//! P[X = x] = exp(-x^2 / (2 v)) / sqrt(2 pi v) (1 + e),    |e| <= 2 n q^(1 - 1/n) + (2.2 n^2 + 5 n) q,    n sqrt(q) <= 1/100,
 //! ```
 //!
-//! Proof. The m-th convolution multiplies exp(-x^2 / (2 m sigma2)) and exp(-y^2 / (2 sigma2)); completing the square leaves the sum of
-//! exp(-(k - u)^2 / (2 tau)) over all integers k, tau = sigma2 m / (m + 1) >= sigma2 / 2. By Poisson's formula that is
-//! sqrt(2 pi tau) (1 + e'), |e'| <= 2.02 exp(-2 pi^2 tau). So is each of the n normalisers, with sigma2 for tau. The product of the
-//! square roots is that of the assertion, and 2 n factors 1 + e' of |e'| <= q = 2.02 exp(-pi^2 sigma2) or their inverses are
-//! 1 + e with |e| <= 2.2 n q where n q <= 1/10.
+//! without the first term where n = 1.
+//!
+//! Proof. With y = (x_1, ..., x_n) - x / n in each coordinate, |x_1|^2 + ... + |x_n|^2 = x^2 / n + |y|^2, and y runs through a translate of
+//! the lattice of integer vectors of sum zero. Its dual is the projection of Z^n along (1, ..., 1), so by Poisson's formula the sum of
+//! exp(-|y|^2 / (2 sigma2)) is (2 pi sigma2)^((n - 1) / 2) / sqrt(n) times 1 + e', with |e'| at most the sum of q^(|w|^2) over all w != 0 of that
+//! projection. Each w is that of an integer vector z whose sum s is at most n / 2 in size, for (1, ..., 1) has the sum n; and
+//! |w|^2 = |z|^2 - s^2 / n >= |z|^2 / 2, because s^2 / n <= |s| / 2 <= |z|^2 / 2. The 2 n vectors of length one have |w|^2 = 1 - 1/n. The others
+//! add at most theta(sqrt q)^n - 1 - 2 n sqrt(q) <= 2.1 n^2 q + 2.1 n q^2, theta(r) the sum of r^(k^2). The n normalisers are
+//! sqrt(2 pi sigma2) (1 + e''), 0 <= e'' <= 2.02 q.
 //!
 //! # The tilted law
 //!
@@ -30,16 +34,80 @@ use std::f64::consts::PI;
 
 use super::law::{Group, Law};
 
-/// The smallest sigma2 of noise that is called fine: the bound needs 4.
-const LEAST_SIGMA2: f64 = 4.0;
-/// And n q <= 1/10, with much to spare.
-const LARGEST_LN_OFF: f64 = -5.0;
+/// The smallest sigma2 of noise that is called fine, and the smallest variance of the sum.
+const LEAST_SIGMA2: f64 = 2.0;
+const LEAST_VARIANCE: f64 = 4.0;
+/// n sqrt(q) is at most 1/100.
+const MOST: f64 = 0.01;
 
 /// At least ln |e|, which bounds how much the masses of a group are off. `None` if the noise is not fine, or not discrete Gaussian.
 pub(super) fn ln_off(group: &Group) -> Option<f64> {
     let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
-    let sigma2 = sigma2.to_f64();
+    let (sigma2, n) = (sigma2.to_f64(), group.copies as f64);
     // The last factor pays for the roundings.
-    let ln_off = (5.0 * group.copies as f64).ln() - PI * PI * sigma2 * (1.0 - 1e-9);
-    (sigma2 >= LEAST_SIGMA2 && ln_off <= LARGEST_LN_OFF).then_some(ln_off)
+    let ln_q = -2.0 * PI * PI * sigma2 * (1.0 - 1e-9);
+    let is_fine = sigma2 >= LEAST_SIGMA2 && n * sigma2 >= LEAST_VARIANCE && n * (ln_q / 2.0).exp() <= MOST;
+    let others = (2.2 * n * n + 5.0 * n).ln() + ln_q;
+    let of_one = if group.copies == 1 { f64::NEG_INFINITY } else { (2.0 * n).ln() + ln_q * (1.0 - 1.0 / n) };
+    let (small, large) = (others.min(of_one), others.max(of_one));
+    is_fine.then(|| large + (small - large).exp().ln_1p() + 1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use rug::{Float, Rational};
+
+    use super::*;
+
+    /// Masses of convolutions against the Gaussian, in 400 bits.
+    #[test]
+    fn masses_are_off_by_no_more() {
+        const BITS: u32 = 400;
+        let mut tight = 0;
+        for (sigma2, copies) in [(4, 1), (2, 2), (2, 3), (3, 4), (2, 7), (3, 16), (5, 2)] {
+            let group = Group { law: Law::DiscreteGaussian { sigma2: Rational::from(sigma2) }, shift: 1, copies };
+            let most = ln_off(&group).unwrap();
+            let reach = 60 * sigma2;
+            let one: Vec<Float> =
+                (-reach..=reach).map(|x: i32| (Float::with_val(BITS, -x * x) / (2 * sigma2)).exp()).collect();
+            let normaliser = one.iter().fold(Float::new(BITS), |sum, mass| sum + mass);
+            let mut masses = vec![Float::with_val(BITS, 1)];
+            for _ in 0..copies {
+                let mut next = vec![Float::new(BITS); masses.len() + one.len() - 1];
+                for (i, mass) in masses.iter().enumerate() {
+                    for (j, other) in one.iter().enumerate() {
+                        next[i + j] += Float::with_val(BITS, mass * other) / &normaliser;
+                    }
+                }
+                // Far from the middle nothing is looked at.
+                let spare = next.len().saturating_sub(one.len()) / 2;
+                masses = next[spare..next.len() - spare].to_vec();
+            }
+            let variance = sigma2 * copies as i32;
+            let middle = masses.len() / 2;
+            let mut largest = f64::NEG_INFINITY;
+            for x in 0..12_i32 {
+                let gaussian = (Float::with_val(BITS, -x * x) / (2 * variance)).exp()
+                    / (Float::with_val(BITS, rug::float::Constant::Pi) * (2 * variance)).sqrt();
+                let off = Float::with_val(BITS, &masses[middle + x as usize] / gaussian) - 1_u32;
+                largest = largest.max(off.abs().ln().to_f64());
+            }
+            assert!(largest <= most, "{sigma2} x {copies}: {largest} {most}");
+            tight += i32::from(largest > most - 3.0);
+        }
+        assert!(tight >= 5, "{tight}");
+    }
+
+    #[test]
+    fn coarse_noise_is_not_fine() {
+        let group = |sigma2: (u32, u32), copies| Group {
+            law: Law::DiscreteGaussian { sigma2: Rational::from(sigma2) },
+            shift: 1,
+            copies,
+        };
+        assert!(ln_off(&group((19, 10), 100)).is_none() && ln_off(&group((3, 1), 1)).is_none());
+        assert!(ln_off(&group((2, 1), 10_000_000)).is_none());
+        let laplace = Group { law: Law::DiscreteLaplace { epsilon: Rational::from(1) }, shift: 1, copies: 9 };
+        assert!(ln_off(&laplace).is_none());
+    }
 }
