@@ -92,7 +92,7 @@ use crate::{
 /// Sums of more groups than this are not asked.
 const MOST_GROUPS: usize = 12;
 /// So many losses of groups that are not fine are listed at most.
-const MOST_LISTED: f64 = 20_000.0;
+const MOST_LISTED: f64 = 60_000.0;
 /// So many digits more than asked for have the two terms, and at most so many a point.
 const MORE_DIGITS: u32 = 1;
 const MOST_MORE_DIGITS: u32 = 20;
