@@ -312,6 +312,13 @@ pub(crate) struct Choice {
     lattice_refused: Option<String>,
 }
 
+impl Choice {
+    /// How many nodes it takes.
+    pub(crate) fn nodes(&self) -> i64 {
+        self.nodes
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rug::Rational;

@@ -112,8 +112,12 @@ const OF_LOOK: f64 = 1e-7;
 const WINDOWS_OF_NODE: f64 = 40.0;
 const WINDOWS_OF_OCTAVE: f64 = 10_000.0;
 const OF_TARGET: f64 = 100.0;
-/// So many nodes beyond the main lobe are summed at most.
+/// So many nodes beyond the main lobe are summed at most; of sums of more than a few groups fewer, and these are taken to cost more, as their
+/// lobes are hard to foretell.
 const MOST_NODES: usize = 200_000;
+const MOST_NODES_OF_MANY: usize = 10_000;
+const A_FEW: usize = 5;
+const DEARER: f64 = 20.0;
 
 /// A sum to which continuous noise can be added.
 #[derive(Debug)]
@@ -305,14 +309,23 @@ impl Smoothed {
         if dimension > 1 {
             looks = looks.min(side * WINDOWS_OF_NODE + (top * all).log2().max(0.0) * WINDOWS_OF_OCTAVE);
         }
-        if top / spacing > 2f64.powi(60) || side > MOST_NODES as f64 * 0.75 {
+        if top / spacing > 2f64.powi(60) || side > self.most_nodes() as f64 * 0.75 {
             return f64::INFINITY;
         }
         // In sums of two doubles, as most nodes are where the kernel has fallen far enough.
         let of_node = OF_NODE * self.sum.groups().len() as f64;
         let of_main = if digits + MORE_DIGITS <= twofold::ball::MOST_DIGITS { of_node } else { 10.0 * of_node };
         let of_points = points * OF_POINT * (1.0 + f64::from(digits) / 40.0);
-        side * of_node + main * of_main + looks * OF_WINDOW + of_points + looked_at * OF_LOOK
+        let seconds = side * of_node + main * of_main + looks * OF_WINDOW + of_points + looked_at * OF_LOOK;
+        if self.is_of_few() { seconds } else { seconds * DEARER }
+    }
+
+    fn is_of_few(&self) -> bool {
+        self.sum.groups().len() <= A_FEW
+    }
+
+    fn most_nodes(&self) -> usize {
+        if self.is_of_few() { MOST_NODES } else { MOST_NODES_OF_MANY }
     }
 
     /// The contours of the sum with continuous noise of scale 2^-k; the oldest make room.
@@ -324,7 +337,7 @@ impl Smoothed {
         // A shift of one in noise of variance 1 / s^2 spends s^2 / 2.
         let noise = Group { law: Law::Gaussian { sigma2: Rational::from(1) << (2 * k) }, shift: 1, copies: 1 };
         let sum = LossSum::new(self.sum.groups().iter().cloned().chain([noise]))?;
-        let new = Arc::new(Contours::new(sum).with_nodes(MOST_NODES));
+        let new = Arc::new(Contours::new(sum).with_nodes(self.most_nodes()));
         if contours.len() >= REMEMBERED {
             contours.remove(0);
         }
@@ -352,7 +365,10 @@ impl Smoothed {
         let contours = self.contours(k)?;
         let question = Question::hockey_stick(contours.sum(), epsilon);
         let choice = contours.choose(question.clone(), &contours.search(&question), digits + MORE_DIGITS)?;
-        if contours.leaves_too_much(&choice, digits + MORE_DIGITS) {
+        // Far more nodes than were foretold.
+        let of_nodes = choice.nodes() as f64 * OF_NODE * self.sum.groups().len() as f64;
+        let foretold = self.seconds(digits).unwrap_or(0.0);
+        if of_nodes > 6.0 * foretold + 0.1 || contours.leaves_too_much(&choice, digits + MORE_DIGITS) {
             return Ok(None);
         }
         let smooth = contours.hockey_stick(choice, digits + MORE_DIGITS)?;
