@@ -235,6 +235,8 @@ mod tests {
         let mut served = 0;
         for groups in [
             vec![("5", 10)],
+            vec![("7/2", 50)],
+            vec![("9/2", 30)],
             vec![("1/2", 40)],
             vec![("500/73", 10), ("2500/137", 60)],
             vec![("40990001/4097", 3000), ("40990001/4099", 3000)],
@@ -256,6 +258,6 @@ mod tests {
                 }
             }
         }
-        assert!(served >= 140, "only {served} of 200 answers came from shared contours");
+        assert!(served >= 210, "only {served} of 280 answers came from shared contours");
     }
 }
