@@ -14,8 +14,10 @@
 //! Between two neighboring slopes the bounds from the left and from the right meet in a peak, beyond the outermost one of them is
 //! left; no line above zero at alpha is steeper than 1 / alpha, because none is above one at zero. The next line is the one of the
 //! highest peak. Where heights are smooth what is left shrinks as the square of the distances, in a corner of f (the heights are flat
-//! there) and at a kink of phi (losses on a coarse lattice) the peaks are met as well.
+//! there) and at a kink of phi (losses on a coarse lattice) the peaks are met as well. Where losses can be listed around the top,
+//! two lines and the [`kinks`] between them are enough.
 
+mod kinks;
 mod peak;
 
 use std::cell::Cell;
@@ -95,8 +97,9 @@ struct Top {
     /// How far from it a line is lower by about its own height, as it falls at a smaller distance.
     scale: f64,
     distance: f64,
-    /// How many digits of its height cancel.
+    /// How many digits of its height cancel, and ln of it.
     lost: f64,
+    ln_height: f64,
 }
 
 impl Line {
@@ -120,10 +123,17 @@ impl<'a> Lines<'a> {
     /// f(alpha), to about 10^-digits of it where that takes no more than so many lines.
     pub(super) fn enclose(&self, digits: u32) -> Result<Enclosure> {
         let bits = precision::bits(digits, 64);
-        let mut lines = self.around_top(self.top_approx()?, digits)?;
-        let mut lower = Float::new(bits);
-        // f <= 1 - alpha always.
-        let mut upper = Enclosure::rational(&Rational::from(1 - self.alpha), bits).upper().clone();
+        let top = self.top_approx()?;
+        // 0 <= f <= 1 - alpha always.
+        let rest = Enclosure::rational(&Rational::from(1 - self.alpha), bits);
+        let known = Enclosure::double(0.0, bits).hull(&rest);
+        let known = self.between_kinks(top, digits)?.map_or(Some(known.clone()), |value| value.meet(&known));
+        let known = known.ok_or(Error::Contradiction { what: TRADEOFF })?;
+        if known.is_tight(digits) {
+            return Ok(known);
+        }
+        let (mut lower, mut upper) = (known.lower().clone(), known.upper().clone());
+        let mut lines = self.around_top(top, digits)?;
         for _ in 0..MOST_LINES {
             for line in &lines {
                 lower = enclosure::larger(&lower, line.height.lower());
@@ -316,23 +326,25 @@ impl<'a> Lines<'a> {
                 let scale = distance / (fall.max(1e-13) / 2.0).sqrt();
                 let is_told = fall > 1e-11 && step.abs() < 3.0;
                 let eps = if is_told { middle + step * distance } else { middle };
-                return Ok(Top { eps, scale, distance, lost: self.lost_approx(eps)? });
+                return self.told_approx(eps, scale, distance);
             }
             let step = step.clamp(-3.0, 3.0);
             middle += step * distance;
             distance *= if step.abs() >= 1.0 { step.abs() } else { (4.0 * step.abs()).clamp(1e-2, 0.5) };
         }
-        Ok(Top { eps: middle, scale: distance * 1e4, distance, lost: self.lost_approx(middle)? })
+        self.told_approx(middle, distance * 1e4, distance)
     }
 
-    /// How many digits of a height cancel, in doubles.
-    fn lost_approx(&self, eps: f64) -> Result<f64> {
+    /// The same with what is said of the height.
+    fn told_approx(&self, eps: f64, scale: f64, distance: f64) -> Result<Top> {
         const MOST: f64 = 30.0;
         let alpha = self.alpha.to_f64();
         let rest = -self.evaluator.ln_hockey_stick_approx(&rational::from_f64(eps.abs())?)?.exp_m1();
-        let height = if eps >= 0.0 { rest - eps.exp() * alpha } else { rest - alpha };
+        let (height, ln_scale) = if eps >= 0.0 { (rest - eps.exp() * alpha, 0.0) } else { (rest - alpha, eps) };
         // A height that doubles take for none is lost to all their digits, and to more.
-        Ok(if height > 0.0 { (rest / height).log10().clamp(0.0, MOST) } else { MOST })
+        let lost = if height > 0.0 { (rest / height).log10().clamp(0.0, MOST) } else { MOST };
+        let ln_height = if height > 0.0 { height.ln() } else { rest.ln() - MOST * std::f64::consts::LN_10 } + ln_scale;
+        Ok(Top { eps, scale, distance, lost, ln_height })
     }
 
     /// ln of the height of the line of slope -exp(eps), in doubles; far below any logarithm where that is negative, and the further below
@@ -417,6 +429,7 @@ pub(super) fn proven(lower: Float, upper: Float) -> Result<Enclosure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Counts;
 
     /// The function from supporting lines, against lists of atoms: of fine noise, of coarse beside fine, and of coarse noise alone.
     #[test]
@@ -429,8 +442,14 @@ mod tests {
             (vec!["0.02x2", "4000003/7x1", "5000001x1"], 12),
             (vec!["1/20x4@2", "26216x1@2"], 12),
             (vec!["5x10"], 12),
+            (vec!["3001/7x3", "4099/5x2", "1/3x2"], 40),
+            (vec!["100003/7x3", "2001/5x2@2"], 30),
+            (vec!["4001/9x2", "laplace 1/8x3", "laplace 5/4x2@2"], 34),
         ] {
-            let counts = groups.iter().map(|counts| counts.parse().unwrap());
+            let counts = groups.iter().map(|counts| match counts.strip_prefix("laplace ") {
+                Some(counts) => Counts::parse_discrete_laplace(counts).unwrap(),
+                None => counts.parse().unwrap(),
+            });
             let composition = Composition::new(counts).unwrap();
             let (evaluator, rho) = (composition.loss_evaluator(), composition.rho().to_f64());
             // Many digits take long.

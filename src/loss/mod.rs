@@ -49,7 +49,7 @@ mod question;
 mod search;
 mod shared;
 mod sieve;
-mod smoothed;
+pub(crate) mod smoothed;
 mod split;
 pub mod stop;
 pub mod sum;

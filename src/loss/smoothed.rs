@@ -52,18 +52,23 @@
 //! - What is not stored of the listed masses: P_c[A] <= m.
 
 mod close;
+mod cost;
+mod interval;
+mod parts;
 mod profile;
 
 use std::{
     collections::HashMap,
-    f64::consts::PI,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use rug::{Float, Rational, float::Round};
 
+pub(crate) use self::interval::{Crowd, Interval};
 use self::{
-    close::{Close, Rung, TooMany},
+    close::{Close, TooMany},
+    cost::OF_NODE,
+    parts::{Fine, Parts},
     profile::Profile,
 };
 use super::{
@@ -73,7 +78,6 @@ use super::{
         tilt::{self, Outline},
     },
     contour::Contours,
-    fine,
     law::{Group, Law},
     question::Question,
     stop::Stop,
@@ -84,7 +88,7 @@ use crate::{
     numeric::{
         Enclosure, enclosure,
         field::Real,
-        lattice, precision,
+        precision,
         twofold::{self, TwofoldBall},
     },
 };
@@ -103,15 +107,6 @@ const MOST_SECONDS: f64 = 4.0;
 /// So many scales are remembered.
 const REMEMBERED: usize = 4;
 
-/// What a node of the contour takes for each group; a window of its sweep, a point, and what is looked at to find points: in seconds.
-const OF_NODE: f64 = 1e-6;
-const OF_WINDOW: f64 = 1e-7;
-const OF_POINT: f64 = 3.5e-6;
-const OF_LOOK: f64 = 1e-7;
-/// So many windows are looked at for a node beyond the main lobe, and for an octave; and so many steps for a listed loss.
-const WINDOWS_OF_NODE: f64 = 40.0;
-const WINDOWS_OF_OCTAVE: f64 = 10_000.0;
-const OF_TARGET: f64 = 100.0;
 /// So many nodes beyond the main lobe are summed at most; of sums of more than a few groups fewer, and these are taken to cost more, as their
 /// lobes are hard to foretell.
 const MOST_NODES: usize = 200_000;
@@ -128,26 +123,6 @@ pub(super) struct Smoothed {
     scales: Mutex<HashMap<u32, Option<(i32, f64)>>>,
     contours: Mutex<Vec<(i32, Arc<Contours>)>>,
     profiles: Mutex<Vec<Arc<Profile>>>,
-}
-
-/// The groups, as so many digits see them.
-struct Parts {
-    fine: Vec<Fine>,
-    /// All others; `None` if there are none.
-    listed: Option<(LossSum, Outline)>,
-    /// At least |e| of the product of all masses of fine groups.
-    off: f64,
-}
-
-/// The sum of the noise of a fine group.
-struct Fine {
-    /// shift / sigma2
-    step: Rational,
-    /// n sigma2
-    variance: Rational,
-    /// n shift
-    shifts: Rational,
-    rho: Rational,
 }
 
 /// A point near eps.
@@ -169,46 +144,6 @@ struct Bounds {
     width: f64,
     energy: f64,
     cut: u32,
-}
-
-impl Fine {
-    /// `None` if a group is not fine to so many digits.
-    fn new(group: &Group, digits: u32) -> Option<(Self, f64)> {
-        let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
-        let ln_off = fine::ln_off(group).filter(|ln| *ln <= -f64::from(digits + 6) * std::f64::consts::LN_10)?;
-        let fine = Fine {
-            step: group.weight(),
-            variance: Rational::from(sigma2 * group.copies),
-            shifts: Rational::from(group.shift) * group.copies,
-            rho: group.rho(),
-        };
-        // The quotient of two such masses is off by less than three times as much.
-        Some((fine, ln_off.exp() * (1.0 + 1e-9) + f64::MIN_POSITIVE))
-    }
-
-    /// The standard deviation of its loss.
-    fn deviation(&self) -> f64 {
-        self.step.to_f64() * self.variance.to_f64().sqrt()
-    }
-}
-
-impl Parts {
-    fn new(sum: &LossSum, digits: u32) -> Result<Self> {
-        let (mut fine, mut others, mut off) = (Vec::new(), Vec::new(), 0.0);
-        for group in sum.groups() {
-            match Fine::new(group, digits) {
-                Some((one, its)) => {
-                    fine.push(one);
-                    off += 2.0 * its;
-                }
-                None => others.push(group.clone()),
-            }
-        }
-        fine.sort_by(|a, b| b.step.cmp(&a.step));
-        let listed = if others.is_empty() { None } else { Some(LossSum::new(others)?) };
-        let listed = listed.map(|listed| (Outline::new(listed.groups()), listed)).map(|(outline, sum)| (sum, outline));
-        Ok(Parts { fine, listed, off })
-    }
 }
 
 impl Smoothed {
@@ -254,70 +189,6 @@ impl Smoothed {
         }
         let parts = Parts::new(&self.sum, digits).ok()?;
         (needed < 500.0 && self.predicted(&parts, needed as i32, digits) <= MOST_SECONDS).then_some(needed as i32)
-    }
-
-    /// Seconds at the scale 2^-k, in doubles, from the volumes of ellipsoids: see the module.
-    fn predicted(&self, parts: &Parts, k: i32, digits: u32) -> f64 {
-        let s = 2f64.powi(-k);
-        let own: Vec<f64> = parts.fine.iter().map(Fine::deviation).collect();
-        let fine = own.iter().map(|r| r * r).sum::<f64>().sqrt();
-        let all = self.outline.deviation(0.0);
-        let nats = f64::from(digits) * std::f64::consts::LN_10;
-        let energy = (nats + 8.0 + (s / fine.min(1.0)).ln()).max(6.0);
-        let ball = |dimension: usize, radius: f64| lattice::ball(dimension) * radius.powi(dimension as i32);
-        let radius = (2.0 * energy).sqrt();
-        let dimension = own.len();
-        // Points in a slice of the ellipsoid, for each loss that is listed. Most of an ellipsoid is next to its surface, and what is there
-        // weighs least: a twelfth is summed.
-        let listed = parts.listed.as_ref().map_or(1.0, |(sum, outline)| {
-            coarse::predicted(sum, outline, 0.0, (energy / std::f64::consts::LN_2) as u32 + 4)
-        });
-        if listed > MOST_LISTED {
-            return f64::INFINITY;
-        }
-        let deviations: Vec<f64> = parts.fine.iter().map(|one| one.variance.to_f64().sqrt()).collect();
-        let slice = deviations.iter().product::<f64>() * ball(dimension - 1, radius) * 2.0 * radius * s / fine;
-        let points = listed.max(1.0) * slice * (3.0 * fine / all).min(1.0) / 12.0 + 1.0;
-        // And in the ellipsoid that is gone through.
-        let share = 1.0 / (dimension as f64 - 1.0).max(1.0);
-        let axes =
-            deviations.iter().map(|deviation| deviation * (2.0 * (1.0 + share) * energy).sqrt()).product::<f64>();
-        let looked_at =
-            ball(dimension, 1.0) * axes / (1.0 + 2.0 * share * energy * (fine / (s * radius)).powi(2)).sqrt();
-        let looked_at = listed.max(1.0) * (looked_at + OF_TARGET);
-        // Heights, and what the windows of the groups leave of them up to there, the rarest first: beside the windows around zero, where all
-        // are aligned, those of further multiples, in which the others lie anyhow.
-        let top = radius / s;
-        let mut combs: Vec<(f64, f64)> =
-            parts.fine.iter().zip(&own).map(|(one, r)| (2.0 * PI / one.step.to_f64(), radius / r)).collect();
-        combs.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let width = |&(period, around): &(f64, f64)| (2.0 * around).min(period);
-        let anyhow = |combs: &[(f64, f64)]| {
-            let shares = combs.iter().map(|comb| width(comb) / comb.0).product::<f64>();
-            shares * ball(combs.len(), 1.0) / 2f64.powi(combs.len() as i32)
-        };
-        let (mut aligned, mut side, mut looks) = (top, 0.0, 0.0_f64);
-        for (at, comb) in combs.iter().enumerate() {
-            let windows = ((aligned + comb.1) / comb.0).floor();
-            side += windows * width(comb) * anyhow(&combs[at + 1..]);
-            looks += windows;
-            aligned = aligned.min(comb.1);
-        }
-        let spacing = PI / ((2.0 * (nats + 5.0)).sqrt() * all);
-        let side = side / spacing;
-        let main = (2.0 * (nats + 5.0)).sqrt() / all / spacing;
-        if dimension > 1 {
-            looks = looks.min(side * WINDOWS_OF_NODE + (top * all).log2().max(0.0) * WINDOWS_OF_OCTAVE);
-        }
-        if top / spacing > 2f64.powi(60) || side > self.most_nodes() as f64 * 0.75 {
-            return f64::INFINITY;
-        }
-        // In sums of two doubles, as most nodes are where the kernel has fallen far enough.
-        let of_node = OF_NODE * self.sum.groups().len() as f64;
-        let of_main = if digits + MORE_DIGITS <= twofold::ball::MOST_DIGITS { of_node } else { 10.0 * of_node };
-        let of_points = points * OF_POINT * (1.0 + f64::from(digits) / 40.0);
-        let seconds = side * of_node + main * of_main + looks * OF_WINDOW + of_points + looked_at * OF_LOOK;
-        if self.is_of_few() { seconds } else { seconds * DEARER }
     }
 
     fn is_of_few(&self) -> bool {
@@ -407,12 +278,7 @@ impl Smoothed {
         let x = size * s * s + s * (size * size * s * s + 2.0 * needed + size * s * s).sqrt();
         let width = (x + s * s / 2.0) * (1.0 + 1e-9);
         let needed = needed + size * width;
-        let dimension = parts.fine.len() as f64;
-        let mut energy = needed.max(dimension);
-        for _ in 0..8 {
-            let ratio: f64 = 2.0 * energy / dimension;
-            energy = (needed + dimension * (0.5 + ratio.max(1.0).ln() / 2.0 + 0.25)).max(dimension);
-        }
+        let energy = energy_beyond(parts.fine.len(), needed);
         let cut = (needed / std::f64::consts::LN_2).clamp(8.0, 1e6) as u32 + 2;
         Bounds { c, ln_scale, width, energy, cut }
     }
@@ -421,17 +287,14 @@ impl Smoothed {
     fn left_out(parts: &Parts, bounds: &Bounds, s: f64, missing: &Float) -> Enclosure {
         const BITS: u32 = 96;
         let real = |x: f64| Enclosure::double(x, BITS);
-        let dimension = parts.fine.len() as f64;
-        let (energy, width, c) = (real(bounds.energy), real(bounds.width), Enclosure::rational(&bounds.c, BITS));
+        let (width, c) = (real(bounds.width), Enclosure::rational(&bounds.c, BITS));
         let size = if bounds.c < 0 { c.negate() } else { c };
         let mean = real(s * s / 2.0);
         let beyond = width.sub(&mean).div(&real(s));
         let far = beyond.mul(&beyond).div(&real(2.0)).negate().exp();
-        // exp(-E + k / 2) (2 E / k)^(k / 2) 1.25^k
-        let ratio = energy.mul(&real(2.0)).div(&real(dimension)).ln().mul(&real(dimension / 2.0));
-        let ln_outside = ratio.sub(&energy).add(&real(dimension / 2.0)).add(&real(1.25).ln().mul(&real(dimension)));
+        let outside = beyond_energy(parts.fine.len(), bounds.energy, BITS);
         let missing = Enclosure::new(Float::new(64), missing.clone());
-        let share = far.add(&ln_outside.exp()).add(&missing);
+        let share = far.add(&outside).add(&missing);
         share.mul(&real(0.63).mul(&real(s))).mul(&bounds.ln_scale.add(&size.mul(&width)).exp())
     }
 
@@ -455,15 +318,10 @@ impl Smoothed {
                 (list.losses(&bounds.c, bits), list.missing)
             }
         };
-        let rung = |fine: &Fine| Rung {
-            step: fine.step.clone(),
-            center: Rational::from(&bounds.c * &fine.shifts),
-            variance: fine.variance.to_f64(),
-        };
-        let rungs: Vec<Rung> = parts.fine.iter().map(rung).collect();
+        let rungs = parts.rungs(&bounds.c);
         let width = tilt::exact(bounds.width);
         let Some(close) = Close::new(&rungs, &width, bounds.energy) else { return Ok(None) };
-        let rho: Rational = parts.fine.iter().map(|fine| fine.rho.clone()).sum();
+        let rho = parts.rho();
         let mut looked_at = 0;
         let mut near: Vec<Near> = Vec::new();
         for (index, atom) in listed.iter().enumerate() {
@@ -496,9 +354,7 @@ impl Smoothed {
         stop: &Stop,
     ) -> std::result::Result<(Enclosure, usize), TooMany> {
         let bits = precision::bits(digits, 64);
-        let two_pi = Enclosure::pi(bits).mul(&Enclosure::double(2.0, bits));
-        let root = |fine: &Fine| two_pi.mul(&Enclosure::rational(&fine.variance, bits)).sqrt();
-        let factor = parts.fine.iter().fold(Enclosure::double(1.0, bits), |all, fine| all.div(&root(fine)));
+        let factor = parts.normaliser(bits);
         let ln_factor = Float::with_val_round(64, factor.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
         near.sort_by(|a, b| b.ln_most.total_cmp(&a.ln_most));
         let ln_share = ln_error - SPARE_NATS - ln_factor;
@@ -522,9 +378,7 @@ impl Smoothed {
                 ((point.ln_most - ln_share) / std::f64::consts::LN_10).clamp(2.0, f64::from(digits + MOST_MORE_DIGITS));
             let wanted = wanted.ceil() as u32 + 2;
             let value = profile.at(&point.distance.clone().abs(), wanted);
-            let squares =
-                |(fine, x): (&Fine, &i64)| Rational::from(*x).square() / Rational::from(&fine.variance * 2_u32);
-            let mut exponent: Rational = parts.fine.iter().zip(&point.multiples).map(squares).sum();
+            let mut exponent = parts.energy(&point.multiples);
             // w = exp(eps - l) above eps.
             if point.distance < 0 {
                 exponent -= &point.distance;
@@ -534,9 +388,28 @@ impl Smoothed {
         }
         let others = Enclosure::double(ln_share, 64).exp().mul(&Enclosure::double(after[asked] * (1.0 + 1e-6), 64));
         let others = Enclosure::new(Float::new(64), others.upper().clone());
-        let off = Enclosure::double(1.0 - parts.off, bits).hull(&Enclosure::double(1.0 + parts.off, bits));
-        Ok((sum.add(&others).mul(&factor).mul(&off), asked))
+        Ok((sum.add(&others).mul(&factor).mul(&parts.one(bits)), asked))
     }
+}
+
+/// The energy beyond which the tilted masses of so many fine groups are exp(-needed) in all, about.
+fn energy_beyond(dimension: usize, needed: f64) -> f64 {
+    let dimension = dimension as f64;
+    let mut energy = needed.max(dimension);
+    for _ in 0..8 {
+        let ratio: f64 = 2.0 * energy / dimension;
+        energy = (needed + dimension * (0.5 + ratio.max(1.0).ln() / 2.0 + 0.25)).max(dimension);
+    }
+    energy
+}
+
+/// At least those masses: exp(-E + k / 2) (2 E / k)^(k / 2) 1.25^k.
+fn beyond_energy(dimension: usize, energy: f64, bits: u32) -> Enclosure {
+    let real = |x: f64| Enclosure::double(x, bits);
+    let (dimension, energy) = (dimension as f64, real(energy));
+    let ratio = energy.mul(&real(2.0)).div(&real(dimension)).ln().mul(&real(dimension / 2.0));
+    let ln = ratio.sub(&energy).add(&real(dimension / 2.0)).add(&real(1.25).ln().mul(&real(dimension)));
+    ln.exp()
 }
 
 /// exp(-x) to about so many digits.

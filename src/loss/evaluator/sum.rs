@@ -22,7 +22,7 @@ use crate::{
         question::{Kernel, Question},
         search::ContourSearch,
         shared::{self, SharedContours},
-        smoothed::Smoothed,
+        smoothed::{Crowd, Interval, Smoothed},
         split::{self, Split},
         stop::Stop,
         sum::LossSum,
@@ -219,6 +219,17 @@ impl SumEvaluator {
             Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
             answer => Ok(answer.unwrap_or(None)),
         }
+    }
+
+    /// The losses strictly between two with their masses under Q, told to about exp(ln_error) in all, where groups are fine; `None` where
+    /// that would take too long.
+    pub(crate) fn losses_between(&self, from: &Rational, to: &Rational, ln_error: f64) -> Option<Interval> {
+        self.smoothed()?.between(from, to, ln_error, &self.stop)
+    }
+
+    /// About how many there are.
+    pub(crate) fn predicted_between(&self, from: &Rational, to: &Rational, ln_error: f64) -> Option<Crowd> {
+        self.smoothed()?.predicted_between(from, to, ln_error)
     }
 
     /// The sum as the engine takes it that adds continuous noise.

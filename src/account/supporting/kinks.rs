@@ -1,0 +1,236 @@
+//! The highest line where losses can be listed: between two lines phi is known from its kinks.
+//!
+//! phi is concave and linear but for its kinks: at E_i = exp(l_i), l_i a loss, its slope falls by m_i = Q[L = l_i]. So between two lines
+//! a and b it is their chord and a tent for each kink,
+//!
+//! ```text
+//! phi(E) = ((E_b - E) phi(E_a) + (E - E_a) phi(E_b)) / (E_b - E_a) + sum of m_i G(E, E_i),
+//! G(E, E_i) = (min(E, E_i) - E_a) (E_b - max(E, E_i)) / (E_b - E_a) <= (E_b - E_a) / 4,
+//! ```
+//!
+//! known as well as the two lines, because nothing is drawn on beyond them, and masses known to fewer digits do. Losses that are not listed
+//! only add, at most their mass times (E_b - E_a) / 4. The top of phi is one of the kinks: where two others beside it are proven
+//! to be lower, phi is lower beyond them, and between neighbors it is linear.
+
+use std::f64::consts::LN_10;
+
+use rug::{Float, Rational};
+
+use super::{Line, Lines, Top, peak::width};
+use crate::{
+    error::{Error, Result},
+    loss::smoothed::{Crowd, Interval},
+    numeric::{Enclosure, enclosure, precision},
+};
+
+/// So many losses are found between two lines at most, if lines can be placed closer together; else more. So many are enough.
+const MANY_LOSSES: f64 = 2e5;
+const MOST_LOSSES: f64 = 1e6;
+const ENOUGH_LOSSES: usize = 300;
+/// How much closer lines place the next ones, if their scale is right; how often.
+const CLOSER: f64 = 1e-4;
+const MOST_ROUNDS: usize = 4;
+const MOST_ATTEMPTS: usize = 2;
+/// How much further out the lines are where the top is not between them, or too few losses.
+const FURTHER: f64 = 30.0;
+
+/// Where the top is looked for.
+#[derive(Clone, Debug)]
+struct Place {
+    eps: Float,
+    /// In units of the scale of the top: the two lines are so far on either side.
+    apart: f64,
+}
+
+impl Lines<'_> {
+    /// f(alpha) from two lines and the kinks between them; `None` where these cannot be listed.
+    pub(super) fn between_kinks(&self, top: Top, digits: u32) -> Result<Option<Enclosure>> {
+        if digits <= super::OF_DOUBLES || self.evaluator.sum().step().is_none() {
+            return Ok(None);
+        }
+        let Some(mut place) = self.place_of_few(top, digits)? else { return Ok(None) };
+        for _ in 0..MOST_ATTEMPTS {
+            let Some(interval) = self.enough_losses(&mut place, top, digits) else { break };
+            let [a, b] = self.lines_at(&place, top, digits + 1 + top.lost.ceil() as u32)?;
+            if let Some(value) = highest(&a, &b, &interval, digits) {
+                return Ok(Some(value));
+            }
+            if interval.found as f64 * FURTHER > MOST_LOSSES {
+                break;
+            }
+            place.apart *= FURTHER;
+        }
+        Ok(None)
+    }
+
+    /// Where the top is, so closely that the losses there can be listed: lines on both sides tell better than doubles. `None` where that
+    /// does not come closer.
+    fn place_of_few(&self, top: Top, digits: u32) -> Result<Option<Place>> {
+        let eps = Float::with_val(precision::bits(2 * digits, 64), top.eps);
+        let mut place = Place { eps, apart: (top.distance * 1e-3 * 10_f64.powf(top.lost) / top.scale).min(1.0) };
+        let finest = 10_f64.powf(-f64::from(digits) / 2.0);
+        for _ in 0..=MOST_ROUNDS {
+            let apart = place.apart;
+            let Some(crowd) = self.crowd(&place, top, digits) else { return Ok(None) };
+            // What doubles say of the curve, what it is no parabola, and what the kinks are off from it.
+            let of_kinks = 10.0 * apart / crowd.heavy.sqrt();
+            let closer = (CLOSER * apart).max(16.0 * apart * apart).max(of_kinks);
+            if crowd.points <= MANY_LOSSES || crowd.points <= MOST_LOSSES && closer > apart / 4.0 {
+                return Ok(Some(place));
+            }
+            if apart < finest || closer > apart / 2.0 {
+                return Ok(None);
+            }
+            let asked = (1.0 - (apart * closer).log10()).clamp(1.0, f64::from(digits)) + top.lost;
+            let [a, b] = self.lines_at(&place, top, asked.ceil() as u32)?;
+            let rise = Float::with_val(64, b.height.lower() - a.height.lower()) / a.height.upper();
+            // Of a parabola that is lower by its height at a distance of one.
+            let shift = rise.to_f64() / (4.0 * apart);
+            if !shift.is_finite() || shift.abs() > 1.0 {
+                return Ok(None);
+            }
+            place.eps += shift * top.scale;
+            // Where doubles were further off than they say, the same again further out.
+            place.apart = if shift.abs() > apart { 4.0 * shift.abs() } else { closer };
+        }
+        Ok(None)
+    }
+
+    /// The losses around a place, which is made wider until they are enough.
+    fn enough_losses(&self, place: &mut Place, top: Top, digits: u32) -> Option<Interval> {
+        loop {
+            let (from, to) = place.around(top)?;
+            let interval = self.evaluator.losses_between(&from, &to, place.ln_error(top, digits))?;
+            let (losses, found) = (interval.losses.len(), interval.found as f64);
+            if losses >= ENOUGH_LOSSES || place.apart >= 1.0 || found > MANY_LOSSES / 2.0 {
+                return Some(interval);
+            }
+            let further = 2.0 * ENOUGH_LOSSES as f64 / (losses as f64).max(1.0);
+            place.apart *= further.clamp(2.0, FURTHER).min(MANY_LOSSES / found.max(1.0));
+        }
+    }
+
+    /// About how many losses are there.
+    fn crowd(&self, place: &Place, top: Top, digits: u32) -> Option<Crowd> {
+        let (from, to) = place.around(top)?;
+        self.evaluator.predicted_between(&from, &to, place.ln_error(top, digits))
+    }
+
+    /// The lines on both sides.
+    fn lines_at(&self, place: &Place, top: Top, digits: u32) -> Result<[Line; 2]> {
+        let (from, to) = place.around(top).ok_or(Error::NotFinite { value: place.eps.to_f64() })?;
+        Ok([self.line(from, digits)?, self.line(to, digits)?])
+    }
+}
+
+impl Place {
+    /// Where the two lines are, exactly.
+    fn around(&self, top: Top) -> Option<(Rational, Rational)> {
+        let (eps, distance) = (self.eps.to_rational()?, Rational::from_f64(self.apart * top.scale)?);
+        Some((Rational::from(&eps - &distance), eps + distance))
+    }
+
+    /// ln of how well masses have to be known between them: a mass m adds at most m (E_b - E_a) / 4 to a height.
+    fn ln_error(&self, top: Top, digits: u32) -> f64 {
+        top.ln_height - f64::from(digits + 1) * LN_10 - top.eps - (2.0 * self.apart * top.scale).ln()
+    }
+}
+
+/// The height of the top between two lines, from the kinks there; `None` where it is not proven to be between them.
+fn highest(a: &Line, b: &Line, interval: &Interval, digits: u32) -> Option<Enclosure> {
+    let bits = precision::bits(digits, 96);
+    // E - E_a, in full relative precision.
+    let from_a = |loss: &Rational| a.slope.mul(&Enclosure::rational(&Rational::from(loss - &a.exact), bits).exp_m1());
+    let apart = from_a(&b.exact);
+    let zero = Enclosure::double(0.0, bits);
+    // The kinks, each with the mass and the sum of mass times E_i - E_a before it; then the end.
+    struct Place {
+        at: Enclosure,
+        mass: Enclosure,
+        moment: Enclosure,
+    }
+    let (mut places, mut mass, mut moment) =
+        (Vec::with_capacity(interval.losses.len() + 1), zero.clone(), zero.clone());
+    for (loss, next) in &interval.losses {
+        let at = from_a(loss);
+        places.push(Place { at: at.clone(), mass: mass.clone(), moment: moment.clone() });
+        mass = mass.add(next);
+        moment = moment.add(&next.mul(&at));
+    }
+    // The sum of all m_i (E_b - E_i), and the slope at a, about.
+    let tents = mass.mul(&apart).sub(&moment);
+    let middle = |value: &Enclosure| Float::with_val(bits, value.lower() + value.upper()) / 2_u32;
+    let slope = (middle(&b.height) - middle(&a.height) + middle(&tents)) / middle(&apart);
+    // The first kink beyond which phi falls.
+    let after = |k: usize| places.get(k + 1).map_or_else(|| middle(&mass), |place| middle(&place.mass));
+    let (mut low, mut high) = (0, places.len());
+    while low < high {
+        let k = (low + high) / 2;
+        if after(k) < slope { low = k + 1 } else { high = k }
+    }
+    let top = places.get(low).map(|_| low)?;
+    let height = |k: usize| {
+        let place = &places[k];
+        let share = place.at.div(&apart);
+        let rest = Enclosure::double(1.0, bits).sub(&share);
+        let chord = a.height.mul(&rest).add(&b.height.mul(&share));
+        chord.add(&share.mul(&tents).sub(&place.mass.mul(&place.at)).add(&place.moment))
+    };
+    let missing = Enclosure::new(Float::new(bits), interval.missing.clone()).mul(&apart).times_power_of_two(-2);
+    let at_top = height(top);
+    let (mut lower, mut upper) = (at_top.lower().clone(), at_top.upper().clone());
+    // Out to where phi is proven to be lower, on each side: to a loss, or to one of the two lines.
+    let mut is_lower = |value: &Enclosure| {
+        let most = value.add(&missing).upper().clone();
+        let lower_there = most <= *at_top.lower();
+        lower = enclosure::larger(&lower, value.lower());
+        upper = enclosure::larger(&upper, &most);
+        lower_there
+    };
+    let left = (0..top).rev().any(|k| is_lower(&height(k))) || is_lower(&a.height);
+    let right = (top + 1..places.len()).any(|k| is_lower(&height(k))) || is_lower(&b.height);
+    if !left || !right {
+        return None;
+    }
+    let upper = Enclosure::new(Float::new(bits), upper).add(&missing).upper().clone();
+    let value = Enclosure::new(lower, upper);
+    // A mass that is known too coarsely says little.
+    (width(&value) < *value.upper()).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{account::Composition, numeric::rational};
+
+    /// Two lines and the kinks between them against lists of all losses: of fine noise, on a lattice and not, beside coarse noise, and
+    /// for tops above and below zero.
+    #[test]
+    fn kinks_tell_what_lists_answer() {
+        for (groups, digits) in [
+            (vec!["3001/7x3", "4099/5x2", "1/3x2"], 40),
+            (vec!["100003/7x3", "2001/5x2@2"], 30),
+            (vec!["401/9x2@3", "1/20x2", "307/3x1"], 20),
+            (vec!["5x10", "40/3x1"], 17),
+        ] {
+            let counts = groups.iter().map(|counts| counts.parse().unwrap());
+            let composition = Composition::new(counts).unwrap();
+            let (evaluator, rho) = (composition.loss_evaluator(), composition.rho().to_f64());
+            let (mut above, mut below) = (false, false);
+            for alpha in ["1/2", "0.01", "0.99", "1e-12", "0.734"] {
+                let alpha = rational::parse(alpha).unwrap();
+                let lines = Lines::new(&evaluator, rho, &alpha);
+                let top = lines.top_approx().unwrap();
+                let value = lines.between_kinks(top, digits).unwrap().unwrap();
+                let listed = evaluator.tradeoff(&alpha, digits, false).unwrap().unwrap().value;
+                assert!(
+                    value.overlaps(&listed) && listed.is_tight(digits - 1),
+                    "{groups:?} {alpha}: {value:?} {listed:?}"
+                );
+                assert!(value.is_tight(digits), "{groups:?} {alpha}: {value:?}");
+                (above, below) = (above || top.eps > 0.0, below || top.eps < 0.0);
+            }
+            assert!(above && below);
+        }
+    }
+}

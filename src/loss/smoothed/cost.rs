@@ -1,0 +1,88 @@
+//! How long a question takes with continuous noise of one scale, foretold in doubles.
+
+use std::f64::consts::{LN_2, LN_10, PI};
+
+use super::{
+    DEARER, MORE_DIGITS, MOST_LISTED, Smoothed,
+    parts::{Fine, Parts},
+};
+use crate::{
+    loss::atoms::coarse,
+    numeric::{lattice, twofold},
+};
+
+/// What a node of the contour takes for each group; a window of its sweep, a point, and what is looked at to find points: in seconds.
+pub(super) const OF_NODE: f64 = 1e-6;
+const OF_WINDOW: f64 = 1e-7;
+const OF_POINT: f64 = 3.5e-6;
+const OF_LOOK: f64 = 1e-7;
+/// So many windows are looked at for a node beyond the main lobe, and for an octave; and so many steps for a listed loss.
+const WINDOWS_OF_NODE: f64 = 40.0;
+const WINDOWS_OF_OCTAVE: f64 = 10_000.0;
+const OF_TARGET: f64 = 100.0;
+impl Smoothed {
+    /// Seconds at the scale 2^-k, in doubles, from the volumes of ellipsoids: see the module.
+    pub(super) fn predicted(&self, parts: &Parts, k: i32, digits: u32) -> f64 {
+        let s = 2f64.powi(-k);
+        let own: Vec<f64> = parts.fine.iter().map(Fine::deviation).collect();
+        let fine = own.iter().map(|r| r * r).sum::<f64>().sqrt();
+        let all = self.outline.deviation(0.0);
+        let nats = f64::from(digits) * LN_10;
+        let energy = (nats + 8.0 + (s / fine.min(1.0)).ln()).max(6.0);
+        let ball = |dimension: usize, radius: f64| lattice::ball(dimension) * radius.powi(dimension as i32);
+        let radius = (2.0 * energy).sqrt();
+        let dimension = own.len();
+        // Points in a slice of the ellipsoid, for each loss that is listed. Most of an ellipsoid is next to its surface, and what is there
+        // weighs least: a twelfth is summed.
+        let listed = parts
+            .listed
+            .as_ref()
+            .map_or(1.0, |(sum, outline)| coarse::predicted(sum, outline, 0.0, (energy / LN_2) as u32 + 4));
+        if listed > MOST_LISTED {
+            return f64::INFINITY;
+        }
+        let deviations: Vec<f64> = parts.fine.iter().map(|one| one.variance.to_f64().sqrt()).collect();
+        let slice = deviations.iter().product::<f64>() * ball(dimension - 1, radius) * 2.0 * radius * s / fine;
+        let points = listed.max(1.0) * slice * (3.0 * fine / all).min(1.0) / 12.0 + 1.0;
+        // And in the ellipsoid that is gone through.
+        let share = 1.0 / (dimension as f64 - 1.0).max(1.0);
+        let axes =
+            deviations.iter().map(|deviation| deviation * (2.0 * (1.0 + share) * energy).sqrt()).product::<f64>();
+        let looked_at =
+            ball(dimension, 1.0) * axes / (1.0 + 2.0 * share * energy * (fine / (s * radius)).powi(2)).sqrt();
+        let looked_at = listed.max(1.0) * (looked_at + OF_TARGET);
+        // Heights, and what the windows of the groups leave of them up to there, the rarest first: beside the windows around zero, where all
+        // are aligned, those of further multiples, in which the others lie anyhow.
+        let top = radius / s;
+        let mut combs: Vec<(f64, f64)> =
+            parts.fine.iter().zip(&own).map(|(one, r)| (2.0 * PI / one.step.to_f64(), radius / r)).collect();
+        combs.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let width = |&(period, around): &(f64, f64)| (2.0 * around).min(period);
+        let anyhow = |combs: &[(f64, f64)]| {
+            let shares = combs.iter().map(|comb| width(comb) / comb.0).product::<f64>();
+            shares * ball(combs.len(), 1.0) / 2f64.powi(combs.len() as i32)
+        };
+        let (mut aligned, mut side, mut looks) = (top, 0.0, 0.0_f64);
+        for (at, comb) in combs.iter().enumerate() {
+            let windows = ((aligned + comb.1) / comb.0).floor();
+            side += windows * width(comb) * anyhow(&combs[at + 1..]);
+            looks += windows;
+            aligned = aligned.min(comb.1);
+        }
+        let spacing = PI / ((2.0 * (nats + 5.0)).sqrt() * all);
+        let side = side / spacing;
+        let main = (2.0 * (nats + 5.0)).sqrt() / all / spacing;
+        if dimension > 1 {
+            looks = looks.min(side * WINDOWS_OF_NODE + (top * all).log2().max(0.0) * WINDOWS_OF_OCTAVE);
+        }
+        if top / spacing > 2f64.powi(60) || side > self.most_nodes() as f64 * 0.75 {
+            return f64::INFINITY;
+        }
+        // In sums of two doubles, as most nodes are where the kernel has fallen far enough.
+        let of_node = OF_NODE * self.sum.groups().len() as f64;
+        let of_main = if digits + MORE_DIGITS <= twofold::ball::MOST_DIGITS { of_node } else { 10.0 * of_node };
+        let of_points = points * OF_POINT * (1.0 + f64::from(digits) / 40.0);
+        let seconds = side * of_node + main * of_main + looks * OF_WINDOW + of_points + looked_at * OF_LOOK;
+        if self.is_of_few() { seconds } else { seconds * DEARER }
+    }
+}

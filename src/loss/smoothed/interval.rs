@@ -1,0 +1,343 @@
+//! The losses of an interval one by one, with their masses under Q: the steps by which Q[L > eps] falls there.
+//!
+//! The mass of a point is that of the fine groups, exp(-x_1^2 / (2 v_1) - ...) / (sqrt(2 pi v_1) ...) up to a factor 1 + e, times that of
+//! a listed loss. What is not found lies beyond the energy or is not stored of the listed masses ([`smoothed`](super)); under the law tilted
+//! by c that is P_c[A] in all, under Q at most
+//!
+//! ```text
+//! M(c) exp(-(c + 1) l) P_c[A] <= M(c) exp(-(c + 1) eps + |c + 1| W) P_c[A]
+//! ```
+//!
+//! in an interval of W around eps; under P the same with c in place of c + 1. Where losses are below zero it is told from -L, which is
+//! the loss of the same pair the other way round: Q[L = l] = P[L = -l].
+
+use std::f64::consts::{LN_2, LN_10, PI};
+
+use rug::{Float, Rational, float::Round};
+
+use super::{
+    MOST_LISTED, SPARE_NATS, Smoothed, beyond_energy,
+    close::{Close, TooMany},
+    energy_beyond, exp_of_minus,
+    parts::Parts,
+};
+use crate::{
+    loss::{
+        atoms::{
+            coarse::{self, Coarse, exact_exponent},
+            tilt,
+        },
+        stop::Stop,
+    },
+    numeric::{Enclosure, lattice, precision},
+};
+
+/// The losses strictly between two.
+#[derive(Debug)]
+pub(crate) struct Interval {
+    /// In increasing order, with their masses under Q; some may be there several times.
+    pub(crate) losses: Vec<(Rational, Enclosure)>,
+    /// At least the mass of all others under Q.
+    pub(crate) missing: Float,
+    /// How many were found, with those whose mass is too small to count.
+    pub(crate) found: usize,
+}
+
+/// How many losses an interval has, about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crowd {
+    /// So many are found.
+    pub(crate) points: f64,
+    /// So many matter.
+    pub(crate) heavy: f64,
+}
+
+/// How an interval of losses above zero is looked through, chosen in doubles.
+struct Look {
+    middle: Rational,
+    half: Rational,
+    c: Rational,
+    under_q: bool,
+    parts: Parts,
+    /// ln of the mass of all losses of the interval, about, and of what may be left out.
+    ln_mass: f64,
+    ln_error: f64,
+    energy: f64,
+    cut: u32,
+}
+
+impl Look {
+    /// ln M(c) exp(-c eps), under Q exp(-(c + 1) eps); and c or c + 1.
+    fn ln_scale(&self, smoothed: &Smoothed) -> (Enclosure, Rational) {
+        const BITS: u32 = 96;
+        let exponent = Rational::from(&self.c + i32::from(self.under_q));
+        let at_middle = exact_exponent(&Rational::from(&exponent * &self.middle), BITS);
+        (smoothed.sum.ln_mgf(&self.c, BITS).sub(&at_middle), exponent)
+    }
+
+    /// At least the mass of what is not found, `missing` being what is not stored of the listed masses.
+    fn left_out(&self, smoothed: &Smoothed, missing: &Float) -> Enclosure {
+        const BITS: u32 = 96;
+        let (ln_scale, exponent) = self.ln_scale(smoothed);
+        let edge = exact_exponent(&(exponent.abs() * &self.half), BITS);
+        let missing = Enclosure::new(Float::new(BITS), missing.clone());
+        let share = beyond_energy(self.parts.fine.len(), self.energy, BITS).add(&missing);
+        ln_scale.add(&edge).exp().mul(&share)
+    }
+}
+
+impl Smoothed {
+    /// How many losses are looked at between two, to tell their masses to exp(ln_error) in all; `None` where that is not done.
+    pub(in crate::loss) fn predicted_between(&self, from: &Rational, to: &Rational, ln_error: f64) -> Option<Crowd> {
+        /// Beyond so many binary digits a listed loss does not count.
+        const LARGE: u32 = 4;
+        let look = self.look_between(from, to, ln_error)?;
+        let parts = &look.parts;
+        let listed = |cut: u32| {
+            let of = |(sum, outline)| coarse::predicted(sum, outline, look.c.to_f64(), cut);
+            parts.listed.as_ref().map_or(1.0, |(sum, outline)| of((sum, outline)))
+        };
+        let all = listed(look.cut);
+        if all > MOST_LISTED {
+            return None;
+        }
+        let deviations = parts.fine.iter().map(|one| one.variance.to_f64().sqrt());
+        let across = parts.fine.iter().map(|one| one.deviation().powi(2)).sum::<f64>().sqrt();
+        let cells = deviations.product::<f64>() * 2.0 * look.half.to_f64() / across;
+        // Within the energy; and as many as would have the same sum of squared masses if they were all as large.
+        let dimension = parts.fine.len() - 1;
+        let disc = lattice::ball(dimension) * (2.0 * look.energy).sqrt().powi(dimension as i32);
+        let heavy = (4.0 * PI).sqrt().powi(dimension as i32);
+        Some(Crowd { points: all * cells * disc, heavy: listed(LARGE).min(all) * cells * heavy })
+    }
+
+    /// The losses strictly between two, their masses told to about exp(ln_error) in all; `None` where that would take too long, or zero is
+    /// between them.
+    pub(in crate::loss) fn between(
+        &self,
+        from: &Rational,
+        to: &Rational,
+        ln_error: f64,
+        stop: &Stop,
+    ) -> Option<Interval> {
+        let look = self.look_between(from, to, ln_error)?;
+        let found = self.found(&look, stop)?;
+        if look.under_q {
+            return Some(found);
+        }
+        let losses = found.losses.into_iter().rev().map(|(loss, mass)| (-loss, mass)).collect();
+        Some(Interval { losses, ..found })
+    }
+
+    fn look_between(&self, from: &Rational, to: &Rational, ln_error: f64) -> Option<Look> {
+        let under_q = *from >= 0;
+        if from >= to || !(under_q || *to <= 0) {
+            return None;
+        }
+        let middle = Rational::from(from + to).abs() / 2_u32;
+        let half = Rational::from(to - from) / 2_u32;
+        let tilt = self.outline.hockey_plan(&self.sum, &middle).tilt();
+        let exponent = if under_q { tilt + 1.0 } else { tilt };
+        let ln_scale = self.sum.ln_mgf(&tilt::exact(tilt), 96).approximate() - exponent * middle.to_f64();
+        let share = 2.0 * half.to_f64() / self.outline.deviation(tilt);
+        let ln_mass = ln_scale + share.min(1.0).ln();
+        let digits = ((ln_mass - ln_error) / LN_10).max(1.0).ceil() as u32 + 1;
+        let parts = Parts::new(&self.sum, digits).ok().filter(|parts| !parts.fine.is_empty())?;
+        let needed = (ln_scale + exponent.abs() * half.to_f64() - ln_error + SPARE_NATS).max(1.0);
+        let energy = energy_beyond(parts.fine.len(), needed);
+        let cut = (needed / LN_2).clamp(8.0, 1e6) as u32 + 2;
+        Some(Look { middle, half, c: tilt::exact(tilt), under_q, parts, ln_mass, ln_error, energy, cut })
+    }
+
+    fn found(&self, look: &Look, stop: &Stop) -> Option<Interval> {
+        /// A point in the window, before its loss is known exactly.
+        struct Point {
+            listed: usize,
+            multiples: Vec<i64>,
+            /// At least ln of its mass, but for the normaliser.
+            ln_most: f64,
+        }
+        let parts = &look.parts;
+        let digits = ((look.ln_mass - look.ln_error) / LN_10).max(1.0).ceil() as u32;
+        let bits = precision::bits(digits, 64);
+        let (listed, missing) = match &parts.listed {
+            None => (vec![coarse::Atom::none(bits)], Float::new(64)),
+            Some((sum, _)) => {
+                let list = Coarse::new(sum, &look.c, look.cut).ok()?;
+                (list.losses(&look.c, bits), list.missing)
+            }
+        };
+        let mass = |atom: &coarse::Atom| if look.under_q { atom.q.clone() } else { atom.p.clone() };
+        let close = Close::new(&parts.rungs(&look.c), &look.half, look.energy)?;
+        // The mass of a sum of fine groups under Q is that of the sum moved by the shifts.
+        let shifts: Vec<f64> =
+            parts.fine.iter().map(|fine| if look.under_q { fine.shifts.to_f64() } else { 0.0 }).collect();
+        let rho = parts.rho();
+        let (mut looked_at, mut points) = (0, Vec::new());
+        for (index, atom) in listed.iter().enumerate() {
+            let target = Rational::from(&look.middle - &atom.loss) - &rho;
+            let ln_listed = Float::with_val_round(64, mass(atom).upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
+            let found = close.each(&target, &mut looked_at, stop, &mut |multiples| {
+                let squares = close.variances().zip(&multiples).zip(&shifts);
+                let energy: f64 = squares.map(|((v, &x), shift)| (x as f64 + shift).powi(2) / (2.0 * v)).sum();
+                // For the roundings.
+                let ln_most = ln_listed - energy + 1e-12 * (energy + ln_listed.abs()) + 1e-12;
+                points.push(Point { listed: index, multiples, ln_most });
+            });
+            if let Err(TooMany) = found {
+                return None;
+            }
+        }
+        points.sort_by(|a, b| b.ln_most.total_cmp(&a.ln_most));
+        let factor = parts.normaliser(bits);
+        let ln_factor = Float::with_val_round(64, factor.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
+        let ln_share = look.ln_error - SPARE_NATS - ln_factor;
+        let scale = factor.mul(&parts.one(bits));
+        // The smallest, up to exp(ln_share) in all, are not told one by one; a millionth for the roundings of logarithms and sums.
+        let (mut dropped, mut kept) = (0.0_f64, points.len());
+        while let Some(point) = points[..kept].last() {
+            let next = (dropped + (point.ln_most - ln_share).exp()) * (1.0 + 1e-12);
+            if next > 1.0 {
+                break;
+            }
+            (dropped, kept) = (next, kept - 1);
+        }
+        let count = (kept as f64).max(1.0).ln();
+        let mut losses = Vec::with_capacity(kept);
+        for point in &points[..kept] {
+            let atom = &listed[point.listed];
+            let steps = parts.fine.iter().zip(&point.multiples).map(|(fine, x)| Rational::from(&fine.step * *x));
+            let of_fine = steps.sum::<Rational>() + &rho;
+            let loss = Rational::from(&of_fine + &atom.loss);
+            if Rational::from(&loss - &look.middle).abs() >= look.half {
+                continue;
+            }
+            let mut energy = parts.energy(&point.multiples);
+            if look.under_q {
+                energy += &of_fine;
+            }
+            let wanted = ((point.ln_most + count - ln_share) / LN_10).clamp(2.0, 1e4).ceil() as u32 + 1;
+            losses.push((loss, exp_of_minus(&energy, wanted).mul(&mass(atom)).mul(&scale)));
+        }
+        losses.sort_by(|a, b| a.0.cmp(&b.0));
+        let dropped = Enclosure::double(ln_share, 64).exp().mul(&Enclosure::double(dropped * (1.0 + 1e-6), 64));
+        let dropped = dropped.mul(&scale);
+        let missing = look.left_out(self, &missing).add(&dropped).upper().clone();
+        Some(Interval { losses, missing, found: points.len() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        loss::{
+            law::{Group, Law},
+            sum::LossSum,
+        },
+        numeric::rational::parse,
+    };
+
+    /// The masses of the sum of n discrete Gaussians, or of the losses of one count with discrete Laplace noise, by convolution in floats.
+    fn masses(group: &Group, bits: u32) -> Vec<(Rational, Float)> {
+        let zero = || Float::new(bits);
+        let (one, first, step): (Vec<Float>, i64, Rational) = match &group.law {
+            Law::DiscreteGaussian { sigma2 } => {
+                let reach = 14 * (sigma2.to_f64().sqrt() as i64 + 1);
+                let mass = |x: i64| Float::with_val(bits, -Rational::from((x * x, 2)) / sigma2).exp();
+                ((-reach..=reach).map(mass).collect(), -reach, group.weight())
+            }
+            Law::DiscreteLaplace { epsilon } => {
+                let (reach, mu) = (300, group.shift as i64);
+                let mut losses = vec![zero(); 2 * mu as usize + 1];
+                for x in -reach..=reach {
+                    // Noise x; the loss is epsilon (|x + mu| - |x|).
+                    let loss: i64 = (x + mu).abs() - x.abs();
+                    losses[(loss + mu) as usize] += Float::with_val(bits, -Rational::from(x.abs()) * epsilon).exp();
+                }
+                (losses, -mu, epsilon.clone())
+            }
+            Law::Gaussian { .. } => panic!("continuous"),
+        };
+        let total = one.iter().fold(zero(), |sum, mass| sum + mass);
+        let mut all = vec![Float::with_val(bits, 1)];
+        for _ in 0..group.copies {
+            let mut next = vec![zero(); all.len() + one.len() - 1];
+            for (i, mass) in all.iter().enumerate() {
+                for (j, other) in one.iter().enumerate() {
+                    next[i + j] += Float::with_val(bits, mass * other) / &total;
+                }
+            }
+            all = next;
+        }
+        let first = first * group.copies as i64;
+        let rho = if matches!(group.law, Law::DiscreteGaussian { .. }) { group.rho() } else { Rational::new() };
+        let loss = |k: usize| Rational::from(&step * (first + k as i64)) + &rho;
+        all.into_iter().enumerate().map(|(k, mass)| (loss(k), mass)).collect()
+    }
+
+    /// Every loss of an interval is found with its mass under Q, or its mass is among the missing: above zero and below, of fine groups and
+    /// with coarse ones beside them, far out and near the mean.
+    #[test]
+    fn losses_and_masses_are_those_of_convolutions() {
+        const BITS: u32 = 300;
+        let group = |law: char, parameter: &str, shift, copies| {
+            let parameter = parse(parameter).unwrap();
+            let law = match law {
+                'd' => Law::DiscreteGaussian { sigma2: parameter },
+                _ => Law::DiscreteLaplace { epsilon: parameter },
+            };
+            Group { law, shift, copies }
+        };
+        let mut found = 0;
+        for groups in [
+            vec![group('d', "20", 1, 2), group('d', "37/2", 1, 1)],
+            vec![group('d', "41/2", 2, 2), group('d', "1/2", 1, 2)],
+            vec![group('d', "71/3", 1, 2), group('l', "3/4", 2, 2)],
+        ] {
+            let sum = LossSum::new(groups.iter().cloned()).unwrap();
+            let smoothed = Smoothed::new(&sum).unwrap();
+            let mut all = vec![(Rational::new(), Float::with_val(BITS, 1))];
+            for group in &groups {
+                let next = masses(group, BITS);
+                let and = |(loss, mass): &(Rational, Float)| {
+                    let and = |(l, m): &(Rational, Float)| (Rational::from(loss + l), Float::with_val(BITS, mass * m));
+                    next.iter().map(and).collect::<Vec<_>>()
+                };
+                all = all.iter().flat_map(and).collect();
+            }
+            for (from, to) in [("1/10", "13/100"), ("-13/50", "-1/5"), ("2", "2.07"), ("-3.1", "-3.02"), ("0", "1/50")]
+            {
+                let (from, to) = (parse(from).unwrap(), parse(to).unwrap());
+                for digits in [8, 20] {
+                    let ln_error = -f64::from(digits) * LN_10;
+                    let interval = smoothed.between(&from, &to, ln_error, &Stop::default()).unwrap();
+                    assert!(interval.missing < Float::with_val(64, ln_error).exp(), "{from} {to}: {interval:?}");
+                    assert!(interval.losses.is_sorted_by(|a, b| a.0 <= b.0));
+                    let mut missing = Enclosure::double(0.0, BITS);
+                    let mut left = interval.losses.clone();
+                    // Q[L = l] = exp(-l) P[L = l]. Several points may have one loss: the masses of all of them together.
+                    let mut by_loss: std::collections::BTreeMap<Rational, Float> = Default::default();
+                    for (loss, mass) in all.iter().filter(|(loss, _)| *loss > from && *loss < to) {
+                        let q = Float::with_val(BITS, mass * Float::with_val(BITS, -loss.clone()).exp());
+                        *by_loss.entry(loss.clone()).or_insert_with(|| Float::new(BITS)) += q;
+                    }
+                    for (loss, q) in by_loss {
+                        let own: Vec<_> = left.extract_if(.., |(other, _)| *other == loss).collect();
+                        let told = own.iter().fold(Enclosure::double(0.0, BITS), |sum, (_, mass)| sum.add(mass));
+                        let truth = Enclosure::new(q.clone(), q);
+                        // What is stored of a listed mass is a little less.
+                        let lacks = truth.sub(&told).max(&Enclosure::double(0.0, BITS));
+                        assert!(*told.lower() <= *truth.upper(), "{loss}: {told} {truth}");
+                        missing = missing.add(&Enclosure::new(lacks.lower().clone(), lacks.lower().clone()));
+                        found += own.len();
+                    }
+                    assert!(left.is_empty(), "{from} {to}: no such losses as {left:?}");
+                    assert!(*missing.lower() <= interval.missing, "{from} {to}: {missing} {}", interval.missing);
+                }
+            }
+            assert!(smoothed.between(&Rational::from(-1), &Rational::from(1), -20.0, &Stop::default()).is_none());
+        }
+        assert!(found > 400, "{found}");
+    }
+}

@@ -1,0 +1,108 @@
+//! The groups of a sum as so many digits see them: those whose noise is fine, and all others.
+
+use rug::Rational;
+
+use super::close::Rung;
+use crate::{
+    error::Result,
+    loss::{
+        atoms::tilt::Outline,
+        fine,
+        law::{Group, Law},
+        sum::LossSum,
+    },
+    numeric::Enclosure,
+};
+
+/// The groups, as so many digits see them.
+pub(super) struct Parts {
+    pub(super) fine: Vec<Fine>,
+    /// All others; `None` if there are none.
+    pub(super) listed: Option<(LossSum, Outline)>,
+    /// At least |e| of the product of all masses of fine groups.
+    pub(super) off: f64,
+}
+
+/// The sum of the noise of a fine group.
+pub(super) struct Fine {
+    /// shift / sigma2
+    pub(super) step: Rational,
+    /// n sigma2
+    pub(super) variance: Rational,
+    /// n shift
+    pub(super) shifts: Rational,
+    pub(super) rho: Rational,
+}
+
+impl Fine {
+    /// `None` if a group is not fine to so many digits.
+    pub(super) fn new(group: &Group, digits: u32) -> Option<(Self, f64)> {
+        let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
+        let ln_off = fine::ln_off(group).filter(|ln| *ln <= -f64::from(digits + 6) * std::f64::consts::LN_10)?;
+        let fine = Fine {
+            step: group.weight(),
+            variance: Rational::from(sigma2 * group.copies),
+            shifts: Rational::from(group.shift) * group.copies,
+            rho: group.rho(),
+        };
+        // The quotient of two such masses is off by less than three times as much.
+        Some((fine, ln_off.exp() * (1.0 + 1e-9) + f64::MIN_POSITIVE))
+    }
+
+    /// The standard deviation of its loss.
+    pub(super) fn deviation(&self) -> f64 {
+        self.step.to_f64() * self.variance.to_f64().sqrt()
+    }
+}
+
+impl Parts {
+    pub(super) fn new(sum: &LossSum, digits: u32) -> Result<Self> {
+        let (mut fine, mut others, mut off) = (Vec::new(), Vec::new(), 0.0);
+        for group in sum.groups() {
+            match Fine::new(group, digits) {
+                Some((one, its)) => {
+                    fine.push(one);
+                    off += 2.0 * its;
+                }
+                None => others.push(group.clone()),
+            }
+        }
+        fine.sort_by(|a, b| b.step.cmp(&a.step));
+        let listed = if others.is_empty() { None } else { Some(LossSum::new(others)?) };
+        let listed = listed.map(|listed| (Outline::new(listed.groups()), listed)).map(|(outline, sum)| (sum, outline));
+        Ok(Parts { fine, listed, off })
+    }
+
+    /// The steps of the fine groups, around the centers of their sums under the law tilted by c.
+    pub(super) fn rungs(&self, c: &Rational) -> Vec<Rung> {
+        let rung = |fine: &Fine| Rung {
+            step: fine.step.clone(),
+            center: Rational::from(c * &fine.shifts),
+            variance: fine.variance.to_f64(),
+        };
+        self.fine.iter().map(rung).collect()
+    }
+
+    /// The loss of fine groups whose noise is zero.
+    pub(super) fn rho(&self) -> Rational {
+        self.fine.iter().map(|fine| fine.rho.clone()).sum()
+    }
+
+    /// x_1^2 / (2 v_1) + ..., exactly: minus ln of the mass of such multiples, but for the normaliser and what masses are off.
+    pub(super) fn energy(&self, multiples: &[i64]) -> Rational {
+        let square = |(fine, x): (&Fine, &i64)| Rational::from(*x).square() / Rational::from(&fine.variance * 2_u32);
+        self.fine.iter().zip(multiples).map(square).sum()
+    }
+
+    /// 1 / sqrt(2 pi v_1) ...
+    pub(super) fn normaliser(&self, bits: u32) -> Enclosure {
+        let two_pi = Enclosure::pi(bits).mul(&Enclosure::double(2.0, bits));
+        let root = |fine: &Fine| two_pi.mul(&Enclosure::rational(&fine.variance, bits)).sqrt();
+        self.fine.iter().fold(Enclosure::double(1.0, bits), |all, fine| all.div(&root(fine)))
+    }
+
+    /// The factor by which the masses are off.
+    pub(super) fn one(&self, bits: u32) -> Enclosure {
+        Enclosure::double(1.0 - self.off, bits).hull(&Enclosure::double(1.0 + self.off, bits))
+    }
+}
