@@ -47,12 +47,12 @@ use std::{
 
 use rug::{Float, Rational, float::Round};
 
-use self::list::{List, Loss, Outlined};
+use self::list::{List, Outlined};
 use super::{
     answer::{Answer, Method, Splitting},
     atoms::{
         self,
-        coarse::{self, MOST_LOSSES, exact_exponent, scaled},
+        coarse::{self, Atom, MOST_LOSSES, exact_exponent, scaled},
         tilt::{self, Outline, Plan},
     },
     law::{Group, Law},
@@ -77,6 +77,8 @@ const MOST_SECONDS: f64 = 0.5;
 const MOST_ASKED: usize = 400;
 /// So many lists are remembered at most.
 const REMEMBERED: usize = 4;
+/// Losses so far from epsilon are summed together.
+const FAR: f64 = 1.001;
 /// How often an answer is computed with more bits.
 const ATTEMPTS: u32 = 6;
 
@@ -253,30 +255,11 @@ impl Split {
         let complement = matches!(plan, Plan::Complement(_));
         let exp = exact_exponent(epsilon, bits).exp();
         // Losses above epsilon stand for P - exp(epsilon) Q with what the rest adds, those below for what the rest gives.
-        let weight = |Loss { atom, .. }: &Loss| if atom.loss > *epsilon { atom.q.mul(&exp) } else { atom.p.clone() };
+        let weight = |atom: &Atom| if atom.loss > *epsilon { atom.q.mul(&exp) } else { atom.p.clone() };
         let (losses, dropped) = self.that_matter(&list, epsilon, digits, complement);
-        let zero = || Enclosure::double(0.0, bits);
-        let (mut of_p, mut of_q, mut close) = (zero(), zero(), zero());
-        for Loss { outlined, atom } in &losses {
-            match (atom.loss > *epsilon, complement) {
-                // Nothing cancels: exp(eps - a) is at most 1 / e.
-                (true, false) if outlined.approx > at + 1.001 => {
-                    of_p = of_p.add(&atom.p);
-                    of_q = of_q.add(&atom.q);
-                }
-                (true, false) => {
-                    let above = exact_exponent(&Rational::from(epsilon - &atom.loss), bits).exp_m1().negate();
-                    close = close.add(&above.mul(&atom.p));
-                }
-                (false, false) => {}
-                (true, true) => of_q = of_q.add(&atom.q),
-                (false, true) => of_p = of_p.add(&atom.p),
-            }
-        }
-        // One minus delta is at most what it would be without the rest.
-        let without = if complement { of_p.add(&of_q.mul(&exp)) } else { of_p.sub(&of_q.mul(&exp)).add(&close) };
+        let without = self.without_rest(&list, &losses, epsilon, complement);
         // Where the rest matters, the largest first; for all others, their bound.
-        let mut near: Vec<(f64, &Loss)> = losses.iter().map(|loss| (self.ln_most(&loss.outlined, at), loss)).collect();
+        let mut near: Vec<(f64, Outlined)> = losses.iter().map(|loss| (self.ln_most(loss, at), *loss)).collect();
         let largest = near.iter().map(|(ln, _)| *ln).fold(f64::NEG_INFINITY, f64::max);
         let ln_known = Float::with_val(64, without.lower().ln_ref()).to_f64();
         let floor =
@@ -299,7 +282,7 @@ impl Split {
         let share = Float::with_val(64, -f64::from(digits)).exp10() / 4;
         let mut asked = 0;
         let mut settled = without;
-        for ((_, loss), most) in near.iter().zip(&most) {
+        for ((_, outlined), most) in near.iter().zip(&most) {
             let known = settled.lower();
             if asked >= MOST_ASKED || after[near.len() - asked] <= Float::with_val(64, known * &share) {
                 break;
@@ -310,14 +293,15 @@ impl Split {
                 if *known > 0 { Float::with_val(64, most / known).log10().to_f64().clamp(-1e4, 0.0) } else { 0.0 };
             let wanted = (f64::from(digits) + gain).ceil().max(2.0) as u32;
             let wanted = wanted.next_multiple_of(STEP).min(digits.max(2));
-            let distance = Rational::from(epsilon - &loss.atom.loss).abs();
+            let atom = list.atom(outlined);
+            let distance = Rational::from(epsilon - &atom.loss).abs();
             let profile = match profile(&distance, wanted) {
                 Ok(profile) => profile,
                 Err(error) if error.is_beyond_reach() => Enclosure::new(Float::new(bits), Float::with_val(bits, 1)),
                 Err(error) => return Err(error),
             };
             asked += 1;
-            let term = weight(loss).mul(&profile);
+            let term = weight(&atom).mul(&profile);
             // Whatever was found, the bound holds.
             let bound = Enclosure::new(Float::new(64), most.clone());
             let term = term.meet(&bound).ok_or(Error::Contradiction { what: "the profile of the finer noise" })?;
@@ -333,16 +317,61 @@ impl Split {
         Ok((value, missed, Splitting { tilt, losses: list.sums.len(), asked, missing }))
     }
 
-    /// The losses that matter to the answer, with their masses, and at least what all others add to it.
+    /// What delta would be without the rest, or one minus it: at most. From the losses that matter, or from all.
+    fn without_rest(&self, list: &List, losses: &[Outlined], epsilon: &Rational, complement: bool) -> Enclosure {
+        let (bits, at) = (list.bits, epsilon.to_f64());
+        let zero = || Enclosure::double(0.0, bits);
+        let (mut of_p, mut of_q, mut close) = (zero(), zero(), zero());
+        let mut add = |outlined: &Outlined| {
+            let atom = list.atom(outlined);
+            match (atom.loss > *epsilon, complement) {
+                // Nothing cancels: exp(eps - a) is at most 1 / e.
+                (true, false) if outlined.approx > at + FAR => {
+                    of_p = of_p.add(&atom.p);
+                    of_q = of_q.add(&atom.q);
+                }
+                (true, false) => {
+                    let above = exact_exponent(&Rational::from(epsilon - &atom.loss), bits).exp_m1().negate();
+                    close = close.add(&above.mul(&atom.p));
+                }
+                (false, false) => {}
+                (true, true) => of_q = of_q.add(&atom.q),
+                (false, true) => of_p = of_p.add(&atom.p),
+            }
+        };
+        // What is further away is above or below for sure, if doubles are off by less.
+        let is_below = |loss: &Outlined| loss.approx < at - FAR;
+        let is_up_to = |loss: &Outlined| loss.approx <= at + FAR;
+        let (first, last) = (losses.partition_point(is_below), losses.partition_point(is_up_to));
+        if slack(list.size, at) >= FAR {
+            losses.iter().for_each(&mut add);
+        } else {
+            losses[first..last].iter().for_each(&mut add);
+            let (below, above) = (if complement { &losses[..first] } else { &[] }, &losses[last..]);
+            if list.has_totals(below.len() + above.len()) {
+                let (p, q) = list.above(list.sums.partition_point(is_up_to));
+                of_p = of_p.add(&if complement { list.below(list.sums.partition_point(is_below)) } else { p });
+                of_q = of_q.add(&q);
+            } else {
+                let under_p = if complement { below } else { above };
+                of_p = under_p.iter().fold(of_p, |sum, loss| sum.add(&list.masses(loss).0));
+                of_q = above.iter().fold(of_q, |sum, loss| sum.add(&list.masses(loss).1));
+            }
+        }
+        let of_q = of_q.mul(&exact_exponent(epsilon, bits).exp());
+        if complement { of_p.add(&of_q) } else { of_p.sub(&of_q).add(&close) }
+    }
+
+    /// The losses that matter to the answer, and at least what all others add to it.
     ///
     /// A loss a adds at most P[A = a] to delta, and exp(-(y - rho)^2 / (4 rho)) of that for y = eps - a >= rho; to one minus delta at most
     /// P[A = a] min(1, exp(y)). Which ones are left out is decided in doubles.
-    fn that_matter(&self, list: &List, epsilon: &Rational, digits: u32, complement: bool) -> (Vec<Loss>, Float) {
+    fn that_matter(&self, list: &List, epsilon: &Rational, digits: u32, complement: bool) -> (Vec<Outlined>, Float) {
         let at = epsilon.to_f64();
         let ln_adds = |loss: &Outlined| {
             let ln = self.ln_most(loss, at);
             // Above epsilon `ln_most` has the factor exp(y) of Q.
-            let mirrored = (at - loss.approx + self.slack(loss, at)).min(0.0);
+            let mirrored = (at - loss.approx + slack(loss.size, at)).min(0.0);
             let ln = if complement {
                 loss.ln_p + mirrored
             } else if mirrored < 0.0 {
@@ -352,7 +381,8 @@ impl Split {
             };
             ln + 1e-12 * ln.abs()
         };
-        let largest = list.sums.iter().map(ln_adds).fold(f64::NEG_INFINITY, f64::max);
+        let adds: Vec<f64> = list.sums.iter().map(ln_adds).collect();
+        let largest = adds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // About what is surely added: by losses above epsilon, or so far below it that the rest does not reach.
         let rho = self.rho_approx;
         let surely = |loss: &Outlined| match (at - loss.approx, complement) {
@@ -368,17 +398,17 @@ impl Split {
         };
         let floor = floor - (list.sums.len() as f64).ln();
         // What is not a number matters.
-        let (others, matter): (Vec<&Outlined>, Vec<&Outlined>) = list
-            .sums
-            .iter()
-            .partition(|loss| matches!(ln_adds(loss).partial_cmp(&floor), Some(Ordering::Less | Ordering::Equal)));
-        let dropped = if others.is_empty() {
+        let matters = |ln: f64| !matches!(ln.partial_cmp(&floor), Some(Ordering::Less | Ordering::Equal));
+        let of = list.sums.iter().zip(&adds).filter(|(_, ln)| matters(**ln));
+        let matter: Vec<Outlined> = of.map(|(loss, _)| *loss).collect();
+        let others = list.sums.len() - matter.len();
+        let dropped = if others == 0 {
             Float::new(64)
         } else {
             let each = Enclosure::double(floor, 64).exp();
-            each.mul(&Enclosure::double(others.len() as f64, 64)).upper().clone()
+            each.mul(&Enclosure::double(others as f64, 64)).upper().clone()
         };
-        (matter.into_iter().map(|loss| list.loss(*loss)).collect(), dropped)
+        (matter, dropped)
     }
 
     /// The list of a tilt, made if need be; the oldest makes room.
@@ -402,17 +432,12 @@ impl Split {
     /// The last factors and summands pay for the roundings.
     fn ln_most(&self, loss: &Outlined, epsilon: f64) -> f64 {
         let rho = self.rho_approx;
-        let slack = self.slack(loss, epsilon);
+        let slack = slack(loss.size, epsilon);
         let y = epsilon - loss.approx;
         let beyond = (y.abs() - slack - rho * (1.0 + 1e-15)).max(0.0);
         let ln_bound = -beyond * beyond / (4.0 * rho) * (1.0 - 1e-12);
         let ln_weight = loss.ln_p + (y + slack).min(0.0);
         ln_weight + ln_bound + 1e-12 * (ln_weight.abs() + ln_bound.abs())
-    }
-
-    /// At least what epsilon - loss in doubles is off by: 2^-52 of epsilon and of the loss, which is a sum of at most eight terms.
-    fn slack(&self, loss: &Outlined, epsilon: f64) -> f64 {
-        2e-15 * (epsilon.abs() + loss.size)
     }
 
     /// At least what the masses that are stored nowhere add.
@@ -431,6 +456,11 @@ impl Split {
         let missed = scaled(&ln_scale, &exponent, bits).mul(&Enclosure::new(Float::new(64), list.missing.clone()));
         Float::with_val_round(64, missed.upper(), Round::Up).0
     }
+}
+
+/// At least what epsilon - loss in doubles is off by: 2^-52 of epsilon and of the loss, which is a sum of at most eight terms of this size.
+fn slack(size: f64, epsilon: f64) -> f64 {
+    2e-15 * (epsilon.abs() + size)
 }
 
 /// The groups of a few from coarse to fine, how many of them are apart from the others, and by how many standard deviations of these the
@@ -516,9 +546,9 @@ mod tests {
                 let list = List::new(&split.coarse, Rational::from((1, 8)), 300, 120).unwrap();
                 let (matter, dropped) = split.that_matter(&list, &epsilon, 12, complement);
                 // Each of the others, as it is, adds less than the bound for all of them.
-                let kept: std::collections::BTreeSet<usize> = matter.iter().map(|loss| loss.outlined.place).collect();
+                let kept: std::collections::BTreeSet<usize> = matter.iter().map(|loss| loss.place).collect();
                 for outlined in list.sums.iter().filter(|loss| !kept.contains(&loss.place)).step_by(97) {
-                    let Loss { atom, .. } = list.loss(*outlined);
+                    let atom = list.atom(outlined);
                     assert!((atom.loss.to_f64() - outlined.approx).abs() <= 1e-15 * outlined.size.max(1.0));
                     let adds = match (atom.loss > epsilon, complement) {
                         (false, false) => continue,
@@ -531,6 +561,31 @@ mod tests {
             }
         }
         assert!(few >= 4, "{few}");
+    }
+
+    /// Masses above and below a place by totals are those of the losses there.
+    #[test]
+    fn totals_are_what_losses_are_together() {
+        let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
+        let split = split(&sum);
+        let list = List::new(&split.coarse, Rational::from((1, 8)), 60, 150).unwrap();
+        let zero = Enclosure::double(0.0, list.bits);
+        assert!(list.sums.len() > 200);
+        for place in [0, 1, 63, 64, 65, 191, 192, list.sums.len() - 1, list.sums.len()] {
+            let (below, above) = list.sums.split_at(place);
+            let of = |losses: &[Outlined], of: fn(&Atom) -> &Enclosure| {
+                losses.iter().fold(zero.clone(), |sum, loss| sum.add(of(&list.atom(loss))))
+            };
+            let (p, q) = list.above(place);
+            for (told, truth) in [
+                (p, of(above, |atom| &atom.p)),
+                (q, of(above, |atom| &atom.q)),
+                (list.below(place), of(below, |atom| &atom.p)),
+            ] {
+                assert!(told.overlaps(&truth), "{place}: {told} {truth}");
+                assert!(told.is_tight(30) || *told.upper() == 0, "{place}: {told}");
+            }
+        }
     }
 
     /// Coarse beside fine, against lists of all atoms: below, between and above the coarse losses, and next to one minus.

@@ -57,6 +57,14 @@ pub enum Certainty {
     Undecided,
 }
 
+/// Where an interval lies.
+enum Sign {
+    Plus,
+    Minus,
+    /// On both sides of zero.
+    Either,
+}
+
 impl Enclosure {
     /// The interval between two ends, which must be in order; anything else becomes the whole line.
     pub fn new(lower: Float, upper: Float) -> Self {
@@ -129,8 +137,27 @@ impl Enclosure {
         Enclosure { lower: self.upper, upper: self.lower }
     }
 
-    /// Encloses x y: the extremes of a bilinear form over a box are at its corners.
+    /// Encloses x y: the extremes of a bilinear form over a box are at its corners, and the signs tell which.
     pub fn mul(&self, other: &Self) -> Self {
+        use Sign::{Either, Minus, Plus};
+        let bits = self.bits().max(other.bits());
+        let (a, b, c, d) = (&self.lower, &self.upper, &other.lower, &other.upper);
+        let (lower, upper) = match (self.sign(), other.sign()) {
+            (Some(Plus), Some(Plus)) => (a * c, b * d),
+            (Some(Plus), Some(Minus)) => (b * c, a * d),
+            (Some(Plus), Some(Either)) => (b * c, b * d),
+            (Some(Minus), Some(Plus)) => (a * d, b * c),
+            (Some(Minus), Some(Minus)) => (b * d, a * c),
+            (Some(Minus), Some(Either)) => (a * d, a * c),
+            (Some(Either), Some(Plus)) => (a * d, b * d),
+            (Some(Either), Some(Minus)) => (b * c, a * c),
+            // Both contain zero, or an end is not finite.
+            _ => return self.mul_of_corners(other),
+        };
+        directed!(bits, lower, upper)
+    }
+
+    fn mul_of_corners(&self, other: &Self) -> Self {
         let bits = self.bits().max(other.bits());
         let (a, b, c, d) = (&self.lower, &self.upper, &other.lower, &other.upper);
         let corners = |round| [a * c, a * d, b * c, b * d].map(|product| rounded(bits, product, round));
@@ -138,6 +165,18 @@ impl Enclosure {
         let lower = rest.iter().fold(lower, Float::min);
         let [upper, rest @ ..] = corners(Round::Up);
         Enclosure::new(lower, rest.iter().fold(upper, Float::max))
+    }
+
+    /// `None` where an end is not finite.
+    fn sign(&self) -> Option<Sign> {
+        if !self.lower.is_finite() || !self.upper.is_finite() {
+            return None;
+        }
+        Some(match (self.lower >= 0, self.upper <= 0) {
+            (true, _) => Sign::Plus,
+            (false, true) => Sign::Minus,
+            (false, false) => Sign::Either,
+        })
     }
 
     /// Encloses 1 / x for intervals that do not contain zero; the whole line otherwise.
@@ -363,6 +402,22 @@ mod tests {
     }
 
     /// The ends of what two enclosures of different precisions make together are their own ends, not rounded.
+    /// Of all signs, next to zero and beyond all floats: what the corners are.
+    #[test]
+    fn products_are_those_of_the_corners() {
+        let ends = [f64::NEG_INFINITY, -3.7, -0.1, 0.0, 1.0 / 3.0, 5.1, f64::INFINITY];
+        let interval = |i: usize, j: usize, bits| {
+            let of = |end: f64| Float::with_val(bits, end);
+            Enclosure::new(of(ends[i]), of(ends[j]))
+        };
+        for (i, j) in (0..7).flat_map(|i| (i..7).map(move |j| (i, j))) {
+            for (k, l) in (0..7).flat_map(|k| (k..7).map(move |l| (k, l))) {
+                let (x, y) = (interval(i, j, 53), interval(k, l, 40));
+                assert_eq!(x.mul(&y), x.mul_of_corners(&y), "{x:?} {y:?}");
+            }
+        }
+    }
+
     #[test]
     fn ends_of_another_precision_are_kept() {
         let third = parse("1/3").unwrap();
