@@ -57,7 +57,10 @@ trait Profile {
 
 impl Profile for Evaluator {
     fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        self.hockey_stick(epsilon, digits)
+        match self {
+            Evaluator::Sum(sum) => sum.enclose(epsilon, digits),
+            Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
+        }
     }
 
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
@@ -74,7 +77,7 @@ impl Profile for Evaluator {
 
 impl Profile for SumEvaluator {
     fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        self.hockey_stick(epsilon, digits)
+        self.hockey_stick_for_root(epsilon, digits)
     }
 
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {

@@ -146,7 +146,7 @@ type Slot = Arc<OnceLock<Result<Arc<dyn Table>>>>;
 /// smaller than its bound, and for the roundings.
 const SPARE_BITS: u32 = 26;
 /// No table is made that is predicted to take longer than this.
-const MOST_SECONDS: f64 = 3.0;
+const MOST_SECONDS: f64 = 1.5;
 /// How often an answer is computed with more bits.
 const ATTEMPTS: u32 = 7;
 
@@ -224,6 +224,11 @@ impl Atoms {
     pub fn cost(&self, query: &Query, digits: u32) -> Cost {
         let cut = first_cut(digits);
         self.cost_at(Place { tilt: self.tilt(query), cut, words: table::mantissa_words(cut) }, query.passes())
+    }
+
+    /// Whether its lists fit into the memory that they may take.
+    pub(super) fn holds(&self, cost: &Cost) -> bool {
+        cost.bytes <= self.most_bytes
     }
 
     /// What a table costs and a question of so many passes over it, predicted once.
@@ -337,7 +342,7 @@ impl Atoms {
     fn table(&self, place: Place) -> Result<Arc<dyn Table>> {
         let cost = self.cost_at(place, 1.0);
         // Not a comparison the other way round, which would let a NaN pass.
-        if !(cost.bytes <= self.most_bytes && cost.seconds <= MOST_SECONDS) {
+        if !(self.holds(&cost) && cost.seconds <= MOST_SECONDS) {
             let value = format!("{:.1e} bytes and {:.1e} seconds", cost.bytes, cost.seconds);
             let expected = format!("at most {:.1e} bytes and {MOST_SECONDS} seconds", self.most_bytes);
             return Err(Error::out_of_range("the lists of losses", value, &expected));

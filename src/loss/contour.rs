@@ -36,6 +36,7 @@ use rug::Float;
 
 use super::{
     answer::{Answer, ContourProof, Method},
+    atoms,
     integrand::{self, Integrand},
     plan::{MOST_ON_LINE, Plan},
     question::{Kernel, Question},
@@ -65,9 +66,9 @@ const LONG: f64 = 1e8;
 /// Why the line answers.
 const TOO_LONG: &str = "its period is too long to sweep";
 
-/// ln of 10^-digits.
+/// ln of the share of the answer that errors may have for so many digits, a tenth of the last one.
 pub(crate) fn ln_share(digits: u32) -> f64 {
-    -f64::from(digits) * std::f64::consts::LN_10
+    -f64::from(digits + 1) * std::f64::consts::LN_10
 }
 
 /// A sum of losses and its sieve: the engine that answers by contours.
@@ -248,10 +249,9 @@ impl Contours {
         let search = self.search(question);
         let mut known = None;
         let mut attempt = 0;
+        let mut ln_share = ln_share(digits);
         let mut in_doubles = digits <= twofold::ball::MOST_DIGITS;
         loop {
-            let guard = 2.3 + 9.0 * f64::from(attempt);
-            let ln_share = -(f64::from(digits) * std::f64::consts::LN_10 + guard);
             let plan = search.plan(ln_share, known)?;
             let bits = precision::bits(digits, 24 + plan.evaluated().ilog2() + 24 * attempt);
             let sum = if in_doubles {
@@ -280,6 +280,9 @@ impl Contours {
             if attempt == ATTEMPTS || plan.exhausted && !rounded {
                 return Ok((value, proof));
             }
+            // By what it was too wide and a little more, where that is known.
+            let excess = atoms::bits_above(&Float::with_val(64, value.upper() - value.lower()), &value, digits);
+            ln_share -= (excess * std::f64::consts::LN_2 + 2.0).clamp(3.0, 9.0);
             let upper = Float::with_val(53, value.upper().ln_ref()).to_f64();
             known = (upper.is_finite()).then_some(upper);
         }

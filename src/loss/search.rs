@@ -313,7 +313,16 @@ impl<'a> ContourSearch<'a> {
             (Kernel::HockeyStick | Kernel::Complement, _) | (_, None) => 2.0 - c * self.at,
             (_, Some(h)) => 1.0 + (PI / h).ln() - c * self.first - self.extra(),
         };
-        (c, long, (self.ln_size(c) + ln_left_out - target).max(1.0))
+        let cut = (self.ln_size(c) + ln_left_out - target).max(1.0);
+        // Up to the end of a long period the nodes left out of a hockey stick add up to ln (N / 2 J), and what is dropped to two.
+        let of_period = match (self.kernel, self.step) {
+            (Kernel::HockeyStick | Kernel::Complement, Some(h)) => {
+                let lobes = PI / h / (cut / self.rho).sqrt();
+                (2.0 + lobes.max(1.0).ln()).ln()
+            }
+            _ => 0.0,
+        };
+        (c, long, cut + of_period)
     }
 
     fn on_lattice(&self, c: f64, period: f64, step: f64, cut: f64) -> Result<Plan> {

@@ -120,7 +120,7 @@ impl SharedContour {
         if !worth(&middle) {
             return Ok(None);
         }
-        let ln_share = ln_share(digits) - 2.3;
+        let ln_share = ln_share(digits);
         let own = Question::hockey_stick(sum, &middle);
         let Ok(choice) = contours.lattice_or_line(own.clone(), &contours.search(&own), digits) else { return Ok(None) };
         let on_line = choice.question.step.is_none();
@@ -238,7 +238,7 @@ mod tests {
             vec![("7/2", 50)],
             vec![("9/2", 30)],
             vec![("1/2", 40)],
-            vec![("500/73", 10), ("2500/137", 60)],
+            vec![("500/73", 10), ("2500/137", 60), ("3001/97", 400), ("500/43", 70), ("700/29", 90)],
             vec![("40990001/4097", 3000), ("40990001/4099", 3000)],
             vec![("1e9", 1_000_000)],
         ] {

@@ -75,10 +75,15 @@ const MOST_GROWN: f64 = 1e6;
 const MOST_SECONDS: f64 = 0.5;
 /// The profile of the rest is asked for at so many places at most.
 const MOST_ASKED: usize = 400;
-/// So many lists are remembered at most.
+/// So many lists are remembered at most, of so many losses together unless one has more.
 const REMEMBERED: usize = 4;
+const MOST_HELD: f64 = 5e5;
+/// Cuts are rounded up to multiples of this, so that questions share lists.
+const CUT_STEP: u32 = 32;
 /// Losses so far from epsilon are summed together.
 const FAR: f64 = 1.001;
+/// All losses beyond a place are summed, not only those that matter, if these are one of so many.
+const MANY: usize = 3;
 /// How often an answer is computed with more bits.
 const ATTEMPTS: u32 = 6;
 
@@ -250,7 +255,7 @@ impl Split {
         digits: u32,
         profile: impl Fn(&Rational, u32) -> Result<Enclosure>,
     ) -> Result<(Enclosure, Float, Splitting)> {
-        let list = self.list(plan.tilt(), cut, precision::bits(digits, 64))?;
+        let list = self.list(plan.tilt(), cut.next_multiple_of(CUT_STEP), bits_of_list(digits))?;
         let (bits, at) = (list.bits, epsilon.to_f64());
         let complement = matches!(plan, Plan::Complement(_));
         let exp = exact_exponent(epsilon, bits).exp();
@@ -348,9 +353,12 @@ impl Split {
         } else {
             losses[first..last].iter().for_each(&mut add);
             let (below, above) = (if complement { &losses[..first] } else { &[] }, &losses[last..]);
-            if list.has_totals(below.len() + above.len()) {
-                let (p, q) = list.above(list.sums.partition_point(is_up_to));
-                of_p = of_p.add(&if complement { list.below(list.sums.partition_point(is_below)) } else { p });
+            // All losses beyond, which are summed once for all questions, where not many more than matter.
+            let beyond = list.sums.len() - list.sums.partition_point(is_up_to);
+            let before = if complement { list.sums.partition_point(is_below) } else { 0 };
+            if (below.len() + above.len()) * MANY >= before + beyond {
+                let (p, q) = list.above(list.sums.len() - beyond);
+                of_p = of_p.add(&if complement { list.below(before) } else { p });
                 of_q = of_q.add(&q);
             } else {
                 let under_p = if complement { below } else { above };
@@ -420,7 +428,7 @@ impl Split {
         }
         let list = Arc::new(List::new(&self.coarse, c, cut, bits)?);
         let held = |lists: &[Arc<List>]| lists.iter().map(|list| list.sums.len()).sum::<usize>() as f64;
-        while !lists.is_empty() && (lists.len() >= REMEMBERED || held(&lists) + list.sums.len() as f64 > MOST_LOSSES) {
+        while !lists.is_empty() && (lists.len() >= REMEMBERED || held(&lists) + list.sums.len() as f64 > MOST_HELD) {
             lists.remove(0);
         }
         lists.push(Arc::clone(&list));
@@ -456,6 +464,11 @@ impl Split {
         let missed = scaled(&ln_scale, &exponent, bits).mul(&Enclosure::new(Float::new(64), list.missing.clone()));
         Float::with_val_round(64, missed.upper(), Round::Up).0
     }
+}
+
+/// The bits of a list for so many digits, in steps for which questions share lists.
+fn bits_of_list(digits: u32) -> u32 {
+    precision::bits(digits, 64).next_multiple_of(64)
 }
 
 /// At least what epsilon - loss in doubles is off by: 2^-52 of epsilon and of the loss, which is a sum of at most eight terms of this size.

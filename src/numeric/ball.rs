@@ -92,9 +92,14 @@ fn exp_up(x: f64) -> f64 {
     up(x.exp() * (1.0 + 1e-12))
 }
 
-/// At least sqrt(a^2 + b^2), by the larger one times sqrt(1 + ratio^2) so that no square underflows; the square root
-/// is correctly rounded.
+/// At least sqrt(a^2 + b^2): of the squares, or by the larger one times sqrt(1 + ratio^2) where a square would leave the range of doubles;
+/// the square root is correctly rounded.
 fn hypot_up(a: f64, b: f64) -> f64 {
+    const SAFE: std::ops::Range<f64> = 1e-290..1e290;
+    let squares = add_up(mul_up(a, a), mul_up(b, b));
+    if SAFE.contains(&squares) {
+        return up(squares.sqrt());
+    }
     let (large, small) = (a.max(b), a.min(b));
     if small == 0.0 || large.is_infinite() {
         return large;

@@ -16,7 +16,7 @@ use std::f64::consts::LN_10;
 
 use rug::{Float, Rational};
 
-use super::{Line, Lines, Top, peak::width};
+use super::{Line, Lines, OF_DOUBLES, Top, peak::width};
 use crate::{
     error::{Error, Result},
     loss::smoothed::{Crowd, Interval},
@@ -45,7 +45,7 @@ struct Place {
 impl Lines<'_> {
     /// f(alpha) from two lines and the kinks between them; `None` where these cannot be listed.
     pub(super) fn between_kinks(&self, top: Top, digits: u32) -> Result<Option<Enclosure>> {
-        if digits <= super::OF_DOUBLES || self.evaluator.sum().step().is_none() {
+        if self.evaluator.sum().step().is_none() {
             return Ok(None);
         }
         let Some(mut place) = self.place_of_few(top, digits)? else { return Ok(None) };
@@ -78,7 +78,8 @@ impl Lines<'_> {
             if crowd.points <= MANY_LOSSES || crowd.points <= MOST_LOSSES && closer > apart / 4.0 {
                 return Ok(Some(place));
             }
-            if apart < finest || closer > apart / 2.0 {
+            // For few digits three lines do as well as two rounds of two.
+            if apart < finest || closer > apart / 2.0 || digits <= OF_DOUBLES {
                 return Ok(None);
             }
             let asked = (1.0 - (apart * closer).log10()).clamp(1.0, f64::from(digits)) + top.lost;

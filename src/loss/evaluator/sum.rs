@@ -95,6 +95,11 @@ impl SumEvaluator {
         self.answer(epsilon, digits, Asked { with_rest: false, ..Asked::ONCE })
     }
 
+    /// The same as one of a few on the way to an epsilon, which share lists.
+    pub(crate) fn hockey_stick_for_root(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        self.answer(epsilon, digits, Asked::FOR_ROOT)
+    }
+
     /// The same as one of several next to each other, which share lists; `listed`: lists answered one for about as many digits.
     pub(crate) fn hockey_stick_for_lines(&self, epsilon: &Rational, digits: u32, listed: bool) -> Result<Answer> {
         self.answer(epsilon, digits, Asked { listed, ..Asked::FOR_LINES })

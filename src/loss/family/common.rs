@@ -17,6 +17,7 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, ContourProof, Method, Pair},
+        contour::ln_share,
         near::NearDouble,
     },
     numeric::{
@@ -196,8 +197,7 @@ impl CommonContour {
         attempt: u32,
         among: Option<&BTreeSet<Pair>>,
     ) -> Result<Option<Summed>> {
-        let guard = 2.3 + 9.0 * f64::from(attempt);
-        let ln_share = -(f64::from(digits) * std::f64::consts::LN_10 + guard);
+        let ln_share = ln_share(digits) - 9.0 * f64::from(attempt);
         let Some(kinds) = self.sieved.kinds(epsilon, ln_share, true, among)? else { return Ok(None) };
         let (bits, sums) = if digits <= IN_DOUBLES {
             (BITS, self.sieved.trapezoid(&kinds, (), BITS, NearDouble::of))

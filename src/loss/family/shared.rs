@@ -80,7 +80,7 @@ impl SharedKinds {
 impl SharedKind {
     /// The contours of a cell; `None` if there are none in common, or too many nodes.
     fn new(family: &SievedFamily, cell: Cell, digits: u32) -> Result<Option<Self>> {
-        let ln_share = ln_share(digits) - 2.3;
+        let ln_share = ln_share(digits);
         let bits = precision::bits(digits, 40);
         let rho = family.family.rho().to_f64();
         let c = cell.real_part(rho);

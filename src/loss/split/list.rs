@@ -1,7 +1,7 @@
 //! The losses of the coarse groups at one tilt: all of them outlined in doubles, and made when they matter. Where many questions need
 //! many of them, the masses above and below some of them are summed once.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 use rug::{Float, Rational, float::Round};
 
@@ -27,22 +27,13 @@ pub(super) struct List {
     pub(super) sums: Vec<Outlined>,
     /// At least the size of each.
     pub(super) size: f64,
-    totals: OnceLock<Totals>,
-}
-
-/// What the masses are together, by blocks of losses.
-#[derive(Debug)]
-struct Totals {
-    /// Under P and under Q from each block on, and after the last.
-    above: Vec<(Enclosure, Enclosure)>,
-    /// Under P before each block, and before the end.
-    below: Vec<Enclosure>,
+    /// The masses of the largest losses under P and under Q, and of the smallest under P: of no block, of one, of two, ...
+    above: Mutex<Vec<(Enclosure, Enclosure)>>,
+    below: Mutex<Vec<Enclosure>>,
 }
 
 /// So many losses are a block.
 const BLOCK: usize = 64;
-/// Totals serve where one of so many losses is asked for.
-const MANY: usize = 3;
 
 /// A loss of the coarse groups, in doubles: there may be very many, of which few matter.
 #[derive(Clone, Copy, Debug)]
@@ -75,53 +66,37 @@ impl List {
         sums.sort_by(|a, b| a.approx.total_cmp(&b.approx));
         let size = sums.iter().map(|sum| sum.size).fold(0.0, f64::max);
         let Coarse { ln_mgf, missing, .. } = list;
-        Ok(List { ln_mgf, missing, of_groups, sums, size, totals: OnceLock::new(), c, cut, bits })
+        let zero = || Enclosure::double(0.0, bits);
+        let (above, below) = (Mutex::new(vec![(zero(), zero())]), Mutex::new(vec![zero()]));
+        Ok(List { ln_mgf, missing, of_groups, sums, size, above, below, c, cut, bits })
     }
 
-    /// Whether the masses of so many losses are told by totals: where all are not many more. A matter of the question alone, so that answers are
-    /// the same whatever else is asked.
-    pub(super) fn has_totals(&self, losses: usize) -> bool {
-        losses * MANY >= self.sums.len()
-    }
-
-    /// The masses under P and under Q of the losses from a place on.
+    /// The masses under P and under Q of the losses from a place on. Those of whole blocks are summed once, the same whatever is asked first.
     pub(super) fn above(&self, place: usize) -> (Enclosure, Enclosure) {
-        let (block, totals) = (place.div_ceil(BLOCK), self.totals.get_or_init(|| self.sum_up()));
-        let block = block.min(totals.above.len() - 1);
-        let end = (block * BLOCK).min(self.sums.len());
-        self.sums[place..end].iter().fold(totals.above[block].clone(), |sum, outlined| self.and(sum, outlined))
+        let (count, end) = (self.sums.len() - place, self.sums.len());
+        let blocks = count / BLOCK;
+        let and = |(p, q): (Enclosure, Enclosure), outlined: &Outlined| {
+            let (more_p, more_q) = self.masses(outlined);
+            (p.add(&more_p), q.add(&more_q))
+        };
+        let mut known = self.above.lock().unwrap_or_else(PoisonError::into_inner);
+        while known.len() <= blocks {
+            let (done, last) = (known.len() * BLOCK, known[known.len() - 1].clone());
+            known.push(self.sums[end - done..end - done + BLOCK].iter().rev().fold(last, and));
+        }
+        self.sums[place..end - blocks * BLOCK].iter().rev().fold(known[blocks].clone(), and)
     }
 
     /// The mass under P of the losses before a place.
     pub(super) fn below(&self, place: usize) -> Enclosure {
-        let (block, totals) = (place / BLOCK, self.totals.get_or_init(|| self.sum_up()));
-        let first = totals.below[block].clone();
-        self.sums[block * BLOCK..place].iter().fold(first, |sum, outlined| sum.add(&self.masses(outlined).0))
-    }
-
-    fn and(&self, (p, q): (Enclosure, Enclosure), outlined: &Outlined) -> (Enclosure, Enclosure) {
-        let (more_p, more_q) = self.masses(outlined);
-        (p.add(&more_p), q.add(&more_q))
-    }
-
-    fn sum_up(&self) -> Totals {
-        let zero = || (Enclosure::double(0.0, self.bits), Enclosure::double(0.0, self.bits));
-        let blocks: Vec<(Enclosure, Enclosure)> = self
-            .sums
-            .chunks(BLOCK)
-            .map(|block| block.iter().fold(zero(), |sum, outlined| self.and(sum, outlined)))
-            .collect();
-        let mut above = vec![zero()];
-        for (p, q) in blocks.iter().rev() {
-            let (after_p, after_q) = &above[above.len() - 1];
-            above.push((after_p.add(p), after_q.add(q)));
+        let blocks = place / BLOCK;
+        let and = |sum: Enclosure, outlined: &Outlined| sum.add(&self.masses(outlined).0);
+        let mut known = self.below.lock().unwrap_or_else(PoisonError::into_inner);
+        while known.len() <= blocks {
+            let (done, last) = (known.len() * BLOCK, known[known.len() - 1].clone());
+            known.push(self.sums[done - BLOCK..done].iter().fold(last, and));
         }
-        above.reverse();
-        let mut below = vec![zero().0];
-        for (p, _) in &blocks {
-            below.push(below[below.len() - 1].add(p));
-        }
-        Totals { above, below }
+        self.sums[blocks * BLOCK..place].iter().fold(known[blocks].clone(), and)
     }
 
     /// What is stored of the mass of a loss under P and under Q.

@@ -49,6 +49,13 @@ fn exp_up(x: f64) -> f64 {
     outward(x.exp() * (1.0 + 1e-12))
 }
 
+/// sqrt(x^2 + y^2) to a few roundings: of the squares, unless these leave the range of doubles.
+fn length(x: f64, y: f64) -> f64 {
+    const SAFE: std::ops::Range<f64> = 1e-290..1e290;
+    let squares = x * x + y * y;
+    if SAFE.contains(&squares) { squares.sqrt() } else { x.hypot(y) }
+}
+
 /// The error of a product of numbers given by size and radius, before roundings: |z w - a b| <= |a| |w - b| + |b| |z - a| +
 /// |z - a| |w - b|.
 fn moved((a, r): (f64, f64), (b, s): (f64, f64)) -> f64 {
@@ -217,7 +224,7 @@ impl ComplexTwofold {
 
     /// The absolute value, as near as [`outward`] pays for.
     pub(crate) fn size(&self) -> f64 {
-        self.re.hi.hypot(self.im.hi)
+        length(self.re.hi, self.im.hi)
     }
 
     /// Re(z w) for the midpoints, off by 3 E (|re re| + |im im|) <= 3 E |z||w| at most: each product errs by E, their sum by E of itself.
@@ -231,7 +238,7 @@ impl Field for ComplexTwofold {
 
     fn new(re: TwofoldBall, im: TwofoldBall) -> Self {
         // The distance in the plane of two points that differ by at most r and s in the coordinates.
-        ComplexTwofold { re: re.mid, im: im.mid, radius: outward(re.radius.hypot(im.radius)) }
+        ComplexTwofold { re: re.mid, im: im.mid, radius: outward(length(re.radius, im.radius)) }
     }
 
     fn re(&self) -> TwofoldBall {

@@ -10,9 +10,9 @@ use crate::{
 };
 
 /// Lists that take no longer than this are preferred to a contour whose period is not short.
-pub(super) const QUICK_SECONDS: f64 = 0.05;
+pub(super) const QUICK_SECONDS: f64 = 0.02;
 /// Lists that are predicted to take longer than this are not made.
-pub(super) const MOST_SECONDS: f64 = 3.0;
+pub(super) const MOST_SECONDS: f64 = 1.5;
 /// What a node of a contour takes for each group, about: in sums of two doubles, and in balls over MPFR.
 const SECONDS_PER_QUICK_FACTOR: f64 = 2e-6;
 const SECONDS_PER_FACTOR: f64 = 2e-5;
@@ -45,6 +45,8 @@ pub(super) struct Asked {
 impl Asked {
     /// By itself.
     pub(super) const ONCE: Asked = Asked { times: 1.0, with_rest: true, listed: false };
+    /// As one of a few on the way to an epsilon.
+    pub(super) const FOR_ROOT: Asked = Asked { times: 6.0, with_rest: true, listed: false };
     /// For supporting lines, next to each other.
     pub(super) const FOR_LINES: Asked = Asked { times: 8.0, with_rest: true, listed: false };
     /// As one of many points.
@@ -73,7 +75,7 @@ impl SumEvaluator {
         let of_factor =
             if digits <= twofold::ball::MOST_DIGITS { SECONDS_PER_QUICK_FACTOR } else { SECONDS_PER_FACTOR };
         let of_contour = |nodes: f64| nodes * self.sum().groups().len() as f64 * of_factor;
-        let cost = Some(atoms.cost(query, digits)).filter(|cost| cost.seconds <= MOST_SECONDS);
+        let cost = Some(atoms.cost(query, digits)).filter(|cost| cost.seconds <= MOST_SECONDS && atoms.holds(cost));
         let listed = cost.map(|cost| (cost.seconds - cost.seconds_each) / asked.times + cost.seconds_each);
         // Half of the period, as nodes are pairs of conjugates, without a sieve.
         let is_quick = |seconds: f64| seconds <= QUICK_SECONDS.min(of_contour(period.nodes / 2.0));
@@ -90,8 +92,8 @@ impl SumEvaluator {
                 (seconds, &[LongSplit, Contour, Atoms])
             }
         };
-        // To look for nodes is to take no longer than the other engine.
-        let windows = (seconds / SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;
+        // To look for nodes is to take half as long as the other engine at most.
+        let windows = (seconds / 2.0 / SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;
         if nodes(windows).is_none_or(|nodes| of_contour(nodes as f64) > seconds) { engines } else { &[Contour, Atoms] }
     }
 }
