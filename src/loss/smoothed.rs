@@ -62,13 +62,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use rug::{Float, Rational, float::Round};
+use rug::{Float, Integer, Rational, float::Round};
 
 pub(crate) use self::interval::{Crowd, Interval};
 use self::{
     close::{Close, TooMany},
     cost::OF_NODE,
-    parts::{Fine, Parts},
+    parts::{Distances, Fine, Parts},
     profile::Profile,
 };
 use super::{
@@ -130,8 +130,8 @@ struct Near {
     /// Which of the listed losses.
     listed: usize,
     multiples: Vec<i64>,
-    /// eps - l
-    distance: Rational,
+    /// eps - l, in the units of its listed loss.
+    distance: Integer,
     /// At least ln of what it adds, but for the factor of all points.
     ln_most: f64,
 }
@@ -324,19 +324,21 @@ impl Smoothed {
         let rho = parts.rho();
         let mut looked_at = 0;
         let mut near: Vec<Near> = Vec::new();
+        let mut distances = Vec::with_capacity(listed.len());
         for (index, atom) in listed.iter().enumerate() {
             let target = Rational::from(epsilon - &atom.loss) - &rho;
             let ln_mass = Float::with_val_round(64, atom.p.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
+            let of = Distances::new(&parts.fine, &target);
             close.each(&target, &mut looked_at, stop, &mut |multiples| {
-                let sum: Rational = rungs.iter().zip(&multiples).map(|(rung, x)| Rational::from(&rung.step * *x)).sum();
-                let distance = Rational::from(&target - &sum);
-                let ln_most = ln_mass + ln_most(&close, &multiples, distance.to_f64(), s);
+                let distance = of.of(&multiples);
+                let ln_most = ln_mass + ln_most(&close, &multiples, of.approximate(&distance), s);
                 near.push(Near { listed: index, multiples, distance, ln_most });
             })?;
+            distances.push(of);
         }
         let left_out = Self::left_out(&parts, &bounds, s, &missing);
         let profile = self.profile(k, digits + MOST_MORE_DIGITS + 2);
-        let (sum, asked) = self.summed(near, &listed, &parts, &profile, ln_error, digits, stop)?;
+        let (sum, asked) = self.summed(near, &listed, &distances, &parts, &profile, ln_error, digits, stop)?;
         let upper = Float::with_val_round(bits, sum.upper() + left_out.upper(), Round::Up).0;
         Ok(Some((Enclosure::new(sum.lower().clone(), upper), asked)))
     }
@@ -347,6 +349,7 @@ impl Smoothed {
         &self,
         mut near: Vec<Near>,
         listed: &[coarse::Atom],
+        distances: &[Distances],
         parts: &Parts,
         profile: &Profile,
         ln_error: f64,
@@ -377,11 +380,12 @@ impl Smoothed {
             let wanted =
                 ((point.ln_most - ln_share) / std::f64::consts::LN_10).clamp(2.0, f64::from(digits + MOST_MORE_DIGITS));
             let wanted = wanted.ceil() as u32 + 2;
-            let value = profile.at(&point.distance.clone().abs(), wanted);
+            let distance = distances[point.listed].exact(&point.distance);
+            let value = profile.at(&distance.clone().abs(), wanted);
             let mut exponent = parts.energy(&point.multiples);
             // w = exp(eps - l) above eps.
-            if point.distance < 0 {
-                exponent -= &point.distance;
+            if distance < 0 {
+                exponent -= &distance;
             }
             let mass = exp_of_minus(&exponent, wanted).mul(&listed[point.listed].p);
             sum = sum.add(&mass.mul(&value));

@@ -176,6 +176,7 @@ impl Split {
         let mut cut = atoms::first_cut(digits);
         let mut digits_of_rest = digits + 1;
         let mut best: Option<Answer> = None;
+        let mut before = f64::INFINITY;
         for attempt in 0..ATTEMPTS {
             let told = Cell::new(true);
             let profile = |y: &Rational, digits| {
@@ -194,13 +195,14 @@ impl Split {
             if met || attempt + 1 == ATTEMPTS {
                 break;
             }
-            // What is missing is mended by a finer list, all else by more digits of the rest, if it has any.
+            // What is missing is mended by a finer list, all else by more digits of the rest, if it has any and if they help.
             cut = finer(cut, missed).unwrap_or(cut);
             let by_rest = wider.is_finite() && missed < wider - 1.0;
-            if by_rest && !told.get() {
+            if by_rest && (!told.get() || wider > before - 1.0) {
                 break;
             }
-            digits_of_rest += if by_rest { (wider * 0.302) as u32 + 2 } else { 1 };
+            before = if by_rest { wider } else { f64::INFINITY };
+            digits_of_rest += if by_rest { (wider * 0.302) as u32 + 2 } else { 0 };
             // Below the range of floats nothing gets better.
             let vanishes =
                 |best: &Answer| best.value.upper().get_exp().is_none_or(|exponent| exponent < -1_000_000_000);

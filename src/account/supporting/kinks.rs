@@ -27,6 +27,7 @@ use crate::{
 const MANY_LOSSES: f64 = 2e5;
 const MOST_LOSSES: f64 = 1e6;
 const ENOUGH_LOSSES: usize = 300;
+const FEW_LOSSES: f64 = 2e4;
 /// How much closer lines place the next ones, if their scale is right; how often.
 const CLOSER: f64 = 1e-4;
 const MOST_ROUNDS: usize = 4;
@@ -55,7 +56,8 @@ impl Lines<'_> {
             if let Some(value) = highest(&a, &b, &interval, digits) {
                 return Ok(Some(value));
             }
-            if interval.found as f64 * FURTHER > MOST_LOSSES {
+            let most = if digits <= OF_DOUBLES { MANY_LOSSES } else { MOST_LOSSES };
+            if interval.found as f64 * FURTHER > most {
                 break;
             }
             place.apart *= FURTHER;
@@ -76,6 +78,8 @@ impl Lines<'_> {
             let of_kinks = 10.0 * apart / crowd.heavy.sqrt();
             let closer = (CLOSER * apart).max(16.0 * apart * apart).max(of_kinks);
             if crowd.points <= MANY_LOSSES || crowd.points <= MOST_LOSSES && closer > apart / 4.0 {
+                // A few thousand losses more take less than a second attempt.
+                place.apart *= (FEW_LOSSES / crowd.points).clamp(1.0, FURTHER);
                 return Ok(Some(place));
             }
             // For few digits three lines do as well as two rounds of two.

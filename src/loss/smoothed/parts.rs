@@ -1,6 +1,6 @@
 //! The groups of a sum as so many digits see them: those whose noise is fine, and all others.
 
-use rug::Rational;
+use rug::{Float, Integer, Rational};
 
 use super::close::Rung;
 use crate::{
@@ -21,6 +21,8 @@ pub(super) struct Parts {
     pub(super) listed: Option<(LossSum, Outline)>,
     /// At least |e| of the product of all masses of fine groups.
     pub(super) off: f64,
+    /// 1 / (2 v) of each fine group, over one denominator.
+    halves: (Vec<Integer>, Integer),
 }
 
 /// The sum of the noise of a fine group.
@@ -32,6 +34,38 @@ pub(super) struct Fine {
     /// n shift
     pub(super) shifts: Rational,
     pub(super) rho: Rational,
+}
+
+/// How far sums of multiples of the steps are from a target, over one denominator: no fraction is reduced on the way.
+pub(super) struct Distances {
+    denominator: Integer,
+    target: Integer,
+    steps: Vec<Integer>,
+}
+
+impl Distances {
+    pub(super) fn new(fine: &[Fine], target: &Rational) -> Self {
+        let denominators = fine.iter().map(|one| one.step.denom());
+        let denominator = denominators.fold(target.denom().clone(), |all, own| all.lcm(own));
+        let scaled = |x: &Rational| Integer::from(&denominator / x.denom()) * x.numer();
+        let steps = fine.iter().map(|one| scaled(&one.step)).collect();
+        Distances { target: scaled(target), steps, denominator }
+    }
+
+    /// The target less the sum of these multiples, in units of one over the denominator.
+    pub(super) fn of(&self, multiples: &[i64]) -> Integer {
+        self.steps.iter().zip(multiples).fold(self.target.clone(), |rest, (step, x)| rest - step * x)
+    }
+
+    /// The same as doubles see it.
+    pub(super) fn approximate(&self, distance: &Integer) -> f64 {
+        (Float::with_val(64, distance) / &self.denominator).to_f64()
+    }
+
+    /// The same exactly.
+    pub(super) fn exact(&self, distance: &Integer) -> Rational {
+        Rational::from((distance, &self.denominator))
+    }
 }
 
 impl Fine {
@@ -70,7 +104,11 @@ impl Parts {
         fine.sort_by(|a, b| b.step.cmp(&a.step));
         let listed = if others.is_empty() { None } else { Some(LossSum::new(others)?) };
         let listed = listed.map(|listed| (Outline::new(listed.groups()), listed)).map(|(outline, sum)| (sum, outline));
-        Ok(Parts { fine, listed, off })
+        let inverse = |one: &Fine| Rational::from(1) / Rational::from(&one.variance * 2_u32);
+        let inverses: Vec<Rational> = fine.iter().map(inverse).collect();
+        let denominator = inverses.iter().fold(Integer::from(1), |all, own| all.lcm(own.denom()));
+        let scaled = |x: &Rational| Integer::from(&denominator / x.denom()) * x.numer();
+        Ok(Parts { halves: (inverses.iter().map(scaled).collect(), denominator), fine, listed, off })
     }
 
     /// The steps of the fine groups, around the centers of their sums under the law tilted by c.
@@ -90,8 +128,10 @@ impl Parts {
 
     /// x_1^2 / (2 v_1) + ..., exactly: minus ln of the mass of such multiples, but for the normaliser and what masses are off.
     pub(super) fn energy(&self, multiples: &[i64]) -> Rational {
-        let square = |(fine, x): (&Fine, &i64)| Rational::from(*x).square() / Rational::from(&fine.variance * 2_u32);
-        self.fine.iter().zip(multiples).map(square).sum()
+        let (halves, denominator) = &self.halves;
+        let square = |(half, x): (&Integer, &i64)| Integer::from(*x).square() * half;
+        let sum: Integer = halves.iter().zip(multiples).map(square).sum();
+        Rational::from((sum, denominator))
     }
 
     /// 1 / sqrt(2 pi v_1) ...
