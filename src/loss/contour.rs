@@ -63,6 +63,9 @@ const SHORT: f64 = 500.0;
 /// A period of more nodes than this is swept only where the line does not do: its sweep would nearly always stop at its budget.
 const LONG: f64 = 1e8;
 
+/// So many digits more than asked for has the sum with each further attempt: sums of two doubles may be what was too wide.
+const MORE_DIGITS: u32 = 5;
+
 /// Why the line answers.
 const TOO_LONG: &str = "its period is too long to sweep";
 
@@ -262,7 +265,7 @@ impl Contours {
                     question,
                     &plan,
                     |node| self.sieve.ln_bound(plan.height(node)),
-                    digits,
+                    digits + MORE_DIGITS * attempt,
                     bits,
                 )
             };
