@@ -586,7 +586,7 @@ mod tests {
         let list = List::new(&split.coarse, Rational::from((1, 8)), 60, 150).unwrap();
         let zero = Enclosure::double(0.0, list.bits);
         assert!(list.sums.len() > 200);
-        for place in [0, 1, 63, 64, 65, 191, 192, list.sums.len() - 1, list.sums.len()] {
+        for place in [0, 1, 15, 16, 17, 63, 64, 191, list.sums.len() - 1, list.sums.len()] {
             let (below, above) = list.sums.split_at(place);
             let of = |losses: &[Outlined], of: fn(&Atom) -> &Enclosure| {
                 losses.iter().fold(zero.clone(), |sum, loss| sum.add(of(&list.atom(loss))))

@@ -33,7 +33,7 @@ pub(super) struct List {
 }
 
 /// So many losses are a block.
-const BLOCK: usize = 64;
+const BLOCK: usize = 16;
 
 /// A loss of the coarse groups, in doubles: there may be very many, of which few matter.
 #[derive(Clone, Copy, Debug)]
