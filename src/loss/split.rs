@@ -264,7 +264,7 @@ impl Split {
         // Losses above epsilon stand for P - exp(epsilon) Q with what the rest adds, those below for what the rest gives.
         let weight = |atom: &Atom| if atom.loss > *epsilon { atom.q.mul(&exp) } else { atom.p.clone() };
         let (losses, dropped) = self.that_matter(&list, epsilon, digits, complement);
-        let without = self.without_rest(&list, &losses, epsilon, complement);
+        let without = without_rest(&list, (&losses, &dropped), (epsilon, &exp), complement);
         // Where the rest matters, the largest first; for all others, their bound.
         let mut near: Vec<(f64, Outlined)> = losses.iter().map(|loss| (self.ln_most(loss, at), *loss)).collect();
         let largest = near.iter().map(|(ln, _)| *ln).fold(f64::NEG_INFINITY, f64::max);
@@ -318,58 +318,9 @@ impl Split {
         let unasked = Enclosure::new(Float::new(64), after[near.len() - asked].clone());
         settled = if complement { settled.sub(&unasked) } else { settled.add(&unasked) };
         let missed = self.missed(&list, epsilon, complement);
-        let left_out = Float::with_val_round(64, &missed + &dropped, Round::Up).0;
-        let value = settled.add(&Enclosure::new(Float::new(64), left_out)).clamp(0.0, 1.0);
+        let value = settled.add(&Enclosure::new(Float::new(64), missed.clone())).clamp(0.0, 1.0);
         let (tilt, missing) = (list.c.clone(), list.missing.clone());
         Ok((value, missed, Splitting { tilt, losses: list.sums.len(), asked, missing }))
-    }
-
-    /// What delta would be without the rest, or one minus it: at most. From the losses that matter, or from all.
-    fn without_rest(&self, list: &List, losses: &[Outlined], epsilon: &Rational, complement: bool) -> Enclosure {
-        let (bits, at) = (list.bits, epsilon.to_f64());
-        let zero = || Enclosure::double(0.0, bits);
-        let (mut of_p, mut of_q, mut close) = (zero(), zero(), zero());
-        let mut add = |outlined: &Outlined| {
-            let atom = list.atom(outlined);
-            match (atom.loss > *epsilon, complement) {
-                // Nothing cancels: exp(eps - a) is at most 1 / e.
-                (true, false) if outlined.approx > at + FAR => {
-                    of_p = of_p.add(&atom.p);
-                    of_q = of_q.add(&atom.q);
-                }
-                (true, false) => {
-                    let above = exact_exponent(&Rational::from(epsilon - &atom.loss), bits).exp_m1().negate();
-                    close = close.add(&above.mul(&atom.p));
-                }
-                (false, false) => {}
-                (true, true) => of_q = of_q.add(&atom.q),
-                (false, true) => of_p = of_p.add(&atom.p),
-            }
-        };
-        // What is further away is above or below for sure, if doubles are off by less.
-        let is_below = |loss: &Outlined| loss.approx < at - FAR;
-        let is_up_to = |loss: &Outlined| loss.approx <= at + FAR;
-        let (first, last) = (losses.partition_point(is_below), losses.partition_point(is_up_to));
-        if slack(list.size, at) >= FAR {
-            losses.iter().for_each(&mut add);
-        } else {
-            losses[first..last].iter().for_each(&mut add);
-            let (below, above) = (if complement { &losses[..first] } else { &[] }, &losses[last..]);
-            // All losses beyond, which are summed once for all questions, where not many more than matter.
-            let beyond = list.sums.len() - list.sums.partition_point(is_up_to);
-            let before = if complement { list.sums.partition_point(is_below) } else { 0 };
-            if (below.len() + above.len()) * MANY >= before + beyond {
-                let (p, q) = list.above(list.sums.len() - beyond);
-                of_p = of_p.add(&if complement { list.below(before) } else { p });
-                of_q = of_q.add(&q);
-            } else {
-                let under_p = if complement { below } else { above };
-                of_p = under_p.iter().fold(of_p, |sum, loss| sum.add(&list.masses(loss).0));
-                of_q = above.iter().fold(of_q, |sum, loss| sum.add(&list.masses(loss).1));
-            }
-        }
-        let of_q = of_q.mul(&exact_exponent(epsilon, bits).exp());
-        if complement { of_p.add(&of_q) } else { of_p.sub(&of_q).add(&close) }
     }
 
     /// The losses that matter to the answer, and at least what all others add to it.
@@ -466,6 +417,69 @@ impl Split {
         let missed = scaled(&ln_scale, &exponent, bits).mul(&Enclosure::new(Float::new(64), list.missing.clone()));
         Float::with_val_round(64, missed.upper(), Round::Up).0
     }
+}
+
+/// Encloses what delta would be without the rest, or one minus it, from the losses that matter, where each of the `others` may give anything
+/// from nothing to its bound; together they give at most `dropped`. Beside epsilon, exp(epsilon).
+///
+/// Far from epsilon all losses are summed once for all questions, with the others among them. Of these, one that is above epsilon gives
+/// at least P - exp(epsilon) Q to delta and at most P, which is its bound: what is not summed yet is still between zero and `dropped`. To one
+/// minus delta the rest may take all that it was summed with.
+fn without_rest(
+    list: &List,
+    (losses, dropped): (&[Outlined], &Float),
+    (epsilon, exp): (&Rational, &Enclosure),
+    complement: bool,
+) -> Enclosure {
+    let (bits, at) = (list.bits, epsilon.to_f64());
+    let zero = || Enclosure::double(0.0, bits);
+    let (mut of_p, mut of_q, mut close) = (zero(), zero(), zero());
+    let mut add = |outlined: &Outlined| {
+        let atom = list.atom(outlined);
+        match (atom.loss > *epsilon, complement) {
+            // Nothing cancels: exp(eps - a) is at most 1 / e.
+            (true, false) if outlined.approx > at + FAR => {
+                of_p = of_p.add(&atom.p);
+                of_q = of_q.add(&atom.q);
+            }
+            (true, false) => {
+                let above = exact_exponent(&Rational::from(epsilon - &atom.loss), bits).exp_m1().negate();
+                close = close.add(&above.mul(&atom.p));
+            }
+            (false, false) => {}
+            (true, true) => of_q = of_q.add(&atom.q),
+            (false, true) => of_p = of_p.add(&atom.p),
+        }
+    };
+    let mut others = Enclosure::new(Float::new(64), dropped.clone());
+    // What is further away is above or below for sure, if doubles are off by less.
+    let is_below = |loss: &Outlined| loss.approx < at - FAR;
+    let is_up_to = |loss: &Outlined| loss.approx <= at + FAR;
+    if slack(list.size, at) >= FAR {
+        losses.iter().for_each(&mut add);
+    } else {
+        let (first, last) = (losses.partition_point(is_below), losses.partition_point(is_up_to));
+        losses[first..last].iter().for_each(&mut add);
+        let (below, above) = (if complement { &losses[..first] } else { &[] }, &losses[last..]);
+        // All losses beyond, where not many more than matter.
+        let beyond = list.sums.len() - list.sums.partition_point(is_up_to);
+        let before = if complement { list.sums.partition_point(is_below) } else { 0 };
+        if (below.len() + above.len()) * MANY >= before + beyond {
+            let (p, q) = list.above(list.sums.len() - beyond);
+            of_p = of_p.add(&if complement { list.below(before) } else { p });
+            of_q = of_q.add(&q);
+            if complement {
+                others = others.hull(&others.clone().negate());
+            }
+        } else {
+            let under_p = if complement { below } else { above };
+            of_p = under_p.iter().fold(of_p, |sum, loss| sum.add(&list.masses(loss).0));
+            of_q = above.iter().fold(of_q, |sum, loss| sum.add(&list.masses(loss).1));
+        }
+    }
+    let of_q = of_q.mul(exp);
+    let sum = if complement { of_p.add(&of_q) } else { of_p.sub(&of_q).add(&close) };
+    sum.add(&others)
 }
 
 /// The bits of a list for so many digits, in steps for which questions share lists.
@@ -599,6 +613,51 @@ mod tests {
             ] {
                 assert!(told.overlaps(&truth), "{place}: {told} {truth}");
                 assert!(told.is_tight(30) || *told.upper() == 0, "{place}: {told}");
+            }
+        }
+    }
+
+    /// What is not told of the losses that do not matter lies between nothing and their bounds, whether they are summed with those beyond or
+    /// not: what delta, or one minus it, would be lies in the enclosure with all of them and with none.
+    #[test]
+    fn losses_that_do_not_matter_give_anything_up_to_their_bound() {
+        let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
+        let split = split(&sum);
+        let list = List::new(&split.coarse, Rational::from((1, 8)), 60, 150).unwrap();
+        let zero = Enclosure::double(0.0, list.bits);
+        // Whichever they are: where every second one matters they are summed with those beyond, where one of twenty does, one by one.
+        for every in [2, 20] {
+            let (losses, others): (Vec<Outlined>, Vec<Outlined>) =
+                list.sums.iter().partition(|loss| loss.place.is_multiple_of(every));
+            for (above, complement) in
+                ["-60", "-3.1", "0.7", "17", "77"].iter().flat_map(|at| [(at, false), (at, true)])
+            {
+                let epsilon = parse(above).unwrap() + sum.rho();
+                let exp = exact_exponent(&epsilon, list.bits).exp();
+                // What a loss gives without the rest, and at most.
+                let gives = |loss: &Outlined| {
+                    let atom = list.atom(loss);
+                    match (atom.loss > epsilon, complement) {
+                        (true, false) => (atom.p.sub(&atom.q.mul(&exp)), atom.p),
+                        (false, false) => (zero.clone(), atom.p),
+                        (true, true) => (atom.q.mul(&exp), atom.q.mul(&exp)),
+                        (false, true) => (atom.p.clone(), atom.p),
+                    }
+                };
+                let total = |losses: &[Outlined]| {
+                    let and = |(sum, most): (Enclosure, Enclosure), loss: &Outlined| {
+                        let (own, bound) = gives(loss);
+                        (sum.add(&own), most.add(&bound))
+                    };
+                    losses.iter().fold((zero.clone(), zero.clone()), and)
+                };
+                let ((of_losses, _), (of_others, dropped)) = (total(&losses), total(&others));
+                let value = without_rest(&list, (&losses, dropped.upper()), (&epsilon, &exp), complement);
+                // With the rest those above epsilon give delta no less; one minus delta may be given nothing.
+                let least = if complement { of_losses.clone() } else { of_losses.add(&of_others) };
+                assert!(value.lower() <= least.upper(), "{above} {complement}: {value} {least}");
+                let most = of_losses.add(&dropped);
+                assert!(value.upper() >= most.lower(), "{above} {complement}: {value} {most}");
             }
         }
     }
