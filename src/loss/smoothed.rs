@@ -74,7 +74,7 @@ use self::{
 use super::{
     answer::{Answer, Method, Smoothing},
     atoms::{
-        coarse::{self, Coarse, exact_exponent},
+        coarse::{self, exact_exponent},
         tilt::{self, Outline},
     },
     contour::Contours,
@@ -311,13 +311,7 @@ impl Smoothed {
         let (s, bits) = (2f64.powi(-k), precision::bits(digits, 64));
         let ln_error = ln_answer - f64::from(digits + MORE_DIGITS) * std::f64::consts::LN_10;
         let bounds = self.bounds(&parts, epsilon, s, ln_error, bits);
-        let (listed, missing) = match &parts.listed {
-            None => (vec![coarse::Atom::none(bits)], Float::new(64)),
-            Some((sum, _)) => {
-                let Ok(list) = Coarse::new(sum, &bounds.c, bounds.cut) else { return Ok(None) };
-                (list.losses(&bounds.c, bits), list.missing)
-            }
-        };
+        let Ok((listed, missing)) = parts.list(&bounds.c, bounds.cut, bits) else { return Ok(None) };
         let rungs = parts.rungs(&bounds.c);
         let width = tilt::exact(bounds.width);
         let Some(close) = Close::new(&rungs, &width, bounds.energy) else { return Ok(None) };
@@ -327,7 +321,7 @@ impl Smoothed {
         let mut distances = Vec::with_capacity(listed.len());
         for (index, atom) in listed.iter().enumerate() {
             let target = Rational::from(epsilon - &atom.loss) - &rho;
-            let ln_mass = Float::with_val_round(64, atom.p.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
+            let ln_mass = atom.p.ln_above();
             let of = Distances::new(&parts.fine, &target);
             close.each(&target, &mut looked_at, stop, &mut |multiples| {
                 let distance = of.of(&multiples);
@@ -358,7 +352,7 @@ impl Smoothed {
     ) -> std::result::Result<(Enclosure, usize), TooMany> {
         let bits = precision::bits(digits, 64);
         let factor = parts.normaliser(bits);
-        let ln_factor = Float::with_val_round(64, factor.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
+        let ln_factor = factor.ln_above();
         near.sort_by(|a, b| b.ln_most.total_cmp(&a.ln_most));
         let ln_share = ln_error - SPARE_NATS - ln_factor;
         // What those from each on add, at most, in units of exp(ln_share); for the roundings of logarithms and sums a millionth.

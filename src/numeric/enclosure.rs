@@ -216,6 +216,11 @@ impl Enclosure {
         directed!(self.bits(), self.lower.ln_ref(), self.upper.ln_ref())
     }
 
+    /// At least ln of a number that is not negative, as a double.
+    pub(crate) fn ln_above(&self) -> f64 {
+        rounded(64, self.upper.ln_ref(), Round::Up).to_f64_round(Round::Up)
+    }
+
     /// Encloses sqrt(max(0, x)), which is non-decreasing.
     pub fn sqrt(&self) -> Self {
         let floor = |x: &Float| if *x < 0 { Float::new(x.prec()) } else { x.clone() };
@@ -401,7 +406,6 @@ mod tests {
         }
     }
 
-    /// The ends of what two enclosures of different precisions make together are their own ends, not rounded.
     /// Of all signs, next to zero and beyond all floats: what the corners are.
     #[test]
     fn products_are_those_of_the_corners() {
@@ -418,6 +422,7 @@ mod tests {
         }
     }
 
+    /// The ends of what two enclosures of different precisions make together are their own ends, not rounded.
     #[test]
     fn ends_of_another_precision_are_kept() {
         let third = parse("1/3").unwrap();

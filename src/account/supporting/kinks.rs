@@ -53,7 +53,7 @@ impl Lines<'_> {
         for _ in 0..MOST_ATTEMPTS {
             let Some(interval) = self.enough_losses(&mut place, top, digits) else { break };
             let [a, b] = self.lines_at(&place, top, digits + 1 + top.lost.ceil() as u32)?;
-            if let Some(value) = highest(&a, &b, &interval, digits) {
+            if let Some(value) = Between::new(&a, &b, &interval, digits).highest(&interval.missing) {
                 return Ok(Some(value));
             }
             let most = if digits <= OF_DOUBLES { MANY_LOSSES } else { MOST_LOSSES };
@@ -141,66 +141,82 @@ impl Place {
     }
 }
 
-/// The height of the top between two lines, from the kinks there; `None` where it is not proven to be between them.
-fn highest(a: &Line, b: &Line, interval: &Interval, digits: u32) -> Option<Enclosure> {
-    let bits = precision::bits(digits, 96);
-    // E - E_a, in full relative precision.
-    let from_a = |loss: &Rational| a.slope.mul(&Enclosure::rational(&Rational::from(loss - &a.exact), bits).exp_m1());
-    let apart = from_a(&b.exact);
-    let zero = Enclosure::double(0.0, bits);
-    // The kinks, each with the mass and the sum of mass times E_i - E_a before it; then the end.
-    struct Place {
-        at: Enclosure,
-        mass: Enclosure,
-        moment: Enclosure,
+/// phi between two lines a and b, but for the losses that are not listed.
+struct Between<'a> {
+    a: &'a Line,
+    b: &'a Line,
+    bits: u32,
+    /// E_b - E_a.
+    apart: Enclosure,
+    kinks: Vec<Kink>,
+    /// The sum of all m_i (E_b - E_i).
+    tents: Enclosure,
+}
+
+/// A kink at E_i.
+struct Kink {
+    /// E_i - E_a.
+    way: Enclosure,
+    /// Of the kinks before it the sums of m_j, and of m_j (E_j - E_a).
+    mass: Enclosure,
+    moment: Enclosure,
+}
+
+impl<'a> Between<'a> {
+    fn new(a: &'a Line, b: &'a Line, interval: &Interval, digits: u32) -> Self {
+        let bits = precision::bits(digits, 96);
+        // In full relative precision, however close they are.
+        let way = |loss: &Rational| a.slope.mul(&Enclosure::rational(&Rational::from(loss - &a.exact), bits).exp_m1());
+        let zero = || Enclosure::double(0.0, bits);
+        let (mut kinks, mut mass, mut moment) = (Vec::with_capacity(interval.losses.len()), zero(), zero());
+        for (loss, own) in &interval.losses {
+            let kink = Kink { way: way(loss), mass: mass.clone(), moment: moment.clone() };
+            mass = mass.add(own);
+            moment = moment.add(&own.mul(&kink.way));
+            kinks.push(kink);
+        }
+        let apart = way(&b.exact);
+        let tents = mass.mul(&apart).sub(&moment);
+        Between { a, b, bits, apart, kinks, tents }
     }
-    let (mut places, mut mass, mut moment) =
-        (Vec::with_capacity(interval.losses.len() + 1), zero.clone(), zero.clone());
-    for (loss, next) in &interval.losses {
-        let at = from_a(loss);
-        places.push(Place { at: at.clone(), mass: mass.clone(), moment: moment.clone() });
-        mass = mass.add(next);
-        moment = moment.add(&next.mul(&at));
+
+    /// The height at a kink.
+    fn height(&self, kink: &Kink) -> Enclosure {
+        let share = kink.way.div(&self.apart);
+        let rest = Enclosure::double(1.0, self.bits).sub(&share);
+        let chord = self.a.height.mul(&rest).add(&self.b.height.mul(&share));
+        chord.add(&share.mul(&self.tents).sub(&kink.mass.mul(&kink.way)).add(&kink.moment))
     }
-    // The sum of all m_i (E_b - E_i), and the slope at a, about.
-    let tents = mass.mul(&apart).sub(&moment);
-    let middle = |value: &Enclosure| Float::with_val(bits, value.lower() + value.upper()) / 2_u32;
-    let slope = (middle(&b.height) - middle(&a.height) + middle(&tents)) / middle(&apart);
-    // The first kink beyond which phi falls.
-    let after = |k: usize| places.get(k + 1).map_or_else(|| middle(&mass), |place| middle(&place.mass));
-    let (mut low, mut high) = (0, places.len());
-    while low < high {
-        let k = (low + high) / 2;
-        if after(k) < slope { low = k + 1 } else { high = k }
+
+    /// The kink beyond which phi falls, about: the last one before which it does not.
+    fn top_approx(&self) -> usize {
+        let middle = |value: &Enclosure| Float::with_val(self.bits, value.lower() + value.upper()) / 2_u32;
+        let rise = middle(&self.b.height) - middle(&self.a.height) + middle(&self.tents);
+        let slope = rise / middle(&self.apart);
+        self.kinks.partition_point(|kink| middle(&kink.mass) < slope).saturating_sub(1)
     }
-    let top = places.get(low).map(|_| low)?;
-    let height = |k: usize| {
-        let place = &places[k];
-        let share = place.at.div(&apart);
-        let rest = Enclosure::double(1.0, bits).sub(&share);
-        let chord = a.height.mul(&rest).add(&b.height.mul(&share));
-        chord.add(&share.mul(&tents).sub(&place.mass.mul(&place.at)).add(&place.moment))
-    };
-    let missing = Enclosure::new(Float::new(bits), interval.missing.clone()).mul(&apart).times_power_of_two(-2);
-    let at_top = height(top);
-    let (mut lower, mut upper) = (at_top.lower().clone(), at_top.upper().clone());
-    // Out to where phi is proven to be lower, on each side: to a loss, or to one of the two lines.
-    let mut is_lower = |value: &Enclosure| {
-        let most = value.add(&missing).upper().clone();
-        let lower_there = most <= *at_top.lower();
-        lower = enclosure::larger(&lower, value.lower());
-        upper = enclosure::larger(&upper, &most);
-        lower_there
-    };
-    let left = (0..top).rev().any(|k| is_lower(&height(k))) || is_lower(&a.height);
-    let right = (top + 1..places.len()).any(|k| is_lower(&height(k))) || is_lower(&b.height);
-    if !left || !right {
-        return None;
+
+    /// The height of the top, with losses of this mass that are not listed; `None` where it is not proven to be between the lines.
+    fn highest(&self, missing: &Float) -> Option<Enclosure> {
+        let top = self.top_approx();
+        let at_top = self.height(self.kinks.get(top)?);
+        let missing = Enclosure::new(Float::new(self.bits), missing.clone()).mul(&self.apart).times_power_of_two(-2);
+        let (mut lower, mut upper) = (at_top.lower().clone(), at_top.upper().clone());
+        // Out to where phi is proven to be lower, on each side: to a kink, or to one of the two lines.
+        let mut is_lower = |height: &Enclosure| {
+            let most = height.add(&missing).upper().clone();
+            lower = enclosure::larger(&lower, height.lower());
+            upper = enclosure::larger(&upper, &most);
+            most <= *at_top.lower()
+        };
+        let left = self.kinks[..top].iter().rev().any(|kink| is_lower(&self.height(kink))) || is_lower(&self.a.height);
+        let right = self.kinks[top + 1..].iter().any(|kink| is_lower(&self.height(kink))) || is_lower(&self.b.height);
+        // Between kinks that are listed phi is below the larger of both, but for the others.
+        let upper = Enclosure::new(Float::new(self.bits), upper).add(&missing).upper().clone();
+        let value = Enclosure::new(lower, upper);
+        // Masses that are known too coarsely say little.
+        (left && right && width(&value) < *value.upper()).then_some(value)
     }
-    let upper = Enclosure::new(Float::new(bits), upper).add(&missing).upper().clone();
-    let value = Enclosure::new(lower, upper);
-    // A mass that is known too coarsely says little.
-    (width(&value) < *value.upper()).then_some(value)
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ const OF_LOOK: f64 = 1e-7;
 const WINDOWS_OF_NODE: f64 = 40.0;
 const WINDOWS_OF_OCTAVE: f64 = 10_000.0;
 const OF_TARGET: f64 = 100.0;
+
 impl Smoothed {
     /// Seconds at the scale 2^-k, in doubles, from the volumes of ellipsoids: see the module.
     pub(super) fn predicted(&self, parts: &Parts, k: i32, digits: u32) -> f64 {

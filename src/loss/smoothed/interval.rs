@@ -13,18 +13,18 @@
 
 use std::f64::consts::{LN_2, LN_10, PI};
 
-use rug::{Float, Rational, float::Round};
+use rug::{Float, Rational};
 
 use super::{
     MOST_LISTED, SPARE_NATS, Smoothed, beyond_energy,
     close::{Close, TooMany},
     energy_beyond, exp_of_minus,
-    parts::Parts,
+    parts::{Distances, Fine, Parts},
 };
 use crate::{
     loss::{
         atoms::{
-            coarse::{self, Coarse, exact_exponent},
+            coarse::{self, Atom, exact_exponent},
             tilt,
         },
         stop::Stop,
@@ -93,10 +93,9 @@ impl Smoothed {
         const LARGE: u32 = 4;
         let look = self.look_between(from, to, ln_error)?;
         let parts = &look.parts;
-        let listed = |cut: u32| {
-            let of = |(sum, outline)| coarse::predicted(sum, outline, look.c.to_f64(), cut);
-            parts.listed.as_ref().map_or(1.0, |(sum, outline)| of((sum, outline)))
-        };
+        let c = look.c.to_f64();
+        let listed =
+            |cut: u32| parts.listed.as_ref().map_or(1.0, |(sum, outline)| coarse::predicted(sum, outline, c, cut));
         let all = listed(look.cut);
         if all > MOST_LISTED {
             return None;
@@ -150,7 +149,7 @@ impl Smoothed {
     }
 
     fn found(&self, look: &Look, stop: &Stop) -> Option<Interval> {
-        /// A point in the window, before its loss is known exactly.
+        /// A point near the interval, before its loss is known exactly.
         struct Point {
             listed: usize,
             multiples: Vec<i64>,
@@ -160,26 +159,21 @@ impl Smoothed {
         let parts = &look.parts;
         let digits = ((look.ln_mass - look.ln_error) / LN_10).max(1.0).ceil() as u32;
         let bits = precision::bits(digits, 64);
-        let (listed, missing) = match &parts.listed {
-            None => (vec![coarse::Atom::none(bits)], Float::new(64)),
-            Some((sum, _)) => {
-                let list = Coarse::new(sum, &look.c, look.cut).ok()?;
-                (list.losses(&look.c, bits), list.missing)
-            }
-        };
-        let mass = |atom: &coarse::Atom| if look.under_q { atom.q.clone() } else { atom.p.clone() };
+        let (listed, missing) = parts.list(&look.c, look.cut, bits).ok()?;
+        let mass = |atom: &Atom| if look.under_q { atom.q.clone() } else { atom.p.clone() };
         let close = Close::new(&parts.rungs(&look.c), &look.half, look.energy)?;
         // The mass of a sum of fine groups under Q is that of the sum moved by the shifts.
-        let shifts: Vec<f64> =
-            parts.fine.iter().map(|fine| if look.under_q { fine.shifts.to_f64() } else { 0.0 }).collect();
+        let shift = |fine: &Fine| if look.under_q { fine.shifts.numer().to_i128() } else { Some(0) };
+        let fits = |shift: &i128| *shift < 1 << 100;
+        let shifts: Vec<i128> = parts.fine.iter().map(|fine| shift(fine).filter(fits)).collect::<Option<_>>()?;
         let rho = parts.rho();
-        let (mut looked_at, mut points) = (0, Vec::new());
+        let (mut looked_at, mut points, mut distances) = (0, Vec::new(), Vec::with_capacity(listed.len()));
         for (index, atom) in listed.iter().enumerate() {
             let target = Rational::from(&look.middle - &atom.loss) - &rho;
-            let ln_listed = Float::with_val_round(64, mass(atom).upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
+            let ln_listed = mass(atom).ln_above();
             let found = close.each(&target, &mut looked_at, stop, &mut |multiples| {
-                let squares = close.variances().zip(&multiples).zip(&shifts);
-                let energy: f64 = squares.map(|((v, &x), shift)| (x as f64 + shift).powi(2) / (2.0 * v)).sum();
+                let moved = multiples.iter().zip(&shifts).map(|(&x, shift)| (i128::from(x) + shift) as f64);
+                let energy: f64 = close.variances().zip(moved).map(|(v, x)| x * x / (2.0 * v)).sum();
                 // For the roundings.
                 let ln_most = ln_listed - energy + 1e-12 * (energy + ln_listed.abs()) + 1e-12;
                 points.push(Point { listed: index, multiples, ln_most });
@@ -187,11 +181,11 @@ impl Smoothed {
             if let Err(TooMany) = found {
                 return None;
             }
+            distances.push(Distances::new(&parts.fine, &target));
         }
         points.sort_by(|a, b| b.ln_most.total_cmp(&a.ln_most));
         let factor = parts.normaliser(bits);
-        let ln_factor = Float::with_val_round(64, factor.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up);
-        let ln_share = look.ln_error - SPARE_NATS - ln_factor;
+        let ln_share = look.ln_error - SPARE_NATS - factor.ln_above();
         let scale = factor.mul(&parts.one(bits));
         // The smallest, up to exp(ln_share) in all, are not told one by one; a millionth for the roundings of logarithms and sums.
         let (mut dropped, mut kept) = (0.0_f64, points.len());
@@ -205,24 +199,22 @@ impl Smoothed {
         let count = (kept as f64).max(1.0).ln();
         let mut losses = Vec::with_capacity(kept);
         for point in &points[..kept] {
-            let atom = &listed[point.listed];
-            let steps = parts.fine.iter().zip(&point.multiples).map(|(fine, x)| Rational::from(&fine.step * *x));
-            let of_fine = steps.sum::<Rational>() + &rho;
-            let loss = Rational::from(&of_fine + &atom.loss);
-            if Rational::from(&loss - &look.middle).abs() >= look.half {
+            let (atom, distances) = (&listed[point.listed], &distances[point.listed]);
+            let distance = distances.exact(&distances.of(&point.multiples));
+            if distance.clone().abs() >= look.half {
                 continue;
             }
+            let loss = Rational::from(&look.middle - &distance);
             let mut energy = parts.energy(&point.multiples);
             if look.under_q {
-                energy += &of_fine;
+                energy += Rational::from(&loss - &atom.loss);
             }
             let wanted = ((point.ln_most + count - ln_share) / LN_10).clamp(2.0, 1e4).ceil() as u32 + 1;
             losses.push((loss, exp_of_minus(&energy, wanted).mul(&mass(atom)).mul(&scale)));
         }
         losses.sort_by(|a, b| a.0.cmp(&b.0));
         let dropped = Enclosure::double(ln_share, 64).exp().mul(&Enclosure::double(dropped * (1.0 + 1e-6), 64));
-        let dropped = dropped.mul(&scale);
-        let missing = look.left_out(self, &missing).add(&dropped).upper().clone();
+        let missing = look.left_out(self, &missing).add(&dropped.mul(&scale)).upper().clone();
         Some(Interval { losses, missing, found: points.len() })
     }
 }

@@ -1,12 +1,17 @@
 //! The groups of a sum as so many digits see them: those whose noise is fine, and all others.
 
+use std::f64::consts::LN_10;
+
 use rug::{Float, Integer, Rational};
 
 use super::close::Rung;
 use crate::{
     error::Result,
     loss::{
-        atoms::tilt::Outline,
+        atoms::{
+            coarse::{Atom, Coarse},
+            tilt::Outline,
+        },
         fine,
         law::{Group, Law},
         sum::LossSum,
@@ -72,7 +77,7 @@ impl Fine {
     /// `None` if a group is not fine to so many digits.
     pub(super) fn new(group: &Group, digits: u32) -> Option<(Self, f64)> {
         let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
-        let ln_off = fine::ln_off(group).filter(|ln| *ln <= -f64::from(digits + 6) * std::f64::consts::LN_10)?;
+        let ln_off = fine::ln_off(group).filter(|ln| *ln <= -f64::from(digits + 6) * LN_10)?;
         let fine = Fine {
             step: group.weight(),
             variance: Rational::from(sigma2 * group.copies),
@@ -109,6 +114,14 @@ impl Parts {
         let denominator = inverses.iter().fold(Integer::from(1), |all, own| all.lcm(own.denom()));
         let scaled = |x: &Rational| Integer::from(&denominator / x.denom()) * x.numer();
         Ok(Parts { halves: (inverses.iter().map(scaled).collect(), denominator), fine, listed, off })
+    }
+
+    /// The losses of all other groups with what is stored of their masses, where at most 2^-cut or so is left out under the law tilted by c;
+    /// and what these masses fall short of, tilted.
+    pub(super) fn list(&self, c: &Rational, cut: u32, bits: u32) -> Result<(Vec<Atom>, Float)> {
+        let Some((sum, _)) = &self.listed else { return Ok((vec![Atom::none(bits)], Float::new(64))) };
+        let list = Coarse::new(sum, c, cut)?;
+        Ok((list.losses(c, bits), list.missing))
     }
 
     /// The steps of the fine groups, around the centers of their sums under the law tilted by c.

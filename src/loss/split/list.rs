@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use rug::{Float, Rational, float::Round};
+use rug::{Float, Rational};
 
 use crate::{
     error::Result,
@@ -54,7 +54,7 @@ impl List {
         let of_groups = list.of_groups(&c, bits);
         let mut sums = vec![Outlined { place: 0, approx: 0.0, size: 0.0, ln_p: 0.0 }];
         for single in &of_groups {
-            let outlined: Vec<(f64, f64)> = single.iter().map(|atom| (atom.loss.to_f64(), ln_above(&atom.p))).collect();
+            let outlined: Vec<(f64, f64)> = single.iter().map(|atom| (atom.loss.to_f64(), atom.p.ln_above())).collect();
             let and = |sum: Outlined, k: usize| Outlined {
                 place: sum.place * single.len() + k,
                 approx: sum.approx + outlined[k].0,
@@ -123,7 +123,33 @@ impl List {
     }
 }
 
-/// At least ln of a number that is not negative.
-fn ln_above(value: &Enclosure) -> f64 {
-    Float::with_val_round(64, value.upper().ln_ref(), Round::Up).0.to_f64_round(Round::Up)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::split::tests::{split, sum};
+
+    /// Masses above and below a place by totals are those of the losses there.
+    #[test]
+    fn totals_are_what_losses_are_together() {
+        let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
+        let split = split(&sum);
+        let list = List::new(&split.coarse, Rational::from((1, 8)), 60, 150).unwrap();
+        let zero = Enclosure::double(0.0, list.bits);
+        assert!(list.sums.len() > 200);
+        for place in [0, 1, 15, 16, 17, 63, 64, 191, list.sums.len() - 1, list.sums.len()] {
+            let (below, above) = list.sums.split_at(place);
+            let of = |losses: &[Outlined], of: fn(&Atom) -> &Enclosure| {
+                losses.iter().fold(zero.clone(), |sum, loss| sum.add(of(&list.atom(loss))))
+            };
+            let (p, q) = list.above(place);
+            for (told, truth) in [
+                (p, of(above, |atom| &atom.p)),
+                (q, of(above, |atom| &atom.q)),
+                (list.below(place), of(below, |atom| &atom.p)),
+            ] {
+                assert!(told.overlaps(&truth), "{place}: {told} {truth}");
+                assert!(told.is_tight(30) || *told.upper() == 0, "{place}: {told}");
+            }
+        }
+    }
 }

@@ -1,0 +1,249 @@
+//! Which losses of a list matter to an answer, decided in doubles, and what these give without the rest.
+
+use std::cmp::Ordering;
+
+use rug::{Float, Rational};
+
+use super::{
+    Split,
+    list::{List, Outlined},
+};
+use crate::{loss::atoms::coarse::exact_exponent, numeric::Enclosure};
+
+/// Losses so far from epsilon are summed together.
+const FAR: f64 = 1.001;
+/// All losses beyond a place are summed, not only those that matter, if these are one of so many.
+const MANY: usize = 3;
+
+impl Split {
+    /// The losses that matter to the answer, and at least what all others add to it.
+    ///
+    /// A loss a adds at most P[A = a] to delta, and exp(-(y - rho)^2 / (4 rho)) of that for y = eps - a >= rho; to one minus delta at most
+    /// P[A = a] min(1, exp(y)). Which ones are left out is decided in doubles.
+    pub(super) fn that_matter(
+        &self,
+        list: &List,
+        epsilon: &Rational,
+        digits: u32,
+        complement: bool,
+    ) -> (Vec<Outlined>, Float) {
+        let at = epsilon.to_f64();
+        let ln_adds = |loss: &Outlined| {
+            let ln = self.ln_most(loss, at);
+            // Above epsilon `ln_most` has the factor exp(y) of Q.
+            let mirrored = (at - loss.approx + slack(loss.size, at)).min(0.0);
+            let ln = if complement {
+                loss.ln_p + mirrored
+            } else if mirrored < 0.0 {
+                loss.ln_p
+            } else {
+                ln
+            };
+            ln + 1e-12 * ln.abs()
+        };
+        let adds: Vec<f64> = list.sums.iter().map(ln_adds).collect();
+        let largest = adds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // About what is surely added: by losses above epsilon, or so far below it that the rest does not reach.
+        let rho = self.rho_approx;
+        let surely = |loss: &Outlined| match (at - loss.approx, complement) {
+            (y, false) => loss.ln_p + (-y.min(0.0).exp_m1()).ln(),
+            (y, true) if y >= rho + 4.0 * rho.sqrt() => loss.ln_p,
+            (_, true) => f64::NEG_INFINITY,
+        };
+        let known = list.sums.iter().map(surely).fold(f64::NEG_INFINITY, f64::max);
+        let floor = if known > f64::NEG_INFINITY {
+            known.min(largest) - ln_tenth(digits + 8)
+        } else {
+            largest - ln_tenth(4 * digits + 40)
+        };
+        let floor = floor - (list.sums.len() as f64).ln();
+        // What is not a number matters.
+        let matters = |ln: f64| !matches!(ln.partial_cmp(&floor), Some(Ordering::Less | Ordering::Equal));
+        let of = list.sums.iter().zip(&adds).filter(|(_, ln)| matters(**ln));
+        let matter: Vec<Outlined> = of.map(|(loss, _)| *loss).collect();
+        let others = list.sums.len() - matter.len();
+        let dropped = if others == 0 {
+            Float::new(64)
+        } else {
+            let each = Enclosure::double(floor, 64).exp();
+            each.mul(&Enclosure::double(others as f64, 64)).upper().clone()
+        };
+        (matter, dropped)
+    }
+
+    /// ln of at least what the rest adds at a loss: its weight times D(y).
+    ///
+    /// The last factors and summands pay for the roundings.
+    pub(super) fn ln_most(&self, loss: &Outlined, epsilon: f64) -> f64 {
+        let rho = self.rho_approx;
+        let slack = slack(loss.size, epsilon);
+        let y = epsilon - loss.approx;
+        let beyond = (y.abs() - slack - rho * (1.0 + 1e-15)).max(0.0);
+        let ln_bound = -beyond * beyond / (4.0 * rho) * (1.0 - 1e-12);
+        let ln_weight = loss.ln_p + (y + slack).min(0.0);
+        ln_weight + ln_bound + 1e-12 * (ln_weight.abs() + ln_bound.abs())
+    }
+}
+
+/// Encloses what delta would be without the rest, or one minus it, from the losses that matter, where each of the `others` may give anything
+/// from nothing to its bound; together they give at most `dropped`. Beside epsilon, exp(epsilon).
+///
+/// Far from epsilon all losses are summed once for all questions, with the others among them. Of these, one that is above epsilon gives
+/// at least P - exp(epsilon) Q to delta and at most P, which is its bound: what is not summed yet is still between zero and `dropped`. To one
+/// minus delta the rest may take all that it was summed with.
+pub(super) fn without_rest(
+    list: &List,
+    (losses, dropped): (&[Outlined], &Float),
+    (epsilon, exp): (&Rational, &Enclosure),
+    complement: bool,
+) -> Enclosure {
+    let (bits, at) = (list.bits, epsilon.to_f64());
+    let zero = || Enclosure::double(0.0, bits);
+    let (mut of_p, mut of_q, mut close) = (zero(), zero(), zero());
+    let mut add = |outlined: &Outlined| {
+        let atom = list.atom(outlined);
+        match (atom.loss > *epsilon, complement) {
+            // Nothing cancels: exp(eps - a) is at most 1 / e.
+            (true, false) if outlined.approx > at + FAR => {
+                of_p = of_p.add(&atom.p);
+                of_q = of_q.add(&atom.q);
+            }
+            (true, false) => {
+                let above = exact_exponent(&Rational::from(epsilon - &atom.loss), bits).exp_m1().negate();
+                close = close.add(&above.mul(&atom.p));
+            }
+            (false, false) => {}
+            (true, true) => of_q = of_q.add(&atom.q),
+            (false, true) => of_p = of_p.add(&atom.p),
+        }
+    };
+    let mut others = Enclosure::new(Float::new(64), dropped.clone());
+    // What is further away is above or below for sure, if doubles are off by less.
+    let is_below = |loss: &Outlined| loss.approx < at - FAR;
+    let is_up_to = |loss: &Outlined| loss.approx <= at + FAR;
+    if slack(list.size, at) >= FAR {
+        losses.iter().for_each(&mut add);
+    } else {
+        let (first, last) = (losses.partition_point(is_below), losses.partition_point(is_up_to));
+        losses[first..last].iter().for_each(&mut add);
+        let (below, above) = (if complement { &losses[..first] } else { &[] }, &losses[last..]);
+        // All losses beyond, where not many more than matter.
+        let beyond = list.sums.len() - list.sums.partition_point(is_up_to);
+        let before = if complement { list.sums.partition_point(is_below) } else { 0 };
+        if (below.len() + above.len()) * MANY >= before + beyond {
+            let (p, q) = list.above(list.sums.len() - beyond);
+            of_p = of_p.add(&if complement { list.below(before) } else { p });
+            of_q = of_q.add(&q);
+            if complement {
+                others = others.hull(&others.clone().negate());
+            }
+        } else {
+            let under_p = if complement { below } else { above };
+            of_p = under_p.iter().fold(of_p, |sum, loss| sum.add(&list.masses(loss).0));
+            of_q = above.iter().fold(of_q, |sum, loss| sum.add(&list.masses(loss).1));
+        }
+    }
+    let of_q = of_q.mul(exp);
+    let sum = if complement { of_p.add(&of_q) } else { of_p.sub(&of_q).add(&close) };
+    sum.add(&others)
+}
+
+/// At least what epsilon - loss in doubles is off by: 2^-52 of epsilon and of the loss, which is a sum of at most eight terms of this size.
+fn slack(size: f64, epsilon: f64) -> f64 {
+    2e-15 * (epsilon.abs() + size)
+}
+
+/// ln of 10^digits.
+pub(super) fn ln_tenth(digits: u32) -> f64 {
+    f64::from(digits) * std::f64::consts::LN_10
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        loss::{
+            atoms::Atoms,
+            split::tests::{split, sum},
+        },
+        numeric::rational::parse,
+    };
+
+    /// Where the threshold lies in a gap between coarse losses, a list holds thousands of which a few matter. What is left out is far below
+    /// the last digit, and the answer is that of a list of all.
+    #[test]
+    fn losses_that_do_not_matter_are_bounded_together() {
+        let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
+        let (split, atoms) = (split(&sum), Atoms::within(&sum, 1e9).unwrap());
+        let mut few = 0;
+        for above in ["3.3", "17", "31.2", "77"] {
+            let epsilon = parse(above).unwrap() + sum.rho();
+            let answer = split.hockey_stick(&epsilon, 12).unwrap();
+            let listed = atoms.hockey_stick(&epsilon, 14).unwrap();
+            assert!(answer.met && answer.value.overlaps(&listed.value), "{above}: {answer:?} {listed:?}");
+            for complement in [false, true] {
+                let list = List::new(&split.coarse, Rational::from((1, 8)), 300, 120).unwrap();
+                let (matter, dropped) = split.that_matter(&list, &epsilon, 12, complement);
+                // Each of the others, as it is, adds less than the bound for all of them.
+                let kept: std::collections::BTreeSet<usize> = matter.iter().map(|loss| loss.place).collect();
+                for outlined in list.sums.iter().filter(|loss| !kept.contains(&loss.place)).step_by(97) {
+                    let atom = list.atom(outlined);
+                    assert!((atom.loss.to_f64() - outlined.approx).abs() <= 1e-15 * outlined.size.max(1.0));
+                    let adds = match (atom.loss > epsilon, complement) {
+                        (false, false) => continue,
+                        (true, true) => atom.q.mul(&Enclosure::rational(&epsilon, 200).exp()),
+                        _ => atom.p,
+                    };
+                    assert!(*adds.lower() <= dropped, "{above} {complement}: {adds} {dropped}");
+                }
+                few += usize::from(matter.len() * 4 < list.sums.len());
+            }
+        }
+        assert!(few >= 4, "{few}");
+    }
+
+    /// What is not told of the losses that do not matter lies between nothing and their bounds, whether they are summed with those beyond or
+    /// not: what delta, or one minus it, would be lies in the enclosure with all of them and with none.
+    #[test]
+    fn losses_that_do_not_matter_give_anything_up_to_their_bound() {
+        let sum = sum(&[('d', "1/39", 3, 9), ('d', "1/5", 1, 30), ('d', "40", 1, 2), ('d', "40000", 1, 1)]);
+        let split = split(&sum);
+        let list = List::new(&split.coarse, Rational::from((1, 8)), 60, 150).unwrap();
+        let zero = Enclosure::double(0.0, list.bits);
+        // Whichever they are: where every second one matters they are summed with those beyond, where one of twenty does, one by one.
+        for every in [2, 20] {
+            let (losses, others): (Vec<Outlined>, Vec<Outlined>) =
+                list.sums.iter().partition(|loss| loss.place.is_multiple_of(every));
+            for (above, complement) in
+                ["-60", "-3.1", "0.7", "17", "77"].iter().flat_map(|at| [(at, false), (at, true)])
+            {
+                let epsilon = parse(above).unwrap() + sum.rho();
+                let exp = exact_exponent(&epsilon, list.bits).exp();
+                // What a loss gives without the rest, and at most.
+                let gives = |loss: &Outlined| {
+                    let atom = list.atom(loss);
+                    match (atom.loss > epsilon, complement) {
+                        (true, false) => (atom.p.sub(&atom.q.mul(&exp)), atom.p),
+                        (false, false) => (zero.clone(), atom.p),
+                        (true, true) => (atom.q.mul(&exp), atom.q.mul(&exp)),
+                        (false, true) => (atom.p.clone(), atom.p),
+                    }
+                };
+                let total = |losses: &[Outlined]| {
+                    let and = |(sum, most): (Enclosure, Enclosure), loss: &Outlined| {
+                        let (own, bound) = gives(loss);
+                        (sum.add(&own), most.add(&bound))
+                    };
+                    losses.iter().fold((zero.clone(), zero.clone()), and)
+                };
+                let ((of_losses, _), (of_others, dropped)) = (total(&losses), total(&others));
+                let value = without_rest(&list, (&losses, dropped.upper()), (&epsilon, &exp), complement);
+                // With the rest those above epsilon give delta no less; one minus delta may be given nothing.
+                let least = if complement { of_losses.clone() } else { of_losses.add(&of_others) };
+                assert!(value.lower() <= least.upper(), "{above} {complement}: {value} {least}");
+                let most = of_losses.add(&dropped);
+                assert!(value.upper() >= most.lower(), "{above} {complement}: {value} {most}");
+            }
+        }
+    }
+}
