@@ -31,6 +31,11 @@ pub struct Root {
 /// Roots are not bracketed where they may be larger: there a single enclosure of the function can take minutes.
 const HIGHEST: f64 = 1e6;
 
+/// After so many failures the interval is made wider.
+const MOST_FAILED: u32 = 4;
+/// A root that is no further than so many half widths from where it was looked for is placed well enough by its slope.
+const FEW_WIDTHS: u32 = 50;
+
 /// So many digits more are asked for where an attempt to prove a root has failed.
 const MORE_DIGITS: u32 = 2;
 
@@ -149,7 +154,7 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     // Whether the interval had to be wider than asked, and whether that is because the function itself is told no better.
     let (mut met, mut limited) = (true, false);
     // Where an attempt fails, the next one asks for a few digits more.
-    let mut more = 0;
+    let (mut more, mut failed) = (0, 0);
     // Where the last step came from, and ln f there.
     let mut before: Option<(Rational, Enclosure)> = None;
     for attempt in 0..attempts {
@@ -161,7 +166,9 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
             let value = (f.enclose)(&at, accuracy)?;
             let ln = value.ln();
             // Next to a kink the slope from afar is not that of the root, and steps by it may lead away.
-            slope = before.take().and_then(|(x, ln_x)| secant(&x, &ln_x, &at, &ln)).unwrap_or(slope);
+            if let Some((steepest, flattest)) = before.take().and_then(|(x, ln_x)| secant(&x, &ln_x, &at, &ln)) {
+                slope = (steepest + flattest) / 2.0;
+            }
             let step = ln.sub(&ln_target).div(&Enclosure::double(-slope, bits));
             before = Some((at, ln));
             let step: Float = Float::with_val(bits, step.lower() + step.upper()) / 2;
@@ -197,34 +204,48 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
             let end = |end: &Rational| Enclosure::rational(end, bits + 1);
             return Ok(Some(Root { value: end(&lower).hull(&end(&upper)), met }));
         }
-        // Both ends know the slope where it matters: far from a kink, or on the short edge of a staircase.
-        let local = at_lower.and_then(|at_lower| secant(&lower, &at_lower.ln(), &upper, &at_upper.ln()));
-        slope = local.unwrap_or(slope);
         more += MORE_DIGITS;
+        failed += 1;
         // If the function cannot be enclosed more sharply, the width of its enclosure says how closely the root can be
         // placed. Otherwise try nearer to the root, and then a wider interval. Every result is valid; one that is wider
         // than asked says so.
-        let value = (f.enclose)(&at, accuracy)?;
-        let width = relative_width(&value) / -slope;
-        if width > half_width.to_f64() && !value.is_tight(accuracy) {
-            half_width = Float::with_val(bits, width * 1.01);
-            (met, limited, refined) = (false, true, true);
+        let told = at_lower.iter().chain([&at_upper]).all(|value| value.is_tight(accuracy));
+        let widest = at_lower.iter().chain([&at_upper]).map(relative_width).fold(0.0, f64::max) / -slope;
+        if !told && widest.is_finite() && widest > half_width.to_f64() {
+            half_width = Float::with_val(bits, widest * 1.01);
+            (met, limited) = (false, true);
             continue;
         }
-        refined = attempt % 2 == 1;
-        if refined {
+        if failed > MOST_FAILED {
             half_width *= 10;
             met = false;
+            continue;
         }
+        // Both ends know the slope where it matters: far from a kink, or on the short edge of a staircase. And where the root is: only where
+        // that is far away it is looked at again.
+        let ln_upper = at_upper.ln();
+        if let Some(local) = at_lower.and_then(|at_lower| secant(&lower, &at_lower.ln(), &upper, &ln_upper)) {
+            slope = slope.clamp(local.0, local.1);
+        }
+        let step = ln_upper.sub(&ln_target).div(&Enclosure::double(-slope, bits));
+        let moved: Float = Float::with_val(bits, step.lower() + step.upper()) / 2 + upper;
+        if !moved.is_finite() {
+            refined = false;
+            continue;
+        }
+        let moved = sides.borrow().inside(moved, &half_width);
+        refined = Float::with_val(64, &moved - &middle).abs() < half_width.clone() * FEW_WIDTHS;
+        middle = moved;
     }
     Ok(None)
 }
 
-/// The slope of ln f between two points, from its values there; `None` where these do not tell that it falls.
-fn secant(x: &Rational, ln_x: &Enclosure, y: &Rational, ln_y: &Enclosure) -> Option<f64> {
+/// The steepest and the flattest slope that ln f may have between two points on average, from its values there; `None` where these do not
+/// tell that it falls.
+fn secant(x: &Rational, ln_x: &Enclosure, y: &Rational, ln_y: &Enclosure) -> Option<(f64, f64)> {
     let slope = ln_y.sub(ln_x).div(&Enclosure::rational(&Rational::from(y - x), 64));
-    let middle = slope.approximate();
-    (*slope.upper() < 0 && middle.is_normal()).then_some(middle)
+    let (steepest, flattest) = (slope.lower().to_f64(), slope.upper().to_f64());
+    (flattest < 0.0 && steepest.is_normal() && flattest.is_normal()).then_some((steepest, flattest))
 }
 
 /// The slope of ln f, to about nine digits.
@@ -414,6 +435,8 @@ fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     /// exp(-x), which nothing but its logarithm's integer part is known of, and not even that approximately: the root is enclosed all
@@ -436,6 +459,25 @@ mod tests {
             assert!(root.value.overlaps(&truth) && !root.met, "{root:?}");
             let width = root.value.upper().to_f64() - root.value.lower().to_f64();
             assert!(width < if known { 6.0 } else { 41.0 }, "{target}: {root:?}");
+        }
+    }
+
+    /// exp(-x), whose logarithm is known to a few digits less than asked: where the proof fails its two ends tell where the root is, so that
+    /// nothing is asked in vain but these.
+    #[test]
+    fn a_proof_that_fails_tells_where_the_root_is() {
+        for (off, most) in [(2e-12, 4), (1e-7, 5)] {
+            let asked = Cell::new(0);
+            let enclose = |x: &Rational, digits: u32| {
+                asked.set(asked.get() + 1);
+                Ok(Enclosure::rational(&Rational::from(-x), precision::bits(digits, 60)).exp())
+            };
+            let f = Decreasing { ln_approx: |x: &Rational| Ok(-x.to_f64() * (1.0 + off)), enclose };
+            let target = Rational::from((1, 1000));
+            let root = decreasing_root(&f, &target, 40.0, 12).unwrap();
+            let truth = Enclosure::rational(&target, 200).ln().negate();
+            assert!(root.met && root.value.is_tight(12) && root.value.overlaps(&truth), "{off}: {root:?}");
+            assert!(asked.get() <= most, "{off}: asked {} times", asked.get());
         }
     }
 
