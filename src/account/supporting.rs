@@ -171,7 +171,10 @@ impl<'a> Lines<'a> {
         if digits <= OF_DOUBLES {
             let closer = 10_f64.powi(-(digits as i32)).sqrt() * 0.35 * top.scale;
             let distance = Float::with_val(bits, closer.clamp(top.distance * 1e-4, top.distance));
-            let at = |side: i32| self.line_near(&(Float::with_val(bits, &distance * side) + &eps), digits + 1);
+            // To as many digits as lists were made for.
+            let listed = self.listed.get();
+            let asked = if (digits + 1..=digits + FEW_DIGITS).contains(&listed) { listed } else { digits + 1 };
+            let at = |side: i32| self.line_near(&(Float::with_val(bits, &distance * side) + &eps), asked);
             return [-1, 0, 1].into_iter().map(at).collect();
         }
         // Distances are in units of the scale: lines x away are lower by x^2 of the height.
