@@ -4,11 +4,14 @@
 //! root is enclosed by itself, to all digits. At the upper end of that root every other unit is shown to be at most delta,
 //! nearly all of them at once and in doubles. A unit that is not takes the lead.
 
-use std::{cell::RefCell, collections::BTreeMap};
+use std::{cell::RefCell, collections::BTreeMap, f64::consts::LN_10};
 
-use rug::Rational;
+use rug::{Float, Rational};
 
-use super::conversions;
+use super::{
+    conversions,
+    kinks::{Between, End},
+};
 use crate::{
     error::{Error, Result},
     loss::{
@@ -18,7 +21,7 @@ use crate::{
     },
     numeric::{
         Enclosure,
-        root::{self, Decreasing},
+        root::{self, Decreasing, Hints, Stretch},
     },
 };
 
@@ -42,6 +45,12 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
     }
 }
 
+/// So many losses are listed at most, about, between two points of a profile.
+const MOST_LOSSES: f64 = 2e5;
+/// Stretches are made so much longer at most, as long as they have no more losses than this.
+const FEW_LOSSES: f64 = 2e4;
+const FURTHEST: f64 = 1e12;
+
 /// How many more digits of delta tell whether a unit is at most delta where the leader is: delta changes by more than epsilon.
 const GUARD_DIGITS: u32 = 2;
 
@@ -51,6 +60,8 @@ trait Profile {
     fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Answer>;
     /// Its logarithm, an approximation.
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64>;
+    /// Of one sum, its evaluator.
+    fn sum(&self) -> Option<&SumEvaluator>;
     /// Where to look for the epsilon of this delta first, and by steps of which size; `None` where that does not matter.
     fn around(&self, delta: &Delta) -> Option<(f64, f64)>;
 }
@@ -65,6 +76,13 @@ impl Profile for Evaluator {
 
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
         self.ln_hockey_stick_approx(epsilon)
+    }
+
+    fn sum(&self) -> Option<&SumEvaluator> {
+        match self {
+            Evaluator::Sum(sum) => Some(sum),
+            Evaluator::Family(_) => None,
+        }
     }
 
     fn around(&self, delta: &Delta) -> Option<(f64, f64)> {
@@ -82,6 +100,10 @@ impl Profile for SumEvaluator {
 
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
         self.ln_hockey_stick_approx(epsilon)
+    }
+
+    fn sum(&self) -> Option<&SumEvaluator> {
+        Some(self)
     }
 
     /// Where the profile is a staircase it takes long far from the epsilon that is looked for. A loss of nearly a Gaussian law exceeds its mean
@@ -124,8 +146,15 @@ impl Asked<'_> {
             Ok(value)
         };
         let profile = Decreasing { ln_approx: |epsilon: &Rational| evaluator.ln_approx(epsilon), enclose };
-        let around = evaluator.around(self.delta);
-        let root = root::decreasing_root_around(&profile, self.delta, self.ceiling, around, self.digits)?;
+        let within = |stretch: &Stretch| {
+            let found =
+                self.root_within(evaluator, stretch, last.borrow().as_ref().map(|(_, answer)| &answer.method))?;
+            let Some((lower, upper, proof)) = found else { return Ok(None) };
+            last.replace(Some((upper.clone(), proof)));
+            Ok(Some((lower, upper)))
+        };
+        let hints = Hints { around: evaluator.around(self.delta), within: Some(&within) };
+        let root = root::decreasing_root_with(&profile, self.delta, self.ceiling, hints, self.digits)?;
         let upper = upper_end(&root.value)?;
         let method = match last.take() {
             Some((epsilon, proof)) if epsilon == upper => proof.method,
@@ -138,6 +167,42 @@ impl Asked<'_> {
             },
         };
         Ok(Answer { value: root.value, method, met: root.met })
+    }
+
+    /// Two points around the root, and what was found out at the end of a stretch of the profile: from both ends, and the losses between them, as
+    /// long as these are few. `None` where the profile is quick to evaluate, or where they do not tell.
+    fn root_within(
+        &self,
+        evaluator: &impl Profile,
+        stretch: &Stretch,
+        method: Option<&Method>,
+    ) -> Result<Option<(Rational, Rational, Answer)>> {
+        let (Some(sum), Some(Method::Smoothed(_))) = (evaluator.sum(), method) else { return Ok(None) };
+        let (known, value) = stretch.from;
+        // A mass m takes at most m (E_b - E_a) / 4 from delta.
+        let ln_error = |a: &Rational, b: &Rational| {
+            let ln_apart = Float::with_val(64, Rational::from(b - a)).ln().to_f64();
+            value.ln().approximate() - f64::from(stretch.digits) * LN_10 - b.to_f64() - ln_apart
+        };
+        let ends = |to: &Rational| if known < to { (known.clone(), to.clone()) } else { (to.clone(), known.clone()) };
+        let (a, b) = ends(stretch.to);
+        let Some(crowd) = sum.predicted_between(&a, &b, ln_error(&a, &b)) else { return Ok(None) };
+        if crowd.points > MOST_LOSSES {
+            return Ok(None);
+        }
+        // Losses are not looked for in stretches far narrower than the way between them.
+        let further = Rational::from_f64((FEW_LOSSES / crowd.points.max(1e-300)).clamp(1.0, FURTHEST));
+        let further = further.map(|further| known + Rational::from(stretch.to - known) * further);
+        let to = further.filter(|to| *to > 0).unwrap_or_else(|| stretch.to.clone());
+        let (a, b) = ends(&to);
+        let Some(interval) = sum.losses_between(&a, &b, ln_error(&a, &b)) else { return Ok(None) };
+        let proof = evaluator.enclose(&to, stretch.digits)?;
+        let (value, other) = (value.clone().negate(), proof.value.clone().negate());
+        let (of_a, of_b) = if *known < to { (&value, &other) } else { (&other, &value) };
+        let (a, b) = (End { loss: &a, value: of_a }, End { loss: &b, value: of_b });
+        let level = Rational::from(-&**self.delta);
+        let found = Between::new(a, b, &interval, stretch.digits).crossing(&level, stretch.half_width, stretch.bits);
+        Ok(found.map(|(lower, upper)| (lower, upper, proof)))
     }
 
     /// The root of one unit's own profile.

@@ -7,6 +7,7 @@
 //! | [`profile`] | the questions to every account: epsilon, delta, the curve between them, the trade-off function |
 //! | [`tradeoff`] | how the trade-off function of a composition is found |
 //! | `supporting` | the same from supporting lines of the profile, where losses are on no lattice that can be swept |
+//! | `kinks` | the profile between two points, from the losses between them |
 //! | [`paths`] | the worst over all paths that a record may take through the counts |
 //! | [`ledger`] | several releases about the same people |
 //! | [`crossing`] | at which deltas one account is within another's bound |
@@ -20,6 +21,7 @@ pub mod composition;
 pub mod conversions;
 pub mod crossing;
 mod epsilon;
+mod kinks;
 pub mod ledger;
 pub mod paths;
 pub mod profile;

@@ -39,6 +39,29 @@ const FEW_WIDTHS: u32 = 50;
 /// So many digits more are asked for where an attempt to prove a root has failed.
 const MORE_DIGITS: u32 = 2;
 
+/// What else is known of a function.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Hints<'a> {
+    /// Where the search begins, and by steps of which size: where the function is quicker to evaluate there than far from its root.
+    pub(crate) around: Option<(f64, f64)>,
+    /// Two points around the root, proven, in a stretch of which more is known than the values at its ends; `None` where that does not help.
+    pub(crate) within: Option<Within<'a>>,
+}
+
+type Within<'a> = &'a dyn Fn(&Stretch) -> Result<Option<(Rational, Rational)>>;
+
+/// From a point whose value is known to another beyond the root.
+#[derive(Debug)]
+pub(crate) struct Stretch<'a> {
+    pub(crate) from: (&'a Rational, &'a Enclosure),
+    pub(crate) to: &'a Rational,
+    /// How far from the root the two points are to be, and the digits that the function has to be known to for that.
+    pub(crate) half_width: &'a Rational,
+    pub(crate) digits: u32,
+    /// The middle between the two points has so many bits.
+    pub(crate) bits: u32,
+}
+
 /// Encloses inf { x >= 0 : f(x) <= target } for a decreasing f and a `ceiling` beyond which f is known to be below the
 /// target.
 pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
@@ -47,16 +70,15 @@ pub fn decreasing_root<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) ->
     ceiling: f64,
     digits: u32,
 ) -> Result<Root> {
-    decreasing_root_around(f, target, ceiling, None, digits)
+    decreasing_root_with(f, target, ceiling, Hints::default(), digits)
 }
 
-/// The same where the search is to begin at a place, by steps of a size: where the function is quicker to evaluate there than far from
-/// its root.
-pub(crate) fn decreasing_root_around<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
+/// The same where more is known of the function.
+pub(crate) fn decreasing_root_with<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     f: &Decreasing<A, E>,
     target: &Rational,
     ceiling: f64,
-    around: Option<(f64, f64)>,
+    hints: Hints,
     digits: u32,
 ) -> Result<Root> {
     let sides = RefCell::new(Sides { lower: Rational::new(), upper: rational::from_f64(ceiling)? });
@@ -66,7 +88,7 @@ pub(crate) fn decreasing_root_around<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rat
         Ok(value)
     };
     let f = Decreasing { ln_approx: &f.ln_approx, enclose };
-    let narrowed = match narrow(&f, target, (ceiling, around), &sides, digits) {
+    let narrowed = match narrow(&f, target, (ceiling, hints), &sides, digits) {
         // Somewhere on the way not even an approximation was to be had. Between two points that were settled halving goes on; else
         // there is a wide interval, in place of none.
         Err(error) if error.is_beyond_reach() && sides.borrow().are_found(ceiling) => None,
@@ -123,7 +145,7 @@ impl Sides {
 fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
     f: &Decreasing<A, E>,
     target: &Rational,
-    (ceiling, around): (f64, Option<(f64, f64)>),
+    (ceiling, hints): (f64, Hints),
     sides: &RefCell<Sides>,
     digits: u32,
 ) -> Result<Option<Root>> {
@@ -134,7 +156,7 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     let zero = Rational::new();
     // Up to so many digits nothing is refined, and a slope serves to choose the accuracy only.
     const UNREFINED: u32 = 12;
-    let (start, about) = search(f, ln_target.approximate(), ceiling, around)?;
+    let (start, about) = search(f, ln_target.approximate(), ceiling, hints.around)?;
     if start == 0.0 {
         return root_near_zero(f, target, digits);
     }
@@ -170,8 +192,18 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
                 slope = (steepest + flattest) / 2.0;
             }
             let step = ln.sub(&ln_target).div(&Enclosure::double(-slope, bits));
-            before = Some((at, ln));
             let step: Float = Float::with_val(bits, step.lower() + step.upper()) / 2;
+            if let Some(within) = hints.within.filter(|_| step.is_finite()) {
+                let reach = step.clone().abs() * 2_u32 + half_width.clone() * 4_u32;
+                let to = exact(&Float::with_val(bits, &middle + reach.copysign(&step)))?;
+                let half_width = &exact(&Float::with_val(8, &half_width))?;
+                let stretch = Stretch { from: (&at, &value), to: &to, half_width, digits: accuracy, bits };
+                if let Some((lower, upper)) = within(&stretch)? {
+                    let end = |end: &Rational| Enclosure::rational(end, bits + 1);
+                    return Ok(Some(Root { value: end(&lower).hull(&end(&upper)), met }));
+                }
+            }
+            before = Some((at, ln));
             middle += &step;
             if !middle.is_finite() {
                 break;

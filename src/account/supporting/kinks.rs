@@ -1,26 +1,15 @@
 //! The highest line where losses can be listed: between two lines phi is known from its kinks.
-//!
-//! phi is concave and linear but for its kinks: at E_i = exp(l_i), l_i a loss, its slope falls by m_i = Q[L = l_i]. So between two lines
-//! a and b it is their chord and a tent for each kink,
-//!
-//! ```text
-//! phi(E) = ((E_b - E) phi(E_a) + (E - E_a) phi(E_b)) / (E_b - E_a) + sum of m_i G(E, E_i),
-//! G(E, E_i) = (min(E, E_i) - E_a) (E_b - max(E, E_i)) / (E_b - E_a) <= (E_b - E_a) / 4,
-//! ```
-//!
-//! known as well as the two lines, because nothing is drawn on beyond them, and masses known to fewer digits do. Losses that are not listed
-//! only add, at most their mass times (E_b - E_a) / 4. The top of phi is one of the kinks: where two others beside it are proven
-//! to be lower, phi is lower beyond them, and between neighbors it is linear.
 
 use std::f64::consts::LN_10;
 
 use rug::{Float, Rational};
 
-use super::{Line, Lines, OF_DOUBLES, Top, peak::width};
+use super::{Line, Lines, OF_DOUBLES, Top};
 use crate::{
+    account::kinks::{Between, End},
     error::{Error, Result},
     loss::smoothed::{Crowd, Interval},
-    numeric::{Enclosure, enclosure, precision},
+    numeric::{Enclosure, precision},
 };
 
 /// So many losses are found between two lines at most, if lines can be placed closer together; else more. So many are enough.
@@ -53,7 +42,7 @@ impl Lines<'_> {
         for _ in 0..MOST_ATTEMPTS {
             let Some(interval) = self.enough_losses(&mut place, top, digits) else { break };
             let [a, b] = self.lines_at(&place, top, digits + 1 + top.lost.ceil() as u32)?;
-            if let Some(value) = Between::new(&a, &b, &interval, digits).highest(&interval.missing) {
+            if let Some(value) = Between::new(a.end(), b.end(), &interval, digits).highest() {
                 return Ok(Some(value));
             }
             let most = if digits <= OF_DOUBLES { MANY_LOSSES } else { MOST_LOSSES };
@@ -128,6 +117,12 @@ impl Lines<'_> {
     }
 }
 
+impl Line {
+    fn end(&self) -> End<'_> {
+        End { loss: &self.exact, value: &self.height }
+    }
+}
+
 impl Place {
     /// Where the two lines are, exactly.
     fn around(&self, top: Top) -> Option<(Rational, Rational)> {
@@ -138,84 +133,6 @@ impl Place {
     /// ln of how well masses have to be known between them: a mass m adds at most m (E_b - E_a) / 4 to a height.
     fn ln_error(&self, top: Top, digits: u32) -> f64 {
         top.ln_height - f64::from(digits + 1) * LN_10 - top.eps - (2.0 * self.apart * top.scale).ln()
-    }
-}
-
-/// phi between two lines a and b, but for the losses that are not listed.
-struct Between<'a> {
-    a: &'a Line,
-    b: &'a Line,
-    bits: u32,
-    /// E_b - E_a.
-    apart: Enclosure,
-    kinks: Vec<Kink>,
-    /// The sum of all m_i (E_b - E_i).
-    tents: Enclosure,
-}
-
-/// A kink at E_i.
-struct Kink {
-    /// E_i - E_a.
-    way: Enclosure,
-    /// Of the kinks before it the sums of m_j, and of m_j (E_j - E_a).
-    mass: Enclosure,
-    moment: Enclosure,
-}
-
-impl<'a> Between<'a> {
-    fn new(a: &'a Line, b: &'a Line, interval: &Interval, digits: u32) -> Self {
-        let bits = precision::bits(digits, 96);
-        // In full relative precision, however close they are.
-        let way = |loss: &Rational| a.slope.mul(&Enclosure::rational(&Rational::from(loss - &a.exact), bits).exp_m1());
-        let zero = || Enclosure::double(0.0, bits);
-        let (mut kinks, mut mass, mut moment) = (Vec::with_capacity(interval.losses.len()), zero(), zero());
-        for (loss, own) in &interval.losses {
-            let kink = Kink { way: way(loss), mass: mass.clone(), moment: moment.clone() };
-            mass = mass.add(own);
-            moment = moment.add(&own.mul(&kink.way));
-            kinks.push(kink);
-        }
-        let apart = way(&b.exact);
-        let tents = mass.mul(&apart).sub(&moment);
-        Between { a, b, bits, apart, kinks, tents }
-    }
-
-    /// The height at a kink.
-    fn height(&self, kink: &Kink) -> Enclosure {
-        let share = kink.way.div(&self.apart);
-        let rest = Enclosure::double(1.0, self.bits).sub(&share);
-        let chord = self.a.height.mul(&rest).add(&self.b.height.mul(&share));
-        chord.add(&share.mul(&self.tents).sub(&kink.mass.mul(&kink.way)).add(&kink.moment))
-    }
-
-    /// The kink beyond which phi falls, about: the last one before which it does not.
-    fn top_approx(&self) -> usize {
-        let middle = |value: &Enclosure| Float::with_val(self.bits, value.lower() + value.upper()) / 2_u32;
-        let rise = middle(&self.b.height) - middle(&self.a.height) + middle(&self.tents);
-        let slope = rise / middle(&self.apart);
-        self.kinks.partition_point(|kink| middle(&kink.mass) < slope).saturating_sub(1)
-    }
-
-    /// The height of the top, with losses of this mass that are not listed; `None` where it is not proven to be between the lines.
-    fn highest(&self, missing: &Float) -> Option<Enclosure> {
-        let top = self.top_approx();
-        let at_top = self.height(self.kinks.get(top)?);
-        let missing = Enclosure::new(Float::new(self.bits), missing.clone()).mul(&self.apart).times_power_of_two(-2);
-        let (mut lower, mut upper) = (at_top.lower().clone(), at_top.upper().clone());
-        // Out to where phi is proven to be lower, on each side: to a kink, or to one of the two lines.
-        let mut is_lower = |height: &Enclosure| {
-            let most = height.add(&missing).upper().clone();
-            lower = enclosure::larger(&lower, height.lower());
-            upper = enclosure::larger(&upper, &most);
-            most <= *at_top.lower()
-        };
-        let left = self.kinks[..top].iter().rev().any(|kink| is_lower(&self.height(kink))) || is_lower(&self.a.height);
-        let right = self.kinks[top + 1..].iter().any(|kink| is_lower(&self.height(kink))) || is_lower(&self.b.height);
-        // Between kinks that are listed phi is below the larger of both, but for the others.
-        let upper = Enclosure::new(Float::new(self.bits), upper).add(&missing).upper().clone();
-        let value = Enclosure::new(lower, upper);
-        // Masses that are known too coarsely say little.
-        (left && right && width(&value) < *value.upper()).then_some(value)
     }
 }
 
