@@ -1,0 +1,136 @@
+use std::cell::Cell;
+
+use super::*;
+
+/// exp(-x), which nothing but its logarithm's integer part is known of, and not even that approximately: the root is enclosed all
+/// the same.
+#[test]
+fn what_is_hardly_known_has_a_wide_root() {
+    let unknown = || Error::Unsweepable { step: "0".into(), needed: "1".into(), budget: "0".into() };
+    for (target, known) in [("1e-3", true), ("1e-12", true), ("1/2", true), ("1e-3", false)] {
+        let enclose = |x: &Rational, _| match known {
+            true => {
+                let whole = x.to_f64().floor();
+                Ok(Enclosure::double(-whole - 1.0, 80).exp().hull(&Enclosure::double(-whole, 80).exp()))
+            }
+            false => Err(unknown()),
+        };
+        let f = Decreasing { ln_approx: |_: &Rational| Err(unknown()), enclose };
+        let target = rational::parse(target).unwrap();
+        let root = decreasing_root(&f, &target, 40.0, 12).unwrap();
+        let truth = Enclosure::rational(&target, 80).ln().negate();
+        assert!(root.value.overlaps(&truth) && !root.met, "{root:?}");
+        let width = root.value.upper().to_f64() - root.value.lower().to_f64();
+        assert!(width < if known { 6.0 } else { 41.0 }, "{target}: {root:?}");
+    }
+}
+
+/// exp(-x), whose logarithm is known to a few digits less than asked: where the proof fails its two ends tell where the root is, so that
+/// nothing is asked in vain but these.
+#[test]
+fn a_proof_that_fails_tells_where_the_root_is() {
+    for (off, most) in [(2e-12, 4), (1e-7, 5)] {
+        let asked = Cell::new(0);
+        let enclose = |x: &Rational, digits: u32| {
+            asked.set(asked.get() + 1);
+            Ok(Enclosure::rational(&Rational::from(-x), precision::bits(digits, 60)).exp())
+        };
+        let f = Decreasing { ln_approx: |x: &Rational| Ok(-x.to_f64() * (1.0 + off)), enclose };
+        let target = Rational::from((1, 1000));
+        let root = decreasing_root(&f, &target, 40.0, 12).unwrap();
+        let truth = Enclosure::rational(&target, 200).ln().negate();
+        assert!(root.met && root.value.is_tight(12) && root.value.overlaps(&truth), "{off}: {root:?}");
+        assert!(asked.get() <= most, "{off}: asked {} times", asked.get());
+    }
+}
+
+/// 1 - exp(x - 4) up to 4, then zero: the root for a small target is next to the end, where no slope is found to the right.
+#[test]
+fn a_root_next_to_the_end_of_the_support() {
+    let falls = |x: &Rational, bits: u32| Enclosure::rational(&Rational::from(x - 4), bits).exp_m1().negate();
+    let f = Decreasing {
+        ln_approx: |x: &Rational| Ok(if *x < 4 { falls(x, 64).ln().approximate() } else { f64::NEG_INFINITY }),
+        enclose: |x: &Rational, digits: u32| {
+            Ok(if *x < 4 { falls(x, precision::bits(digits, 60)) } else { Enclosure::double(0.0, 64) })
+        },
+    };
+    for digits in [6, 12, 20, 40] {
+        let target = Rational::from((1, 10_000_000_000_u64));
+        let root = decreasing_root(&f, &target, 9.0, digits).unwrap();
+        let truth = Enclosure::rational(&(1 - target), 300).ln().add(&Enclosure::double(4.0, 300));
+        assert!(root.met && root.value.is_tight(digits) && root.value.overlaps(&truth), "{digits}: {root:?}");
+    }
+}
+
+/// A staircase of steps 110 apart, each over an edge of 0.07, with the root on an edge: no slope between steps is that of the edge.
+#[test]
+fn a_root_on_the_short_edge_of_a_staircase() {
+    // ln f = -100 k - 50 (1 + tanh((x - 110 k - 55) / 0.07)), k the step that x is on.
+    let ln_f = |x: &Rational, bits: u32| {
+        let k = Rational::from(x / 110_u32).floor().to_f64();
+        let at = (x - rational::from_f64(110.0 * k + 55.0).unwrap()) * 200_u32 / 7_u32;
+        // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u))
+        let one = Enclosure::double(1.0, bits);
+        let share = one.div(&one.add(&Enclosure::rational(&at, bits).negate().exp()));
+        Enclosure::double(-100.0 * k, bits).sub(&share.mul(&Enclosure::double(100.0, bits)))
+    };
+    let f = Decreasing {
+        ln_approx: |x: &Rational| Ok(ln_f(x, 64).approximate()),
+        enclose: |x: &Rational, digits: u32| Ok(ln_f(x, precision::bits(digits, 60)).exp()),
+    };
+    for (k, depth) in [(0, 30), (3, 77), (1500, 5)] {
+        // exp(-100 k - depth), a rational next to it.
+        let target = Float::with_val(200, -100 * k - depth).exp().to_rational().unwrap();
+        for digits in [6, 12, 30] {
+            let root = decreasing_root(&f, &target, 170_000.0, digits).unwrap();
+            assert!(root.met && root.value.is_tight(digits), "{k} {digits}: {root:?}");
+            let (lower, upper) = (root.value.lower_rational().unwrap(), root.value.upper_rational().unwrap());
+            assert!(*ln_f(&lower, 300).exp().upper() >= target && *ln_f(&upper, 300).exp().lower() <= target);
+        }
+    }
+}
+
+/// A slope that is told on the way takes the place of one from afar: Newton's steps by the latter would lead away, and halving takes
+/// an evaluation for each bit. Nothing is asked far from where the root is known to be.
+#[test]
+fn next_to_a_kink_a_root_to_many_digits_takes_few_evaluations() {
+    // ln f falls by 5 for each unit of x up to 1000, by 12 beyond; the root is there, 10^-4 behind the kink.
+    let ln_f = |x: &Rational, bits: u32| {
+        let beyond = Rational::from(x - 1000_u32);
+        let steep = if beyond > 0 { Rational::from(&beyond * 7_u32) } else { Rational::new() };
+        Enclosure::rational(&(-(beyond * 5_u32) - steep - 20_u32), bits)
+    };
+    let target = Float::with_val(300, -20.0012).exp().to_rational().unwrap();
+    for digits in [12, 30, 60] {
+        let (evaluations, farthest) = (std::cell::Cell::new(0), std::cell::Cell::new(0.0_f64));
+        let enclose = |x: &Rational, digits: u32| {
+            evaluations.set(evaluations.get() + 1);
+            farthest.set(farthest.get().max((x.to_f64() - 1000.0).abs()));
+            Ok(ln_f(x, precision::bits(digits, 60)).exp())
+        };
+        let f = Decreasing { ln_approx: |x: &Rational| Ok(ln_f(x, 64).approximate()), enclose };
+        let root = decreasing_root(&f, &target, 5000.0, digits).unwrap();
+        assert!(root.met && root.value.is_tight(digits), "{digits}: {root:?}");
+        assert!(evaluations.get() < 20 && farthest.get() < 1.0, "{digits}: {evaluations:?} {farthest:?}");
+    }
+}
+
+/// Values in doubles are off by a few units in the last place. The search ends where only that is left to see.
+#[test]
+fn the_search_evaluates_a_noisy_function_a_few_times_only() {
+    for (target, ceiling) in [(-23.0, 60.0), (-3.0, 9.0), (-700.0, 50.0), (-1e-3, 4.0)] {
+        let evaluations = std::cell::Cell::new(0);
+        let noisy = |x: &Rational| {
+            evaluations.set(evaluations.get() + 1);
+            let x = x.to_f64();
+            let noise = 1.0 + 1e-14 * (x * 1e9).sin();
+            Ok(-(x + x * x / 2.0) * noise)
+        };
+        let f = Decreasing { ln_approx: noisy, enclose: |_: &Rational, _| Ok(Enclosure::double(1.0, 64)) };
+        let (root, slope) = search(&f, target, ceiling, None).unwrap();
+        assert!(slope.is_none_or(|slope| (slope / -(1.0 + root) - 1.0).abs() < 1e-3), "{target}: {slope:?}");
+        let truth = (1.0 - 2.0 * target).sqrt() - 1.0;
+        assert!((root / truth - 1.0).abs() < 1e-13, "{target}: {root} {truth}");
+        assert!(evaluations.get() < 16, "{target}: {}", evaluations.get());
+    }
+}
