@@ -17,6 +17,7 @@ use crate::{
     loss::{
         answer::{Answer, Method, Pair},
         evaluator::{Evaluator, FamilyEvaluator, SumEvaluator},
+        neighbors::Neighbors,
         parameter::{Delta, Rho},
     },
     numeric::{
@@ -56,8 +57,8 @@ const GUARD_DIGITS: u32 = 2;
 
 /// A privacy profile, in two qualities.
 trait Profile {
-    /// The hockey stick at epsilon to so many digits.
-    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Answer>;
+    /// The hockey stick at epsilon to so many digits; `neighbors`: what steps to one epsilon share.
+    fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<Answer>;
     /// Its logarithm, an approximation.
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64>;
     /// Of one sum, its evaluator.
@@ -67,9 +68,9 @@ trait Profile {
 }
 
 impl Profile for Evaluator {
-    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+    fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<Answer> {
         match self {
-            Evaluator::Sum(sum) => sum.enclose(epsilon, digits),
+            Evaluator::Sum(sum) => sum.enclose(epsilon, digits, neighbors),
             Evaluator::Family(family) => family.hockey_stick(epsilon, digits),
         }
     }
@@ -94,8 +95,8 @@ impl Profile for Evaluator {
 }
 
 impl Profile for SumEvaluator {
-    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        self.hockey_stick_for_root(epsilon, digits)
+    fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<Answer> {
+        self.hockey_stick_for_root(epsilon, digits, neighbors)
     }
 
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
@@ -139,16 +140,17 @@ impl Asked<'_> {
     fn by_root_of(&self, evaluator: &impl Profile) -> Result<Answer> {
         // The last answer is nearly always the proof at the upper end.
         let last: RefCell<Option<(Rational, Answer)>> = RefCell::default();
+        let neighbors = Neighbors::default();
         let enclose = |epsilon: &Rational, digits| {
-            let answer = evaluator.enclose(epsilon, digits)?;
+            let answer = evaluator.enclose(epsilon, digits, &neighbors)?;
             let value = answer.value.clone();
             last.replace(Some((epsilon.clone(), answer)));
             Ok(value)
         };
         let profile = Decreasing { ln_approx: |epsilon: &Rational| evaluator.ln_approx(epsilon), enclose };
         let within = |stretch: &Stretch| {
-            let found =
-                self.root_within(evaluator, stretch, last.borrow().as_ref().map(|(_, answer)| &answer.method))?;
+            let method = last.borrow().as_ref().map(|(_, answer)| answer.method.clone());
+            let found = self.root_within(evaluator, stretch, method.as_ref(), &neighbors)?;
             let Some((lower, upper, proof)) = found else { return Ok(None) };
             last.replace(Some((upper.clone(), proof)));
             Ok(Some((lower, upper)))
@@ -158,7 +160,7 @@ impl Asked<'_> {
         let upper = upper_end(&root.value)?;
         let method = match last.take() {
             Some((epsilon, proof)) if epsilon == upper => proof.method,
-            _ => match evaluator.enclose(&upper, self.digits) {
+            _ => match evaluator.enclose(&upper, self.digits, &neighbors) {
                 Ok(proof) => proof.method,
                 Err(error) if error.is_beyond_reach() => {
                     Method::Immediate("the bound by zCDP alone: the losses cannot be swept")
@@ -176,6 +178,7 @@ impl Asked<'_> {
         evaluator: &impl Profile,
         stretch: &Stretch,
         method: Option<&Method>,
+        neighbors: &Neighbors,
     ) -> Result<Option<(Rational, Rational, Answer)>> {
         let (Some(sum), Some(Method::Smoothed(_))) = (evaluator.sum(), method) else { return Ok(None) };
         let (known, value) = stretch.from;
@@ -196,7 +199,7 @@ impl Asked<'_> {
         let to = further.filter(|to| *to > 0).unwrap_or_else(|| stretch.to.clone());
         let (a, b) = ends(&to);
         let Some(interval) = sum.losses_between(&a, &b, ln_error(&a, &b)) else { return Ok(None) };
-        let proof = evaluator.enclose(&to, stretch.digits)?;
+        let proof = evaluator.enclose(&to, stretch.digits, neighbors)?;
         let (value, other) = (value.clone().negate(), proof.value.clone().negate());
         let (of_a, of_b) = if *known < to { (&value, &other) } else { (&other, &value) };
         let (a, b) = (End { loss: &a, value: of_a }, End { loss: &b, value: of_b });

@@ -31,6 +31,7 @@ use crate::{
     loss::{
         answer::{Answer, Method},
         evaluator::SumEvaluator,
+        neighbors::Neighbors,
     },
     numeric::{Enclosure, enclosure, extremum, precision, rational},
 };
@@ -73,6 +74,8 @@ pub(super) struct Lines<'a> {
     rho: f64,
     /// To so many digits lists told a height.
     listed: Cell<u32>,
+    /// What lines next to each other share.
+    neighbors: Neighbors,
 }
 
 /// A line below the trade-off function.
@@ -117,7 +120,7 @@ impl Line {
 impl<'a> Lines<'a> {
     /// The lines of a composition of this zCDP.
     pub(super) fn new(evaluator: &'a SumEvaluator, rho: f64, alpha: &'a Rational) -> Self {
-        Lines { evaluator, alpha, rho, listed: Cell::new(0) }
+        Lines { evaluator, alpha, rho, listed: Cell::new(0), neighbors: Neighbors::default() }
     }
 
     /// f(alpha), to about 10^-digits of it where that takes no more than so many lines.
@@ -303,7 +306,7 @@ impl<'a> Lines<'a> {
         let slope = Enclosure::rational(&exact, bits).exp();
         let listed = digits <= self.listed.get() + FEW_DIGITS;
         let Answer { value: delta, met, method } =
-            self.evaluator.hockey_stick_for_lines(&exact.clone().abs(), digits, listed)?;
+            self.evaluator.hockey_stick_for_lines(&exact.clone().abs(), digits, listed, &self.neighbors)?;
         if met && matches!(method, Method::Atoms(_)) {
             self.listed.set(digits.max(self.listed.get()));
         }

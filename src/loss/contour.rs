@@ -74,6 +74,25 @@ pub(crate) fn ln_share(digits: u32) -> f64 {
     -f64::from(digits + 1) * std::f64::consts::LN_10
 }
 
+/// The answer of a hockey stick from what a contour encloses: itself, or one minus it.
+pub(crate) fn hockey_stick(kernel: Kernel, value: &Enclosure, proof: ContourProof, digits: u32) -> Answer {
+    let (value, met) = match kernel {
+        Kernel::Complement => {
+            // Enough bits that one minus the answer keeps the digits of the answer.
+            let small = value.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 20_000) as u32);
+            (Enclosure::double(1.0, proof.bits + 64 + small).sub(value).clamp(0.0, 1.0), false)
+        }
+        _ => (value.clone().clamp(0.0, 1.0), value.is_tight(digits)),
+    };
+    Answer { met: met || value.is_tight(digits), value, method: Method::Contour(proof) }
+}
+
+/// By how many nats the errors of a contour are to be smaller: by what its enclosure is too wide and a little more, where that is known.
+pub(crate) fn more_nats(value: &Enclosure, digits: u32) -> f64 {
+    let excess = atoms::bits_above(&Float::with_val(64, value.upper() - value.lower()), value, digits);
+    (excess * std::f64::consts::LN_2 + 2.0).clamp(3.0, 9.0)
+}
+
 /// A sum of losses and its sieve: the engine that answers by contours.
 #[derive(Debug)]
 pub(crate) struct Contours {
@@ -132,21 +151,13 @@ impl Contours {
     pub(crate) fn hockey_stick(&self, choice: Choice, digits: u32) -> Result<Answer> {
         let (value, proof) = self.certify(&choice.question, digits)?;
         let proof = ContourProof { lattice_refused: choice.lattice_refused, ..proof };
-        if choice.question.kernel != Kernel::Complement {
-            let met = value.is_tight(digits);
-            let value = value.clamp(0.0, 1.0);
-            let met = met || value.is_tight(digits);
-            return Ok(Answer { value, method: Method::Contour(proof), met });
-        }
-        // Enough bits that one minus the answer keeps the digits of the answer.
-        let small = value.upper().get_exp().map_or(0, |exponent| (-exponent).clamp(0, 20_000) as u32);
-        let value = Enclosure::double(1.0, proof.bits + 64 + small).sub(&value).clamp(0.0, 1.0);
-        if !value.is_tight(digits) {
+        let answer = hockey_stick(choice.question.kernel, &value, proof, digits);
+        if choice.question.kernel == Kernel::Complement && !answer.met {
             // One minus a number that is not small after all.
             let question = Question { kernel: Kernel::HockeyStick, ..choice.question };
             return Ok(self.by_question(&question, digits)?.clamp(0.0, 1.0));
         }
-        Ok(Answer { value, method: Method::Contour(proof), met: true })
+        Ok(answer)
     }
 
     /// Whether more nodes survive than are summed, and those left out are far too heavy for so many digits.
@@ -283,9 +294,7 @@ impl Contours {
             if attempt == ATTEMPTS || plan.exhausted && !rounded {
                 return Ok((value, proof));
             }
-            // By what it was too wide and a little more, where that is known.
-            let excess = atoms::bits_above(&Float::with_val(64, value.upper() - value.lower()), &value, digits);
-            ln_share -= (excess * std::f64::consts::LN_2 + 2.0).clamp(3.0, 9.0);
+            ln_share -= more_nats(&value, digits);
             let upper = Float::with_val(53, value.upper().ln_ref()).to_f64();
             known = (upper.is_finite()).then_some(upper);
         }

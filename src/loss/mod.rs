@@ -13,7 +13,7 @@
 //! | `sieve`, `windows`, `lobes`, `bundles`, `factor_bound`, `survivors` | where on the contour the integrand is provably negligible |
 //! | `far_field` | what lies beyond the heights that a sieve can reach, on average |
 //! | `plan`, `search` | which nodes are summed, searched in doubles |
-//! | `near`, `cells`, `shared` | many questions to one sum: contours that neighbors share, in sums of two doubles |
+//! | `near`, `cells`, `shared`, `neighbors` | many questions to one sum: contours that neighbors share, in sums of two doubles |
 //! | [`atoms`] | the second engine: lists of the atoms of the law, for few groups and bounded losses |
 //! | `split` | the third engine: a list of coarse losses, and the profile of the finer rest at each |
 //! | `smoothed` | the fourth engine: a contour with a little continuous noise, and the losses near the threshold, one by one |
@@ -42,6 +42,7 @@ mod integrand;
 pub mod law;
 mod lobes;
 mod near;
+pub(crate) mod neighbors;
 pub mod parameter;
 mod phase;
 mod plan;

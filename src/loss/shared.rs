@@ -19,15 +19,16 @@ use std::{
 use rug::{Float, Rational, float::Round};
 
 use super::{
-    answer::{Answer, Method},
+    answer::{Answer, ContourProof, Method},
     bounds,
     cells::{self, Cell},
-    contour::{Contours, ln_share},
+    contour::{Contours, hockey_stick, ln_share, more_nats},
     integrand::Product,
     near::{self, Near, NearSum, Powers},
     phase::ExactPhase,
     plan::Plan,
     question::{self, Bracket, Question},
+    sum::LossSum,
 };
 use crate::{
     error::Result,
@@ -69,6 +70,8 @@ pub(crate) struct SharedContour {
     lobes: Vec<Lobe>,
     /// ln of what the factors leave out.
     scale: Enclosure,
+    /// Whether it is of this sum by itself, not of all sums of its rho.
+    of_itself: bool,
 }
 
 /// Nodes that follow each other.
@@ -143,9 +146,39 @@ impl SharedContour {
         if plan.exhausted || plan.evaluated() > MOST_NODES {
             return Ok(None);
         }
+        Ok(Some(Self::of(sum, &question, plan, false)))
+    }
+
+    /// The contour of a question to so many digits, for its neighbors as well, with its own answer; `None` where these are not met.
+    pub(crate) fn around(contours: &Contours, question: &Question, digits: u32) -> Result<Option<(Self, Answer)>> {
+        const ATTEMPTS: usize = 3;
+        // For neighbors the errors may be a little larger.
+        const SPARE_NATS: f64 = 2.0;
+        let search = contours.search(question);
+        let (mut ln_share, mut known) = (ln_share(digits) - SPARE_NATS, None);
+        for _ in 0..ATTEMPTS {
+            let plan = search.plan(ln_share, known)?;
+            let exhausted = plan.exhausted;
+            let shared = Self::of(contours.sum(), question, plan, true);
+            let (value, proof) = shared.enclose(contours, question);
+            let answer = hockey_stick(question.kernel, &value, proof, digits);
+            if answer.met {
+                return Ok(Some((shared, answer)));
+            }
+            if exhausted {
+                break;
+            }
+            ln_share -= more_nats(&value, digits);
+            known = Some(Float::with_val(53, value.upper().ln_ref()).to_f64()).filter(|upper| upper.is_finite());
+        }
+        Ok(None)
+    }
+
+    /// The factors at the nodes of a plan.
+    fn of(sum: &LossSum, question: &Question, plan: Plan, of_itself: bool) -> Self {
         let spacing = plan.period.clone().recip();
         let product = Product::<ComplexTwofold>::new(sum, &plan.exact_c, &spacing, ());
-        let bracket = Bracket::<ComplexTwofold>::new(&question, &plan.exact_c, (&plan.period, plan.nodes), ());
+        let bracket = Bracket::<ComplexTwofold>::new(question, &plan.exact_c, (&plan.period, plan.nodes), ());
         let lobe = |&(first, last): &(i64, i64)| {
             let (mut x, mut y) = (Vec::new(), Vec::new());
             for node in first..=last {
@@ -161,28 +194,43 @@ impl SharedContour {
         let lobes = plan.lobes.iter().map(lobe).collect();
         let scale = sum.ln_prefactor_scale(&plan.exact_c, BITS);
         let modulus = question.step.as_ref().map(|step| question::modulus(step, &plan.exact_c, ()));
-        let left_out = bounds::left_out(&question, &plan);
-        Ok(Some(SharedContour { plan, modulus, left_out, lobes, scale }))
+        let left_out = bounds::left_out(question, &plan);
+        SharedContour { plan, modulus, left_out, lobes, scale, of_itself }
     }
 
-    /// The answer to a question of the cell, wider than asked if the contour was too short for it.
+    /// The answer to a hockey stick of the cell, wider than asked if the contour was too short for it.
     fn hockey_stick(&self, contours: &Contours, lattice: Question, digits: u32) -> Answer {
-        let sum = contours.sum();
         let question = if self.modulus.is_none() { lattice.on_line() } else { lattice };
-        let plan = contours.search_by_rho(&question).plan_with_aliases(&self.plan);
+        let (value, proof) = self.enclose(contours, &question);
+        let value = value.clamp(0.0, 1.0);
+        Answer { met: value.is_tight(digits), value, method: Method::Contour(proof) }
+    }
+
+    /// Encloses the answer to a question next to the one that it was made for, on the same lattice or on the line as that one.
+    pub(crate) fn enclose(&self, contours: &Contours, question: &Question) -> (Enclosure, ContourProof) {
+        let sum = contours.sum();
+        let search = if self.of_itself { contours.search(question) } else { contours.search_by_rho(question) };
+        let plan = search.plan_with_aliases(&self.plan);
         let turns = Rational::from(sum.offset() - question.start()) / &plan.period;
         let (x, y) = self.sums(&ExactPhase::new(&turns));
         let total = match (&question.step, &self.modulus) {
             (Some(step), Some(modulus)) => {
-                let (n1, n2) = question::numerator(&question, step, modulus, ());
+                let (n1, n2) = question::numerator(question, step, modulus, ());
                 n1.enclosure().mul(&x).add(&n2.enclosure().mul(&y))
             }
             _ => x,
         };
-        let errors = sum.errors_of_many(&question, &plan, self.left_out.as_ref());
-        let (value, proof) = sum.certify(&question, &plan, total, &self.scale, BITS, &errors);
-        let value = value.clamp(0.0, 1.0);
-        Answer { met: value.is_tight(digits), value, method: Method::Contour(proof) }
+        let errors = if self.of_itself {
+            sum.errors_of_itself(question, &plan)
+        } else {
+            sum.errors_of_many(question, &plan, self.left_out.as_ref())
+        };
+        sum.certify(question, &plan, total, &self.scale, BITS, &errors)
+    }
+
+    /// The real part of the contour.
+    pub(crate) fn real_part(&self) -> f64 {
+        self.plan.c
     }
 
     /// The sums over j of Re(P^j X_j) and of Re(P^j Y_j).

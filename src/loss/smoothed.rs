@@ -79,6 +79,7 @@ use super::{
     },
     contour::Contours,
     law::{Group, Law},
+    neighbors::Neighbors,
     question::Question,
     stop::Stop,
     sum::LossSum,
@@ -123,6 +124,21 @@ pub(super) struct Smoothed {
     scales: Mutex<HashMap<u32, Option<(i32, f64)>>>,
     contours: Mutex<Vec<(i32, Arc<Contours>)>>,
     profiles: Mutex<Vec<Arc<Profile>>>,
+    /// Of the last question.
+    list: Mutex<Option<Arc<Listed>>>,
+}
+
+/// The listed losses of the groups that are not fine, in so many bits and with masses cut at 2^-cut.
+#[derive(Debug)]
+struct Listed {
+    c: Rational,
+    cut: u32,
+    bits: u32,
+    digits: u32,
+    losses: Vec<coarse::Atom>,
+    /// At least ln of each mass.
+    ln_masses: Vec<f64>,
+    missing: Float,
 }
 
 /// A point near eps.
@@ -159,6 +175,7 @@ impl Smoothed {
             scales: Mutex::default(),
             contours: Mutex::default(),
             profiles: Mutex::default(),
+            list: Mutex::default(),
         })
     }
 
@@ -231,7 +248,13 @@ impl Smoothed {
     }
 
     /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0; `None` where it would take too long.
-    pub(super) fn hockey_stick(&self, epsilon: &Rational, digits: u32, stop: &Stop) -> Result<Option<Answer>> {
+    pub(super) fn hockey_stick(
+        &self,
+        epsilon: &Rational,
+        digits: u32,
+        neighbors: Option<&Neighbors>,
+        stop: &Stop,
+    ) -> Result<Option<Answer>> {
         let Some(k) = self.scale_at(epsilon, digits) else { return Ok(None) };
         let contours = self.contours(k)?;
         let question = Question::hockey_stick(contours.sum(), epsilon);
@@ -242,7 +265,37 @@ impl Smoothed {
         if of_nodes > 6.0 * foretold + 0.1 || contours.leaves_too_much(&choice, digits + MORE_DIGITS) {
             return Ok(None);
         }
-        let smooth = contours.hockey_stick(choice, digits + MORE_DIGITS)?;
+        let first =
+            |neighbors: &Neighbors| neighbors.first(&contours, Some(k), &choice, digits + MORE_DIGITS).transpose();
+        let smooth = match neighbors.and_then(first) {
+            Some(answer) => answer?,
+            None => contours.hockey_stick(choice, digits + MORE_DIGITS)?,
+        };
+        self.without_noise(smooth, epsilon, k, digits, stop)
+    }
+
+    /// The same by a contour that was made for a question next to it; `None` where there is none.
+    pub(super) fn by_neighbors(
+        &self,
+        epsilon: &Rational,
+        digits: u32,
+        neighbors: &Neighbors,
+        stop: &Stop,
+    ) -> Option<Answer> {
+        let k = neighbors.of_noise()?;
+        let smooth = neighbors.hockey_stick(&*self.contours(k).ok()?, Some(k), epsilon, digits + MORE_DIGITS)?;
+        self.without_noise(smooth, epsilon, k, digits, stop).ok()?.filter(|answer| answer.met)
+    }
+
+    /// The answer from that with continuous noise of scale 2^-k.
+    fn without_noise(
+        &self,
+        smooth: Answer,
+        epsilon: &Rational,
+        k: i32,
+        digits: u32,
+        stop: &Stop,
+    ) -> Result<Option<Answer>> {
         let Method::Contour(contour) = smooth.method else { return Ok(None) };
         stop.check()?;
         let bits = smooth.value.lower().prec().max(smooth.value.upper().prec());
@@ -311,17 +364,16 @@ impl Smoothed {
         let (s, bits) = (2f64.powi(-k), precision::bits(digits, 64));
         let ln_error = ln_answer - f64::from(digits + MORE_DIGITS) * std::f64::consts::LN_10;
         let bounds = self.bounds(&parts, epsilon, s, ln_error, bits);
-        let Ok((listed, missing)) = parts.list(&bounds.c, bounds.cut, bits) else { return Ok(None) };
+        let Some(listed) = self.list(&parts, &bounds, bits, digits) else { return Ok(None) };
         let rungs = parts.rungs(&bounds.c);
         let width = tilt::exact(bounds.width);
         let Some(close) = Close::new(&rungs, &width, bounds.energy) else { return Ok(None) };
         let rho = parts.rho();
         let mut looked_at = 0;
         let mut near: Vec<Near> = Vec::new();
-        let mut distances = Vec::with_capacity(listed.len());
-        for (index, atom) in listed.iter().enumerate() {
+        let mut distances = Vec::with_capacity(listed.losses.len());
+        for (index, (atom, ln_mass)) in listed.losses.iter().zip(&listed.ln_masses).enumerate() {
             let target = Rational::from(epsilon - &atom.loss) - &rho;
-            let ln_mass = atom.p.ln_above();
             let of = Distances::new(&parts.fine, &target);
             close.each(&target, &mut looked_at, stop, &mut |multiples| {
                 let distance = of.of(&multiples);
@@ -330,11 +382,28 @@ impl Smoothed {
             })?;
             distances.push(of);
         }
-        let left_out = Self::left_out(&parts, &bounds, s, &missing);
+        let left_out = Self::left_out(&parts, &bounds, s, &listed.missing);
         let profile = self.profile(k, digits + MOST_MORE_DIGITS + 2);
-        let (sum, asked) = self.summed(near, &listed, &distances, &parts, &profile, ln_error, digits, stop)?;
+        let (sum, asked) = self.summed(near, &listed.losses, &distances, &parts, &profile, ln_error, digits, stop)?;
         let upper = Float::with_val_round(bits, sum.upper() + left_out.upper(), Round::Up).0;
         Ok(Some((Enclosure::new(sum.lower().clone(), upper), asked)))
+    }
+
+    /// The listed losses of a question: those of the last one serve its neighbors.
+    fn list(&self, parts: &Parts, bounds: &Bounds, bits: u32, digits: u32) -> Option<Arc<Listed>> {
+        /// Cuts are rounded up to multiples of this, so that questions share lists.
+        const CUT_STEP: u32 = 16;
+        let (c, cut) = (&bounds.c, bounds.cut.next_multiple_of(CUT_STEP));
+        let mut last = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let serves = |list: &&Arc<Listed>| (&list.c, list.cut, list.bits, list.digits) == (c, cut, bits, digits);
+        if let Some(list) = last.as_ref().filter(serves) {
+            return Some(Arc::clone(list));
+        }
+        let (losses, missing) = parts.list(c, cut, bits).ok()?;
+        let ln_masses = losses.iter().map(|atom| atom.p.ln_above()).collect();
+        let list = Arc::new(Listed { c: c.clone(), cut, bits, digits, losses, ln_masses, missing });
+        *last = Some(Arc::clone(&list));
+        Some(list)
     }
 
     /// What the points add: those that matter one by one, the largest first, and a bound for the others.
@@ -463,7 +532,7 @@ mod tests {
             for digits in [6, 12, 20] {
                 for epsilon in ["0", "0.013", "0.4", "1", "3.7", "9", "40"] {
                     let epsilon = parse(epsilon).unwrap();
-                    let Some(answer) = smoothed.hockey_stick(&epsilon, digits, &Stop::default()).unwrap() else {
+                    let Some(answer) = smoothed.hockey_stick(&epsilon, digits, None, &Stop::default()).unwrap() else {
                         continue;
                     };
                     let known = other.hockey_stick(&epsilon, digits + 4).unwrap();

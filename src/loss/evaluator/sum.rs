@@ -19,6 +19,7 @@ use crate::{
         contour::Contours,
         gaussian,
         law::Law,
+        neighbors::Neighbors,
         question::{Kernel, Question},
         search::ContourSearch,
         shared::{self, SharedContours},
@@ -86,26 +87,38 @@ impl SumEvaluator {
     /// The relative width is at most 10^-digits unless the answer says that it was not met. Where the answer is close to
     /// one, one minus it is as accurate too, unless a contour of a lattice step above 50 answered or it is below exp(-10^8).
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        self.answer(epsilon, digits, Asked::ONCE)
+        self.answer(epsilon, digits, Asked::ONCE, None)
     }
 
     /// The same where one minus an answer next to one is of no interest: what the first engine does not tell, the bound by moments
     /// often does, and at once.
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        self.answer(epsilon, digits, Asked { with_rest: false, ..Asked::ONCE })
+        self.answer(epsilon, digits, Asked { with_rest: false, ..Asked::ONCE }, None)
     }
 
-    /// The same as one of a few on the way to an epsilon, which share lists.
-    pub(crate) fn hockey_stick_for_root(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        self.answer(epsilon, digits, Asked::FOR_ROOT)
+    /// The same as one of a few on the way to an epsilon, which share lists and contours.
+    pub(crate) fn hockey_stick_for_root(
+        &self,
+        epsilon: &Rational,
+        digits: u32,
+        neighbors: &Neighbors,
+    ) -> Result<Answer> {
+        self.answer(epsilon, digits, Asked::FOR_ROOT, Some(neighbors))
     }
 
-    /// The same as one of several next to each other, which share lists; `listed`: lists answered one for about as many digits.
-    pub(crate) fn hockey_stick_for_lines(&self, epsilon: &Rational, digits: u32, listed: bool) -> Result<Answer> {
-        self.answer(epsilon, digits, Asked { listed, ..Asked::FOR_LINES })
+    /// The same as one of several next to each other, which share lists and contours; `listed`: lists answered one for about as many digits.
+    pub(crate) fn hockey_stick_for_lines(
+        &self,
+        epsilon: &Rational,
+        digits: u32,
+        listed: bool,
+        neighbors: &Neighbors,
+    ) -> Result<Answer> {
+        self.answer(epsilon, digits, Asked { listed, ..Asked::FOR_LINES }, Some(neighbors))
     }
 
-    fn answer(&self, epsilon: &Rational, digits: u32, asked: Asked) -> Result<Answer> {
+    /// `neighbors`: what questions next to this one share.
+    fn answer(&self, epsilon: &Rational, digits: u32, asked: Asked, neighbors: Option<&Neighbors>) -> Result<Answer> {
         self.stop.check()?;
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(Answer::no_loss_as_large());
@@ -121,6 +134,9 @@ impl SumEvaluator {
         let question = Question::hockey_stick(self.sum(), epsilon);
         let search = self.contours.search(&question);
         if let Some(answer) = self.is_below_floats(epsilon, &search) {
+            return Ok(answer);
+        }
+        if let Some(answer) = neighbors.and_then(|neighbors| self.by_neighbors(epsilon, digits, neighbors)) {
             return Ok(answer);
         }
         let period = Contours::period(&search, digits);
@@ -148,7 +164,8 @@ impl SumEvaluator {
                 Some(choice) => choice.clone(),
                 None => self.contours.choose(question.clone(), &search, digits)?,
             };
-            self.contours.hockey_stick(choice, digits)
+            let first = |neighbors: &Neighbors| neighbors.first(&self.contours, None, &choice, digits).transpose();
+            neighbors.and_then(first).unwrap_or_else(|| self.contours.hockey_stick(choice, digits))
         };
         let was_split = split.is_some();
         let by_atoms = |atoms: &Atoms| {
@@ -160,7 +177,7 @@ impl SumEvaluator {
         };
         let by = |engine| match (engine, &self.atoms) {
             (Engine::LongSplit, _) => self.hockey_stick_by_long_split(epsilon, digits)?.ok_or(Error::NoLattice),
-            (Engine::Smoothed, _) => self.hockey_stick_by_smoothing(epsilon, digits)?.ok_or(Error::NoLattice),
+            (Engine::Smoothed, _) => self.by_smoothing(epsilon, digits, neighbors)?.ok_or(Error::NoLattice),
             (Engine::Atoms, Some(atoms)) => by_atoms(atoms),
             (Engine::Atoms, None) => Err(Error::NoLattice),
             (Engine::Contour, _) => by_contour(),
@@ -219,8 +236,18 @@ impl SumEvaluator {
     /// would take too long.
     pub fn hockey_stick_by_smoothing(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
         self.stop.check()?;
+        self.by_smoothing(epsilon, digits, None)
+    }
+
+    /// The same by a contour that was made for a question next to it, of this sum or with continuous noise; `None` where there is none.
+    fn by_neighbors(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Option<Answer> {
+        let smoothed = || self.smoothed()?.by_neighbors(epsilon, digits, neighbors, &self.stop);
+        neighbors.hockey_stick(&self.contours, None, epsilon, digits).or_else(smoothed)
+    }
+
+    fn by_smoothing(&self, epsilon: &Rational, digits: u32, neighbors: Option<&Neighbors>) -> Result<Option<Answer>> {
         let Some(smoothed) = self.smoothed() else { return Ok(None) };
-        match smoothed.hockey_stick(epsilon, digits, &self.stop) {
+        match smoothed.hockey_stick(epsilon, digits, neighbors, &self.stop) {
             Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
             answer => Ok(answer.unwrap_or(None)),
         }
@@ -325,7 +352,7 @@ impl SumEvaluator {
                 return Ok(answer);
             }
         }
-        self.answer(epsilon, digits, Asked::FOR_MANY)
+        self.answer(epsilon, digits, Asked::FOR_MANY, None)
     }
 
     /// The same by a contour, whatever the lists would cost.
