@@ -52,7 +52,7 @@ impl<F: Field> Integrand<F> {
         self.bracket.at(node).mul(&F::cis(&self.two_pi.mul(&turns)))
     }
 
-    fn at(&self, node: i64) -> F {
+    pub(crate) fn at(&self, node: i64) -> F {
         // One phase for all: the turns of the question and of the factors nearly cancel at the saddle point.
         let turns: F::Real = self.offset.at(node, self.precision);
         self.bracket.at(node).mul(&self.product.turned(node, Some(turns)))

@@ -22,7 +22,7 @@
 //! ```
 //!
 //! Where the losses of A are further apart than B reaches, one or two of them are near enough to be asked about. B may be split
-//! again. Where no other engine serves, the list may be longer and its losses less far apart: more of them are asked about.
+//! again. Where that is foretold to take least, the list may be longer and its losses less far apart: more of them are asked about.
 //!
 //! # The proof
 //!
@@ -43,7 +43,8 @@ mod ways;
 
 use std::{
     cell::Cell,
-    sync::{Arc, Mutex, PoisonError},
+    f64::consts::LN_10,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use rug::{Float, Rational, float::Round};
@@ -66,19 +67,25 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, precision},
+    numeric::{Enclosure, precision, twofold},
 };
 
-/// The losses of the coarse groups are to be so many times further apart than the standard deviation of the rest; and where no other
-/// engine serves.
+/// The losses of the coarse groups are to be so many times further apart than the standard deviation of the rest; and where what a split
+/// takes is compared with what other engines take.
 const APART: f64 = 16.0;
-const LEAST_APART: f64 = 6.0;
+const LEAST_APART: f64 = 2.0;
 /// A list that is made again with a finer cut has so many losses at most, about: they are only looked at in doubles.
 const MOST_GROWN: f64 = 1e6;
-/// Nor is it made if it is predicted to take longer than this: far from all losses the cut grows with what nobody asks about.
-const MOST_SECONDS: f64 = 0.5;
+/// Nor is it made if it is predicted to take longer than this: far from all losses the cut grows with what nobody asks about. As long as
+/// other splits are to be tried, less.
+pub(super) const MOST_SECONDS: f64 = 0.5;
+pub(super) const QUICK_SECONDS: f64 = 0.01;
 /// The profile of the rest is asked for at so many places at most.
 const MOST_ASKED: usize = 400;
+/// How much longer the rest takes with more digits than two doubles hold.
+const OF_MORE_DIGITS: f64 = 20.0;
+/// What a loss takes of a long list of which few matter.
+const SECONDS_PER_LISTED: f64 = 1e-7;
 /// So many lists are remembered at most, of so many losses together unless one has more.
 const REMEMBERED: usize = 4;
 const MOST_HELD: f64 = 5e5;
@@ -93,6 +100,8 @@ pub(super) trait Rest: std::fmt::Debug + Send + Sync {
     fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<(Enclosure, bool)>;
     /// Its logarithm in doubles: about 13 digits, an approximation without proof.
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64>;
+    /// How many seconds a question to so many digits takes, about.
+    fn seconds(&self, epsilon: &Rational, digits: u32) -> f64;
 }
 
 /// A sum of coarse and fine groups.
@@ -108,6 +117,8 @@ pub(super) struct Split {
     rho_approx: f64,
     /// By how many standard deviations of the rest the losses of each coarse group are apart.
     apart: f64,
+    /// What a question about the rest takes.
+    seconds_of_rest: OnceLock<f64>,
     /// The lists of the last few questions.
     lists: Mutex<Vec<Arc<List>>>,
 }
@@ -139,6 +150,7 @@ impl Split {
             rho_approx: rho.to_f64(),
             rho,
             apart,
+            seconds_of_rest: OnceLock::new(),
             lists: Mutex::default(),
         })
     }
@@ -148,21 +160,30 @@ impl Split {
         self.apart >= APART && self.losses(epsilon, digits) <= MOST_LOSSES
     }
 
-    /// How many losses a question lists, about, if not too many where no other engine serves.
-    pub(super) fn serves_alone(&self, epsilon: &Rational, digits: u32) -> Option<f64> {
+    /// The seconds that a question takes, about, if it lists not too many losses where no other engine serves.
+    pub(super) fn seconds(&self, epsilon: &Rational, digits: u32) -> Option<f64> {
         // Where all of them matter, each is made in full.
         let most = MOST_GROWN.min(2e7 / f64::from(digits));
-        Some(self.losses(epsilon, digits)).filter(|losses| *losses <= most)
+        let plan = self.outline.hockey_plan(&self.sum, epsilon);
+        let losses = Some(self.predicted(plan, atoms::first_cut(digits))).filter(|losses| *losses <= most)?;
+        // From where the rest is likely to be it reaches so far on both sides.
+        let reach = 4.0 * (self.rho_approx * f64::from(digits) * LN_10).sqrt();
+        let span = coarse::span(&self.coarse, &self.outline_of_coarse, plan.tilt(), atoms::first_cut(digits));
+        let asked = Some(1.0 + losses * (reach / span).min(1.0)).filter(|asked| *asked <= MOST_ASKED as f64)?;
+        const DIGITS: u32 = 12;
+        let each = *self.seconds_of_rest.get_or_init(|| self.rest.seconds(&self.rho, DIGITS));
+        let dearer = if digits > twofold::ball::MOST_DIGITS { OF_MORE_DIGITS } else { 1.0 };
+        Some(losses * SECONDS_PER_LISTED + asked * each * dearer)
     }
 
     fn losses(&self, epsilon: &Rational, digits: u32) -> f64 {
         self.predicted(self.outline.hockey_plan(&self.sum, epsilon), atoms::first_cut(digits))
     }
 
-    /// Whether a list of this plan would be too long, or take too long.
-    fn is_too_fine(&self, plan: Plan, cut: u32) -> bool {
+    /// Whether a list of this plan would be too long, or take longer than this.
+    fn is_too_fine(&self, plan: Plan, cut: u32, most_seconds: f64) -> bool {
         self.predicted(plan, cut) > MOST_GROWN
-            || coarse::seconds(&self.coarse, &self.outline_of_coarse, plan.tilt(), cut) > MOST_SECONDS
+            || coarse::seconds(&self.coarse, &self.outline_of_coarse, plan.tilt(), cut) > most_seconds
     }
 
     /// How many losses a list of this plan has, about.
@@ -170,8 +191,8 @@ impl Split {
         coarse::predicted(&self.coarse, &self.outline_of_coarse, plan.tilt(), cut)
     }
 
-    /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0, with lists of ever more bits until the width is met.
-    pub(super) fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+    /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0, with lists of ever more bits until the width is met or one would take longer than this.
+    pub(super) fn hockey_stick(&self, epsilon: &Rational, digits: u32, most_seconds: f64) -> Result<Answer> {
         let plan = self.outline.hockey_plan(&self.sum, epsilon);
         let mut cut = atoms::first_cut(digits);
         let mut digits_of_rest = digits + 1;
@@ -206,7 +227,7 @@ impl Split {
             // Below the range of floats nothing gets better.
             let vanishes =
                 |best: &Answer| best.value.upper().get_exp().is_none_or(|exponent| exponent < -1_000_000_000);
-            if best.as_ref().is_some_and(vanishes) || self.is_too_fine(plan, cut) {
+            if best.as_ref().is_some_and(vanishes) || self.is_too_fine(plan, cut, most_seconds) {
                 break;
             }
         }
@@ -221,8 +242,8 @@ impl Split {
     }
 
     /// ln of the hockey stick to about 13 digits, an approximation without proof: the same with approximations of the profile of the
-    /// rest. `None` where the list is not fine enough.
-    pub(super) fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Option<f64> {
+    /// rest. `None` where a list that is fine enough would take longer than this.
+    pub(super) fn ln_hockey_stick_approx(&self, epsilon: &Rational, most_seconds: f64) -> Option<f64> {
         const DIGITS: u32 = 13;
         let profile = |y: &Rational, _| {
             let value = Float::with_val(64, self.rest.ln_approx(y)?).exp();
@@ -241,7 +262,7 @@ impl Split {
                 return Some(ln.to_f64());
             }
             cut = finer(cut, atoms::bits_above(&missed, &value, DIGITS))?;
-            if self.is_too_fine(plan, cut) {
+            if self.is_too_fine(plan, cut, most_seconds) {
                 return None;
             }
         }
@@ -412,7 +433,7 @@ mod tests {
                     if *listed.value.upper() == 0 {
                         continue;
                     }
-                    let answer = split.hockey_stick(&epsilon, digits).unwrap();
+                    let answer = split.hockey_stick(&epsilon, digits, MOST_SECONDS).unwrap();
                     assert!(answer.value.overlaps(&listed.value), "{groups:?} {epsilon}: {answer:?} {listed:?}");
                     assert!(answer.met && answer.value.is_tight(digits), "{groups:?} {epsilon} {digits}: {answer:?}");
                     if let Method::Split(splitting) = &answer.method {
@@ -423,7 +444,7 @@ mod tests {
                     let rest = one.sub(&answer.value);
                     assert!(*rest.upper() > 0.5 || rest.is_tight(digits), "{groups:?} {epsilon}: {answer:?}");
                     let exact = listed.value.ln().approximate();
-                    if let Some(ln) = split.ln_hockey_stick_approx(&epsilon).filter(|_| digits >= 12) {
+                    if let Some(ln) = split.ln_hockey_stick_approx(&epsilon, MOST_SECONDS).filter(|_| digits >= 12) {
                         assert!((ln - exact).abs() < 1e-9 * (1.0 + exact.abs()), "{epsilon}: {ln} {exact}");
                         approximated += 1;
                     }
@@ -447,9 +468,11 @@ mod tests {
             for (split, epsilon) in splits.iter().flat_map(|split| ["0.3", "7.9", "22.01", "60"].map(|at| (split, at)))
             {
                 let epsilon = parse(epsilon).unwrap();
-                assert!(split.serves_alone(&epsilon, 12).is_some());
-                let (answer, listed) =
-                    (split.hockey_stick(&epsilon, 12).unwrap(), atoms.hockey_stick(&epsilon, 14).unwrap());
+                assert!(split.seconds(&epsilon, 12).is_some());
+                let (answer, listed) = (
+                    split.hockey_stick(&epsilon, 12, MOST_SECONDS).unwrap(),
+                    atoms.hockey_stick(&epsilon, 14).unwrap(),
+                );
                 assert!(
                     answer.met && answer.value.overlaps(&listed.value),
                     "{groups:?} {epsilon}: {answer:?} {listed:?}"
@@ -468,7 +491,7 @@ mod tests {
         let (split, contour) = (split(&mixed), SumEvaluator::new(mixed.clone()));
         for epsilon in ["0", "2.9", "3", "5.97", "6", "6.1"] {
             let epsilon = parse(epsilon).unwrap();
-            let answer = split.hockey_stick(&epsilon, 30).unwrap();
+            let answer = split.hockey_stick(&epsilon, 30, MOST_SECONDS).unwrap();
             assert!(answer.met, "{epsilon}: {answer:?}");
             let other = contour.by_contour(&epsilon, 6).unwrap();
             assert!(answer.value.overlaps(&other.value), "{epsilon}: {answer:?} {other:?}");

@@ -43,6 +43,15 @@ pub(in crate::loss) fn predicted(sum: &LossSum, outline: &Outline, tilt: f64, cu
     merged(sum, outline, tilt, cut).map_or(f64::INFINITY, |(parts, _)| parts.iter().map(|part| part.length).product())
 }
 
+/// From the smallest of these losses to the largest, about; infinite where a group has too many.
+pub(in crate::loss) fn span(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> f64 {
+    let of_group = |(k, group): (usize, &Group)| {
+        let length = cost::length(group, outline.variance(k, tilt), tilt, f64::from(cut));
+        length.map_or(f64::INFINITY, |length| length * group.weight().to_f64())
+    };
+    sum.groups().iter().enumerate().map(of_group).sum()
+}
+
 /// How many seconds the masses of such a list take, about.
 pub(in crate::loss) fn seconds(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32) -> f64 {
     let words = table::fineness(sum, cut).words as f64;

@@ -9,7 +9,7 @@ use rug::Rational;
 
 use self::{
     engines::{Asked, Engine, MOST_SECONDS, QUICK_SECONDS, in_turn},
-    splits::by_split,
+    splits::{by_splits, ln_approx_by_splits},
 };
 use crate::{
     error::{Error, Result},
@@ -140,10 +140,14 @@ impl SumEvaluator {
             return Ok(answer);
         }
         let period = Contours::period(&search, digits);
-        let split = match self.split_for(epsilon, digits, period) {
-            Some(split) => by_split(split, epsilon, digits)?,
-            None => None,
-        };
+        let query = Query::HockeyStick(epsilon.clone());
+        if !asked.with_rest
+            && !self.is_quick(&query, digits, period)
+            && let Some(answer) = self.is_one_but_for_few(&question, digits)?
+        {
+            return Ok(answer);
+        }
+        let split = by_splits(&self.splits_for(epsilon, digits, period), epsilon, digits)?;
         if let Some(answer) = split.as_ref().filter(|answer| answer.met) {
             return Ok(answer.clone());
         }
@@ -157,7 +161,6 @@ impl SumEvaluator {
             Some(nodes)
         };
         let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
-        let query = Query::HockeyStick(epsilon.clone());
         let engines = self.engines(&query, digits, period, asked, smoothed, nodes);
         let by_contour = || {
             let choice = match settled.get() {
@@ -171,8 +174,8 @@ impl SumEvaluator {
         let by_atoms = |atoms: &Atoms| {
             let listed = Answer::from(atoms.hockey_stick(epsilon, digits)?);
             // Where the threshold lies in a gap between clusters of losses, no tilt puts masses there.
-            let split = if listed.met || was_split { None } else { self.split_that_serves(epsilon, digits) };
-            let split = split.map(|split| by_split(split, epsilon, digits)).transpose()?.flatten();
+            let splits = if listed.met || was_split { Vec::new() } else { self.splits_that_serve(epsilon, digits) };
+            let split = by_splits(&splits, epsilon, digits)?;
             Ok(split.filter(|answer| answer.met).unwrap_or(listed))
         };
         let by = |engine| match (engine, &self.atoms) {
@@ -208,16 +211,31 @@ impl SumEvaluator {
         Ok(Answer { met: value.is_tight(digits), value, ..answer })
     }
 
+    /// That bound alone, where epsilon is so far below all that is likely that it should tell all digits; `None` where it does not.
+    fn is_one_but_for_few(&self, question: &Question, digits: u32) -> Result<Option<Answer>> {
+        const LIKELY: f64 = 0.9;
+        let (mean, deviation) = self.mean_and_deviation_approx();
+        let far = LIKELY * (2.0 * f64::from(digits) * std::f64::consts::LN_10).sqrt() * deviation;
+        if question.threshold.to_f64() > mean - far {
+            return Ok(None);
+        }
+        Ok(Some(self.by_moments(question, digits)?).filter(|answer| answer.met))
+    }
+
+    /// The bound by moments alone.
+    fn by_moments(&self, question: &Question, digits: u32) -> Result<Answer> {
+        let value = Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64));
+        let method = Method::Immediate("one minus delta is bounded by a moment of the loss");
+        self.narrowed_by_moments(Answer { value, method, met: false }, question.clone(), digits)
+    }
+
     /// The same, or that bound alone if it is all that is needed.
     fn narrowed(&self, answer: Result<Answer>, question: &Question, digits: u32) -> Result<Answer> {
         match answer {
             Ok(answer) => self.narrowed_by_moments(answer, question.clone(), digits),
             Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
             Err(error) => {
-                let whole = Enclosure::double(0.0, 64).hull(&Enclosure::double(1.0, 64));
-                let method = Method::Immediate("one minus delta is bounded by a moment of the loss");
-                let answer = Answer { value: whole, method, met: false };
-                let bound = self.narrowed_by_moments(answer, question.clone(), digits)?;
+                let bound = self.by_moments(question, digits)?;
                 if bound.met { Ok(bound) } else { Err(error) }
             }
         }
@@ -274,7 +292,7 @@ impl SumEvaluator {
     pub fn has_knots(&self, digits: u32) -> bool {
         let question = Question::hockey_stick(self.sum(), self.sum().rho());
         let period = Contours::period(&self.contours.search(&question), digits);
-        !period.is_long() && self.split_for(self.sum().rho(), digits, period).is_none()
+        !period.is_long() && self.splits_for(self.sum().rho(), digits, period).is_empty()
     }
 
     /// Whether the profile is a staircase, or nearly one.
@@ -330,7 +348,7 @@ impl SumEvaluator {
             }
             let question = Question::hockey_stick(self.sum(), epsilon);
             let period = Contours::period(&self.contours.search(&question), digits);
-            self.split_for(epsilon, digits, period).is_some()
+            !self.splits_for(epsilon, digits, period).is_empty()
         };
         if digits <= shared::MOST_DIGITS && gaussian && !self.is_gaussian() && !split() {
             let worth = |epsilon: &Rational| {
@@ -439,8 +457,14 @@ impl SumEvaluator {
             return Ok(search.ln_estimate());
         }
         let period = Contours::period(&search, DIGITS);
-        if let Some(split) = self.split_for(epsilon, DIGITS, period)
-            && let Some(ln) = split.ln_hockey_stick_approx(epsilon)
+        if let Some(ln) = ln_approx_by_splits(&self.splits_for(epsilon, DIGITS, period), epsilon) {
+            return Ok(ln);
+        }
+        // Few losses and few questions about the rest take less than the contour would.
+        if !period.is_short()
+            && let Some((split, seconds)) = self.long_split(epsilon, DIGITS)
+            && seconds <= QUICK_SECONDS
+            && let Some(ln) = split.ln_hockey_stick_approx(epsilon, split::QUICK_SECONDS)
         {
             return Ok(ln);
         }
@@ -455,8 +479,7 @@ impl SumEvaluator {
         }
         // Where the threshold lies in a gap between clusters of losses, as for a proof.
         if atoms.is_some_and(|(_, seconds)| seconds <= QUICK_SECONDS)
-            && let Some(split) = self.split_that_serves(epsilon, DIGITS)
-            && let Some(ln) = split.ln_hockey_stick_approx(epsilon)
+            && let Some(ln) = ln_approx_by_splits(&self.splits_that_serve(epsilon, DIGITS), epsilon)
         {
             return Ok(ln);
         }
@@ -471,7 +494,18 @@ impl SumEvaluator {
             }
             answer => answer,
         };
-        by_contour.or_else(|error| listed(MOST_SECONDS).ok_or(error))
+        match by_contour {
+            Ok((ln, true)) => Ok(ln),
+            Ok((ln, false)) => Ok(self.ln_of_few_digits(epsilon)?.unwrap_or(ln)),
+            Err(error) => listed(MOST_SECONDS).ok_or(error),
+        }
+    }
+
+    /// ln of the hockey stick from a proof of a few digits, where doubles tell nothing.
+    fn ln_of_few_digits(&self, epsilon: &Rational) -> Result<Option<f64>> {
+        const DIGITS: u32 = 6;
+        let value = self.answer(epsilon, DIGITS, Asked::FOR_ROOT, None)?.value;
+        Ok(value.is_tight(1).then(|| value.ln().approximate()))
     }
 
     /// ln of E[exp(-L); L >= z], in doubles: an approximation without proof.
@@ -481,7 +515,7 @@ impl SumEvaluator {
             return Ok(f64::NEG_INFINITY);
         }
         let question = Question::tail(Kernel::TiltedTail, self.sum(), z)?;
-        self.contours.ln_approx(&question, self.contours.search(&question))
+        Ok(self.contours.ln_approx(&question, self.contours.search(&question))?.0)
     }
 
     /// Whether all noise is continuous: then the closed form of Gaussian differential privacy is exact.

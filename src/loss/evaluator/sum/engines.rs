@@ -16,8 +16,6 @@ pub(super) const MOST_SECONDS: f64 = 1.5;
 /// What a node of a contour takes for each group, about: in sums of two doubles, and in balls over MPFR.
 const SECONDS_PER_QUICK_FACTOR: f64 = 2e-6;
 const SECONDS_PER_FACTOR: f64 = 2e-5;
-/// What a loss takes of a long list of which few matter.
-pub(super) const SECONDS_PER_LISTED: f64 = 1e-7;
 /// What a window of a sweep takes, about.
 const SECONDS_PER_WINDOW: f64 = 1e-7;
 
@@ -54,6 +52,11 @@ impl Asked {
 }
 
 impl SumEvaluator {
+    /// Whether a question is answered at once by a contour whose period is short, or by lists.
+    pub(super) fn is_quick(&self, query: &Query, digits: u32, period: Period) -> bool {
+        period.is_short() || self.atoms.as_ref().is_some_and(|atoms| atoms.cost(query, digits).seconds <= QUICK_SECONDS)
+    }
+
     /// The engines of a question whose contour has this period, in the order in which they are tried: the one that is predicted to take
     /// least where so many such questions share lists, and those that follow if it does not meet the asked width. `smoothed` tells
     /// how many seconds it takes with continuous noise, and `nodes` how many nodes a contour takes without, where that is known
@@ -82,15 +85,28 @@ impl SumEvaluator {
         if listed.is_some_and(|seconds| asked.listed || is_quick(seconds)) {
             return &[Atoms, LongSplit, Contour];
         }
+        let by_split = match query {
+            Query::HockeyStick(epsilon) => self.long_split(epsilon, digits).map(|(_, seconds)| seconds),
+            _ => None,
+        };
+        let is_split = |others: f64| by_split.filter(|seconds| *seconds < others);
         let (seconds, engines): (f64, &[Engine]) = match (listed, smoothed()) {
-            (Some(listed), Some(smoothed)) if smoothed < listed => (smoothed, &[Smoothed, Atoms, LongSplit, Contour]),
-            (Some(listed), _) => (listed, &[Atoms, LongSplit, Contour]),
-            (None, Some(smoothed)) => (smoothed, &[Smoothed, LongSplit, Contour, Atoms]),
-            (None, None) => {
-                let Query::HockeyStick(epsilon) = query else { return &[Contour, Atoms] };
-                let Some((_, seconds)) = self.long_split(epsilon, digits) else { return &[Contour, Atoms] };
-                (seconds, &[LongSplit, Contour, Atoms])
-            }
+            (Some(listed), Some(smoothed)) if smoothed < listed => match is_split(smoothed) {
+                Some(seconds) => (seconds, &[LongSplit, Smoothed, Atoms, Contour]),
+                None => (smoothed, &[Smoothed, Atoms, LongSplit, Contour]),
+            },
+            (Some(listed), _) => match is_split(listed) {
+                Some(seconds) => (seconds, &[LongSplit, Atoms, Contour]),
+                None => (listed, &[Atoms, LongSplit, Contour]),
+            },
+            (None, Some(smoothed)) => match is_split(smoothed) {
+                Some(seconds) => (seconds, &[LongSplit, Smoothed, Contour, Atoms]),
+                None => (smoothed, &[Smoothed, LongSplit, Contour, Atoms]),
+            },
+            (None, None) => match by_split {
+                Some(seconds) => (seconds, &[LongSplit, Contour, Atoms]),
+                None => return &[Contour, Atoms],
+            },
         };
         // To look for nodes is to take half as long as the other engine at most.
         let windows = (seconds / 2.0 / SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;

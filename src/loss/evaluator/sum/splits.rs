@@ -4,15 +4,16 @@ use rug::Rational;
 
 use super::{
     SumEvaluator,
-    engines::{QUICK_SECONDS, SECONDS_PER_LISTED},
+    engines::{MOST_SECONDS, QUICK_SECONDS},
 };
 use crate::{
     error::{Error, Result},
     loss::{
         answer::Answer,
         atoms::{Atoms, Query},
-        contour::Period,
-        split::{Rest, Split},
+        contour::{Contours, Period},
+        question::Question,
+        split::{self, Rest, Split},
     },
     numeric::Enclosure,
 };
@@ -22,38 +23,44 @@ impl SumEvaluator {
     /// `None` where the groups are not far enough apart, or the list would be too long.
     pub fn hockey_stick_by_split(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
         self.stop.check()?;
-        self.split_that_serves(epsilon, digits).map_or(Ok(None), |split| by_split(split, epsilon, digits))
+        by_splits(&self.splits_that_serve(epsilon, digits), epsilon, digits)
     }
 
     /// The same from a longer list, whatever else would do: for where no other engine serves, and for comparing engines.
     pub fn hockey_stick_by_long_split(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
         self.stop.check()?;
-        self.long_split(epsilon, digits).map_or(Ok(None), |(split, _)| by_split(split, epsilon, digits))
+        let splits: Vec<&Split> = self.long_splits(epsilon, digits).into_iter().map(|(split, _)| split).collect();
+        by_splits(&splits, epsilon, digits)
     }
 
-    /// The split of a sum whose groups are far apart, where neither all nodes of a period nor all atoms are quickly gone through.
-    pub(super) fn split_for(&self, epsilon: &Rational, digits: u32, period: Period) -> Option<&Split> {
+    /// The splits of a sum whose groups are far apart, where neither all nodes of a period nor all atoms are quickly gone through.
+    pub(super) fn splits_for(&self, epsilon: &Rational, digits: u32, period: Period) -> Vec<&Split> {
         if period.is_short() {
-            return None;
+            return Vec::new();
         }
         let listed = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), digits).seconds;
-        let split = self.split_that_serves(epsilon, digits)?;
-        let quick = self.atoms.as_ref().is_some_and(|atoms| listed(atoms) <= QUICK_SECONDS);
-        (!quick).then_some(split)
+        let splits = self.splits_that_serve(epsilon, digits);
+        let quick = !splits.is_empty() && self.atoms.as_ref().is_some_and(|atoms| listed(atoms) <= QUICK_SECONDS);
+        if quick { Vec::new() } else { splits }
     }
 
-    /// The split of a sum whose groups are far apart.
-    pub(super) fn split_that_serves(&self, epsilon: &Rational, digits: u32) -> Option<&Split> {
-        self.splits().iter().find(|split| split.serves(epsilon, digits))
+    /// The splits of a sum whose groups are far apart.
+    pub(super) fn splits_that_serve(&self, epsilon: &Rational, digits: u32) -> Vec<&Split> {
+        self.splits().iter().filter(|split| split.serves(epsilon, digits)).collect()
     }
 
-    /// The split with the shortest list, and the seconds that a question takes, about, without what the rest takes; `None` where all
-    /// are too long.
-    pub(super) fn long_split(&self, epsilon: &Rational, digits: u32) -> Option<(&Split, f64)> {
+    /// The splits whose lists are not too long, and the seconds that a question takes, about: the quickest first.
+    fn long_splits(&self, epsilon: &Rational, digits: u32) -> Vec<(&Split, f64)> {
         let splits = if self.is_rest { &[][..] } else { self.splits() };
-        let serving = splits.iter().filter_map(|split| Some((split, split.serves_alone(epsilon, digits)?)));
-        let shortest = serving.min_by(|a, b| a.1.total_cmp(&b.1));
-        shortest.map(|(split, losses)| (split, losses * SECONDS_PER_LISTED))
+        let serving = splits.iter().filter_map(|split| Some((split, split.seconds(epsilon, digits)?)));
+        let mut serving: Vec<_> = serving.collect();
+        serving.sort_by(|a, b| a.1.total_cmp(&b.1));
+        serving
+    }
+
+    /// The quickest of them.
+    pub(super) fn long_split(&self, epsilon: &Rational, digits: u32) -> Option<(&Split, f64)> {
+        self.long_splits(epsilon, digits).into_iter().next()
     }
 
     fn splits(&self) -> &[Split] {
@@ -74,13 +81,53 @@ impl Rest for SumEvaluator {
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
         self.ln_hockey_stick_approx(epsilon)
     }
+
+    fn seconds(&self, epsilon: &Rational, digits: u32) -> f64 {
+        /// Of a short period; and in any case else.
+        const OF_SHORT: f64 = 2e-4;
+        const AT_LEAST: f64 = 1e-3;
+        let question = Question::hockey_stick(self.sum(), epsilon);
+        let period = Contours::period(&self.contours.search(&question), digits);
+        if self.is_gaussian() || period.is_short() {
+            return OF_SHORT;
+        }
+        let splits = self.splits_for(epsilon, digits, period);
+        if let Some(seconds) = splits.iter().filter_map(|split| split.seconds(epsilon, digits)).min_by(f64::total_cmp) {
+            return AT_LEAST + seconds;
+        }
+        let listed = self.atoms.as_ref().map(|atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), digits));
+        let listed = listed.map(|cost| cost.seconds).filter(|seconds| *seconds <= MOST_SECONDS);
+        let smoothed = self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
+        AT_LEAST + listed.into_iter().chain(smoothed).fold(MOST_SECONDS, f64::min)
+    }
 }
 
-/// The answer of a split; `None` where its list would be too long.
-pub(super) fn by_split(split: &Split, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
-    match split.hockey_stick(epsilon, digits) {
-        Ok(answer) => Ok(Some(answer)),
-        Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
-        Err(_) => Ok(None),
+/// The answer of the first of some splits that meets the width, quick ones before one that takes long; else of the first one. `None` where their
+/// lists would be too long.
+///
+/// Where the threshold lies in a gap between clusters of losses, no tilt puts masses there: a list of the other groups needs ever more bits, and
+/// one of fewer groups does not.
+pub(super) fn by_splits(splits: &[&Split], epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
+    let mut best: Option<Answer> = None;
+    let patience =
+        if splits.len() > 1 { &[split::QUICK_SECONDS, split::MOST_SECONDS][..] } else { &[split::MOST_SECONDS] };
+    for most_seconds in patience {
+        for split in splits {
+            match split.hockey_stick(epsilon, digits, *most_seconds) {
+                Ok(answer) if answer.met => return Ok(Some(answer)),
+                Ok(answer) => best = Some(best.unwrap_or(answer)),
+                Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => return Err(error),
+                Err(_) => {}
+            }
+        }
     }
+    Ok(best)
+}
+
+/// ln of it in doubles, from the first one that tells.
+pub(super) fn ln_approx_by_splits(splits: &[&Split], epsilon: &Rational) -> Option<f64> {
+    let patience =
+        if splits.len() > 1 { &[split::QUICK_SECONDS, split::MOST_SECONDS][..] } else { &[split::MOST_SECONDS] };
+    let by = |most_seconds: &f64| splits.iter().find_map(|split| split.ln_hockey_stick_approx(epsilon, *most_seconds));
+    patience.iter().find_map(by)
 }
