@@ -21,6 +21,8 @@ use crate::error::Result;
 const FEW_NODES: i64 = 1_000;
 /// How far neighbors are from the question that came first, in units of what changes the size of the integrand by a factor of e.
 const NEAR: f64 = 1.0;
+/// So many contours are remembered: each may hold the factors at hundreds of thousands of nodes.
+const REMEMBERED: usize = 2;
 /// Contours are made for multiples of so many digits, if they tell them.
 const DIGITS_STEP: u32 = 4;
 
@@ -89,7 +91,12 @@ impl Neighbors {
             }
             let (contour, answer) = SharedContour::around(contours, &choice.question, digits)?.unzip();
             let question = choice.question.clone();
-            self.known.borrow_mut().push(Known { scale, digits, question, contour });
+            let mut known = self.known.borrow_mut();
+            if contour.is_some() && known.iter().filter(|known| known.contour.is_some()).count() >= REMEMBERED {
+                let oldest = known.iter().position(|known| known.contour.is_some());
+                oldest.map(|oldest| known.remove(oldest));
+            }
+            known.push(Known { scale, digits, question, contour });
             if answer.is_some() {
                 return Ok(answer);
             }
