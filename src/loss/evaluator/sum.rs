@@ -496,7 +496,10 @@ impl SumEvaluator {
         };
         match by_contour {
             Ok((ln, true)) => Ok(ln),
-            Ok((ln, false)) => Ok(self.ln_of_few_digits(epsilon)?.unwrap_or(ln)),
+            Ok((ln, false)) => match self.ln_of_few_digits(epsilon) {
+                Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
+                told => Ok(told.ok().flatten().unwrap_or(ln)),
+            },
             Err(error) => listed(MOST_SECONDS).ok_or(error),
         }
     }
