@@ -2,15 +2,12 @@
 
 use rug::Rational;
 
-use super::{
-    SumEvaluator,
-    engines::{MOST_SECONDS, QUICK_SECONDS},
-};
+use super::{SumEvaluator, engines::MOST_SECONDS};
 use crate::{
     error::{Error, Result},
     loss::{
         answer::Answer,
-        atoms::{Atoms, Query},
+        atoms::Query,
         contour::{Contours, Period},
         question::Question,
         split::{self, Rest, Split},
@@ -35,13 +32,9 @@ impl SumEvaluator {
 
     /// The splits of a sum whose groups are far apart, where neither all nodes of a period nor all atoms are quickly gone through.
     pub(super) fn splits_for(&self, epsilon: &Rational, digits: u32, period: Period) -> Vec<&Split> {
-        if period.is_short() {
-            return Vec::new();
-        }
-        let listed = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), digits).seconds;
-        let splits = self.splits_that_serve(epsilon, digits);
-        let quick = !splits.is_empty() && self.atoms.as_ref().is_some_and(|atoms| listed(atoms) <= QUICK_SECONDS);
-        if quick { Vec::new() } else { splits }
+        let splits = if period.is_short() { Vec::new() } else { self.splits_that_serve(epsilon, digits) };
+        let is_quick = || self.is_quick(&Query::HockeyStick(epsilon.clone()), digits, period);
+        if splits.is_empty() || is_quick() { Vec::new() } else { splits }
     }
 
     /// The splits of a sum whose groups are far apart.
@@ -109,9 +102,7 @@ impl Rest for SumEvaluator {
 /// one of fewer groups does not.
 pub(super) fn by_splits(splits: &[&Split], epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
     let mut best: Option<Answer> = None;
-    let patience =
-        if splits.len() > 1 { &[split::QUICK_SECONDS, split::MOST_SECONDS][..] } else { &[split::MOST_SECONDS] };
-    for most_seconds in patience {
+    for most_seconds in patience(splits) {
         for split in splits {
             match split.hockey_stick(epsilon, digits, *most_seconds) {
                 Ok(answer) if answer.met => return Ok(Some(answer)),
@@ -126,8 +117,11 @@ pub(super) fn by_splits(splits: &[&Split], epsilon: &Rational, digits: u32) -> R
 
 /// ln of it in doubles, from the first one that tells.
 pub(super) fn ln_approx_by_splits(splits: &[&Split], epsilon: &Rational) -> Option<f64> {
-    let patience =
-        if splits.len() > 1 { &[split::QUICK_SECONDS, split::MOST_SECONDS][..] } else { &[split::MOST_SECONDS] };
     let by = |most_seconds: &f64| splits.iter().find_map(|split| split.ln_hockey_stick_approx(epsilon, *most_seconds));
-    patience.iter().find_map(by)
+    patience(splits).iter().find_map(by)
+}
+
+/// How many seconds a finer list may take, as often as all are tried: less at first where there are others.
+fn patience(splits: &[&Split]) -> &'static [f64] {
+    if splits.len() > 1 { &[split::QUICK_SECONDS, split::MOST_SECONDS] } else { &[split::MOST_SECONDS] }
 }
