@@ -579,11 +579,17 @@ fn what_is_out_of_date_is_stopped() {
             std::thread::sleep(Duration::from_millis(20));
         }
     };
+    // The point that it is at takes a second or two on a busy machine, all that is left takes minutes.
     let rests = || {
-        std::thread::sleep(Duration::from_millis(500));
-        let before = used();
-        std::thread::sleep(Duration::from_millis(1500));
-        used() - before
+        let began = std::time::Instant::now();
+        loop {
+            let before = used();
+            std::thread::sleep(Duration::from_secs(1));
+            let is_idle = used() - before < 0.1;
+            if is_idle || began.elapsed() > Duration::from_secs(20) {
+                return is_idle;
+            }
+        }
     };
     // Replaced by a newer question of the same view.
     std::thread::scope(|scope| {
@@ -595,13 +601,13 @@ fn what_is_out_of_date_is_stopped() {
         let (status, reply) = first.join().expect("an answer");
         assert_eq!((status, reply["error"].as_str()), (409, Some("a newer question took its place")));
     });
-    assert!(rests() < 0.1, "it goes on");
+    assert!(rests(), "it goes on");
     // The client has gone.
     let before = used();
     let connection = server.post_and_keep("calibrate", &body(3, "", slow()));
     wait_until_it_works(before);
     drop(connection);
-    assert!(rests() < 0.1, "it goes on for nobody");
+    assert!(rests(), "it goes on for nobody");
     let (status, _) = server.post("calibrate", &body(4, "US", quick()));
     assert_eq!(status, 200);
 }
