@@ -177,8 +177,9 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     let (mut met, mut limited) = (true, false);
     // Where an attempt fails, the next one asks for a few digits more.
     let (mut more, mut failed) = (0, 0);
-    // Where the last step came from, and ln f there.
+    // Where the last step came from, and ln f there; and how long it was.
     let mut before: Option<(Rational, Enclosure)> = None;
+    let mut step_before: Option<Float> = None;
     for attempt in 0..attempts {
         // Proving a distance w from the root takes f to a relative accuracy of about w |slope|.
         let gain = Float::with_val(53, &half_width * slope).abs();
@@ -218,7 +219,10 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
                 }
                 continue;
             }
-            refined = step.abs() < half_width.clone() / 4 || attempt + 4 > attempts;
+            // Slopes only get better, so the next step is shorter by as much as this one at least. Where that is wrong the ends say so.
+            let size = step.abs();
+            let next = step_before.replace(size.clone()).map_or(size.clone(), |before| &size * (size.clone() / before));
+            refined = next < half_width.clone() / 4 || attempt + 4 > attempts;
             continue;
         }
         // Of few bits, so that the ends are exact in those of the middle and one more.
