@@ -1,5 +1,6 @@
 //! The integrand at the nodes of a contour: the factors of the sum and the kernel of the question.
 
+use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
@@ -16,6 +17,9 @@ use crate::numeric::{
     field::{Field, Real},
     twofold::ComplexTwofold,
 };
+
+/// So many nodes are summed by one processor.
+const PART: usize = 512;
 
 /// The summand of the trapezoid rule at node j, without the prefactor.
 pub(crate) struct Integrand<F: Field> {
@@ -66,8 +70,12 @@ impl<F: Field> Integrand<F> {
         half.map_or_else(|| first.clone(), |half| half.add(&half).add(&first))
     }
 
+    /// The sum over some nodes, in parts of as many on every machine, so that no rounding depends on it.
     fn half(&self, nodes: impl Iterator<Item = i64>) -> Option<F> {
-        nodes.map(|node| self.at(node)).reduce(|sum, term| sum.add(&term))
+        let nodes: Vec<i64> = nodes.collect();
+        let sum_of = |part: &[i64]| part.iter().map(|node| self.at(*node)).reduce(|sum, term| sum.add(&term));
+        let parts: Vec<F> = nodes.par_chunks(PART).filter_map(sum_of).collect();
+        parts.into_iter().reduce(|sum, part| sum.add(&part))
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::f64::consts::PI;
 
+use rayon::prelude::*;
 use rug::Rational;
 
 use super::{
@@ -21,6 +22,9 @@ pub(super) const MOST_ON_LINE: usize = 10_000;
 
 /// The half period of a lattice up to which a sweep is not worth remembering.
 const SHORT: f64 = 1e5;
+
+/// So many nodes are looked at by one processor at least.
+const PART: usize = 1_000;
 
 /// So many times as many are looked at to find them.
 const CANDIDATES: i64 = 5;
@@ -158,8 +162,9 @@ impl SumSieve {
         let most = if plan.nodes.is_some() { MOST_NODES.min(budget as i64) } else { most_on_line as i64 * CANDIDATES };
         let survivors = self.survivors(&mut plan, most, budget)?;
         let height = plan.height(1);
-        let nodes = survivors.into_iter().flat_map(|(from, to)| from..=to);
-        let candidates = nodes.map(|node| (node, self.ln_bound(node as f64 * height))).collect();
+        let nodes: Vec<i64> = survivors.into_iter().flat_map(|(from, to)| from..=to).collect();
+        let bounded = nodes.par_iter().with_min_len(PART).map(|&node| (node, self.ln_bound(node as f64 * height)));
+        let candidates = bounded.collect();
         plan.keep(candidates, if plan.nodes.is_some() { usize::MAX } else { most_on_line });
         if plan.nodes.is_none() {
             plan.beyond = self.beyond(height, plan.last as f64);

@@ -16,6 +16,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use rayon::prelude::*;
 use rug::{Float, Rational, float::Round};
 
 use super::{
@@ -46,6 +47,9 @@ pub(crate) const MOST_DIGITS: u32 = 20;
 
 /// Contours of more nodes are not shared.
 const MOST_NODES: i64 = 2_000;
+
+/// So many nodes are evaluated by one processor at least.
+const PART: usize = 64;
 
 /// The precision of what is multiplied by the sums.
 const BITS: u32 = 120;
@@ -179,17 +183,19 @@ impl SharedContour {
         let spacing = plan.period.clone().recip();
         let product = Product::<ComplexTwofold>::new(sum, &plan.exact_c, &spacing, ());
         let bracket = Bracket::<ComplexTwofold>::new(question, &plan.exact_c, (&plan.period, plan.nodes), ());
+        let parts = |node: i64| {
+            let factors = product.at(node);
+            // Nodes j and -j are conjugates. A period of a sum by itself has an odd number of nodes.
+            let factors = if node == 0 { factors } else { Near::add(factors, factors) };
+            let (a, b) = bracket.parts(node);
+            (Near::mul(factors, a), b.map(|b| Near::mul(factors, b)))
+        };
+        let nodes: Vec<i64> = plan.summed().collect();
+        let values: Vec<_> = nodes.par_iter().with_min_len(PART).map(|&node| parts(node)).collect();
+        let mut values = values.into_iter();
         let lobe = |&(first, last): &(i64, i64)| {
-            let (mut x, mut y) = (Vec::new(), Vec::new());
-            for node in first..=last {
-                let factors = product.at(node);
-                // Nodes j and -j are conjugates. A period of a sum by itself has an odd number of nodes.
-                let factors = if node == 0 { factors } else { Near::add(factors, factors) };
-                let (a, b) = bracket.parts(node);
-                x.push(Near::mul(factors, a));
-                y.extend(b.map(|b| Near::mul(factors, b)));
-            }
-            Lobe { first, x, y }
+            let (x, y): (Vec<_>, Vec<_>) = values.by_ref().take((last - first + 1) as usize).unzip();
+            Lobe { first, x, y: y.into_iter().flatten().collect() }
         };
         let lobes = plan.lobes.iter().map(lobe).collect();
         let scale = sum.ln_prefactor_scale(&plan.exact_c, BITS);

@@ -59,9 +59,10 @@ mod profile;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
 };
 
+use rayon::prelude::*;
 use rug::{Float, Integer, Rational, float::Round};
 
 pub(crate) use self::interval::{Crowd, Interval};
@@ -105,6 +106,8 @@ const MOST_MORE_DIGITS: u32 = 20;
 const SPARE_NATS: f64 = 5.0;
 /// What takes longer than this, as predicted, is not begun.
 const MOST_SECONDS: f64 = 4.0;
+/// So many points are summed by one processor.
+const PART: usize = 64;
 /// So many scales are remembered.
 const REMEMBERED: usize = 4;
 
@@ -369,19 +372,22 @@ impl Smoothed {
         let width = tilt::exact(bounds.width);
         let Some(close) = Close::new(&rungs, &width, bounds.energy) else { return Ok(None) };
         let rho = parts.rho();
-        let mut looked_at = 0;
-        let mut near: Vec<Near> = Vec::new();
-        let mut distances = Vec::with_capacity(listed.losses.len());
-        for (index, (atom, ln_mass)) in listed.losses.iter().zip(&listed.ln_masses).enumerate() {
+        let looked_at = AtomicU64::new(0);
+        let of_listed = |(index, (atom, ln_mass)): (usize, (&coarse::Atom, &f64))| {
             let target = Rational::from(epsilon - &atom.loss) - &rho;
             let of = Distances::new(&parts.fine, &target);
-            close.each(&target, &mut looked_at, stop, &mut |multiples| {
+            let mut near: Vec<Near> = Vec::new();
+            close.each_within(&target, &looked_at, stop, &mut |multiples| {
                 let distance = of.of(&multiples);
                 let ln_most = ln_mass + ln_most(&close, &multiples, of.approximate(&distance), s);
                 near.push(Near { listed: index, multiples, distance, ln_most });
             })?;
-            distances.push(of);
-        }
+            Ok((of, near))
+        };
+        let found = listed.losses.par_iter().zip(&listed.ln_masses).enumerate().map(of_listed);
+        let (distances, near): (Vec<Distances>, Vec<Vec<Near>>) =
+            found.collect::<std::result::Result<Vec<_>, TooMany>>()?.into_iter().unzip();
+        let near = near.into_iter().flatten().collect();
         let left_out = Self::left_out(&parts, &bounds, s, &listed.missing);
         let profile = self.profile(k, digits + MOST_MORE_DIGITS + 2);
         let (sum, asked) = self.summed(near, &listed.losses, &distances, &parts, &profile, ln_error, digits, stop)?;
@@ -422,23 +428,16 @@ impl Smoothed {
         let bits = precision::bits(digits, 64);
         let factor = parts.normaliser(bits);
         let ln_factor = factor.ln_above();
-        near.sort_by(|a, b| b.ln_most.total_cmp(&a.ln_most));
+        near.par_sort_by(|a, b| b.ln_most.total_cmp(&a.ln_most));
         let ln_share = ln_error - SPARE_NATS - ln_factor;
         // What those from each on add, at most, in units of exp(ln_share); for the roundings of logarithms and sums a millionth.
         let mut after = vec![0.0_f64; near.len() + 1];
         for (at, point) in near.iter().enumerate().rev() {
             after[at] = (after[at + 1] + (point.ln_most - ln_share).exp()) * (1.0 + 1e-12);
         }
-        let mut sum = Enclosure::double(0.0, bits);
-        let mut asked = 0;
-        for point in &near {
-            if after[asked] <= 1.0 {
-                break;
-            }
-            if asked.is_multiple_of(64) && stop.is_set() {
-                return Err(TooMany);
-            }
-            asked += 1;
+        let asked = after.partition_point(|rest| *rest > 1.0);
+        let zero = || Enclosure::double(0.0, bits);
+        let value = |point: &Near| {
             // As many digits as this one has above the error.
             let wanted =
                 ((point.ln_most - ln_share) / std::f64::consts::LN_10).clamp(2.0, f64::from(digits + MOST_MORE_DIGITS));
@@ -450,9 +449,18 @@ impl Smoothed {
             if distance < 0 {
                 exponent -= &distance;
             }
-            let mass = exp_of_minus(&exponent, wanted).mul(&listed[point.listed].p);
-            sum = sum.add(&mass.mul(&value));
-        }
+            exp_of_minus(&exponent, wanted).mul(&listed[point.listed].p).mul(&value)
+        };
+        // In parts of as many points on every machine, so that no rounding depends on it.
+        let of_part = |points: &[Near]| {
+            if stop.is_set() {
+                return Err(TooMany);
+            }
+            Ok(points.iter().fold(zero(), |sum, point| sum.add(&value(point))))
+        };
+        let sums: Vec<Enclosure> =
+            near[..asked].par_chunks(PART).map(of_part).collect::<std::result::Result<_, _>>()?;
+        let sum = sums.iter().fold(zero(), |sum, part| sum.add(part));
         let others = Enclosure::double(ln_share, 64).exp().mul(&Enclosure::double(after[asked] * (1.0 + 1e-6), 64));
         let others = Enclosure::new(Float::new(64), others.upper().clone());
         Ok((sum.add(&others).mul(&factor).mul(&parts.one(bits)), asked))

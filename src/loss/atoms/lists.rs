@@ -4,6 +4,9 @@
 //! other way; what is summed of the second list grows with it. So a pass takes as many steps as both lists have
 //! entries, and all its terms are non-negative.
 
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
 use rug::{Float, Rational, float::Round};
 
 use super::{
@@ -94,6 +97,8 @@ pub(super) struct Lists<K, const N: usize> {
     h_approx: f64,
     /// 1/2, 1/3, ...: as many as the series of 1 - exp(-x) needs.
     reciprocals: Vec<Wide<N>>,
+    /// What is summed of the second list from a few places on.
+    marks: OnceLock<Vec<Above<K, N>>>,
 }
 
 /// A threshold x for exp(x - L): the losses reference + h (key + 1), ... are above it.
@@ -107,12 +112,38 @@ pub(super) struct Threshold<K, const N: usize> {
     pub(super) exp: Wide<N>,
 }
 
+/// What is summed of the second list from a place j on, as [`Lists::excess`] names it.
+#[derive(Clone, Copy, Debug)]
+struct Above<K, const N: usize> {
+    place: usize,
+    /// D(b_j).
+    excess: Wide<N>,
+    /// The sum of the masses under Q.
+    suffix: Wide<N>,
+    /// B_j.
+    discounted: Wide<N>,
+    /// b_j and exp(-b_j); `None` at the end of the list.
+    last: Option<(K, Wide<N>)>,
+}
+
+impl<K, const N: usize> Above<K, N> {
+    fn none(place: usize) -> Self {
+        Above { place, excess: Wide::ZERO, suffix: Wide::ZERO, discounted: Wide::ZERO, last: None }
+    }
+}
+
 /// A sum over pairs, and how many pairs it has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairSum<const N: usize> {
     pub(super) sum: Wide<N>,
     pub(super) pairs: u64,
 }
+
+/// Lists of so many entries are gone through in parts, the same on every machine: from so many places of the second, and at most so many of the
+/// first.
+const LONG: usize = 1 << 15;
+const MARKS: usize = 16;
+const MOST_OF_A_PART: usize = 1 << 17;
 
 /// At most as many pairs are listed one by one.
 pub(super) const LISTED: u64 = 2048;
@@ -131,6 +162,7 @@ impl<K: Key, const N: usize> Lists<K, N> {
             h: Wide::rational(h),
             h_approx: h.to_f64(),
             reciprocals: (2..=terms).map(reciprocal).collect(),
+            marks: OnceLock::new(),
         }
     }
 
@@ -206,36 +238,74 @@ impl<K: Key, const N: usize> Lists<K, N> {
     /// D(y) = D(b_j) + B_j (1 - exp(-(b_j - y))),
     ///
     /// which is also the step from b_j to b_(j - 1): nothing is subtracted but exponentials from one.
+    ///
+    /// Neither sum knows of the threshold: those of a few places are kept, and the parts of long lists between them are gone through at once.
     pub(super) fn excess(&self, threshold: &Threshold<K, N>) -> Wide<N> {
+        let (first, second) = (&self.first.entries, &self.second.entries);
+        if first.len() + second.len() < LONG {
+            return self.excess_of(threshold, first, &Above::none(second.len()));
+        }
+        let marks = self.marks.get_or_init(|| self.marks());
+        // The first that counts b_(j - 1), the last one below a place j.
+        let begin = |mark: &Above<K, N>| match mark.place.checked_sub(1) {
+            Some(below) => first.partition_point(|a| a.key <= threshold.key.minus(second[below].key)),
+            None => first.len(),
+        };
+        let of_mark = |at: usize| {
+            let end = marks.get(at + 1).map_or(first.len(), begin);
+            let part = first.get(begin(&marks[at])..end).unwrap_or_default();
+            part.par_chunks(MOST_OF_A_PART).map(move |some| self.excess_of(threshold, some, &marks[at]))
+        };
+        let parts: Vec<Wide<N>> = (0..marks.len()).into_par_iter().flat_map(of_mark).collect();
+        parts.iter().fold(Wide::ZERO, |sum, part| sum.add(part))
+    }
+
+    /// What is summed of the second list from some places on, from its end down.
+    fn marks(&self) -> Vec<Above<K, N>> {
+        let mut above = Above::none(self.second.len());
+        let mut marks = vec![above];
+        for mark in (1..MARKS).rev() {
+            while above.place > self.second.len() * mark / MARKS {
+                self.advance(&mut above);
+            }
+            marks.push(above);
+        }
+        marks
+    }
+
+    /// Counts one more of the second list.
+    #[inline(always)]
+    fn advance(&self, above: &mut Above<K, N>) {
         let second = &self.second;
-        let whole = Wide::one();
-        // D(b_j), the sum of q from b_j on, B_j, b_j itself and exp(-b_j): of the last b_j that is above a threshold.
-        let (mut excess, mut suffix, mut discounted) = (Wide::ZERO, Wide::ZERO, Wide::ZERO);
-        let mut last: Option<(K, Wide<N>)> = None;
-        let mut place = second.len();
+        above.place -= 1;
+        let b = &second.entries[above.place];
+        let rising = second.weight(b, Weight::Rising);
+        if let Some((key, falling)) = &above.last {
+            let gap = self.one_minus_exp(key.minus(b.key), None, || falling.mul(&rising));
+            above.excess = above.excess.add(&above.discounted.mul(&gap));
+        }
+        above.suffix = above.suffix.add(&second.weight(b, Weight::Q));
+        above.discounted = above.suffix.mul(&rising);
+        above.last = Some((b.key, second.weight(b, Weight::Falling)));
+    }
+
+    /// The same sum over some of the first list, given the sums of a place above that of the first of them.
+    fn excess_of(&self, threshold: &Threshold<K, N>, some: &[Entry<K>], above: &Above<K, N>) -> Wide<N> {
+        let rest = if threshold.rest == Wide::one() { None } else { Some(&threshold.rest) };
+        let mut above = *above;
         let mut sum = Wide::ZERO;
-        for a in &self.first.entries {
+        for a in some {
             // b is counted where a + b > key.
             let least = threshold.key.minus(a.key);
-            while place > 0 && second.entries[place - 1].key > least {
-                place -= 1;
-                let b = &second.entries[place];
-                let rising = second.weight(b, Weight::Rising);
-                if let Some((key, falling)) = last {
-                    let gap = self.one_minus_exp(key.minus(b.key), None, || falling.mul(&rising));
-                    excess = excess.add(&discounted.mul(&gap));
-                }
-                suffix = suffix.add(&second.weight(b, Weight::Q));
-                discounted = suffix.mul(&rising);
-                last = Some((b.key, second.weight(b, Weight::Falling)));
+            while above.place > 0 && self.second.entries[above.place - 1].key > least {
+                self.advance(&mut above);
             }
-            let Some((key, falling)) = last else { continue };
-            let steps = key.minus(least);
-            let rest = if threshold.rest == whole { None } else { Some(&threshold.rest) };
-            let gap = self
-                .one_minus_exp(steps, rest, || falling.mul(&self.first.weight(a, Weight::Falling)).mul(&threshold.exp));
-            let above = excess.add(&discounted.mul(&gap));
-            sum = sum.add(&self.first.weight(a, Weight::P).mul(&above));
+            let Some((key, falling)) = &above.last else { continue };
+            let gap = self.one_minus_exp(key.minus(least), rest, || {
+                falling.mul(&self.first.weight(a, Weight::Falling)).mul(&threshold.exp)
+            });
+            let each = above.excess.add(&above.discounted.mul(&gap));
+            sum = sum.add(&self.first.weight(a, Weight::P).mul(&each));
         }
         sum
     }
@@ -318,6 +388,48 @@ impl<K: Key, const N: usize> Threshold<K, N> {
             key: K::threshold(&floor),
             rest: Wide::rational(&(Rational::from(&floor + 1_u32) - steps)),
             exp: Wide::float(&exp),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::rational::parse;
+
+    fn column(keys: impl Iterator<Item = i64>, h: f64) -> Column<i64, 2> {
+        let keys: Vec<i64> = keys.collect();
+        let exp = |sign: f64| {
+            let of = |key: &i64| Wide::float(&Float::with_val(200, Float::with_val(200, sign * h) * *key).exp());
+            keys.iter().map(of).collect::<Vec<_>>()
+        };
+        let p: Vec<Wide<2>> = keys.iter().map(|key| Wide::word(key.unsigned_abs() * 7919 % 97 + 1)).collect();
+        let (falling, rising) = (exp(-1.0), exp(1.0));
+        let q = p.iter().zip(&falling).map(|(p, falling)| p.mul(falling)).collect();
+        Column { keys, p, q, falling, rising, parts: 1 }
+    }
+
+    /// Long lists of either length, against a single pass over both: the threshold below all losses, among them and above all.
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        let h = 0.25_f64.powi(6);
+        let long = || [column((0..300).map(|at| 501 * at), h), column((0..200).map(|at| at * at % 1009), h)];
+        let short = || [column((0..30).map(|at| 333 * at), h), column((0..3).map(|at| 5 * at), h)];
+        for (first, second) in [(long(), long()), (long(), short()), (short(), long())] {
+            let exact = Rational::from_f64(h).unwrap();
+            let lists = Lists::new(Half::new(first), Half::new(second), &exact);
+            assert!(lists.first.len() + lists.second.len() >= LONG);
+            let (mut zero, mut above) = (0, 0);
+            for x in ["-100000", "-3.7", "0.1", "20", "36.62109375", "61.7", "73", "100", "100000"] {
+                let threshold = Threshold::new(&parse(x).unwrap(), &Rational::new(), &exact);
+                let parts = lists.excess(&threshold);
+                let none = Above::none(lists.second.len());
+                let whole = lists.excess_of(&threshold, &lists.first.entries, &none);
+                assert_eq!(parts.is_zero(), whole.is_zero(), "{x}");
+                assert!(parts.enclosure(1e6).overlaps(&whole.enclosure(1e6)), "{x}: {parts:?} {whole:?}");
+                (zero, above) = (zero + u32::from(whole.is_zero()), above + u32::from(!whole.is_zero()));
+            }
+            assert!(zero > 0 && above > 3, "{zero} {above}");
         }
     }
 }

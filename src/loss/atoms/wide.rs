@@ -82,7 +82,7 @@ impl<const N: usize> Wide<N> {
     }
 
     /// x y
-    #[inline]
+    #[inline(always)]
     pub(super) fn mul(&self, other: &Self) -> Self {
         if self.is_zero() || other.is_zero() {
             return Self::ZERO;

@@ -9,6 +9,8 @@
 //!
 //! whose vectors a reduced basis lists ([`lattice`](crate::numeric::lattice)): about as many as there are points, however fine the steps.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rug::{Float, Integer, Rational};
 
 use crate::{loss::stop::Stop, numeric::lattice::Form};
@@ -188,6 +190,21 @@ impl Close {
             }
             Ok(())
         })
+    }
+
+    /// The same where targets are looked at side by side, with a common count: whether there are too many in all does not depend on their order.
+    pub(super) fn each_within(
+        &self,
+        target: &Rational,
+        looked_at: &AtomicU64,
+        stop: &Stop,
+        found: &mut impl FnMut(Vec<i64>),
+    ) -> Result<(), TooMany> {
+        let before = looked_at.load(Ordering::Relaxed);
+        let mut count = before;
+        self.each(target, &mut count, stop, found)?;
+        let own = count - before;
+        if looked_at.fetch_add(own, Ordering::Relaxed) + own > MOST_STEPS { Err(TooMany) } else { Ok(()) }
     }
 
     /// The multiples, if they are close to what is left of the target and have no more energy.
