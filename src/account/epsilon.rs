@@ -60,7 +60,7 @@ trait Profile {
     /// The hockey stick at epsilon to so many digits; `neighbors`: what steps to one epsilon share.
     fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<Answer>;
     /// Its logarithm, an approximation.
-    fn ln_approx(&self, epsilon: &Rational) -> Result<f64>;
+    fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors) -> Result<f64>;
     /// Of one sum, its evaluator.
     fn sum(&self) -> Option<&SumEvaluator>;
     /// Where to look for the epsilon of this delta first, and by steps of which size; `None` where that does not matter.
@@ -75,8 +75,11 @@ impl Profile for Evaluator {
         }
     }
 
-    fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
-        self.ln_hockey_stick_approx(epsilon)
+    fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors) -> Result<f64> {
+        match self {
+            Evaluator::Sum(sum) => sum.ln_approx(epsilon, neighbors),
+            Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
+        }
     }
 
     fn sum(&self) -> Option<&SumEvaluator> {
@@ -99,8 +102,8 @@ impl Profile for SumEvaluator {
         self.hockey_stick_for_root(epsilon, digits, neighbors)
     }
 
-    fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
-        self.ln_hockey_stick_approx(epsilon)
+    fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors) -> Result<f64> {
+        self.ln_hockey_stick_approx_near(epsilon, neighbors)
     }
 
     fn sum(&self) -> Option<&SumEvaluator> {
@@ -147,7 +150,7 @@ impl Asked<'_> {
             last.replace(Some((epsilon.clone(), answer)));
             Ok(value)
         };
-        let profile = Decreasing { ln_approx: |epsilon: &Rational| evaluator.ln_approx(epsilon), enclose };
+        let profile = Decreasing { ln_approx: |epsilon: &Rational| evaluator.ln_approx(epsilon, &neighbors), enclose };
         let within = |stretch: &Stretch| {
             let method = last.borrow().as_ref().map(|(_, answer)| answer.method.clone());
             let found = self.root_within(evaluator, stretch, method.as_ref(), &neighbors)?;

@@ -60,7 +60,7 @@ pub(crate) fn epsilon(composition: &Composition, alpha: &Rational) -> Result<f64
     let lines = Lines::new(&evaluator, composition.rho().to_f64(), alpha);
     let alpha = alpha.to_f64();
     lines.highest_approx(1e-9, |eps| {
-        let rest = 1.0 - evaluator.ln_hockey_stick_approx(&rational::from_f64(eps.abs())?)?.exp();
+        let rest = 1.0 - lines.ln_delta_approx(eps)?.exp();
         Ok(if eps >= 0.0 { rest - eps.exp() * alpha } else { (rest - alpha) * eps.exp() })
     })
 }
@@ -74,6 +74,8 @@ pub(super) struct Lines<'a> {
     rho: f64,
     /// To so many digits lists told a height.
     listed: Cell<u32>,
+    /// Whether lists may tell the function itself.
+    may_list: bool,
     /// What lines next to each other share.
     neighbors: Neighbors,
 }
@@ -120,11 +122,21 @@ impl Line {
 impl<'a> Lines<'a> {
     /// The lines of a composition of this zCDP.
     pub(super) fn new(evaluator: &'a SumEvaluator, rho: f64, alpha: &'a Rational) -> Self {
-        Lines { evaluator, alpha, rho, listed: Cell::new(0), neighbors: Neighbors::default() }
+        Lines { evaluator, alpha, rho, listed: Cell::new(0), may_list: false, neighbors: Neighbors::default() }
     }
 
-    /// f(alpha), to about 10^-digits of it where that takes no more than so many lines.
+    /// The same where lists that are to tell the heights of lines tell the function itself: one search in place of many lines.
+    pub(super) fn or_lists(self) -> Self {
+        Lines { may_list: true, ..self }
+    }
+
+    /// f(alpha), to about 10^-digits of it.
     pub(super) fn enclose(&self, digits: u32) -> Result<Enclosure> {
+        Ok(self.answer(digits)?.0)
+    }
+
+    /// f(alpha) and how it was told, to about 10^-digits of it where that takes no more than so many lines.
+    pub(super) fn answer(&self, digits: u32) -> Result<(Enclosure, Method)> {
         let bits = precision::bits(digits, 64);
         let top = self.top_approx()?;
         // 0 <= f <= 1 - alpha always.
@@ -133,7 +145,16 @@ impl<'a> Lines<'a> {
         let known = self.between_kinks(top, digits)?.map_or(Some(known.clone()), |value| value.meet(&known));
         let known = known.ok_or(Error::Contradiction { what: TRADEOFF })?;
         if known.is_tight(digits) {
-            return Ok(known);
+            return Ok((known, Method::Lines));
+        }
+        // Up to so many digits three lines do.
+        if self.may_list && digits > OF_DOUBLES {
+            let at = rational::from_f64(top.eps.abs())?;
+            let listed = self.evaluator.tradeoff_in_place_of_lines(self.alpha, &at, digits, &self.neighbors)?;
+            if let Some(Answer { value, met: true, method }) = listed {
+                let value = value.meet(&known).ok_or(Error::Contradiction { what: TRADEOFF })?;
+                return Ok((value, method));
+            }
         }
         let (mut lower, mut upper) = (known.lower().clone(), known.upper().clone());
         let mut lines = self.around_top(top, digits)?;
@@ -148,7 +169,7 @@ impl<'a> Lines<'a> {
             let limited = lines[peak.from.0..peak.from.1].iter().any(|line| line.limits(&value));
             let unmet = lines.iter().filter(|line| !line.met).count();
             if value.is_tight(digits) || limited || unmet >= MOST_UNMET || lines.len() >= MOST_LINES {
-                return Ok(value);
+                return Ok((value, Method::Lines));
             }
             if let Some((at, more)) = unsure(&lines, &peak, &value, digits) {
                 lines[at] = self.line(lines[at].exact.clone(), more)?;
@@ -162,13 +183,15 @@ impl<'a> Lines<'a> {
                 insert(&mut lines, self.line(next, wanted)?);
             }
         }
-        proven(lower, upper)
+        Ok((proven(lower, upper)?, Method::Lines))
     }
 
     /// Lines next to the highest one, three at a time: each time the vertex of the parabola through the last three is where the next
     /// ones are, closer together by what the parabola is off, down to the distance at which the bounds between three lines meet.
     fn around_top(&self, top: Top, digits: u32) -> Result<Vec<Line>> {
         const MOST_ROUNDS: usize = 10;
+        const MOST_MOVES: usize = 2;
+        const FARTHEST: f64 = 1e4;
         let bits = precision::bits(2 * digits, 64);
         let mut eps = Float::with_val(bits, top.eps);
         if digits <= OF_DOUBLES {
@@ -177,8 +200,17 @@ impl<'a> Lines<'a> {
             // To as many digits as lists were made for.
             let listed = self.listed.get();
             let asked = if (digits + 1..=digits + FEW_DIGITS).contains(&listed) { listed } else { digits + 1 };
-            let at = |side: i32| self.line_near(&(Float::with_val(bits, &distance * side) + &eps), asked);
-            return [-1, 0, 1].into_iter().map(at).collect();
+            let mut lines = Vec::new();
+            for _ in 0..=MOST_MOVES {
+                let at = |side: i32| self.line_near(&(Float::with_val(bits, &distance * side) + &eps), asked);
+                let around = [at(-1)?, at(0)?, at(1)?];
+                let shift = vertex(&around).map(|shift| shift.to_f64());
+                around.into_iter().for_each(|line| insert(&mut lines, line));
+                // Where doubles were further off than they say, these lines say where the next ones belong.
+                let Some(shift) = shift.filter(|shift| shift.abs() > 1.0 && shift.abs() < FARTHEST) else { break };
+                eps += Float::with_val(bits, &distance * shift);
+            }
+            return Ok(lines);
         }
         // Distances are in units of the scale: lines x away are lower by x^2 of the height.
         let enough = Float::with_val(64, -f64::from(digits) / 2.0).exp10() / 2_u32;
@@ -345,12 +377,17 @@ impl<'a> Lines<'a> {
     fn told_approx(&self, eps: f64, scale: f64, distance: f64) -> Result<Top> {
         const MOST: f64 = 30.0;
         let alpha = self.alpha.to_f64();
-        let rest = -self.evaluator.ln_hockey_stick_approx(&rational::from_f64(eps.abs())?)?.exp_m1();
+        let rest = -self.ln_delta_approx(eps)?.exp_m1();
         let (height, ln_scale) = if eps >= 0.0 { (rest - eps.exp() * alpha, 0.0) } else { (rest - alpha, eps) };
         // A height that doubles take for none is lost to all their digits, and to more.
         let lost = if height > 0.0 { (rest / height).log10().clamp(0.0, MOST) } else { MOST };
         let ln_height = if height > 0.0 { height.ln() } else { rest.ln() - MOST * std::f64::consts::LN_10 } + ln_scale;
         Ok(Top { eps, scale, distance, lost, ln_height })
+    }
+
+    /// ln of delta(|eps|), in doubles.
+    fn ln_delta_approx(&self, eps: f64) -> Result<f64> {
+        self.evaluator.ln_hockey_stick_approx_near(&rational::from_f64(eps.abs())?, &self.neighbors)
     }
 
     /// ln of the height of the line of slope -exp(eps), in doubles; far below any logarithm where that is negative, and the further below
@@ -359,7 +396,7 @@ impl<'a> Lines<'a> {
         const NEGATIVE: f64 = -4e9;
         let alpha = self.alpha.to_f64();
         // ln delta is minus one minus delta where that is small.
-        let rest = -self.evaluator.ln_hockey_stick_approx(&rational::from_f64(eps.abs())?)?.exp_m1();
+        let rest = -self.ln_delta_approx(eps)?.exp_m1();
         let (height, ln_scale) = if eps >= 0.0 { (rest - eps.exp() * alpha, 0.0) } else { (rest - alpha, eps) };
         let ln = height.abs().max(f64::MIN_POSITIVE).ln() + ln_scale;
         Ok(if height > 0.0 { ln } else { NEGATIVE - ln })

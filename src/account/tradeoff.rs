@@ -120,12 +120,11 @@ impl Curve {
         if let Some(answer) = self.evaluator.tradeoff(alpha, digits, true)?.filter(|answer| answer.met) {
             return Ok(answer);
         }
+        let by_lines = || Lines::new(&self.evaluator, self.rho, alpha).or_lists().answer(digits);
         let (value, method) = match self.sum().step().filter(|_| self.evaluator.has_knots(digits)) {
-            None => (Lines::new(&self.evaluator, self.rho, alpha).enclose(digits)?, Method::Lines),
+            None => by_lines()?,
             Some(step) => match self.by_knots_of_enough(alpha, step, digits) {
-                Err(Error::Unsweepable { .. }) => {
-                    (Lines::new(&self.evaluator, self.rho, alpha).enclose(digits)?, Method::Lines)
-                }
+                Err(Error::Unsweepable { .. }) => by_lines()?,
                 other => (other?, Method::Knots),
             },
         };

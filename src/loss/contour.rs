@@ -31,7 +31,6 @@
 //! [`bounds`](super::bounds) states with its proof. All other nodes are summed, side lobes included. On the line the nodes
 //! beyond `last` are bounded by the kernel and the mean of the factors.
 
-use num_complex::Complex64;
 use rug::Float;
 
 use super::{
@@ -234,31 +233,6 @@ impl Contours {
     /// The plan of a question for so many digits, by sweeps of at most so many windows.
     fn plan(&self, question: &Question, digits: u32, budget: u64) -> Result<Plan> {
         self.search(question).within(budget).plan(ln_share(digits), None)
-    }
-
-    /// ln of a question's answer in doubles: about 13 digits, an approximation without proof. The plan is made anew while
-    /// the answer turns out far from what it was made for: first the saddle point estimate, then the last answer. With it, whether
-    /// terms do not cancel until nothing is left but their roundings.
-    pub(crate) fn ln_approx(&self, question: &Question, search: ContourSearch) -> Result<(f64, bool)> {
-        const ATTEMPTS: usize = 8;
-        /// What the roundings of a term are of it, and a few digits above.
-        const LN_NOISE: f64 = -24.0;
-        let search = search.unproven();
-        let mut expected = search.ln_estimate();
-        for _ in 0..ATTEMPTS {
-            let plan = search.plan(1e-15_f64.ln(), Some(expected))?;
-            let integrand = Integrand::<Complex64>::new(&self.sum, question, &plan, ());
-            let sum = integrand.total(&plan).re;
-            let is_told = sum.abs().ln() > integrand.at(0).norm().ln() + LN_NOISE;
-            let scale = self.sum.ln_prefactor_scale_approx(&plan.exact_c);
-            let prefactor = self.sum.ln_size(question, &plan.exact_c, question.start()).to_f64() + scale;
-            let answer = prefactor + sum.abs().ln() - plan.divisor().to_f64().ln();
-            if !is_told || !answer.is_finite() || (answer - expected).abs() < 1.0 {
-                return Ok((answer, is_told));
-            }
-            expected = answer;
-        }
-        Ok((expected, true))
     }
 
     /// The enclosure of a question's answer, with precision and share of the errors raised until the width is met. For few

@@ -13,6 +13,7 @@
 //! | `sieve`, `windows`, `lobes`, `bundles`, `factor_bound`, `survivors` | where on the contour the integrand is provably negligible |
 //! | `far_field` | what lies beyond the heights that a sieve can reach, on average |
 //! | `plan`, `search` | which nodes are summed, searched in doubles |
+//! | `rough` | approximations by a contour in doubles, for searching |
 //! | `near`, `cells`, `shared`, `neighbors` | many questions to one sum: contours that neighbors share, in sums of two doubles |
 //! | [`atoms`] | the second engine: lists of the atoms of the law, for few groups and bounded losses |
 //! | `split` | the third engine: a list of coarse losses, and the profile of the finer rest at each |
@@ -20,7 +21,7 @@
 //! | `fine` | groups whose sums are all but Gaussian, for the second and the fourth engine |
 //! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
-//! | [`evaluator`] | which engine answers, and all that is remembered |
+//! | [`evaluator`], `engine` | which engine answers, and all that is remembered |
 //! | [`answer`] | what every question returns: a value, how it was certified, whether the width was met |
 //! | [`stop`] | how a question that nobody waits for any more ends |
 //! | [`convolve`] | exact convolution in fixed point: the independent path that tests compare with |
@@ -32,6 +33,7 @@ mod bundles;
 mod cells;
 mod contour;
 pub mod convolve;
+mod engine;
 pub mod evaluator;
 mod factor_bound;
 pub mod family;
@@ -47,6 +49,7 @@ pub mod parameter;
 mod phase;
 mod plan;
 mod question;
+mod rough;
 mod search;
 mod shared;
 mod sieve;

@@ -1,18 +1,20 @@
 //! Questions next to one another: the supporting lines of a trade-off function at one type I error, or the steps to one epsilon. Where a
 //! contour takes many nodes, its plan and the factors at its nodes are made for the first of them and serve the others
-//! ([`shared`](super::shared)).
+//! ([`shared`](super::shared)), and so do contours in doubles where they are searched for ([`rough`](super::rough)).
 //!
 //! Which question comes first is a matter of the answer that is looked for alone, and what is remembered goes with it: so that answer is the
 //! same whatever was asked before.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, collections::VecDeque};
 
 use rug::Rational;
 
 use super::{
     answer::Answer,
     contour::{Choice, Contours, hockey_stick},
+    engine::Engine,
     question::Question,
+    rough::{Rough, RoughContour},
     shared::{MOST_DIGITS, SharedContour},
 };
 use crate::error::Result;
@@ -23,6 +25,8 @@ const FEW_NODES: i64 = 1_000;
 const NEAR: f64 = 1.0;
 /// So many contours are remembered: each may hold the factors at hundreds of thousands of nodes.
 const REMEMBERED: usize = 2;
+/// What serves so many digits serves a few more.
+const FEW_DIGITS: u32 = 4;
 /// Contours are made for multiples of so many digits, if they tell them.
 const DIGITS_STEP: u32 = 4;
 
@@ -30,6 +34,9 @@ const DIGITS_STEP: u32 = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Neighbors {
     known: RefCell<Vec<Known>>,
+    /// In doubles, the last one first.
+    rough: RefCell<VecDeque<RoughContour>>,
+    orders: RefCell<Vec<Order>>,
 }
 
 /// What was made for a question.
@@ -43,7 +50,36 @@ struct Known {
     contour: Option<SharedContour>,
 }
 
+/// In which order engines are tried at an epsilon, for so many digits.
+#[derive(Debug)]
+struct Order {
+    epsilon: Rational,
+    digits: u32,
+    engines: &'static [Engine],
+}
+
 impl Neighbors {
+    /// The order that was found for a question within one standard deviation of the losses, and as many digits or a few more; else that which is
+    /// found now, and remembered: to find it is to plan a contour.
+    pub(crate) fn order(
+        &self,
+        epsilon: &Rational,
+        digits: u32,
+        deviation: impl Fn() -> f64,
+        find: impl FnOnce() -> &'static [Engine],
+    ) -> &'static [Engine] {
+        let is_near = |order: &Order| {
+            let apart = Rational::from(epsilon - &order.epsilon).to_f64().abs();
+            (digits..=digits + FEW_DIGITS).contains(&order.digits) && apart <= deviation()
+        };
+        if let Some(order) = self.orders.borrow().iter().find(|order| is_near(order)) {
+            return order.engines;
+        }
+        let engines = find();
+        self.orders.borrow_mut().push(Order { epsilon: epsilon.clone(), digits, engines });
+        engines
+    }
+
     /// The k of the continuous noise of scale 2^-k of which there is a contour.
     pub(crate) fn of_noise(&self) -> Option<i32> {
         self.known.borrow().iter().filter(|known| known.contour.is_some()).find_map(|known| known.scale)
@@ -70,6 +106,24 @@ impl Neighbors {
         let question = Question { kernel: known.question.kernel, ..question };
         let (value, proof) = contour.enclose(contours, &question);
         Some(hockey_stick(question.kernel, &value, proof, digits)).filter(|answer| answer.met)
+    }
+
+    /// An approximation of ln of the hockey stick at epsilon, by a contour in doubles that was made for a question next to it.
+    pub(crate) fn ln_approx(&self, contours: &Contours, epsilon: &Rational) -> Option<f64> {
+        let rough = self.rough.borrow();
+        let (contour, question) =
+            rough.iter().find_map(|contour| Some((contour, contour.neighbor(contours, epsilon)?)))?;
+        let Rough { ln, is_told } = contour.ln_approx(contours, &question);
+        is_told.then_some(ln)
+    }
+
+    /// Keeps a contour in doubles for questions next to its own.
+    pub(crate) fn keep(&self, contour: RoughContour) {
+        let mut rough = self.rough.borrow_mut();
+        if contour.is_small() {
+            rough.push_front(contour);
+            rough.truncate(REMEMBERED);
+        }
     }
 
     /// The answer to a question, by a contour that is kept for its neighbors; `None` where it is not worth it, or where it does not tell so many

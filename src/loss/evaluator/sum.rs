@@ -8,7 +8,7 @@ use std::{cell::OnceCell, sync::OnceLock};
 use rug::Rational;
 
 use self::{
-    engines::{Asked, Engine, MOST_SECONDS, QUICK_SECONDS, in_turn},
+    engines::{Asked, MOST_SECONDS, QUICK_SECONDS, in_turn},
     splits::{by_splits, ln_approx_by_splits},
 };
 use crate::{
@@ -17,10 +17,12 @@ use crate::{
         answer::{Answer, Method},
         atoms::{Atoms, Query, tilt::Outline},
         contour::Contours,
+        engine::Engine,
         gaussian,
         law::Law,
         neighbors::Neighbors,
         question::{Kernel, Question},
+        rough::Rough,
         search::ContourSearch,
         shared::{self, SharedContours},
         smoothed::{Crowd, Interval, Smoothed},
@@ -161,7 +163,9 @@ impl SumEvaluator {
             Some(nodes)
         };
         let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
-        let engines = self.engines(&query, digits, period, asked, smoothed, nodes);
+        let order = || self.engines(&query, digits, period, asked, smoothed, nodes);
+        let deviation = || self.mean_and_deviation_approx().1;
+        let engines = neighbors.map_or_else(order, |neighbors| neighbors.order(epsilon, digits, deviation, order));
         let by_contour = || {
             let choice = match settled.get() {
                 Some(choice) => choice.clone(),
@@ -434,8 +438,40 @@ impl SumEvaluator {
         Ok(Some(atoms.tradeoff(alpha, digits)?.into()))
     }
 
+    /// The trade-off function from lists of atoms where these would tell supporting lines at this epsilon to as many digits; `None` elsewhere.
+    pub(crate) fn tradeoff_in_place_of_lines(
+        &self,
+        alpha: &Rational,
+        epsilon: &Rational,
+        digits: u32,
+        neighbors: &Neighbors,
+    ) -> Result<Option<Answer>> {
+        let Some(atoms) = &self.atoms else { return Ok(None) };
+        self.stop.check()?;
+        let question = Question::hockey_stick(self.sum(), epsilon);
+        let search = self.contours.search(&question);
+        let period = Contours::period(&search, digits);
+        let nodes = |budget| self.contours.nodes(&question, digits, budget);
+        let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
+        let query = Query::HockeyStick(epsilon.clone());
+        let order = || self.engines(&query, digits, period, Asked::FOR_LINES, smoothed, nodes);
+        let deviation = || self.mean_and_deviation_approx().1;
+        let is_listed = self.splits_for(epsilon, digits, period).is_empty()
+            && neighbors.order(epsilon, digits, deviation, order).first() == Some(&Engine::Atoms);
+        if is_listed { Ok(Some(atoms.tradeoff(alpha, digits)?.into())) } else { Ok(None) }
+    }
+
     /// ln of the hockey-stick divergence, in doubles: about 13 digits, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
+        self.ln_hockey_stick_approx_of(epsilon, None)
+    }
+
+    /// The same as one of a few on the way to an answer, which share contours.
+    pub(crate) fn ln_hockey_stick_approx_near(&self, epsilon: &Rational, neighbors: &Neighbors) -> Result<f64> {
+        self.ln_hockey_stick_approx_of(epsilon, Some(neighbors))
+    }
+
+    fn ln_hockey_stick_approx_of(&self, epsilon: &Rational, neighbors: Option<&Neighbors>) -> Result<f64> {
         /// What doubles hold.
         const DIGITS: u32 = 13;
         const LEFT_OUT: f64 = 1e-13;
@@ -448,6 +484,9 @@ impl SumEvaluator {
         }
         if self.is_nearly_one(epsilon, DIGITS).is_some() {
             return Ok(0.0);
+        }
+        if let Some(ln) = neighbors.and_then(|neighbors| neighbors.ln_approx(&self.contours, epsilon)) {
+            return Ok(ln);
         }
         let mut question = Question::hockey_stick(self.sum(), epsilon);
         let cost = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), DIGITS).seconds;
@@ -487,16 +526,19 @@ impl SumEvaluator {
             question = question.on_line();
             search = self.contours.search(&question);
         }
-        let by_contour = match self.contours.ln_approx(&question, search) {
+        let by_contour = match self.contours.rough(&question, search, neighbors.is_some()) {
             Err(Error::Unsweepable { .. }) if question.step.is_some() => {
                 let line = question.on_line();
-                self.contours.ln_approx(&line, self.contours.search(&line))
+                self.contours.rough(&line, self.contours.search(&line), neighbors.is_some())
             }
             answer => answer,
         };
         match by_contour {
-            Ok((ln, true)) => Ok(ln),
-            Ok((ln, false)) => match self.ln_of_few_digits(epsilon) {
+            Ok((Rough { ln, is_told: true }, contour)) => {
+                neighbors.inspect(|neighbors| neighbors.keep(contour));
+                Ok(ln)
+            }
+            Ok((Rough { ln, is_told: false }, _)) => match self.ln_of_few_digits(epsilon) {
                 Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
                 told => Ok(told.ok().flatten().unwrap_or(ln)),
             },
@@ -518,7 +560,7 @@ impl SumEvaluator {
             return Ok(f64::NEG_INFINITY);
         }
         let question = Question::tail(Kernel::TiltedTail, self.sum(), z)?;
-        Ok(self.contours.ln_approx(&question, self.contours.search(&question))?.0)
+        Ok(self.contours.rough(&question, self.contours.search(&question), false)?.0.ln)
     }
 
     /// Whether all noise is continuous: then the closed form of Gaussian differential privacy is exact.

@@ -5,7 +5,7 @@ use rug::Float;
 use super::SumEvaluator;
 use crate::{
     error::{Error, Result},
-    loss::{answer::Answer, atoms::Query, contour::Period, sieve},
+    loss::{answer::Answer, atoms::Query, contour::Period, engine::Engine, sieve},
     numeric::twofold,
 };
 
@@ -18,16 +18,6 @@ const SECONDS_PER_QUICK_FACTOR: f64 = 2e-6;
 const SECONDS_PER_FACTOR: f64 = 2e-5;
 /// What a window of a sweep takes, about.
 const SECONDS_PER_WINDOW: f64 = 1e-7;
-
-/// What answers a question about one sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Engine {
-    Contour,
-    Atoms,
-    Smoothed,
-    /// By a list that is longer than where a split is preferred.
-    LongSplit,
-}
 
 /// How a hockey stick is asked for.
 #[derive(Clone, Copy, Debug)]

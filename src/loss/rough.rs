@@ -1,0 +1,187 @@
+//! Contours in doubles, for searching: approximations without proof. What is made for one question serves those next to it.
+
+use std::f64::consts::TAU;
+
+use num_complex::Complex64;
+use rayon::prelude::*;
+use rug::Rational;
+
+use super::{
+    contour::Contours,
+    integrand::Product,
+    phase::ExactPhase,
+    plan::Plan,
+    question::{Bracket, Question},
+    search::ContourSearch,
+};
+use crate::error::Result;
+
+/// What a contour leaves out of its question.
+const LN_SHARE: f64 = -34.539;
+/// For neighbors it is so many nats less, and what it leaves out of theirs may be larger by as many.
+const SPARE_NATS: f64 = 4.0;
+/// The factors at more nodes are not kept.
+const MOST_KEPT: i64 = 100_000;
+
+/// So many nodes are evaluated by one processor at least.
+const PART: usize = 512;
+
+/// A contour and the factors of the sum at its nodes.
+#[derive(Debug)]
+pub(crate) struct RoughContour {
+    question: Question,
+    plan: Plan,
+    /// In the order of the nodes that are summed.
+    products: Vec<Complex64>,
+    /// ln of what the factors leave out.
+    scale: f64,
+}
+
+/// An approximation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rough {
+    pub(crate) ln: f64,
+    /// Whether terms do not cancel until nothing is left but their roundings.
+    pub(crate) is_told: bool,
+}
+
+impl Contours {
+    /// ln of a question's answer in doubles: about 13 digits. The plan is made anew while the answer turns out far from what it was made
+    /// for: first the saddle point estimate, then the last answer. `for_others`: with the contour, for questions next to this one.
+    pub(crate) fn rough(
+        &self,
+        question: &Question,
+        search: ContourSearch,
+        for_others: bool,
+    ) -> Result<(Rough, RoughContour)> {
+        const ATTEMPTS: usize = 8;
+        let search = search.unproven();
+        let ln_share = if for_others { LN_SHARE - SPARE_NATS } else { LN_SHARE };
+        let mut expected = search.ln_estimate();
+        let mut attempt = 1;
+        loop {
+            let contour = RoughContour::new(self, question, search.plan(ln_share, Some(expected))?);
+            let rough = contour.ln_approx(self, question);
+            if attempt == ATTEMPTS || !rough.is_told || !rough.ln.is_finite() || (rough.ln - expected).abs() < 1.0 {
+                return Ok((rough, contour));
+            }
+            expected = rough.ln;
+            attempt += 1;
+        }
+    }
+}
+
+impl RoughContour {
+    fn new(contours: &Contours, question: &Question, plan: Plan) -> Self {
+        let product = Product::<Complex64>::new(contours.sum(), &plan.exact_c, &plan.period.clone().recip(), ());
+        let nodes: Vec<i64> = plan.summed().collect();
+        let products = nodes.par_iter().with_min_len(PART).map(|&node| product.at(node)).collect();
+        let scale = contours.sum().ln_prefactor_scale_approx(&plan.exact_c);
+        RoughContour { question: question.clone(), plan, products, scale }
+    }
+
+    /// Whether it is worth keeping.
+    pub(crate) fn is_small(&self) -> bool {
+        self.plan.evaluated() <= MOST_KEPT
+    }
+
+    /// The same hockey stick at another epsilon, as this contour asks it; `None` if that is not next to its own: what the rule adds of a loss
+    /// further out changes by exp((x - c) d) over a distance of d, x where that is bounded.
+    pub(crate) fn neighbor(&self, contours: &Contours, epsilon: &Rational) -> Option<Question> {
+        let distance = Rational::from(epsilon - &self.question.threshold).to_f64().abs();
+        let steepest = (self.plan.above - self.plan.c).max(self.plan.c - self.plan.below).max(1.0 + self.plan.c.abs());
+        if distance * steepest > SPARE_NATS {
+            return None;
+        }
+        let question = Question::hockey_stick(contours.sum(), epsilon);
+        let question = if self.question.step.is_none() { question.on_line() } else { question };
+        Some(Question { kernel: self.question.kernel, ..question })
+    }
+
+    /// ln of the answer to a question.
+    pub(crate) fn ln_approx(&self, contours: &Contours, question: &Question) -> Rough {
+        /// What the roundings of a term are of it, and a few digits above.
+        const LN_NOISE: f64 = -24.0;
+        let (sum, plan) = (contours.sum(), &self.plan);
+        let bracket = Bracket::<Complex64>::new(question, &plan.exact_c, (&plan.period, plan.nodes), ());
+        let turns = ExactPhase::new(&(Rational::from(sum.offset() - question.start()) / &plan.period));
+        let term = |(node, product): (i64, &Complex64)| {
+            bracket.at(node) * product * Complex64::cis(TAU * turns.at::<f64>(node, ()))
+        };
+        let mut terms = plan.summed().zip(&self.products).map(term);
+        // Node 0, and twice the others: nodes j and -j are conjugates.
+        let first = terms.next().unwrap_or_default();
+        let total = first.re + 2.0 * terms.map(|term| term.re).sum::<f64>();
+        let prefactor = sum.ln_size(question, &plan.exact_c, question.start()).to_f64() + self.scale;
+        let ln = prefactor + total.abs().ln() - plan.divisor().to_f64().ln();
+        Rough { ln, is_told: total.abs().ln() > first.norm().ln() + LN_NOISE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        loss::{
+            law::{Group, Law},
+            sum::LossSum,
+        },
+        numeric::rational::parse,
+    };
+
+    /// Neighbors on a lattice and on the line, against proofs; what is further away is not told.
+    #[test]
+    fn neighbors_are_told_as_well() {
+        let of = |law: Law, shift, copies| Group { law, shift, copies };
+        let gaussian = |sigma2: &str| Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() };
+        let laplace = |epsilon: &str| Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() };
+        let (mut on_line, mut on_lattice) = (0, 0);
+        for (groups, middles) in [
+            (
+                vec![of(gaussian("2003/7"), 1, 40), of(gaussian("1009/5"), 1, 3), of(gaussian("1/3"), 1, 2)],
+                ["3.7", "14"],
+            ),
+            (vec![of(gaussian("5"), 1, 10), of(laplace("0.3"), 2, 7)], ["0.4", "9"]),
+            (vec![of(gaussian("154013156402/4099"), 1, 28), of(gaussian("59671/1237"), 1, 5)], ["0.1", "2.5"]),
+        ] {
+            let contours = Contours::new(LossSum::new(groups.clone()).unwrap());
+            let evaluator = contours.sum().evaluator();
+            for middle in middles {
+                let middle = parse(middle).unwrap();
+                let lattice = Question::hockey_stick(contours.sum(), &middle);
+                for question in [lattice.clone(), lattice.on_line()] {
+                    let is_on_line = question.step.is_none();
+                    let Ok((own, contour)) = contours.rough(&question, contours.search(&question), true) else {
+                        continue;
+                    };
+                    let proven = evaluator.hockey_stick(&middle, 16).unwrap().value.ln().approximate();
+                    // The line knows nothing of what a lattice repeats far up.
+                    if !own.is_told || (own.ln - proven).abs() > 1e-11 * (1.0 + proven.abs()) {
+                        assert!(is_on_line, "{groups:?} {middle}: {own:?} {proven}");
+                        continue;
+                    }
+                    (on_line, on_lattice) = (on_line + i32::from(is_on_line), on_lattice + i32::from(!is_on_line));
+                    let reach =
+                        SPARE_NATS / (contour.plan.above - contour.plan.c).max(contour.plan.c - contour.plan.below);
+                    for share in [0.0, 1e-6, -0.2, 0.9] {
+                        let apart = reach.min(SPARE_NATS / (1.0 + contour.plan.c.abs())) * share;
+                        let epsilon = (&middle + Rational::from_f64(apart).unwrap()).max(Rational::new());
+                        let Some(question) = contour.neighbor(&contours, &epsilon) else {
+                            panic!("{groups:?} {epsilon}")
+                        };
+                        let told = contour.ln_approx(&contours, &question);
+                        let proven = evaluator.hockey_stick(&epsilon, 16).unwrap().value.ln().approximate();
+                        let off = (told.ln - proven).abs();
+                        assert!(
+                            told.is_told && off < 1e-10 * (1.0 + proven.abs()),
+                            "{groups:?} {epsilon}: {told:?} {proven}"
+                        );
+                    }
+                    let far = &middle + Rational::from_f64(reach * 1.1).unwrap();
+                    assert!(contour.neighbor(&contours, &far).is_none(), "{groups:?} {middle}");
+                }
+            }
+        }
+        assert!(on_line > 1 && on_lattice > 2, "{on_line} {on_lattice}");
+    }
+}
