@@ -48,6 +48,8 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
 
 /// So many losses are listed at most, about, between two points of a profile.
 const MOST_LOSSES: f64 = 2e5;
+/// So many times more than foretold may be found.
+const CROWDED: f64 = 4.0;
 /// Stretches are made so much longer at most, as long as they have no more losses than this.
 const FEW_LOSSES: f64 = 2e4;
 const FURTHEST: f64 = 1e12;
@@ -201,7 +203,9 @@ impl Asked<'_> {
         let further = further.map(|further| known + Rational::from(stretch.to - known) * further);
         let to = further.filter(|to| *to > 0).unwrap_or_else(|| stretch.to.clone());
         let (a, b) = ends(&to);
-        let Some(interval) = sum.losses_between(&a, &b, ln_error(&a, &b)) else { return Ok(None) };
+        let Some(interval) = sum.losses_between(&a, &b, ln_error(&a, &b), CROWDED * MOST_LOSSES) else {
+            return Ok(None);
+        };
         let proof = evaluator.enclose(&to, stretch.digits, neighbors)?;
         let (value, other) = (value.clone().negate(), proof.value.clone().negate());
         let (of_a, of_b) = if *known < to { (&value, &other) } else { (&other, &value) };

@@ -17,6 +17,10 @@ const MANY_LOSSES: f64 = 2e5;
 const MOST_LOSSES: f64 = 1e6;
 const ENOUGH_LOSSES: usize = 300;
 const FEW_LOSSES: f64 = 2e4;
+/// For few digits three lines do, and take less than more losses than this.
+const MOST_FOR_FEW_DIGITS: f64 = 3e4;
+/// So many times more than foretold may be found.
+const CROWDED: f64 = 3.0;
 /// How much closer lines place the next ones, if their scale is right; how often.
 const CLOSER: f64 = 1e-4;
 const MOST_ROUNDS: usize = 4;
@@ -45,7 +49,7 @@ impl Lines<'_> {
             if let Some(value) = Between::new(a.end(), b.end(), &interval, digits).highest() {
                 return Ok(Some(value));
             }
-            let most = if digits <= OF_DOUBLES { MANY_LOSSES } else { MOST_LOSSES };
+            let most = if digits <= OF_DOUBLES { MOST_FOR_FEW_DIGITS } else { MOST_LOSSES };
             if interval.found as f64 * FURTHER > most {
                 break;
             }
@@ -66,7 +70,8 @@ impl Lines<'_> {
             // What doubles say of the curve, what it is no parabola, and what the kinks are off from it.
             let of_kinks = 10.0 * apart / crowd.heavy.sqrt();
             let closer = (CLOSER * apart).max(16.0 * apart * apart).max(of_kinks);
-            if crowd.points <= MANY_LOSSES || crowd.points <= MOST_LOSSES && closer > apart / 4.0 {
+            let many = if digits <= OF_DOUBLES { MOST_FOR_FEW_DIGITS } else { MANY_LOSSES };
+            if crowd.points <= many || digits > OF_DOUBLES && crowd.points <= MOST_LOSSES && closer > apart / 4.0 {
                 // A few thousand losses more take less than a second attempt.
                 place.apart *= (FEW_LOSSES / crowd.points).clamp(1.0, FURTHER);
                 return Ok(Some(place));
@@ -92,15 +97,20 @@ impl Lines<'_> {
 
     /// The losses around a place, which is made wider until they are enough.
     fn enough_losses(&self, place: &mut Place, top: Top, digits: u32) -> Option<Interval> {
+        let (many, most) = if digits <= OF_DOUBLES {
+            (MOST_FOR_FEW_DIGITS, CROWDED * MOST_FOR_FEW_DIGITS)
+        } else {
+            (MANY_LOSSES, CROWDED * MOST_LOSSES)
+        };
         loop {
             let (from, to) = place.around(top)?;
-            let interval = self.evaluator.losses_between(&from, &to, place.ln_error(top, digits))?;
+            let interval = self.evaluator.losses_between(&from, &to, place.ln_error(top, digits), most)?;
             let (losses, found) = (interval.losses.len(), interval.found as f64);
-            if losses >= ENOUGH_LOSSES || place.apart >= 1.0 || found > MANY_LOSSES / 2.0 {
+            if losses >= ENOUGH_LOSSES || place.apart >= 1.0 || found > many / 2.0 {
                 return Some(interval);
             }
             let further = 2.0 * ENOUGH_LOSSES as f64 / (losses as f64).max(1.0);
-            place.apart *= further.clamp(2.0, FURTHER).min(MANY_LOSSES / found.max(1.0));
+            place.apart *= further.clamp(2.0, FURTHER).min(many / found.max(1.0));
         }
     }
 

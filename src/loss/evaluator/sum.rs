@@ -276,9 +276,9 @@ impl SumEvaluator {
     }
 
     /// The losses strictly between two with their masses under Q, told to about exp(ln_error) in all, where groups are fine; `None` where
-    /// that would take too long.
-    pub(crate) fn losses_between(&self, from: &Rational, to: &Rational, ln_error: f64) -> Option<Interval> {
-        self.smoothed()?.between(from, to, ln_error, &self.stop)
+    /// that would take too long, or more than so many are found.
+    pub(crate) fn losses_between(&self, from: &Rational, to: &Rational, ln_error: f64, most: f64) -> Option<Interval> {
+        self.smoothed()?.between(from, to, ln_error, most, &self.stop)
     }
 
     /// About how many there are.

@@ -13,11 +13,12 @@
 
 use std::f64::consts::{LN_2, LN_10, PI};
 
+use rayon::prelude::*;
 use rug::{Float, Rational};
 
 use super::{
     MOST_LISTED, SPARE_NATS, Smoothed, beyond_energy,
-    close::{Close, TooMany},
+    close::Close,
     energy_beyond, exp_of_minus,
     parts::{Distances, Fine, Parts},
 };
@@ -110,17 +111,18 @@ impl Smoothed {
         Some(Crowd { points: all * cells * disc, heavy: listed(LARGE).min(all) * cells * heavy })
     }
 
-    /// The losses strictly between two, their masses told to about exp(ln_error) in all; `None` where that would take too long, or zero is
-    /// between them.
+    /// The losses strictly between two, their masses told to about exp(ln_error) in all; `None` where that would take too long, more than so
+    /// many are found, or zero is between them.
     pub(in crate::loss) fn between(
         &self,
         from: &Rational,
         to: &Rational,
         ln_error: f64,
+        most: f64,
         stop: &Stop,
     ) -> Option<Interval> {
         let look = self.look_between(from, to, ln_error)?;
-        let found = self.found(&look, stop)?;
+        let found = self.found(&look, most, stop)?;
         if look.under_q {
             return Some(found);
         }
@@ -148,7 +150,7 @@ impl Smoothed {
         Some(Look { middle, half, c: tilt::exact(tilt), under_q, parts, ln_mass, ln_error, energy, cut })
     }
 
-    fn found(&self, look: &Look, stop: &Stop) -> Option<Interval> {
+    fn found(&self, look: &Look, most: f64, stop: &Stop) -> Option<Interval> {
         /// A point near the interval, before its loss is known exactly.
         struct Point {
             listed: usize,
@@ -178,12 +180,13 @@ impl Smoothed {
                 let ln_most = ln_listed - energy + 1e-12 * (energy + ln_listed.abs()) + 1e-12;
                 points.push(Point { listed: index, multiples, ln_most });
             });
-            if let Err(TooMany) = found {
+            // Steps that are nearly commensurate crowd losses where none, or few, are foretold.
+            if found.is_err() || points.len() as f64 > most {
                 return None;
             }
             distances.push(Distances::new(&parts.fine, &target));
         }
-        points.sort_by(|a, b| b.ln_most.total_cmp(&a.ln_most));
+        points.par_sort_by(|a, b| b.ln_most.total_cmp(&a.ln_most));
         let factor = parts.normaliser(bits);
         let ln_share = look.ln_error - SPARE_NATS - factor.ln_above();
         let scale = factor.mul(&parts.one(bits));
@@ -197,12 +200,11 @@ impl Smoothed {
             (dropped, kept) = (next, kept - 1);
         }
         let count = (kept as f64).max(1.0).ln();
-        let mut losses = Vec::with_capacity(kept);
-        for point in &points[..kept] {
+        let exact = |point: &Point| {
             let (atom, distances) = (&listed[point.listed], &distances[point.listed]);
             let distance = distances.exact(&distances.of(&point.multiples));
             if distance.clone().abs() >= look.half {
-                continue;
+                return None;
             }
             let loss = Rational::from(&look.middle - &distance);
             let mut energy = parts.energy(&point.multiples);
@@ -210,9 +212,10 @@ impl Smoothed {
                 energy += Rational::from(&loss - &atom.loss);
             }
             let wanted = ((point.ln_most + count - ln_share) / LN_10).clamp(2.0, 1e4).ceil() as u32 + 1;
-            losses.push((loss, exp_of_minus(&energy, wanted).mul(&mass(atom)).mul(&scale)));
-        }
-        losses.sort_by(|a, b| a.0.cmp(&b.0));
+            Some((loss, exp_of_minus(&energy, wanted).mul(&mass(atom)).mul(&scale)))
+        };
+        let mut losses: Vec<(Rational, Enclosure)> = points[..kept].par_iter().filter_map(exact).collect();
+        losses.par_sort_by(|a, b| a.0.cmp(&b.0));
         let dropped = Enclosure::double(ln_share, 64).exp().mul(&Enclosure::double(dropped * (1.0 + 1e-6), 64));
         let missing = look.left_out(self, &missing).add(&dropped.mul(&scale)).upper().clone();
         Some(Interval { losses, missing, found: points.len() })
@@ -303,7 +306,7 @@ mod tests {
                 let (from, to) = (parse(from).unwrap(), parse(to).unwrap());
                 for digits in [8, 20] {
                     let ln_error = -f64::from(digits) * LN_10;
-                    let interval = smoothed.between(&from, &to, ln_error, &Stop::default()).unwrap();
+                    let interval = smoothed.between(&from, &to, ln_error, 1e6, &Stop::default()).unwrap();
                     assert!(interval.missing < Float::with_val(64, ln_error).exp(), "{from} {to}: {interval:?}");
                     assert!(interval.losses.is_sorted_by(|a, b| a.0 <= b.0));
                     let mut missing = Enclosure::double(0.0, BITS);
@@ -328,7 +331,7 @@ mod tests {
                     assert!(*missing.lower() <= interval.missing, "{from} {to}: {missing} {}", interval.missing);
                 }
             }
-            assert!(smoothed.between(&Rational::from(-1), &Rational::from(1), -20.0, &Stop::default()).is_none());
+            assert!(smoothed.between(&Rational::from(-1), &Rational::from(1), -20.0, 1e6, &Stop::default()).is_none());
         }
         assert!(found > 400, "{found}");
     }
