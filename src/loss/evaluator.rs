@@ -77,6 +77,7 @@ mod tests {
     use super::*;
     use crate::{
         loss::{
+            answer::Method,
             family::{Family, Units},
             law::{Group, Law},
             sum::LossSum,
@@ -195,6 +196,35 @@ mod tests {
         for epsilon in &epsilons {
             let alone = one.install(|| bits(FamilyEvaluator::new(Arc::clone(&family)).hockey_stick(epsilon, 10)));
             assert_eq!(bits(asked.hockey_stick(epsilon, 10)), alone, "{epsilon}");
+        }
+    }
+
+    /// What is summed side by side, nodes, points and parts of long lists, has the same last digit on any number of threads.
+    #[test]
+    fn one_question_is_the_same_on_any_number_of_threads() {
+        let sum = |list: &[(&str, u64)]| LossSum::new(gaussians(list)).unwrap();
+        let (fine, nodes) = (sum(&[("3001/7", 3), ("4099/5", 2)]), sum(&[("2003/7", 40), ("1009/5", 3), ("1/3", 2)]));
+        let long = sum(&[("3000001/7", 3), ("4000037/5", 2)]);
+        let (epsilon, small) = (parse("0.31").unwrap(), parse("0.001").unwrap());
+        let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let on = |threads: usize| {
+            pool(threads).install(|| {
+                let listed = long.evaluator().hockey_stick_by_lists(&small, 40).unwrap().unwrap();
+                let smoothed = fine.evaluator().hockey_stick_by_smoothing(&epsilon, 40).unwrap().unwrap();
+                let by_nodes = nodes.evaluator().by_contour(&parse("3.7").unwrap(), 12).unwrap();
+                [listed, smoothed, by_nodes]
+            })
+        };
+        let [listed, smoothed, by_nodes] = on(1);
+        let Method::Atoms(listing) = &listed.method else { panic!("{listed:?}") };
+        assert!(listing.lengths.0 + listing.lengths.1 > 1 << 15, "{listing:?}");
+        let Method::Smoothed(smoothing) = &smoothed.method else { panic!("{smoothed:?}") };
+        assert!(smoothing.points > 200, "{smoothing:?}");
+        assert!(by_nodes.method.contour().unwrap().evaluated_nodes > 1000, "{by_nodes:?}");
+        for threads in [2, 5] {
+            for (one, other) in on(threads).iter().zip([&listed, &smoothed, &by_nodes]) {
+                assert!(one.met && one.value == other.value, "{threads}: {one:?} {other:?}");
+            }
         }
     }
 
