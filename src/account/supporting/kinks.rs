@@ -36,6 +36,11 @@ struct Place {
     apart: f64,
 }
 
+/// How many losses are listed for so many digits at most, if lines can be placed closer together; and else.
+fn most_losses(digits: u32) -> (f64, f64) {
+    if digits <= OF_DOUBLES { (MOST_FOR_FEW_DIGITS, MOST_FOR_FEW_DIGITS) } else { (MANY_LOSSES, MOST_LOSSES) }
+}
+
 impl Lines<'_> {
     /// f(alpha) from two lines and the kinks between them; `None` where these cannot be listed.
     pub(super) fn between_kinks(&self, top: Top, digits: u32) -> Result<Option<Enclosure>> {
@@ -49,7 +54,7 @@ impl Lines<'_> {
             if let Some(value) = Between::new(a.end(), b.end(), &interval, digits).highest() {
                 return Ok(Some(value));
             }
-            let most = if digits <= OF_DOUBLES { MOST_FOR_FEW_DIGITS } else { MOST_LOSSES };
+            let (_, most) = most_losses(digits);
             if interval.found as f64 * FURTHER > most {
                 break;
             }
@@ -70,8 +75,8 @@ impl Lines<'_> {
             // What doubles say of the curve, what it is no parabola, and what the kinks are off from it.
             let of_kinks = 10.0 * apart / crowd.heavy.sqrt();
             let closer = (CLOSER * apart).max(16.0 * apart * apart).max(of_kinks);
-            let many = if digits <= OF_DOUBLES { MOST_FOR_FEW_DIGITS } else { MANY_LOSSES };
-            if crowd.points <= many || digits > OF_DOUBLES && crowd.points <= MOST_LOSSES && closer > apart / 4.0 {
+            let (many, most) = most_losses(digits);
+            if crowd.points <= many || crowd.points <= most && closer > apart / 4.0 {
                 // A few thousand losses more take less than a second attempt.
                 place.apart *= (FEW_LOSSES / crowd.points).clamp(1.0, FURTHER);
                 return Ok(Some(place));
@@ -97,14 +102,10 @@ impl Lines<'_> {
 
     /// The losses around a place, which is made wider until they are enough.
     fn enough_losses(&self, place: &mut Place, top: Top, digits: u32) -> Option<Interval> {
-        let (many, most) = if digits <= OF_DOUBLES {
-            (MOST_FOR_FEW_DIGITS, CROWDED * MOST_FOR_FEW_DIGITS)
-        } else {
-            (MANY_LOSSES, CROWDED * MOST_LOSSES)
-        };
+        let (many, most) = most_losses(digits);
         loop {
             let (from, to) = place.around(top)?;
-            let interval = self.evaluator.losses_between(&from, &to, place.ln_error(top, digits), most)?;
+            let interval = self.evaluator.losses_between(&from, &to, place.ln_error(top, digits), CROWDED * most)?;
             let (losses, found) = (interval.losses.len(), interval.found as f64);
             if losses >= ENOUGH_LOSSES || place.apart >= 1.0 || found > many / 2.0 {
                 return Some(interval);
