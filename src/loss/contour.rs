@@ -40,7 +40,7 @@ use super::{
     plan::{MOST_ON_LINE, Plan},
     question::{Kernel, Question},
     search::ContourSearch,
-    sieve::SumSieve,
+    sieve::{self, SumSieve},
     sum::LossSum,
 };
 use crate::{
@@ -129,7 +129,9 @@ impl Contours {
 
     /// How long the period of a contour is.
     pub(crate) fn period(search: &ContourSearch, digits: u32) -> Period {
-        Period { nodes: search.period_nodes(ln_share(digits)) }
+        // What is long in any case need not be known more closely.
+        let least = search.least_period_nodes();
+        Period { nodes: if least > LONG { least } else { search.period_nodes(ln_share(digits)) } }
     }
 
     /// How many nodes a question takes; `None` if a sieve that looks at so many windows does not settle that all digits will be
@@ -181,11 +183,11 @@ impl Contours {
     /// line; right of both poles, or between them where that takes fewer nodes.
     pub(crate) fn choose(&self, question: Question, search: &ContourSearch, digits: u32) -> Result<Choice> {
         let right = self.lattice_or_line(question, search, digits)?;
-        // Between the poles one minus the answer is computed. Below rho that is the smaller half; exp(-c h) must stay
+        // Between the poles one minus the answer is computed. Below the mean that is the smaller half; exp(-c h) must stay
         // within a double.
         let question = &right.question;
         let coarse = question.step.as_ref().is_some_and(|step| *step > 50);
-        if question.threshold < *self.sum.rho() && !coarse {
+        if question.threshold.to_f64() < self.sum.mean_approx() && !coarse {
             let left = Question { kernel: Kernel::Complement, ..question.clone() };
             if let Some(fewer) = self.plan(&left, digits, search.budget()).ok().map(|plan| plan.evaluated())
                 && fewer < right.nodes
@@ -194,6 +196,27 @@ impl Contours {
             }
         }
         Ok(right)
+    }
+
+    /// The kernel for a hockey stick on the line by its period, with nothing swept: that of one minus the answer below the mean, where its
+    /// period is the shorter one.
+    pub(crate) fn of_shorter_period(&self, question: Question, digits: u32) -> (Question, f64) {
+        let period = |question: &Question| self.search(question).period(ln_share(digits));
+        let right = period(&question);
+        if question.threshold.to_f64() < self.sum.mean_approx() {
+            let rest = Question { kernel: Kernel::Complement, ..question.clone() };
+            let left = period(&rest);
+            if left < right {
+                return (rest, left);
+            }
+        }
+        (question, right)
+    }
+
+    /// A question on the line, as it is.
+    pub(crate) fn choose_on_line(&self, question: Question, digits: u32) -> Result<Choice> {
+        let nodes = self.plan(&question, digits, sieve::BUDGET)?.evaluated();
+        Ok(Choice { question, nodes, lattice_refused: None })
     }
 
     /// A question on its lattice, or on the line where the lattice has no end that is worth reaching.
@@ -280,7 +303,7 @@ impl Contours {
     }
 }
 
-/// The period of a contour: so many nodes, about, infinitely many on the line.
+/// The period of a contour: so many nodes, about, infinitely many on the line; of a long one at least so many.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Period {
     pub nodes: f64,
@@ -394,6 +417,35 @@ mod tests {
                     "{groups:?} {steps}: {proof:?}"
                 );
             }
+        }
+    }
+
+    /// Bounded losses below their mean, of which rho knows nothing: one minus the answer takes fewer nodes and a shorter period, and lists of
+    /// atoms tell the same.
+    #[test]
+    fn below_the_mean_of_bounded_losses_one_minus_the_answer_is_asked() {
+        let group = |law, shift, copies| Group { law, shift, copies };
+        let laplace = Law::DiscreteLaplace { epsilon: parse("1/2").unwrap() };
+        let gaussian = Law::DiscreteGaussian { sigma2: parse("5").unwrap() };
+        let sum = LossSum::new([group(laplace, 3, 60), group(gaussian, 1, 4)]).unwrap();
+        let contours = Contours::new(sum.clone());
+        let atoms = crate::loss::atoms::Atoms::new(&sum).unwrap();
+        let mean = sum.mean_approx();
+        for (share, kernel) in [(0.3, Kernel::Complement), (0.7, Kernel::Complement), (1.3, Kernel::HockeyStick)] {
+            let epsilon = Rational::from_f64(share * mean).unwrap();
+            let question = Question::hockey_stick(&sum, &epsilon);
+            let choice = contours.choose(question.clone(), &contours.search(&question), 20).unwrap();
+            assert_eq!(choice.question.kernel, kernel, "{share}");
+            let (shorter, period) = contours.of_shorter_period(question.clone().on_line(), 20);
+            assert_eq!(shorter.kernel, kernel, "{share}");
+            let right = contours.search(&question.on_line()).period(ln_share(20));
+            assert!(period <= right, "{share}: {period} {right}");
+            let listed = atoms.hockey_stick(&epsilon, 24).unwrap();
+            let answer = contours.hockey_stick(choice, 20).unwrap();
+            assert!(answer.met && answer.value.overlaps(&listed.value), "{share}: {answer:?} {listed:?}");
+            // The line knows nothing of the lattice, and tells few digits.
+            let on_line = contours.hockey_stick(contours.choose_on_line(shorter, 2).unwrap(), 2).unwrap();
+            assert!(on_line.met && on_line.value.overlaps(&listed.value), "{share}: {on_line:?} {listed:?}");
         }
     }
 }

@@ -271,10 +271,23 @@ impl<'a> ContourSearch<'a> {
         Plan { below, above, ..plan.clone() }
     }
 
+    /// The losses after which a contour repeats itself whose errors are about exp(ln_share) of the answer. Nothing is swept.
+    pub(crate) fn period(&self, ln_share: f64) -> f64 {
+        self.measures(ln_share, None).1
+    }
+
+    /// How many nodes a whole period has at least, about, whatever the errors: it is longer than the standard deviation of the losses. Quick, as
+    /// nothing is solved; infinite on the line.
+    pub(crate) fn least_period_nodes(&self) -> f64 {
+        const NUDGE: f64 = 1e-4;
+        let variance = || (self.slope(NUDGE) - self.slope(-NUDGE)) / (2.0 * NUDGE);
+        self.step.map_or(f64::INFINITY, |step| variance().max(0.0).sqrt() / step)
+    }
+
     /// How many nodes a whole period has, about, for errors of exp(ln_share) of the answer; infinite on the line. Nothing is
     /// swept.
     pub(crate) fn period_nodes(&self, ln_share: f64) -> f64 {
-        self.step.map_or(f64::INFINITY, |step| self.measures(ln_share, None).1 / step)
+        self.step.map_or(f64::INFINITY, |step| self.period(ln_share) / step)
     }
 
     /// The plan on the line before any side lobes, and before the sieve.

@@ -24,7 +24,8 @@
 //!
 //! # The masses
 //!
-//! Groups whose sigma2 is not small are fine: their sums are Gaussian up to a factor 1 + e of every mass ([`fine`](super::fine)).
+//! Groups whose sigma2 is not small are fine: their sums are Gaussian up to a factor 1 + e of every mass ([`fine`](super::fine)), where many
+//! digits see it after a ripple of a few cosines.
 //!
 //! The losses of all other groups are listed with lower bounds for their masses, tilted by c, which fall short of one by m in total
 //! ([`coarse`]). A sum of such a loss and of fine ones is called a point.
@@ -68,7 +69,7 @@ use rug::{Float, Integer, Rational, float::Round};
 pub(crate) use self::interval::{Crowd, Interval};
 use self::{
     close::{Close, TooMany},
-    cost::OF_NODE,
+    cost::{Foretold, OF_NODE},
     parts::{Distances, Fine, Parts},
     profile::Profile,
 };
@@ -113,7 +114,7 @@ const REMEMBERED: usize = 4;
 
 /// So many nodes beyond the main lobe are summed at most; of sums of more than a few groups fewer, and these are taken to cost more, as their
 /// lobes are hard to foretell.
-const MOST_NODES: usize = 200_000;
+const MOST_NODES: usize = 400_000;
 const MOST_NODES_OF_MANY: usize = 10_000;
 const A_FEW: usize = 5;
 const DEARER: f64 = 20.0;
@@ -123,8 +124,10 @@ const DEARER: f64 = 20.0;
 pub(super) struct Smoothed {
     sum: LossSum,
     outline: Outline,
-    /// The scale for so many digits, and the seconds that a question takes with it.
-    scales: Mutex<HashMap<u32, Option<(i32, f64)>>>,
+    /// The groups as so many digits see them; `None` where numbers would not fit.
+    parts: Mutex<HashMap<u32, Option<Arc<Parts>>>>,
+    /// The scale for a tilt in eighths and so many digits.
+    scales: Mutex<HashMap<(i64, u32), Option<Foretold>>>,
     contours: Mutex<Vec<(i32, Arc<Contours>)>>,
     profiles: Mutex<Vec<Arc<Profile>>>,
     /// Of the last question.
@@ -175,6 +178,7 @@ impl Smoothed {
         Some(Smoothed {
             sum: sum.clone(),
             outline,
+            parts: Mutex::default(),
             scales: Mutex::default(),
             contours: Mutex::default(),
             profiles: Mutex::default(),
@@ -182,33 +186,51 @@ impl Smoothed {
         })
     }
 
-    /// How many seconds a hockey stick takes, about; `None` where it would take too long, or no group is fine.
-    pub(super) fn seconds(&self, digits: u32) -> Option<f64> {
-        self.scale(digits).map(|(_, seconds)| seconds)
+    /// The groups as so many digits see them.
+    fn parts(&self, digits: u32) -> Option<Arc<Parts>> {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        parts.entry(digits).or_insert_with(|| Parts::new(&self.sum, digits).ok().map(Arc::new)).clone()
     }
 
-    /// The k of the scale s = 2^-k at which a question takes least: a matter of the sum and the digits alone.
-    fn scale(&self, digits: u32) -> Option<(i32, f64)> {
+    /// How many seconds a hockey stick takes, about; `None` where it would take too long, or no group is fine.
+    pub(super) fn seconds(&self, epsilon: &Rational, digits: u32) -> Option<f64> {
+        self.scale(self.eighths(epsilon), digits).map(|foretold| foretold.seconds)
+    }
+
+    /// The tilt of an epsilon in eighths where losses are wider under it, else zero: few scales are chosen.
+    fn eighths(&self, epsilon: &Rational) -> i64 {
+        const WIDER: f64 = 1.1;
+        let tilt = self.outline.hockey_plan(&self.sum, epsilon).tilt();
+        let is_wider = self.outline.deviation(tilt) > WIDER * self.outline.deviation(0.0);
+        if is_wider { (8.0 * tilt).round() as i64 } else { 0 }
+    }
+
+    /// The scale at which a question takes least: a matter of the sum, the tilt and the digits alone.
+    fn scale(&self, eighths: i64, digits: u32) -> Option<Foretold> {
         let mut scales = self.scales.lock().unwrap_or_else(PoisonError::into_inner);
-        *scales.entry(digits).or_insert_with(|| {
-            let parts = Parts::new(&self.sum, digits).ok().filter(|parts| !parts.fine.is_empty())?;
+        *scales.entry((eighths, digits)).or_insert_with(|| {
+            let parts = self.parts(digits).filter(|parts| !parts.fine.is_empty())?;
             let coarsest = parts.fine.iter().map(Fine::deviation).fold(0.0, f64::max);
             let from = 6 - coarsest.log2().floor() as i32;
-            let costs = (from.max(1)..from + 120).map(|k| (k, self.predicted(&parts, k, digits)));
-            costs.filter(|(_, seconds)| *seconds <= MOST_SECONDS).min_by(|a, b| a.1.total_cmp(&b.1))
+            let tilt = eighths as f64 / 8.0;
+            let costs = (from.max(1)..from + 120).map(|k| self.foretold(&parts, k, tilt, digits));
+            let affordable = costs.filter(|foretold| foretold.seconds <= MOST_SECONDS);
+            affordable.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
         })
     }
 
     /// The same for an epsilon: where c s is not small, C is not small beside delta, and digits would cancel.
-    fn scale_at(&self, epsilon: &Rational, digits: u32) -> Option<i32> {
+    fn scale_at(&self, epsilon: &Rational, digits: u32) -> Option<Foretold> {
         const SMALL: f64 = 16.0;
-        let (k, _) = self.scale(digits)?;
+        let eighths = self.eighths(epsilon);
+        let foretold = self.scale(eighths, digits)?;
         let needed = (SMALL * self.outline.hockey_plan(&self.sum, epsilon).tilt().abs()).log2().ceil();
-        if needed <= f64::from(k) {
-            return Some(k);
+        if needed <= f64::from(foretold.k) {
+            return Some(foretold);
         }
-        let parts = Parts::new(&self.sum, digits).ok()?;
-        (needed < 500.0 && self.predicted(&parts, needed as i32, digits) <= MOST_SECONDS).then_some(needed as i32)
+        let parts = self.parts(digits)?;
+        let foretold = || self.foretold(&parts, needed as i32, eighths as f64 / 8.0, digits);
+        (needed < 500.0).then(foretold).filter(|foretold| foretold.seconds <= MOST_SECONDS)
     }
 
     fn is_of_few(&self) -> bool {
@@ -258,14 +280,19 @@ impl Smoothed {
         neighbors: Option<&Neighbors>,
         stop: &Stop,
     ) -> Result<Option<Answer>> {
-        let Some(k) = self.scale_at(epsilon, digits) else { return Ok(None) };
+        let Some(foretold) = self.scale_at(epsilon, digits) else { return Ok(None) };
+        let k = foretold.k;
         let contours = self.contours(k)?;
         let question = Question::hockey_stick(contours.sum(), epsilon);
-        let choice = contours.choose(question.clone(), &contours.search(&question), digits + MORE_DIGITS)?;
+        let (question, period) = contours.of_shorter_period(question, digits + MORE_DIGITS);
+        // A sweep of so many would stop early.
+        if foretold.nodes(period) > 2.0 * self.most_nodes() as f64 {
+            return Ok(None);
+        }
+        let choice = contours.choose_on_line(question, digits + MORE_DIGITS)?;
         // Far more nodes than were foretold.
         let of_nodes = choice.nodes() as f64 * OF_NODE * self.sum.groups().len() as f64;
-        let foretold = self.seconds(digits).unwrap_or(0.0);
-        if of_nodes > 6.0 * foretold + 0.1 || contours.leaves_too_much(&choice, digits + MORE_DIGITS) {
+        if of_nodes > 6.0 * foretold.seconds + 0.1 || contours.leaves_too_much(&choice, digits + MORE_DIGITS) {
             return Ok(None);
         }
         let first =
@@ -363,7 +390,7 @@ impl Smoothed {
         ln_answer: f64,
         stop: &Stop,
     ) -> std::result::Result<Option<(Enclosure, usize)>, TooMany> {
-        let Ok(parts) = Parts::new(&self.sum, digits) else { return Ok(None) };
+        let Some(parts) = self.parts(digits) else { return Ok(None) };
         let (s, bits) = (2f64.powi(-k), precision::bits(digits, 64));
         let ln_error = ln_answer - f64::from(digits + MORE_DIGITS) * std::f64::consts::LN_10;
         let bounds = self.bounds(&parts, epsilon, s, ln_error, bits);
@@ -449,7 +476,8 @@ impl Smoothed {
             if distance < 0 {
                 exponent -= &distance;
             }
-            exp_of_minus(&exponent, wanted).mul(&listed[point.listed].p).mul(&value)
+            let mass = exp_of_minus(&exponent, wanted).mul(&listed[point.listed].p).mul(&value);
+            parts.rippled(mass, point.multiples.iter().map(|&x| i128::from(x)))
         };
         // In parts of as many points on every machine, so that no rounding depends on it.
         let of_part = |points: &[Near]| {
@@ -461,7 +489,8 @@ impl Smoothed {
         let sums: Vec<Enclosure> =
             near[..asked].par_chunks(PART).map(of_part).collect::<std::result::Result<_, _>>()?;
         let sum = sums.iter().fold(zero(), |sum, part| sum.add(part));
-        let others = Enclosure::double(ln_share, 64).exp().mul(&Enclosure::double(after[asked] * (1.0 + 1e-6), 64));
+        let most = after[asked] * parts.most_rippled() * (1.0 + 1e-6);
+        let others = Enclosure::double(ln_share, 64).exp().mul(&Enclosure::double(most, 64));
         let others = Enclosure::new(Float::new(64), others.upper().clone());
         Ok((sum.add(&others).mul(&factor).mul(&parts.one(bits)), asked))
     }
@@ -534,6 +563,7 @@ mod tests {
             vec![('d', "500/73", 1, 10), ('d', "2500/137", 1, 6)],
             vec![('d', "1000/7", 2, 2), ('d', "20", 1, 4), ('d', "3001/11", 3, 1)],
             vec![('d', "4099/8", 2, 2), ('d', "1/2", 1, 3), ('l', "0.7", 2, 2)],
+            vec![('d', "3001/11", 1, 2), ('d', "5/2", 1, 5), ('d', "3", 2, 2)],
         ] {
             let sum = sum(&groups);
             let (smoothed, other) = (Smoothed::new(&sum).unwrap(), SumEvaluator::new(sum.clone()));

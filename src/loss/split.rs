@@ -42,7 +42,8 @@ mod matter;
 mod ways;
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
+    collections::HashMap,
     f64::consts::LN_10,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
@@ -198,10 +199,20 @@ impl Split {
         let mut digits_of_rest = digits + 1;
         let mut best: Option<Answer> = None;
         let mut before = f64::INFINITY;
+        // A finer list asks for much that the one before has asked for.
+        let known_rest = RefCell::new(HashMap::<(Rational, u32), (Enclosure, bool)>::new());
         for attempt in 0..ATTEMPTS {
             let told = Cell::new(true);
             let profile = |y: &Rational, digits| {
-                let (value, met) = self.rest.enclose(y, digits)?;
+                let known = known_rest.borrow().get(&(y.clone(), digits)).cloned();
+                let (value, met) = match known {
+                    Some(known) => known,
+                    None => {
+                        let found = self.rest.enclose(y, digits)?;
+                        known_rest.borrow_mut().insert((y.clone(), digits), found.clone());
+                        found
+                    }
+                };
                 told.set(told.get() && met);
                 Ok(value)
             };
@@ -246,7 +257,8 @@ impl Split {
     pub(super) fn ln_hockey_stick_approx(&self, epsilon: &Rational, most_seconds: f64) -> Option<f64> {
         const DIGITS: u32 = 13;
         let profile = |y: &Rational, _| {
-            let value = Float::with_val(64, self.rest.ln_approx(y)?).exp();
+            // Roundings lead above one.
+            let value = Float::with_val(64, self.rest.ln_approx(y)?.min(0.0)).exp();
             Ok(Enclosure::new(value.clone(), value))
         };
         let plan = self.outline.hockey_plan(&self.sum, epsilon);

@@ -3,7 +3,10 @@
 
 use rug::{Integer, Rational};
 
-use super::law::{Group, Law};
+use super::{
+    law::{Group, Law},
+    theta,
+};
 use crate::{
     error::{Error, Result},
     numeric::rational,
@@ -88,6 +91,12 @@ impl LossSum {
         &self.offset
     }
 
+    /// The mean of L under P, in doubles: for choosing. Discrete Gaussian losses lie around their rho, evenly.
+    pub(crate) fn mean_approx(&self) -> f64 {
+        let bounded = self.groups.iter().map(|group| theta::ln_bounded_mgf_approx(group, 0.0).1);
+        self.rho.to_f64() + bounded.sum::<f64>()
+    }
+
     /// The lattice step h, the greatest common divisor of the weights; `None` if a term is continuous.
     pub fn step(&self) -> Option<&Rational> {
         self.step.as_ref()
@@ -139,6 +148,10 @@ mod tests {
         assert_eq!((mixed.rho().clone(), mixed.offset().clone()), (parse("0.2").unwrap(), parse("2").unwrap()));
         let continuous = Group { law: Law::Gaussian { sigma2: parse("5").unwrap() }, shift: 1, copies: 1 };
         assert!(LossSum::new([group("5", 1, 2), continuous]).unwrap().step().is_none());
+        // Of one discrete Laplace term P[loss = 2 epsilon] is 1 / (1 + q), and P[0] is (q - q^2) / (1 + q) for q = exp(-epsilon).
+        let q = (-0.3_f64).exp();
+        let of_laplace = 3.0 * (0.6 - 0.6 * q * q) / (1.0 + q);
+        assert!((mixed.mean_approx() - 0.2 - of_laplace).abs() < 1e-12, "{}", mixed.mean_approx());
         assert_eq!(mixed.doubled(), LossSum::new(mixed.groups().iter().chain(mixed.groups()).cloned()).unwrap());
     }
 

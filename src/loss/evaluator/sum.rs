@@ -162,7 +162,7 @@ impl SumEvaluator {
             settled.set(choice).ok()?;
             Some(nodes)
         };
-        let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
+        let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(epsilon, digits));
         let order = || self.engines(&query, digits, period, asked, smoothed, nodes);
         let deviation = || self.mean_and_deviation_approx().1;
         let engines = neighbors.map_or_else(order, |neighbors| neighbors.order(epsilon, digits, deviation, order));
@@ -363,7 +363,7 @@ impl SumEvaluator {
                     let choice = self.contours.lattice_or_line(question.clone(), &search, digits).ok()?;
                     self.contours.nodes_of(&choice, digits, budget)
                 };
-                let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
+                let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(epsilon, digits));
                 let query = Query::HockeyStick(epsilon.clone());
                 self.engines(&query, digits, period, Asked::ONCE, smoothed, nodes).first() == Some(&Engine::Contour)
             };
@@ -452,7 +452,7 @@ impl SumEvaluator {
         let search = self.contours.search(&question);
         let period = Contours::period(&search, digits);
         let nodes = |budget| self.contours.nodes(&question, digits, budget);
-        let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
+        let smoothed = || self.smoothed().and_then(|smoothed| smoothed.seconds(epsilon, digits));
         let query = Query::HockeyStick(epsilon.clone());
         let order = || self.engines(&query, digits, period, Asked::FOR_LINES, smoothed, nodes);
         let deviation = || self.mean_and_deviation_approx().1;
@@ -475,6 +475,8 @@ impl SumEvaluator {
         /// What doubles hold.
         const DIGITS: u32 = 13;
         const LEFT_OUT: f64 = 1e-13;
+        /// An approximation of a staircase may take so long.
+        const STEP_SECONDS: f64 = 0.1;
         self.stop.check()?;
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(f64::NEG_INFINITY);
@@ -489,6 +491,9 @@ impl SumEvaluator {
             return Ok(ln);
         }
         let mut question = Question::hockey_stick(self.sum(), epsilon);
+        if let Some(answer) = self.is_one_but_for_few(&question, DIGITS)? {
+            return Ok(answer.value.ln().approximate());
+        }
         let cost = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), DIGITS).seconds;
         let mut search = self.contours.search(&question);
         // Below every float nothing else tells more.
@@ -499,11 +504,13 @@ impl SumEvaluator {
         if let Some(ln) = ln_approx_by_splits(&self.splits_for(epsilon, DIGITS, period), epsilon) {
             return Ok(ln);
         }
-        // Few losses and few questions about the rest take less than the contour would.
+        let most_seconds = if self.has_steps() { split::MOST_SECONDS } else { split::QUICK_SECONDS };
+        // Few losses and few questions about the rest take less than the contour would, which looks only near zero: far up are the lobes of which
+        // steps are made.
         if !period.is_short()
             && let Some((split, seconds)) = self.long_split(epsilon, DIGITS)
-            && seconds <= QUICK_SECONDS
-            && let Some(ln) = split.ln_hockey_stick_approx(epsilon, split::QUICK_SECONDS)
+            && (seconds <= QUICK_SECONDS || seconds <= STEP_SECONDS && self.has_steps())
+            && let Some(ln) = split.ln_hockey_stick_approx(epsilon, most_seconds)
         {
             return Ok(ln);
         }

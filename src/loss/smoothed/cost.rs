@@ -21,13 +21,31 @@ const WINDOWS_OF_NODE: f64 = 40.0;
 const WINDOWS_OF_OCTAVE: f64 = 10_000.0;
 const OF_TARGET: f64 = 100.0;
 
+/// What a question takes with noise of one scale, about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Foretold {
+    /// The scale is 2^-k.
+    pub(super) k: i32,
+    pub(super) seconds: f64,
+    /// How long the windows beyond the main lobe are together.
+    heights: f64,
+}
+
+impl Foretold {
+    /// How many nodes the windows hold on a contour of this period.
+    pub(super) fn nodes(&self, period: f64) -> f64 {
+        self.heights * period / (2.0 * PI)
+    }
+}
+
 impl Smoothed {
-    /// Seconds at the scale 2^-k, in doubles, from the volumes of ellipsoids: see the module.
-    pub(super) fn predicted(&self, parts: &Parts, k: i32, digits: u32) -> f64 {
+    /// At the scale 2^-k under a tilt, in doubles, from the volumes of ellipsoids: see the module.
+    pub(super) fn foretold(&self, parts: &Parts, k: i32, tilt: f64, digits: u32) -> Foretold {
+        let too_long = Foretold { k, seconds: f64::INFINITY, heights: f64::INFINITY };
         let s = 2f64.powi(-k);
         let own: Vec<f64> = parts.fine.iter().map(Fine::deviation).collect();
         let fine = own.iter().map(|r| r * r).sum::<f64>().sqrt();
-        let all = self.outline.deviation(0.0);
+        let all = self.outline.deviation(tilt);
         let nats = f64::from(digits) * LN_10;
         let energy = (nats + 8.0 + (s / fine.min(1.0)).ln()).max(6.0);
         let ball = |dimension: usize, radius: f64| lattice::ball(dimension) * radius.powi(dimension as i32);
@@ -38,9 +56,9 @@ impl Smoothed {
         let listed = parts
             .listed
             .as_ref()
-            .map_or(1.0, |(sum, outline)| coarse::predicted(sum, outline, 0.0, (energy / LN_2) as u32 + 4));
+            .map_or(1.0, |(sum, outline)| coarse::predicted(sum, outline, tilt, (energy / LN_2) as u32 + 4));
         if listed > MOST_LISTED {
-            return f64::INFINITY;
+            return too_long;
         }
         let deviations: Vec<f64> = parts.fine.iter().map(|one| one.variance.to_f64().sqrt()).collect();
         let slice = deviations.iter().product::<f64>() * ball(dimension - 1, radius) * 2.0 * radius * s / fine;
@@ -71,19 +89,19 @@ impl Smoothed {
             aligned = aligned.min(comb.1);
         }
         let spacing = PI / ((2.0 * (nats + 5.0)).sqrt() * all);
-        let side = side / spacing;
+        let (heights, side) = (side, side / spacing);
         let main = (2.0 * (nats + 5.0)).sqrt() / all / spacing;
         if dimension > 1 {
             looks = looks.min(side * WINDOWS_OF_NODE + (top * all).log2().max(0.0) * WINDOWS_OF_OCTAVE);
         }
         if top / spacing > 2f64.powi(60) || side > self.most_nodes() as f64 * 0.75 {
-            return f64::INFINITY;
+            return too_long;
         }
         // In sums of two doubles, as most nodes are where the kernel has fallen far enough.
         let of_node = OF_NODE * self.sum.groups().len() as f64;
         let of_main = if digits + MORE_DIGITS <= twofold::ball::MOST_DIGITS { of_node } else { 10.0 * of_node };
         let of_points = points * OF_POINT * (1.0 + f64::from(digits) / 40.0);
         let seconds = side * of_node + main * of_main + looks * OF_WINDOW + of_points + looked_at * OF_LOOK;
-        if self.is_of_few() { seconds } else { seconds * DEARER }
+        Foretold { k, seconds: if self.is_of_few() { seconds } else { seconds * DEARER }, heights }
     }
 }

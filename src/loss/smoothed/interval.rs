@@ -11,7 +11,10 @@
 //! in an interval of W around eps; under P the same with c in place of c + 1. Where losses are below zero it is told from -L, which is
 //! the loss of the same pair the other way round: Q[L = l] = P[L = -l].
 
-use std::f64::consts::{LN_2, LN_10, PI};
+use std::{
+    f64::consts::{LN_2, LN_10, PI},
+    sync::Arc,
+};
 
 use rayon::prelude::*;
 use rug::{Float, Rational};
@@ -59,7 +62,7 @@ struct Look {
     half: Rational,
     c: Rational,
     under_q: bool,
-    parts: Parts,
+    parts: Arc<Parts>,
     /// ln of the mass of all losses of the interval, about, and of what may be left out.
     ln_mass: f64,
     ln_error: f64,
@@ -143,7 +146,7 @@ impl Smoothed {
         let share = 2.0 * half.to_f64() / self.outline.deviation(tilt);
         let ln_mass = ln_scale + share.min(1.0).ln();
         let digits = ((ln_mass - ln_error) / LN_10).max(1.0).ceil() as u32 + 1;
-        let parts = Parts::new(&self.sum, digits).ok().filter(|parts| !parts.fine.is_empty())?;
+        let parts = self.parts(digits).filter(|parts| !parts.fine.is_empty())?;
         let needed = (ln_scale + exponent.abs() * half.to_f64() - ln_error + SPARE_NATS).max(1.0);
         let energy = energy_beyond(parts.fine.len(), needed);
         let cut = (needed / LN_2).clamp(8.0, 1e6) as u32 + 2;
@@ -212,11 +215,14 @@ impl Smoothed {
                 energy += Rational::from(&loss - &atom.loss);
             }
             let wanted = ((point.ln_most + count - ln_share) / LN_10).clamp(2.0, 1e4).ceil() as u32 + 1;
-            Some((loss, exp_of_minus(&energy, wanted).mul(&mass(atom)).mul(&scale)))
+            let own = exp_of_minus(&energy, wanted).mul(&mass(atom)).mul(&scale);
+            let moved = point.multiples.iter().zip(&shifts).map(|(&x, shift)| i128::from(x) + shift);
+            Some((loss, parts.rippled(own, moved)))
         };
         let mut losses: Vec<(Rational, Enclosure)> = points[..kept].par_iter().filter_map(exact).collect();
         losses.par_sort_by(|a, b| a.0.cmp(&b.0));
-        let dropped = Enclosure::double(ln_share, 64).exp().mul(&Enclosure::double(dropped * (1.0 + 1e-6), 64));
+        let most = dropped * parts.most_rippled() * (1.0 + 1e-6);
+        let dropped = Enclosure::double(ln_share, 64).exp().mul(&Enclosure::double(most, 64));
         let missing = look.left_out(self, &missing).add(&dropped.mul(&scale)).upper().clone();
         Some(Interval { losses, missing, found: points.len() })
     }
@@ -289,6 +295,7 @@ mod tests {
             vec![group('d', "20", 1, 2), group('d', "37/2", 1, 1)],
             vec![group('d', "41/2", 2, 2), group('d', "1/2", 1, 2)],
             vec![group('d', "71/3", 1, 2), group('l', "3/4", 2, 2)],
+            vec![group('d', "20", 1, 2), group('d', "5/2", 1, 3)],
         ] {
             let sum = LossSum::new(groups.iter().cloned()).unwrap();
             let smoothed = Smoothed::new(&sum).unwrap();

@@ -1,6 +1,6 @@
 //! The groups of a sum as so many digits see them: those whose noise is fine, and all others.
 
-use std::f64::consts::LN_10;
+use std::{f64::consts::LN_10, sync::OnceLock};
 
 use rug::{Float, Integer, Rational};
 
@@ -12,25 +12,30 @@ use crate::{
             coarse::{Atom, Coarse},
             tilt::Outline,
         },
-        fine,
+        fine::{self, Ripple, Shape},
         law::{Group, Law},
         sum::LossSum,
     },
     numeric::Enclosure,
 };
 
+/// The masses of fine groups have so many digits more than asked for.
+const MORE_DIGITS: u32 = 6;
+
 /// The groups, as so many digits see them.
+#[derive(Debug)]
 pub(super) struct Parts {
     pub(super) fine: Vec<Fine>,
     /// All others; `None` if there are none.
     pub(super) listed: Option<(LossSum, Outline)>,
-    /// At least |e| of the product of all masses of fine groups.
+    /// At least |e| of the product of all masses of fine groups, but for what [`rippled`](Self::rippled) adds.
     pub(super) off: f64,
     /// 1 / (2 v) of each fine group, over one denominator.
     halves: (Vec<Integer>, Integer),
 }
 
 /// The sum of the noise of a fine group.
+#[derive(Debug)]
 pub(super) struct Fine {
     /// shift / sigma2
     pub(super) step: Rational,
@@ -39,6 +44,19 @@ pub(super) struct Fine {
     /// n shift
     pub(super) shifts: Rational,
     pub(super) rho: Rational,
+    /// At least |e| of its masses.
+    off: f64,
+    /// How the masses differ from a Gaussian, if so many digits see it.
+    ripples: Option<Ripples>,
+}
+
+/// A ripple, tabled when it is first asked for.
+#[derive(Debug)]
+struct Ripples {
+    group: Group,
+    shape: Shape,
+    digits: u32,
+    table: OnceLock<Option<Ripple>>,
 }
 
 /// How far sums of multiples of the steps are from a target, over one denominator: no fraction is reduced on the way.
@@ -74,18 +92,34 @@ impl Distances {
 }
 
 impl Fine {
-    /// `None` if a group is not fine to so many digits.
+    /// `None` if a group is not fine to so many digits. With it at least |e| of what its masses are off with the ripples.
     pub(super) fn new(group: &Group, digits: u32) -> Option<(Self, f64)> {
         let Law::DiscreteGaussian { sigma2 } = &group.law else { return None };
-        let ln_off = fine::ln_off(group).filter(|ln| *ln <= -f64::from(digits + 6) * LN_10)?;
+        let up = |ln_off: f64| ln_off.exp() * (1.0 + 1e-9) + f64::MIN_POSITIVE;
+        let ln_off = fine::ln_off(group)?;
+        let more = digits + MORE_DIGITS;
+        let (ln_rest, ripples) = if ln_off <= -f64::from(more) * LN_10 {
+            (ln_off, None)
+        } else {
+            let shape = Shape::new(group, more)?;
+            (shape.ln_rest, Some(Ripples { group: group.clone(), shape, digits: more, table: OnceLock::new() }))
+        };
         let fine = Fine {
             step: group.weight(),
             variance: Rational::from(sigma2 * group.copies),
             shifts: Rational::from(group.shift) * group.copies,
             rho: group.rho(),
+            off: up(ln_off),
+            ripples,
         };
-        // The quotient of two such masses is off by less than three times as much.
-        Some((fine, ln_off.exp() * (1.0 + 1e-9) + f64::MIN_POSITIVE))
+        Some((fine, up(ln_rest)))
+    }
+
+    /// The ripple, if so many digits see it.
+    fn ripple(&self) -> Option<&Ripple> {
+        let ripples = self.ripples.as_ref()?;
+        let table = || Ripple::new(&ripples.group, ripples.shape, ripples.digits);
+        ripples.table.get_or_init(table).as_ref()
     }
 
     /// The standard deviation of its loss.
@@ -101,7 +135,8 @@ impl Parts {
             match Fine::new(group, digits) {
                 Some((one, its)) => {
                     fine.push(one);
-                    off += 2.0 * its;
+                    // The Gaussian is less than twice the mass, and products of such factors are off by less than twice their sum.
+                    off += 4.0 * its;
                 }
                 None => others.push(group.clone()),
             }
@@ -152,6 +187,19 @@ impl Parts {
         let two_pi = Enclosure::pi(bits).mul(&Enclosure::double(2.0, bits));
         let root = |fine: &Fine| two_pi.mul(&Enclosure::rational(&fine.variance, bits)).sqrt();
         self.fine.iter().fold(Enclosure::double(1.0, bits), |all, fine| all.div(&root(fine)))
+    }
+
+    /// A mass with the ripples of all fine groups at such sums of their noise.
+    pub(super) fn rippled(&self, mass: Enclosure, at: impl Iterator<Item = i128>) -> Enclosure {
+        self.fine.iter().zip(at).fold(mass, |mass, (one, x)| match one.ripple() {
+            Some(ripple) => mass.mul(ripple.at(x)),
+            None => mass,
+        })
+    }
+
+    /// At least the product of all ripples, anywhere.
+    pub(super) fn most_rippled(&self) -> f64 {
+        self.fine.iter().map(|one| (1.0 + one.off) * (1.0 + 1e-9)).product()
     }
 
     /// The factor by which the masses are off.

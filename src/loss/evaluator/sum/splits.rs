@@ -90,7 +90,7 @@ impl Rest for SumEvaluator {
         }
         let listed = self.atoms.as_ref().map(|atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), digits));
         let listed = listed.map(|cost| cost.seconds).filter(|seconds| *seconds <= MOST_SECONDS);
-        let smoothed = self.smoothed().and_then(|smoothed| smoothed.seconds(digits));
+        let smoothed = self.smoothed().and_then(|smoothed| smoothed.seconds(epsilon, digits));
         AT_LEAST + listed.into_iter().chain(smoothed).fold(MOST_SECONDS, f64::min)
     }
 }
