@@ -1,15 +1,13 @@
 //! Allocations, errors of counts and simulated regressions from the command line.
 
-#[path = "common/program.rs"]
-mod program;
-
 use dp_assay::{
     account::{Account, Composition, Counts},
     numeric::{Certainty, rational::parse},
 };
-use program::{json, refusal};
 use rug::Rational;
 use serde_json::Value;
+
+use crate::common::program::{json, refusal};
 
 fn exact(value: &Value) -> Rational {
     parse(&value.to_string()).unwrap()

@@ -1,15 +1,13 @@
 //! Any allocation: discrete Laplace noise, mixtures and lattices too fine to sweep, held against independent paths.
 
-#[path = "common/numbers.rs"]
-mod numbers;
-
 use dp_assay::{
     account::{Account, Composition, Counts},
     loss::{convolve::Masses, theta},
     numeric::Enclosure,
 };
-use numbers::number;
 use rug::Rational;
+
+use crate::common::numbers::number;
 
 fn laplace(text: &str) -> Counts {
     Counts::parse_discrete_laplace(text).expect("counts of this file")

@@ -1,19 +1,17 @@
 //! Calibrated noise keeps what it promises, and less noise does not.
 
-#[path = "common/numbers.rs"]
-mod numbers;
-#[path = "common/program.rs"]
-mod program;
-
 use dp_assay::{
     account::{Account, Composition, Counts, Rho, crossing},
     numeric::Certainty,
     release::Release,
 };
-use numbers::number;
-use program::{json, refusal};
 use rug::Rational;
 use serde_json::Value;
+
+use crate::common::{
+    numbers::number,
+    program::{json, refusal},
+};
 
 fn exact(value: &Value) -> Rational {
     number(&value.to_string())

@@ -1,17 +1,15 @@
 //! Edited person and unit files of fixed width (CEF) with a whole GRF-C: the same truth as from simple files, the geography cut to
 //! blocks that hold a unit, and every broken rule with its file and line.
 
-#[path = "common/program.rs"]
-mod program;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
 
-use program::{assay, json, refusal};
 use tempfile::TempDir;
+
+use crate::common::program::{assay, json, refusal};
 
 const EXAMPLE: &str = "data/examples/safetab";
 const HOUSEHOLDS: &str = "data/examples/safetab-h";

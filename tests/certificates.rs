@@ -6,10 +6,7 @@ use std::{
     process::{Command, Output},
 };
 
-#[path = "common/program.rs"]
-mod program;
-
-use program::{assay, json, refusal};
+use crate::common::program::{assay, json, refusal};
 
 fn proofs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs")

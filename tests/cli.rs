@@ -1,10 +1,8 @@
 //! The command line keeps its contract: keys, exit statuses, messages, and numbers that agree with each other.
 
-#[path = "common/program.rs"]
-mod program;
-
-use program::{assay, json, refusal};
 use serde_json::Value;
+
+use crate::common::program::{assay, json, refusal};
 
 fn text(args: &[&str]) -> String {
     let output = assay(args).assert().success().get_output().stdout.clone();
@@ -207,7 +205,7 @@ fn a_ledger_composes_releases_and_says_what_it_converts() {
     let people = &answer["populations"][0];
     let alone: Vec<f64> = (0..2).map(|k| ends(&people["releases"][k]["epsilon"]).1).collect();
     let (lower, _) = ends(&people["composed"]["epsilon"]);
-    assert!(alone.iter().all(|epsilon| *epsilon < lower) && lower < alone.iter().sum(), "{answer}");
+    assert!(alone.iter().all(|epsilon| *epsilon < lower) && lower < alone.iter().sum::<f64>(), "{answer}");
     assert_eq!(people["releases"][1]["converted"], true);
     assert_eq!(people["releases"][1]["rho"].to_string(), "7.3");
     assert!(people["releases"][2]["epsilon"].is_null());

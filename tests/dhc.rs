@@ -1,10 +1,5 @@
 //! The DHC's persons: 42 x 2 x 116 x 2 x 63 cells, recodes over one and over several attributes, measured and read.
 
-#[path = "common/in_folder.rs"]
-mod in_folder;
-#[path = "common/nmf_rows.rs"]
-mod nmf_rows;
-
 use std::{collections::BTreeMap, fs, path::Path};
 
 use dp_assay::{
@@ -19,8 +14,11 @@ use dp_assay::{
         },
     },
 };
-use in_folder::{done, flat};
-use nmf_rows::Row;
+
+use crate::common::{
+    in_folder::{done, flat},
+    nmf_rows::{self, Row},
+};
 
 /// A man of 37 in a prison (relgq 20), not Hispanic, of the sixth combination of races: which count of each query he is in, by the
 /// groups of the run's own code, attributes in the order of the histogram.

@@ -1,14 +1,13 @@
 //! Constraints of a small product like the DHC's: held against each other, and exact totals among them.
 
-#[path = "common/in_folder.rs"]
-mod in_folder;
-#[path = "common/small_dhc.rs"]
-mod small_dhc;
-
 use std::fs;
 
 use dp_assay::release::Release;
-use small_dhc::{Row, Spoil, release, spoilt_product};
+
+use crate::common::{
+    in_folder,
+    small_dhc::{Row, Spoil, release, spoilt_product},
+};
 
 /// What `check` says of a product whose constraints were spoilt.
 fn checked(spoil: Spoil) -> (bool, String) {

@@ -1,10 +1,5 @@
 //! A small product with the attributes, recodes and constraints of the DHC, against dense least squares over all its cells.
 
-#[path = "common/in_folder.rs"]
-mod in_folder;
-#[path = "common/small_dhc.rs"]
-mod small_dhc;
-
 use std::{
     collections::{BTreeMap, HashMap},
     fs,
@@ -12,8 +7,11 @@ use std::{
 };
 
 use dp_assay::release::Release;
-use in_folder::{done, refused};
-use small_dhc::{CELLS, FACILITIES, MARGINALS, Measured, QUERIES, TOTAL, UNITS, Unit, count_of, product, release};
+
+use crate::common::{
+    in_folder::{done, refused},
+    small_dhc::{CELLS, FACILITIES, MARGINALS, Measured, QUERIES, TOTAL, UNITS, Unit, count_of, product, release},
+};
 
 /// Whether constraints make a cell of a block zero.
 fn is_zero(block: usize, cell: usize) -> bool {

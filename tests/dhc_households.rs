@@ -1,12 +1,5 @@
 //! The DHC's households: 2 x 9 x 2 x 7 x 4 x 3 x 522 cells and a second histogram of 35 beside them, in one product.
 
-#[path = "common/in_folder.rs"]
-mod in_folder;
-#[path = "common/nmf_rows.rs"]
-mod nmf_rows;
-#[path = "common/numbers.rs"]
-mod numbers;
-
 use std::{fs, path::Path};
 
 use dp_assay::{
@@ -16,10 +9,13 @@ use dp_assay::{
         nmf::names::parts_of,
     },
 };
-use in_folder::{done, flat, refused};
-use nmf_rows::{Row, described, variance};
-use numbers::Numbers;
 use rug::Rational;
+
+use crate::common::{
+    in_folder::{done, flat, refused},
+    nmf_rows::{self, Row, described, variance},
+    numbers::Numbers,
+};
 
 /// A woman of 45 to 54 (group 3), Hispanic, of the third race, in a home of the third kind of tenure; a household of type 290, which is in the third of the
 /// groups of couples (282-391) and the ninth of those of partners and children (172-188, 282-298).

@@ -3,11 +3,8 @@
 //! Four questions are put to each: does it contain the value of an independent path (exact convolution, enumeration,
 //! the closed forms of Su, Su & Wang)? Do two precisions overlap? Do two formulas? Is it tight?
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{Losses, Masses, composition, counts, end, exact, number, two_fold, within};
 use dp_assay::{
     Error,
     account::{Account, Composition, Counts, Delta, conversions, paths::WorstPath},
@@ -20,6 +17,8 @@ use proptest::{
     test_runner::{Config, RngSeed},
 };
 use rug::Rational;
+
+use crate::common::{self, Losses, Masses, composition, counts, end, exact, number, two_fold, within};
 
 /// Whether every point of the enclosure rounds to the printed decimal.
 fn rounds_to(value: &Enclosure, printed: &str) -> bool {

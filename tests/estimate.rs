@@ -17,10 +17,7 @@ use dp_assay::{
 };
 use rug::Rational;
 
-#[path = "common/spines.rs"]
-mod spines;
-
-use spines::{Numbers, dense_solve, numbered, release, small_tree};
+use crate::common::spines::{Numbers, dense_solve, numbered, release, small_tree};
 
 /// Exact precisions of all units, some zero above the blocks.
 fn precisions(tree: &Tree, numbers: &mut Numbers) -> Vec<Vec<Rational>> {

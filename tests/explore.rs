@@ -2,8 +2,6 @@
 //! tested in a browser by `scripts/test-explore`.
 #![cfg(feature = "explore")]
 
-#[path = "common/program.rs"]
-mod program;
 #[path = "explore/server.rs"]
 mod server;
 
@@ -14,9 +12,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use program::{assay, json, refusal};
 use serde_json::{Value, json};
 use server::Server;
+
+use crate::common::program::{assay, json, refusal};
 
 #[test]
 fn the_page_is_whole_and_allows_nothing_else() {

@@ -1,11 +1,9 @@
 //! Few groups and bounded losses, which no contour settles: every question is answered to the asked width. Each of these once
 //! took more than twenty seconds, or came out wide.
 
-#[path = "common/program.rs"]
-mod program;
-
-use program::{json, refusal};
 use serde_json::Value;
+
+use crate::common::program::{json, refusal};
 
 /// All statuses of an answer: one, or one for each point.
 fn met(answer: &Value) -> bool {

@@ -2,10 +2,7 @@
 
 use std::{fs, path::Path};
 
-#[path = "common/program.rs"]
-mod program;
-
-use program::{json, refusal};
+use crate::common::program::{json, refusal};
 
 #[test]
 fn the_compiled_files_are_what_the_program_writes() {

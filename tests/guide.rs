@@ -11,10 +11,7 @@ use std::{
     process::{Command, Output},
 };
 
-#[path = "common/listing.rs"]
-mod listing;
-
-use listing::{Block, blocks, without_comment};
+use crate::common::listing::{Block, blocks, without_comment};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -11,11 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-#[path = "common/program.rs"]
-mod program;
-
-use program::{assay, json, refusal};
 use serde_json::Value;
+
+use crate::common::program::{assay, json, refusal};
 
 const ASSAY: &str = env!("CARGO_BIN_EXE_assay");
 const FIVE: [&str; 2] = ["--discrete-gaussian", "5x10"];

@@ -1,12 +1,10 @@
 //! A hierarchy that is not the census's: the same spine, noise, estimates and epsilon, with the ids of its own file.
 
-#[path = "common/in_folder.rs"]
-mod in_folder;
-
 use std::{fs, path::Path};
 
-use in_folder::{done, refused};
 use serde_json::Value;
+
+use crate::common::in_folder::{done, refused};
 
 const UNITS: &str = "region,district,municipality\nNorth,Fjord,Sund\nNorth,Fjord,Vik\nNorth,Fjord,Nes\nNorth,Highland,Sund\n\
                      South,Coast,Haven\nSouth,Coast,Marsh\nSouth,Capital,Capital\n";

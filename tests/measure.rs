@@ -14,10 +14,7 @@ use dp_assay::{
 };
 use rug::Rational;
 
-#[path = "common/spines.rs"]
-mod spines;
-
-use spines::{Numbers, numbered, release, small_tree};
+use crate::common::spines::{Numbers, numbered, release, small_tree};
 
 fn shares(release: &dp_assay::release::Release) -> Vec<Rational> {
     release.levels.iter().map(|level| Rational::from(&level.rho / &release.rho)).collect()

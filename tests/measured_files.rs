@@ -26,10 +26,7 @@ use dp_assay::{
 
 use rug::Rational;
 
-#[path = "common/spines.rs"]
-mod spines;
-
-use spines::Numbers;
+use crate::common::spines::Numbers;
 
 const RELEASE: &str = r#"name = "two attributes"
 title = "t"

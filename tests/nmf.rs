@@ -1,8 +1,5 @@
 //! Noisy measurement files in the Bureau's layout: read, estimated from, and held against dense least squares.
 
-#[path = "common/facts.rs"]
-mod facts;
-
 use std::{collections::BTreeMap, fs, path::Path};
 
 use dp_assay::{
@@ -13,6 +10,8 @@ use dp_assay::{
         units::Constraints,
     },
 };
+
+use crate::common::facts;
 
 const FIXTURES: [(&str, &str); 3] =
     [("mini", "US_Person_PL_PROD"), ("tiny", "US_Person_PL_PROD"), ("tiny-pr", "PR_Person_PL_PROD")];

@@ -7,10 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-#[path = "common/program.rs"]
-mod program;
-
-use program::{assay, json, refusal};
+use crate::common::program::{assay, json, refusal};
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/examples/nmf")

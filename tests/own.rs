@@ -1,17 +1,15 @@
 //! A mechanism of one's own, from a file to a table in a paper: what a new user does, as processes.
 
-#[path = "common/program.rs"]
-mod program;
-
 use std::{fs, path::Path};
 
 use dp_assay::{
     account::{Account, Composition, Counts},
     numeric::rational::parse,
 };
-use program::{assay, json, refusal};
 use rug::Rational;
 use serde_json::Value;
+
+use crate::common::program::{assay, json, refusal};
 
 fn text(args: &[&str]) -> String {
     String::from_utf8(assay(args).assert().success().get_output().stdout.clone()).expect("UTF-8")

@@ -5,12 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-#[path = "common/program.rs"]
-mod program;
-
 use dp_assay::replication::published::{self, Unit};
-use program::{assay, json, refusal};
 use serde_json::Value;
+
+use crate::common::program::{assay, json, refusal};
 
 const HEAD: &str = "paper = 'own'\ntitle = 'A report'\n";
 

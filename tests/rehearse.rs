@@ -1,19 +1,17 @@
 //! `assay rehearse`: the truth by definition, the bureau's expected tables, reports that agree with each other, and what is refused.
 
-#[path = "common/program.rs"]
-mod program;
-
-#[path = "common/parquet_records.rs"]
-mod parquet_records;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
 
-use program::{assay, json, refusal};
 use serde_json::Value;
+
+use crate::common::{
+    parquet_records,
+    program::{assay, json, refusal},
+};
 
 const EXAMPLE: &str = "data/examples/safetab";
 const HOUSEHOLDS: &str = "data/examples/safetab-h";

@@ -1,12 +1,10 @@
 //! `assay report`: one page that loads nothing, and whose numbers are those of the other commands.
 
-#[path = "common/program.rs"]
-mod program;
-
 use std::{fs, path::Path};
 
-use program::{assay, json, refusal};
 use serde_json::Value;
+
+use crate::common::program::{assay, json, refusal};
 
 /// A page of these arguments, and what the command printed, in one line.
 fn page(folder: &Path, args: &[&str]) -> (String, String) {

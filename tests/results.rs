@@ -2,14 +2,12 @@
 
 use std::{fs, path::Path};
 
-#[path = "common/program.rs"]
-mod program;
-
 use dp_assay::replication::{
     figures::{self, Sources},
     published,
 };
-use program::{assay, json, refusal};
+
+use crate::common::program::{assay, json, refusal};
 
 fn committed() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/results"))

@@ -1,8 +1,5 @@
 //! Disclosure risk against independent paths: closed forms, sums over outputs, enumeration, limits.
 
-#[path = "common/numbers.rs"]
-mod numbers;
-
 use assert_cmd::Command;
 use dp_assay::{
     account::{Account, Composition, Delta},
@@ -23,8 +20,9 @@ use dp_assay::{
         single::Attack,
     },
 };
-use numbers::number;
 use rug::{Float, Rational};
+
+use crate::common::numbers::number;
 
 fn attack(prior: &str, rhos: &[&str]) -> Attack {
     Attack::new(number(prior), rhos.iter().map(|rho| number(rho)).collect()).expect("an attack")

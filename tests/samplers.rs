@@ -3,15 +3,13 @@
 //! Every run is seeded, so a test that passes passes always. `ALARM` is the probability with which a test of a correct
 //! sampler would fail for a seed chosen at random; there are about 60 statistics in this file.
 
-#[path = "common/numbers.rs"]
-mod numbers;
-
 use dp_assay::{
     noise::{DiscreteGaussian, DiscreteLaplace, Sampler, Source, Streams},
     numeric::Enclosure,
 };
-use numbers::number;
 use rug::{Float, Rational};
+
+use crate::common::numbers::number;
 
 const ALARM: f64 = 1e-6;
 const SAMPLES: usize = 1 << 20;

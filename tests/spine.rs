@@ -2,9 +2,6 @@
 
 use std::{fs, path::Path};
 
-#[path = "common/numbers.rs"]
-mod numbers;
-
 use dp_assay::spine::{
     blocks::{Blocks, EntityColumn, EntityKind},
     bypass::{Privacy, Spine},
@@ -12,8 +9,9 @@ use dp_assay::spine::{
     optimize::{self, Entities, SpineSettings},
     osed,
 };
-use numbers::Numbers;
 use rug::Rational;
+
+use crate::common::numbers::Numbers;
 
 fn write(folder: &Path, name: &str, text: &str) -> std::path::PathBuf {
     let path = folder.join(name);

@@ -1,15 +1,13 @@
 //! What a plan can ask of a spine besides the defaults of production: Puerto Rico, a GRF-C, and the remaining options.
 
-#[path = "common/in_folder.rs"]
-mod in_folder;
-
 use std::{fs, path::Path};
 
 use dp_assay::spine::{
     blocks::Blocks,
     optimize::{self, Entities, SpineSettings},
 };
-use in_folder::{done, refusal};
+
+use crate::common::in_folder::{done, refusal};
 
 fn put(folder: &Path, name: &str, text: &str) {
     fs::write(folder.join(name), text).unwrap();

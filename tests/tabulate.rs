@@ -13,8 +13,7 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-#[path = "common/parquet_records.rs"]
-mod parquet_records;
+use crate::common::parquet_records;
 
 const ASSAY: &str = env!("CARGO_BIN_EXE_assay");
 
@@ -352,7 +351,7 @@ impl World {
                         cells.insert(format!("{head}|*|*|{sex}|{}", of_sex.len()));
                         for (bin, &first) in bins.iter().enumerate() {
                             let last = bins.get(bin + 1).map_or(115, |next| next - 1);
-                            let count = of_sex.iter().filter(|age| (first..=last).contains(age)).count();
+                            let count = of_sex.iter().filter(|age| (first..=last).contains(*age)).count();
                             cells.insert(format!("{head}|{first}|{last}|{sex}|{count}"));
                         }
                     }

@@ -1,14 +1,13 @@
 //! The promise: the trade-off function is enclosed everywhere, and it is the same truth as the privacy profile.
 
-mod common;
-
-use common::{Losses, Masses, composition, end, exact, number, two_fold, within};
 use dp_assay::{
     Error,
     account::{Account, Composition, Counts},
     numeric::{Certainty, Enclosure},
 };
 use rug::Rational;
+
+use crate::common::{Losses, Masses, composition, end, exact, number, two_fold, within};
 
 const DIGITS: u32 = 20;
 

@@ -1,8 +1,5 @@
 //! Whole counts of noisy measurement files: not negative, and every constraint kept, from the nation to the blocks.
 
-#[path = "common/facts.rs"]
-mod facts;
-
 use std::{
     collections::{BTreeMap, HashMap},
     fs,
@@ -15,6 +12,8 @@ use dp_assay::{
     topdown::nmf::{folder::NmfFolder, names::Names, names::Sign, rows},
 };
 use serde_json::Value;
+
+use crate::common::facts;
 
 fn assay(words: &[&str]) -> (bool, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_assay")).args(words).output().unwrap();

@@ -1,18 +1,15 @@
 //! Whole counts of a histogram that is too large to count cell by cell: those of the marginal that queries and constraints tell apart.
 
-#[path = "common/in_folder.rs"]
-mod in_folder;
-#[path = "common/nmf_rows.rs"]
-mod nmf_rows;
-#[path = "common/numbers.rs"]
-mod numbers;
-
 use std::{collections::BTreeMap, fs, path::Path};
 
 use dp_assay::release::Release;
-use nmf_rows::{Row, described, variance};
-use numbers::Numbers;
 use rug::Rational;
+
+use crate::common::{
+    in_folder,
+    nmf_rows::{self, Row, described, variance},
+    numbers::Numbers,
+};
 
 /// 700 x 2 x 50 = 70,000 cells; the groups of codes are neither in order nor contiguous.
 fn release() -> String {

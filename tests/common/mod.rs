@@ -6,7 +6,15 @@
 // Each test file takes what it needs.
 #![allow(dead_code)]
 
-mod numbers;
+pub mod facts;
+pub mod in_folder;
+pub mod listing;
+pub mod nmf_rows;
+pub mod numbers;
+pub mod parquet_records;
+pub mod program;
+pub mod small_dhc;
+pub mod spines;
 
 use std::{collections::BTreeMap, sync::mpsc, thread, time::Duration};
 

@@ -3,16 +3,12 @@
 // Each test takes what it needs.
 #![allow(dead_code)]
 
-#[path = "nmf_rows.rs"]
-mod nmf_rows;
-#[path = "numbers.rs"]
-mod numbers;
-
 use std::path::Path;
 
 use dp_assay::release::{Release, schema::Kept};
-pub use nmf_rows::Row;
-use numbers::Numbers;
+
+pub use crate::common::nmf_rows::Row;
+use crate::common::{nmf_rows, numbers::Numbers};
 
 /// Relationships 0 to 2 and three types of group quarters; single years and two groups of ages. The recodes of relgq are neither
 /// nested nor in order, as in the DHC; 1 and 2 may change places but for the constraints, and so may ages 0 and 1.

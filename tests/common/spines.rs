@@ -3,16 +3,14 @@
 // Each test file takes what it needs.
 #![allow(dead_code)]
 
-#[path = "numbers.rs"]
-mod numbers;
-
 use dp_assay::{
     loss::law::Law,
     release::Release,
     spine::{blocks::Blocks, hierarchy::Tree},
 };
-pub use numbers::Numbers;
 use rug::Rational;
+
+pub use crate::common::numbers::Numbers;
 
 /// A census spine of six levels over at most so many blocks, with forks at every level.
 pub fn small_tree(numbers: &mut Numbers, most: u64) -> Tree {

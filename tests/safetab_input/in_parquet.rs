@@ -2,8 +2,7 @@
 
 use super::*;
 
-#[path = "../common/parquet_records.rs"]
-mod parquet_records;
+use crate::common::parquet_records;
 
 fn persons() -> String {
     fs::read_to_string(Path::new(EXAMPLE).join("person-records.txt")).unwrap()

@@ -20,11 +20,9 @@ use dp_assay::{
     },
     spine::blocks::{Blocks, EntityKind as Entity},
 };
-use numbers::Numbers;
 use tempfile::TempDir;
 
-#[path = "../common/numbers.rs"]
-mod numbers;
+use crate::common::numbers::Numbers;
 
 #[path = "../../scripts/make-examples.rs"]
 mod make_examples;

@@ -1,0 +1,47 @@
+//! What is promised to the user, a file for each promise. They are one program: it is linked once, and its tests share all processors to the end.
+
+mod common;
+
+mod allocate;
+mod allocations;
+mod calibrate;
+mod cef;
+mod certificates;
+mod cli;
+mod dhc;
+mod dhc_constraints;
+mod dhc_dense;
+mod dhc_households;
+mod enclosures;
+mod estimate;
+mod examples;
+mod explore;
+mod few_groups;
+mod formal;
+mod guide;
+mod hands;
+mod hierarchy;
+mod households;
+mod measure;
+mod measured_files;
+mod nmf;
+mod nmf_files;
+mod nmf_parts;
+mod noise;
+mod own;
+mod published;
+mod rehearse;
+mod report;
+mod results;
+mod rhode_island;
+mod risk;
+#[path = "safetab_input/main.rs"]
+mod safetab_input;
+mod samplers;
+mod spine;
+mod spine_options;
+mod tabulate;
+mod tradeoff;
+mod tune;
+mod whole;
+mod whole_marginals;
