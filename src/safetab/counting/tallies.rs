@@ -70,7 +70,7 @@ impl TallyWriter {
     pub fn add(&mut self, tally: Tally) -> Result<()> {
         let Tally { atom, class, cell, n } = tally;
         let fits = u64::from(atom) < 1 << ATOM_BITS && cell < 1 << CELL_BITS;
-        debug_assert!(fits, "{tally:?}");
+        assert!(fits, "{tally:?}");
         self.held.push((u64::from(atom) << BELOW | u64::from(class) << CELL_BITS | u64::from(cell), n));
         self.added += n;
         if self.held.len() == self.most { self.spill() } else { Ok(()) }

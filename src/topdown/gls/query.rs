@@ -133,10 +133,7 @@ impl SectorQuery {
 
     /// The answer A x to a vector of coordinates, of which no sector is left out that the query has any part in.
     pub fn answer(&self, x: &[f64]) -> Vec<f64> {
-        debug_assert!(
-            !self.turns.iter().any(|turn| matches!(turn, Turn::Fold(_))),
-            "a sector of the query is left out"
-        );
+        assert!(!self.turns.iter().any(|turn| matches!(turn, Turn::Fold(_))), "a sector of the query is left out");
         let mut counts = vec![0.0; self.counts()];
         for entry in &self.entries {
             counts[entry.count as usize] += entry.factor * x[entry.place as usize];
