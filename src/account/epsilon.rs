@@ -105,7 +105,7 @@ impl Profile for SumEvaluator {
     }
 
     fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors) -> Result<f64> {
-        self.ln_hockey_stick_approx_near(epsilon, neighbors)
+        self.ln_hockey_stick_approx_near(epsilon, neighbors, 1.0)
     }
 
     fn sum(&self) -> Option<&SumEvaluator> {

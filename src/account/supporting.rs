@@ -58,10 +58,9 @@ const MOST_MORE_DIGITS: u32 = 150;
 pub(crate) fn epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
     let evaluator = composition.loss_evaluator();
     let lines = Lines::new(&evaluator, composition.rho().to_f64(), alpha);
-    let alpha = alpha.to_f64();
     lines.highest_approx(1e-9, |eps| {
-        let rest = 1.0 - lines.ln_delta_approx(eps)?.exp();
-        Ok(if eps >= 0.0 { rest - eps.exp() * alpha } else { (rest - alpha) * eps.exp() })
+        let (height, _) = lines.height_approx(eps)?;
+        Ok(if eps >= 0.0 { height } else { height * eps.exp() })
     })
 }
 
@@ -140,8 +139,7 @@ impl<'a> Lines<'a> {
         let bits = precision::bits(digits, 64);
         let top = self.top_approx()?;
         // 0 <= f <= 1 - alpha always.
-        let rest = Enclosure::rational(&Rational::from(1 - self.alpha), bits);
-        let known = Enclosure::double(0.0, bits).hull(&rest);
+        let known = Enclosure::double(0.0, bits).hull(&self.most(bits));
         let known = self.between_kinks(top, digits)?.map_or(Some(known.clone()), |value| value.meet(&known));
         let known = known.ok_or(Error::Contradiction { what: TRADEOFF })?;
         if known.is_tight(digits) {
@@ -156,6 +154,8 @@ impl<'a> Lines<'a> {
                 return Ok((value, method));
             }
         }
+        // What the profile has to be known to.
+        let needed = digits + 1 + top.lost.ceil() as u32;
         let (mut lower, mut upper) = (known.lower().clone(), known.upper().clone());
         let mut lines = self.around_top(top, digits)?;
         for _ in 0..MOST_LINES {
@@ -176,8 +176,8 @@ impl<'a> Lines<'a> {
                 continue;
             }
             // As many digits as the finest has, which may share lists.
-            let finest = lines.iter().map(|line| line.digits).fold(digits + 1, u32::max);
-            let wanted = if finest <= digits + FEW_DIGITS { finest } else { digits + 1 };
+            let finest = lines.iter().map(|line| line.digits).fold(needed, u32::max);
+            let wanted = if finest < needed + FEW_DIGITS { finest } else { needed };
             for next in peak.next {
                 let next = self.at_a_loss(&next, &lines)?;
                 insert(&mut lines, self.line(next, wanted)?);
@@ -198,8 +198,8 @@ impl<'a> Lines<'a> {
             let closer = 10_f64.powi(-(digits as i32)).sqrt() * 0.35 * top.scale;
             let distance = Float::with_val(bits, closer.clamp(top.distance * 1e-4, top.distance));
             // To as many digits as lists were made for.
-            let listed = self.listed.get();
-            let asked = if (digits + 1..=digits + FEW_DIGITS).contains(&listed) { listed } else { digits + 1 };
+            let (needed, listed) = (digits + 1 + top.lost.ceil() as u32, self.listed.get());
+            let asked = if (needed..needed + FEW_DIGITS).contains(&listed) { listed } else { needed };
             let mut lines = Vec::new();
             for _ in 0..=MOST_MOVES {
                 let at = |side: i32| self.line_near(&(Float::with_val(bits, &distance * side) + &eps), asked);
@@ -326,6 +326,11 @@ impl<'a> Lines<'a> {
         std::iter::once(last).chain(inner).fold(first, higher)
     }
 
+    /// 1 - alpha, which no height is above.
+    fn most(&self, bits: u32) -> Enclosure {
+        Enclosure::rational(&Rational::from(1 - self.alpha), bits)
+    }
+
     /// The line that supports f at the loss eps: with slope -exp(eps).
     fn line_near(&self, eps: &Float, digits: u32) -> Result<Line> {
         self.line(eps.to_rational().ok_or(Error::NotFinite { value: eps.to_f64() })?, digits)
@@ -342,10 +347,14 @@ impl<'a> Lines<'a> {
         if met && matches!(method, Method::Atoms(_)) {
             self.listed.set(digits.max(self.listed.get()));
         }
-        let rest = Enclosure::double(1.0, bits).sub(&delta);
         let alpha = Enclosure::rational(self.alpha, bits);
         // 1 - delta(eps) - exp(eps) alpha; or exp(-eps) (1 - delta(eps) - alpha).
-        let height = if exact >= 0 { rest.sub(&slope.mul(&alpha)) } else { slope.mul(&rest.sub(&alpha)) };
+        let height = match (exact >= 0, *delta.upper() < 0.5) {
+            (true, true) => self.most(bits).sub(&delta).sub(&Enclosure::rational(&exact, bits).exp_m1().mul(&alpha)),
+            (true, false) => Enclosure::double(1.0, bits).sub(&delta).sub(&slope.mul(&alpha)),
+            (false, true) => slope.mul(&self.most(bits).sub(&delta)),
+            (false, false) => slope.mul(&Enclosure::double(1.0, bits).sub(&delta).sub(&alpha)),
+        };
         Ok(Line { eps: Float::with_val(bits + EPS_BITS, &exact), exact, digits, met, slope, height })
     }
 
@@ -376,29 +385,42 @@ impl<'a> Lines<'a> {
     /// The same with what is said of the height.
     fn told_approx(&self, eps: f64, scale: f64, distance: f64) -> Result<Top> {
         const MOST: f64 = 30.0;
-        let alpha = self.alpha.to_f64();
-        let rest = -self.ln_delta_approx(eps)?.exp_m1();
-        let (height, ln_scale) = if eps >= 0.0 { (rest - eps.exp() * alpha, 0.0) } else { (rest - alpha, eps) };
+        let (height, known_to) = self.height_approx(eps)?;
         // A height that doubles take for none is lost to all their digits, and to more.
-        let lost = if height > 0.0 { (rest / height).log10().clamp(0.0, MOST) } else { MOST };
-        let ln_height = if height > 0.0 { height.ln() } else { rest.ln() - MOST * std::f64::consts::LN_10 } + ln_scale;
-        Ok(Top { eps, scale, distance, lost, ln_height })
+        let lost = if height > 0.0 { (known_to / height).log10().clamp(0.0, MOST) } else { MOST };
+        let ln_height = if height > 0.0 { height.ln() } else { known_to.ln() - MOST * std::f64::consts::LN_10 };
+        Ok(Top { eps, scale, distance, lost, ln_height: ln_height + eps.min(0.0) })
     }
 
-    /// ln of delta(|eps|), in doubles.
+    /// ln of delta(|eps|), in doubles. One minus it is compared with exp(eps) alpha, or alpha.
     fn ln_delta_approx(&self, eps: f64) -> Result<f64> {
-        self.evaluator.ln_hockey_stick_approx_near(&rational::from_f64(eps.abs())?, &self.neighbors)
+        const NEGLIGIBLE: f64 = 1e-14;
+        let negligible = NEGLIGIBLE * self.alpha.to_f64() * eps.max(0.0).exp();
+        self.evaluator.ln_hockey_stick_approx_near(&rational::from_f64(eps.abs())?, &self.neighbors, negligible)
+    }
+
+    /// The height of the line of slope -exp(eps), divided by the slope for the mirrored ones, in doubles; and what of it is known to as many digits as
+    /// delta is. Of a small delta that is delta itself, as one minus alpha is known exactly.
+    fn height_approx(&self, eps: f64) -> Result<(f64, f64)> {
+        let (alpha, most) = (self.alpha.to_f64(), Rational::from(1 - self.alpha).to_f64());
+        let ln_delta = self.ln_delta_approx(eps)?;
+        // ln delta is minus one minus delta where that is small.
+        let (delta, rest) = (ln_delta.exp(), -ln_delta.exp_m1());
+        let height = match (eps >= 0.0, delta < 0.5) {
+            (true, true) => most - delta - eps.exp_m1() * alpha,
+            (true, false) => rest - eps.exp() * alpha,
+            (false, true) => most - delta,
+            (false, false) => rest - alpha,
+        };
+        Ok((height, delta.min(rest)))
     }
 
     /// ln of the height of the line of slope -exp(eps), in doubles; far below any logarithm where that is negative, and the further below
     /// the larger ln of what it lacks, so that heights next to zero are told apart on either side.
     fn ln_height_approx(&self, eps: f64) -> Result<f64> {
         const NEGATIVE: f64 = -4e9;
-        let alpha = self.alpha.to_f64();
-        // ln delta is minus one minus delta where that is small.
-        let rest = -self.ln_delta_approx(eps)?.exp_m1();
-        let (height, ln_scale) = if eps >= 0.0 { (rest - eps.exp() * alpha, 0.0) } else { (rest - alpha, eps) };
-        let ln = height.abs().max(f64::MIN_POSITIVE).ln() + ln_scale;
+        let (height, _) = self.height_approx(eps)?;
+        let ln = height.abs().max(f64::MIN_POSITIVE).ln() + eps.min(0.0);
         Ok(if height > 0.0 { ln } else { NEGATIVE - ln })
     }
 

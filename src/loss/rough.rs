@@ -25,6 +25,8 @@ const MOST_KEPT: i64 = 100_000;
 
 /// So many nodes are evaluated by one processor at least.
 const PART: usize = 512;
+/// What a node takes, about, in seconds.
+const SECONDS_PER_NODE: f64 = 4e-7;
 
 /// A contour and the factors of the sum at its nodes.
 #[derive(Debug)]
@@ -47,23 +49,29 @@ pub(crate) struct Rough {
 
 impl Contours {
     /// ln of a question's answer in doubles: about 13 digits. The plan is made anew while the answer turns out far from what it was made
-    /// for: first the saddle point estimate, then the last answer. `for_others`: with the contour, for questions next to this one.
+    /// for: first the saddle point estimate, then the last answer. `for_others`: with the contour, for questions next to this one. `None` where it
+    /// would take longer than so many seconds, as predicted.
     pub(crate) fn rough(
         &self,
         question: &Question,
         search: ContourSearch,
         for_others: bool,
-    ) -> Result<(Rough, RoughContour)> {
+        most_seconds: f64,
+    ) -> Result<Option<(Rough, RoughContour)>> {
         const ATTEMPTS: usize = 8;
         let search = search.unproven();
         let ln_share = if for_others { LN_SHARE - SPARE_NATS } else { LN_SHARE };
         let mut expected = search.ln_estimate();
         let mut attempt = 1;
         loop {
-            let contour = RoughContour::new(self, question, search.plan(ln_share, Some(expected))?);
+            let plan = search.plan(ln_share, Some(expected))?;
+            if plan.evaluated() as f64 * SECONDS_PER_NODE > most_seconds {
+                return Ok(None);
+            }
+            let contour = RoughContour::new(self, question, plan);
             let rough = contour.ln_approx(self, question);
             if attempt == ATTEMPTS || !rough.is_told || !rough.ln.is_finite() || (rough.ln - expected).abs() < 1.0 {
-                return Ok((rough, contour));
+                return Ok(Some((rough, contour)));
             }
             expected = rough.ln;
             attempt += 1;
@@ -108,10 +116,14 @@ impl RoughContour {
         let term = |(node, product): (i64, &Complex64)| {
             bracket.at(node) * product * Complex64::cis(TAU * turns.at::<f64>(node, ()))
         };
-        let mut terms = plan.summed().zip(&self.products).map(term);
-        // Node 0, and twice the others: nodes j and -j are conjugates.
-        let first = terms.next().unwrap_or_default();
-        let total = first.re + 2.0 * terms.map(|term| term.re).sum::<f64>();
+        // Node 0, and twice the others: nodes j and -j are conjugates. The parts are the same on any number of cores.
+        let first = plan.summed().zip(&self.products).next().map(term).unwrap_or_default();
+        let nodes: Vec<i64> = plan.summed().collect();
+        let of_part = |(nodes, products): (&[i64], &[Complex64])| {
+            nodes.iter().copied().zip(products).map(|pair| term(pair).re).sum::<f64>()
+        };
+        let parts: Vec<f64> = nodes.par_chunks(PART).zip(self.products.par_chunks(PART)).map(of_part).collect();
+        let total = 2.0 * parts.iter().sum::<f64>() - first.re;
         let prefactor = sum.ln_size(question, &plan.exact_c, question.start()).to_f64() + self.scale;
         let ln = prefactor + total.abs().ln() - plan.divisor().to_f64().ln();
         Rough { ln, is_told: total.abs().ln() > first.norm().ln() + LN_NOISE }
@@ -151,9 +163,9 @@ mod tests {
                 let lattice = Question::hockey_stick(contours.sum(), &middle);
                 for question in [lattice.clone(), lattice.on_line()] {
                     let is_on_line = question.step.is_none();
-                    let Ok((own, contour)) = contours.rough(&question, contours.search(&question), true) else {
-                        continue;
-                    };
+                    let rough = |most| contours.rough(&question, contours.search(&question), true, most);
+                    let Ok(Some((own, contour))) = rough(1.0) else { continue };
+                    assert!(rough(1e-7).unwrap().is_none());
                     let proven = evaluator.hockey_stick(&middle, 16).unwrap().value.ln().approximate();
                     // The line knows nothing of what a lattice repeats far up.
                     if !own.is_told || (own.ln - proven).abs() > 1e-11 * (1.0 + proven.abs()) {

@@ -45,7 +45,7 @@ use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
     f64::consts::LN_10,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use rug::{Float, Rational, float::Round};
@@ -68,7 +68,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, precision, twofold},
+    numeric::{Enclosure, precision},
 };
 
 /// The losses of the coarse groups are to be so many times further apart than the standard deviation of the rest; and where what a split
@@ -83,8 +83,8 @@ pub(super) const MOST_SECONDS: f64 = 0.5;
 pub(super) const QUICK_SECONDS: f64 = 0.01;
 /// The profile of the rest is asked for at so many places at most.
 const MOST_ASKED: usize = 400;
-/// How much longer the rest takes with more digits than two doubles hold.
-const OF_MORE_DIGITS: f64 = 20.0;
+/// By how much other engines are preferred, of which more is foretold.
+const OF_MARGIN: f64 = 1.5;
 /// What a loss takes of a long list of which few matter.
 const SECONDS_PER_LISTED: f64 = 1e-7;
 /// So many lists are remembered at most, of so many losses together unless one has more.
@@ -118,8 +118,8 @@ pub(super) struct Split {
     rho_approx: f64,
     /// By how many standard deviations of the rest the losses of each coarse group are apart.
     apart: f64,
-    /// What a question about the rest takes.
-    seconds_of_rest: OnceLock<f64>,
+    /// What a question about the rest takes, for so many digits.
+    seconds_of_rest: Mutex<HashMap<u32, f64>>,
     /// The lists of the last few questions.
     lists: Mutex<Vec<Arc<List>>>,
 }
@@ -151,7 +151,7 @@ impl Split {
             rho_approx: rho.to_f64(),
             rho,
             apart,
-            seconds_of_rest: OnceLock::new(),
+            seconds_of_rest: Mutex::default(),
             lists: Mutex::default(),
         })
     }
@@ -171,10 +171,12 @@ impl Split {
         let reach = 4.0 * (self.rho_approx * f64::from(digits) * LN_10).sqrt();
         let span = coarse::span(&self.coarse, &self.outline_of_coarse, plan.tilt(), atoms::first_cut(digits));
         let asked = Some(1.0 + losses * (reach / span).min(1.0)).filter(|asked| *asked <= MOST_ASKED as f64)?;
-        const DIGITS: u32 = 12;
-        let each = *self.seconds_of_rest.get_or_init(|| self.rest.seconds(&self.rho, DIGITS));
-        let dearer = if digits > twofold::ball::MOST_DIGITS { OF_MORE_DIGITS } else { 1.0 };
-        Some(losses * SECONDS_PER_LISTED + asked * each * dearer)
+        Some(losses * SECONDS_PER_LISTED + asked * self.seconds_of_rest(digits) * OF_MARGIN)
+    }
+
+    fn seconds_of_rest(&self, digits: u32) -> f64 {
+        let mut known = self.seconds_of_rest.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(digits).or_insert_with(|| self.rest.seconds(&self.rho, digits))
     }
 
     fn losses(&self, epsilon: &Rational, digits: u32) -> f64 {

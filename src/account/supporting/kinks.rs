@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// So many losses are found between two lines at most, if lines can be placed closer together; else more. So many are enough.
-const MANY_LOSSES: f64 = 2e5;
+const MANY_LOSSES: f64 = 3e4;
 const MOST_LOSSES: f64 = 1e6;
 const ENOUGH_LOSSES: usize = 300;
 const FEW_LOSSES: f64 = 2e4;

@@ -52,6 +52,13 @@ pub struct SumEvaluator {
     stop: Stop,
 }
 
+/// What approximates a hockey stick where a contour takes long.
+#[derive(Clone, Copy, Debug)]
+enum Other<'a> {
+    Lists(&'a Atoms),
+    Split(&'a Split),
+}
+
 impl LossSum {
     /// An evaluator of this sum, which remembers nothing yet.
     pub fn evaluator(&self) -> SumEvaluator {
@@ -463,20 +470,28 @@ impl SumEvaluator {
 
     /// ln of the hockey-stick divergence, in doubles: about 13 digits, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
-        self.ln_hockey_stick_approx_of(epsilon, None)
+        self.ln_hockey_stick_approx_of(epsilon, None, 1.0)
     }
 
-    /// The same as one of a few on the way to an answer, which share contours.
-    pub(crate) fn ln_hockey_stick_approx_near(&self, epsilon: &Rational, neighbors: &Neighbors) -> Result<f64> {
-        self.ln_hockey_stick_approx_of(epsilon, Some(neighbors))
+    /// The same as one of a few on the way to an answer, which share contours; one minus it is as accurate unless it is at most `negligible`.
+    pub(crate) fn ln_hockey_stick_approx_near(
+        &self,
+        epsilon: &Rational,
+        neighbors: &Neighbors,
+        negligible: f64,
+    ) -> Result<f64> {
+        self.ln_hockey_stick_approx_of(epsilon, Some(neighbors), negligible)
     }
 
-    fn ln_hockey_stick_approx_of(&self, epsilon: &Rational, neighbors: Option<&Neighbors>) -> Result<f64> {
+    fn ln_hockey_stick_approx_of(
+        &self,
+        epsilon: &Rational,
+        neighbors: Option<&Neighbors>,
+        negligible: f64,
+    ) -> Result<f64> {
         /// What doubles hold.
         const DIGITS: u32 = 13;
         const LEFT_OUT: f64 = 1e-13;
-        /// An approximation of a staircase may take so long.
-        const STEP_SECONDS: f64 = 0.1;
         self.stop.check()?;
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(f64::NEG_INFINITY);
@@ -491,10 +506,11 @@ impl SumEvaluator {
             return Ok(ln);
         }
         let mut question = Question::hockey_stick(self.sum(), epsilon);
-        if let Some(answer) = self.is_one_but_for_few(&question, DIGITS)? {
+        if let Some(answer) = self.is_one_but_for_few(&question, DIGITS)?
+            && 1_u32 - answer.value.lower().clone() <= negligible
+        {
             return Ok(answer.value.ln().approximate());
         }
-        let cost = |atoms: &Atoms| atoms.cost(&Query::HockeyStick(epsilon.clone()), DIGITS).seconds;
         let mut search = self.contours.search(&question);
         // Below every float nothing else tells more.
         if search.ln_estimate() < LN_LEAST {
@@ -504,27 +520,20 @@ impl SumEvaluator {
         if let Some(ln) = ln_approx_by_splits(&self.splits_for(epsilon, DIGITS, period), epsilon) {
             return Ok(ln);
         }
-        let most_seconds = if self.has_steps() { split::MOST_SECONDS } else { split::QUICK_SECONDS };
-        // Few losses and few questions about the rest take less than the contour would, which looks only near zero: far up are the lobes of which
-        // steps are made.
-        if !period.is_short()
-            && let Some((split, seconds)) = self.long_split(epsilon, DIGITS)
-            && (seconds <= QUICK_SECONDS || seconds <= STEP_SECONDS && self.has_steps())
-            && let Some(ln) = split.ln_hockey_stick_approx(epsilon, most_seconds)
-        {
-            return Ok(ln);
-        }
-        let atoms = self.atoms.as_ref().filter(|_| !period.is_short());
-        let atoms = atoms.map(|atoms| (atoms, cost(atoms)));
-        let listed = |most: f64| {
-            let affordable = atoms.filter(|(_, seconds)| *seconds <= most);
-            affordable.and_then(|(atoms, _)| atoms.ln_hockey_stick_approx(epsilon).ok().flatten())
+        let others = if period.is_short() { Vec::new() } else { self.others(epsilon, DIGITS, neighbors.is_some()) };
+        let by = |&(_, other): &(f64, Other)| match other {
+            Other::Lists(atoms) => atoms.ln_hockey_stick_approx(epsilon).ok().flatten(),
+            Other::Split(split) => {
+                let most_seconds = if self.has_steps() { split::MOST_SECONDS } else { split::QUICK_SECONDS };
+                split.ln_hockey_stick_approx(epsilon, most_seconds)
+            }
         };
-        if let Some(ln) = listed(QUICK_SECONDS) {
+        let (quick, slow) = others.split_at(others.partition_point(|(seconds, _)| *seconds <= QUICK_SECONDS));
+        if let Some(ln) = quick.iter().find_map(by) {
             return Ok(ln);
         }
         // Where the threshold lies in a gap between clusters of losses, as for a proof.
-        if atoms.is_some_and(|(_, seconds)| seconds <= QUICK_SECONDS)
+        if quick.iter().any(|(_, other)| matches!(other, Other::Lists(_)))
             && let Some(ln) = ln_approx_by_splits(&self.splits_that_serve(epsilon, DIGITS), epsilon)
         {
             return Ok(ln);
@@ -533,24 +542,52 @@ impl SumEvaluator {
             question = question.on_line();
             search = self.contours.search(&question);
         }
-        let by_contour = match self.contours.rough(&question, search, neighbors.is_some()) {
-            Err(Error::Unsweepable { .. }) if question.step.is_some() => {
-                let line = question.on_line();
-                self.contours.rough(&line, self.contours.search(&line), neighbors.is_some())
+        let rough =
+            |question: &Question, search, most| self.contours.rough(question, search, neighbors.is_some(), most);
+        let most_seconds = slow.first().map_or(f64::INFINITY, |(seconds, _)| *seconds);
+        let mut by_contour = rough(&question, search, most_seconds);
+        if matches!(by_contour, Err(Error::Unsweepable { .. })) && question.step.is_some() {
+            question = question.on_line();
+            by_contour = rough(&question, self.contours.search(&question), most_seconds);
+        }
+        if matches!(by_contour, Ok(None)) {
+            if let Some(ln) = slow.iter().find_map(by) {
+                return Ok(ln);
             }
-            answer => answer,
-        };
+            by_contour = rough(&question, self.contours.search(&question), f64::INFINITY);
+        }
         match by_contour {
-            Ok((Rough { ln, is_told: true }, contour)) => {
+            Ok(Some((Rough { ln, is_told: true }, contour))) => {
                 neighbors.inspect(|neighbors| neighbors.keep(contour));
                 Ok(ln)
             }
-            Ok((Rough { ln, is_told: false }, _)) => match self.ln_of_few_digits(epsilon) {
+            Ok(Some((Rough { ln, is_told: false }, _))) => match self.ln_of_few_digits(epsilon) {
                 Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
                 told => Ok(told.ok().flatten().unwrap_or(ln)),
             },
-            Err(error) => listed(MOST_SECONDS).ok_or(error),
+            Ok(None) => Err(Error::NoLattice),
+            Err(error) => slow.iter().find_map(by).ok_or(error),
         }
+    }
+
+    /// What approximates a hockey stick beside contours, and the seconds that it is foretold to take: the quickest first. `is_one_of_many`: lists
+    /// are shared with other questions.
+    fn others(&self, epsilon: &Rational, digits: u32, is_one_of_many: bool) -> Vec<(f64, Other<'_>)> {
+        let times = if is_one_of_many { Asked::FOR_LINES.times } else { 1.0 };
+        let listed = self.atoms.as_ref().and_then(|atoms| {
+            let cost = atoms.cost(&Query::HockeyStick(epsilon.clone()), digits);
+            let is_affordable = cost.seconds <= MOST_SECONDS && atoms.holds(&cost);
+            let shared = cost.seconds_each + (cost.seconds - cost.seconds_each) / times;
+            // What is not quick by itself is not made where a contour may be.
+            let seconds = if cost.seconds <= QUICK_SECONDS { shared } else { shared.max(QUICK_SECONDS.next_up()) };
+            is_affordable.then_some((seconds, Other::Lists(atoms)))
+        });
+        // Few losses and few questions about the rest often take less than the contour would, which looks only near zero: far up are the lobes of
+        // which steps are made.
+        let split = self.long_split(epsilon, digits).map(|(split, seconds)| (seconds, Other::Split(split)));
+        let mut others: Vec<_> = split.into_iter().chain(listed).collect();
+        others.sort_by(|a, b| a.0.total_cmp(&b.0));
+        others
     }
 
     /// ln of the hockey stick from a proof of a few digits, where doubles tell nothing.
@@ -567,7 +604,8 @@ impl SumEvaluator {
             return Ok(f64::NEG_INFINITY);
         }
         let question = Question::tail(Kernel::TiltedTail, self.sum(), z)?;
-        Ok(self.contours.rough(&question, self.contours.search(&question), false)?.0.ln)
+        let rough = self.contours.rough(&question, self.contours.search(&question), false, f64::INFINITY)?;
+        rough.map(|(rough, _)| rough.ln).ok_or(Error::NoLattice)
     }
 
     /// Whether all noise is continuous: then the closed form of Gaussian differential privacy is exact.

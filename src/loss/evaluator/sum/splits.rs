@@ -12,7 +12,7 @@ use crate::{
         question::Question,
         split::{self, Rest, Split},
     },
-    numeric::Enclosure,
+    numeric::{Enclosure, twofold},
 };
 
 impl SumEvaluator {
@@ -76,13 +76,14 @@ impl Rest for SumEvaluator {
     }
 
     fn seconds(&self, epsilon: &Rational, digits: u32) -> f64 {
-        /// Of a short period; and in any case else.
+        /// Of a short period; with more digits than two doubles hold; and in any case else.
         const OF_SHORT: f64 = 2e-4;
+        const OF_SHORT_TO_MANY_DIGITS: f64 = 4e-3;
         const AT_LEAST: f64 = 1e-3;
         let question = Question::hockey_stick(self.sum(), epsilon);
         let period = Contours::period(&self.contours.search(&question), digits);
         if self.is_gaussian() || period.is_short() {
-            return OF_SHORT;
+            return if digits > twofold::ball::MOST_DIGITS { OF_SHORT_TO_MANY_DIGITS } else { OF_SHORT };
         }
         let splits = self.splits_for(epsilon, digits, period);
         if let Some(seconds) = splits.iter().filter_map(|split| split.seconds(epsilon, digits)).min_by(f64::total_cmp) {
