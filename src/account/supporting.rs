@@ -47,6 +47,8 @@ const MOST_UNMET: usize = 6;
 const OF_DOUBLES: u32 = 16;
 /// So many bits more than a height has its loss, as lines come close.
 const EPS_BITS: u32 = 160;
+/// So many bits more have heights, which are drawn on to lines of a slope many times smaller.
+const SLOPE_BITS: u32 = 1024;
 /// Heights drawn on so many times further than their lines are apart say where the next line belongs, not how well they are known.
 const MOST_DRAWN_ON: u32 = 64;
 /// So many digits more than asked for make little difference.
@@ -137,10 +139,18 @@ impl<'a> Lines<'a> {
     /// f(alpha) and how it was told, to about 10^-digits of it where that takes no more than so many lines.
     pub(super) fn answer(&self, digits: u32) -> Result<(Enclosure, Method)> {
         let bits = precision::bits(digits, 64);
-        let top = self.top_approx()?;
+        let mut top = self.top_approx()?;
+        let mut between = self.between_kinks(top, digits)?;
+        if between.is_none() && digits > OF_DOUBLES && self.evaluator.sum().step().is_some() {
+            // Where doubles were off, lines to a few digits say where the top is.
+            if let Some(proven) = self.top_by_lines(top)? {
+                top = proven;
+                between = self.between_kinks(top, digits)?;
+            }
+        }
         // 0 <= f <= 1 - alpha always.
         let known = Enclosure::double(0.0, bits).hull(&self.most(bits));
-        let known = self.between_kinks(top, digits)?.map_or(Some(known.clone()), |value| value.meet(&known));
+        let known = between.map_or(Some(known.clone()), |value| value.meet(&known));
         let known = known.ok_or(Error::Contradiction { what: TRADEOFF })?;
         if known.is_tight(digits) {
             return Ok((known, Method::Lines));
@@ -184,6 +194,29 @@ impl<'a> Lines<'a> {
             }
         }
         Ok((proven(lower, upper)?, Method::Lines))
+    }
+
+    /// The top by lines to as many digits as doubles hold, three at a time: each time the vertex of the parabola through them is where the next
+    /// ones are. `None` where doubles were right, or where that does not settle.
+    fn top_by_lines(&self, top: Top) -> Result<Option<Top>> {
+        const MOST_ROUNDS: usize = 6;
+        const FARTHEST: f64 = 1e4;
+        let asked = OF_DOUBLES + top.lost.ceil() as u32;
+        let (mut eps, mut distance) = (top.eps, top.distance);
+        for round in 0..MOST_ROUNDS {
+            let at = |side: f64| self.line(rational::from_f64(eps + side * distance)?, asked);
+            let around = [at(-1.0)?, at(0.0)?, at(1.0)?];
+            let Some(shift) = vertex(&around).map(|shift| shift.to_f64()) else { return Ok(None) };
+            if shift.abs() <= 1.0 {
+                return Ok((round > 0).then_some(Top { eps: eps + shift * distance, distance, ..top }));
+            }
+            if shift.abs() > FARTHEST {
+                return Ok(None);
+            }
+            eps += shift * distance;
+            distance = distance.max(shift.abs() * distance / 64.0);
+        }
+        Ok(None)
     }
 
     /// Lines next to the highest one, three at a time: each time the vertex of the parabola through the last three is where the next
@@ -338,8 +371,8 @@ impl<'a> Lines<'a> {
 
     /// The same at exactly this loss.
     fn line(&self, exact: Rational, digits: u32) -> Result<Line> {
-        // What two heights have in common cancels: a few more bits than digits.
-        let bits = precision::bits(digits, 64);
+        // What two heights have in common cancels: more bits than digits.
+        let bits = precision::bits(digits, 64) + SLOPE_BITS;
         let slope = Enclosure::rational(&exact, bits).exp();
         let listed = digits <= self.listed.get() + FEW_DIGITS;
         let Answer { value: delta, met, method } =
@@ -482,8 +515,9 @@ fn unsure(lines: &[Line], peak: &Peak, value: &Enclosure, digits: u32) -> Option
     // What was not told to the digits asked for is not told to more.
     let (at, line) = lines.into_iter().filter(|(_, line)| line.met).max_by(|a, b| widest(a.1, b.1))?;
     let excess = (width(&line.height) * 8_u32 / scale).log10().to_f64();
-    let more = (line.digits + excess.max(0.0) as u32 + 1).max(digits + 1).min(digits + MOST_MORE_DIGITS);
-    (excess > 0.0 && more > line.digits).then_some((at, more))
+    // Where it is so far off another line tells more.
+    let more = (line.digits + excess.clamp(0.0, 1e6) as u32 + 1).max(digits + 1);
+    (excess > 0.0 && more > line.digits && more <= digits + MOST_MORE_DIGITS).then_some((at, more))
 }
 
 /// Two ends that were proven apart.

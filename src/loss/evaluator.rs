@@ -244,6 +244,28 @@ mod tests {
         assert!(rest.is_tight(12) && *rest.upper() < (-225_f64).exp(), "{rest:?}");
     }
 
+    /// Many digits of a delta next to one need few of one minus it: the same as all digits of both.
+    #[test]
+    fn a_delta_next_to_one_takes_few_digits_of_the_rest() {
+        let laplace = Group { law: Law::DiscreteLaplace { epsilon: parse("2/25").unwrap() }, shift: 1, copies: 200 };
+        for groups in [gaussians(&[("5", 2000)]), [gaussians(&[("1/3", 30)]), vec![laplace]].concat()] {
+            let evaluator = LossSum::new(groups).unwrap().evaluator();
+            for epsilon in ["0", "1.3"] {
+                let epsilon = parse(epsilon).unwrap();
+                let few = evaluator.digits_of_rest(&epsilon, 40).unwrap().unwrap();
+                assert!((8..=37).contains(&few), "{few}");
+                let (delta, both) =
+                    (evaluator.delta(&epsilon, 40).unwrap(), evaluator.hockey_stick(&epsilon, 40).unwrap());
+                assert!(
+                    delta.met && delta.value.is_tight(40) && delta.value.overlaps(&both.value),
+                    "{delta:?} {both:?}"
+                );
+            }
+            assert!(evaluator.digits_of_rest(&parse("0").unwrap(), 12).unwrap().is_none());
+            assert!(evaluator.digits_of_rest(&parse("900").unwrap(), 40).unwrap().is_none());
+        }
+    }
+
     /// Members of unequal rho, bounded losses and members alone are answered one by one.
     #[test]
     fn members_that_share_no_contour_are_compared_all_the_same() {

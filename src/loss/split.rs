@@ -68,7 +68,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    numeric::{Enclosure, precision},
+    numeric::{Enclosure, precision, twofold},
 };
 
 /// The losses of the coarse groups are to be so many times further apart than the standard deviation of the rest; and where what a split
@@ -83,7 +83,7 @@ pub(super) const MOST_SECONDS: f64 = 0.5;
 pub(super) const QUICK_SECONDS: f64 = 0.01;
 /// The profile of the rest is asked for at so many places at most.
 const MOST_ASKED: usize = 400;
-/// By how much other engines are preferred, of which more is foretold.
+/// By how much other engines are preferred for many digits, of which more is foretold.
 const OF_MARGIN: f64 = 1.5;
 /// What a loss takes of a long list of which few matter.
 const SECONDS_PER_LISTED: f64 = 1e-7;
@@ -171,7 +171,8 @@ impl Split {
         let reach = 4.0 * (self.rho_approx * f64::from(digits) * LN_10).sqrt();
         let span = coarse::span(&self.coarse, &self.outline_of_coarse, plan.tilt(), atoms::first_cut(digits));
         let asked = Some(1.0 + losses * (reach / span).min(1.0)).filter(|asked| *asked <= MOST_ASKED as f64)?;
-        Some(losses * SECONDS_PER_LISTED + asked * self.seconds_of_rest(digits) * OF_MARGIN)
+        let margin = if digits > twofold::ball::MOST_DIGITS { OF_MARGIN } else { 1.0 };
+        Some(losses * SECONDS_PER_LISTED + asked * self.seconds_of_rest(digits) * margin)
     }
 
     fn seconds_of_rest(&self, digits: u32) -> f64 {

@@ -61,7 +61,7 @@ pub(crate) fn uphill(
 }
 
 /// The place of the maximum between three points, in doubles: Brent's method, of steps by the parabola through the best three
-/// points, and by the golden section where these do not shrink.
+/// points, and by the golden section where these do not shrink. Where three points are as high, any of them.
 pub(crate) fn highest(around: [(f64, f64); 3], tolerance: f64, f: impl Fn(f64) -> Result<f64>) -> Result<f64> {
     const ROUNDS: usize = 80;
     const GOLDEN: f64 = 0.381_966_011_250_105_1;
@@ -71,7 +71,8 @@ pub(crate) fn highest(around: [(f64, f64); 3], tolerance: f64, f: impl Fn(f64) -
     let (mut step, mut step_before) = (high - low, high - low);
     for _ in 0..ROUNDS {
         let middle = low + (high - low) / 2.0;
-        if (best.0 - middle).abs() + (high - low) / 2.0 <= 2.0 * tolerance {
+        let is_flat = best.1 == second.1 && best.1 == third.1;
+        if is_flat || (best.0 - middle).abs() + (high - low) / 2.0 <= 2.0 * tolerance {
             break;
         }
         // The vertex of the parabola, as a step from the best point.
@@ -184,7 +185,13 @@ mod tests {
         }
         // At an end of the range, and where all is the same.
         assert!(highest(uphill(0.0, 1.0, -5.0, 5.0, Ok).unwrap(), 1e-6, Ok).unwrap() > 4.99);
-        assert!(highest(uphill(0.0, 1.0, -5.0, 5.0, |_| Ok(1.0)).unwrap(), 1e-6, |_| Ok(1.0)).unwrap().abs() <= 5.0);
+        let evaluations = std::cell::Cell::new(0);
+        let same = |_| {
+            evaluations.set(evaluations.get() + 1);
+            Ok(1.0)
+        };
+        assert!(highest(uphill(0.0, 1.0, -5.0, 5.0, same).unwrap(), 1e-6, same).unwrap().abs() <= 5.0);
+        assert!(evaluations.get() <= 5, "{}", evaluations.get());
     }
 
     #[test]

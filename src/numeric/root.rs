@@ -31,6 +31,11 @@ pub struct Root {
 /// Roots are not bracketed where they may be larger: there a single enclosure of the function can take minutes.
 const HIGHEST: f64 = 1e6;
 
+/// What is off in ln of the function in doubles, and as it is proven to a few digits.
+const OF_DOUBLES: f64 = 2e-15;
+const OF_FEW_DIGITS: f64 = 1e-6;
+const FEW_DIGITS: u32 = 6;
+
 /// After so many failures the interval is made wider.
 const MOST_FAILED: u32 = 4;
 /// A root that is no further than so many half widths from where it was looked for is placed well enough by its slope.
@@ -156,14 +161,21 @@ fn narrow<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
     let zero = Rational::new();
     // Up to so many digits nothing is refined, and a slope serves to choose the accuracy only.
     const UNREFINED: u32 = 12;
-    let (start, about) = search(f, ln_target.approximate(), ceiling, hints.around)?;
+    let (mut start, about) = search(&f.ln_approx, ln_target.approximate(), ceiling, hints.around, OF_DOUBLES)?;
     if start == 0.0 {
         return root_near_zero(f, target, digits);
     }
     // The slope of ln f near the root: every later step divides by it, so its own error only slows the convergence.
-    let slope = match about.filter(|_| digits <= UNREFINED) {
-        Some(slope) => slope,
-        None => slope_at(f, start)?,
+    let slope = match hints.around {
+        Some((_, step)) if is_off(f, start, ln_target.approximate())? => {
+            let ln_f = |x: &Rational| Ok((f.enclose)(x, FEW_DIGITS)?.ln().approximate());
+            (start, _) = search(&ln_f, ln_target.approximate(), ceiling, Some((start, step)), OF_FEW_DIGITS)?;
+            slope_at(&ln_f, start)?
+        }
+        _ => match about.filter(|_| digits <= UNREFINED) {
+            Some(slope) => slope,
+            None => slope_at(&f.ln_approx, start)?,
+        },
     };
     if !slope.is_finite() {
         return Ok(None);
@@ -284,14 +296,33 @@ fn secant(x: &Rational, ln_x: &Enclosure, y: &Rational, ln_y: &Enclosure) -> Opt
     (flattest < 0.0 && steepest.is_normal() && flattest.is_normal()).then_some((steepest, flattest))
 }
 
+/// Whether a root that was found in doubles is none: a proof to a few digits puts the function far from its target there, and a little further on the
+/// side of the root as well. Approximations may be off where a function is a staircase.
+fn is_off<A, E: Fn(&Rational, u32) -> Result<Enclosure>>(
+    f: &Decreasing<A, E>,
+    root: f64,
+    ln_target: f64,
+) -> Result<bool> {
+    const FAR: f64 = 1e-3;
+    const FURTHER: f64 = 1e-9;
+    let above = |x: f64| -> Result<f64> {
+        Ok((f.enclose)(&rational::from_f64(x)?, FEW_DIGITS)?.ln().approximate() - ln_target)
+    };
+    let side: f64 = match above(root) {
+        Err(error) if error.is_beyond_reach() => return Ok(false),
+        side => side?,
+    };
+    Ok(side.abs() > FAR && above(root + (root * FURTHER).copysign(side))? * side > 0.0)
+}
+
 /// The slope of ln f, to about nine digits.
-fn slope_at<A: Fn(&Rational) -> Result<f64>, E>(f: &Decreasing<A, E>, x: f64) -> Result<f64> {
+fn slope_at(ln_f: &impl Fn(&Rational) -> Result<f64>, x: f64) -> Result<f64> {
     let nudge = (x * 1e-5).max(1e-300);
     let far = rational::from_f64((x - nudge).max(0.0))?;
-    let ln_far = (f.ln_approx)(&far)?;
+    let ln_far = ln_f(&far)?;
     let slope_from = |near: f64| -> Result<f64> {
         let near = rational::from_f64(near)?;
-        Ok(((f.ln_approx)(&near)? - ln_far) / Rational::from(&near - &far).to_f64())
+        Ok((ln_f(&near)? - ln_far) / Rational::from(&near - &far).to_f64())
     };
     let slope = slope_from(x + nudge)?;
     // f may be zero just behind the root, as it is behind the largest of bounded losses.
@@ -410,16 +441,19 @@ fn ends_around(
 /// The root in doubles, zero where f(0) is at the target or below: secants, kept in the bracket by regula falsi with the Illinois
 /// weight and by bisection. ln f falls like a parabola far out, so that the root of -ln f is nearly linear there: secants are taken of it.
 /// With the slope of ln f there to a few digits, where the last secant tells it.
-fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclosure>>(
-    f: &Decreasing<A, E>,
+///
+/// It ends where ln f is as close to its target as it is known, `noise` of it.
+fn search(
+    ln_f: &impl Fn(&Rational) -> Result<f64>,
     ln_target: f64,
     ceiling: f64,
     around: Option<(f64, f64)>,
+    noise: f64,
 ) -> Result<(f64, Option<f64>)> {
     /// Where a function is smooth, so many secants do.
     const FREE: usize = 10;
     const PATIENCE: usize = 3;
-    let ln_f = |x: f64| (f.ln_approx)(&rational::from_f64(x)?);
+    let ln_f = |x: f64| ln_f(&rational::from_f64(x)?);
     let ((mut low, at_low), (mut high, at_high)) = match around {
         Some((start, step)) => ends_around(start, step, ceiling, ln_target, ln_f)?,
         None => ((0.0, ln_f(0.0)?), (ceiling, ln_f(ceiling)?)),
@@ -442,7 +476,7 @@ fn search<A: Fn(&Rational) -> Result<f64>, E: Fn(&Rational, u32) -> Result<Enclo
         let by_secants = [next, Some(illinois)].into_iter().flatten().find(|x| inside(x, low, high));
         let x = by_secants.filter(|_| !stuck).unwrap_or(low + (high - low) / 2.0);
         let f_x = at(x)?;
-        if f_x == 0.0 || (high - low) <= 4.0 * f64::EPSILON * high || f_x.abs() < 2e-15 * target.abs().max(1.0) {
+        if f_x == 0.0 || (high - low) <= 4.0 * f64::EPSILON * high || f_x.abs() < noise * target.abs().max(1.0) {
             return Ok((x, None));
         }
         // The Illinois rule: an end that stays twice has its value halved.

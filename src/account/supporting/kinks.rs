@@ -55,7 +55,8 @@ impl Lines<'_> {
                 return Ok(Some(value));
             }
             let (_, most) = most_losses(digits);
-            if interval.found as f64 * FURTHER > most {
+            let is_further = shift(&a, &b, place.apart).abs() > FURTHER * place.apart;
+            if interval.found as f64 * FURTHER > most || is_further && digits > OF_DOUBLES {
                 break;
             }
             place.apart *= FURTHER;
@@ -87,9 +88,7 @@ impl Lines<'_> {
             }
             let asked = (1.0 - (apart * closer).log10()).clamp(1.0, f64::from(digits)) + top.lost;
             let [a, b] = self.lines_at(&place, top, asked.ceil() as u32)?;
-            let rise = Float::with_val(64, b.height.lower() - a.height.lower()) / a.height.upper();
-            // Of a parabola that is lower by its height at a distance of one.
-            let shift = rise.to_f64() / (4.0 * apart);
+            let shift = shift(&a, &b, apart);
             if !shift.is_finite() || shift.abs() > 1.0 {
                 return Ok(None);
             }
@@ -126,6 +125,12 @@ impl Lines<'_> {
         let (from, to) = place.around(top).ok_or(Error::NotFinite { value: place.eps.to_f64() })?;
         Ok([self.line(from, digits)?, self.line(to, digits)?])
     }
+}
+
+/// Where the top is, seen from the middle between two lines in units of its scale: that of a parabola that is lower by its height at a distance of one.
+fn shift(a: &Line, b: &Line, apart: f64) -> f64 {
+    let rise = Float::with_val(64, b.height.lower() - a.height.lower()) / a.height.upper();
+    rise.to_f64() / (4.0 * apart)
 }
 
 impl Line {

@@ -5,7 +5,7 @@ mod splits;
 
 use std::{cell::OnceCell, sync::OnceLock};
 
-use rug::Rational;
+use rug::{Float, Rational};
 
 use self::{
     engines::{Asked, MOST_SECONDS, QUICK_SECONDS, in_turn},
@@ -30,7 +30,7 @@ use crate::{
         stop::Stop,
         sum::LossSum,
     },
-    numeric::{Enclosure, precision, rational},
+    numeric::{Enclosure, precision, rational, twofold},
 };
 
 /// Below ln of the smallest positive float of MPFR, 2^-(2^30), which is -744,261,117.9.
@@ -102,7 +102,31 @@ impl SumEvaluator {
     /// The same where one minus an answer next to one is of no interest: what the first engine does not tell, the bound by moments
     /// often does, and at once.
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        if let Some(fewer) = self.digits_of_rest(epsilon, digits)? {
+            let answer = self.answer(epsilon, fewer, Asked::ONCE, None)?;
+            if answer.value.is_tight(digits) {
+                return Ok(Answer { met: true, ..answer });
+            }
+        }
         self.answer(epsilon, digits, Asked { with_rest: false, ..Asked::ONCE }, None)
+    }
+
+    /// To how many digits one minus an answer next to one has to be told for many digits of the answer, from the bound by moments; `None` where
+    /// that says little, or the digits are few.
+    pub(super) fn digits_of_rest(&self, epsilon: &Rational, digits: u32) -> Result<Option<u32>> {
+        const LEAST: u32 = 8;
+        const WORTH: u32 = 4;
+        if digits <= twofold::ball::MOST_DIGITS || self.is_gaussian() || *epsilon >= self.mean_and_deviation_approx().0
+        {
+            return Ok(None);
+        }
+        let bound = self.by_moments(&Question::hockey_stick(self.sum(), epsilon), digits)?.value;
+        if bound.is_tight(digits) {
+            return Ok(None);
+        }
+        let rest = Float::with_val(64, 1_u32 - bound.lower());
+        let spared = -rest.log10().to_f64().clamp(-f64::from(digits), 0.0) as u32;
+        Ok((spared >= WORTH).then(|| (digits - spared.min(digits) + 1).max(LEAST)))
     }
 
     /// The same as one of a few on the way to an epsilon, which share lists and contours.

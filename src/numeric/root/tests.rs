@@ -126,11 +126,39 @@ fn the_search_evaluates_a_noisy_function_a_few_times_only() {
             let noise = 1.0 + 1e-14 * (x * 1e9).sin();
             Ok(-(x + x * x / 2.0) * noise)
         };
-        let f = Decreasing { ln_approx: noisy, enclose: |_: &Rational, _| Ok(Enclosure::double(1.0, 64)) };
-        let (root, slope) = search(&f, target, ceiling, None).unwrap();
+        let (root, slope) = search(&noisy, target, ceiling, None, OF_DOUBLES).unwrap();
         assert!(slope.is_none_or(|slope| (slope / -(1.0 + root) - 1.0).abs() < 1e-3), "{target}: {slope:?}");
         let truth = (1.0 - 2.0 * target).sqrt() - 1.0;
         assert!((root / truth - 1.0).abs() < 1e-13, "{target}: {root} {truth}");
         assert!(evaluations.get() < 16, "{target}: {}", evaluations.get());
+    }
+}
+
+/// Approximations that are off by a few nats, and wave: a few digits that are proven stand in for them, and all digits are asked for next to
+/// the root only.
+#[test]
+fn where_doubles_are_off_a_few_digits_that_are_proven_place_the_root() {
+    let ln_f = |x: &Rational, bits: u32| Enclosure::rational(&Rational::from(-(x.clone().square()) / 200_u32), bits);
+    let target = Float::with_val(300, -115.1).exp().to_rational().unwrap();
+    let truth = (2.0 * 100.0 * 115.1_f64).sqrt();
+    for digits in [12, 40] {
+        let (few, many, farthest) = (Cell::new(0), Cell::new(0), Cell::new(0.0_f64));
+        let enclose = |x: &Rational, digits: u32| {
+            if digits <= FEW_DIGITS {
+                few.set(few.get() + 1);
+            } else {
+                many.set(many.get() + 1);
+                farthest.set(farthest.get().max((x.to_f64() - truth).abs()));
+            }
+            Ok(ln_f(x, precision::bits(digits, 60)).exp())
+        };
+        let wrong = |x: &Rational| Ok(ln_f(x, 64).approximate() + 3.0 + (x.to_f64() * 40.0).sin());
+        let f = Decreasing { ln_approx: wrong, enclose };
+        let hints = Hints { around: Some((140.0, 3.0)), within: None };
+        let root = decreasing_root_with(&f, &target, 900.0, hints, digits).unwrap();
+        let (lower, upper) = (root.value.lower_rational().unwrap(), root.value.upper_rational().unwrap());
+        assert!(root.met && root.value.is_tight(digits), "{digits}: {root:?}");
+        assert!(*ln_f(&lower, 300).exp().upper() >= target && *ln_f(&upper, 300).exp().lower() <= target);
+        assert!(few.get() < 20 && many.get() < 12 && farthest.get() < 1e-2, "{few:?} {many:?} {farthest:?}");
     }
 }
