@@ -1,0 +1,170 @@
+//! Approximations in doubles, without proof: for searching.
+
+use rug::Rational;
+
+use super::{
+    LN_LEAST, SumEvaluator,
+    engines::{Asked, MOST_SECONDS, QUICK_SECONDS},
+    splits::ln_approx_by_splits,
+};
+use crate::{
+    error::{Error, Result},
+    loss::{
+        atoms::{Atoms, Query},
+        contour::Contours,
+        gaussian,
+        neighbors::Neighbors,
+        question::{Kernel, Question},
+        rough::Rough,
+        split::{self, Split},
+    },
+};
+
+/// What approximates a hockey stick where a contour takes long.
+#[derive(Clone, Copy, Debug)]
+enum Other<'a> {
+    Lists(&'a Atoms),
+    Split(&'a Split),
+}
+
+impl SumEvaluator {
+    /// ln of the hockey-stick divergence, in doubles: about 13 digits, an approximation without proof.
+    pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
+        self.ln_hockey_stick_approx_of(epsilon, None, 1.0)
+    }
+
+    /// The same as one of a few on the way to an answer, which share contours; one minus it is as accurate unless it is at most `negligible`.
+    pub(crate) fn ln_hockey_stick_approx_near(
+        &self,
+        epsilon: &Rational,
+        neighbors: &Neighbors,
+        negligible: f64,
+    ) -> Result<f64> {
+        self.ln_hockey_stick_approx_of(epsilon, Some(neighbors), negligible)
+    }
+
+    fn ln_hockey_stick_approx_of(
+        &self,
+        epsilon: &Rational,
+        neighbors: Option<&Neighbors>,
+        negligible: f64,
+    ) -> Result<f64> {
+        /// What doubles hold.
+        const DIGITS: u32 = 13;
+        const LEFT_OUT: f64 = 1e-13;
+        self.stop.check()?;
+        if self.is_beyond(&self.sum().above(epsilon)) {
+            return Ok(f64::NEG_INFINITY);
+        }
+        if self.is_gaussian() {
+            return Ok(gaussian::ln_hockey_stick_approx(self.sum().rho(), epsilon));
+        }
+        if self.is_nearly_one(epsilon, DIGITS).is_some() {
+            return Ok(0.0);
+        }
+        if let Some(ln) = neighbors.and_then(|neighbors| neighbors.ln_approx(&self.contours, epsilon)) {
+            return Ok(ln);
+        }
+        let mut question = Question::hockey_stick(self.sum(), epsilon);
+        if let Some(answer) = self.is_one_but_for_few(&question, DIGITS)?
+            && 1_u32 - answer.value.lower().clone() <= negligible
+        {
+            return Ok(answer.value.ln().approximate());
+        }
+        let mut search = self.contours.search(&question);
+        // Below every float nothing else tells more.
+        if search.ln_estimate() < LN_LEAST {
+            return Ok(search.ln_estimate());
+        }
+        let period = Contours::period(&search, DIGITS);
+        if let Some(ln) = ln_approx_by_splits(&self.splits_for(epsilon, DIGITS, period), epsilon) {
+            return Ok(ln);
+        }
+        let others = if period.is_short() { Vec::new() } else { self.others(epsilon, DIGITS, neighbors.is_some()) };
+        let by = |&(_, other): &(f64, Other)| match other {
+            Other::Lists(atoms) => atoms.ln_hockey_stick_approx(epsilon).ok().flatten(),
+            Other::Split(split) => {
+                let most_seconds = if self.has_steps() { split::MOST_SECONDS } else { split::QUICK_SECONDS };
+                split.ln_hockey_stick_approx(epsilon, most_seconds)
+            }
+        };
+        let (quick, slow) = others.split_at(others.partition_point(|(seconds, _)| *seconds <= QUICK_SECONDS));
+        if let Some(ln) = quick.iter().find_map(by) {
+            return Ok(ln);
+        }
+        // Where the threshold lies in a gap between clusters of losses, as for a proof.
+        if quick.iter().any(|(_, other)| matches!(other, Other::Lists(_)))
+            && let Some(ln) = ln_approx_by_splits(&self.splits_that_serve(epsilon, DIGITS), epsilon)
+        {
+            return Ok(ln);
+        }
+        if period.is_long() || search.images() < LEFT_OUT {
+            question = question.on_line();
+            search = self.contours.search(&question);
+        }
+        let rough =
+            |question: &Question, search, most| self.contours.rough(question, search, neighbors.is_some(), most);
+        let most_seconds = slow.first().map_or(f64::INFINITY, |(seconds, _)| *seconds);
+        let mut by_contour = rough(&question, search, most_seconds);
+        if matches!(by_contour, Err(Error::Unsweepable { .. })) && question.step.is_some() {
+            question = question.on_line();
+            by_contour = rough(&question, self.contours.search(&question), most_seconds);
+        }
+        if matches!(by_contour, Ok(None)) {
+            if let Some(ln) = slow.iter().find_map(by) {
+                return Ok(ln);
+            }
+            by_contour = rough(&question, self.contours.search(&question), f64::INFINITY);
+        }
+        match by_contour {
+            Ok(Some((Rough { ln, is_told: true }, contour))) => {
+                neighbors.inspect(|neighbors| neighbors.keep(contour));
+                Ok(ln)
+            }
+            Ok(Some((Rough { ln, is_told: false }, _))) => match self.ln_of_few_digits(epsilon) {
+                Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
+                told => Ok(told.ok().flatten().unwrap_or(ln)),
+            },
+            Ok(None) => Err(Error::NoLattice),
+            Err(error) => slow.iter().find_map(by).ok_or(error),
+        }
+    }
+
+    /// What approximates a hockey stick beside contours, and the seconds that it is foretold to take: the quickest first. `is_one_of_many`: lists
+    /// are shared with other questions.
+    fn others(&self, epsilon: &Rational, digits: u32, is_one_of_many: bool) -> Vec<(f64, Other<'_>)> {
+        let times = if is_one_of_many { Asked::FOR_LINES.times } else { 1.0 };
+        let listed = self.atoms.as_ref().and_then(|atoms| {
+            let cost = atoms.cost(&Query::HockeyStick(epsilon.clone()), digits);
+            let is_affordable = cost.seconds <= MOST_SECONDS && atoms.holds(&cost);
+            let shared = cost.seconds_each + (cost.seconds - cost.seconds_each) / times;
+            // What is not quick by itself is not made where a contour may be.
+            let seconds = if cost.seconds <= QUICK_SECONDS { shared } else { shared.max(QUICK_SECONDS.next_up()) };
+            is_affordable.then_some((seconds, Other::Lists(atoms)))
+        });
+        // Few losses and few questions about the rest often take less than the contour would, which looks only near zero: far up are the lobes of
+        // which steps are made.
+        let split = self.long_split(epsilon, digits).map(|(split, seconds)| (seconds, Other::Split(split)));
+        let mut others: Vec<_> = split.into_iter().chain(listed).collect();
+        others.sort_by(|a, b| a.0.total_cmp(&b.0));
+        others
+    }
+
+    /// ln of the hockey stick from a proof of a few digits, where doubles tell nothing.
+    fn ln_of_few_digits(&self, epsilon: &Rational) -> Result<Option<f64>> {
+        const DIGITS: u32 = 6;
+        let value = self.answer(epsilon, DIGITS, Asked::FOR_ROOT, None)?.value;
+        Ok(value.is_tight(1).then(|| value.ln().approximate()))
+    }
+
+    /// ln of E[exp(-L); L >= z], in doubles: an approximation without proof.
+    pub fn ln_tilted_tail_approx(&self, z: &Rational) -> Result<f64> {
+        self.stop.check()?;
+        if self.is_beyond(z) {
+            return Ok(f64::NEG_INFINITY);
+        }
+        let question = Question::tail(Kernel::TiltedTail, self.sum(), z)?;
+        let rough = self.contours.rough(&question, self.contours.search(&question), false, f64::INFINITY)?;
+        rough.map(|(rough, _)| rough.ln).ok_or(Error::NoLattice)
+    }
+}
