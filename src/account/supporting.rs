@@ -108,6 +108,13 @@ struct Top {
     ln_height: f64,
 }
 
+impl Top {
+    /// To how many digits the profile has to be known for so many of a height.
+    fn needed(self, digits: u32) -> u32 {
+        digits + 1 + self.lost.round() as u32
+    }
+}
+
 impl Line {
     /// Whether its height is known no better than a value between lines, and the profile cannot be told to more digits.
     fn limits(&self, value: &Enclosure) -> bool {
@@ -164,8 +171,7 @@ impl<'a> Lines<'a> {
                 return Ok((value, method));
             }
         }
-        // What the profile has to be known to.
-        let needed = digits + 1 + top.lost.ceil() as u32;
+        let needed = top.needed(digits);
         let (mut lower, mut upper) = (known.lower().clone(), known.upper().clone());
         let mut lines = self.around_top(top, digits)?;
         for _ in 0..MOST_LINES {
@@ -197,18 +203,18 @@ impl<'a> Lines<'a> {
     }
 
     /// The top by lines to as many digits as doubles hold, three at a time: each time the vertex of the parabola through them is where the next
-    /// ones are. `None` where doubles were right, or where that does not settle.
+    /// ones are. `None` where that does not settle.
     fn top_by_lines(&self, top: Top) -> Result<Option<Top>> {
         const MOST_ROUNDS: usize = 6;
         const FARTHEST: f64 = 1e4;
         let asked = OF_DOUBLES + top.lost.ceil() as u32;
         let (mut eps, mut distance) = (top.eps, top.distance);
-        for round in 0..MOST_ROUNDS {
+        for _ in 0..MOST_ROUNDS {
             let at = |side: f64| self.line(rational::from_f64(eps + side * distance)?, asked);
             let around = [at(-1.0)?, at(0.0)?, at(1.0)?];
             let Some(shift) = vertex(&around).map(|shift| shift.to_f64()) else { return Ok(None) };
             if shift.abs() <= 1.0 {
-                return Ok((round > 0).then_some(Top { eps: eps + shift * distance, distance, ..top }));
+                return Ok(Some(Top { eps: eps + shift * distance, distance, ..top }));
             }
             if shift.abs() > FARTHEST {
                 return Ok(None);
@@ -231,7 +237,7 @@ impl<'a> Lines<'a> {
             let closer = 10_f64.powi(-(digits as i32)).sqrt() * 0.35 * top.scale;
             let distance = Float::with_val(bits, closer.clamp(top.distance * 1e-4, top.distance));
             // To as many digits as lists were made for.
-            let (needed, listed) = (digits + 1 + top.lost.ceil() as u32, self.listed.get());
+            let (needed, listed) = (top.needed(digits), self.listed.get());
             let asked = if (needed..needed + FEW_DIGITS).contains(&listed) { listed } else { needed };
             let mut lines = Vec::new();
             for _ in 0..=MOST_MOVES {

@@ -16,6 +16,8 @@ pub(super) const OF_NODE: f64 = 1e-6;
 const OF_WINDOW: f64 = 1e-7;
 const OF_POINT: f64 = 3.5e-6;
 const OF_LOOK: f64 = 1e-7;
+/// So many points are found at most, which are held together: each takes 150 bytes or so.
+const MOST_FOUND: f64 = 3e6;
 /// So many windows are looked at for a node beyond the main lobe, and for an octave; and so many steps for a listed loss.
 const WINDOWS_OF_NODE: f64 = 40.0;
 const WINDOWS_OF_OCTAVE: f64 = 10_000.0;
@@ -62,7 +64,11 @@ impl Smoothed {
         }
         let deviations: Vec<f64> = parts.fine.iter().map(|one| one.variance.to_f64().sqrt()).collect();
         let slice = deviations.iter().product::<f64>() * ball(dimension - 1, radius) * 2.0 * radius * s / fine;
-        let points = listed.max(1.0) * slice * (3.0 * fine / all).min(1.0) / 12.0 + 1.0;
+        let found = listed.max(1.0) * slice * (3.0 * fine / all).min(1.0);
+        if found > MOST_FOUND {
+            return too_long;
+        }
+        let points = found / 12.0 + 1.0;
         // And in the ellipsoid that is gone through.
         let share = 1.0 / (dimension as f64 - 1.0).max(1.0);
         let axes =
