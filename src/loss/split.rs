@@ -248,10 +248,8 @@ impl Split {
         let answer = best.ok_or(Error::EmptyComposition)?;
         Ok(match plan {
             Plan::Direct(_) => answer,
-            Plan::Complement(_) => {
-                let value = atoms::one_minus(&answer.value);
-                Answer { met: value.is_tight(digits), value, ..answer }
-            }
+            // Met if one minus the answer is as narrow as asked: a delta next to one is, without that.
+            Plan::Complement(_) => Answer { value: atoms::one_minus(&answer.value), ..answer },
         })
     }
 

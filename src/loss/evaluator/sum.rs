@@ -173,7 +173,10 @@ impl SumEvaluator {
         {
             return Ok(answer);
         }
-        let split = by_splits(&self.splits_for(epsilon, digits, period), epsilon, digits)?;
+        // Where one minus the answer is of no interest, the answer alone is to be as narrow as asked.
+        let enough =
+            |answer: Answer| Answer { met: answer.met || !asked.with_rest && answer.value.is_tight(digits), ..answer };
+        let split = by_splits(&self.splits_for(epsilon, digits, period), epsilon, digits)?.map(enough);
         if let Some(answer) = split.as_ref().filter(|answer| answer.met) {
             return Ok(answer.clone());
         }
@@ -203,11 +206,13 @@ impl SumEvaluator {
             let listed = Answer::from(atoms.hockey_stick(epsilon, digits)?);
             // Where the threshold lies in a gap between clusters of losses, no tilt puts masses there.
             let splits = if listed.met || was_split { Vec::new() } else { self.splits_that_serve(epsilon, digits) };
-            let split = by_splits(&splits, epsilon, digits)?;
+            let split = by_splits(&splits, epsilon, digits)?.map(enough);
             Ok(split.filter(|answer| answer.met).unwrap_or(listed))
         };
         let by = |engine| match (engine, &self.atoms) {
-            (Engine::LongSplit, _) => self.hockey_stick_by_long_split(epsilon, digits)?.ok_or(Error::NoLattice),
+            (Engine::LongSplit, _) => {
+                self.hockey_stick_by_long_split(epsilon, digits)?.map(enough).ok_or(Error::NoLattice)
+            }
             (Engine::Smoothed, _) => self.by_smoothing(epsilon, digits, neighbors)?.ok_or(Error::NoLattice),
             (Engine::Atoms, Some(atoms)) => by_atoms(atoms),
             (Engine::Atoms, None) => Err(Error::NoLattice),
