@@ -266,6 +266,21 @@ mod tests {
         }
     }
 
+    /// In a gap between clusters of losses a split tells delta to all digits and one minus it to none: what is called met tells both.
+    #[test]
+    fn what_is_met_next_to_one_is_known_on_both_sides() {
+        let groups = gaussians(&[("1/10000", 999), ("374720826/4099", 2), ("81/25", 10)]);
+        let wide = Group { law: Law::DiscreteGaussian { sigma2: parse("1/5").unwrap() }, shift: 2, copies: 1000 };
+        let evaluator = LossSum::new([groups, vec![wide]].concat()).unwrap().evaluator();
+        let epsilon = parse("5000092.165233336389").unwrap();
+        let split = evaluator.hockey_stick_by_split(&epsilon, 42).unwrap().unwrap();
+        let rest = |answer: &Answer| Enclosure::double(1.0, answer.value.lower().prec()).sub(&answer.value);
+        assert!(split.value.is_tight(42) && !split.met && !rest(&split).is_tight(1), "{split:?}");
+        let answer = evaluator.hockey_stick(&epsilon, 42).unwrap();
+        assert!(answer.met && rest(&answer).is_tight(40), "{answer:?}");
+        assert!(evaluator.delta(&epsilon, 42).unwrap().met);
+    }
+
     /// Members of unequal rho, bounded losses and members alone are answered one by one.
     #[test]
     fn members_that_share_no_contour_are_compared_all_the_same() {
