@@ -173,9 +173,13 @@ impl Curve {
             if high.alpha.upper() <= target.lower() && target.upper() <= low.alpha.lower() {
                 return between(&low, &high, &self.sum().above(&low.loss), &target);
             }
+            // Tails that are told to no digit place nothing.
+            if !(low.alpha.is_tight(1) && high.alpha.is_tight(1)) {
+                break;
+            }
             reach = if reach == 0 { step.clone() } else { reach * 2_u32 };
         }
-        // Not placed within 2^MOST_WIDENINGS steps.
+        // Not placed.
         Ok(Enclosure::double(0.0, bits).hull(&Enclosure::double(1.0, bits)))
     }
 

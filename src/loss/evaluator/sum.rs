@@ -448,7 +448,7 @@ impl SumEvaluator {
 
     /// The trade-off function at the type I error alpha, between 0 and 1, in closed form where all noise is continuous, else from
     /// lists of atoms; `None` if a term is continuous or the lists would be too long. `at_once`: also if tails by a contour do as
-    /// well, because the whole period is short or the lists are not.
+    /// well, because the whole period of fine losses is short or the lists are not.
     pub fn tradeoff(&self, alpha: &Rational, digits: u32, at_once: bool) -> Result<Option<Answer>> {
         self.stop.check()?;
         if self.is_gaussian() {
@@ -457,7 +457,7 @@ impl SumEvaluator {
         }
         let Some(atoms) = &self.atoms else { return Ok(None) };
         let question = Question::tail(Kernel::UpperTail, self.sum(), self.sum().rho())?;
-        if at_once && Contours::period(&self.contours.search(&question), digits).is_short() {
+        if at_once && !self.is_coarse() && Contours::period(&self.contours.search(&question), digits).is_short() {
             return Ok(None);
         }
         let most = if at_once { QUICK_SECONDS } else { MOST_SECONDS };
@@ -488,6 +488,12 @@ impl SumEvaluator {
         let is_listed = self.splits_for(epsilon, digits, period).is_empty()
             && neighbors.order(epsilon, digits, deviation, order).first() == Some(&Engine::Atoms);
         if is_listed { Ok(Some(atoms.tradeoff(alpha, digits)?.into())) } else { Ok(None) }
+    }
+
+    /// Whether losses are so far apart that few of them make up an answer: lists then tell it at once, and contours lose it among the others.
+    fn is_coarse(&self) -> bool {
+        const COARSE: u32 = 2;
+        self.sum().step().is_some_and(|step| *step > COARSE)
     }
 
     /// Whether all noise is continuous: then the closed form of Gaussian differential privacy is exact.

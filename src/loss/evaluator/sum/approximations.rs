@@ -80,7 +80,8 @@ impl SumEvaluator {
         if let Some(ln) = ln_approx_by_splits(&self.splits_for(epsilon, DIGITS, period), epsilon) {
             return Ok(ln);
         }
-        let others = if period.is_short() { Vec::new() } else { self.others(epsilon, DIGITS, neighbors.is_some()) };
+        let is_smooth = period.is_short() && !self.is_coarse();
+        let others = if is_smooth { Vec::new() } else { self.others(epsilon, DIGITS, neighbors.is_some()) };
         let by = |&(_, other): &(f64, Other)| match other {
             Other::Lists(atoms) => atoms.ln_hockey_stick_approx(epsilon).ok().flatten(),
             Other::Split(split) => {

@@ -63,7 +63,8 @@ impl SumEvaluator {
         use Engine::{Atoms, Contour, LongSplit, Smoothed};
         let Some(atoms) = &self.atoms else { return &[Contour] };
         if period.is_short() {
-            return &[Contour, Atoms];
+            let is_listed = self.is_coarse() && atoms.cost(query, digits).seconds <= QUICK_SECONDS;
+            return if is_listed { &[Atoms, Contour] } else { &[Contour, Atoms] };
         }
         let of_factor =
             if digits <= twofold::ball::MOST_DIGITS { SECONDS_PER_QUICK_FACTOR } else { SECONDS_PER_FACTOR };
