@@ -65,6 +65,9 @@ pub enum Error {
     /// A question that was withdrawn while it was worked on.
     #[error("stopped: the question was withdrawn before it was answered")]
     Stopped,
+    /// A question that is beyond reach: its time was over before anything was proven.
+    #[error("nothing was proven in the time that an answer may take; fewer digits or fewer groups of noise take less")]
+    OutOfTime,
     /// A lattice of losses whose period is too long to sweep.
     #[error(
         "the losses lie on a lattice of step {step} whose period holds too much to sweep ({needed} against a budget of {budget}); \
@@ -232,7 +235,7 @@ impl Error {
 
     /// Whether a question was understood, and its answer cannot be computed: what is known without computing it remains.
     pub(crate) fn is_beyond_reach(&self) -> bool {
-        matches!(self, Error::Unsweepable { .. } | Error::NotFinite { .. })
+        matches!(self, Error::Unsweepable { .. } | Error::NotFinite { .. } | Error::OutOfTime)
     }
 }
 

@@ -145,7 +145,7 @@ impl Asked<'_> {
     fn by_root_of(&self, evaluator: &impl Profile) -> Result<Answer> {
         // The last answer is nearly always the proof at the upper end.
         let last: RefCell<Option<(Rational, Answer)>> = RefCell::default();
-        let neighbors = Neighbors::default();
+        let neighbors = Neighbors::new(self.digits);
         let enclose = |epsilon: &Rational, digits| {
             let answer = evaluator.enclose(epsilon, digits, &neighbors)?;
             let value = answer.value.clone();
@@ -167,6 +167,9 @@ impl Asked<'_> {
             Some((epsilon, proof)) if epsilon == upper => proof.method,
             _ => match evaluator.enclose(&upper, self.digits, &neighbors) {
                 Ok(proof) => proof.method,
+                Err(Error::OutOfTime) => {
+                    Method::Immediate("the bound by zCDP and what was proven in the time that an answer may take")
+                }
                 Err(error) if error.is_beyond_reach() => {
                     Method::Immediate("the bound by zCDP alone: the losses cannot be swept")
                 }
@@ -260,7 +263,7 @@ mod tests {
     use super::*;
     use crate::{
         account::{Account, Composition, Counts, paths::WorstPath},
-        loss::family::Units,
+        loss::{family::Units, limit},
     };
 
     fn composition(counts: &[&str]) -> Composition {
@@ -294,6 +297,33 @@ mod tests {
                 assert!(answer.value.overlaps(&truth), "{paths:?} {digits}: {answer:?} {truth:?}");
                 assert!(largest.is_none_or(|pair| answer.pair() == Some(pair)), "{paths:?}: {answer:?}");
             }
+        }
+    }
+
+    /// Whenever the time is over, what was proven by then: at first the bound by zCDP, at last all digits.
+    #[test]
+    fn an_epsilon_is_what_was_proven_when_the_time_is_over() {
+        for (counts, digits) in [(["5x10", "7/3x1"], 12), (["1/20x4@2", "26216x1@2"], 20), (["1/300x2", "1/2x3"], 12)] {
+            let composition = composition(&counts);
+            let delta: Delta = "1e-10".parse().unwrap();
+            let truth = composition.epsilon(&delta, digits).unwrap();
+            let zcdp = conversions::zcdp_epsilon(composition.rho(), &delta, 15).upper().to_f64().next_up();
+            assert!(truth.met);
+            let (mut some, mut all) = (0, 0);
+            for looks in (0..1_000).step_by(5) {
+                let (answer, left) = limit::tests::after(looks, || composition.epsilon(&delta, digits).unwrap());
+                let value = &answer.value;
+                assert!(value.overlaps(&truth.value), "{counts:?} {looks}: {answer:?} {truth:?}");
+                assert_eq!(answer.met, value.is_tight(digits), "{counts:?} {looks}: {answer:?}");
+                assert!(looks > 0 || *value.lower() == 0 && *value.upper() <= zcdp, "{counts:?}: {answer:?}");
+                some += u32::from(!answer.met && looks > 0);
+                if left > 0 {
+                    assert_eq!(value, &truth.value, "{counts:?}");
+                    all += 1;
+                    break;
+                }
+            }
+            assert!(some > 0 && all == 1, "{counts:?}: {some} {all}");
         }
     }
 }

@@ -20,7 +20,7 @@
 mod kinks;
 mod peak;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use rug::{Float, Rational};
 
@@ -59,7 +59,7 @@ const MOST_MORE_DIGITS: u32 = 150;
 /// The eps whose supporting line is highest at alpha, found in doubles; negative for the mirrored lines.
 pub(crate) fn epsilon(composition: &Composition, alpha: &Rational) -> Result<f64> {
     let evaluator = composition.loss_evaluator();
-    let lines = Lines::new(&evaluator, composition.rho().to_f64(), alpha);
+    let lines = Lines::new(&evaluator, composition.rho().to_f64(), alpha, OF_DOUBLES);
     lines.highest_approx(1e-9, |eps| {
         let (height, _) = lines.height_approx(eps)?;
         Ok(if eps >= 0.0 { height } else { height * eps.exp() })
@@ -79,6 +79,10 @@ pub(super) struct Lines<'a> {
     may_list: bool,
     /// What lines next to each other share.
     neighbors: Neighbors,
+    /// All lines so far, in increasing order of eps.
+    drawn: RefCell<Vec<Line>>,
+    /// So many digits are asked for.
+    digits: u32,
 }
 
 /// A line below the trade-off function.
@@ -128,9 +132,10 @@ impl Line {
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of a composition of this zCDP.
-    pub(super) fn new(evaluator: &'a SumEvaluator, rho: f64, alpha: &'a Rational) -> Self {
-        Lines { evaluator, alpha, rho, listed: Cell::new(0), may_list: false, neighbors: Neighbors::default() }
+    /// The lines of a composition of this zCDP, to tell so many digits from now on.
+    pub(super) fn new(evaluator: &'a SumEvaluator, rho: f64, alpha: &'a Rational, digits: u32) -> Self {
+        let (listed, drawn, neighbors) = (Cell::new(0), RefCell::default(), Neighbors::new(digits));
+        Lines { evaluator, alpha, rho, listed, may_list: false, neighbors, drawn, digits }
     }
 
     /// The same where lists that are to tell the heights of lines tell the function itself: one search in place of many lines.
@@ -139,12 +144,30 @@ impl<'a> Lines<'a> {
     }
 
     /// f(alpha), to about 10^-digits of it.
-    pub(super) fn enclose(&self, digits: u32) -> Result<Enclosure> {
-        Ok(self.answer(digits)?.0)
+    pub(super) fn enclose(&self) -> Result<Enclosure> {
+        Ok(self.answer()?.0)
     }
 
-    /// f(alpha) and how it was told, to about 10^-digits of it where that takes no more than so many lines.
-    pub(super) fn answer(&self, digits: u32) -> Result<(Enclosure, Method)> {
+    /// f(alpha) and how it was told, to about 10^-digits of it where that takes no more than so many lines, and no longer than an answer may.
+    pub(super) fn answer(&self) -> Result<(Enclosure, Method)> {
+        match self.found(self.digits) {
+            Err(Error::OutOfTime) => Ok((self.known()?, Method::Lines)),
+            answer => answer,
+        }
+    }
+
+    /// What all lines so far tell of f(alpha): it is at least as high as each of them and at most as their highest peak, and never above 1 - alpha.
+    fn known(&self) -> Result<Enclosure> {
+        let bits = precision::bits(self.digits, 64);
+        let trivial = Enclosure::double(0.0, bits).hull(&self.most(bits));
+        let lines = self.drawn.borrow();
+        let lower =
+            lines.iter().fold(trivial.lower().clone(), |lower, line| enclosure::larger(&lower, line.height.lower()));
+        let upper = if lines.len() < 2 { trivial.upper().clone() } else { self.highest_peak(&lines).height };
+        proven(lower, enclosure::smaller(trivial.upper(), &upper))
+    }
+
+    fn found(&self, digits: u32) -> Result<(Enclosure, Method)> {
         let bits = precision::bits(digits, 64);
         let mut top = self.top_approx()?;
         let mut between = self.between_kinks(top, digits)?;
@@ -394,7 +417,9 @@ impl<'a> Lines<'a> {
             (false, true) => slope.mul(&self.most(bits).sub(&delta)),
             (false, false) => slope.mul(&Enclosure::double(1.0, bits).sub(&delta).sub(&alpha)),
         };
-        Ok(Line { eps: Float::with_val(bits + EPS_BITS, &exact), exact, digits, met, slope, height })
+        let line = Line { eps: Float::with_val(bits + EPS_BITS, &exact), exact, digits, met, slope, height };
+        insert(&mut self.drawn.borrow_mut(), line.clone());
+        Ok(line)
     }
 
     /// The highest line in doubles: by Brent's steps, and then by parabolas through three points ever closer.
@@ -494,11 +519,13 @@ fn vertex(lines: &[Line]) -> Option<Float> {
     (fall > 0).then(|| (c - a) / (fall * 2_u32))
 }
 
-/// Puts a line in its place among lines in increasing order of eps, unless there is one already.
+/// Puts a line in its place among lines in increasing order of eps, unless there is one already that is known to as many digits.
 fn insert(lines: &mut Vec<Line>, line: Line) {
     let place = lines.partition_point(|other| other.exact < line.exact);
-    if lines.get(place).is_none_or(|other| other.exact != line.exact) {
-        lines.insert(place, line);
+    match lines.get_mut(place).filter(|other| other.exact == line.exact) {
+        None => lines.insert(place, line),
+        Some(other) if other.digits < line.digits => *other = line,
+        Some(_) => {}
     }
 }
 
@@ -534,7 +561,7 @@ pub(super) fn proven(lower: Float, upper: Float) -> Result<Enclosure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::Counts;
+    use crate::{account::Counts, loss::limit};
 
     /// The function from supporting lines, against lists of atoms: of fine noise, of coarse beside fine, and of coarse noise alone.
     #[test]
@@ -560,11 +587,37 @@ mod tests {
             // Many digits take long.
             for &alpha in if digits < 20 { &["1/2", "0.01", "0.99", "1e-12"][..] } else { &["0.01"] } {
                 let alpha = rational::parse(alpha).unwrap();
-                let lines = Lines::new(&evaluator, rho, &alpha).enclose(digits).unwrap();
+                let lines = Lines::new(&evaluator, rho, &alpha, digits).enclose().unwrap();
                 let listed = evaluator.tradeoff(&alpha, 12, false).unwrap().unwrap().value;
                 assert!(lines.overlaps(&listed) && listed.is_tight(12), "{groups:?} {alpha}: {lines:?} {listed:?}");
                 assert!(lines.is_tight(digits), "{groups:?} {alpha}: {lines:?} {listed:?}");
             }
+        }
+    }
+
+    /// Whenever the time is over, what was proven by then: at first that 0 <= f <= 1 - alpha, at last all digits.
+    #[test]
+    fn lines_tell_what_was_proven_when_the_time_is_over() {
+        for (groups, alpha) in [(["20000003/7x3", "5000001x1"], "0.3"), (["1/20x4@2", "26216x1@2"], "1e-5")] {
+            let composition = Composition::new(groups.iter().map(|counts| counts.parse().unwrap())).unwrap();
+            let (evaluator, rho) = (composition.loss_evaluator(), composition.rho().to_f64());
+            let alpha = rational::parse(alpha).unwrap();
+            let listed = evaluator.tradeoff(&alpha, 12, false).unwrap().unwrap().value;
+            let (mut some, mut all) = (0, 0);
+            for looks in 0..1_000 {
+                let lines = || Lines::new(&evaluator, rho, &alpha, 18).enclose().unwrap();
+                let (value, left) = limit::tests::after(looks, lines);
+                assert!(value.overlaps(&listed), "{groups:?} {looks}: {value:?} {listed:?}");
+                let trivial = *value.lower() == 0 && value.upper().to_f64() >= Rational::from(1 - &alpha).to_f64();
+                assert!(trivial || looks > 0, "{groups:?}: {value:?}");
+                some += u32::from(!trivial && !value.is_tight(18));
+                if left > 0 {
+                    assert!(value.is_tight(18), "{groups:?} {looks}: {value:?}");
+                    all += 1;
+                    break;
+                }
+            }
+            assert!(some > 0 && all == 1, "{groups:?}: {some} {all}");
         }
     }
 }

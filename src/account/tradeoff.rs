@@ -23,6 +23,7 @@ use crate::{
     loss::{
         answer::{Answer, Method},
         evaluator::SumEvaluator,
+        limit::Limit,
         sum::LossSum,
     },
     numeric::{Enclosure, enclosure, precision, rational},
@@ -56,7 +57,7 @@ impl Composition {
     /// f(alpha) for 0 < alpha < 1 from supporting lines of the profile alone, whatever else would do: for comparing ways.
     pub fn tradeoff_by_lines(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
         check_alpha(alpha)?;
-        let value = Lines::new(&self.loss_evaluator(), self.rho().to_f64(), alpha).enclose(digits)?.clamp(0.0, 1.0);
+        let value = Lines::new(&self.loss_evaluator(), self.rho().to_f64(), alpha, digits).enclose()?.clamp(0.0, 1.0);
         Ok(Answer { met: value.is_tight(digits), value, method: Method::Lines })
     }
 }
@@ -120,7 +121,7 @@ impl Curve {
         if let Some(answer) = self.evaluator.tradeoff(alpha, digits, true)?.filter(|answer| answer.met) {
             return Ok(answer);
         }
-        let by_lines = || Lines::new(&self.evaluator, self.rho, alpha).or_lists().answer(digits);
+        let by_lines = || Lines::new(&self.evaluator, self.rho, alpha, digits).or_lists().answer();
         let (value, method) = match self.sum().step().filter(|_| self.evaluator.has_knots(digits)) {
             None => by_lines()?,
             Some(step) => match self.by_knots_of_enough(alpha, step, digits) {
@@ -151,10 +152,11 @@ impl Curve {
     /// The same with as many more digits of the tails as their difference loses, if few.
     fn by_knots_of_enough(&self, alpha: &Rational, step: &Rational, digits: u32) -> Result<Enclosure> {
         const MORE: [u32; 3] = [0, 3, 12];
-        let of = |more: u32| self.by_knots(alpha, step, digits + more, precision::bits(digits + more, 64));
+        let limit = Limit::of(digits);
+        let of = |more: u32| self.by_knots(alpha, step, digits + more, limit);
         let mut value = of(MORE[0])?;
         for more in &MORE[1..] {
-            if value.is_tight(digits) {
+            if value.is_tight(digits) || limit.is_over() {
                 break;
             }
             value = of(*more)?.meet(&value).ok_or(Error::Contradiction { what: TRADEOFF })?;
@@ -162,7 +164,8 @@ impl Curve {
         Ok(value)
     }
 
-    fn by_knots(&self, alpha: &Rational, step: &Rational, digits: u32, bits: u32) -> Result<Enclosure> {
+    fn by_knots(&self, alpha: &Rational, step: &Rational, digits: u32, limit: Limit) -> Result<Enclosure> {
+        let bits = precision::bits(digits, 64);
         let near = self.loss_at(alpha, step)?;
         let target = Enclosure::rational(alpha, bits);
         // Widen [low, high] until alpha is proven to lie in [Q[L > high], Q[L >= low]]; one step is the rule.
@@ -174,7 +177,7 @@ impl Curve {
                 return between(&low, &high, &self.sum().above(&low.loss), &target);
             }
             // Tails that are told to no digit place nothing.
-            if !(low.alpha.is_tight(1) && high.alpha.is_tight(1)) {
+            if limit.is_over() || !(low.alpha.is_tight(1) && high.alpha.is_tight(1)) {
                 break;
             }
             reach = if reach == 0 { step.clone() } else { reach * 2_u32 };

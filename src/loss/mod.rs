@@ -23,7 +23,7 @@
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
 //! | [`evaluator`], `engine` | which engine answers, and all that is remembered |
 //! | [`answer`] | what every question returns: a value, how it was certified, whether the width was met |
-//! | [`stop`] | how a question that nobody waits for any more ends |
+//! | `limit`, [`stop`] | how a question ends that takes too long, or that nobody waits for any more |
 //! | [`convolve`] | exact convolution in fixed point: the independent path that tests compare with |
 
 pub mod answer;
@@ -42,6 +42,7 @@ mod fine;
 pub(crate) mod gaussian;
 mod integrand;
 pub mod law;
+pub(crate) mod limit;
 mod lobes;
 mod near;
 pub(crate) mod neighbors;

@@ -13,6 +13,7 @@ use super::{
     answer::Answer,
     contour::{Choice, Contours, hockey_stick},
     engine::Engine,
+    limit::Limit,
     question::Question,
     rough::{Rough, RoughContour},
     shared::{MOST_DIGITS, SharedContour},
@@ -31,8 +32,10 @@ const FEW_DIGITS: u32 = 4;
 const DIGITS_STEP: u32 = 4;
 
 /// What questions next to one another share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Neighbors {
+    /// Of the answer that is looked for.
+    limit: Limit,
     known: RefCell<Vec<Known>>,
     /// In doubles, the last one first.
     rough: RefCell<VecDeque<RoughContour>>,
@@ -59,6 +62,17 @@ struct Order {
 }
 
 impl Neighbors {
+    /// Of an answer to so many digits that is looked for from now on.
+    pub(crate) fn new(digits: u32) -> Neighbors {
+        let (known, rough, orders) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Neighbors { limit: Limit::of(digits), known, rough, orders }
+    }
+
+    /// When the time of the answer is over.
+    pub(crate) fn limit(&self) -> Limit {
+        self.limit
+    }
+
     /// The order that was found for a question within one standard deviation of the losses, and as many digits or a few more; else that which is
     /// found now, and remembered: to find it is to plan a contour.
     pub(crate) fn order(
@@ -191,7 +205,7 @@ mod tests {
         ] {
             let (contours, evaluator) = (Contours::new(sum(&groups)), sum(&groups).evaluator());
             for middle in middles {
-                let neighbors = Neighbors::default();
+                let neighbors = Neighbors::new(12);
                 let middle = parse(middle).unwrap();
                 let question = Question::hockey_stick(contours.sum(), &middle);
                 let choice = contours.choose(question.clone(), &contours.search(&question), 12).unwrap();

@@ -64,6 +64,7 @@ use super::{
         tilt::{self, Outline, Plan},
     },
     law::Group,
+    limit::Limit,
     sum::LossSum,
 };
 use crate::{
@@ -98,7 +99,7 @@ const ATTEMPTS: u32 = 6;
 /// The rest of a sum, however its profile is found.
 pub(super) trait Rest: std::fmt::Debug + Send + Sync {
     /// E[(1 - exp(epsilon - B))_+] for epsilon >= 0, and whether it is as narrow as asked.
-    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<(Enclosure, bool)>;
+    fn enclose(&self, epsilon: &Rational, digits: u32, limit: Limit) -> Result<(Enclosure, bool)>;
     /// Its logarithm in doubles: about 13 digits, an approximation without proof.
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64>;
     /// How many seconds a question to so many digits takes, about.
@@ -195,8 +196,15 @@ impl Split {
         coarse::predicted(&self.coarse, &self.outline_of_coarse, plan.tilt(), cut)
     }
 
-    /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0, with lists of ever more bits until the width is met or one would take longer than this.
-    pub(super) fn hockey_stick(&self, epsilon: &Rational, digits: u32, most_seconds: f64) -> Result<Answer> {
+    /// E[(1 - exp(epsilon - L))_+] for epsilon >= 0, with lists of ever more bits until the width is met, one would take longer than this, or the time
+    /// is over.
+    pub(super) fn hockey_stick(
+        &self,
+        epsilon: &Rational,
+        digits: u32,
+        most_seconds: f64,
+        limit: Limit,
+    ) -> Result<Answer> {
         let plan = self.outline.hockey_plan(&self.sum, epsilon);
         let mut cut = atoms::first_cut(digits);
         let mut digits_of_rest = digits + 1;
@@ -211,7 +219,7 @@ impl Split {
                 let (value, met) = match known {
                     Some(known) => known,
                     None => {
-                        let found = self.rest.enclose(y, digits)?;
+                        let found = self.rest.enclose(y, digits, limit)?;
                         known_rest.borrow_mut().insert((y.clone(), digits), found.clone());
                         found
                     }
@@ -219,7 +227,7 @@ impl Split {
                 told.set(told.get() && met);
                 Ok(value)
             };
-            let (value, missed, splitting) = match self.enclose(epsilon, plan, cut, digits_of_rest, profile) {
+            let (value, missed, splitting) = match self.enclose(epsilon, plan, cut, (digits_of_rest, limit), profile) {
                 Ok(found) => found,
                 Err(error) => return best.ok_or(error),
             };
@@ -227,7 +235,7 @@ impl Split {
             let missed = atoms::bits_above(&missed, &value, digits);
             let wider = atoms::bits_above(&Float::with_val(64, value.upper() - value.lower()), &value, digits);
             best = Some(Answer { value, method: Method::Split(splitting), met });
-            if met || attempt + 1 == ATTEMPTS {
+            if met || attempt + 1 == ATTEMPTS || limit.is_over() {
                 break;
             }
             // What is missing is mended by a finer list, all else by more digits of the rest, if it has any and if they help.
@@ -255,7 +263,7 @@ impl Split {
 
     /// ln of the hockey stick to about 13 digits, an approximation without proof: the same with approximations of the profile of the
     /// rest. `None` where a list that is fine enough would take longer than this.
-    pub(super) fn ln_hockey_stick_approx(&self, epsilon: &Rational, most_seconds: f64) -> Option<f64> {
+    pub(super) fn ln_hockey_stick_approx(&self, epsilon: &Rational, most_seconds: f64, limit: Limit) -> Option<f64> {
         const DIGITS: u32 = 13;
         let profile = |y: &Rational, _| {
             // Roundings lead above one.
@@ -265,7 +273,7 @@ impl Split {
         let plan = self.outline.hockey_plan(&self.sum, epsilon);
         let mut cut = atoms::first_cut(DIGITS);
         for _ in 0..ATTEMPTS {
-            let (value, missed, _) = self.enclose(epsilon, plan, cut, DIGITS, profile).ok()?;
+            let (value, missed, _) = self.enclose(epsilon, plan, cut, (DIGITS, limit), profile).ok()?;
             if value.is_tight(DIGITS - 3) {
                 let middle: Float = Float::with_val(value.lower().prec(), value.lower() + value.upper()) / 2;
                 let ln = match plan {
@@ -275,7 +283,7 @@ impl Split {
                 return Some(ln.to_f64());
             }
             cut = finer(cut, atoms::bits_above(&missed, &value, DIGITS))?;
-            if self.is_too_fine(plan, cut, most_seconds) {
+            if limit.is_over() || self.is_too_fine(plan, cut, most_seconds) {
                 return None;
             }
         }
@@ -288,7 +296,7 @@ impl Split {
         epsilon: &Rational,
         plan: Plan,
         cut: u32,
-        digits: u32,
+        (digits, limit): (u32, Limit),
         profile: impl Fn(&Rational, u32) -> Result<Enclosure>,
     ) -> Result<(Enclosure, Float, Splitting)> {
         let list = self.list(plan.tilt(), cut.next_multiple_of(CUT_STEP), bits_of_list(digits))?;
@@ -325,7 +333,8 @@ impl Split {
         let mut settled = without;
         for ((_, outlined), most) in near.iter().zip(&most) {
             let known = settled.lower();
-            if asked >= MOST_ASKED || after[near.len() - asked] <= Float::with_val(64, known * &share) {
+            let is_enough = after[near.len() - asked] <= Float::with_val(64, known * &share);
+            if is_enough || asked >= MOST_ASKED || limit.is_over() {
                 break;
             }
             // As many digits as this term has above the last one that counts, in steps for which the rest shares lists.
@@ -446,7 +455,7 @@ mod tests {
                     if *listed.value.upper() == 0 {
                         continue;
                     }
-                    let answer = split.hockey_stick(&epsilon, digits, MOST_SECONDS).unwrap();
+                    let answer = split.hockey_stick(&epsilon, digits, MOST_SECONDS, Limit::NONE).unwrap();
                     assert!(answer.value.overlaps(&listed.value), "{groups:?} {epsilon}: {answer:?} {listed:?}");
                     assert!(answer.met && answer.value.is_tight(digits), "{groups:?} {epsilon} {digits}: {answer:?}");
                     if let Method::Split(splitting) = &answer.method {
@@ -457,7 +466,9 @@ mod tests {
                     let rest = one.sub(&answer.value);
                     assert!(*rest.upper() > 0.5 || rest.is_tight(digits), "{groups:?} {epsilon}: {answer:?}");
                     let exact = listed.value.ln().approximate();
-                    if let Some(ln) = split.ln_hockey_stick_approx(&epsilon, MOST_SECONDS).filter(|_| digits >= 12) {
+                    if let Some(ln) =
+                        split.ln_hockey_stick_approx(&epsilon, MOST_SECONDS, Limit::NONE).filter(|_| digits >= 12)
+                    {
                         assert!((ln - exact).abs() < 1e-9 * (1.0 + exact.abs()), "{epsilon}: {ln} {exact}");
                         approximated += 1;
                     }
@@ -483,7 +494,7 @@ mod tests {
                 let epsilon = parse(epsilon).unwrap();
                 assert!(split.seconds(&epsilon, 12).is_some());
                 let (answer, listed) = (
-                    split.hockey_stick(&epsilon, 12, MOST_SECONDS).unwrap(),
+                    split.hockey_stick(&epsilon, 12, MOST_SECONDS, Limit::NONE).unwrap(),
                     atoms.hockey_stick(&epsilon, 14).unwrap(),
                 );
                 assert!(
@@ -504,7 +515,7 @@ mod tests {
         let (split, contour) = (split(&mixed), SumEvaluator::new(mixed.clone()));
         for epsilon in ["0", "2.9", "3", "5.97", "6", "6.1"] {
             let epsilon = parse(epsilon).unwrap();
-            let answer = split.hockey_stick(&epsilon, 30, MOST_SECONDS).unwrap();
+            let answer = split.hockey_stick(&epsilon, 30, MOST_SECONDS, Limit::NONE).unwrap();
             assert!(answer.met, "{epsilon}: {answer:?}");
             let other = contour.by_contour(&epsilon, 6).unwrap();
             assert!(answer.value.overlaps(&other.value), "{epsilon}: {answer:?} {other:?}");

@@ -173,7 +173,7 @@ mod tests {
             let (mut above, mut below) = (false, false);
             for alpha in ["1/2", "0.01", "0.99", "1e-12", "0.734"] {
                 let alpha = rational::parse(alpha).unwrap();
-                let lines = Lines::new(&evaluator, rho, &alpha);
+                let lines = Lines::new(&evaluator, rho, &alpha, digits);
                 let top = lines.top_approx().unwrap();
                 let value = lines.between_kinks(top, digits).unwrap().unwrap();
                 let listed = evaluator.tradeoff(&alpha, digits, false).unwrap().unwrap().value;

@@ -21,6 +21,7 @@ use crate::{
         engine::Engine,
         gaussian,
         law::Law,
+        limit::Limit,
         neighbors::Neighbors,
         question::{Kernel, Question},
         search::ContourSearch,
@@ -89,19 +90,20 @@ impl SumEvaluator {
     /// The relative width is at most 10^-digits unless the answer says that it was not met. Where the answer is close to
     /// one, one minus it is as accurate too, unless a contour of a lattice step above 50 answered or it is below exp(-10^8).
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        self.answer(epsilon, digits, Asked::ONCE, None)
+        self.answer(epsilon, digits, Asked::ONCE.until(Limit::of(digits)), None)
     }
 
     /// The same where one minus an answer next to one is of no interest: what the first engine does not tell, the bound by moments
     /// often does, and at once.
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        let asked = Asked::ONCE.until(Limit::of(digits));
         if let Some(fewer) = self.digits_of_rest(epsilon, digits)? {
-            let answer = self.answer(epsilon, fewer, Asked::ONCE, None)?;
+            let answer = self.answer(epsilon, fewer, asked, None)?;
             if answer.value.is_tight(digits) {
                 return Ok(Answer { met: true, ..answer });
             }
         }
-        self.answer(epsilon, digits, Asked { with_rest: false, ..Asked::ONCE }, None)
+        self.answer(epsilon, digits, Asked { with_rest: false, ..asked }, None)
     }
 
     /// To how many digits one minus an answer next to one has to be told for many digits of the answer, from the bound by moments; `None` where
@@ -129,7 +131,7 @@ impl SumEvaluator {
         digits: u32,
         neighbors: &Neighbors,
     ) -> Result<Answer> {
-        self.answer(epsilon, digits, Asked::FOR_ROOT, Some(neighbors))
+        self.answer(epsilon, digits, Asked::FOR_ROOT.until(neighbors.limit()), Some(neighbors))
     }
 
     /// The same as one of several next to each other, which share lists and contours; `listed`: lists answered one for about as many digits.
@@ -140,12 +142,14 @@ impl SumEvaluator {
         listed: bool,
         neighbors: &Neighbors,
     ) -> Result<Answer> {
-        self.answer(epsilon, digits, Asked { listed, ..Asked::FOR_LINES }, Some(neighbors))
+        let asked = Asked { listed, ..Asked::FOR_LINES }.until(neighbors.limit());
+        self.answer(epsilon, digits, asked, Some(neighbors))
     }
 
     /// `neighbors`: what questions next to this one share.
     fn answer(&self, epsilon: &Rational, digits: u32, asked: Asked, neighbors: Option<&Neighbors>) -> Result<Answer> {
         self.stop.check()?;
+        neighbors.map_or(Ok(()), |neighbors| neighbors.limit().check())?;
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(Answer::no_loss_as_large());
         }
@@ -176,7 +180,7 @@ impl SumEvaluator {
         // Where one minus the answer is of no interest, the answer alone is to be as narrow as asked.
         let enough =
             |answer: Answer| Answer { met: answer.met || !asked.with_rest && answer.value.is_tight(digits), ..answer };
-        let split = by_splits(&self.splits_for(epsilon, digits, period), epsilon, digits)?.map(enough);
+        let split = by_splits(&self.splits_for(epsilon, digits, period), epsilon, digits, asked.limit)?.map(enough);
         if let Some(answer) = split.as_ref().filter(|answer| answer.met) {
             return Ok(answer.clone());
         }
@@ -206,21 +210,26 @@ impl SumEvaluator {
             let listed = Answer::from(atoms.hockey_stick(epsilon, digits)?);
             // Where the threshold lies in a gap between clusters of losses, no tilt puts masses there.
             let splits = if listed.met || was_split { Vec::new() } else { self.splits_that_serve(epsilon, digits) };
-            let split = by_splits(&splits, epsilon, digits)?.map(enough);
+            let split = by_splits(&splits, epsilon, digits, asked.limit)?.map(enough);
             Ok(split.filter(|answer| answer.met).unwrap_or(listed))
         };
         let by = |engine| match (engine, &self.atoms) {
-            (Engine::LongSplit, _) => {
-                self.hockey_stick_by_long_split(epsilon, digits)?.map(enough).ok_or(Error::NoLattice)
-            }
+            (Engine::LongSplit, _) => by_splits(&self.quickest_splits(epsilon, digits), epsilon, digits, asked.limit)?
+                .map(enough)
+                .ok_or(Error::NoLattice),
             (Engine::Smoothed, _) => self.by_smoothing(epsilon, digits, neighbors)?.ok_or(Error::NoLattice),
             (Engine::Atoms, Some(atoms)) => by_atoms(atoms),
             (Engine::Atoms, None) => Err(Error::NoLattice),
             (Engine::Contour, _) => by_contour(),
         };
         let narrowed = |answer| self.narrowed(answer, &question, digits);
-        let answer =
-            in_turn(engines, by, split, |answer| if asked.with_rest { answer } else { narrowed(answer) }, digits);
+        let answer = in_turn(
+            engines,
+            by,
+            split,
+            |answer| if asked.with_rest { answer } else { narrowed(answer) },
+            (digits, asked.limit),
+        );
         match answer {
             Ok(answer) if answer.met => Ok(answer),
             answer => narrowed(answer),
@@ -371,6 +380,10 @@ impl SumEvaluator {
     /// has other last digits, and is the same whatever else is asked. Not where one minus an answer close to one has to be
     /// accurate, too.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        self.one_of_many(epsilon, digits, Limit::of(digits))
+    }
+
+    fn one_of_many(&self, epsilon: &Rational, digits: u32, limit: Limit) -> Result<Answer> {
         self.stop.check()?;
         let groups = self.sum().groups();
         let gaussian = groups.iter().all(|group| !matches!(group.law, Law::DiscreteLaplace { .. }));
@@ -403,7 +416,7 @@ impl SumEvaluator {
                 return Ok(answer);
             }
         }
-        self.answer(epsilon, digits, Asked::FOR_MANY, None)
+        self.answer(epsilon, digits, Asked::FOR_MANY.until(limit), None)
     }
 
     /// The same by a contour, whatever the lists would cost.
@@ -443,7 +456,7 @@ impl SumEvaluator {
             (Engine::LongSplit | Engine::Smoothed | Engine::Atoms, _) => Err(Error::NoLattice),
             (Engine::Contour, _) => Ok(self.contours.by_question(&question, digits)?.clamp(0.0, 1.0)),
         };
-        in_turn(engines, by, None, |answer| answer, digits)
+        in_turn(engines, by, None, |answer| answer, (digits, Limit::of(digits)))
     }
 
     /// The trade-off function at the type I error alpha, between 0 and 1, in closed form where all noise is continuous, else from

@@ -13,6 +13,7 @@ use crate::{
         atoms::{Atoms, Query},
         contour::Contours,
         gaussian,
+        limit::Limit,
         neighbors::Neighbors,
         question::{Kernel, Question},
         rough::Rough,
@@ -53,6 +54,8 @@ impl SumEvaluator {
         const DIGITS: u32 = 13;
         const LEFT_OUT: f64 = 1e-13;
         self.stop.check()?;
+        let limit = neighbors.map_or(Limit::NONE, Neighbors::limit);
+        limit.check()?;
         if self.is_beyond(&self.sum().above(epsilon)) {
             return Ok(f64::NEG_INFINITY);
         }
@@ -77,7 +80,7 @@ impl SumEvaluator {
             return Ok(search.ln_estimate());
         }
         let period = Contours::period(&search, DIGITS);
-        if let Some(ln) = ln_approx_by_splits(&self.splits_for(epsilon, DIGITS, period), epsilon) {
+        if let Some(ln) = ln_approx_by_splits(&self.splits_for(epsilon, DIGITS, period), epsilon, limit) {
             return Ok(ln);
         }
         let is_smooth = period.is_short() && !self.is_coarse();
@@ -86,7 +89,7 @@ impl SumEvaluator {
             Other::Lists(atoms) => atoms.ln_hockey_stick_approx(epsilon).ok().flatten(),
             Other::Split(split) => {
                 let most_seconds = if self.has_steps() { split::MOST_SECONDS } else { split::QUICK_SECONDS };
-                split.ln_hockey_stick_approx(epsilon, most_seconds)
+                split.ln_hockey_stick_approx(epsilon, most_seconds, limit)
             }
         };
         let (quick, slow) = others.split_at(others.partition_point(|(seconds, _)| *seconds <= QUICK_SECONDS));
@@ -95,7 +98,7 @@ impl SumEvaluator {
         }
         // Where the threshold lies in a gap between clusters of losses, as for a proof.
         if quick.iter().any(|(_, other)| matches!(other, Other::Lists(_)))
-            && let Some(ln) = ln_approx_by_splits(&self.splits_that_serve(epsilon, DIGITS), epsilon)
+            && let Some(ln) = ln_approx_by_splits(&self.splits_that_serve(epsilon, DIGITS), epsilon, limit)
         {
             return Ok(ln);
         }
@@ -122,7 +125,7 @@ impl SumEvaluator {
                 neighbors.inspect(|neighbors| neighbors.keep(contour));
                 Ok(ln)
             }
-            Ok(Some((Rough { ln, is_told: false }, _))) => match self.ln_of_few_digits(epsilon) {
+            Ok(Some((Rough { ln, is_told: false }, _))) => match self.ln_of_few_digits(epsilon, limit) {
                 Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
                 told => Ok(told.ok().flatten().unwrap_or(ln)),
             },
@@ -152,9 +155,9 @@ impl SumEvaluator {
     }
 
     /// ln of the hockey stick from a proof of a few digits, where doubles tell nothing.
-    fn ln_of_few_digits(&self, epsilon: &Rational) -> Result<Option<f64>> {
+    fn ln_of_few_digits(&self, epsilon: &Rational, limit: Limit) -> Result<Option<f64>> {
         const DIGITS: u32 = 6;
-        let value = self.answer(epsilon, DIGITS, Asked::FOR_ROOT, None)?.value;
+        let value = self.answer(epsilon, DIGITS, Asked::FOR_ROOT.until(limit), None)?.value;
         Ok(value.is_tight(1).then(|| value.ln().approximate()))
     }
 

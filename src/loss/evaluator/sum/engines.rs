@@ -5,7 +5,7 @@ use rug::Float;
 use super::SumEvaluator;
 use crate::{
     error::{Error, Result},
-    loss::{answer::Answer, atoms::Query, contour::Period, engine::Engine, sieve},
+    loss::{answer::Answer, atoms::Query, contour::Period, engine::Engine, limit::Limit, sieve},
     numeric::twofold,
 };
 
@@ -28,17 +28,24 @@ pub(super) struct Asked {
     pub(super) with_rest: bool,
     /// Whether lists answered such a question next to this one: then no contour is looked for.
     pub(super) listed: bool,
+    /// When its time is over.
+    pub(super) limit: Limit,
 }
 
 impl Asked {
     /// By itself.
-    pub(super) const ONCE: Asked = Asked { times: 1.0, with_rest: true, listed: false };
+    pub(super) const ONCE: Asked = Asked { times: 1.0, ..Asked::FOR_ROOT };
     /// As one of a few on the way to an epsilon.
-    pub(super) const FOR_ROOT: Asked = Asked { times: 6.0, with_rest: true, listed: false };
+    pub(super) const FOR_ROOT: Asked = Asked { times: 6.0, with_rest: true, listed: false, limit: Limit::NONE };
     /// For supporting lines, next to each other.
-    pub(super) const FOR_LINES: Asked = Asked { times: 8.0, with_rest: true, listed: false };
+    pub(super) const FOR_LINES: Asked = Asked { times: 8.0, ..Asked::FOR_ROOT };
     /// As one of many points.
-    pub(super) const FOR_MANY: Asked = Asked { times: 4.0, with_rest: false, listed: false };
+    pub(super) const FOR_MANY: Asked = Asked { times: 4.0, with_rest: false, ..Asked::FOR_ROOT };
+
+    /// The same, to be answered by then.
+    pub(super) const fn until(self, limit: Limit) -> Asked {
+        Asked { limit, ..self }
+    }
 }
 
 impl SumEvaluator {
@@ -106,16 +113,19 @@ impl SumEvaluator {
 }
 
 /// What the engines and an earlier answer have in common, one after the other until the asked width is met; `narrowed` is what else may be
-/// said of what is known so far. All enclose the truth.
+/// said of what is known so far; none is begun when the time is over. All enclose the truth.
 pub(super) fn in_turn(
     engines: &[Engine],
     by: impl Fn(Engine) -> Result<Answer>,
     known: Option<Answer>,
     narrowed: impl Fn(Result<Answer>) -> Result<Answer>,
-    digits: u32,
+    (digits, limit): (u32, Limit),
 ) -> Result<Answer> {
     let mut best = known.ok_or(Error::NoLattice);
     for (tried, engine) in engines.iter().enumerate() {
+        if best.is_ok() && limit.is_over() {
+            break;
+        }
         let next = by(*engine);
         best = if tried == 0 && best.is_err() { next } else { both(best, next, digits) };
         if best.as_ref().is_ok_and(|answer| answer.met) {

@@ -9,6 +9,7 @@ use crate::{
         answer::Answer,
         atoms::Query,
         contour::{Contours, Period},
+        limit::Limit,
         question::Question,
         split::{self, Rest, Split},
     },
@@ -20,14 +21,18 @@ impl SumEvaluator {
     /// `None` where the groups are not far enough apart, or the list would be too long.
     pub fn hockey_stick_by_split(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
         self.stop.check()?;
-        by_splits(&self.splits_that_serve(epsilon, digits), epsilon, digits)
+        by_splits(&self.splits_that_serve(epsilon, digits), epsilon, digits, Limit::of(digits))
     }
 
     /// The same from a longer list, whatever else would do: for where no other engine serves, and for comparing engines.
     pub fn hockey_stick_by_long_split(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
         self.stop.check()?;
-        let splits: Vec<&Split> = self.long_splits(epsilon, digits).into_iter().map(|(split, _)| split).collect();
-        by_splits(&splits, epsilon, digits)
+        by_splits(&self.quickest_splits(epsilon, digits), epsilon, digits, Limit::of(digits))
+    }
+
+    /// The splits whose lists are not too long, the quickest first.
+    pub(super) fn quickest_splits(&self, epsilon: &Rational, digits: u32) -> Vec<&Split> {
+        self.long_splits(epsilon, digits).into_iter().map(|(split, _)| split).collect()
     }
 
     /// The splits of a sum whose groups are far apart, where neither all nodes of a period nor all atoms are quickly gone through.
@@ -66,8 +71,8 @@ impl SumEvaluator {
 
 /// The rest of a split is asked as any sum.
 impl Rest for SumEvaluator {
-    fn enclose(&self, epsilon: &Rational, digits: u32) -> Result<(Enclosure, bool)> {
-        let Answer { value, met, .. } = self.hockey_stick_of_many(epsilon, digits)?;
+    fn enclose(&self, epsilon: &Rational, digits: u32, limit: Limit) -> Result<(Enclosure, bool)> {
+        let Answer { value, met, .. } = self.one_of_many(epsilon, digits, limit)?;
         Ok((value, met))
     }
 
@@ -101,11 +106,11 @@ impl Rest for SumEvaluator {
 ///
 /// Where the threshold lies in a gap between clusters of losses, no tilt puts masses there: a list of the other groups needs ever more bits, and
 /// one of fewer groups does not.
-pub(super) fn by_splits(splits: &[&Split], epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
+pub(super) fn by_splits(splits: &[&Split], epsilon: &Rational, digits: u32, limit: Limit) -> Result<Option<Answer>> {
     let mut best: Option<Answer> = None;
     for most_seconds in patience(splits) {
         for split in splits {
-            match split.hockey_stick(epsilon, digits, *most_seconds) {
+            match split.hockey_stick(epsilon, digits, *most_seconds, limit) {
                 Ok(answer) if answer.met => return Ok(Some(answer)),
                 Ok(answer) => best = Some(best.unwrap_or(answer)),
                 Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => return Err(error),
@@ -117,8 +122,8 @@ pub(super) fn by_splits(splits: &[&Split], epsilon: &Rational, digits: u32) -> R
 }
 
 /// ln of it in doubles, from the first one that tells.
-pub(super) fn ln_approx_by_splits(splits: &[&Split], epsilon: &Rational) -> Option<f64> {
-    let by = |most_seconds: &f64| splits.iter().find_map(|split| split.ln_hockey_stick_approx(epsilon, *most_seconds));
+pub(super) fn ln_approx_by_splits(splits: &[&Split], epsilon: &Rational, limit: Limit) -> Option<f64> {
+    let by = |most: &f64| splits.iter().find_map(|split| split.ln_hockey_stick_approx(epsilon, *most, limit));
     patience(splits).iter().find_map(by)
 }
 
