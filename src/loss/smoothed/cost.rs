@@ -94,6 +94,10 @@ impl Smoothed {
             looks += windows;
             aligned = aligned.min(comb.1);
         }
+        // At multiples of the period of all losses every group is.
+        if let (Some(step), Some(narrowest)) = (self.sum.step(), combs.last()) {
+            side += (top * step.to_f64() / (2.0 * PI)).floor() * width(narrowest);
+        }
         let spacing = PI / ((2.0 * (nats + 5.0)).sqrt() * all);
         let (heights, side) = (side, side / spacing);
         let main = (2.0 * (nats + 5.0)).sqrt() / all / spacing;
