@@ -5,7 +5,10 @@
 //! Which question comes first is a matter of the answer that is looked for alone, and what is remembered goes with it: so that answer is the
 //! same whatever was asked before.
 
-use std::{cell::RefCell, collections::VecDeque};
+use std::{
+    cell::{Cell, RefCell},
+    collections::VecDeque,
+};
 
 use rug::Rational;
 
@@ -40,6 +43,8 @@ pub(crate) struct Neighbors {
     /// In doubles, the last one first.
     rough: RefCell<VecDeque<RoughContour>>,
     orders: RefCell<Vec<Order>>,
+    /// To how few digits continuous noise told nothing.
+    no_noise: Cell<u32>,
 }
 
 /// What was made for a question.
@@ -64,8 +69,23 @@ struct Order {
 impl Neighbors {
     /// Of an answer to so many digits that is looked for from now on.
     pub(crate) fn new(digits: u32) -> Neighbors {
+        Neighbors::until(Limit::of(digits))
+    }
+
+    /// Of an answer that is to be told by then.
+    pub(crate) fn until(limit: Limit) -> Neighbors {
         let (known, rough, orders) = (RefCell::default(), RefCell::default(), RefCell::default());
-        Neighbors { limit: Limit::of(digits), known, rough, orders }
+        Neighbors { limit, known, rough, orders, no_noise: Cell::new(u32::MAX) }
+    }
+
+    /// Whether continuous noise told nothing of a question to no more digits: to find that out again takes long.
+    pub(crate) fn is_without_noise(&self, digits: u32) -> bool {
+        self.no_noise.get() <= digits
+    }
+
+    /// Remembers that it told nothing to so many.
+    pub(crate) fn without_noise(&self, digits: u32) {
+        self.no_noise.set(self.no_noise.get().min(digits));
     }
 
     /// When the time of the answer is over.

@@ -65,6 +65,7 @@ use super::{
     },
     law::Group,
     limit::Limit,
+    neighbors::Neighbors,
     sum::LossSum,
 };
 use crate::{
@@ -98,8 +99,8 @@ const ATTEMPTS: u32 = 6;
 
 /// The rest of a sum, however its profile is found.
 pub(super) trait Rest: std::fmt::Debug + Send + Sync {
-    /// E[(1 - exp(epsilon - B))_+] for epsilon >= 0, and whether it is as narrow as asked.
-    fn enclose(&self, epsilon: &Rational, digits: u32, limit: Limit) -> Result<(Enclosure, bool)>;
+    /// E[(1 - exp(epsilon - B))_+] for epsilon >= 0, and whether it is as narrow as asked; `neighbors`: what the questions of one list share.
+    fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<(Enclosure, bool)>;
     /// Its logarithm in doubles: about 13 digits, an approximation without proof.
     fn ln_approx(&self, epsilon: &Rational) -> Result<f64>;
     /// How many seconds a question to so many digits takes, about.
@@ -211,6 +212,7 @@ impl Split {
         let mut best: Option<Answer> = None;
         let mut before = f64::INFINITY;
         // A finer list asks for much that the one before has asked for.
+        let neighbors = Neighbors::until(limit);
         let known_rest = RefCell::new(HashMap::<(Rational, u32), (Enclosure, bool)>::new());
         for attempt in 0..ATTEMPTS {
             let told = Cell::new(true);
@@ -219,7 +221,7 @@ impl Split {
                 let (value, met) = match known {
                     Some(known) => known,
                     None => {
-                        let found = self.rest.enclose(y, digits, limit)?;
+                        let found = self.rest.enclose(y, digits, &neighbors)?;
                         known_rest.borrow_mut().insert((y.clone(), digits), found.clone());
                         found
                     }

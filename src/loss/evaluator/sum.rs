@@ -307,10 +307,17 @@ impl SumEvaluator {
 
     fn by_smoothing(&self, epsilon: &Rational, digits: u32, neighbors: Option<&Neighbors>) -> Result<Option<Answer>> {
         let Some(smoothed) = self.smoothed() else { return Ok(None) };
-        match smoothed.hockey_stick(epsilon, digits, neighbors, &self.stop) {
-            Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
-            answer => Ok(answer.unwrap_or(None)),
+        if neighbors.is_some_and(|neighbors| neighbors.is_without_noise(digits)) {
+            return Ok(None);
         }
+        let answer = match smoothed.hockey_stick(epsilon, digits, neighbors, &self.stop) {
+            Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => return Err(error),
+            answer => answer.unwrap_or(None),
+        };
+        if let (None, Some(neighbors)) = (&answer, neighbors) {
+            neighbors.without_noise(digits);
+        }
+        Ok(answer)
     }
 
     /// The losses strictly between two with their masses under Q, told to about exp(ln_error) in all, where groups are fine; `None` where
@@ -380,10 +387,10 @@ impl SumEvaluator {
     /// has other last digits, and is the same whatever else is asked. Not where one minus an answer close to one has to be
     /// accurate, too.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
-        self.one_of_many(epsilon, digits, Limit::of(digits))
+        self.one_of_many(epsilon, digits, None)
     }
 
-    fn one_of_many(&self, epsilon: &Rational, digits: u32, limit: Limit) -> Result<Answer> {
+    fn one_of_many(&self, epsilon: &Rational, digits: u32, neighbors: Option<&Neighbors>) -> Result<Answer> {
         self.stop.check()?;
         let groups = self.sum().groups();
         let gaussian = groups.iter().all(|group| !matches!(group.law, Law::DiscreteLaplace { .. }));
@@ -416,7 +423,8 @@ impl SumEvaluator {
                 return Ok(answer);
             }
         }
-        self.answer(epsilon, digits, Asked::FOR_MANY.until(limit), None)
+        let limit = neighbors.map_or_else(|| Limit::of(digits), Neighbors::limit);
+        self.answer(epsilon, digits, Asked::FOR_MANY.until(limit), neighbors)
     }
 
     /// The same by a contour, whatever the lists would cost.

@@ -10,6 +10,7 @@ use crate::{
         atoms::Query,
         contour::{Contours, Period},
         limit::Limit,
+        neighbors::Neighbors,
         question::Question,
         split::{self, Rest, Split},
     },
@@ -71,8 +72,8 @@ impl SumEvaluator {
 
 /// The rest of a split is asked as any sum.
 impl Rest for SumEvaluator {
-    fn enclose(&self, epsilon: &Rational, digits: u32, limit: Limit) -> Result<(Enclosure, bool)> {
-        let Answer { value, met, .. } = self.one_of_many(epsilon, digits, limit)?;
+    fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<(Enclosure, bool)> {
+        let Answer { value, met, .. } = self.one_of_many(epsilon, digits, Some(neighbors))?;
         Ok((value, met))
     }
 
