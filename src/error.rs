@@ -81,6 +81,16 @@ pub enum Error {
         /// What it may use.
         budget: String,
     },
+    /// Lists of losses that do not fit, or would take too long to go through.
+    #[error("{what} would take {needed}, and may take {most}")]
+    TooLong {
+        /// What would be listed.
+        what: &'static str,
+        /// What it would take.
+        needed: String,
+        /// What it may take.
+        most: String,
+    },
     /// An answer without a certificate, so far.
     #[error("no certificate proves this yet: {why}")]
     Unprovable {
@@ -235,7 +245,7 @@ impl Error {
 
     /// Whether a question was understood, and its answer cannot be computed: what is known without computing it remains.
     pub(crate) fn is_beyond_reach(&self) -> bool {
-        matches!(self, Error::Unsweepable { .. } | Error::NotFinite { .. } | Error::OutOfTime)
+        matches!(self, Error::Unsweepable { .. } | Error::TooLong { .. } | Error::NotFinite { .. } | Error::OutOfTime)
     }
 }
 

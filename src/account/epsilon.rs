@@ -40,7 +40,8 @@ pub(super) fn by(evaluator: &Evaluator, rho: &Rho, delta: &Delta, digits: u32) -
     let Evaluator::Family(family) = evaluator else { return asked.of_one(evaluator) };
     match asked.of_largest(family) {
         // All together may be swept where one by itself is not: a wider answer, in place of none.
-        Ok(None) | Err(Error::Unsweepable { .. }) => asked.by_root_of(evaluator),
+        Ok(None) => asked.by_root_of(evaluator),
+        Err(error) if error.is_beyond_reach() => asked.by_root_of(evaluator),
         Ok(Some(answer)) => Ok(answer),
         Err(error) => Err(error),
     }

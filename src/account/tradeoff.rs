@@ -125,7 +125,7 @@ impl Curve {
         let (value, method) = match self.sum().step().filter(|_| self.evaluator.has_knots(digits)) {
             None => by_lines()?,
             Some(step) => match self.by_knots_of_enough(alpha, step, digits) {
-                Err(Error::Unsweepable { .. }) => by_lines()?,
+                Err(error) if error.is_beyond_reach() => by_lines()?,
                 other => (other?, Method::Knots),
             },
         };

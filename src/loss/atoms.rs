@@ -343,9 +343,9 @@ impl Atoms {
         let cost = self.cost_at(place, 1.0);
         // Not a comparison the other way round, which would let a NaN pass.
         if !(self.holds(&cost) && cost.seconds <= MOST_SECONDS) {
-            let value = format!("{:.1e} bytes and {:.1e} seconds", cost.bytes, cost.seconds);
-            let expected = format!("at most {:.1e} bytes and {MOST_SECONDS} seconds", self.most_bytes);
-            return Err(Error::out_of_range("the lists of losses", value, &expected));
+            let needed = format!("{:.1e} bytes and {:.1e} seconds", cost.bytes, cost.seconds);
+            let most = format!("{:.1e} bytes and {MOST_SECONDS} seconds", self.most_bytes);
+            return Err(Error::TooLong { what: "the lists of losses", needed, most });
         }
         let slot = {
             let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);

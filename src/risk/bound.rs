@@ -165,7 +165,8 @@ pub fn exceeded_epsilon(
 ) -> Result<Exceeded> {
     if let Some(composition) = losses {
         match by_tail(composition, delta) {
-            Err(Error::Unsweepable { .. } | Error::NoLattice) => {}
+            Err(Error::NoLattice) => {}
+            Err(error) if error.is_beyond_reach() => {}
             other => return other,
         }
     }

@@ -85,8 +85,8 @@ impl Coarse {
             plan.iter().map(|part| TiltedMasses::joined(&single, &part.groups, fineness)).collect();
         let length = parts.iter().map(|part| part.len() as f64).product::<f64>();
         if length > MOST_FOR_SURE {
-            let expected = format!("at most {MOST_FOR_SURE:.0e}");
-            return Err(Error::out_of_range("the losses to list", format!("{length:.1e}"), &expected));
+            let (needed, most) = (format!("{length:.1e} places"), format!("{MOST_FOR_SURE:.0e}"));
+            return Err(Error::TooLong { what: "the losses to list", needed, most });
         }
         let zero = Enclosure::double(0.0, 64);
         Ok(Coarse {

@@ -62,7 +62,10 @@ pub(super) fn build(sum: &LossSum, c: f64, cut: u32, words: u32) -> Result<Box<d
         7..=10 => fitting::<10>(sum, c, cut),
         11..=20 => fitting::<20>(sum, c, cut),
         21..=40 => fitting::<40>(sum, c, cut),
-        words => Err(Error::out_of_range("the words of a mantissa", words, &format!("at most {MOST_WORDS}"))),
+        words => {
+            let (needed, most) = (format!("{words} words"), MOST_WORDS.to_string());
+            Err(Error::TooLong { what: "a mantissa of a listed loss", needed, most })
+        }
     }
 }
 

@@ -485,7 +485,7 @@ impl SumEvaluator {
         if atoms.cost(&Query::Tradeoff(alpha.clone()), digits).seconds > most {
             return Ok(None);
         }
-        Ok(Some(atoms.tradeoff(alpha, digits)?.into()))
+        tradeoff_by(atoms, alpha, digits)
     }
 
     /// The trade-off function from lists of atoms where these would tell supporting lines at this epsilon to as many digits; `None` elsewhere.
@@ -508,7 +508,7 @@ impl SumEvaluator {
         let deviation = || self.mean_and_deviation_approx().1;
         let is_listed = self.splits_for(epsilon, digits, period).is_empty()
             && neighbors.order(epsilon, digits, deviation, order).first() == Some(&Engine::Atoms);
-        if is_listed { Ok(Some(atoms.tradeoff(alpha, digits)?.into())) } else { Ok(None) }
+        if is_listed { tradeoff_by(atoms, alpha, digits) } else { Ok(None) }
     }
 
     /// Whether losses are so far apart that few of them make up an answer: lists then tell it at once, and contours lose it among the others.
@@ -525,5 +525,31 @@ impl SumEvaluator {
     /// Whether no loss is as large as z: without Gaussian terms the losses end at the offset.
     fn is_beyond(&self, z: &Rational) -> bool {
         *self.sum().rho() == 0 && z > self.sum().offset()
+    }
+}
+
+/// The trade-off function from lists of atoms; `None` where these do not fit after all.
+fn tradeoff_by(atoms: &Atoms, alpha: &Rational, digits: u32) -> Result<Option<Answer>> {
+    match atoms.tradeoff(alpha, digits) {
+        Ok(listed) => Ok(Some(listed.into())),
+        Err(error) if error.is_beyond_reach() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{loss::law::Group, numeric::rational::parse};
+
+    /// Lists that turn out not to fit leave the answer to others; what is wrong with a question stays wrong.
+    #[test]
+    fn lists_that_do_not_fit_tell_nothing() {
+        let law = Law::DiscreteGaussian { sigma2: parse("40").unwrap() };
+        let sum = LossSum::new([Group { law, shift: 1, copies: 30 }]).unwrap();
+        let by = |most_bytes, alpha| tradeoff_by(&Atoms::within(&sum, most_bytes).unwrap(), &parse(alpha).unwrap(), 12);
+        assert!(by(1e8, "0.01").unwrap().unwrap().met);
+        assert!(by(1e3, "0.01").unwrap().is_none());
+        assert!(matches!(by(1e3, "1.01"), Err(Error::OutOfRange { .. })));
     }
 }

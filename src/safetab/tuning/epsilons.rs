@@ -121,7 +121,8 @@ fn unmixed(levels: &[(&GroupLevel, bool)], sides: u64, total_only: bool) -> Resu
 /// The answer, or `None` if no exact account is possible.
 fn if_possible<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
-        Err(Error::Unsweepable { .. } | Error::OutOfRange { .. }) => Ok(None),
+        Err(Error::OutOfRange { .. }) => Ok(None),
+        Err(error) if error.is_beyond_reach() => Ok(None),
         other => other.map(Some),
     }
 }
