@@ -9,7 +9,7 @@ use std::{cell::OnceCell, sync::OnceLock};
 use rug::{Float, Rational};
 
 use self::{
-    engines::{Asked, MOST_SECONDS, QUICK_SECONDS, in_turn},
+    engines::{Asked, MOST_SECONDS, QUICK_SECONDS, both, in_turn},
     splits::by_splits,
 };
 use crate::{
@@ -148,6 +148,33 @@ impl SumEvaluator {
 
     /// `neighbors`: what questions next to this one share.
     fn answer(&self, epsilon: &Rational, digits: u32, asked: Asked, neighbors: Option<&Neighbors>) -> Result<Answer> {
+        const FEWEST: u32 = 5;
+        let answer = self.answer_as_asked(epsilon, digits, asked, neighbors);
+        let fewer = digits / 2;
+        let is_told = match &answer {
+            Ok(answer) => {
+                answer.met || answer.value.is_tight(fewer) && (!asked.with_rest || is_rest_tight(answer, fewer))
+            }
+            Err(error) => !error.is_beyond_reach(),
+        };
+        if is_told || fewer < FEWEST || self.is_rest || asked.limit.is_over() {
+            return answer;
+        }
+        // What no engine tells to many digits one may tell to fewer.
+        match self.answer(epsilon, fewer, asked, neighbors) {
+            Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
+            of_fewer => both(answer, of_fewer, digits).map(|best| Answer { met: best.value.is_tight(digits), ..best }),
+        }
+    }
+
+    /// The same, of as many digits as are asked for or of hardly any.
+    fn answer_as_asked(
+        &self,
+        epsilon: &Rational,
+        digits: u32,
+        asked: Asked,
+        neighbors: Option<&Neighbors>,
+    ) -> Result<Answer> {
         self.stop.check()?;
         neighbors.map_or(Ok(()), |neighbors| neighbors.limit().check())?;
         if self.is_beyond(&self.sum().above(epsilon)) {
@@ -528,6 +555,12 @@ impl SumEvaluator {
     }
 }
 
+/// Whether one minus an answer next to one is known to so many digits.
+fn is_rest_tight(answer: &Answer, digits: u32) -> bool {
+    *answer.value.upper() < 0.5
+        || Enclosure::double(1.0, answer.value.lower().prec()).sub(&answer.value).is_tight(digits)
+}
+
 /// The trade-off function from lists of atoms; `None` where these do not fit after all.
 fn tradeoff_by(atoms: &Atoms, alpha: &Rational, digits: u32) -> Result<Option<Answer>> {
     match atoms.tradeoff(alpha, digits) {
@@ -541,6 +574,26 @@ fn tradeoff_by(atoms: &Atoms, alpha: &Rational, digits: u32) -> Result<Option<An
 mod tests {
     use super::*;
     use crate::{loss::law::Group, numeric::rational::parse};
+
+    /// What is not told to many digits is told to as many as if fewer were asked for.
+    #[test]
+    fn more_digits_do_not_tell_less() {
+        let group = |law, shift, copies| Group { law, shift, copies };
+        let (laplace, gaussian) = (
+            |epsilon| Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() },
+            |sigma2| Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() },
+        );
+        let groups = [
+            group(laplace("405/4099"), 1, 999),
+            group(laplace("1/161"), 3, 999),
+            group(gaussian("2017623520/4099"), 1, 1),
+            group(gaussian("10126545/5"), 1, 7),
+        ];
+        let (evaluator, epsilon) = (LossSum::new(groups).unwrap().evaluator(), parse("0.00143066017371").unwrap());
+        let [of_few, of_many] = [10, 20].map(|digits| evaluator.hockey_stick(&epsilon, digits).unwrap());
+        assert!(of_few.met && of_many.value.is_tight(10), "{of_few:?} {of_many:?}");
+        assert!(of_few.value.overlaps(&of_many.value) && of_many.met == of_many.value.is_tight(20), "{of_many:?}");
+    }
 
     /// Lists that turn out not to fit leave the answer to others; what is wrong with a question stays wrong.
     #[test]

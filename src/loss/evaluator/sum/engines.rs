@@ -140,7 +140,7 @@ pub(super) fn in_turn(
 }
 
 /// What two answers to one question have in common.
-fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -> Result<Answer> {
+pub(super) fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -> Result<Answer> {
     let (first, second) = match (first, second) {
         (Ok(first), Ok(second)) => (first, second),
         // What excludes itself, or is not wanted any more, is not mended by another engine.
