@@ -29,6 +29,8 @@ fn what_once_hung_is_answered_to_the_asked_width() {
         "epsilon --discrete-gaussian 1/50x1000 --discrete-gaussian 50x10 --delta 1e-1489",
         "delta --gaussian 1e18 --epsilon 1e-9",
         "delta --discrete-gaussian 25/1237x200@3 --group 3 --epsilon 0",
+        "tradeoff --discrete-gaussian 1/10000x999 --discrete-gaussian 1/5x1 --alpha 1e-184",
+        "epsilon --discrete-gaussian 1/10000x2 --discrete-gaussian 1/40x2@3 --delta 1e-300",
     ] {
         let words: Vec<&str> = command.split(' ').collect();
         let answer = json(&words);
