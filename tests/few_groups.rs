@@ -31,6 +31,7 @@ fn what_once_hung_is_answered_to_the_asked_width() {
         "delta --discrete-gaussian 25/1237x200@3 --group 3 --epsilon 0",
         "tradeoff --discrete-gaussian 1/10000x999 --discrete-gaussian 1/5x1 --alpha 1e-184",
         "epsilon --discrete-gaussian 1/10000x2 --discrete-gaussian 1/40x2@3 --delta 1e-300",
+        "tradeoff --discrete-gaussian 1000000000x3 --alpha 0.99999999999999 --digits 40",
     ] {
         let words: Vec<&str> = command.split(' ').collect();
         let answer = json(&words);

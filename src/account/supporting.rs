@@ -31,6 +31,7 @@ use crate::{
     loss::{
         answer::{Answer, Method},
         evaluator::SumEvaluator,
+        limit::Limit,
         neighbors::Neighbors,
     },
     numeric::{Enclosure, enclosure, extremum, precision, rational},
@@ -136,6 +137,11 @@ impl<'a> Lines<'a> {
     pub(super) fn new(evaluator: &'a SumEvaluator, rho: f64, alpha: &'a Rational, digits: u32) -> Self {
         let (listed, drawn, neighbors) = (Cell::new(0), RefCell::default(), Neighbors::new(digits));
         Lines { evaluator, alpha, rho, listed, may_list: false, neighbors, drawn, digits }
+    }
+
+    /// The same which are drawn until then.
+    pub(super) fn until(self, limit: Limit) -> Self {
+        Lines { neighbors: Neighbors::until(limit), ..self }
     }
 
     /// The same where lists that are to tell the heights of lines tell the function itself: one search in place of many lines.

@@ -109,7 +109,36 @@ impl Curve {
     }
 
     fn at(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
+        const FEWEST: u32 = 5;
         check_alpha(alpha)?;
+        let limit = Limit::of(digits);
+        let mut answer = self.as_asked(alpha, digits, limit);
+        let mut fewer = digits / 2;
+        // What is not told to many digits may be to fewer.
+        while fewer >= FEWEST && !limit.is_over() {
+            let is_told = match &answer {
+                Ok(answer) => answer.met || answer.value.is_tight(fewer),
+                Err(error) => !error.is_beyond_reach(),
+            };
+            if is_told {
+                break;
+            }
+            answer = match (answer, self.as_asked(alpha, fewer, limit)) {
+                (Ok(answer), Ok(other)) => {
+                    let value = answer.value.meet(&other.value).ok_or(Error::Contradiction { what: TRADEOFF })?;
+                    Ok(Answer { met: value.is_tight(digits), value, method: other.method })
+                }
+                (Err(_), Ok(other)) => Ok(Answer { met: other.value.is_tight(digits), ..other }),
+                (_, Err(error)) if !error.is_beyond_reach() => return Err(error),
+                (answer, Err(_)) => answer,
+            };
+            fewer /= 2;
+        }
+        answer
+    }
+
+    /// The same, to as many digits as are asked for or to hardly any.
+    fn as_asked(&self, alpha: &Rational, digits: u32, limit: Limit) -> Result<Answer> {
         let bits = precision::bits(digits, 64);
         let trivial = Enclosure::rational(&Rational::from(1 - alpha), bits);
         // Gaussian laws charge every outcome: a test that never errs in one way errs always in the other. Bounded
@@ -121,12 +150,14 @@ impl Curve {
         if let Some(answer) = self.evaluator.tradeoff(alpha, digits, true)?.filter(|answer| answer.met) {
             return Ok(answer);
         }
-        let by_lines = || Lines::new(&self.evaluator, self.rho, alpha, digits).or_lists().answer();
+        let by_lines = || Lines::new(&self.evaluator, self.rho, alpha, digits).until(limit).or_lists().answer();
         let (value, method) = match self.sum().step().filter(|_| self.evaluator.has_knots(digits)) {
             None => by_lines()?,
-            Some(step) => match self.by_knots_of_enough(alpha, step, digits) {
+            Some(step) => match self.by_knots_of_enough(alpha, step, digits, limit) {
+                Ok(Some(value)) => (value, Method::Knots),
+                Ok(None) => by_lines()?,
                 Err(error) if error.is_beyond_reach() => by_lines()?,
-                other => (other?, Method::Knots),
+                Err(error) => return Err(error),
             },
         };
         // 0 <= f <= 1 - alpha always.
@@ -149,22 +180,34 @@ impl Curve {
         self.evaluator.sum()
     }
 
-    /// The same with as many more digits of the tails as their difference loses, if few.
-    fn by_knots_of_enough(&self, alpha: &Rational, step: &Rational, digits: u32) -> Result<Enclosure> {
+    /// The same with as many more digits of the tails as their difference loses: next to alpha = 1 those of one minus it, else if few. `None` where the
+    /// knots around alpha were not found.
+    fn by_knots_of_enough(
+        &self,
+        alpha: &Rational,
+        step: &Rational,
+        digits: u32,
+        limit: Limit,
+    ) -> Result<Option<Enclosure>> {
         const MORE: [u32; 3] = [0, 3, 12];
-        let limit = Limit::of(digits);
-        let of = |more: u32| self.by_knots(alpha, step, digits + more, limit);
-        let mut value = of(MORE[0])?;
-        for more in &MORE[1..] {
-            if value.is_tight(digits) || limit.is_over() {
+        const FEW: f64 = 4.0;
+        let lost = -ln_approx(&Rational::from(1 - alpha)) / std::f64::consts::LN_10;
+        let needed = digits + if lost < FEW { 0 } else { lost as u32 };
+        let mut known: Option<Enclosure> = None;
+        for more in MORE {
+            let Some(value) = self.by_knots(alpha, step, needed + more, limit)? else { break };
+            let value = known.map_or_else(|| Some(value.clone()), |known| known.meet(&value));
+            let value = value.ok_or(Error::Contradiction { what: TRADEOFF })?;
+            let is_told = value.is_tight(digits);
+            known = Some(value);
+            if is_told || limit.is_over() {
                 break;
             }
-            value = of(*more)?.meet(&value).ok_or(Error::Contradiction { what: TRADEOFF })?;
         }
-        Ok(value)
+        Ok(known)
     }
 
-    fn by_knots(&self, alpha: &Rational, step: &Rational, digits: u32, limit: Limit) -> Result<Enclosure> {
+    fn by_knots(&self, alpha: &Rational, step: &Rational, digits: u32, limit: Limit) -> Result<Option<Enclosure>> {
         let bits = precision::bits(digits, 64);
         let near = self.loss_at(alpha, step)?;
         let target = Enclosure::rational(alpha, bits);
@@ -174,7 +217,7 @@ impl Curve {
             let low = knot(&self.evaluator, &(Rational::from(&near - &reach) - step), digits)?;
             let high = knot(&self.evaluator, &Rational::from(&near + &reach), digits)?;
             if high.alpha.upper() <= target.lower() && target.upper() <= low.alpha.lower() {
-                return between(&low, &high, &self.sum().above(&low.loss), &target);
+                return between(&low, &high, &self.sum().above(&low.loss), &target).map(Some);
             }
             // Tails that are told to no digit place nothing.
             if limit.is_over() || !(low.alpha.is_tight(1) && high.alpha.is_tight(1)) {
@@ -182,24 +225,29 @@ impl Curve {
             }
             reach = if reach == 0 { step.clone() } else { reach * 2_u32 };
         }
-        // Not placed.
-        Ok(Enclosure::double(0.0, bits).hull(&Enclosure::double(1.0, bits)))
+        Ok(None)
     }
 
     /// A lattice loss l with `Q[L > l] <= alpha < Q[L >= l]`, found in doubles: right but for the closest calls.
     fn loss_at(&self, alpha: &Rational, step: &Rational) -> Result<Rational> {
-        let ln_alpha = Enclosure::rational(alpha, 64).ln().approximate();
+        let (ln_alpha, ln_rest) = (ln_approx(alpha), ln_approx(&Rational::from(1 - alpha)));
         let rho = self.rho;
         // Under Q the loss is sub-Gaussian of mean about -rho and variance proxy 2 rho.
-        let spread = (4.0 * rho * (-ln_alpha.min(-1.0) + 50.0)).sqrt() + step.to_f64();
+        let spread = (4.0 * rho * (-ln_alpha.min(ln_rest).min(-1.0) + 50.0)).sqrt() + step.to_f64();
         let (mut low, mut high) = (-rho - spread, -rho + spread);
+        // Whether Q[L >= l] > alpha, for a loss l: next to one doubles tell the other tail, Q[L < l] = P[L > -l].
+        let is_above = |loss: &Rational| -> Result<bool> {
+            if ln_alpha < ln_rest {
+                return Ok(self.evaluator.ln_tilted_tail_approx(loss)? > ln_alpha);
+            }
+            Ok(self.evaluator.ln_upper_tail_approx(&self.sum().above(&Rational::from(-loss)))? < ln_rest)
+        };
         for _ in 0..70 {
             let middle = low + (high - low) / 2.0;
-            let next = self.sum().above(&rational::from_f64(middle)?);
-            if self.evaluator.ln_tilted_tail_approx(&next)? <= ln_alpha {
-                high = middle;
-            } else {
+            if is_above(&self.sum().above(&rational::from_f64(middle)?))? {
                 low = middle;
+            } else {
+                high = middle;
             }
             if high - low < step.to_f64() / 64.0 {
                 break;
@@ -207,9 +255,14 @@ impl Curve {
         }
         // The smallest lattice point l with Q[L > l] <= alpha is at most `high` and above `low`.
         let candidate = self.sum().at_most(&rational::from_f64(high)?);
-        let falls_short = self.evaluator.ln_tilted_tail_approx(&candidate)? > ln_alpha;
+        let falls_short = is_above(&candidate)?;
         Ok(if falls_short { candidate } else { candidate - step })
     }
+}
+
+/// ln of a positive number, in doubles.
+fn ln_approx(number: &Rational) -> f64 {
+    Enclosure::rational(number, 64).ln().approximate()
 }
 
 /// Encloses f at alpha in [high.alpha, low.alpha]. Every line of slope -exp(l) through the knots of the lattice point
@@ -251,5 +304,22 @@ mod tests {
         let knot = |loss: i32, alpha, beta| Knot { loss: Rational::from(loss), alpha: exact(alpha), beta: exact(beta) };
         let (low, high) = (knot(0, 0.5, 0.3), knot(1, 0.25, 0.9));
         assert!(matches!(between(&low, &high, &Rational::from(1), &exact(0.4)), Err(Error::Contradiction { .. })));
+    }
+
+    /// Knots next to alpha = 1, where doubles know one minus alpha only, against supporting lines.
+    #[test]
+    fn knots_next_to_one_are_found() {
+        for counts in ["1000000x3", "40x30"] {
+            let composition = Composition::new([counts.parse().unwrap()]).unwrap();
+            let curve = Curve::new(&composition);
+            let step = curve.sum().step().unwrap();
+            for alpha in ["0.999", "0.99999999999999", "0.9999999999999999999999999"] {
+                let alpha = rational::parse(alpha).unwrap();
+                let knots = curve.by_knots_of_enough(&alpha, step, 20, Limit::NONE).unwrap().unwrap();
+                let lines = composition.tradeoff_by_lines(&alpha, 12).unwrap().value;
+                assert!(knots.is_tight(20) && lines.is_tight(12), "{counts} {alpha}: {knots:?} {lines:?}");
+                assert!(knots.overlaps(&lines), "{counts} {alpha}: {knots:?} {lines:?}");
+            }
+        }
     }
 }

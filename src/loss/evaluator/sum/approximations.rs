@@ -163,11 +163,20 @@ impl SumEvaluator {
 
     /// ln of E[exp(-L); L >= z], in doubles: an approximation without proof.
     pub fn ln_tilted_tail_approx(&self, z: &Rational) -> Result<f64> {
+        self.ln_tail_approx(Kernel::TiltedTail, z)
+    }
+
+    /// ln of P[L >= z], in doubles: an approximation without proof.
+    pub fn ln_upper_tail_approx(&self, z: &Rational) -> Result<f64> {
+        self.ln_tail_approx(Kernel::UpperTail, z)
+    }
+
+    fn ln_tail_approx(&self, kernel: Kernel, z: &Rational) -> Result<f64> {
         self.stop.check()?;
         if self.is_beyond(z) {
             return Ok(f64::NEG_INFINITY);
         }
-        let question = Question::tail(Kernel::TiltedTail, self.sum(), z)?;
+        let question = Question::tail(kernel, self.sum(), z)?;
         let rough = self.contours.rough(&question, self.contours.search(&question), false, f64::INFINITY)?;
         rough.map(|(rough, _)| rough.ln).ok_or(Error::NoLattice)
     }
