@@ -180,10 +180,7 @@ impl Atoms {
         match self.outline.hockey_plan(&self.sum, epsilon) {
             Plan::Direct(c) => self.answer(c, digits, |table| Some(table.hockey_stick(epsilon))),
             // 1 - delta = E[min(1, exp(eps - L))] = P[L <= eps] + exp(eps) Q[L > eps]
-            Plan::Complement(c) => {
-                let rest = self.answer(c, digits, |table| Some(table.complement(epsilon)))?;
-                Ok(Listed { value: one_minus(&rest.value), ..rest })
-            }
+            Plan::Complement(c) => self.one_minus_answer(c, digits, |table| Some(table.complement(epsilon))),
         }
     }
 
@@ -293,11 +290,29 @@ impl Atoms {
         };
         match self.side_plan(z, side) {
             Plan::Direct(c) => self.answer(c, digits, |table| Some(table.tail(z, side))),
-            Plan::Complement(c) => {
-                let rest = self.answer(c, digits, |table| Some(table.tail(z, other)))?;
-                Ok(Listed { value: one_minus(&rest.value), ..rest })
-            }
+            Plan::Complement(c) => self.one_minus_answer(c, digits, |table| Some(table.tail(z, other))),
         }
+    }
+
+    /// One minus an answer, both to so many digits: where it is small after all, as just below a loss, its first digits cancel.
+    fn one_minus_answer(
+        &self,
+        tilt: f64,
+        digits: u32,
+        ask: impl Fn(&dyn Table) -> Option<Enclosure>,
+    ) -> Result<Listed> {
+        const MOST_LOST: f64 = 400.0;
+        let told = |asked| -> Result<Listed> {
+            let rest = self.answer(tilt, asked, &ask)?;
+            let value = one_minus(&rest.value);
+            Ok(Listed { met: rest.value.is_tight(digits) && value.is_tight(digits), value, ..rest })
+        };
+        let first = told(digits)?;
+        let lost = -Float::with_val(64, first.value.upper().log10_ref()).to_f64();
+        if first.met || lost.is_nan() || !(1.0..MOST_LOST).contains(&lost) {
+            return Ok(first);
+        }
+        Ok(told(digits + lost as u32 + 1).unwrap_or(first))
     }
 
     /// Asks tables of ever more bits until the width is met.

@@ -258,8 +258,11 @@ impl Split {
         let answer = best.ok_or(Error::EmptyComposition)?;
         Ok(match plan {
             Plan::Direct(_) => answer,
-            // Met if one minus the answer is as narrow as asked: a delta next to one is, without that.
-            Plan::Complement(_) => Answer { value: atoms::one_minus(&answer.value), ..answer },
+            // Met if both are as narrow as asked: next to one the answer is, without that; just below a loss it is small, and its first digits cancel.
+            Plan::Complement(_) => {
+                let value = atoms::one_minus(&answer.value);
+                Answer { met: answer.met && value.is_tight(digits), value, ..answer }
+            }
         })
     }
 

@@ -412,3 +412,22 @@ fn predicted_lengths_are_those_of_the_lists() {
         }
     }
 }
+
+/// Just below a loss most of the mass is at it, and one minus the answer is next to one: what cancels is asked for as well.
+#[test]
+fn just_below_a_loss_an_answer_is_small_and_as_narrow_as_asked() {
+    let list = atoms(&[gaussian("1/125", 2, 2)]);
+    for epsilon in ["499.99999999999", "500.00000000001", "499.99"] {
+        let epsilon = number(epsilon);
+        let fine = list.hockey_stick(&epsilon, 60).unwrap().value;
+        for digits in [3, 12, 20, 40] {
+            let answer = list.hockey_stick(&epsilon, digits).unwrap();
+            assert!(answer.met && answer.value.is_tight(digits), "{epsilon} {digits}: {answer:?}");
+            assert!(answer.value.overlaps(&fine) && fine.is_tight(60), "{epsilon} {digits}: {answer:?} {fine:?}");
+        }
+    }
+    // No loss but 500 and 750 matter, the first with 1 - exp(-10^-11) = 9.99999999995e-12, the second with 2 exp(-125/2) = 1.43755651e-27.
+    let delta = list.hockey_stick(&number("499.99999999999"), 20).unwrap().value;
+    let [least, most] = ["9.9999999999500014375565e-12", "9.9999999999500014375566e-12"].map(number);
+    assert!(*delta.lower() > least && *delta.upper() < most, "{delta:?}");
+}
