@@ -21,7 +21,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method},
+        answer::{Answer, Method, to_as_many_as_told},
         evaluator::SumEvaluator,
         limit::Limit,
         sum::LossSum,
@@ -109,32 +109,10 @@ impl Curve {
     }
 
     fn at(&self, alpha: &Rational, digits: u32) -> Result<Answer> {
-        const FEWEST: u32 = 5;
         check_alpha(alpha)?;
         let limit = Limit::of(digits);
-        let mut answer = self.as_asked(alpha, digits, limit);
-        let mut fewer = digits / 2;
-        // What is not told to many digits may be to fewer.
-        while fewer >= FEWEST && !limit.is_over() {
-            let is_told = match &answer {
-                Ok(answer) => answer.met || answer.value.is_tight(fewer),
-                Err(error) => !error.is_beyond_reach(),
-            };
-            if is_told {
-                break;
-            }
-            answer = match (answer, self.as_asked(alpha, fewer, limit)) {
-                (Ok(answer), Ok(other)) => {
-                    let value = answer.value.meet(&other.value).ok_or(Error::Contradiction { what: TRADEOFF })?;
-                    Ok(Answer { met: value.is_tight(digits), value, method: other.method })
-                }
-                (Err(_), Ok(other)) => Ok(Answer { met: other.value.is_tight(digits), ..other }),
-                (_, Err(error)) if !error.is_beyond_reach() => return Err(error),
-                (answer, Err(_)) => answer,
-            };
-            fewer /= 2;
-        }
-        answer
+        let is_told = |answer: &Answer, fewer| answer.value.is_tight(fewer);
+        to_as_many_as_told(digits, limit, is_told, |digits| self.as_asked(alpha, digits, limit))
     }
 
     /// The same, to as many digits as are asked for or to hardly any.

@@ -4,8 +4,14 @@ use std::fmt;
 
 use rug::{Float, Rational};
 
-use super::atoms::{Listed, Listing};
-use crate::numeric::{Enclosure, rational};
+use super::{
+    atoms::{Listed, Listing},
+    limit::Limit,
+};
+use crate::{
+    error::{Error, Result},
+    numeric::{Enclosure, rational},
+};
 
 /// Two members of a family, the smaller index first, or twice the same index.
 pub type Pair = (usize, usize);
@@ -223,5 +229,74 @@ impl fmt::Display for ContourProof {
                 self.swept_height
             ),
         }
+    }
+}
+
+/// What `ask` tells to so many digits. Where that is hardly anything, no engine of so many digits serves, but one of fewer may: half as many are asked
+/// for, and half of these, until they are told (`is_told`) or the time is over.
+pub(crate) fn to_as_many_as_told(
+    digits: u32,
+    limit: Limit,
+    is_told: impl Fn(&Answer, u32) -> bool,
+    ask: impl Fn(u32) -> Result<Answer>,
+) -> Result<Answer> {
+    const FEWEST: u32 = 5;
+    let mut best = ask(digits);
+    let mut fewer = digits / 2;
+    let is_enough = |best: &Result<Answer>, fewer| match best {
+        Ok(answer) => answer.met || is_told(answer, fewer),
+        Err(error) => !error.is_beyond_reach(),
+    };
+    while fewer >= FEWEST && !is_enough(&best, fewer) && !limit.is_over() {
+        best = both(best, ask(fewer), digits).map(|best| Answer { met: best.value.is_tight(digits), ..best });
+        fewer /= 2;
+    }
+    best
+}
+
+/// What two answers to one question have in common.
+pub(crate) fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -> Result<Answer> {
+    let (first, second) = match (first, second) {
+        (Ok(first), Ok(second)) => (first, second),
+        // What excludes itself, or is not wanted any more, is not mended by another engine.
+        (Err(error @ (Error::Contradiction { .. } | Error::Stopped)), _)
+        | (_, Err(error @ (Error::Contradiction { .. } | Error::Stopped))) => return Err(error),
+        (Ok(answer), Err(_)) | (Err(_), Ok(answer)) => return Ok(answer),
+        (Err(error), Err(_)) => return Err(error),
+    };
+    let value = first.value.meet(&second.value).ok_or(Error::Contradiction { what: "a certified value" })?;
+    let width = |answer: &Answer| Float::with_val(64, answer.value.upper() - answer.value.lower());
+    let method = if width(&second) < width(&first) { second.method } else { first.method };
+    Ok(Answer { met: value.is_tight(digits), value, method })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is hardly told to many digits, or not at all, is told to half as many; what is wrong stays wrong; and none is asked for when the time is
+    /// over.
+    #[test]
+    fn more_digits_are_told_to_as_many_as_fewer_are() {
+        let answer = |width: f64, digits| {
+            let value = Enclosure::new(Float::with_val(64, 1), Float::with_val(64, 1.0 + width));
+            Answer { met: value.is_tight(digits), value, method: Method::Immediate("a test") }
+        };
+        let is_told = |answer: &Answer, digits| answer.value.is_tight(digits);
+        // Up to ten digits are told.
+        let ask = |digits| Ok(answer(if digits > 10 { 0.5 } else { 1e-11 }, digits));
+        let of = |digits| to_as_many_as_told(digits, Limit::NONE, is_told, ask).unwrap();
+        assert!(of(10).met && !of(40).met && of(40).value.is_tight(10) && of(12).value.is_tight(6));
+        let refused = |digits| if digits > 10 { Err(Error::OutOfTime) } else { ask(digits) };
+        let known = to_as_many_as_told(20, Limit::NONE, is_told, refused).unwrap();
+        assert!(known.value.is_tight(10) && !known.met);
+        let wrong = |_| -> Result<Answer> { Err(Error::NoLattice) };
+        assert!(matches!(to_as_many_as_told(20, Limit::NONE, is_told, wrong), Err(Error::NoLattice)));
+        // Two that exclude each other are an error.
+        let other =
+            |digits| if digits > 10 { Ok(answer(0.5, digits)) } else { Err(Error::Contradiction { what: "it" }) };
+        assert!(matches!(to_as_many_as_told(20, Limit::NONE, is_told, other), Err(Error::Contradiction { .. })));
+        let late = || to_as_many_as_told(40, Limit::NONE, is_told, ask).unwrap();
+        assert!(!crate::loss::limit::tests::after(0, late).0.value.is_tight(10));
     }
 }

@@ -9,13 +9,13 @@ use std::{cell::OnceCell, sync::OnceLock};
 use rug::{Float, Rational};
 
 use self::{
-    engines::{Asked, MOST_SECONDS, QUICK_SECONDS, both, in_turn},
+    engines::{Asked, MOST_SECONDS, QUICK_SECONDS, in_turn},
     splits::by_splits,
 };
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method},
+        answer::{Answer, Method, to_as_many_as_told},
         atoms::{Atoms, Query, tilt::Outline},
         contour::Contours,
         engine::Engine,
@@ -148,23 +148,13 @@ impl SumEvaluator {
 
     /// `neighbors`: what questions next to this one share.
     fn answer(&self, epsilon: &Rational, digits: u32, asked: Asked, neighbors: Option<&Neighbors>) -> Result<Answer> {
-        const FEWEST: u32 = 5;
-        let answer = self.answer_as_asked(epsilon, digits, asked, neighbors);
-        let fewer = digits / 2;
-        let is_told = match &answer {
-            Ok(answer) => {
-                answer.met || answer.value.is_tight(fewer) && (!asked.with_rest || is_rest_tight(answer, fewer))
-            }
-            Err(error) => !error.is_beyond_reach(),
-        };
-        if is_told || fewer < FEWEST || self.is_rest || asked.limit.is_over() {
-            return answer;
+        let ask = |digits| self.answer_as_asked(epsilon, digits, asked, neighbors);
+        if self.is_rest {
+            return ask(digits);
         }
-        // What no engine tells to many digits one may tell to fewer.
-        match self.answer(epsilon, fewer, asked, neighbors) {
-            Err(error @ (Error::Contradiction { .. } | Error::Stopped)) => Err(error),
-            of_fewer => both(answer, of_fewer, digits).map(|best| Answer { met: best.value.is_tight(digits), ..best }),
-        }
+        let is_told =
+            |answer: &Answer, fewer| answer.value.is_tight(fewer) && (!asked.with_rest || is_rest_tight(answer, fewer));
+        to_as_many_as_told(digits, asked.limit, is_told, ask)
     }
 
     /// The same, of as many digits as are asked for or of hardly any.

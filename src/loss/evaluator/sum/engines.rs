@@ -1,11 +1,16 @@
 //! Which engines answer a question about one sum, and in which order.
 
-use rug::Float;
-
 use super::SumEvaluator;
 use crate::{
     error::{Error, Result},
-    loss::{answer::Answer, atoms::Query, contour::Period, engine::Engine, limit::Limit, sieve},
+    loss::{
+        answer::{Answer, both},
+        atoms::Query,
+        contour::Period,
+        engine::Engine,
+        limit::Limit,
+        sieve,
+    },
     numeric::twofold,
 };
 
@@ -137,20 +142,4 @@ pub(super) fn in_turn(
         }
     }
     best
-}
-
-/// What two answers to one question have in common.
-pub(super) fn both(first: Result<Answer>, second: Result<Answer>, digits: u32) -> Result<Answer> {
-    let (first, second) = match (first, second) {
-        (Ok(first), Ok(second)) => (first, second),
-        // What excludes itself, or is not wanted any more, is not mended by another engine.
-        (Err(error @ (Error::Contradiction { .. } | Error::Stopped)), _)
-        | (_, Err(error @ (Error::Contradiction { .. } | Error::Stopped))) => return Err(error),
-        (Ok(answer), Err(_)) | (Err(_), Ok(answer)) => return Ok(answer),
-        (Err(error), Err(_)) => return Err(error),
-    };
-    let value = first.value.meet(&second.value).ok_or(Error::Contradiction { what: "a certified value" })?;
-    let width = |answer: &Answer| Float::with_val(64, answer.value.upper() - answer.value.lower());
-    let method = if width(&second) < width(&first) { second.method } else { first.method };
-    Ok(Answer { met: value.is_tight(digits), value, method })
 }
