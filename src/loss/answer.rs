@@ -42,6 +42,13 @@ pub enum Method {
     Split(Splitting),
     /// By a contour of the sum with a little continuous noise, and the losses for which that makes a difference.
     Smoothed(Smoothing),
+    /// Of a sum in which groups of nearly the same step are taken as one, so many times.
+    Merged {
+        /// How many groups are gone.
+        merges: usize,
+        /// How that sum was certified.
+        method: Box<Method>,
+    },
     /// The largest over a family, attained by `pair` as far as the enclosures tell.
     Worst {
         /// The members that attain it.
@@ -152,6 +159,7 @@ impl Answer {
             | Method::Atoms(_)
             | Method::Split(_)
             | Method::Smoothed(_)
+            | Method::Merged { .. }
             | Method::ClosedForm
             | Method::Knots
             | Method::Lines => None,
@@ -178,7 +186,7 @@ impl Method {
     pub fn contour(&self) -> Option<&ContourProof> {
         match self {
             Method::Contour(proof) => Some(proof),
-            Method::Worst { method, .. } => method.contour(),
+            Method::Worst { method, .. } | Method::Merged { method, .. } => method.contour(),
             Method::Immediate(_)
             | Method::Atoms(_)
             | Method::Split(_)
@@ -208,6 +216,10 @@ impl fmt::Display for Method {
             Method::Split(splitting) => out.write_str(&splitting.method()),
             Method::Smoothed(smoothing) => smoothing.fmt(out),
             Method::Worst { method, .. } => method.fmt(out),
+            Method::Merged { merges, method } => {
+                let groups = if *merges == 1 { "two groups" } else { "groups" };
+                write!(out, "{method}, {groups} of nearly the same step taken as one")
+            }
             Method::ClosedForm => out.write_str("closed form of continuous Gaussian noise"),
             Method::Knots => out.write_str("knots of the lattice of losses"),
             Method::Lines => out.write_str("supporting lines of the privacy profile"),

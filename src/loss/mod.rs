@@ -18,6 +18,7 @@
 //! | [`atoms`] | the second engine: lists of the atoms of the law, for few groups and bounded losses |
 //! | `split` | the third engine: a list of coarse losses, and the profile of the finer rest at each |
 //! | `smoothed` | the fourth engine: a contour with a little continuous noise, and the losses near the threshold, one by one |
+//! | `merged` | fine groups of nearly the same step, taken as one |
 //! | `fine` | groups whose sums are all but Gaussian, for the second and the fourth engine |
 //! | `gaussian` | the closed form for continuous noise alone |
 //! | [`family`] | the largest answer over all pairs of a family of sums, by one contour |
@@ -44,6 +45,7 @@ mod integrand;
 pub mod law;
 pub(crate) mod limit;
 mod lobes;
+mod merged;
 mod near;
 pub(crate) mod neighbors;
 pub mod parameter;

@@ -6,7 +6,7 @@
 //! same whatever was asked before.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     collections::VecDeque,
 };
 
@@ -45,6 +45,8 @@ pub(crate) struct Neighbors {
     orders: RefCell<Vec<Order>>,
     /// To how few digits continuous noise told nothing.
     no_noise: Cell<u32>,
+    /// The same of the sum in which groups are merged.
+    merged: OnceCell<Box<Neighbors>>,
 }
 
 /// What was made for a question.
@@ -75,7 +77,12 @@ impl Neighbors {
     /// Of an answer that is to be told by then.
     pub(crate) fn until(limit: Limit) -> Neighbors {
         let (known, rough, orders) = (RefCell::default(), RefCell::default(), RefCell::default());
-        Neighbors { limit, known, rough, orders, no_noise: Cell::new(u32::MAX) }
+        Neighbors { limit, known, rough, orders, no_noise: Cell::new(u32::MAX), merged: OnceCell::new() }
+    }
+
+    /// What questions about the sum share in which groups are merged.
+    pub(crate) fn merged(&self) -> &Neighbors {
+        self.merged.get_or_init(|| Box::new(Neighbors::until(self.limit)))
     }
 
     /// Whether continuous noise told nothing of a question to no more digits: to find that out again takes long.

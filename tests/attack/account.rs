@@ -7,23 +7,24 @@ use dp_assay::{
 use rug::{Float, Integer, Rational, ops::Pow};
 
 use super::{
-    cases::{COARSE_AND_FINE, Case, Numbers},
+    cases::{COARSE_AND_FINE, Case, NEARLY_EQUAL, Numbers},
     enumerated::Enumerated,
     record::Record,
 };
 
 /// The classes in which some groups are fine.
-const WITH_FINE: [&str; 4] = [COARSE_AND_FINE, "large sigma2", "near-commensurate", "mixed"];
+const WITH_FINE: [&str; 5] = [COARSE_AND_FINE, "large sigma2", "near-commensurate", "mixed", NEARLY_EQUAL];
 
 /// How one engine is asked for a delta; `None` where it does not serve.
 type Engine = fn(&SumEvaluator, &Rational, u32) -> dp_assay::Result<Option<Answer>>;
 
 /// The engines that others often answer for.
-const ENGINES: [(&str, Engine); 4] = [
+const ENGINES: [(&str, Engine); 5] = [
     ("lists", SumEvaluator::hockey_stick_by_lists),
     ("split", SumEvaluator::hockey_stick_by_split),
     ("long split", SumEvaluator::hockey_stick_by_long_split),
     ("smoothed", SumEvaluator::hockey_stick_by_smoothing),
+    ("merged", SumEvaluator::hockey_stick_by_merging),
 ];
 
 /// No exponent of the oracle is larger: its masses need so many bits more.

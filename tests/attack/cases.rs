@@ -138,7 +138,7 @@ impl Part {
 }
 
 /// The classes of compositions.
-pub const CLASSES: [&str; 12] = [
+pub const CLASSES: [&str; 13] = [
     "tiny",
     "one group",
     "near-commensurate",
@@ -151,10 +151,14 @@ pub const CLASSES: [&str; 12] = [
     "shifts",
     "three groups",
     COARSE_AND_FINE,
+    NEARLY_EQUAL,
 ];
 
 /// Few large losses beside many small ones.
 pub const COARSE_AND_FINE: &str = "coarse and fine";
+
+/// Fine groups of nearly the same step, or of a small multiple of it.
+pub const NEARLY_EQUAL: &str = "nearly equal";
 
 /// A composition to ask about.
 #[derive(Clone, Debug)]
@@ -268,6 +272,18 @@ fn written(class: &str, numbers: &mut Numbers) -> Vec<Part> {
                 }
             };
             vec![coarse, gaussian(numbers, (500.0, 50_000.0), (1, 3), (1, 2))]
+        }
+        NEARLY_EQUAL => {
+            let first = gaussian(numbers, (120.0, 400.0), (1, 2), (1, 2));
+            let mut second = first.clone();
+            let tenth = Rational::from(Integer::from(10).pow(numbers.between(4, 12) as u32)).recip();
+            second.parameter *= (tenth + 1_u32) * numbers.pick(&[1, 1, 1, 2]);
+            second.shift = numbers.between(1, 2);
+            let mut all = vec![first, second];
+            if numbers.one_in(3) {
+                all.push(gaussian(numbers, (0.1, 2.0), (1, 2), (1, 1)));
+            }
+            all
         }
         other => unreachable!("no class {other}"),
     }

@@ -41,6 +41,7 @@ fn compositions_keep_their_enclosures() {
         ("shifts", 8),
         ("three groups", 4),
         ("coarse and fine", 6),
+        ("nearly equal", 6),
         ("continuous", 8),
     ]);
 }

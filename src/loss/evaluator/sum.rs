@@ -15,13 +15,14 @@ use self::{
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method, to_as_many_as_told},
+        answer::{Answer, Method, both, to_as_many_as_told},
         atoms::{Atoms, Query, tilt::Outline},
         contour::Contours,
         engine::Engine,
         gaussian,
         law::Law,
         limit::Limit,
+        merged::Merged,
         neighbors::Neighbors,
         question::{Kernel, Question},
         search::ContourSearch,
@@ -49,6 +50,8 @@ pub struct SumEvaluator {
     is_rest: bool,
     /// `None` inside if a term is continuous or there are many groups.
     smoothed: OnceLock<Option<Box<Smoothed>>>,
+    /// `None` inside if no groups can be merged.
+    merged: OnceLock<Option<Box<(Merged, SumEvaluator)>>>,
     shared: SharedContours,
     stop: Stop,
 }
@@ -65,8 +68,8 @@ impl SumEvaluator {
     pub fn new(sum: LossSum) -> Self {
         let (atoms, contours) = (Atoms::new(&sum).ok(), Contours::new(sum));
         let (shared, stop) = (SharedContours::default(), Stop::default());
-        let (splits, smoothed) = (OnceLock::new(), OnceLock::new());
-        SumEvaluator { atoms, contours, splits, is_rest: false, smoothed, shared, stop }
+        let (splits, smoothed, merged) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        SumEvaluator { atoms, contours, splits, is_rest: false, smoothed, merged, shared, stop }
     }
 
     /// The same, which answers nothing more once `stop` is set.
@@ -194,6 +197,14 @@ impl SumEvaluator {
         {
             return Ok(answer);
         }
+        let merged = if self.is_quick(&query, digits, period) {
+            None
+        } else {
+            self.by_merged(epsilon, digits, asked, neighbors)?
+        };
+        if let Some(answer) = merged.as_ref().filter(|answer| answer.met) {
+            return Ok(answer.clone());
+        }
         // Where one minus the answer is of no interest, the answer alone is to be as narrow as asked.
         let enough =
             |answer: Answer| Answer { met: answer.met || !asked.with_rest && answer.value.is_tight(digits), ..answer };
@@ -240,10 +251,14 @@ impl SumEvaluator {
             (Engine::Contour, _) => by_contour(),
         };
         let narrowed = |answer| self.narrowed(answer, &question, digits);
+        let known = match (merged, split) {
+            (Some(merged), Some(split)) => Some(both(Ok(merged), Ok(split), digits)?),
+            (merged, split) => merged.or(split),
+        };
         let answer = in_turn(
             engines,
             by,
-            split,
+            known,
             |answer| if asked.with_rest { answer } else { narrowed(answer) },
             (digits, asked.limit),
         );
@@ -316,6 +331,13 @@ impl SumEvaluator {
         self.by_smoothing(epsilon, digits, None)
     }
 
+    /// The same by the sum in which fine groups of nearly the same step are taken as one, whatever else would do: for comparing engines. `None` where
+    /// there is none, or where it tells nothing.
+    pub fn hockey_stick_by_merging(&self, epsilon: &Rational, digits: u32) -> Result<Option<Answer>> {
+        self.stop.check()?;
+        self.by_merged(epsilon, digits, Asked::ONCE.until(Limit::of(digits)), None)
+    }
+
     /// The same by a contour that was made for a question next to it, of this sum or with continuous noise; `None` where there is none.
     fn by_neighbors(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Option<Answer> {
         let smoothed = || self.smoothed()?.by_neighbors(epsilon, digits, neighbors, &self.stop);
@@ -335,6 +357,38 @@ impl SumEvaluator {
             neighbors.without_noise(digits);
         }
         Ok(answer)
+    }
+
+    /// The same by the sum in which groups are merged; `None` where there is none, or where it tells nothing.
+    fn by_merged(
+        &self,
+        epsilon: &Rational,
+        digits: u32,
+        asked: Asked,
+        neighbors: Option<&Neighbors>,
+    ) -> Result<Option<Answer>> {
+        let Some((merged, evaluator)) = self.merged().filter(|(merged, _)| merged.tells(digits)) else {
+            return Ok(None);
+        };
+        let neighbors = neighbors.map(Neighbors::merged);
+        let answer = match evaluator.answer_as_asked(epsilon, Merged::needed(digits), asked, neighbors) {
+            Err(error) if error.is_beyond_reach() => return Ok(None),
+            answer => answer?,
+        };
+        let between = |from: &Rational, to: &Rational, ln_error, most| {
+            evaluator.smoothed()?.between(from, to, ln_error, most, &self.stop)
+        };
+        merged.hockey_stick(&answer, epsilon, digits, between)
+    }
+
+    /// The sum in which groups are merged, and its evaluator.
+    fn merged(&self) -> Option<&(Merged, SumEvaluator)> {
+        let make = || {
+            let merged = Merged::new(self.sum())?;
+            let evaluator = SumEvaluator::new(merged.sum().clone()).until(&self.stop);
+            Some(Box::new((merged, evaluator)))
+        };
+        self.merged.get_or_init(make).as_deref()
     }
 
     /// The losses strictly between two with their masses under Q, told to about exp(ln_error) in all, where groups are fine; `None` where

@@ -53,6 +53,8 @@ impl SumEvaluator {
         /// What doubles hold.
         const DIGITS: u32 = 13;
         const LEFT_OUT: f64 = 1e-13;
+        /// What two groups have beside the merged one does not count.
+        const OF_MERGED: f64 = 1e-14;
         self.stop.check()?;
         let limit = neighbors.map_or(Limit::NONE, Neighbors::limit);
         limit.check()?;
@@ -80,6 +82,12 @@ impl SumEvaluator {
             return Ok(search.ln_estimate());
         }
         let period = Contours::period(&search, DIGITS);
+        let query = Query::HockeyStick(epsilon.clone());
+        if let Some((_, evaluator)) = self.merged().filter(|(merged, _)| merged.deviation() < OF_MERGED)
+            && !self.is_quick(&query, DIGITS, period)
+        {
+            return evaluator.ln_hockey_stick_approx_of(epsilon, neighbors.map(Neighbors::merged), negligible);
+        }
         if let Some(ln) = ln_approx_by_splits(&self.splits_for(epsilon, DIGITS, period), epsilon, limit) {
             return Ok(ln);
         }
