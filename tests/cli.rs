@@ -119,6 +119,14 @@ fn explain_gives_every_error_bound() {
     assert_eq!(answer["lattice_step"].to_string(), "0.00073");
     assert_eq!(answer["groups"], 7);
     assert!(text(&with("explain", &RELEASE, &["--delta", "1e-10"])).contains("side lobes survived the sieve"));
+    // The contour of another sum is not printed as one of this: two groups are taken as one.
+    let near = ["--discrete-gaussian", "1000000000x999@2", "--discrete-gaussian", "100000000000001/100000x458"];
+    let near = text(&with("explain", &near, &["--delta", "1e-12"]));
+    let near = near.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        near.contains("two groups of nearly the same step taken as one") && !near.contains("integral of M(s)"),
+        "{near}"
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Method, Pair},
-        evaluator::{Evaluator, FamilyEvaluator, SumEvaluator},
+        evaluator::{Evaluator, FamilyEvaluator, Slack, SumEvaluator},
         neighbors::Neighbors,
         parameter::{Delta, Rho},
     },
@@ -55,6 +55,10 @@ const CROWDED: f64 = 4.0;
 const FEW_LOSSES: f64 = 2e4;
 const FURTHEST: f64 = 1e12;
 
+/// Where ln delta is estimated to be below so many times what is looked for, less this, it is not looked at more closely.
+const FAR: f64 = 3.0;
+const FURTHER: f64 = 300.0;
+
 /// How many more digits of delta tell whether a unit is at most delta where the leader is: delta changes by more than epsilon.
 const GUARD_DIGITS: u32 = 2;
 
@@ -62,8 +66,8 @@ const GUARD_DIGITS: u32 = 2;
 trait Profile {
     /// The hockey stick at epsilon to so many digits; `neighbors`: what steps to one epsilon share.
     fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<Answer>;
-    /// Its logarithm, an approximation.
-    fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors) -> Result<f64>;
+    /// Its logarithm, an approximation; below `far` an estimate.
+    fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors, far: f64) -> Result<f64>;
     /// Of one sum, its evaluator.
     fn sum(&self) -> Option<&SumEvaluator>;
     /// Where to look for the epsilon of this delta first, and by steps of which size; `None` where that does not matter.
@@ -78,9 +82,9 @@ impl Profile for Evaluator {
         }
     }
 
-    fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors) -> Result<f64> {
+    fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors, far: f64) -> Result<f64> {
         match self {
-            Evaluator::Sum(sum) => sum.ln_approx(epsilon, neighbors),
+            Evaluator::Sum(sum) => sum.ln_approx(epsilon, neighbors, far),
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
         }
     }
@@ -105,8 +109,8 @@ impl Profile for SumEvaluator {
         self.hockey_stick_for_root(epsilon, digits, neighbors)
     }
 
-    fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors) -> Result<f64> {
-        self.ln_hockey_stick_approx_near(epsilon, neighbors, 1.0)
+    fn ln_approx(&self, epsilon: &Rational, neighbors: &Neighbors, far: f64) -> Result<f64> {
+        self.ln_hockey_stick_approx_near(epsilon, neighbors, Slack { far, ..Slack::OF_REST })
     }
 
     fn sum(&self) -> Option<&SumEvaluator> {
@@ -153,7 +157,9 @@ impl Asked<'_> {
             last.replace(Some((epsilon.clone(), answer)));
             Ok(value)
         };
-        let profile = Decreasing { ln_approx: |epsilon: &Rational| evaluator.ln_approx(epsilon, &neighbors), enclose };
+        let far = FAR * Enclosure::rational(self.delta, 64).ln().approximate() - FURTHER;
+        let ln_approx = |epsilon: &Rational| evaluator.ln_approx(epsilon, &neighbors, far);
+        let profile = Decreasing { ln_approx, enclose };
         let within = |stretch: &Stretch| {
             let method = last.borrow().as_ref().map(|(_, answer)| answer.method.clone());
             let found = self.root_within(evaluator, stretch, method.as_ref(), &neighbors)?;

@@ -30,7 +30,7 @@ use crate::{
     error::{Error, Result},
     loss::{
         answer::{Answer, Method},
-        evaluator::SumEvaluator,
+        evaluator::{Slack, SumEvaluator},
         limit::Limit,
         neighbors::Neighbors,
     },
@@ -466,7 +466,8 @@ impl<'a> Lines<'a> {
     fn ln_delta_approx(&self, eps: f64) -> Result<f64> {
         const NEGLIGIBLE: f64 = 1e-14;
         let negligible = NEGLIGIBLE * self.alpha.to_f64() * eps.max(0.0).exp();
-        self.evaluator.ln_hockey_stick_approx_near(&rational::from_f64(eps.abs())?, &self.neighbors, negligible)
+        let slack = Slack { negligible, ..Slack::OF_REST };
+        self.evaluator.ln_hockey_stick_approx_near(&rational::from_f64(eps.abs())?, &self.neighbors, slack)
     }
 
     /// The height of the line of slope -exp(eps), divided by the slope for the mirrored ones, in doubles; and what of it is known to as many digits as

@@ -186,11 +186,13 @@ impl Method {
     pub fn contour(&self) -> Option<&ContourProof> {
         match self {
             Method::Contour(proof) => Some(proof),
-            Method::Worst { method, .. } | Method::Merged { method, .. } => method.contour(),
+            Method::Worst { method, .. } => method.contour(),
             Method::Immediate(_)
             | Method::Atoms(_)
             | Method::Split(_)
             | Method::Smoothed(_)
+            // That is one of another sum.
+            | Method::Merged { .. }
             | Method::ClosedForm
             | Method::Knots
             | Method::Lines => None,

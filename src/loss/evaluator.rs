@@ -21,6 +21,7 @@ use rug::Rational;
 use super::answer::Answer;
 use crate::error::Result;
 pub use family::{Above, FamilyEvaluator};
+pub(crate) use sum::Slack;
 pub use sum::SumEvaluator;
 
 /// Answers questions about the hockey sticks of one sum, or about the largest over a family.

@@ -21,11 +21,12 @@
 //!
 //! With N = 1 / sqrt(2 pi V), g(z) = N exp(-z^2 / (2 V)) and theta = 2.02 exp(-2 pi^2 V), sums of g(z) exp(x z) over any translate of the integers
 //! are their integral up to a factor 1 + theta, by Poisson's formula. At an epsilon with y = eps - l let H be the sum of
-//! g(z) (1 - exp(y - tau^2 / 2 - eta z))_+: of the loss l of the merged sum P[l] H adds to delta, P[l] (1 - H) to one minus delta. For a
-//! width W with tau^2 <= W <= 1, and t = exp(-(W - 2 tau^2)^2 / (2 tau^2)):
+//! g(z) (1 - exp(y - tau^2 / 2 - eta z))_+: of the loss l of the merged sum P[l] H adds to delta, and to one minus delta P[l] times the sum H' of
+//! g(z) min(1, exp(y - tau^2 / 2 - eta z)), which is one less H up to theta. For a width W with tau^2 <= W <= 1, and
+//! t = exp(-(W - 2 tau^2)^2 / (2 tau^2)):
 //!
 //! - y >= W: 0 <= H <= 1.01 t, by Chernoff's bound.
-//! - y <= -W: H is 1 - exp(y) up to 2 theta + 1.01 t, and 1 - exp(y) >= W / 2; one minus H is exp(y) up to a factor
+//! - y <= -W: H is 1 - exp(y) up to 2 theta + 1.01 t, and 1 - exp(y) >= W / 2; H' is exp(y) up to a factor
 //!   1 + theta + 1.01 t exp(W), because what is beyond eps adds at most 1.01 exp(-(y - tau^2 / 2)^2 / (2 tau^2)).
 //! - -W < y < W: H is its integral up to B, and that is (1 - exp(y))_+ + w D(|y|) with D the profile of noise of variance tau^2 and
 //!   w = min(1, exp(y)). The sum of F over a translate of the integers is off from the integral by a twelfth of the total variation
@@ -40,7 +41,7 @@
 //! of eps, and delta' the hockey stick of the merged sum,
 //!
 //! ```text
-//! delta = delta' (1 +- (e + (4 theta + 2.1 t) / W)) + S + [0, 1.01 t],    1 - delta = (1 - delta') (1 +- (e + 2 theta + 1.1 t exp(W))) - S.
+//! delta = delta' (1 +- (e + (4 theta + 2.1 t) / W)) + S + [0, 1.01 t],    1 - delta = (1 - delta') (1 +- (e + 3 theta + 1.1 t exp(W))) - S.
 //! ```
 
 use rug::{Float, Integer, Rational, float::Round};
@@ -184,7 +185,7 @@ impl Merged {
         let width = self.width(ln_error)?;
         let (wide, tail) = (Enclosure::rational(&width, BITS), self.tail(&width));
         let of_answer = theta.mul(&real(4.0)).add(&tail.mul(&real(2.1))).div(&wide);
-        let of_rest = theta.mul(&real(2.0)).add(&tail.mul(&real(1.1)).mul(&wide.exp()));
+        let of_rest = theta.mul(&real(3.0)).add(&tail.mul(&real(1.1)).mul(&wide.exp()));
         let bounds = [off.add(&of_answer), off.add(&of_rest), tail.mul(&real(1.01))];
         Some((self.straddling(epsilon, &width, ln_error, digits, between)?, bounds))
     }

@@ -8,6 +8,7 @@ use std::{cell::OnceCell, sync::OnceLock};
 
 use rug::{Float, Rational};
 
+pub(crate) use self::approximations::Slack;
 use self::{
     engines::{Asked, MOST_SECONDS, QUICK_SECONDS, in_turn},
     splits::by_splits,

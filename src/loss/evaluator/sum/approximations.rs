@@ -28,27 +28,41 @@ enum Other<'a> {
     Split(&'a Split),
 }
 
+/// What of an approximation is of no interest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slack {
+    /// One minus it, where that is at most this.
+    pub(crate) negligible: f64,
+    /// More than an estimate, where its logarithm is below this.
+    pub(crate) far: f64,
+}
+
+impl Slack {
+    /// Where one minus it does not matter.
+    pub(crate) const OF_REST: Slack = Slack { negligible: 1.0, far: f64::NEG_INFINITY };
+}
+
 impl SumEvaluator {
     /// ln of the hockey-stick divergence, in doubles: about 13 digits, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
-        self.ln_hockey_stick_approx_of(epsilon, None, 1.0)
+        self.ln_hockey_stick_approx_of(epsilon, None, Slack::OF_REST)
     }
 
-    /// The same as one of a few on the way to an answer, which share contours; one minus it is as accurate unless it is at most `negligible`.
+    /// The same as one of a few on the way to an answer, which share contours; one minus it is as accurate.
     pub(crate) fn ln_hockey_stick_approx_near(
         &self,
         epsilon: &Rational,
         neighbors: &Neighbors,
-        negligible: f64,
+        slack: Slack,
     ) -> Result<f64> {
-        self.ln_hockey_stick_approx_of(epsilon, Some(neighbors), negligible)
+        self.ln_hockey_stick_approx_of(epsilon, Some(neighbors), slack)
     }
 
     fn ln_hockey_stick_approx_of(
         &self,
         epsilon: &Rational,
         neighbors: Option<&Neighbors>,
-        negligible: f64,
+        slack: Slack,
     ) -> Result<f64> {
         /// What doubles hold.
         const DIGITS: u32 = 13;
@@ -72,13 +86,13 @@ impl SumEvaluator {
         }
         let mut question = Question::hockey_stick(self.sum(), epsilon);
         if let Some(answer) = self.is_one_but_for_few(&question, DIGITS)?
-            && 1_u32 - answer.value.lower().clone() <= negligible
+            && 1_u32 - answer.value.lower().clone() <= slack.negligible
         {
             return Ok(answer.value.ln().approximate());
         }
         let mut search = self.contours.search(&question);
-        // Below every float nothing else tells more.
-        if search.ln_estimate() < LN_LEAST {
+        // Below every float nothing else tells more, and far below what is looked for nothing else is of interest.
+        if search.ln_estimate() < LN_LEAST.max(slack.far) {
             return Ok(search.ln_estimate());
         }
         let period = Contours::period(&search, DIGITS);
@@ -86,7 +100,7 @@ impl SumEvaluator {
         if let Some((_, evaluator)) = self.merged().filter(|(merged, _)| merged.deviation() < OF_MERGED)
             && !self.is_quick(&query, DIGITS, period)
         {
-            return evaluator.ln_hockey_stick_approx_of(epsilon, neighbors.map(Neighbors::merged), negligible);
+            return evaluator.ln_hockey_stick_approx_of(epsilon, neighbors.map(Neighbors::merged), slack);
         }
         if let Some(ln) = ln_approx_by_splits(&self.splits_for(epsilon, DIGITS, period), epsilon, limit) {
             return Ok(ln);
