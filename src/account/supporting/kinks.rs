@@ -110,7 +110,13 @@ impl Lines<'_> {
                 return Some(interval);
             }
             let further = 2.0 * ENOUGH_LOSSES as f64 / (losses as f64).max(1.0);
-            place.apart *= further.clamp(2.0, FURTHER).min(many / found.max(1.0));
+            let apart = place.apart * further.clamp(2.0, FURTHER).min(many / found.max(1.0));
+            // Far from where they are most, a little further there may be far too many.
+            let wider = Place { apart, ..place.clone() };
+            if self.crowd(&wider, top, digits).is_none_or(|crowd| crowd.points > most) {
+                return Some(interval);
+            }
+            *place = wider;
         }
     }
 
