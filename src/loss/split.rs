@@ -34,6 +34,9 @@
 //! D(eps - a) <= k M_B(c) exp(-c (eps - a)),    what is missing adds at most m k M_A(c) M_B(c) exp(-c eps).
 //! ```
 //!
+//! M_B(c) is at most exp(rho (c + c^2)) again, or M_A(c) M_B(c) = M(c) is taken as it is where B has bounded losses, of which c may be so large that
+//! rho knows nothing.
+//!
 //! For one minus delta, min(1, exp(-d)) <= exp(c d) for -1 <= c <= 0, and M_B(c) <= 1 because ln M_B is convex and zero at both
 //! ends: what is missing adds at most m M_A(c) exp(-c eps).
 
@@ -118,6 +121,8 @@ pub(super) struct Split {
     /// The zCDP of the rest, and in doubles.
     rho: Rational,
     rho_approx: f64,
+    /// Whether the rest has bounded losses.
+    is_bounded: bool,
     /// By how many standard deviations of the rest the losses of each coarse group are apart.
     apart: f64,
     /// What a question about the rest takes, for so many digits.
@@ -144,7 +149,9 @@ impl Split {
         let rest = groups.split_off(first);
         let rho: Rational = rest.iter().map(zcdp).sum();
         let (coarse, rest) = (LossSum::new(groups).ok()?, LossSum::new(rest).ok()?);
+        let is_bounded = rest.offset() != rest.rho();
         Some(Split {
+            is_bounded,
             outline: Outline::new(sum.groups()),
             sum: sum.clone(),
             outline_of_coarse: Outline::new(coarse.groups()),
@@ -393,7 +400,11 @@ impl Split {
         let mut exponent = Rational::from(c * epsilon);
         let mut ln_scale = list.ln_mgf.clone();
         if !complement {
-            exponent -= (c + c.clone().square()) * &self.rho;
+            if self.is_bounded {
+                ln_scale = self.sum.ln_mgf(c, bits);
+            } else {
+                exponent -= (c + c.clone().square()) * &self.rho;
+            }
             let next = Enclosure::rational(&Rational::from(c + 1_u32), bits);
             let c = Enclosure::rational(c, bits);
             if *c.lower() > 0 {
@@ -449,11 +460,15 @@ mod tests {
             vec![('d', "1/20", 1, 3), ('d', "700", 1, 2)],
             vec![('d', "0.02", 2, 1), ('d', "5/4", 1, 2), ('d', "4099", 3, 1)],
             vec![('l', "4", 1, 2), ('l', "1/100", 3, 2)],
+            vec![('l', "4", 1, 2), ('d', "40000", 1, 1), ('l', "1/100", 3, 2)],
         ] {
             let sum = sum(&groups);
             let (split, atoms) = (split(&sum), Atoms::within(&sum, 1e9).unwrap());
             let (mut asked, mut approximated) = (0, 0);
-            for epsilon in ["0", "0.001", "0.79", "3.2", "3.21", "6.4", "6.42", "6.45", "12.8", "12.9", "30", "55.1"] {
+            for epsilon in [
+                "0", "0.001", "0.79", "3.2", "3.21", "6.4", "6.42", "6.45", "8.05", "8.09", "12.8", "12.9", "30",
+                "55.1",
+            ] {
                 let epsilon = parse(epsilon).unwrap();
                 for digits in [3, 12, 25] {
                     let listed = atoms.hockey_stick(&epsilon, digits).unwrap();
