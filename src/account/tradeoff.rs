@@ -112,7 +112,15 @@ impl Curve {
         check_alpha(alpha)?;
         let limit = Limit::of(digits);
         let is_told = |answer: &Answer, fewer| answer.value.is_tight(fewer);
-        to_as_many_as_told(digits, limit, is_told, |digits| self.as_asked(alpha, digits, limit))
+        match to_as_many_as_told(digits, limit, is_told, |digits| self.as_asked(alpha, digits, limit)) {
+            Err(error) if error.is_beyond_reach() => {
+                let trivial = Enclosure::rational(&Rational::from(1 - alpha), precision::bits(digits, 64));
+                let value = Enclosure::double(0.0, 64).hull(&trivial);
+                let method = Method::Immediate("the bound 1 - alpha alone: the losses cannot be swept");
+                Ok(Answer { value, method, met: false })
+            }
+            answer => answer,
+        }
     }
 
     /// The same, to as many digits as are asked for or to hardly any.

@@ -85,7 +85,8 @@ impl SumEvaluator {
         let listed = cost.map(|cost| (cost.seconds - cost.seconds_each) / asked.times + cost.seconds_each);
         // Half of the period, as nodes are pairs of conjugates, without a sieve.
         let is_quick = |seconds: f64| seconds <= QUICK_SECONDS.min(of_contour(period.nodes / 2.0));
-        if listed.is_some_and(|seconds| asked.listed || is_quick(seconds)) {
+        // By themselves: what is quick only because many share it may still take longer than a contour of few nodes.
+        if cost.as_ref().is_some_and(|cost| asked.listed || is_quick(cost.seconds)) {
             return &[Atoms, LongSplit, Contour];
         }
         let by_split = match query {
