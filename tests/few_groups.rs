@@ -32,11 +32,25 @@ fn what_once_hung_is_answered_to_the_asked_width() {
         "tradeoff --discrete-gaussian 1/10000x999 --discrete-gaussian 1/5x1 --alpha 1e-184",
         "epsilon --discrete-gaussian 1/10000x2 --discrete-gaussian 1/40x2@3 --delta 1e-300",
         "tradeoff --discrete-gaussian 1000000000x3 --alpha 0.99999999999999 --digits 40",
+        "epsilon --discrete-gaussian 1000000000x999@2 --discrete-gaussian 100000000000001/100000x458 --discrete-gaussian 1013/2x10 --delta 1e-64 --digits 40",
+        "epsilon --discrete-laplace 24x159 --discrete-gaussian 824917923/5x53 --discrete-laplace 1/832x31@3 --discrete-gaussian 42806213601/100x10 --delta 1e-82 --neighbors bounded",
     ] {
         let words: Vec<&str> = command.split(' ').collect();
         let answer = json(&words);
         assert!(met(&answer), "{command}: {answer}");
     }
+}
+
+/// What no engine tells is wide, and no error: that no trade-off function is above 1 - alpha is always true.
+#[test]
+fn a_tradeoff_function_that_nothing_tells_is_bounded() {
+    let fine = "--discrete-gaussian 3492279629/25x14 --discrete-laplace 1/6x731 --discrete-laplace 1/61x108@2";
+    let command = format!("tradeoff {fine} --discrete-laplace 5185/4099x224 --alpha 0.643599 --neighbors bounded");
+    let answer = json(&command.split(' ').collect::<Vec<_>>());
+    let end = |key: &str| answer[key][0].to_string().parse::<f64>().unwrap();
+    // 1 - alpha is 0.356401; a wide answer is printed to few digits, rounded up.
+    assert!(end("beta_lower") >= 0.0 && end("beta_upper") <= 0.357, "{answer}");
+    assert!(met(&answer) || answer["status"][0] == "wider than asked", "{answer}");
 }
 
 /// Where delta is below every floating-point number, the answer is that, and at once: looked for with ever longer lists it took seconds and

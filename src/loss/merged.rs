@@ -61,7 +61,7 @@ use crate::{
 /// Sums of more groups than this are not looked at.
 const MOST_GROUPS: usize = 12;
 /// a and b are at most this.
-const MOST_TIMES: u32 = 64;
+const MOST_TIMES: u64 = 64;
 /// tau is at most so much of the merged step, and V at least this.
 const CLOSE: f64 = 1e-3;
 const LEAST_VARIANCE: u32 = 50;
@@ -314,9 +314,9 @@ fn convergents(number: &Rational) -> Vec<(u64, u64)> {
     let mut all = Vec::new();
     loop {
         let whole = rest.clone().floor().into_numer_denom().0;
-        let Some(whole) = whole.to_u64().filter(|whole| *whole <= u64::from(MOST_TIMES)) else { return all };
+        let Some(whole) = whole.to_u64().filter(|whole| *whole <= MOST_TIMES) else { return all };
         let next = (whole * last.0 + before.0, whole * last.1 + before.1);
-        if next.0.max(next.1) > u64::from(MOST_TIMES) {
+        if next.0.max(next.1) > MOST_TIMES {
             return all;
         }
         if next.0 > 0 {
