@@ -13,8 +13,9 @@ use super::{
     plan::Plan,
     question::{Bracket, Question},
     search::ContourSearch,
+    sieve::SECONDS_PER_WINDOW,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What a contour leaves out of its question.
 const LN_SHARE: f64 = -34.539;
@@ -59,12 +60,18 @@ impl Contours {
         most_seconds: f64,
     ) -> Result<Option<(Rough, RoughContour)>> {
         const ATTEMPTS: usize = 8;
+        let windows = (most_seconds / SECONDS_PER_WINDOW) as u64;
+        let is_limited = windows < search.budget();
         let search = search.unproven();
+        let search = if is_limited { search.within(windows) } else { search };
         let ln_share = if for_others { LN_SHARE - SPARE_NATS } else { LN_SHARE };
         let mut expected = search.ln_estimate();
         let mut attempt = 1;
         loop {
-            let plan = search.plan(ln_share, Some(expected))?;
+            let plan = match search.plan(ln_share, Some(expected)) {
+                Err(Error::Unsweepable { .. }) if is_limited => return Ok(None),
+                plan => plan?,
+            };
             if plan.evaluated() as f64 * SECONDS_PER_NODE > most_seconds {
                 return Ok(None);
             }

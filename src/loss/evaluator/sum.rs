@@ -11,7 +11,7 @@ use rug::{Float, Rational};
 
 pub(crate) use self::approximations::Slack;
 use self::{
-    engines::{Asked, MOST_SECONDS, QUICK_SECONDS, in_turn},
+    engines::{AT_ONCE_SECONDS, Asked, MOST_SECONDS, in_turn},
     splits::by_splits,
 };
 use crate::{
@@ -515,7 +515,7 @@ impl SumEvaluator {
         if at_once && !self.is_coarse() && Contours::period(&self.contours.search(&question), digits).is_short() {
             return Ok(None);
         }
-        let most = if at_once { QUICK_SECONDS } else { MOST_SECONDS };
+        let most = if at_once { AT_ONCE_SECONDS } else { MOST_SECONDS };
         if atoms.cost(&Query::Tradeoff(alpha.clone()), digits).seconds > most {
             return Ok(None);
         }

@@ -15,14 +15,14 @@ use crate::{
 };
 
 /// Lists that take no longer than this are preferred to a contour whose period is not short.
-pub(super) const QUICK_SECONDS: f64 = 0.02;
+pub(super) const QUICK_SECONDS: f64 = 0.002;
+/// Lists of a trade-off function that take no longer than this are preferred to the many hockey sticks of its supporting lines.
+pub(super) const AT_ONCE_SECONDS: f64 = 0.02;
 /// Lists that are predicted to take longer than this are not made.
 pub(super) const MOST_SECONDS: f64 = 1.5;
 /// What a node of a contour takes for each group, about: in sums of two doubles, and in balls over MPFR.
 const SECONDS_PER_QUICK_FACTOR: f64 = 2e-6;
 const SECONDS_PER_FACTOR: f64 = 2e-5;
-/// What a window of a sweep takes, about.
-const SECONDS_PER_WINDOW: f64 = 1e-7;
 
 /// How a hockey stick is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,7 @@ impl SumEvaluator {
             },
         };
         // To look for nodes is to take half as long as the other engine at most.
-        let windows = (seconds / 2.0 / SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;
+        let windows = (seconds / 2.0 / sieve::SECONDS_PER_WINDOW).min(sieve::BUDGET as f64) as u64;
         if nodes(windows).is_none_or(|nodes| of_contour(nodes as f64) > seconds) { engines } else { &[Contour, Atoms] }
     }
 }
