@@ -285,6 +285,35 @@ fn every_quoted_speed_was_measured() {
     assert!(quotes > 0);
 }
 
+/// The table of a page that scripts write: its headings and its rows, without the marks of code.
+fn marked_table(page: &str, name: &str) -> (Vec<String>, Vec<Vec<String>>) {
+    let (_, rest) = page.split_once(&format!("<!-- table: {name} -->\n")).unwrap();
+    let (table, _) = rest.split_once("<!-- end of table -->").unwrap();
+    let cells = |line: &str| -> Vec<String> {
+        let inner = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |")).unwrap();
+        inner.split(" | ").map(|cell| cell.trim().replace('`', "")).collect()
+    };
+    let mut lines = table.lines().map(cells);
+    (lines.next().unwrap(), lines.skip(1).collect())
+}
+
+/// What scripts measured and wrote into the chapter on speed stands in results/ as well.
+#[test]
+fn every_table_of_speeds_is_that_of_the_results() {
+    let page = text("docs/guide/speed.md");
+    for name in ["goals", "reach", "scale", "scale-state"] {
+        let (headings, rows) = marked_table(&page, name);
+        let mut kept = csv::Reader::from_path(root().join(format!("results/{name}.csv"))).unwrap();
+        let columns: Vec<String> = kept.headers().unwrap().iter().map(String::from).collect();
+        assert_eq!(headings, columns[..headings.len()], "{name}");
+        let kept: Vec<Vec<String>> = kept
+            .records()
+            .map(|row| row.unwrap().iter().take(headings.len()).map(|cell| cell.replace('`', "")).collect())
+            .collect();
+        assert_eq!(rows, kept, "{name}");
+    }
+}
+
 #[test]
 fn every_file_that_is_named_exists() {
     for name in documents() {
