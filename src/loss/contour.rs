@@ -183,11 +183,9 @@ impl Contours {
     /// line; right of both poles, or between them where that takes fewer nodes.
     pub(crate) fn choose(&self, question: Question, search: &ContourSearch, digits: u32) -> Result<Choice> {
         let right = self.lattice_or_line(question, search, digits)?;
-        // Between the poles one minus the answer is computed. Below the mean that is the smaller half; exp(-c h) must stay
-        // within a double.
+        // Between the poles one minus the answer is computed.
         let question = &right.question;
-        let coarse = question.step.as_ref().is_some_and(|step| *step > 50);
-        if question.threshold.to_f64() < self.sum.mean_approx() && !coarse {
+        if self.may_tell_rest(question) {
             let left = Question { kernel: Kernel::Complement, ..question.clone() };
             if let Some(fewer) = self.plan(&left, digits, search.budget()).ok().map(|plan| plan.evaluated())
                 && fewer < right.nodes
@@ -196,6 +194,14 @@ impl Contours {
             }
         }
         Ok(right)
+    }
+
+    /// Whether one minus a hockey stick may be what a contour tells. Below the mean that is the smaller half; exp(-c h) must stay within a
+    /// double.
+    pub(crate) fn may_tell_rest(&self, question: &Question) -> bool {
+        const COARSE: u32 = 50;
+        question.threshold.to_f64() < self.sum.mean_approx()
+            && question.step.as_ref().is_none_or(|step| *step <= COARSE)
     }
 
     /// The kernel for a hockey stick on the line by its period, with nothing swept: that of one minus the answer below the mean, where its

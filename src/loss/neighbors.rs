@@ -17,8 +17,8 @@ use super::{
     contour::{Choice, Contours, hockey_stick},
     engine::Engine,
     limit::Limit,
-    question::Question,
-    rough::{Rough, RoughContour},
+    question::{Kernel, Question},
+    rough::{RoughContour, SMALL_REST},
     shared::{MOST_DIGITS, SharedContour},
 };
 use crate::error::Result;
@@ -149,13 +149,16 @@ impl Neighbors {
         Some(hockey_stick(question.kernel, &value, proof, digits)).filter(|answer| answer.met)
     }
 
-    /// An approximation of ln of the hockey stick at epsilon, by a contour in doubles that was made for a question next to it.
-    pub(crate) fn ln_approx(&self, contours: &Contours, epsilon: &Rational) -> Option<f64> {
-        let rough = self.rough.borrow();
-        let (contour, question) =
-            rough.iter().find_map(|contour| Some((contour, contour.neighbor(contours, epsilon)?)))?;
-        let Rough { ln, is_told } = contour.ln_approx(contours, &question);
-        is_told.then_some(ln)
+    /// An approximation of ln of the hockey stick at epsilon, by a contour in doubles that was made for a question next to it; where one minus it
+    /// matters, by one that tells this as well.
+    pub(crate) fn ln_approx(&self, contours: &Contours, epsilon: &Rational, rest_matters: bool) -> Option<f64> {
+        self.rough.borrow().iter().find_map(|contour| {
+            let question = contour.neighbor(contours, epsilon)?;
+            let told = contour.ln_approx(contours, &question);
+            let ln = told.ln_hockey_stick(question.kernel);
+            let is_lost = rest_matters && question.kernel == Kernel::HockeyStick && ln > -SMALL_REST;
+            (told.is_told && !is_lost).then_some(ln)
+        })
     }
 
     /// Keeps a contour in doubles for questions next to its own.

@@ -11,7 +11,7 @@ use super::{
     integrand::Product,
     phase::ExactPhase,
     plan::Plan,
-    question::{Bracket, Question},
+    question::{Bracket, Kernel, Question},
     search::ContourSearch,
     sieve::SECONDS_PER_WINDOW,
 };
@@ -28,6 +28,9 @@ const MOST_KEPT: i64 = 100_000;
 const PART: usize = 512;
 /// What a node takes, about, in seconds.
 const SECONDS_PER_NODE: f64 = 4e-7;
+
+/// Of a hockey stick that is no further from one doubles tell one minus it to fewer digits.
+pub(crate) const SMALL_REST: f64 = 1e-3;
 
 /// A contour and the factors of the sum at its nodes.
 #[derive(Debug)]
@@ -48,7 +51,23 @@ pub(crate) struct Rough {
     pub(crate) is_told: bool,
 }
 
+impl Rough {
+    /// ln of the hockey stick of which this is ln of the same, or of one minus it, by the kernel.
+    pub(crate) fn ln_hockey_stick(self, kernel: Kernel) -> f64 {
+        if kernel == Kernel::Complement { (-self.ln.exp()).ln_1p() } else { self.ln }
+    }
+}
+
 impl Contours {
+    /// The question for one minus a hockey stick, where that is estimated to be small.
+    pub(crate) fn small_rest(&self, question: &Question) -> Option<Question> {
+        if !self.may_tell_rest(question) {
+            return None;
+        }
+        let rest = Question { kernel: Kernel::Complement, ..question.clone() };
+        (self.search(&rest).ln_estimate() < SMALL_REST.ln()).then_some(rest)
+    }
+
     /// ln of a question's answer in doubles: about 13 digits. The plan is made anew while the answer turns out far from what it was made
     /// for: first the saddle point estimate, then the last answer. `for_others`: with the contour, for questions next to this one. `None` where it
     /// would take longer than so many seconds, as predicted.
