@@ -34,6 +34,8 @@ fn what_once_hung_is_answered_to_the_asked_width() {
         "tradeoff --discrete-gaussian 1000000000x3 --alpha 0.99999999999999 --digits 40",
         "epsilon --discrete-gaussian 1000000000x999@2 --discrete-gaussian 100000000000001/100000x458 --discrete-gaussian 1013/2x10 --delta 1e-64 --digits 40",
         "epsilon --discrete-laplace 24x159 --discrete-gaussian 824917923/5x53 --discrete-laplace 1/832x31@3 --discrete-gaussian 42806213601/100x10 --delta 1e-82 --neighbors bounded",
+        "tradeoff --discrete-gaussian 1664982992/4099x1@3 --discrete-gaussian 922/25x100 --discrete-gaussian 4670/25x1@3 --discrete-gaussian 5x999@3 --alpha 1e-174 --neighbors bounded",
+        "epsilon --discrete-gaussian 1/10000x2@2 --discrete-gaussian 238554338/4099x3 --discrete-gaussian 1/79x999 --discrete-gaussian 896459/5x3 --delta 1e-300 --neighbors bounded",
     ] {
         let words: Vec<&str> = command.split(' ').collect();
         let answer = json(&words);

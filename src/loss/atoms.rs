@@ -173,22 +173,27 @@ impl Atoms {
     /// The relative width is at most 10^-digits unless `met` says otherwise. Where the answer is close to one, so is that
     /// of one minus the answer.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Listed> {
+        self.hockey_stick_within(epsilon, (digits, MOST_SECONDS))
+    }
+
+    /// The same by tables that are predicted to take no longer than so many seconds each.
+    fn hockey_stick_within(&self, epsilon: &Rational, asked: (u32, f64)) -> Result<Listed> {
         // A bounded loss is never above its largest value.
         if self.largest().is_some_and(|largest| epsilon >= largest) {
             return Ok(exactly(0.0));
         }
         match self.outline.hockey_plan(&self.sum, epsilon) {
-            Plan::Direct(c) => self.answer(c, digits, |table| Some(table.hockey_stick(epsilon))),
+            Plan::Direct(c) => self.answer(c, asked, |table| Some(table.hockey_stick(epsilon))),
             // 1 - delta = E[min(1, exp(eps - L))] = P[L <= eps] + exp(eps) Q[L > eps]
-            Plan::Complement(c) => self.one_minus_answer(c, digits, |table| Some(table.complement(epsilon))),
+            Plan::Complement(c) => self.one_minus_answer(c, asked, |table| Some(table.complement(epsilon))),
         }
     }
 
-    /// ln of the hockey-stick divergence to about 13 digits, for searches; `None` where the lists tell less than half of them, as in a gap
-    /// between clusters of losses.
-    pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<Option<f64>> {
+    /// ln of the hockey-stick divergence to about 13 digits, for searches, by tables that are predicted to take no longer than so many seconds
+    /// each; `None` where the lists tell less than half of them, as in a gap between clusters of losses.
+    pub fn ln_hockey_stick_approx(&self, epsilon: &Rational, most_seconds: f64) -> Result<Option<f64>> {
         const DIGITS: u32 = 13;
-        let value = self.hockey_stick(epsilon, DIGITS)?.value;
+        let value = self.hockey_stick_within(epsilon, (DIGITS, most_seconds))?.value;
         let ln = |end: &Float| Float::with_val(64, end.ln_ref()).to_f64();
         Ok((*value.upper() == 0 || value.is_tight(DIGITS / 2)).then(|| ln(value.upper())))
     }
@@ -213,7 +218,7 @@ impl Atoms {
         if *alpha == 0 || *alpha == 1 {
             return Ok(exactly(if *alpha == 0 { 1.0 } else { 0.0 }));
         }
-        self.answer(self.tradeoff_tilt(alpha), digits, |table| table.tradeoff(alpha))
+        self.answer(self.tradeoff_tilt(alpha), (digits, MOST_SECONDS), |table| table.tradeoff(alpha))
     }
 
     /// What a question costs, from the lengths of its lists alone; nothing is listed. A question that must be asked again
@@ -288,9 +293,10 @@ impl Atoms {
             Side::Upper => Side::Lower,
             Side::Lower => Side::Upper,
         };
+        let asked = (digits, MOST_SECONDS);
         match self.side_plan(z, side) {
-            Plan::Direct(c) => self.answer(c, digits, |table| Some(table.tail(z, side))),
-            Plan::Complement(c) => self.one_minus_answer(c, digits, |table| Some(table.tail(z, other))),
+            Plan::Direct(c) => self.answer(c, asked, |table| Some(table.tail(z, side))),
+            Plan::Complement(c) => self.one_minus_answer(c, asked, |table| Some(table.tail(z, other))),
         }
     }
 
@@ -298,12 +304,12 @@ impl Atoms {
     fn one_minus_answer(
         &self,
         tilt: f64,
-        digits: u32,
+        (digits, most_seconds): (u32, f64),
         ask: impl Fn(&dyn Table) -> Option<Enclosure>,
     ) -> Result<Listed> {
         const MOST_LOST: f64 = 400.0;
         let told = |asked| -> Result<Listed> {
-            let rest = self.answer(tilt, asked, &ask)?;
+            let rest = self.answer(tilt, (asked, most_seconds), &ask)?;
             let value = one_minus(&rest.value);
             Ok(Listed { met: rest.value.is_tight(digits) && value.is_tight(digits), value, ..rest })
         };
@@ -316,12 +322,17 @@ impl Atoms {
     }
 
     /// Asks tables of ever more bits until the width is met.
-    fn answer(&self, tilt: f64, digits: u32, ask: impl Fn(&dyn Table) -> Option<Enclosure>) -> Result<Listed> {
+    fn answer(
+        &self,
+        tilt: f64,
+        (digits, most_seconds): (u32, f64),
+        ask: impl Fn(&dyn Table) -> Option<Enclosure>,
+    ) -> Result<Listed> {
         let mut cut = first_cut(digits);
         let mut words = table::mantissa_words(cut);
         let mut best: Option<Listed> = None;
         for _ in 0..ATTEMPTS {
-            let table = match (self.table(Place { tilt, cut, words }), best.take()) {
+            let table = match (self.table(Place { tilt, cut, words }, most_seconds), best.take()) {
                 (Ok(table), best_so_far) => {
                     best = best_so_far;
                     table
@@ -353,13 +364,13 @@ impl Atoms {
         best.ok_or(Error::EmptyComposition)
     }
 
-    /// The table of a place, made if need be. The oldest tables make room.
-    fn table(&self, place: Place) -> Result<Arc<dyn Table>> {
+    /// The table of a place, made if need be and if it is predicted to take no longer than so many seconds. The oldest tables make room.
+    fn table(&self, place: Place, most_seconds: f64) -> Result<Arc<dyn Table>> {
         let cost = self.cost_at(place, 1.0);
         // Not a comparison the other way round, which would let a NaN pass.
-        if !(self.holds(&cost) && cost.seconds <= MOST_SECONDS) {
+        if !(self.holds(&cost) && cost.seconds <= most_seconds) {
             let needed = format!("{:.1e} bytes and {:.1e} seconds", cost.bytes, cost.seconds);
-            let most = format!("{:.1e} bytes and {MOST_SECONDS} seconds", self.most_bytes);
+            let most = format!("{:.1e} bytes and {most_seconds} seconds", self.most_bytes);
             return Err(Error::TooLong { what: "the lists of losses", needed, most });
         }
         let slot = {

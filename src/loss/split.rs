@@ -56,7 +56,7 @@ use rug::{Float, Rational, float::Round};
 pub(super) use self::ways::has_steps;
 use self::{
     list::{List, Outlined},
-    matter::{ln_tenth, without_rest},
+    matter::{ln_of_guess, ln_tenth, without_rest},
     ways::{ways, zcdp},
 };
 use super::{
@@ -99,6 +99,8 @@ const MOST_HELD: f64 = 5e5;
 const CUT_STEP: u32 = 32;
 /// How often an answer is computed with more bits.
 const ATTEMPTS: u32 = 6;
+/// What is so many bits above the last digit, or less, does not make an answer wider than asked.
+const ENOUGH: f64 = -2.0;
 
 /// The rest of a sum, however its profile is found.
 pub(super) trait Rest: std::fmt::Debug + Send + Sync {
@@ -214,8 +216,8 @@ impl Split {
         limit: Limit,
     ) -> Result<Answer> {
         let plan = self.outline.hockey_plan(&self.sum, epsilon);
-        let mut cut = atoms::first_cut(digits);
-        let mut digits_of_rest = digits + 1;
+        let mut cut = first_cut(digits);
+        let (mut digits_of_rest, mut reach) = (digits + 1, 0);
         let mut best: Option<Answer> = None;
         let mut before = f64::INFINITY;
         // A finer list asks for much that the one before has asked for.
@@ -236,20 +238,23 @@ impl Split {
                 told.set(told.get() && met);
                 Ok(value)
             };
-            let (value, missed, splitting) = match self.enclose(epsilon, plan, cut, (digits_of_rest, limit), profile) {
+            let found = self.enclose(epsilon, plan, cut, (digits_of_rest, reach, limit), profile);
+            let Found { value, missed, left_out, splitting } = match found {
                 Ok(found) => found,
                 Err(error) => return best.ok_or(error),
             };
             let met = value.is_tight(digits);
-            let missed = atoms::bits_above(&missed, &value, digits);
+            let [missed, left_out] = [missed, left_out].map(|error| atoms::bits_above(&error, &value, digits));
             let wider = atoms::bits_above(&Float::with_val(64, value.upper() - value.lower()), &value, digits);
             best = Some(Answer { value, method: Method::Split(splitting), met });
             if met || attempt + 1 == ATTEMPTS || limit.is_over() {
                 break;
             }
-            // What is missing is mended by a finer list, all else by more digits of the rest, if it has any and if they help.
+            // What is missing is mended by a finer list, what was left out by less of that, all else by more digits of the rest, if it has any
+            // and if they help.
             cut = finer(cut, missed).unwrap_or(cut);
-            let by_rest = wider.is_finite() && missed < wider - 1.0;
+            reach += further(left_out);
+            let by_rest = wider.is_finite() && missed.max(left_out) < wider - 1.0;
             if by_rest && (!told.get() || wider > before - 1.0) {
                 break;
             }
@@ -283,9 +288,10 @@ impl Split {
             Ok(Enclosure::new(value.clone(), value))
         };
         let plan = self.outline.hockey_plan(&self.sum, epsilon);
-        let mut cut = atoms::first_cut(DIGITS);
+        let (mut cut, mut reach) = (first_cut(DIGITS), 0);
         for _ in 0..ATTEMPTS {
-            let (value, missed, _) = self.enclose(epsilon, plan, cut, (DIGITS, limit), profile).ok()?;
+            let found = self.enclose(epsilon, plan, cut, (DIGITS, reach, limit), profile).ok()?;
+            let Found { value, missed, left_out, .. } = found;
             if value.is_tight(DIGITS - 3) {
                 let middle: Float = Float::with_val(value.lower().prec(), value.lower() + value.upper()) / 2;
                 let ln = match plan {
@@ -294,7 +300,12 @@ impl Split {
                 };
                 return Some(ln.to_f64());
             }
-            cut = finer(cut, atoms::bits_above(&missed, &value, DIGITS))?;
+            let [missed, left_out] = [missed, left_out].map(|error| atoms::bits_above(&error, &value, DIGITS));
+            if missed.max(left_out) <= ENOUGH {
+                return None;
+            }
+            cut = finer(cut, missed).unwrap_or(cut);
+            reach += further(left_out);
             if limit.is_over() || self.is_too_fine(plan, cut, most_seconds) {
                 return None;
             }
@@ -302,29 +313,30 @@ impl Split {
         None
     }
 
-    /// The hockey stick, or one minus it, from one list; with what the missing masses may add.
+    /// The hockey stick, or one minus it, from one list. What is left out where nothing is known yet is at most 10^-`reach` of what it would be
+    /// by default.
     fn enclose(
         &self,
         epsilon: &Rational,
         plan: Plan,
         cut: u32,
-        (digits, limit): (u32, Limit),
+        (digits, reach, limit): (u32, u32, Limit),
         profile: impl Fn(&Rational, u32) -> Result<Enclosure>,
-    ) -> Result<(Enclosure, Float, Splitting)> {
-        let list = self.list(plan.tilt(), cut.next_multiple_of(CUT_STEP), bits_of_list(digits))?;
+    ) -> Result<Found> {
+        let list = self.list(plan.tilt(), cut, bits_of_list(digits))?;
         let (bits, at) = (list.bits, epsilon.to_f64());
         let complement = matches!(plan, Plan::Complement(_));
         let exp = exact_exponent(epsilon, bits).exp();
         // Losses above epsilon stand for P - exp(epsilon) Q with what the rest adds, those below for what the rest gives.
         let weight = |atom: &Atom| if atom.loss > *epsilon { atom.q.mul(&exp) } else { atom.p.clone() };
-        let (losses, dropped) = self.that_matter(&list, epsilon, digits, complement);
+        let (losses, dropped) = self.that_matter(&list, epsilon, (digits, reach), complement);
         let without = without_rest(&list, (&losses, &dropped), (epsilon, &exp), complement);
         // Where the rest matters, the largest first; for all others, their bound.
         let mut near: Vec<(f64, Outlined)> = losses.iter().map(|loss| (self.ln_most(loss, at), *loss)).collect();
         let largest = near.iter().map(|(ln, _)| *ln).fold(f64::NEG_INFINITY, f64::max);
         let ln_known = Float::with_val(64, without.lower().ln_ref()).to_f64();
         let floor =
-            if ln_known.is_finite() { ln_known - ln_tenth(digits + 4) } else { largest - ln_tenth(4 * digits + 40) };
+            if ln_known.is_finite() { ln_known - ln_tenth(digits + 4) } else { largest - ln_of_guess(digits, reach) };
         let count = near.len() as f64;
         near.retain(|(ln, _)| *ln > floor - count.ln());
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -335,7 +347,7 @@ impl Split {
         } else {
             Float::new(64)
         };
-        let mut after = vec![left_out];
+        let mut after = vec![left_out.clone()];
         for most in most.iter().rev() {
             let sum = Float::with_val_round(64, &after[after.len() - 1] + most, Round::Up).0;
             after.push(sum);
@@ -375,7 +387,8 @@ impl Split {
         let missed = self.missed(&list, epsilon, complement);
         let value = settled.add(&Enclosure::new(Float::new(64), missed.clone())).clamp(0.0, 1.0);
         let (tilt, missing) = (list.c.clone(), list.missing.clone());
-        Ok((value, missed, Splitting { tilt, losses: list.sums.len(), asked, missing }))
+        let splitting = Splitting { tilt, losses: list.sums.len(), asked, missing };
+        Ok(Found { value, missed, left_out: Float::with_val_round(64, left_out + dropped, Round::Up).0, splitting })
     }
 
     /// The list of a tilt, made if need be; the oldest makes room.
@@ -416,6 +429,20 @@ impl Split {
     }
 }
 
+/// What one list tells of a hockey stick, or of one minus it.
+struct Found {
+    value: Enclosure,
+    /// At least what masses that are stored nowhere, and losses that were left out, make it wider.
+    missed: Float,
+    left_out: Float,
+    splitting: Splitting,
+}
+
+/// The cut of the first list for so many digits.
+fn first_cut(digits: u32) -> u32 {
+    atoms::first_cut(digits).next_multiple_of(CUT_STEP)
+}
+
 /// The bits of a list for so many digits, in steps for which questions share lists.
 fn bits_of_list(digits: u32) -> u32 {
     precision::bits(digits, 64).next_multiple_of(64)
@@ -423,11 +450,19 @@ fn bits_of_list(digits: u32) -> u32 {
 
 /// The cut of the next list where the missing masses are so many bits above the last digit; `None` where a finer list would not help.
 fn finer(cut: u32, missed: f64) -> Option<u32> {
-    (missed > -2.0).then(|| if missed.is_finite() { cut + missed as u32 + 12 } else { cut.saturating_mul(4) })
+    let next = || if missed.is_finite() { cut + missed as u32 + 12 } else { cut.saturating_mul(4) };
+    (missed > ENOUGH).then(|| next().next_multiple_of(CUT_STEP))
+}
+
+/// How many digits further is to be looked where what was left out is so many bits above the last digit.
+fn further(left_out: f64) -> u32 {
+    if left_out > ENOUGH && left_out.is_finite() { (left_out * std::f64::consts::LOG10_2) as u32 + 4 } else { 0 }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
     use super::*;
     use crate::{
         loss::{atoms::Atoms, evaluator::SumEvaluator, law::Law},
@@ -526,6 +561,40 @@ mod tests {
         }
         // Of the first, coarse and less coarse.
         assert!(ways[0].contains(&true) && ways[0].contains(&false), "{ways:?}");
+    }
+
+    /// A rest, and the most digits that it was asked for.
+    #[derive(Debug)]
+    struct Recorded<'a>(SumEvaluator, &'a AtomicU32);
+
+    impl Rest for Recorded<'static> {
+        fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<(Enclosure, bool)> {
+            self.1.fetch_max(digits, Relaxed);
+            Rest::enclose(&self.0, epsilon, digits, neighbors)
+        }
+        fn ln_approx(&self, epsilon: &Rational) -> Result<f64> {
+            Rest::ln_approx(&self.0, epsilon)
+        }
+        fn seconds(&self, epsilon: &Rational, digits: u32) -> f64 {
+            Rest::seconds(&self.0, epsilon, digits)
+        }
+    }
+
+    /// Where all that counts is a loss to which the rest hardly reaches, less is left out: the rest is not asked for more digits.
+    #[test]
+    fn the_rest_is_asked_for_no_more_digits_where_it_gives_far_less_than_its_bound() {
+        static MOST: AtomicU32 = AtomicU32::new(0);
+        let sum = sum(&[('d', "1/10000", 2, 4), ('d', "1/79", 1, 1998), ('d', "238554338/4099", 1, 6)]);
+        let splits = Split::all(&sum, |rest| Recorded(SumEvaluator::new(rest), &MOST));
+        let split = splits.iter().find(|split| split.coarse.groups().len() == 1).unwrap();
+        // Twenty steps of the second group above the likeliest loss of the first.
+        for epsilon in ["160501.01", "160501.1", "160579.9"] {
+            let epsilon = parse(epsilon).unwrap();
+            let answer = split.hockey_stick(&epsilon, 8, MOST_SECONDS, Limit::NONE).unwrap();
+            let magnitude = answer.value.ln().approximate() / std::f64::consts::LN_10;
+            assert!(answer.met && (-400.0..-290.0).contains(&magnitude), "{epsilon}: {answer:?}");
+            assert!(MOST.load(Relaxed) <= 12, "{MOST:?}");
+        }
     }
 
     /// Continuous noise beside coarse counts: the rest is in closed form, and as many digits as are asked for.

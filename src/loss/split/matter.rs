@@ -24,7 +24,7 @@ impl Split {
         &self,
         list: &List,
         epsilon: &Rational,
-        digits: u32,
+        (digits, reach): (u32, u32),
         complement: bool,
     ) -> (Vec<Outlined>, Float) {
         let at = epsilon.to_f64();
@@ -54,7 +54,7 @@ impl Split {
         let floor = if known > f64::NEG_INFINITY {
             known.min(largest) - ln_tenth(digits + 8)
         } else {
-            largest - ln_tenth(4 * digits + 40)
+            largest - ln_of_guess(digits, reach)
         };
         let floor = floor - (list.sums.len() as f64).ln();
         // What is not a number matters.
@@ -153,6 +153,11 @@ fn slack(size: f64, epsilon: f64) -> f64 {
     2e-15 * (epsilon.abs() + size)
 }
 
+/// By how many nats what is left out is below the largest bound where nothing is known yet: the rest may reach far less than its bound.
+pub(super) fn ln_of_guess(digits: u32, reach: u32) -> f64 {
+    ln_tenth(digits.saturating_mul(4).saturating_add(40).saturating_add(reach))
+}
+
 /// ln of 10^digits.
 pub(super) fn ln_tenth(digits: u32) -> f64 {
     f64::from(digits) * std::f64::consts::LN_10
@@ -187,7 +192,7 @@ mod tests {
             assert!(answer.met && answer.value.overlaps(&listed.value), "{above}: {answer:?} {listed:?}");
             for complement in [false, true] {
                 let list = List::new(&split.coarse, Rational::from((1, 8)), 300, 120).unwrap();
-                let (matter, dropped) = split.that_matter(&list, &epsilon, 12, complement);
+                let (matter, dropped) = split.that_matter(&list, &epsilon, (12, 0), complement);
                 // Each of the others, as it is, adds less than the bound for all of them.
                 let kept: std::collections::BTreeSet<usize> = matter.iter().map(|loss| loss.place).collect();
                 for outlined in list.sums.iter().filter(|loss| !kept.contains(&loss.place)).step_by(97) {

@@ -4,7 +4,7 @@ use rug::Rational;
 
 use super::{
     LN_LEAST, SumEvaluator,
-    engines::{Asked, MOST_SECONDS, QUICK_SECONDS},
+    engines::{AT_ONCE_SECONDS, Asked, MOST_SECONDS, QUICK_SECONDS},
     splits::ln_approx_by_splits,
 };
 use crate::{
@@ -68,6 +68,7 @@ impl SumEvaluator {
         const LEFT_OUT: f64 = 1e-13;
         /// What two groups have beside the merged one does not count.
         const OF_MERGED: f64 = 1e-14;
+        const OF_FIRST_LIST: f64 = 8.0;
         self.stop.check()?;
         let limit = neighbors.map_or(Limit::NONE, Neighbors::limit);
         limit.check()?;
@@ -107,8 +108,12 @@ impl SumEvaluator {
         }
         let is_smooth = period.is_short() && !self.is_coarse();
         let others = if is_smooth { Vec::new() } else { self.others(epsilon, DIGITS, neighbors.is_some()) };
-        let by = |&(_, other): &(f64, Other)| match other {
-            Other::Lists(atoms) => atoms.ln_hockey_stick_approx(epsilon).ok().flatten(),
+        let by = |&(seconds, other): &(f64, Other)| match other {
+            // Where the first list does not tell it, no finer one that takes much longer.
+            Other::Lists(atoms) => {
+                let most_seconds = (OF_FIRST_LIST * seconds).max(AT_ONCE_SECONDS);
+                atoms.ln_hockey_stick_approx(epsilon, most_seconds).ok().flatten()
+            }
             Other::Split(split) => {
                 let most_seconds = if self.has_steps() { split::MOST_SECONDS } else { split::QUICK_SECONDS };
                 split.ln_hockey_stick_approx(epsilon, most_seconds, limit)
