@@ -565,9 +565,9 @@ mod tests {
 
     /// A rest, and the most digits that it was asked for.
     #[derive(Debug)]
-    struct Recorded<'a>(SumEvaluator, &'a AtomicU32);
+    struct Recorded(SumEvaluator, &'static AtomicU32);
 
-    impl Rest for Recorded<'static> {
+    impl Rest for Recorded {
         fn enclose(&self, epsilon: &Rational, digits: u32, neighbors: &Neighbors) -> Result<(Enclosure, bool)> {
             self.1.fetch_max(digits, Relaxed);
             Rest::enclose(&self.0, epsilon, digits, neighbors)
