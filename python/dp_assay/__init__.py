@@ -9,6 +9,7 @@ is a ValueError with its reason; what is no number at all is a TypeError.
     '10.1248309345'
 """
 
+from ._counts import MetadataWarning
 from ._frames import add_noise, verify
 from ._native import (
     VERSION as __version__,
@@ -38,6 +39,7 @@ __all__ = [
     "Gaussian",
     "IntegerNoise",
     "Ledger",
+    "MetadataWarning",
     "Release",
     "__version__",
     "add_noise",

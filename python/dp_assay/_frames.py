@@ -1,84 +1,99 @@
-"""Noise on lists, arrays, Series and data frames, and tables as data frames. numpy, pandas and polars are imported when they are used."""
+"""Noise on lists, arrays, Series, data frames and tables. numpy, pandas, polars and pyarrow are not imported for it: whoever has such an object has imported them."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ._native import IntegerNoise, verified_rows
+from . import _arrays, _arrow, _pandas, _polars
+from ._counts import Column, MetadataWarning, Table, law_of
+from ._native import verified_rows
 
 
-def add_noise(counts: Any, noise: Any, *, insecure_seed: int | None = None) -> Any:
+def add_noise(counts: Any, noise: Any, *, keep_metadata: bool = False, insecure_seed: int | None = None) -> Any:
     """Counts with fresh exact noise, of the same kind as what was given; nothing is changed in place.
 
-    counts: a list of ints, a one-dimensional integer array, a pandas or polars Series of integers, or a data frame. noise: a
-    DiscreteGaussian or DiscreteLaplace; for a data frame a dict from column to noise. Integers become int64.
+    counts: a list or tuple of ints; a one-dimensional numpy array; a Series, Index or array of pandas, a Series of polars, an Array or
+    ChunkedArray of pyarrow; a DataFrame of pandas or polars, a Table or RecordBatch of pyarrow. Of a subclass, as GeoDataFrame, the
+    same class comes back, with index and names. noise: a DiscreteGaussian or DiscreteLaplace; for a table a dict from the name of a
+    column to its noise. Integers become 64-bit ones; those of pandas stay nullable or Arrow's if they were.
 
-    TypeError for columns that are no integers; ValueError for missing values, and for sums that leave 64 bits. insecure_seed is for
-    tests: whoever knows it can subtract the noise.
+    Every count is checked before noise is drawn. TypeError for what is no integer; ValueError for missing and masked counts, names
+    that no column or more than one column has, counts beyond 64 bits, and sums that leave them.
+
+    Metadata (DataFrame.attrs, the fields of a subclass, that of an Arrow schema and its fields) may hold true counts and is left out.
+    keep_metadata=True copies it, and a MetadataWarning says what. insecure_seed is for tests: whoever knows it can subtract the noise.
     """
-    library = type(counts).__module__.partition(".")[0]
-    if hasattr(counts, "columns") and library in ("pandas", "polars"):
-        return _noisy_frame(counts, noise, library, insecure_seed)
+    found = _adopted(counts, keep_metadata)
     if isinstance(noise, Mapping):
-        raise TypeError("a dict of noise is for a data frame: give one noise for one list of counts")
-    if not isinstance(noise, IntegerNoise):
-        raise TypeError(f"noise of type {type(noise).__name__}: expected a DiscreteGaussian or a DiscreteLaplace")
-    noisy = noise.noisy(_integers(counts), insecure_seed=insecure_seed)
-    if library == "pandas":
-        return type(counts)(noisy, index=counts.index, name=counts.name)
-    if library == "polars":
-        return type(counts)(counts.name, noisy)
-    return noisy.tolist() if isinstance(counts, list) else noisy
-
-
-def _noisy_frame(frame: Any, noise: Any, library: str, insecure_seed: int | None) -> Any:
-    if not isinstance(noise, Mapping):
+        if not hasattr(found, "labels"):
+            raise TypeError("a dict of noise is for a data frame: give one noise for one list of counts")
+        noisy = _noisy_table(found, noise, insecure_seed)
+    elif hasattr(found, "labels"):
         raise TypeError("noise for a data frame: expected a dict from column to noise, as in {'count': DiscreteGaussian(5)}")
-    columns = {}
-    for number, (name, law) in enumerate(noise.items()):
-        if name not in frame.columns:
-            known = ", ".join(str(column) for column in frame.columns)
-            raise ValueError(f"no column {name!r}: the data frame has {known}")
+    else:
+        noisy = found.rebuilt(law_of(noise).noisy(found.integers(), insecure_seed=insecure_seed))
+    copied = found.metadata() if keep_metadata else []
+    if copied:
+        warnings.warn(f"copied without noise: {'; '.join(copied)}", MetadataWarning, stacklevel=2)
+    return noisy
+
+
+def _adopted(counts: Any, keep: bool) -> Any:
+    """The counts by the interface of their library."""
+    found: Column | Table | None = _arrays.adopt(counts) or _pandas.adopt(counts, keep) or _polars.adopt(counts) or _arrow.adopt(counts, keep)
+    if found is not None:
+        return found
+    if isinstance(counts, int):
+        raise ValueError("a single number: expected a list of counts, as in [5]")
+    raise TypeError(
+        f"counts of type {type(counts).__name__}: expected a list of ints, a numpy array, or a Series or data frame of pandas, polars or pyarrow"
+    )
+
+
+def _noisy_table(table: Table, noise: Mapping[Any, Any], insecure_seed: int | None) -> Any:
+    if not noise:
+        raise ValueError("no column is named: without noise the table would be published as it is")
+    labels, drawn = table.labels(), {}
+    for name, law in noise.items():
+        position = _position(labels, name)
+        try:
+            drawn[position] = (name, law_of(law), table.column(position).integers())
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"column {name!r}: {error}") from None
+    noisy = {}
+    for number, (position, (name, law, counts)) in enumerate(drawn.items()):
         # Each column has a seed of its own, or two columns would have the same noise.
         seed = None if insecure_seed is None else insecure_seed + number
         try:
-            columns[name] = add_noise(frame[name], law, insecure_seed=seed)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"column {name!r}: {error}") from None
-    if library == "pandas":
-        return frame.assign(**columns)
-    return frame.with_columns(*columns.values())
+            noisy[position] = law.noisy(counts, insecure_seed=seed)
+        except ValueError as error:
+            raise ValueError(f"column {name!r}: {error}") from None
+    return table.rebuilt(noisy)
 
 
-def _integers(counts: Any) -> Any:
-    """An int64 array of counts, or what is wrong with them."""
-    import numpy
+def _position(labels: list[Any], name: Any) -> int:
+    """Where the one column of this name is."""
+    found = [position for position, label in enumerate(labels) if _equal(label, name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise ValueError(f"{len(found)} columns are named {name!r}: their noise would be drawn from one budget; give them different names")
+    inside = [label for label in labels if isinstance(label, tuple) and any(_equal(part, name) for part in label)]
+    if inside:
+        raise ValueError(f"no column {name!r}, which is one part of the names of {len(inside)}: expected a whole name, as {inside[0]!r}")
+    shown = ", ".join(repr(label) if not isinstance(label, str) else label for label in labels[:20])
+    raise ValueError(f"no column {name!r}: the data frame has {shown}{', ...' if len(labels) > 20 else ''}")
 
-    missing = getattr(counts, "null_count", None) or getattr(counts, "isna", None)
-    if callable(missing):
-        found = missing()
-        number = int(found.sum()) if hasattr(found, "sum") else int(found)
-        if number:
-            raise ValueError(f"{number} missing counts: expected integers throughout")
-    array = numpy.asarray(counts)
-    if array.size == 0 and isinstance(counts, list):
-        array = array.astype("int64")
-    if array.dtype.kind == "O":
-        items = array.ravel().tolist()
-        if any(isinstance(item, bool) or not isinstance(item, int) for item in items):
-            raise TypeError("counts of mixed types: expected integers")
-        try:
-            array = numpy.array(items, dtype="int64")
-        except OverflowError:
-            raise ValueError("a count beyond 64 bits: expected counts from -2^63 to 2^63 - 1") from None
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"counts of dtype {array.dtype}: expected integers")
-    if array.ndim != 1:
-        raise ValueError(f"counts of {array.ndim} dimensions: expected one; use .ravel() and reshape the answer")
-    if array.dtype.kind == "u" and array.size and int(array.max()) > 2**63 - 1:
-        raise ValueError("a count beyond 64 bits: expected counts up to 2^63 - 1")
-    return array.astype("int64", copy=False)
+
+def _equal(label: Any, name: Any) -> bool:
+    if label is name:
+        return True
+    try:
+        return bool(label == name)
+    except (TypeError, ValueError):  # a missing value is equal to nothing
+        return False
 
 
 def verify(papers: str | Iterable[str] = (), *, frame: str = "pandas") -> Any:

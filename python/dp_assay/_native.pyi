@@ -247,7 +247,7 @@ class HierarchicalAttack:
         cls,
         prior: _Number,
         rho: _Numbers,
-        others: int | Sequence[int],
+        others: _Integers,
         *,
         upper: Literal["uniform"] | tuple[Literal["up-to", "point"], int] | None = None,
         known: int = 0,

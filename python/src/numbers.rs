@@ -37,11 +37,13 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
             return Ok(Integers(vec![one.extract()?]));
         }
         one_dimensional(&value)?;
+        refuse_masked(&value)?;
         let all = value.try_iter()?.map(|item| {
             let item = item?;
             if item.is_instance_of::<PyBool>() || item.is_instance_of::<PyFloat>() {
                 return Err(wrong_type(&item, "an integer"));
             }
+            refuse_masked(&item)?;
             item.extract::<i64>()
         });
         Ok(Integers(all.collect::<PyResult<_>>()?))
@@ -100,8 +102,32 @@ pub fn group_or_none(value: &Bound<PyAny>) -> PyResult<Option<u64>> {
     if value.is_none() { Ok(None) } else { group(value).map(Some) }
 }
 
+/// Refuses an array of numpy in which values are masked: they were withheld, and what lies below the mask is no answer.
+fn refuse_masked(value: &Bound<PyAny>) -> PyResult<()> {
+    let Ok(array) = value.cast::<PyUntypedArray>() else { return Ok(()) };
+    if array.is_exact_instance_of::<PyUntypedArray>() {
+        return Ok(());
+    }
+    let masked = value.py().import("numpy.ma")?;
+    if !value.is_instance(&masked.getattr("MaskedArray")?)? {
+        return Ok(());
+    }
+    let mask = masked.call_method1("getmaskarray", (value,))?.call_method0("ravel")?;
+    let hidden: usize = mask.call_method0("sum")?.extract()?;
+    if hidden == 0 {
+        return Ok(());
+    }
+    let first: usize = mask.call_method0("argmax")?.extract()?;
+    let (all, is) = (array.len(), if hidden == 1 { "is" } else { "are" });
+    let why = format!(
+        "{hidden} of {all} values {is} masked, the first at position {first} (from 0): fill them or leave them out before"
+    );
+    Err(PyValueError::new_err(why))
+}
+
 /// An array of counts as an argument: one-dimensional, of 64-bit integers.
 pub fn int64_array<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyArray1<i64>>> {
+    refuse_masked(value)?;
     value.cast::<PyArray1<i64>>().map_err(|_| match value.cast::<PyUntypedArray>() {
         Ok(array) => PyTypeError::new_err(format!(
             "an array of dtype {} and {} dimensions: expected int64 and one dimension",
@@ -125,6 +151,7 @@ impl<'py> FromPyObject<'_, 'py> for Numbers {
         if value.is_instance_of::<PyString>() {
             return Ok(Numbers(vec![number(&value)?]));
         }
+        refuse_masked(&value)?;
         // numpy's scalars have dimensions too: none.
         let dimensions = value.getattr_opt("ndim")?.map(|ndim| ndim.extract::<usize>()).transpose()?;
         let is_array = dimensions.is_some();
@@ -195,6 +222,7 @@ fn wrong_type(value: &Bound<PyAny>, expected: &str) -> PyErr {
 
 /// Fractions, decimals and the scalars of numpy.
 fn other(value: &Bound<PyAny>) -> PyResult<Rational> {
+    refuse_masked(value)?;
     // Fraction, and whatever else is registered as a rational number; integers of numpy as well.
     if let (Ok(top), Ok(bottom)) = (value.getattr("numerator"), value.getattr("denominator")) {
         let (top, bottom) = (integer(&top)?, integer(&bottom)?);

@@ -186,17 +186,12 @@ fn upper_of(upper: Option<&Bound<PyAny>>) -> PyResult<Upper> {
 impl HierarchicalAttack {
     #[new]
     #[pyo3(signature = (prior, rho, others, *, upper = None, known = 0))]
-    fn new(
-        prior: Exact,
-        rho: Numbers,
-        others: &Bound<PyAny>,
-        upper: Option<&Bound<PyAny>>,
-        known: i64,
-    ) -> PyResult<Self> {
-        let others = match others.extract::<u64>() {
-            Ok(one) => vec![one],
-            Err(_) => others.extract()?,
+    fn new(prior: Exact, rho: Numbers, others: Integers, upper: Option<&Bound<PyAny>>, known: i64) -> PyResult<Self> {
+        let number = |other: i64| {
+            let why = || PyValueError::new_err(format!("others = {other} is out of range: expected 0 or more groups"));
+            u64::try_from(other).map_err(|_| why())
         };
+        let others = others.0.into_iter().map(number).collect::<PyResult<_>>()?;
         let attack = quick(Hierarchy::new(prior.0, rho.0, others, upper_of(upper)?))?;
         Ok(HierarchicalAttack(quick(attack.with_known(known))?))
     }

@@ -12,6 +12,7 @@ import numpy
 import pytest
 
 from dp_assay import Composition, DiscreteGaussian, DiscreteLaplace, Enclosure, Gaussian, Release
+from dp_assay.risk import Attack, HierarchicalAttack
 
 
 def test_ends_are_exact_and_floats_are_rounded_by_name() -> None:
@@ -91,6 +92,36 @@ def test_what_is_not_finite_is_a_value_error(wrong: object) -> None:
 def test_what_is_no_number_is_a_type_error(wrong: object) -> None:
     with pytest.raises(TypeError):
         DiscreteGaussian(wrong)  # type: ignore[arg-type]
+
+
+def test_what_is_masked_is_no_number() -> None:
+    account, attack = DiscreteGaussian(5), Attack("1/2", ["1/10", "1/5"])
+    for shown, mask in (("1 of 2 values is masked, the first at position 1", [False, True]), ("2 of 2 values are masked", True)):
+        floats = numpy.ma.array([0.5, 0.25], mask=mask)
+        counts = numpy.ma.array([10**6, 5], mask=mask)
+        for ask in (
+            lambda: account.profile(floats),
+            lambda: account.profile(counts),
+            lambda: account.tradeoff(floats),
+            lambda: account.zcdp_profile(floats),
+            lambda: account.noisy(counts),
+            lambda: account.fill(counts),
+            lambda: account.errors(counts),
+            lambda: Attack("1/2", floats),
+            lambda: attack.posterior(counts),
+            lambda: HierarchicalAttack("1/2", [1, 1, 1], counts),
+        ):
+            with pytest.raises(ValueError, match=shown):
+                ask()
+        assert counts.data.tolist() == [10**6, 5]
+    for one in (numpy.ma.masked, numpy.ma.array(5, mask=True)):
+        with pytest.raises(ValueError, match="1 of 1 values is masked"):
+            DiscreteGaussian(one)
+        with pytest.raises(ValueError, match="1 of 1 values is masked"):
+            account.errors([3, one])
+    open_array = numpy.ma.array([1.0, 2.0], mask=[False, False])
+    assert (account.profile(open_array)[0] == account.profile([1, 2])[0]).all()
+    assert attack.posterior(numpy.ma.array([1, 2])) == attack.posterior([1, 2])
 
 
 def test_the_library_s_refusals_are_value_errors_with_its_text() -> None:
