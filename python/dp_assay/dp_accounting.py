@@ -1,4 +1,7 @@
-"""A certified accountant with the interface of Google's dp-accounting, and an event for the discrete Gaussian, which that lacks.
+"""A certified accountant with the interface of Google's dp-accounting, and an event for the discrete Gaussian.
+
+dp-accounting up to version 0.6.0 has no such event. Its development sources have DiscreteGaussianDpEvent(sigma, sensitivity, dimension), which
+is accepted too where the installed version has it.
 
     >>> from dp_accounting import dp_event
     >>> from dp_assay.dp_accounting import CertifiedAccountant
@@ -28,7 +31,7 @@ _Details = privacy_accountant.PrivacyAccountant.CompositionErrorDetails
 
 @attr.s(frozen=True, slots=True, auto_attribs=True)
 class DiscreteGaussianDpEvent(dp_event.DpEvent):  # type: ignore[misc]
-    """Integer values with discrete Gaussian noise N_Z(0, sigma2) on each.
+    """Integer values with discrete Gaussian noise N_Z(0, sigma2) on each; not the event of the same name in dp-accounting after 0.6.0.
 
     sigma2: the variance proxy; exact, a float is the shortest decimal that prints it. sensitivity: by how much one record changes each of
     the values, an integer. count: how many values one record changes.
@@ -37,6 +40,12 @@ class DiscreteGaussianDpEvent(dp_event.DpEvent):  # type: ignore[misc]
     sigma2: Any
     sensitivity: int = 1
     count: int = 1
+
+
+def _is_theirs(event: Any) -> bool:
+    """Whether it is dp-accounting's own DiscreteGaussianDpEvent, told by its name and fields: not every version has the class."""
+    fields = {field.name for field in attr.fields(type(event))} if attr.has(type(event)) else set()
+    return type(event).__name__ == "DiscreteGaussianDpEvent" and fields == {"sigma", "sensitivity", "dimension"}
 
 
 def _exact(number: Any) -> Fraction:
@@ -50,6 +59,10 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
     get_epsilon and get_delta return floats that are proven upper bounds: the upper ends of epsilon and delta, which have both ends.
     Neighbors add or remove a record, or replace it by a special one; the events do not say what a replacement by another record
     changes. DiscreteLaplaceDpEvent is read as dp-accounting's own PLD accountant reads it: one value changes by the sensitivity.
+
+    dp-accounting's own DiscreteGaussianDpEvent(sigma, sensitivity, dimension), which versions after 0.6.0 have, is exact for dimension = 1: one
+    value changes by the sensitivity. For more dimensions, or an unknown number, the event does not say which values change by how much,
+    and it counts as (sensitivity^2 / (2 sigma^2))-zCDP.
     """
 
     def __init__(self, neighboring_relation: Any = _Relation.ADD_OR_REMOVE_ONE, *, digits: int = 12) -> None:
@@ -76,6 +89,8 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
                 found = (self._maybe_compose(each, count, do_compose) for each in event.events)
                 return next((details for details in found if details is not None), None)
         try:
+            if _is_theirs(event):
+                return self._compose_theirs(event, count, do_compose)
             return self._compose_noise(event, count, do_compose)
         except (ValueError, TypeError, OverflowError) as error:
             return _Details(invalid_event=event, error_message=str(error))
@@ -109,6 +124,24 @@ class CertifiedAccountant(privacy_accountant.PrivacyAccountant):  # type: ignore
         else:
             kind(parameter, max(count, 1), shift)
         return None
+
+    def _compose_theirs(self, event: Any, count: int, do_compose: bool) -> Any:
+        """Integer values whose changes have a Euclidean norm of at most the sensitivity, with noise N_Z(0, sigma^2)."""
+        sigma, sensitivity, dimension = _exact(event.sigma), _exact(event.sensitivity), event.dimension
+        if sigma < 0 or sensitivity < 0:
+            raise ValueError(f"sigma = {event.sigma}, sensitivity = {event.sensitivity}: expected 0 or more")
+        if dimension is not None and (isinstance(dimension, bool) or dimension != int(dimension) or dimension < 1):
+            raise ValueError(f"dimension = {dimension}: expected a whole number, at least 1, or None")
+        # Integers change by integers: by no more than the sensitivity rounded down.
+        shift = math.floor(sensitivity)
+        if shift == 0:
+            return None
+        if dimension == 1:
+            return self._compose_noise(DiscreteGaussianDpEvent(sigma**2, shift), count, do_compose)
+        if sigma == 0:
+            self._not_private |= do_compose and count > 0
+            return None
+        return self._compose_noise(dp_event.ZCDpEvent(rho=sensitivity**2 / (2 * sigma**2)), count, do_compose)
 
     @property
     def composition(self) -> Composition | None:
