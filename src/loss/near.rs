@@ -1,7 +1,7 @@
 //! Complex numbers near doubles, or near sums of two doubles, which carry how near they are.
 
 use num_complex::Complex64;
-use rug::Float;
+use rug::{Float, float::Round};
 
 use crate::numeric::{
     enclosure::Enclosure,
@@ -66,8 +66,10 @@ impl Near for NearDouble {
 
     fn real(value: &Enclosure) -> Self {
         let middle = value.approximate();
-        let width = Float::with_val(53, value.upper() - value.lower()).to_f64();
-        NearDouble { value: Complex64::new(middle, 0.0), error: (width + middle.abs() * f64::EPSILON) * (1.0 + 1e-12) }
+        let width = Float::with_val_round(53, value.upper() - value.lower(), Round::Up).0.to_f64_round(Round::Up);
+        // The last term pays for a middle that underflows.
+        let error = (width + middle.abs() * f64::EPSILON) * (1.0 + 1e-12) + f64::MIN_POSITIVE;
+        NearDouble { value: Complex64::new(middle, 0.0), error }
     }
 
     /// The product of the doubles errs by less than sqrt(5) 2^-53 |a||b| (Brent, Percival & Zimmermann 2007).

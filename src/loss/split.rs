@@ -338,15 +338,16 @@ impl Split {
         let floor =
             if ln_known.is_finite() { ln_known - ln_tenth(digits + 4) } else { largest - ln_of_guess(digits, reach) };
         let count = near.len() as f64;
-        near.retain(|(ln, _)| *ln > floor - count.ln());
+        // All that is dropped is proven to be below the floor: what does not compare with it, as no number does, is kept.
+        near.retain(|(ln, _)| !(*ln <= floor - count.ln()));
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        // At least what each of them adds, and what those from each on add.
-        let most: Vec<Float> = near.iter().map(|(ln, _)| Enclosure::double(*ln, 64).exp().upper().clone()).collect();
-        let left_out = if count > near.len() as f64 {
-            Enclosure::double(floor + 1e-9 * (1.0 + floor.abs()), 64).exp().upper().clone()
-        } else {
-            Float::new(64)
+        // Upper bounds on what each of them adds, and on what those from each on add; of a NaN there is none but one.
+        let bound = |ln: f64| {
+            if ln.is_nan() { Float::with_val(64, 1) } else { Enclosure::double(ln, 64).exp().upper().clone() }
         };
+        let most: Vec<Float> = near.iter().map(|(ln, _)| bound(*ln)).collect();
+        let left_out =
+            if count > near.len() as f64 { bound(floor + 1e-9 * (1.0 + floor.abs())) } else { Float::new(64) };
         let mut after = vec![left_out.clone()];
         for most in most.iter().rev() {
             let sum = Float::with_val_round(64, &after[after.len() - 1] + most, Round::Up).0;

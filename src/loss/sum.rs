@@ -50,13 +50,19 @@ impl LossSum {
             }
         }
         groups.sort_by(|a, b| (&a.law, a.shift).cmp(&(&b.law, b.shift)));
+        let mut is_too_many = false;
         groups.dedup_by(|next, kept| {
             let same = next.law == kept.law && next.shift == kept.shift;
             if same {
-                kept.copies += next.copies;
+                let copies = kept.copies.checked_add(next.copies);
+                is_too_many |= copies.is_none();
+                kept.copies = copies.unwrap_or(u64::MAX);
             }
             same
         });
+        if is_too_many {
+            return Err(too_many_copies());
+        }
         groups.shrink_to_fit();
         let continuous = groups.iter().any(|group| matches!(group.law, Law::Gaussian { .. }));
         let step = groups.iter().map(Group::weight).reduce(|step, weight| rational::gcd(&step, &weight));
@@ -66,14 +72,17 @@ impl LossSum {
     }
 
     /// Twice the sum, of independent terms: every group has twice its copies.
-    pub(crate) fn doubled(&self) -> Self {
-        let twice = |group: &Group| Group { copies: 2 * group.copies, ..group.clone() };
-        LossSum {
-            groups: self.groups.iter().map(twice).collect(),
+    pub(crate) fn doubled(&self) -> Result<Self> {
+        let twice = |group: &Group| {
+            let copies = group.copies.checked_mul(2).ok_or_else(too_many_copies)?;
+            Ok(Group { copies, ..group.clone() })
+        };
+        Ok(LossSum {
+            groups: self.groups.iter().map(twice).collect::<Result<_>>()?,
             rho: Rational::from(&self.rho * 2_u32),
             offset: Rational::from(&self.offset * 2_u32),
             step: self.step.clone(),
-        }
+        })
     }
 
     /// The groups, merged and in order.
@@ -125,10 +134,23 @@ impl LossSum {
     }
 }
 
+/// Copies of one group are counted in 64 bits.
+fn too_many_copies() -> Error {
+    Error::out_of_range("the number of equal counts", "2^64 or more", "less than 2^64 in all")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::numeric::rational::parse;
+
+    /// Counts that no 64 bits hold are refused: they would wrap to a few.
+    #[test]
+    fn copies_do_not_wrap() {
+        let half = || group("5", 1, 1 << 63);
+        assert!(LossSum::new([half(), half()]).is_err());
+        assert!(LossSum::new([half()]).unwrap().doubled().is_err());
+    }
 
     fn group(sigma2: &str, shift: u64, copies: u64) -> Group {
         Group { law: Law::DiscreteGaussian { sigma2: parse(sigma2).unwrap() }, shift, copies }
@@ -152,7 +174,10 @@ mod tests {
         let q = (-0.3_f64).exp();
         let of_laplace = 3.0 * (0.6 - 0.6 * q * q) / (1.0 + q);
         assert!((mixed.mean_approx() - 0.2 - of_laplace).abs() < 1e-12, "{}", mixed.mean_approx());
-        assert_eq!(mixed.doubled(), LossSum::new(mixed.groups().iter().chain(mixed.groups()).cloned()).unwrap());
+        assert_eq!(
+            mixed.doubled().unwrap(),
+            LossSum::new(mixed.groups().iter().chain(mixed.groups()).cloned()).unwrap()
+        );
     }
 
     #[test]

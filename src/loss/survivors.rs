@@ -39,7 +39,12 @@ impl Survivor {
     /// The unit exp(-cut) keeps the weights of products below 1e-308 from becoming zero: what survives is above the
     /// target, so here b is at least about 1 / from. Where b overflows the weight is infinite, and nothing is dropped.
     fn weight(&self, cut: f64) -> Weight {
-        let each = |k: i32| (self.ln_bound * (1.0 - 1e-6) + cut).exp() / self.from.powi(k);
+        // A quotient that underflows is raised to the smallest normal double, and one by a power that overflows is infinite.
+        let each = |k: i32| {
+            let power = self.from.powi(k);
+            let quotient = (self.ln_bound * (1.0 - 1e-6) + cut).exp() / power;
+            if power.is_finite() { quotient + f64::MIN_POSITIVE } else { f64::INFINITY }
+        };
         let length = self.to - self.from;
         Weight { long: [each(1) * length, each(2) * length], short: [each(1), each(2)] }
     }
@@ -78,6 +83,16 @@ impl Swept {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Where the square of a height is beyond all doubles its survivors weigh more than any target, and not nothing.
+    #[test]
+    fn heights_whose_squares_overflow_are_never_dropped() {
+        let part = Survivor { from: 1e160, to: 2e160, ln_bound: -1.0 };
+        let swept = Swept::new(vec![part], 1e161, 0.5, 12.0);
+        assert_eq!(swept.weight_from(0, 0.5, 2, 12.0), f64::INFINITY);
+        let small = Swept::new(vec![Survivor { from: 1e120, to: 2e120, ln_bound: -300.0 }], 1e121, 0.5, 12.0);
+        assert!(small.weight_from(0, 0.5, 2, 12.0) > 0.0);
+    }
 
     /// b exp(cut) with b = exp(ln_bound): where both are beyond what doubles hold, the weight is what it is at ordinary sizes.
     #[test]

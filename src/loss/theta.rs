@@ -355,12 +355,14 @@ fn axis(group: &Group, c: &Rational) -> Rational {
     let distance = (&m - m.clone().round()).to_f64().abs();
     let exact = sigma2.to_f64();
     let value = if is_direct(sigma2) {
-        // Relative to the nearest integer: its neighbors are 1 - distance and 1 + distance away.
+        // Relative to the nearest integer; beyond seven steps the terms are below exp(-(49 - 7) / 0.6).
         let term = |away: f64| ((distance * distance - away * away) / (2.0 * exact)).exp();
-        1.0 + term(1.0 - distance) + term(1.0 + distance) + term(2.0 - distance)
+        (-7..=7).map(|x| term(f64::from(x) - distance)).sum()
     } else {
+        // q^(k^2) is below 10^-40 for k = 4.
         let q = (-2.0 * std::f64::consts::PI.powi(2) * exact).exp();
-        1.0 + 2.0 * q * (2.0 * std::f64::consts::PI * distance).cos()
+        let term = |k: i32| 2.0 * q.powi(k * k) * (2.0 * std::f64::consts::PI * f64::from(k) * distance).cos();
+        1.0 + term(1) + term(2) + term(3)
     };
     // A change too small to matter for any number of copies is not worth the multiplication. Any divisor other than zero
     // is sound, because the same one is multiplied back; one serves where the double is not finite.

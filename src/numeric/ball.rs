@@ -4,7 +4,7 @@
 //! propagated radius is added to the radius with its inequality on the line above. Radii are doubles that only ever
 //! grow: each operation on them is followed by a step to the next larger double, which covers its rounding.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, sync::LazyLock};
 
 use rug::{
     Float, Rational,
@@ -40,7 +40,15 @@ fn up(x: f64) -> f64 {
 }
 
 fn add_up(a: f64, b: f64) -> f64 {
-    if a == 0.0 || b == 0.0 { a.max(b) } else { up(a + b) }
+    // `max` would take the other one for a NaN.
+    if (a == 0.0 || b == 0.0) && !(a.is_nan() || b.is_nan()) { a.max(b) } else { up(a + b) }
+}
+
+/// At least r / (floor gap), for r > 0, floor and gap at most the true ones: infinite unless the product is a normal double, because a
+/// subnormal one is off by more than one unit of its own size.
+fn over_product_up(radius: f64, floor: f64, gap: f64) -> f64 {
+    let product = (floor * gap).next_down();
+    if gap > 0.0 && product >= f64::MIN_POSITIVE { up(radius / product) } else { f64::INFINITY }
 }
 
 fn mul_up(a: f64, b: f64) -> f64 {
@@ -61,6 +69,9 @@ fn magnitude_down(x: &Float) -> f64 {
 /// Half a unit in the last place of a result that was rounded to nearest: with x in [2^(e-1), 2^e) and p bits, the
 /// error is at most 2^(e-p-1). An exact result has none.
 fn rounding_error(x: &Float, ordering: Ordering) -> f64 {
+    if !is_in_range(x) {
+        return f64::INFINITY;
+    }
     if ordering == Ordering::Equal {
         return 0.0;
     }
@@ -70,6 +81,17 @@ fn rounding_error(x: &Float, ordering: Ordering) -> f64 {
         None if x.is_zero() => f64::MIN_POSITIVE,
         None => f64::INFINITY,
     }
+}
+
+/// Whether x is zero, infinite, not a number, or a float within MPFR's default range of exponents, of 30 bits. A fused sum of two products of
+/// which one is exactly zero may leave that range without being reported as an overflow or an underflow, and has no exponent that
+/// could be looked at; comparisons hold for it all the same.
+fn is_in_range(x: &Float) -> bool {
+    static ENDS: LazyLock<[Float; 2]> =
+        LazyLock::new(|| [-(1 << 30) + 2, (1 << 30) - 2].map(|exponent: i32| Float::with_val(2, 1) << exponent));
+    x.is_zero()
+        || !x.is_finite()
+        || (x.cmp_abs(&ENDS[0]) != Some(Ordering::Less) && x.cmp_abs(&ENDS[1]) != Some(Ordering::Greater))
 }
 
 /// At least 2^k.
@@ -198,13 +220,7 @@ impl Real for Ball {
         let (mid, error) = nearest(self.mid.prec(), self.mid.recip_ref());
         let floor = magnitude_down(&self.mid);
         let gap = (floor - self.radius).next_down();
-        let moved = if self.radius == 0.0 {
-            0.0
-        } else if gap > 0.0 {
-            up(self.radius / (floor * gap).next_down())
-        } else {
-            f64::INFINITY
-        };
+        let moved = if self.radius == 0.0 { 0.0 } else { over_product_up(self.radius, floor, gap) };
         Ball { mid, radius: add_up(error, moved) }
     }
 
@@ -313,8 +329,7 @@ impl Field for ComplexBall {
             let (x, y) = (magnitude_down(&self.re), magnitude_down(&self.im));
             let floor = ((x * x).next_down() + (y * y).next_down()).next_down().max(0.0).sqrt().next_down();
             let gap = (floor - self.radius).next_down();
-            let moved = if gap > 0.0 { up(self.radius / (floor * gap).next_down()) } else { f64::INFINITY };
-            result.radius = add_up(result.radius, moved);
+            result.radius = add_up(result.radius, over_product_up(self.radius, floor, gap));
         }
         result
     }
@@ -353,6 +368,26 @@ mod tests {
             let value = f(point);
             assert!(*target.lower() <= value && value <= *target.upper(), "{x:?} {image:?} {value}");
         }
+    }
+
+    /// A radius over a product that no normal double holds, and numbers whose exponents leave MPFR's range, which it does not report of a fused sum with an
+    /// exact zero: nothing is known of them.
+    #[test]
+    fn what_leaves_the_range_is_unbounded() {
+        let whole = |x: &Ball| x.enclosure().upper().is_infinite() && x.enclosure().lower().is_infinite();
+        for (mid, radius) in [(1e-200, 1e-201), (1e-160, 1e-161), (3e-308, 1e-308), (1e-154, 0.99e-154)] {
+            let ball = Ball { mid: Float::with_val(64, mid), radius };
+            assert!(whole(&ball.recip()), "{mid}");
+            let complex = ComplexBall { re: Float::with_val(64, mid), im: Float::new(64), radius };
+            assert!(whole(&complex.recip().re()), "{mid}");
+        }
+        assert!(!whole(&Ball { mid: Float::with_val(64, 1e-150), radius: 1e-160 }.recip()));
+        for exponent in [(1_i32 << 30) - 20, -(1 << 30) + 20] {
+            let far = Float::with_val(64, 1) << exponent;
+            let z = ComplexBall { re: far, im: Float::new(64), radius: 0.0 };
+            assert!(whole(&z.mul(&z).re()) && whole(&z.mul(&z).mul(&z).re()), "{exponent}");
+        }
+        assert!(add_up(0.0, f64::NAN).is_infinite() && add_up(f64::NAN, 0.0).is_infinite());
     }
 
     #[test]

@@ -241,9 +241,11 @@ impl Enclosure {
         directed!(bits, &at.lower - &width, &at.upper + &width).clamp(-1.0, 1.0)
     }
 
-    /// Encloses 2^k x, without rounding.
+    /// Encloses 2^k x, without rounding; the whole line where 2^k is no float.
     pub fn times_power_of_two(mut self, k: i64) -> Self {
-        let k = k.clamp(-(1 << 30), 1 << 30) as i32;
+        let Some(k) = i32::try_from(k).ok().filter(|k| k.unsigned_abs() < 1 << 30) else {
+            return Enclosure::whole_line(self.bits());
+        };
         self.lower <<= k;
         self.upper <<= k;
         self
@@ -254,11 +256,15 @@ impl Enclosure {
         (self.lower.to_f64_round(Round::Down), self.upper.to_f64_round(Round::Up))
     }
 
-    /// The enclosure cut to `[floor, ceiling]`, for a truth that is known to lie there.
+    /// The enclosure cut to `[floor, ceiling]`, for a truth that is known to lie there. One that has no point in common with the range encloses
+    /// no such truth: then nothing is known but the range, and an end of it is not taken for a value.
     pub fn clamp(self, floor: f64, ceiling: f64) -> Self {
         let bits = self.bits();
         let floor = Float::with_val(bits, floor);
         let ceiling = Float::with_val(bits, ceiling);
+        if self.upper < floor || self.lower > ceiling {
+            return Enclosure { lower: floor, upper: ceiling };
+        }
         Enclosure { lower: self.lower.clamp(&floor, &ceiling), upper: self.upper.clamp(&floor, &ceiling) }
     }
 
@@ -389,6 +395,18 @@ mod tests {
     fn enclosure(lower: &str, upper: &str) -> Enclosure {
         let end = |text: &str, round| rounded(80, &parse(text).unwrap(), round);
         Enclosure::new(end(lower, Round::Down), end(upper, Round::Up))
+    }
+
+    /// An enclosure outside of a range encloses nothing in it: an end of the range is no value.
+    #[test]
+    fn what_is_outside_of_a_range_is_not_its_end() {
+        let beyond = Enclosure::double(2.0, 64).hull(&Enclosure::double(3.0, 64)).clamp(0.0, 1.0);
+        assert!(*beyond.lower() == 0 && *beyond.upper() == 1);
+        let below = Enclosure::double(-2.0, 64).clamp(0.0, f64::INFINITY);
+        assert!(*below.lower() == 0 && below.upper().is_infinite());
+        let within = Enclosure::double(0.5, 64).hull(&Enclosure::double(3.0, 64)).clamp(0.0, 1.0);
+        assert!(*within.lower() == 0.5 && *within.upper() == 1);
+        assert!(Enclosure::double(1.0, 64).times_power_of_two(1 << 40).upper().is_infinite());
     }
 
     #[test]

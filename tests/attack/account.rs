@@ -107,6 +107,8 @@ impl Asked<'_> {
         if loss > near {
             all.push(Rational::from(&loss - &near));
         }
+        // Far below it, as steps go: beyond what any key holds.
+        all.push(Rational::from(&loss * &Rational::from((999, 1000))));
         all.push(loss);
         all.sort();
         all.dedup();

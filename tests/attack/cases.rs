@@ -138,7 +138,7 @@ impl Part {
 }
 
 /// The classes of compositions.
-pub const CLASSES: [&str; 13] = [
+pub const CLASSES: [&str; 14] = [
     "tiny",
     "one group",
     "near-commensurate",
@@ -152,6 +152,7 @@ pub const CLASSES: [&str; 13] = [
     "three groups",
     COARSE_AND_FINE,
     NEARLY_EQUAL,
+    EDGES,
 ];
 
 /// Few large losses beside many small ones.
@@ -159,6 +160,10 @@ pub const COARSE_AND_FINE: &str = "coarse and fine";
 
 /// Fine groups of nearly the same step, or of a small multiple of it.
 pub const NEARLY_EQUAL: &str = "nearly equal";
+
+/// Parameters of 17 to 40 digits, denominators whose product is above 10^30, single losses beside fine noise, and losses of 10^9 nats: where
+/// integers, exponents and lists have their ends.
+pub const EDGES: &str = "edges";
 
 /// A composition to ask about.
 #[derive(Clone, Debug)]
@@ -285,7 +290,51 @@ fn written(class: &str, numbers: &mut Numbers) -> Vec<Part> {
             }
             all
         }
+        EDGES => edges(numbers),
         other => unreachable!("no class {other}"),
+    }
+}
+
+/// A fraction near `value` of so many decimals, all of them other than zero.
+fn long_decimal(numbers: &mut Numbers, value: f64, digits: u32) -> Rational {
+    let mut scale = Integer::from(10).pow(digits);
+    let mut top = Integer::from(Rational::from_f64(value).unwrap_or_default().numer() * &scale)
+        / Rational::from_f64(value).unwrap_or_default().denom();
+    while top < 1_000_000 {
+        top = top * 1000 + numbers.between(1, 999);
+        scale *= 1000;
+    }
+    Rational::from((top * 1000 + (2 * numbers.between(0, 499) + 1), scale * 1000))
+}
+
+fn edges(numbers: &mut Numbers) -> Vec<Part> {
+    let digits = numbers.between(17, 40) as u32;
+    let single = |numbers: &mut Numbers, most: f64| {
+        let sigma2 = numbers.scale(0.0006, most);
+        Part::gaussian(long_decimal(numbers, sigma2, digits), 1, 1)
+    };
+    let laplace = |numbers: &mut Numbers| {
+        let epsilon = numbers.scale(0.1, 3.0);
+        Part::laplace(long_decimal(numbers, epsilon, digits), numbers.between(1, 2), numbers.between(1, 2))
+    };
+    match numbers.below(6) {
+        // One listed loss under every tilt.
+        0 => (0..numbers.between(1, 3)).map(|_| single(numbers, 0.005)).collect(),
+        1 => (0..numbers.between(1, 3)).map(|_| laplace(numbers)).collect(),
+        2 => vec![single(numbers, 0.02), laplace(numbers)],
+        // Steps of 10^-30 by denominators that have nothing in common.
+        3 => (0..3)
+            .map(|_| {
+                let sigma2 = numbers.scale(0.02, 2.0);
+                let denominator = 10_000_000_019 + 2 * numbers.below(1_000_000_000);
+                Part::gaussian(Rational::from(((sigma2 * denominator as f64) as u64, denominator)), 1, 1)
+            })
+            .collect(),
+        4 => {
+            let fine = numbers.scale(5.0, 60.0);
+            vec![single(numbers, 0.02), Part::gaussian(long_decimal(numbers, fine, digits), 1, 1)]
+        }
+        _ => vec![single(numbers, 0.05), laplace(numbers), laplace(numbers)],
     }
 }
 

@@ -33,10 +33,10 @@ struct Lattice {
     q: Vec<Integer>,
 }
 
-/// One value of the loss, in units of one over the common denominator.
+/// One value of the loss, in units of one over the common denominator: parameters of many digits have denominators that no 128 bits hold.
 #[derive(Clone, Debug)]
 struct Atom {
-    loss: i128,
+    loss: Integer,
     p: Integer,
     q: Integer,
 }
@@ -219,15 +219,11 @@ fn gcd(a: &Rational, b: &Rational) -> Rational {
     Rational::from((numerator, (a.denom() * b.denom()).complete()))
 }
 
-fn atoms(lattice: &Lattice, denominator: &Integer) -> Option<Vec<Atom>> {
-    let units = |x: &Rational| Rational::from(x * denominator).into_numer_denom().0.to_i128();
-    let (start, step) = (units(&lattice.start)?, units(&lattice.step)?);
+fn atoms(lattice: &Lattice, denominator: &Integer) -> Vec<Atom> {
+    let units = |x: &Rational| Rational::from(x * denominator).into_numer_denom().0;
+    let (start, step) = (units(&lattice.start), units(&lattice.step));
     let all = lattice.p.iter().zip(&lattice.q).enumerate().filter(|(_, (p, q))| **p != 0 || **q != 0);
-    all.map(|(k, (p, q))| {
-        let loss = step.checked_mul(k as i128)?.checked_add(start).filter(|loss| loss.unsigned_abs() < 1 << 120)?;
-        Some(Atom { loss, p: p.clone(), q: q.clone() })
-    })
-    .collect()
+    all.map(|(k, (p, q))| Atom { loss: Integer::from(&step * k as u64) + &start, p: p.clone(), q: q.clone() }).collect()
 }
 
 fn pairs(a: &[Atom], b: &[Atom], bits: u32) -> Option<Vec<Atom>> {
@@ -235,12 +231,12 @@ fn pairs(a: &[Atom], b: &[Atom], bits: u32) -> Option<Vec<Atom>> {
         return None;
     }
     let one = |x: &Atom, y: &Atom| Atom {
-        loss: x.loss + y.loss,
+        loss: (&x.loss + &y.loss).complete(),
         p: (&x.p * &y.p).complete() >> bits,
         q: (&x.q * &y.q).complete() >> bits,
     };
     let mut all: Vec<Atom> = a.iter().flat_map(|x| b.iter().map(move |y| one(x, y))).collect();
-    all.sort_by_key(|atom| atom.loss);
+    all.sort_by(|a, b| a.loss.cmp(&b.loss));
     Some(all)
 }
 
@@ -267,8 +263,7 @@ impl Enumerated {
         }
         let ends = lattices.iter().flat_map(|lattice| [&lattice.start, &lattice.step]);
         let denominator = ends.fold(Integer::from(1), |all, end| all.lcm(end.denom()));
-        let mut lists: Vec<Vec<Atom>> =
-            lattices.iter().map(|lattice| atoms(lattice, &denominator)).collect::<Option<_>>()?;
+        let mut lists: Vec<Vec<Atom>> = lattices.iter().map(|lattice| atoms(lattice, &denominator)).collect();
         lists.sort_by_key(Vec::len);
         while lists.len() > 2 {
             let both = pairs(&lists[0], &lists[1], bits)?;
@@ -276,8 +271,11 @@ impl Enumerated {
             lists.sort_by_key(Vec::len);
         }
         let fixed = Fixed { bits };
-        let second =
-            if lists.len() == 2 { lists.remove(0) } else { vec![Atom { loss: 0, p: fixed.one(), q: fixed.one() }] };
+        let second = if lists.len() == 2 {
+            lists.remove(0)
+        } else {
+            vec![Atom { loss: Integer::new(), p: fixed.one(), q: fixed.one() }]
+        };
         let first = lists.pop()?;
         let mut tails = vec![(Integer::new(), Integer::new())];
         for atom in second.iter().rev() {
@@ -286,24 +284,34 @@ impl Enumerated {
         }
         tails.reverse();
         let mut law = Enumerated { fixed, denominator, first, second, tails, missing: Default::default() };
-        let (p, q) = law.stored_from(-(1 << 125));
+        let (p, q) = law.stored_from(&law.ends().0);
         law.missing = (fixed.one() - p, fixed.one() - q);
         assert!(law.missing.0 >= 0 && law.missing.1 >= 0, "stored masses exceed one");
         Some(law)
     }
 
     /// The stored masses of all losses that are at least `least` units.
-    fn stored_from(&self, least: i128) -> (Integer, Integer) {
+    fn stored_from(&self, least: &Integer) -> (Integer, Integer) {
         let (mut p, mut q) = (Integer::new(), Integer::new());
         let mut from = self.second.len();
         for atom in &self.first {
-            while from > 0 && self.second[from - 1].loss >= least - atom.loss {
+            let place = (least - &atom.loss).complete();
+            while from > 0 && self.second[from - 1].loss >= place {
                 from -= 1;
             }
             p += &atom.p * &self.tails[from].0;
             q += &atom.q * &self.tails[from].1;
         }
         (p >> self.fixed.bits, q >> self.fixed.bits)
+    }
+
+    /// The smallest loss, and one unit more than the largest.
+    fn ends(&self) -> (Integer, Integer) {
+        let end = |pick: fn(&[Atom]) -> Option<&Atom>| {
+            let loss = |list: &[Atom]| pick(list).map_or_else(Integer::new, |atom| atom.loss.clone());
+            loss(&self.first) + loss(&self.second)
+        };
+        (end(|list| list.first()), end(|list| list.last()) + 1_u32)
     }
 
     /// How many values the loss takes at most.
@@ -316,7 +324,7 @@ impl Enumerated {
         let mut sum = Span { lower: Integer::new(), upper: self.missing.0.clone() };
         for (a, b) in self.first.iter().flat_map(|a| self.second.iter().map(move |b| (a, b))) {
             let mass = (&a.p * &b.p).complete() >> self.fixed.bits;
-            let loss = Rational::from((Integer::from(a.loss + b.loss), self.denominator.clone()));
+            let loss = Rational::from(((&a.loss + &b.loss).complete(), self.denominator.clone()));
             // Rounded down by less than one unit, which is part of what is missing.
             let part = self.fixed.mul(&Span { lower: mass.clone(), upper: mass }, &of_loss(&loss));
             sum = self.fixed.add(&sum, &part);
@@ -324,7 +332,7 @@ impl Enumerated {
         sum
     }
 
-    fn event(&self, least: i128) -> Event {
+    fn event(&self, least: &Integer) -> Event {
         let (p, q) = self.stored_from(least);
         let one = self.fixed.one();
         // What is stored was rounded down by less than one unit.
@@ -336,14 +344,13 @@ impl Enumerated {
     }
 
     /// Losses of at least z, in units: rounded up.
-    fn units_up(&self, z: &Rational) -> i128 {
-        let units = Rational::from(z * &self.denominator).ceil().into_numer_denom().0;
-        units.clamp(&Integer::from(-(1_i128 << 124)), &Integer::from(1_i128 << 124)).to_i128().expect("clamped")
+    fn units_up(&self, z: &Rational) -> Integer {
+        Rational::from(z * &self.denominator).ceil().into_numer_denom().0
     }
 
     /// The probabilities of a loss of at least z.
     pub fn at_least(&self, z: &Rational) -> Event {
-        self.event(self.units_up(z))
+        self.event(&self.units_up(z))
     }
 
     /// delta(epsilon) = P\[L > epsilon\] - exp(epsilon) Q\[L > epsilon\].
@@ -361,16 +368,16 @@ impl Enumerated {
     pub fn tradeoff(&self, alpha: &Rational) -> Option<Span> {
         let fixed = self.fixed;
         let level = fixed.rational(alpha);
-        let (mut holds, mut fails) = (-(1_i128 << 124), 1_i128 << 124);
-        while fails - holds > 1 {
-            let middle = holds + (fails - holds) / 2;
-            if self.stored_from(middle).1 >= level.upper { holds = middle } else { fails = middle }
+        let (mut holds, mut fails) = self.ends();
+        while (&fails - &holds).complete() > 1 {
+            let middle = (&holds + &fails).complete() >> 1_u32;
+            if self.stored_from(&middle).1 >= level.upper { holds = middle } else { fails = middle }
         }
-        let above = self.event(holds + 1);
+        let above = self.event(&(&holds + 1_u32).complete());
         if above.q.upper > level.lower {
             return None;
         }
-        let loss = Rational::from((Integer::from(holds), self.denominator.clone()));
+        let loss = Rational::from((holds, self.denominator.clone()));
         let rest = fixed.mul(&fixed.exp(&loss), &fixed.sub(&level, &above.q));
         let one = Span { lower: fixed.one(), upper: fixed.one() };
         let beta = fixed.sub(&fixed.sub(&one, &above.p), &rest);
@@ -380,10 +387,11 @@ impl Enumerated {
     /// A loss that can occur, the nearest at or below z.
     pub fn loss_near(&self, z: &Rational) -> Rational {
         let most = self.units_up(z);
-        let pick = |list: &[Atom], most: i128| list[list.partition_point(|atom| atom.loss <= most).max(1) - 1].loss;
-        let one = pick(&self.first, most - self.second[self.second.len() / 2].loss);
-        let other = pick(&self.second, most - one);
-        Rational::from((Integer::from(one + other), self.denominator.clone()))
+        let pick =
+            |list: &[Atom], most: Integer| list[list.partition_point(|atom| atom.loss <= most).max(1) - 1].loss.clone();
+        let one = pick(&self.first, (&most - &self.second[self.second.len() / 2].loss).complete());
+        let other = pick(&self.second, most - &one);
+        Rational::from((one + other, self.denominator.clone()))
     }
 }
 
@@ -391,20 +399,20 @@ impl Enumerated {
     /// The probabilities of a loss above ln(ratio); `None` where a loss is too near to tell.
     pub fn above_ln(&self, ratio: &Rational) -> Option<Event> {
         if *ratio == 1 {
-            return Some(self.event(1));
+            return Some(self.event(&Integer::from(1)));
         }
         let target = self.fixed.rational(ratio);
-        let exp = |units: i128| self.fixed.exp(&Rational::from((Integer::from(units), self.denominator.clone())));
+        let exp = |units: &Integer| self.fixed.exp(&Rational::from((units.clone(), self.denominator.clone())));
         // The largest number of units whose exponential is not above the ratio, by bisection around the logarithm in doubles.
         let near = ratio.to_f64().ln() * self.denominator.to_f64();
         let slack = near.abs() * 1e-9 + 4.0;
-        let (mut low, mut high) = ((near - slack) as i128, (near + slack) as i128);
-        if exp(low).upper > target.lower || exp(high).lower < target.upper {
+        let (mut low, mut high) = (Integer::from_f64(near - slack)?, Integer::from_f64(near + slack)?);
+        if exp(&low).upper > target.lower || exp(&high).lower < target.upper {
             return None;
         }
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            let at = exp(middle);
+        while (&high - &low).complete() > 1 {
+            let middle = (&low + &high).complete() >> 1_u32;
+            let at = exp(&middle);
             if at.upper <= target.lower {
                 low = middle;
             } else if at.lower >= target.upper {
@@ -413,7 +421,7 @@ impl Enumerated {
                 return None;
             }
         }
-        Some(self.event(high))
+        Some(self.event(&high))
     }
 
     /// E_P\[g(L)\] for g between zero and one, over at most so many pairs of atoms.
@@ -439,7 +447,7 @@ impl Enumerated {
         let mut sum = Span { lower: Integer::new(), upper: missing.clone() };
         for a in &self.first {
             for b in &self.second {
-                let loss = Rational::from((Integer::from(a.loss + b.loss), self.denominator.clone()));
+                let loss = Rational::from(((&a.loss + &b.loss).complete(), self.denominator.clone()));
                 let both = (mass(a) * mass(b)).complete();
                 // The stored mass of a pair is rounded down by at most one unit; that unit is missing, too.
                 let weight = Span { lower: both.clone() >> self.fixed.bits, upper: (both >> self.fixed.bits) + 1 };

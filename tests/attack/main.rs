@@ -42,6 +42,7 @@ fn compositions_keep_their_enclosures() {
         ("three groups", 4),
         ("coarse and fine", 6),
         ("nearly equal", 6),
+        ("edges", 12),
         ("continuous", 8),
     ]);
 }

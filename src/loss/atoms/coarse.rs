@@ -82,7 +82,7 @@ impl Coarse {
         let single: Vec<TiltedMasses> = sum.groups().iter().map(of_group).collect::<Result<_>>()?;
         let (plan, _) = plan::merge_all(single.iter().enumerate().map(|(k, masses)| masses.part(k)).collect());
         let parts: Vec<TiltedMasses> =
-            plan.iter().map(|part| TiltedMasses::joined(&single, &part.groups, fineness)).collect();
+            plan.iter().map(|part| TiltedMasses::joined(&single, &part.groups, fineness)).collect::<Result<_>>()?;
         let length = parts.iter().map(|part| part.len() as f64).product::<f64>();
         if length > MOST_FOR_SURE {
             let (needed, most) = (format!("{length:.1e} places"), format!("{MOST_FOR_SURE:.0e}"));

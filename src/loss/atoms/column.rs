@@ -27,6 +27,9 @@ pub(super) struct Column<K, const N: usize> {
 
 /// The most nats that the exponentials of one part span: far inside the range of floats, and so are their products.
 pub(super) const MOST_NATS: f64 = 1e8;
+/// The most nats between the smallest and the largest sum of all parts: exp of any distance between two of them is a float of MPFR, whose
+/// exponents end at 2^30 - 1, that is at 744,261,117 nats.
+pub(super) const MOST_NATS_OF_ALL: f64 = 7e8;
 
 /// An entry of one part carries at most this many units in any of its four numbers: two for each exponential, one for
 /// the conversion of the mass and one for each of two products.

@@ -7,7 +7,7 @@ use super::{
         law::{Group, Law},
         sum::LossSum,
     },
-    column::MOST_NATS,
+    column::{MOST_NATS, MOST_NATS_OF_ALL},
     plan::{Part, Plan},
     table, terms,
     tilt::Outline,
@@ -73,7 +73,8 @@ pub(super) fn of_lists(sum: &LossSum, outline: &Outline, tilt: f64, cut: u32, ma
     // Keys and exponentials have a range, and a column outside it is refused.
     let steps: f64 = parts.iter().map(|part| part.length * Rational::from(&part.step / h).to_f64()).sum();
     let nats = |part: &Part| part.length * part.step.to_f64() * (tilt.abs() + 1.0);
-    if steps > LARGEST_KEY || parts.iter().any(|part| nats(part) > MOST_NATS) {
+    let of_all: f64 = parts.iter().map(|part| part.length * part.step.to_f64()).sum();
+    if steps > LARGEST_KEY || parts.iter().any(|part| nats(part) > MOST_NATS) || of_all > MOST_NATS_OF_ALL {
         return Cost::IMPOSSIBLE;
     }
     let words = table::fineness(sum, cut).words as f64;

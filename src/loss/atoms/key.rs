@@ -14,11 +14,13 @@ pub(super) trait Key: Copy + Ord + Debug + Send + Sync + 'static {
 
     /// The integer itself.
     fn exact(value: &Integer) -> Option<Self>;
-    /// The integer as a threshold: one that is beyond all sums of two keys is moved to another that is beyond them too.
-    fn threshold(value: &Integer) -> Self {
+    /// The integer as a place among sums of two keys: one that is beyond all of them is moved to another that is beyond them too. That keeps
+    /// the order, but not the distances: see [`Placed::moved`].
+    fn place(value: &Integer) -> Placed<Self> {
         let largest = Integer::from(3) << Self::BITS;
-        let value = value.clone().clamp(&Integer::from(-&largest), &largest);
-        Self::exact(&value).unwrap_or_else(Self::zero)
+        let clamped = value.clone().clamp(&Integer::from(-&largest), &largest);
+        let moved = Integer::from(&clamped - value);
+        Placed { key: Self::exact(&clamped).unwrap_or_else(Self::zero), moved }
     }
     fn zero() -> Self;
     fn one() -> Self;
@@ -29,6 +31,16 @@ pub(super) trait Key: Copy + Ord + Debug + Send + Sync + 'static {
     fn approximate(self) -> f64;
     /// A non-negative key: one unit.
     fn wide<const N: usize>(self) -> Wide<N>;
+}
+
+/// A place among sums of two keys.
+#[derive(Clone, Debug)]
+pub(super) struct Placed<K> {
+    /// A key that compares with all sums of two keys as the integer does. Not to be used as a quantity where `moved` is not zero: the distance
+    /// of a sum s of two keys to the integer is s - key + moved.
+    pub(super) key: K,
+    /// The key less the integer.
+    pub(super) moved: Integer,
 }
 
 impl Key for i64 {
@@ -168,8 +180,15 @@ mod tests {
         arithmetic::<Long>(&large);
         assert!(i64::exact(&(Integer::from(1) << 70_u32)).is_none());
         assert!(Middle::exact(&(Integer::from(1) << 130_u32)).is_none());
-        assert_eq!(Middle::threshold(&(Integer::from(1) << 300_u32)).integer(), Integer::from(3) << 124_u32);
-        assert_eq!(i64::threshold(&(Integer::from(-1) << 300_u32)), -(3 << 60));
-        assert_eq!(Long::threshold(&(Integer::from(1) << 300_u32)).integer(), Integer::from(3) << 252_u32);
+        fn placed<K: Key>(value: Integer, expected: Integer) {
+            let placed = K::place(&value);
+            assert_eq!(placed.key.integer(), expected);
+            assert_eq!(expected - placed.moved, value);
+        }
+        let far = || Integer::from(1) << 300_u32;
+        placed::<Middle>(far(), Integer::from(3) << 124_u32);
+        placed::<i64>(-far(), -(Integer::from(3) << 60_u32));
+        placed::<Long>(far(), Integer::from(3) << 252_u32);
+        placed::<i64>(Integer::from(-7), Integer::from(-7));
     }
 }

@@ -205,5 +205,5 @@ fn part<K: Key>(width: K, share: f64) -> K {
     let share = (share * 2f64.powi(53)) as u64;
     let place = (rug::Integer::from(&width * share) >> 53_u32)
         .clamp(&rug::Integer::from(1), &rug::Integer::from(&width - 1_u32));
-    K::threshold(&place)
+    K::place(&place).key
 }

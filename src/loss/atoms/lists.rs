@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
-use rug::{Float, Rational, float::Round};
+use rug::{Float, Rational, float::Round, integer::Order};
 
 use super::{
     column::{Column, UNITS_OF_A_PART},
@@ -104,12 +104,22 @@ pub(super) struct Lists<K, const N: usize> {
 /// A threshold x for exp(x - L): the losses reference + h (key + 1), ... are above it.
 #[derive(Clone, Debug)]
 pub(super) struct Threshold<K, const N: usize> {
-    /// The largest key at or below the threshold.
+    /// The largest key at or below the threshold, among sums of two keys: it orders them, and is the threshold itself unless [`moved`](Self::moved).
     pub(super) key: K,
+    /// By how many steps the threshold is below that key; `None` where it is not. A sum s of two keys is s - key + moved steps above it.
+    moved: Option<Wide<N>>,
     /// By how much of a step the next key is above the threshold, in (0, 1].
     pub(super) rest: Wide<N>,
     /// exp(x - reference of all).
     pub(super) exp: Wide<N>,
+}
+
+/// A distance of h (steps + moved), or of h (steps - 1 + moved + rest).
+#[derive(Clone, Copy)]
+struct Steps<'a, K, const N: usize> {
+    steps: K,
+    moved: Option<&'a Wide<N>>,
+    rest: Option<&'a Wide<N>>,
 }
 
 /// What is summed of the second list from a place j on, as [`Lists::excess`] names it.
@@ -281,7 +291,8 @@ impl<K: Key, const N: usize> Lists<K, N> {
         let b = &second.entries[above.place];
         let rising = second.weight(b, Weight::Rising);
         if let Some((key, falling)) = &above.last {
-            let gap = self.one_minus_exp(key.minus(b.key), None, || falling.mul(&rising));
+            let gap =
+                self.one_minus_exp(Steps { steps: key.minus(b.key), moved: None, rest: None }, || falling.mul(&rising));
             above.excess = above.excess.add(&above.discounted.mul(&gap));
         }
         above.suffix = above.suffix.add(&second.weight(b, Weight::Q));
@@ -301,30 +312,33 @@ impl<K: Key, const N: usize> Lists<K, N> {
                 self.advance(&mut above);
             }
             let Some((key, falling)) = &above.last else { continue };
-            let gap = self.one_minus_exp(key.minus(least), rest, || {
-                falling.mul(&self.first.weight(a, Weight::Falling)).mul(&threshold.exp)
-            });
+            let steps = Steps { steps: key.minus(least), moved: threshold.moved.as_ref(), rest };
+            let gap =
+                self.one_minus_exp(steps, || falling.mul(&self.first.weight(a, Weight::Falling)).mul(&threshold.exp));
             let each = above.excess.add(&above.discounted.mul(&gap));
             sum = sum.add(&self.first.weight(a, Weight::P).mul(&each));
         }
         sum
     }
 
-    /// 1 - exp(-x) for x = h steps, or x = h (steps - 1 + rest), given a way to find exp(-x).
+    /// 1 - exp(-x) for a distance x, given a way to find exp(-x).
     #[inline]
-    fn one_minus_exp(&self, steps: K, rest: Option<&Wide<N>>, exp: impl FnOnce() -> Wide<N>) -> Wide<N> {
-        if steps == K::zero() {
+    fn one_minus_exp(&self, distance: Steps<K, N>, exp: impl FnOnce() -> Wide<N>) -> Wide<N> {
+        let Steps { steps, moved, rest } = distance;
+        if steps == K::zero() && moved.is_none() {
             return Wide::ZERO;
         }
         // At least 2^-CLOSE: the last factor pays for the roundings of doubles. Then 1 - exp(-x) >= x / 2 for x <= 1.
-        let at_least = self.h_approx * if rest.is_some() { steps.approximate() - 1.0 } else { steps.approximate() };
-        if at_least > f64::from(-CLOSE).exp2() * 1.001 {
+        let whole = if rest.is_some() { steps.approximate() - 1.0 } else { steps.approximate() };
+        let far = moved.map_or(0.0, |moved| moved.log2().exp2());
+        if self.h_approx * (whole + far) > f64::from(-CLOSE).exp2() * 1.001 {
             return exp().one_minus();
         }
         let steps = match rest {
             None => steps.wide(),
             Some(rest) => steps.minus(K::one()).wide().add(rest),
         };
+        let steps = moved.map_or(steps, |moved| steps.add(moved));
         let x = steps.mul(&self.h);
         // A threshold just below a step of more than 2^-CLOSE: the same, found from the rest.
         if x.log2() > f64::from(-CLOSE) + 0.001 {
@@ -380,12 +394,17 @@ impl<K: Key, const N: usize> Threshold<K, N> {
         let distance = Rational::from(x - reference);
         let steps = Rational::from(&distance / h);
         let floor = steps.clone().floor().into_numer_denom().0;
-        // Exponents beyond this range leave no pair above, or none that is near the threshold.
+        // All sums of two keys lie within MOST_NATS_OF_ALL nats of the reference (`Parts::table`). So no pair is above a threshold whose exponential is
+        // beyond MPFR's range, and above one whose exponential underflows to zero every 1 - exp(x - l) is one to all bits that there are.
         let bits = 64 * N as u32 + 64;
         let size = distance.to_f64().abs().max(1.0).log2().clamp(0.0, 2000.0) as u32 + 8;
         let exp = Float::with_val_round(bits, Float::with_val(bits + size, &distance).exp_ref(), Round::Down).0;
+        let placed = K::place(&floor);
+        // Moved down, where no pair is above the threshold, the key leaves none above it either: nothing is measured from there.
+        let moved = (placed.moved > 0).then(|| Wide::from_words(&placed.moved.to_digits::<u64>(Order::Lsf), 0));
         Threshold {
-            key: K::threshold(&floor),
+            key: placed.key,
+            moved,
             rest: Wide::rational(&(Rational::from(&floor + 1_u32) - steps)),
             exp: Wide::float(&exp),
         }

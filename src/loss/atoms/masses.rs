@@ -8,7 +8,10 @@
 use rug::{Float, Integer, Rational, float::Round, integer::Order};
 
 use super::plan::Part;
-use crate::numeric::{enclosure::Enclosure, rational};
+use crate::{
+    error::{Error, Result},
+    numeric::{enclosure::Enclosure, rational},
+};
 
 /// A law on losses origin + step k, tilted by exp(c loss): lower bounds for the masses at consecutive k.
 #[derive(Clone, Debug)]
@@ -106,15 +109,15 @@ impl TiltedMasses {
     }
 
     /// The sum of two independent losses, on the lattice of both.
-    pub(super) fn merged(&self, other: &Self, fineness: Fineness) -> Self {
+    pub(super) fn merged(&self, other: &Self, fineness: Fineness) -> Result<Self> {
         let step = rational::gcd(&self.step, &other.step);
-        self.stretched(&step).convolved(&other.stretched(&step)).trimmed(fineness.cut + 2)
+        Ok(self.stretched(&step)?.convolved(&other.stretched(&step)?).trimmed(fineness.cut + 2))
     }
 
     /// The sum of those of the groups that are named, on their common lattice.
-    pub(super) fn joined(single: &[Self], groups: &[usize], fineness: Fineness) -> Self {
-        let (first, others) = groups.split_first().map_or((0, &[][..]), |(first, others)| (*first, others));
-        others.iter().fold(single[first].clone(), |merged, &k| merged.merged(&single[k], fineness))
+    pub(super) fn joined(single: &[Self], groups: &[usize], fineness: Fineness) -> Result<Self> {
+        let (first, others) = groups.split_first().ok_or(Error::EmptyComposition)?;
+        others.iter().try_fold(single[*first].clone(), |merged, &k| merged.merged(&single[k], fineness))
     }
 
     /// As a group of this number is planned with.
@@ -122,14 +125,22 @@ impl TiltedMasses {
         Part { groups: vec![group], step: self.step.clone(), length: self.len() as f64 }
     }
 
-    /// The same law on a finer lattice.
-    fn stretched(&self, step: &Rational) -> Self {
-        let factor = Rational::from(&self.step / step).numer().to_usize().unwrap_or(1);
+    /// The same law on a finer lattice; refused where that has more places than any plan asks for.
+    fn stretched(&self, step: &Rational) -> Result<Self> {
+        const MOST_PLACES: usize = 1 << 26;
+        let factor = Rational::from(&self.step / step);
+        let places = |factor: usize| factor.checked_mul(self.len()).filter(|places| *places <= MOST_PLACES);
+        let fitting = factor.numer().to_usize().filter(|factor| places(*factor).is_some());
+        let factor = fitting.ok_or_else(|| Error::TooLong {
+            what: "the common lattice of two lists",
+            needed: format!("{} times {} places", rational::display(&factor), self.len()),
+            most: MOST_PLACES.to_string(),
+        })?;
         let mut digits = vec![0_u64; ((self.len() - 1) * factor + 1) * self.words];
         for (mass, target) in self.digits.chunks(self.words).zip(digits.chunks_mut(self.words * factor)) {
             target[..self.words].copy_from_slice(mass);
         }
-        TiltedMasses { step: step.clone(), first: self.first * factor as i64, digits, ..self.clone() }
+        Ok(TiltedMasses { step: step.clone(), first: self.first * factor as i64, digits, ..self.clone() })
     }
 
     /// Kronecker substitution: the masses as digits of one integer, each in a slot of twice its length.

@@ -81,7 +81,7 @@ fn fitting<const N: usize>(sum: &LossSum, c: f64, cut: u32) -> Result<Box<dyn Ta
         Some(table) => Ok(Box::new(table)),
         None => Err(Error::out_of_range(
             "the losses to list",
-            "a range of more than 1e8 nats, or of 2^252 steps of their common lattice",
+            "a range of more than 1e8 nats in one part or 7e8 in all, or of 2^252 steps of their common lattice",
             "fewer",
         )),
     }
@@ -103,13 +103,23 @@ impl Parts {
         let single = sum.groups().iter().map(|group| terms::of_group(group, &c, fineness));
         let single: Vec<TiltedMasses> = single.collect::<Result<_>>()?;
         let plan = Plan::new(single.iter().enumerate().map(|(k, masses)| masses.part(k)).collect());
-        let parts = plan.parts.iter().map(|part| TiltedMasses::joined(&single, &part.groups, fineness)).collect();
+        let joined = plan.parts.iter().map(|part| TiltedMasses::joined(&single, &part.groups, fineness));
+        let parts: Vec<TiltedMasses> = joined.collect::<Result<_>>()?;
+        // Stored masses are lower bounds of masses that sum to one: more than that is a fault, and no bound.
+        if parts.iter().any(|part| part.missing() < 0) {
+            return Err(Error::Contradiction { what: "the masses of a list, which add up to more than one" });
+        }
         Ok(Parts { parts, c, plan })
     }
 
     /// The lists, or `None` where a key does not fit.
     fn table<K: Key, const N: usize>(&self, sum: &LossSum) -> Option<Tilted<K, N>> {
         let h = self.parts.iter().map(|part| part.step.clone()).reduce(|a, b| rational::gcd(&a, &b))?;
+        // Not a comparison the other way round, which would let a NaN pass.
+        let nats: f64 = self.parts.iter().map(|part| part.step.to_f64() * part.len() as f64).sum();
+        if !(nats <= column::MOST_NATS_OF_ALL) {
+            return None;
+        }
         let mut reach = Integer::new();
         let mut column = |parts: &[usize]| -> Option<Column<K, N>> {
             let mut product: Option<Column<K, N>> = None;

@@ -369,7 +369,7 @@ mod tests {
         let c = parse("1/4").unwrap();
         let [a, b] =
             [group(false, "5", 1, 2), group(false, "10", 3, 1)].map(|group| of_group(&group, &c, FINE).unwrap());
-        let merged = a.merged(&b, FINE);
+        let merged = a.merged(&b, FINE).unwrap();
         assert_eq!(merged.step, parse("1/10").unwrap());
         assert_eq!(merged.origin, Rational::from(&a.origin + &b.origin));
         assert!(merged.missing() < Float::with_val(64, 1) >> 145);

@@ -431,3 +431,49 @@ fn just_below_a_loss_an_answer_is_small_and_as_narrow_as_asked() {
     let [least, most] = ["9.9999999999500014375565e-12", "9.9999999999500014375566e-12"].map(number);
     assert!(*delta.lower() > least && *delta.upper() < most, "{delta:?}");
 }
+
+/// Thresholds that no key holds, in every width: far below one listed loss and among several, where all gaps together are small and where they
+/// are not. The oracle sums over all losses in balls.
+#[test]
+fn thresholds_beyond_all_keys_keep_their_distance() {
+    let laplace =
+        |epsilon: &str| Group { law: Law::DiscreteLaplace { epsilon: parse(epsilon).unwrap() }, shift: 1, copies: 1 };
+    for digits in [3, 12, 30] {
+        for (groups, epsilon) in [
+            (vec![laplace("1"), laplace("0.3333333333333333333333333333")], "1.333332"),
+            (vec![laplace("1"), laplace("0.3333333333333333333333333333")], "0.1"),
+            (vec![laplace("1.0000000000000000000000000000000000000001"), laplace("1/3")], "1.3333333333333333"),
+            (
+                vec![
+                    laplace("1.00000000000000000000000000000000000000000000000000000000000000000000000000000007"),
+                    laplace("1/3"),
+                ],
+                "1.3",
+            ),
+        ] {
+            let sum = LossSum::new(groups.clone()).unwrap();
+            let epsilon = parse(epsilon).unwrap();
+            let bits = 300;
+            let real = |x: &Rational| Enclosure::rational(x, bits);
+            let one = || Enclosure::double(1.0, bits);
+            let zero = || Enclosure::double(0.0, bits);
+            // Of each count the loss is plus or minus its epsilon, with masses 1 / (1 + q) and q / (1 + q).
+            let parameters: Vec<Rational> = groups.iter().map(|group| group.law.parameter().clone()).collect();
+            let mut truth = zero();
+            for signs in 0..1_u32 << parameters.len() {
+                let (mut loss, mut mass) = (Rational::new(), one());
+                for (k, parameter) in parameters.iter().enumerate() {
+                    let q = real(&Rational::from(-parameter)).exp();
+                    let low = signs >> k & 1 == 1;
+                    loss += if low { Rational::from(-parameter) } else { parameter.clone() };
+                    mass = mass.mul(&if low { q.clone() } else { one() }).div(&one().add(&q));
+                }
+                if loss > epsilon {
+                    truth = truth.add(&mass.mul(&real(&Rational::from(&epsilon - &loss)).exp_m1().negate()));
+                }
+            }
+            let listed = Atoms::new(&sum).unwrap().hockey_stick(&epsilon, digits).unwrap();
+            assert!(listed.met && listed.value.overlaps(&truth), "{groups:?} {digits}: {listed:?} {truth}");
+        }
+    }
+}

@@ -109,9 +109,9 @@ impl<K: Key, const N: usize> Tilted<K, N> {
         if first == *z { first + &self.h } else { first }
     }
 
-    /// The smallest key whose loss is at least z.
+    /// A key that orders all pairs as z does: the smallest whose loss is at least z, or one beyond all pairs on the same side.
     pub(super) fn key_at(&self, z: &Rational) -> K {
-        K::threshold(&self.steps_to(z))
+        K::place(&self.steps_to(z)).key
     }
 
     /// The loss of a key.

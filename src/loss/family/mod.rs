@@ -62,8 +62,11 @@ pub enum Units {
 pub struct Family {
     members: Vec<Arc<LossSum>>,
     units: Units,
-    /// Twice the first member, which speaks for all pairs where one contour serves them.
+    /// Twice the first member, which speaks for all pairs where one contour serves them; the member itself where units are single, of which
+    /// no contour serves more than one.
     double: LossSum,
+    /// Twice each member; none where units are single.
+    doubles: Vec<LossSum>,
     /// The different groups of all members, and which of them each member has.
     groups: Vec<Group>,
     of_member: Vec<Vec<usize>>,
@@ -89,16 +92,26 @@ impl Family {
         groups.sort_by_cached_key(key);
         groups.dedup();
         groups.shrink_to_fit();
-        let place = |group: &Group| groups.binary_search_by_key(&key(group), key).unwrap_or_default();
-        let of_member = members.iter().map(|member| member.groups().iter().map(place).collect()).collect();
+        let place = |group: &Group| -> Result<usize> {
+            // Each group of a member is among those of all.
+            let found = groups.binary_search_by_key(&key(group), key);
+            found.map_err(|_| Error::Contradiction { what: "the groups of a family" })
+        };
+        let places = |member: &Arc<LossSum>| member.groups().iter().map(place).collect::<Result<Vec<usize>>>();
+        let of_member = members.iter().map(places).collect::<Result<_>>()?;
         let bounded = groups.iter().any(|group| matches!(group.law, Law::DiscreteLaplace { .. }));
         let equal = members.iter().all(|member| member.rho() == first.rho());
         let alike = units == Units::Pairs && equal && !bounded;
-        let double = first.doubled();
+        let doubles = match units {
+            Units::Pairs => members.iter().map(|member| member.doubled()).collect::<Result<_>>()?,
+            Units::Single => Vec::new(),
+        };
+        let double = doubles.first().cloned().unwrap_or_else(|| LossSum::clone(first));
         let mut family = Family {
             members,
             units,
             double,
+            doubles,
             groups,
             of_member,
             alike,
@@ -179,7 +192,7 @@ impl Family {
     pub fn sum(&self, (p, q): Pair) -> Result<LossSum> {
         match self.units {
             Units::Single => Ok(LossSum::clone(&self.members[p])),
-            Units::Pairs if p == q => Ok(self.members[p].doubled()),
+            Units::Pairs if p == q => Ok(self.doubles[p].clone()),
             Units::Pairs => LossSum::new(self.members[p].groups().iter().chain(self.members[q].groups()).cloned()),
         }
     }

@@ -24,7 +24,7 @@ pub(super) fn each_once(nodes: &mut Vec<i64>) {
 #[derive(Debug)]
 pub(super) struct SievedFamily {
     pub(super) family: Arc<Family>,
-    /// The sieves of twice each member.
+    /// The sieves of twice each member; of each member where units are single.
     pub(super) doubles: Vec<Arc<SumSieve>>,
     /// The sieves of the units that were needed one by one.
     units: Mutex<HashMap<Pair, Arc<SumSieve>>>,
@@ -34,8 +34,11 @@ impl SievedFamily {
     /// A family with nothing swept yet.
     pub(super) fn new(family: Arc<Family>) -> Self {
         let bundles = Arc::default();
-        let double = |member: &Arc<LossSum>| Arc::new(SumSieve::sharing(&member.doubled(), &bundles));
-        let doubles = family.members.iter().map(double).collect();
+        let sieve = |sum: &LossSum| Arc::new(SumSieve::sharing(sum, &bundles));
+        let doubles = match family.units {
+            Units::Pairs => family.doubles.iter().map(sieve).collect(),
+            Units::Single => family.members.iter().map(|member| sieve(member)).collect(),
+        };
         SievedFamily { family, doubles, units: Mutex::default() }
     }
 

@@ -136,7 +136,9 @@ impl Ellipsoid {
 impl Close {
     /// The points with a sum at most `width` from a target and an energy of at most `energy`; `None` where numbers would not fit.
     pub(super) fn new(rungs: &[Rung], width: &Rational, energy: f64) -> Option<Self> {
-        let shift = WIDTH_BITS as i32 - width.to_f64().log2().floor() as i32;
+        // No double holds the width: neither does a double hold what follows.
+        let exponent = Some(width.to_f64().log2().floor()).filter(|exponent| exponent.is_finite())?;
+        let shift = WIDTH_BITS as i32 - exponent as i32;
         let far = |rung: &Rung| (2.0 * energy * rung.variance).sqrt() + 2.0;
         let rounded = |rung: &Rung| {
             let (nearest, above) = nearest(&rung.center)?;

@@ -204,6 +204,8 @@ impl Parts {
 
     /// The factor by which the masses are off.
     pub(super) fn one(&self, bits: u32) -> Enclosure {
-        Enclosure::double(1.0 - self.off, bits).hull(&Enclosure::double(1.0 + self.off, bits))
+        // In enclosures: in doubles an error below 2^-53 would be rounded away.
+        let (one, off) = (Enclosure::double(1.0, bits), Enclosure::double(self.off, bits));
+        one.sub(&off).hull(&one.add(&off))
     }
 }

@@ -65,9 +65,10 @@ fn moved((a, r): (f64, f64), (b, s): (f64, f64)) -> f64 {
 /// At least |1/x - 1/a| for |x - a| <= r: r / (|a| (|a| - r)), if r < |a|.
 fn moved_inverse(size: f64, radius: f64) -> f64 {
     let gap = size * (1.0 - 1e-12) - radius * (1.0 + 1e-12);
+    // A subnormal product is off by more than `outward` pays for.
     if radius == 0.0 {
         0.0
-    } else if gap > 0.0 {
+    } else if gap > 0.0 && size * gap >= f64::MIN_POSITIVE {
         radius / (size * gap)
     } else {
         f64::INFINITY
