@@ -66,7 +66,8 @@ pub struct Allocation {
 
 /// At most so many queries.
 const MOST_QUERIES: usize = 1000;
-/// Where no most is given, variance proxies up to this are tried.
+/// Where no most is given, variance proxies up to this are tried, or up to this many times the least one: a limit of the search, never one
+/// of the user's bounds.
 const MOST_SIGMA2: u64 = 1_000_000_000_000;
 
 fn check(targets: &[QueryTarget]) -> Result<()> {
@@ -90,8 +91,10 @@ fn check(targets: &[QueryTarget]) -> Result<()> {
     Ok(())
 }
 
-fn most(target: &QueryTarget) -> Rational {
-    target.most.clone().unwrap_or_else(|| Rational::from(MOST_SIGMA2).max(target.least.clone()))
+/// The largest variance proxy that is tried: the most that is allowed, or the limit of the search.
+fn most_tried(target: &QueryTarget) -> Rational {
+    let limit = || Rational::from(MOST_SIGMA2).max(Rational::from(&target.least * MOST_SIGMA2));
+    target.most.clone().unwrap_or_else(limit)
 }
 
 fn composition(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<Composition> {
@@ -104,7 +107,9 @@ fn composition(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<Compositi
 /// clamp(scale shape) for every target.
 fn scaled(targets: &[QueryTarget], shape: &[f64], scale: &Rational) -> Result<Vec<Rational>> {
     (targets.iter().zip(shape))
-        .map(|(target, shape)| Ok((rational::from_f64(*shape)? * scale).max(target.least.clone()).min(most(target))))
+        .map(|(target, shape)| {
+            Ok((rational::from_f64(*shape)? * scale).max(target.least.clone()).min(most_tried(target)))
+        })
         .collect()
 }
 
@@ -112,7 +117,7 @@ fn scaled(targets: &[QueryTarget], shape: &[f64], scale: &Rational) -> Result<Ve
 fn on_grid(targets: &[QueryTarget], sigma2: &[Rational], decimals: u32) -> Vec<Rational> {
     let scale = Integer::from(10).pow(decimals);
     let up = |s: &Rational| Rational::from(s * &scale).ceil() / &scale;
-    targets.iter().zip(sigma2).map(|(target, s)| up(s).min(most(target)).max(s.clone())).collect()
+    targets.iter().zip(sigma2).map(|(target, s)| up(s).min(most_tried(target)).max(s.clone())).collect()
 }
 
 /// sum over targets of weight times `E[X^2]`.
@@ -146,7 +151,7 @@ pub fn allocate_until(
     let target = Enclosure::rational(epsilon, 160);
     let keeps =
         |sigma2: &[Rational]| -> Result<bool> { Ok(meets(&composition(sigma2)?, &target, delta)? == Certainty::Yes) };
-    let largest: Vec<Rational> = targets.iter().map(most).collect();
+    let largest: Vec<Rational> = targets.iter().map(most_tried).collect();
     if !keeps(&largest)? {
         return Err(not_kept(targets, &composition(&largest)?, epsilon, delta)?);
     }
@@ -203,7 +208,7 @@ fn not_kept(targets: &[QueryTarget], largest: &Composition, epsilon: &Epsilon, d
         .filter_map(|target| Some(format!("{:?} (at most {})", target.name, rational::display(target.most.as_ref()?))))
         .collect();
     let limited = match limited.len() {
-        0 => "sigma2 up to 1e12 everywhere".to_string(),
+        0 => format!("no most is set, and sigma2 up to {MOST_SIGMA2} or {MOST_SIGMA2} times the least was tried"),
         1..=6 => limited.join(", "),
         many => format!("{} and {} more", limited[..5].join(", "), many - 5),
     };
@@ -243,8 +248,9 @@ fn ideal(target: &QueryTarget) -> f64 {
 fn gaussian_scale(targets: &[QueryTarget], shape: &[f64], epsilon: &Epsilon, delta: &Delta) -> f64 {
     let rho = zcdp_rho(epsilon, delta);
     let spent = |scale: f64| -> f64 {
-        let clamped =
-            |target: &QueryTarget, shape: f64| (shape * scale).max(target.least.to_f64()).min(most(target).to_f64());
+        let clamped = |target: &QueryTarget, shape: f64| {
+            (shape * scale).max(target.least.to_f64()).min(most_tried(target).to_f64())
+        };
         targets.iter().zip(shape).map(|(target, shape)| target.moved().to_f64() / (2.0 * clamped(target, *shape))).sum()
     };
     let (mut low, mut high) = (-60.0, 60.0);
@@ -350,6 +356,21 @@ mod tests {
             other[j] *= rational::from_f64(factor).unwrap();
             let error = weighted_error(&targets, &other).unwrap();
             assert!(error.lower() > found.error.upper(), "{i} {j}");
+        }
+    }
+
+    /// A query without a most whose least is above the limit of the search: more noise is allowed, is found, and is what the bound is about.
+    #[test]
+    fn without_a_most_the_bound_is_about_all_noise() {
+        let (epsilon, delta): (Epsilon, Delta) = ("1e-7".parse().unwrap(), "1e-9".parse().unwrap());
+        for targets in
+            [vec![target(1, "1", "2e12", None)], vec![target(1, "1/1000000", "2e12", None), target(1, "1", "1", None)]]
+        {
+            let found = allocate(&targets, &epsilon, &delta, 0).unwrap();
+            assert!(found.sigma2[0] > number("1e15"), "{:?}", found.sigma2);
+            let bound = least_possible(&targets, &epsilon, &delta).unwrap();
+            let error = found.error.upper().to_rational().unwrap();
+            assert!(bound <= error && Rational::from(&bound * 2_u32) > error, "{} {}", bound.to_f64(), error.to_f64());
         }
     }
 

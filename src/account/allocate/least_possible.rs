@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use rug::Rational;
 
-use super::{QueryTarget, check, most};
+use super::{QueryTarget, check, most_tried};
 use crate::{
     account::conversions::GaussianProfile,
     error::{Error, Result},
@@ -114,7 +114,7 @@ fn multiplier(targets: &[QueryTarget], v: f64, rho: f64) -> f64 {
     let spent = |lambda: f64| -> f64 {
         let term = |target: &QueryTarget| {
             let (m, least) = (target.moved().to_f64(), target.least.to_f64());
-            let s = root(target.weight.to_f64(), lambda * m, v).max(least).min(most(target).to_f64());
+            let s = root(target.weight.to_f64(), lambda * m, v).max(least).min(most_tried(target).to_f64());
             m * (s - v) / (2.0 * s * s)
         };
         targets.iter().map(term).sum()
@@ -141,14 +141,16 @@ fn least_term(target: &QueryTarget, v: &Rational, lambda: &Rational) -> Result<R
         &target.weight - (&lambda_m * (s - Rational::from(v * 2_u32))) / cube
     };
     let turn = Rational::from(v * 3_u32);
-    let (first, last) = (target.least.clone().max(turn.clone()), most(target));
-    let concave = (target.least < turn).then(|| term(&target.least).min(term(&first.clone().min(last.clone()))));
-    let convex = if first >= last {
-        term(&last)
+    // Without a most there is no last one: sigma2 may be as large as it likes.
+    let (first, last) = (target.least.clone().max(turn.clone()), target.most.as_ref());
+    let end_of_concave = last.map_or_else(|| first.clone(), |last| first.clone().min(last.clone()));
+    let concave = (target.least < turn).then(|| term(&target.least).min(term(&end_of_concave)));
+    let convex = if let Some(last) = last.filter(|last| first >= **last) {
+        term(last)
     } else if slope(&first) >= 0 {
         term(&first)
-    } else if target.most.is_some() && slope(&last) <= 0 {
-        term(&last)
+    } else if let Some(last) = last.filter(|last| slope(last) <= 0) {
+        term(last)
     } else {
         let at = root(target.weight.to_f64(), lambda_m.to_f64(), v.to_f64());
         let mut bound = Rational::new();
