@@ -21,6 +21,8 @@
 //! p e^epsilon / (1 - p + p e^epsilon). A second answer asks for the outputs themselves: the posterior that is exceeded
 //! with probability at most delta, from the tail of L.
 
+use std::cell::Cell;
+
 use rug::{Float, Rational, float::Round};
 
 use super::{check_prior, odds};
@@ -185,7 +187,7 @@ pub fn exceeded_epsilon(
         let by_profile = Enclosure::rational(&later, 64).sub(&rest.ln());
         epsilon = enclosure::smaller(&epsilon, by_profile.upper());
     }
-    Ok(Exceeded { epsilon, by_tail: false })
+    Ok(Exceeded { epsilon, by_tail: false, is_least: false })
 }
 
 /// An epsilon with `P[L > epsilon] <= delta`.
@@ -193,9 +195,10 @@ pub fn exceeded_epsilon(
 pub struct Exceeded {
     /// The epsilon, in nats.
     pub epsilon: Float,
-    /// Whether it is from the tail itself, so that no smaller point of the lattice has the property; else from the
-    /// profile or zCDP.
+    /// Whether it is from the tail itself, else from the profile or zCDP.
     pub by_tail: bool,
+    /// Whether it is proven that no smaller loss has the property.
+    pub is_least: bool,
 }
 
 /// The least lattice loss l with `P[L > l] <= delta`.
@@ -203,24 +206,34 @@ fn by_tail(composition: &Composition, delta: &Delta) -> Result<Exceeded> {
     let loss = composition.loss();
     let evaluator = composition.loss_evaluator();
     let step = loss.step().ok_or(Error::NoLattice)?;
-    let holds = |l: &Rational| -> Result<bool> {
+    let certainty = |l: &Rational| -> Result<Certainty> {
         for digits in [6, 12, 24] {
             let tail = evaluator.upper_tail(&loss.above(l), digits)?.value;
             match tail.at_most(delta) {
-                Certainty::Yes => return Ok(true),
-                Certainty::No => return Ok(false),
                 Certainty::Undecided => {}
+                decided => return Ok(decided),
             }
         }
-        Ok(false)
+        Ok(Certainty::Undecided)
+    };
+    // What is not decided is passed over: the answer is proven to have the property all the same, but not to be the least that has it.
+    let is_least = Cell::new(true);
+    let holds = |l: &Rational| -> Result<bool> {
+        let certainty = certainty(l)?;
+        if certainty == Certainty::Undecided {
+            is_least.set(false);
+        }
+        Ok(certainty == Certainty::Yes)
     };
     // L is sub-Gaussian about rho with variance proxy 2 rho: at rho + 2 sqrt(rho ln(1 / delta)) the tail is below delta.
     let ceiling = conversions::zcdp_epsilon(composition.rho(), delta, 15).upper().to_f64().next_up();
     let (mut below, mut at) =
         (loss.at_most(&-Rational::from(composition.rho().clone())), loss.above(&rational::from_f64(ceiling)?));
     // A tail far below is near one, and a delta near one may be met by it.
+    let mut is_bracketed = false;
     for _ in 0..60 {
         if !holds(&below)? {
+            is_bracketed = true;
             break;
         }
         at = below.clone();
@@ -232,5 +245,30 @@ fn by_tail(composition: &Composition, delta: &Delta) -> Result<Exceeded> {
     }
     // A bisection that never asks `at` itself ends at the ceiling, where the concentrated bound is the proof.
     let epsilon = Float::with_val_round(128, &at, Round::Up).0;
-    Ok(Exceeded { epsilon, by_tail: true })
+    Ok(Exceeded { epsilon, by_tail: true, is_least: is_least.get() && is_bracketed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{account::Counts, numbers::number};
+
+    /// A delta next to a tail, to more digits than are looked at: the loss has the property, but nothing says that it is the least.
+    #[test]
+    fn an_undecided_tail_is_not_called_least() {
+        let counts: Counts = "5x3".parse().unwrap();
+        let composition = Composition::new([counts]).unwrap();
+        let loss = composition.loss();
+        let exact = Enclosure::double(4.0, 64);
+        let of = |delta: &Rational| by_tail(&composition, &Delta::new(delta.clone()).unwrap()).unwrap();
+        let plain = of(&number("0.001"));
+        assert!(plain.by_tail && plain.is_least);
+        let at = loss.at_most(&number("2"));
+        let tail = composition.loss_evaluator().upper_tail(&loss.above(&at), 60).unwrap().value;
+        let between = (tail.lower_rational().unwrap() + tail.upper_rational().unwrap()) / 2_u32;
+        let next_to = of(&between);
+        assert!(next_to.by_tail && !next_to.is_least && next_to.epsilon > at, "{next_to:?}");
+        let other = exceeded_epsilon(&composition, None, &"0.001".parse().unwrap(), &exact).unwrap();
+        assert!(!other.by_tail && !other.is_least);
+    }
 }
