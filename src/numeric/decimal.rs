@@ -29,9 +29,13 @@ impl Enclosure {
         (decimal(self.lower(), digits, Round::Down), decimal(self.upper(), digits, Round::Up))
     }
 
-    /// The truth to as many digits as are proven, rounded to nearest, at most `most` of them, for tables.
+    /// The truth to as many digits as are proven, rounded to nearest, at most `most` of them, for tables; both ends, rounded outward, where no
+    /// digit is proven.
     pub fn shown(&self, most: usize) -> String {
-        let digits = self.agreed_digits(most).max(1);
+        let digits = self.agreed_digits(most);
+        if digits == 0 {
+            return format!("{} to {}", self.lower_text(2), self.upper_text(2));
+        }
         let middle = Float::with_val(self.bits() + 1, self.lower() + self.upper()) / 2;
         decimal(&middle, digits, Round::Nearest).unwrap_or_else(|| "infinite".to_string())
     }
@@ -114,6 +118,13 @@ mod tests {
     fn enclosure(lower: &str, upper: &str) -> Enclosure {
         let end = |text: &str, round| Float::with_val_round(80, &parse(text).unwrap(), round).0;
         Enclosure::new(end(lower, Round::Down), end(upper, Round::Up))
+    }
+
+    #[test]
+    fn no_digit_is_shown_that_is_not_proven() {
+        assert_eq!(enclosure("0", "0.00031").shown(6), "0 to 0.00032");
+        assert_eq!(enclosure("0.2", "0.9").shown(6), "0.2 to 0.9");
+        assert_eq!(enclosure("1.2341", "1.2342").shown(6), "1.234");
     }
 
     #[test]
