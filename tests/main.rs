@@ -29,6 +29,7 @@ mod nmf_files;
 mod nmf_parts;
 mod noise;
 mod own;
+mod proofs;
 mod published;
 mod rehearse;
 mod report;

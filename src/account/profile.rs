@@ -7,9 +7,10 @@ use super::{composition::Composition, conversions, epsilon, tradeoff};
 use crate::{
     error::{Error, Result},
     loss::{
-        answer::{Answer, Method},
+        answer::{Answer, Method, Pair},
         evaluator::Evaluator,
         parameter::{Delta, Epsilon, Rho},
+        second::SecondEnclosure,
     },
     numeric::Enclosure,
 };
@@ -56,6 +57,13 @@ pub trait Account: Sync {
     {
         let epsilon: Epsilon = epsilon.try_into()?;
         evaluator.delta(&epsilon, digits).or_else(|error| by_rho(&self.rho(), &epsilon, error))
+    }
+
+    /// delta(epsilon) by means that share no code with those that certify it, to a few digits or hardly any: moments of the loss, and the
+    /// comparison with continuous noise. Every certified delta was held against it. `leader`: of block paths, a pair that attains the
+    /// largest as far as is known.
+    fn second_delta(&self, epsilon: &Epsilon, leader: Option<Pair>) -> Result<SecondEnclosure> {
+        self.evaluator().second_hockey_stick(epsilon, leader)
     }
 
     /// ln delta(epsilon) in doubles: about 13 digits, an approximation without proof.

@@ -24,6 +24,7 @@ use crate::{
         answer::{Answer, Method, to_as_many_as_told},
         evaluator::SumEvaluator,
         limit::Limit,
+        second::SecondEnclosure,
         sum::LossSum,
     },
     numeric::{Enclosure, enclosure, precision, rational},
@@ -41,6 +42,12 @@ pub struct Knot {
 }
 
 impl Composition {
+    /// f(alpha) for 0 < alpha < 1 by means that share no code with those that certify it: to a few digits, or hardly any.
+    pub fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
+        check_alpha(alpha)?;
+        Ok(self.loss_evaluator().second_tradeoff(alpha))
+    }
+
     /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice. Refused
     /// where a term is continuous.
     pub fn knot(&self, loss: &Rational, digits: u32) -> Result<Knot> {
@@ -96,6 +103,9 @@ pub(super) fn check_alpha(alpha: &Rational) -> Result<()> {
     Ok(())
 }
 
+/// What is wrong where both enclosures exclude each other.
+const SECOND: &str = "a trade-off function, which its second enclosure excludes";
+
 /// The trade-off function of one composition.
 struct Curve {
     evaluator: SumEvaluator,
@@ -118,6 +128,10 @@ impl Curve {
                 let value = Enclosure::double(0.0, 64).hull(&trivial);
                 let method = Method::Immediate("the bound 1 - alpha alone: the losses cannot be swept");
                 Ok(Answer { value, method, met: false })
+            }
+            Ok(answer) if *alpha > 0 && *alpha < 1 => {
+                self.evaluator.second_tradeoff(alpha).confirms(&answer.value, SECOND)?;
+                Ok(answer)
             }
             answer => answer,
         }

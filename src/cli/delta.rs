@@ -32,6 +32,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     let (total, digits) = (&subject.total, args.format.digits);
     let exact_delta = subject.whole.delta(&epsilon, digits)?;
     let pair = subject.deciding_pair(&exact_delta);
+    let second = subject.whole.second_delta(&epsilon, exact_delta.pair())?;
     let zcdp = conversions::zcdp_delta(total.rho(), &epsilon, digits);
     let gdp = GaussianProfile::new(total.rho().clone()).delta(&epsilon, digits);
     let mut page = args.format.page();
@@ -44,6 +45,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         "gdp_delta": gdp.to_json(),
         "neighbors": subject.neighbors.name(),
         "status": exact_delta.status(),
+        "second_enclosure": output::second_json(&second),
         "worst_pair": pair,
     });
     page.records([object.clone()]);

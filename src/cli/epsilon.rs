@@ -205,7 +205,8 @@ fn put_tables(page: &mut Page, args: &Args, subject: &Resolved, delta: &Delta, f
     let queries = found.queries.iter().map(|query| (query.name.as_str(), &query.epsilon));
     page.say_wider(lines.iter().map(|line| (line.name.as_str(), &line.epsilon)).chain(queries));
     // An enclosure that is wider than asked may be shown by its middle.
-    let certified = if lines.iter().all(|line| line.epsilon.met) {
+    let all_met = lines.iter().all(|line| line.epsilon.met) && found.queries.iter().all(|query| query.epsilon.met);
+    let certified = if all_met {
         "epsilon is certified: the truth differs from what is shown by at most one unit in the last digit.\n"
     } else {
         "epsilon is certified: between both ends, which --json gives.\n"

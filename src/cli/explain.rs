@@ -41,6 +41,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     // The proof of the upper end: delta there is at most the target.
     let at = epsilon.value.upper_rational().context("epsilon has no finite bound")?;
     let proof = subject.whole.delta(&at, digits)?;
+    let second = subject.whole.second_delta(&at.clone().try_into()?, proof.pair())?;
     let how = proof.method.contour();
     let step = loss.step();
     let mut page = args.format.page();
@@ -57,6 +58,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             "lattice_refused": how.and_then(|how| how.lattice_refused.as_ref()),
             "swept_height": how.map(|how| how.swept_height),
             "delta_at_upper": proof.value.to_json(),
+            "second_delta_at_upper": output::second_json(&second),
             "method": proof.method.to_string(),
             "contour": how.map(|how| how.contour),
             "period_nodes": how.and_then(|how| how.period_nodes),
@@ -93,11 +95,15 @@ The answer
 
 The proof at the upper end
 {proof}  so           {delta_lower} <= delta <= {delta_upper}
+
+A second enclosure of that delta, which shares no code with the first
+  {second}
 ",
         title = subject.title,
         neighbors = subject.neighbors.name(),
         delta = exact_text(&delta),
         rho = short(total.rho()),
+        second = output::second_text(&second),
         proof = how.map_or_else(|| format!("  {}\n", proof.method), by_contour),
     ));
     page.say_wider([("epsilon", &epsilon)]);

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use dp_assay::{
+    loss::second::SecondEnclosure,
     numeric::{Enclosure, rational},
     provenance::Provenance,
 };
@@ -219,6 +220,19 @@ pub fn insecure(seed: Option<u64>) -> String {
 /// A word for whether the asked width was met.
 pub fn status(met: bool) -> &'static str {
     if met { "met" } else { "wider than asked" }
+}
+
+/// A second enclosure and what it was found by, for JSON.
+pub fn second_json(second: &SecondEnclosure) -> Value {
+    let mut object = second.value.to_json();
+    object["by"] = json!(second.by);
+    object
+}
+
+/// The same in a sentence.
+pub fn second_text(second: &SecondEnclosure) -> String {
+    let (lower, upper) = (second.value.lower_text(4), second.value.upper_text(4));
+    format!("{lower} to {upper}, by {}", second.by)
 }
 
 #[cfg(test)]

@@ -18,8 +18,14 @@ mod sum;
 
 use rug::Rational;
 
-use super::answer::Answer;
-use crate::error::Result;
+use super::{
+    answer::{Answer, Pair},
+    second::SecondEnclosure,
+};
+use crate::{
+    error::{Error, Result},
+    numeric::rational,
+};
 pub use family::{Above, FamilyEvaluator};
 pub(crate) use sum::Slack;
 pub use sum::SumEvaluator;
@@ -60,6 +66,16 @@ impl Evaluator {
         }
     }
 
+    /// The same by means that share no code with those that certify it: a few digits, or hardly any. `leader`: of a family, a unit that attains the
+    /// largest as far as is known.
+    pub fn second_hockey_stick(&self, epsilon: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
+        check_epsilon(epsilon)?;
+        match self {
+            Evaluator::Sum(sum) => Ok(sum.second_hockey_stick(epsilon)),
+            Evaluator::Family(family) => family.second_hockey_stick(epsilon, leader.unwrap_or_default()),
+        }
+    }
+
     /// Its logarithm in doubles: about 13 digits, an approximation without proof.
     pub fn ln_hockey_stick_approx(&self, epsilon: &Rational) -> Result<f64> {
         match self {
@@ -67,6 +83,14 @@ impl Evaluator {
             Evaluator::Family(family) => family.ln_hockey_stick_approx(epsilon),
         }
     }
+}
+
+/// The hockey sticks of negative orders are not evaluated: several bounds of the engines hold for epsilon >= 0 alone.
+fn check_epsilon(epsilon: &Rational) -> Result<()> {
+    if *epsilon < 0 {
+        return Err(Error::out_of_range("epsilon", rational::display(epsilon), "at least 0"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -227,6 +251,43 @@ mod tests {
                 assert!(one.met && one.value == other.value, "{threads}: {one:?} {other:?}");
             }
         }
+    }
+
+    /// 10^12 copies of small noise, where powers leave the range of floats, at the mean and many deviations above it.
+    #[test]
+    fn powers_beyond_the_range_of_floats_are_answered() {
+        for (sigma2, copies, epsilon) in [
+            ("0.29", 1_000_000_000_000, "1724140000000"),
+            ("0.27", 1_000_000_000_000, "1851900000000"),
+            ("0.29", 100_000_000, "172415554764"),
+        ] {
+            let sum = LossSum::new(gaussians(&[(sigma2, copies)])).unwrap();
+            let epsilon = parse(epsilon).unwrap();
+            let answer = sum.evaluator().hockey_stick(&epsilon, 12).unwrap();
+            // Above rho, by zCDP.
+            let rho = sum.rho();
+            if epsilon > *rho {
+                let ln = -(Rational::from(&epsilon - rho).square() / Rational::from(rho * 4_u32));
+                let most = Enclosure::rational(&ln, 64).exp();
+                assert!(*answer.value.lower() <= *most.upper() && *answer.value.upper() < 1, "{sigma2}: {answer:?}");
+            }
+        }
+        let far = LossSum::new(gaussians(&[("0.29", 100_000_000)])).unwrap().evaluator();
+        let answer = far.hockey_stick(&parse("172415554764").unwrap(), 12).unwrap();
+        assert!(*answer.value.upper() < 1e-300, "{answer:?}");
+    }
+
+    /// Two groups of 2^63 counts, and a family of them.
+    #[test]
+    fn negative_orders_and_too_many_counts_are_refused() {
+        let sum = LossSum::new(gaussians(&[("5", 10)])).unwrap();
+        assert!(matches!(sum.evaluator().hockey_stick(&parse("-1").unwrap(), 12), Err(Error::OutOfRange { .. })));
+        assert!(matches!(
+            sum.evaluator().hockey_stick_of_many(&parse("-1").unwrap(), 12),
+            Err(Error::OutOfRange { .. })
+        ));
+        let members = || sums(&[gaussians(&[("5", 1 << 63)])]);
+        assert!(Family::new(members(), Units::Pairs).is_err() && Family::new(members(), Units::Single).is_ok());
     }
 
     /// Where no contour has to be summed: one minus delta is below what anybody asks about, unless losses are bounded.

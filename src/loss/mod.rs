@@ -25,6 +25,7 @@
 //! | [`evaluator`], `engine` | which engine answers, and all that is remembered |
 //! | [`answer`] | what every question returns: a value, how it was certified, whether the width was met |
 //! | `limit`, [`stop`] | how a question ends that takes too long, or that nobody waits for any more |
+//! | [`second`] | a second enclosure of every answer, by moments and by comparison with continuous noise: it shares no code with the engines |
 //! | [`convolve`] | exact convolution in fixed point: the independent path that tests compare with |
 
 pub mod answer;
@@ -54,6 +55,7 @@ mod plan;
 mod question;
 mod rough;
 mod search;
+pub mod second;
 mod shared;
 mod sieve;
 pub(crate) mod smoothed;

@@ -14,6 +14,7 @@ use crate::{
     loss::{
         answer::{Answer, Method, Pair},
         family::{CommonContour, Family},
+        second::{Second, SecondEnclosure},
         stop::Stop,
     },
     numeric::Enclosure,
@@ -24,6 +25,9 @@ const FEW_DIGITS: u32 = 10;
 
 /// How many pairs are answered one by one where the common contour does not tell the largest sharply enough.
 const MOST_CONTENDERS: usize = 64;
+
+/// The second enclosures of at most this many units are looked at for one answer.
+const MOST_SECOND: usize = 300;
 
 /// How many are looked through for those of one law.
 const MOST_COMPARED: usize = 4096;
@@ -78,6 +82,48 @@ impl FamilyEvaluator {
     /// The largest hockey-stick divergence of all units, with a relative width of 10^-digits unless the answer says that
     /// it was not met.
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        super::check_epsilon(epsilon)?;
+        self.confirmed(epsilon, self.largest(epsilon, digits)?)
+    }
+
+    /// A largest hockey stick that the second enclosures of the units do not exclude: that of the unit named is not above it, and not all of them
+    /// are below.
+    fn confirmed(&self, epsilon: &Rational, answer: Answer) -> Result<Answer> {
+        const WHAT: &str = "the largest hockey-stick divergence of a family, which a second enclosure excludes";
+        let of_leader = self.second_of(answer.pair().unwrap_or_default(), epsilon)?.value;
+        let is_above = of_leader.lower() > answer.value.upper();
+        let is_below = || -> Result<bool> {
+            Ok(of_leader.upper() < answer.value.lower()
+                && self.second_hockey_stick(epsilon, answer.pair().unwrap_or_default())?.value.upper()
+                    < answer.value.lower())
+        };
+        if is_above || is_below()? { Err(Error::Contradiction { what: WHAT }) } else { Ok(answer) }
+    }
+
+    fn second_of(&self, pair: Pair, epsilon: &Rational) -> Result<SecondEnclosure> {
+        Ok(Second::new(&self.family.sum(pair)?).hockey_stick(epsilon))
+    }
+
+    /// The largest hockey stick by means that share no code with those that certify it. Of very many units the one named bounds it from below, and
+    /// nothing but one from above.
+    pub fn second_hockey_stick(&self, epsilon: &Rational, leader: Pair) -> Result<SecondEnclosure> {
+        let of_leader = self.second_of(leader, epsilon)?;
+        if self.count() > MOST_SECOND {
+            let value = of_leader.value.hull(&Enclosure::double(1.0, 64));
+            return Ok(SecondEnclosure { value, ..of_leader });
+        }
+        let all = self.family.units().into_par_iter().map(|pair| Ok(self.second_of(pair, epsilon)?.value));
+        let all = all.collect::<Result<Vec<_>>>()?;
+        let value = all.iter().fold(of_leader.value, |largest, next| largest.max(next));
+        Ok(SecondEnclosure { value, ..of_leader })
+    }
+
+    /// How many units there are.
+    fn count(&self) -> usize {
+        self.family.units().len()
+    }
+
+    fn largest(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         self.stop.check()?;
         let Some((largest, contenders)) = self.common.by_one_contour(epsilon, digits)? else {
             return largest_of(&self.family.units(), |pair| self.unit(pair), epsilon, digits);
@@ -104,10 +150,11 @@ impl FamilyEvaluator {
 
     /// The same, quicker where many are asked for: by contours that neighboring questions share, where they serve.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        super::check_epsilon(epsilon)?;
         self.stop.check()?;
         match self.common.by_shared_contour(epsilon, digits) {
             Ok(Some((largest, contenders))) if largest.value.is_tight(digits) => {
-                Ok(largest.into_answer(contenders.len()))
+                self.confirmed(epsilon, largest.into_answer(contenders.len()))
             }
             _ => self.hockey_stick(epsilon, digits),
         }
@@ -118,11 +165,12 @@ impl FamilyEvaluator {
     pub fn hockey_stick_one_by_one(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
         self.stop.check()?;
         let forgotten = |pair: Pair| Ok(Arc::new(self.forgotten(pair)?));
-        match self.common.by_one_contour(epsilon, digits)? {
-            Some((largest, contenders)) if largest.value.is_tight(digits) => Ok(largest.into_answer(contenders.len())),
-            Some((_, contenders)) => largest_of(&contenders, forgotten, epsilon, digits),
-            None => largest_of(&self.family.units(), forgotten, epsilon, digits),
-        }
+        let answer = match self.common.by_one_contour(epsilon, digits)? {
+            Some((largest, contenders)) if largest.value.is_tight(digits) => largest.into_answer(contenders.len()),
+            Some((_, contenders)) => largest_of(&contenders, forgotten, epsilon, digits)?,
+            None => largest_of(&self.family.units(), forgotten, epsilon, digits)?,
+        };
+        self.confirmed(epsilon, answer)
     }
 
     /// A unit that attains the largest hockey stick at epsilon, as far as doubles tell: an approximation.
@@ -150,12 +198,25 @@ impl FamilyEvaluator {
                 few.filter_map(Result::transpose).map(|found| Ok(found?.0)).collect::<Result<_>>()?
             }
         };
+        self.confirm_others_below(epsilon, target, &contenders)?;
         let mut different = self.family.of_different_laws(known.iter().chain(&contenders).copied())?;
         different.retain(|pair| !known.contains(pair));
         let exceeding = different.par_iter().map(|pair| exceeds(pair, digits)).filter_map(Result::transpose);
         let largest =
             exceeding.collect::<Result<Vec<_>>>()?.into_iter().max_by(|a, b| a.1.lower().total_cmp(b.1.lower()));
         Ok(Above { pair: largest.map(|(pair, _)| pair), contenders: contenders.len() })
+    }
+
+    /// Refuses to pass over a unit whose second enclosure is above the target, of families that are not too large to look at each.
+    fn confirm_others_below(&self, epsilon: &Rational, target: &Rational, contenders: &[Pair]) -> Result<()> {
+        if self.count() > MOST_SECOND {
+            return Ok(());
+        }
+        let is_above = |pair: &Pair| -> Result<bool> { Ok(*self.second_of(*pair, epsilon)?.value.lower() > *target) };
+        let others: Vec<Pair> = self.family.units().into_iter().filter(|pair| !contenders.contains(pair)).collect();
+        let above = others.par_iter().map(is_above).collect::<Result<Vec<bool>>>()?;
+        let what = "that a unit of a family is below a delta, which its second enclosure excludes";
+        if above.contains(&true) { Err(Error::Contradiction { what }) } else { Ok(()) }
     }
 
     /// Every unit's hockey stick, to about the asked digits.

@@ -28,6 +28,7 @@ use crate::{
         merged::Merged,
         neighbors::Neighbors,
         question::{Kernel, Question},
+        second::{Second, SecondEnclosure},
         shared::{self, SharedContours},
         smoothed::{Crowd, Interval, Smoothed},
         split::{self, Split},
@@ -55,6 +56,7 @@ pub struct SumEvaluator {
     /// `None` inside if no groups can be merged.
     merged: OnceLock<Option<Box<(Merged, SumEvaluator)>>>,
     shared: SharedContours,
+    second: OnceLock<Second>,
     stop: Stop,
 }
 
@@ -70,8 +72,8 @@ impl SumEvaluator {
     pub fn new(sum: LossSum) -> Self {
         let (atoms, contours) = (Atoms::new(&sum).ok(), Contours::new(sum));
         let (shared, stop) = (SharedContours::default(), Stop::default());
-        let (splits, smoothed, merged) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        SumEvaluator { atoms, contours, splits, is_rest: false, smoothed, merged, shared, stop }
+        let (splits, smoothed, merged, second) = (OnceLock::new(), OnceLock::new(), OnceLock::new(), OnceLock::new());
+        SumEvaluator { atoms, contours, splits, is_rest: false, smoothed, merged, shared, second, stop }
     }
 
     /// The same, which answers nothing more once `stop` is set.
@@ -95,12 +97,14 @@ impl SumEvaluator {
     /// The relative width is at most 10^-digits unless the answer says that it was not met. Where the answer is close to
     /// one, one minus it is as accurate too, unless a contour of a lattice step above 50 answered or it is below exp(-10^8).
     pub fn hockey_stick(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        super::check_epsilon(epsilon)?;
         self.answer(epsilon, digits, Asked::ONCE.until(Limit::of(digits)), None)
     }
 
     /// The same where one minus an answer next to one is of no interest: what the first engine does not tell, the bound by moments
     /// often does, and at once.
     pub fn delta(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        super::check_epsilon(epsilon)?;
         let asked = Asked::ONCE.until(Limit::of(digits));
         if let Some(fewer) = self.digits_of_rest(epsilon, digits)? {
             let answer = self.answer(epsilon, fewer, asked, None)?;
@@ -141,7 +145,29 @@ impl SumEvaluator {
         }
         let is_told =
             |answer: &Answer, fewer| answer.value.is_tight(fewer) && (!asked.with_rest || is_rest_tight(answer, fewer));
-        to_as_many_as_told(digits, asked.limit, is_told, ask)
+        self.confirmed(epsilon, digits, to_as_many_as_told(digits, asked.limit, is_told, ask)?)
+    }
+
+    /// An answer that its second enclosure does not exclude; of one below the requested precision, what both have in common.
+    fn confirmed(&self, epsilon: &Rational, digits: u32, answer: Answer) -> Result<Answer> {
+        const WHAT: &str = "a hockey-stick divergence, which its second enclosure excludes";
+        let second = self.second_hockey_stick(epsilon).value;
+        let value = answer.value.meet(&second).ok_or(Error::Contradiction { what: WHAT })?;
+        if answer.met { Ok(answer) } else { Ok(Answer { met: value.is_tight(digits), value, ..answer }) }
+    }
+
+    /// The hockey-stick divergence by means that share no code with those that certify it, for epsilon >= 0: to a few digits, or hardly any.
+    pub fn second_hockey_stick(&self, epsilon: &Rational) -> SecondEnclosure {
+        self.second().hockey_stick(epsilon)
+    }
+
+    /// The trade-off function by the same means, for 0 < alpha < 1.
+    pub fn second_tradeoff(&self, alpha: &Rational) -> SecondEnclosure {
+        self.second().tradeoff(alpha)
+    }
+
+    fn second(&self) -> &Second {
+        self.second.get_or_init(|| Second::new(self.sum()))
     }
 
     /// The same, of as many digits as are asked for or of hardly any.
@@ -322,6 +348,7 @@ impl SumEvaluator {
     /// has other last digits, and is the same whatever else is asked. Not where one minus an answer close to one has to be
     /// accurate, too.
     pub fn hockey_stick_of_many(&self, epsilon: &Rational, digits: u32) -> Result<Answer> {
+        super::check_epsilon(epsilon)?;
         self.one_of_many(epsilon, digits, None)
     }
 
@@ -355,7 +382,7 @@ impl SumEvaluator {
             if let Ok(Some(answer)) = self.shared.hockey_stick(&self.contours, epsilon, digits, worth)
                 && answer.met
             {
-                return Ok(answer);
+                return self.confirmed(epsilon, digits, answer);
             }
         }
         let limit = neighbors.map_or_else(|| Limit::of(digits), Neighbors::limit);
