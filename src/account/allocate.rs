@@ -66,9 +66,11 @@ pub struct Allocation {
 
 /// At most so many queries.
 const MOST_QUERIES: usize = 1000;
-/// Where no most is given, variance proxies up to this are tried, or up to this many times the least one: a limit of the search, never one
-/// of the user's bounds.
+/// Where no most is given, variance proxies up to this are tried, or up to this many times the least one, as far as there are any: a limit of the
+/// search, never one of the user's bounds.
 const MOST_SIGMA2: u64 = 1_000_000_000_000;
+/// The largest variance proxy of all.
+const LARGEST_SIGMA2: u64 = 1_000_000_000_000_000_000;
 
 fn check(targets: &[QueryTarget]) -> Result<()> {
     if !(1..=MOST_QUERIES).contains(&targets.len()) {
@@ -93,7 +95,10 @@ fn check(targets: &[QueryTarget]) -> Result<()> {
 
 /// The largest variance proxy that is tried: the most that is allowed, or the limit of the search.
 fn most_tried(target: &QueryTarget) -> Rational {
-    let limit = || Rational::from(MOST_SIGMA2).max(Rational::from(&target.least * MOST_SIGMA2));
+    let limit = || {
+        let tried = Rational::from(MOST_SIGMA2).max(Rational::from(&target.least * MOST_SIGMA2));
+        tried.min(Rational::from(LARGEST_SIGMA2)).max(target.least.clone())
+    };
     target.most.clone().unwrap_or_else(limit)
 }
 
@@ -160,12 +165,13 @@ pub fn allocate_until(
         return answer(targets, least, epsilon, stop);
     }
     let mut shape: Vec<f64> = targets.iter().map(ideal).collect();
+    let most = targets.iter().map(|target| most_tried(target).to_f64()).fold(MOST_SIGMA2 as f64, f64::max);
     let fit = |shape: &[f64]| -> Result<f64> {
         let family = |scale: &Rational| composition(&scaled(targets, shape, scale)?);
         let smallest = shape.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = shape.iter().copied().fold(0.0, f64::max);
         let start = gaussian_scale(targets, shape, epsilon, delta);
-        guess(family, &target, delta, (1e-6 / greatest, start, MOST_SIGMA2 as f64 / smallest))
+        guess(family, &target, delta, (1e-6 / greatest, start, most / smallest))
     };
     let mut scale = fit(&shape)?;
     for _ in 0..3 {
@@ -367,7 +373,7 @@ mod tests {
             [vec![target(1, "1", "2e12", None)], vec![target(1, "1/1000000", "2e12", None), target(1, "1", "1", None)]]
         {
             let found = allocate(&targets, &epsilon, &delta, 0).unwrap();
-            assert!(found.sigma2[0] > number("1e15"), "{:?}", found.sigma2);
+            assert!(found.sigma2[0] > number("1e14"), "{:?}", found.sigma2);
             let bound = least_possible(&targets, &epsilon, &delta).unwrap();
             let error = found.error.upper().to_rational().unwrap();
             assert!(bound <= error && Rational::from(&bound * 2_u32) > error, "{} {}", bound.to_f64(), error.to_f64());

@@ -45,7 +45,7 @@ impl Composition {
     /// f(alpha) for 0 < alpha < 1 by means that share no code with those that certify it: to a few digits, or hardly any.
     pub fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
         check_alpha(alpha)?;
-        Ok(self.loss_evaluator().second_tradeoff(alpha))
+        self.loss_evaluator().second_tradeoff(alpha)
     }
 
     /// The knot of the test that rejects for losses above `loss`, which is rounded down to the lattice. Refused
@@ -130,7 +130,7 @@ impl Curve {
                 Ok(Answer { value, method, met: false })
             }
             Ok(answer) if *alpha > 0 && *alpha < 1 => {
-                self.evaluator.second_tradeoff(alpha).confirms(&answer.value, SECOND)?;
+                self.evaluator.second_tradeoff(alpha)?.confirms(&answer.value, SECOND)?;
                 Ok(answer)
             }
             answer => answer,
