@@ -71,7 +71,7 @@ impl Evaluator {
     pub fn second_hockey_stick(&self, epsilon: &Rational, leader: Option<Pair>) -> Result<SecondEnclosure> {
         check_epsilon(epsilon)?;
         match self {
-            Evaluator::Sum(sum) => Ok(sum.second_hockey_stick(epsilon)),
+            Evaluator::Sum(sum) => sum.second_hockey_stick(epsilon),
             Evaluator::Family(family) => family.second_hockey_stick(epsilon, leader.unwrap_or_default()),
         }
     }

@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn no_digit_is_shown_that_is_not_proven() {
-        assert_eq!(enclosure("0", "0.00031").shown(6), "0 to 0.00032");
-        assert_eq!(enclosure("0.2", "0.9").shown(6), "0.2 to 0.9");
+        assert_eq!(enclosure("0", "0.000315").shown(6), "0 to 0.00032");
+        assert_eq!(enclosure("0.25", "0.75").shown(6), "0.25 to 0.75");
         assert_eq!(enclosure("1.2341", "1.2342").shown(6), "1.234");
     }
 

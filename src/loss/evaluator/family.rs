@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use rayon::prelude::*;
@@ -48,6 +48,8 @@ pub struct FamilyEvaluator {
     common: CommonContour,
     /// The evaluators of the units that were needed by themselves.
     alone: Mutex<HashMap<Pair, Arc<SumEvaluator>>>,
+    /// The second way to enclose what each member adds.
+    second: OnceLock<Vec<Second>>,
     stop: Stop,
 }
 
@@ -55,7 +57,7 @@ impl FamilyEvaluator {
     /// An evaluator that remembers nothing yet.
     pub fn new(family: Arc<Family>) -> Self {
         let common = CommonContour::new(Arc::clone(&family));
-        FamilyEvaluator { common, family, alone: Mutex::default(), stop: Stop::default() }
+        FamilyEvaluator { common, family, alone: Mutex::default(), second: OnceLock::new(), stop: Stop::default() }
     }
 
     /// The same, which answers nothing more once `stop` is set.
@@ -100,8 +102,13 @@ impl FamilyEvaluator {
         if is_above || is_below()? { Err(Error::Contradiction { what: WHAT }) } else { Ok(answer) }
     }
 
-    fn second_of(&self, pair: Pair, epsilon: &Rational) -> Result<SecondEnclosure> {
-        Ok(Second::new(&self.family.sum(pair)?).hockey_stick(epsilon))
+    fn second_of(&self, (p, q): Pair, epsilon: &Rational) -> Result<SecondEnclosure> {
+        let members = self.second.get_or_init(|| self.family.each_member(Second::new));
+        if self.family.is_in_pairs() {
+            members[p].and(&members[q]).hockey_stick(epsilon)
+        } else {
+            members[p].hockey_stick(epsilon)
+        }
     }
 
     /// The largest hockey stick by means that share no code with those that certify it. Of very many units the one named bounds it from below, and
@@ -113,7 +120,7 @@ impl FamilyEvaluator {
             return Ok(SecondEnclosure { value, ..of_leader });
         }
         let all = self.family.units().into_par_iter().map(|pair| Ok(self.second_of(pair, epsilon)?.value));
-        let all = all.collect::<Result<Vec<_>>>()?;
+        let all = all.collect::<Result<Vec<Enclosure>>>()?;
         let value = all.iter().fold(of_leader.value, |largest, next| largest.max(next));
         Ok(SecondEnclosure { value, ..of_leader })
     }
@@ -212,10 +219,10 @@ impl FamilyEvaluator {
         if self.count() > MOST_SECOND {
             return Ok(());
         }
-        let is_above = |pair: &Pair| -> Result<bool> { Ok(*self.second_of(*pair, epsilon)?.value.lower() > *target) };
+        let is_above = |pair: &Pair| Ok(*self.second_of(*pair, epsilon)?.value.lower() > *target);
         let others: Vec<Pair> = self.family.units().into_iter().filter(|pair| !contenders.contains(pair)).collect();
-        let above = others.par_iter().map(is_above).collect::<Result<Vec<bool>>>()?;
         let what = "that a unit of a family is below a delta, which its second enclosure excludes";
+        let above = others.par_iter().map(is_above).collect::<Result<Vec<bool>>>()?;
         if above.contains(&true) { Err(Error::Contradiction { what }) } else { Ok(()) }
     }
 

@@ -151,18 +151,18 @@ impl SumEvaluator {
     /// An answer that its second enclosure does not exclude; of one below the requested precision, what both have in common.
     fn confirmed(&self, epsilon: &Rational, digits: u32, answer: Answer) -> Result<Answer> {
         const WHAT: &str = "a hockey-stick divergence, which its second enclosure excludes";
-        let second = self.second_hockey_stick(epsilon).value;
+        let second = self.second_hockey_stick(epsilon)?.value;
         let value = answer.value.meet(&second).ok_or(Error::Contradiction { what: WHAT })?;
         if answer.met { Ok(answer) } else { Ok(Answer { met: value.is_tight(digits), value, ..answer }) }
     }
 
     /// The hockey-stick divergence by means that share no code with those that certify it, for epsilon >= 0: to a few digits, or hardly any.
-    pub fn second_hockey_stick(&self, epsilon: &Rational) -> SecondEnclosure {
+    pub fn second_hockey_stick(&self, epsilon: &Rational) -> Result<SecondEnclosure> {
         self.second().hockey_stick(epsilon)
     }
 
     /// The trade-off function by the same means, for 0 < alpha < 1.
-    pub fn second_tradeoff(&self, alpha: &Rational) -> SecondEnclosure {
+    pub fn second_tradeoff(&self, alpha: &Rational) -> Result<SecondEnclosure> {
         self.second().tradeoff(alpha)
     }
 

@@ -158,6 +158,16 @@ impl Family {
         self.members.is_empty()
     }
 
+    /// Whether units are pairs of members.
+    pub(crate) fn is_in_pairs(&self) -> bool {
+        self.units == Units::Pairs
+    }
+
+    /// Something of each member.
+    pub(crate) fn each_member<T>(&self, of: impl Fn(&LossSum) -> T) -> Vec<T> {
+        self.members.iter().map(|member| of(member)).collect()
+    }
+
     /// All units, in order.
     pub fn units(&self) -> Vec<Pair> {
         self.each_unit().collect()
