@@ -19,12 +19,15 @@ class Column(Protocol):
 
     def integers(self) -> Any:
         """The counts as an int64 array: TypeError or ValueError says what is wrong with them."""
+        ...
 
     def rebuilt(self, noisy: Any) -> Any:
         """Noisy counts, an int64 array, as an object of the same kind."""
+        ...
 
     def metadata(self) -> list[str]:
         """What keep_metadata copies, in words: where it is and the keys, never the values."""
+        ...
 
 
 class Table(Protocol):
@@ -32,15 +35,19 @@ class Table(Protocol):
 
     def labels(self) -> list[Any]:
         """The names of its columns, which need not be texts, nor different."""
+        ...
 
     def column(self, position: int) -> Column:
         """One of its columns."""
+        ...
 
     def rebuilt(self, noisy: dict[int, Any]) -> Any:
         """An object of the same kind with these columns, int64 arrays, in place of its own."""
+        ...
 
     def metadata(self) -> list[str]:
         """What keep_metadata copies, in words."""
+        ...
 
 
 def loaded(name: str) -> Any:

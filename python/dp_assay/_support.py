@@ -41,12 +41,10 @@ def short(value: Fraction) -> str:
     return text if len(text) <= 24 else f"{float(value):.10g} (a fraction of {len(text)} digits)"
 
 
-def enclosure(lower: Fraction, upper: Fraction, met: bool, method: str | None) -> Any:
-    """An Enclosure, unpickled. Unbounded ones are not: they say nothing."""
+def enclosure(lower: Fraction | None, upper: Fraction | None, met: bool, method: str | None) -> Any:
+    """An Enclosure, unpickled."""
     from ._native import Enclosure
 
-    if lower is None or upper is None:
-        raise ValueError("an unbounded Enclosure is not pickled")
     return Enclosure(lower, upper, met=met, method=method)
 
 
@@ -60,20 +58,15 @@ class counts:
         return self.kind(parameter, count, shift, neighbors=neighbors, group=group)
 
 
-def composition(parts: list[tuple[str, str]], neighbors: Any, group: int) -> Any:
-    """A Composition of counts, unpickled."""
-    from . import _native
-
-    def part(kind: str, text: str) -> Any:
-        parameter, rest = text.split("x")
-        count, shift = rest.split("@")
-        return getattr(_native, kind)(parameter, int(count), int(shift))
-
-    return _native.Composition([part(*each) for each in parts], neighbors=neighbors, group=group)
-
-
-def release(name: str, levels: list[str], neighbors: Any, group: int) -> Any:
+def release(text: str, levels: list[str], neighbors: Any, group: int) -> Any:
     """A Release, unpickled."""
     from ._native import Release
 
-    return Release(name, levels, neighbors=neighbors, group=group)
+    return Release.from_toml(text, levels, neighbors=neighbors, group=group)
+
+
+def hierarchy(prior: Fraction, rho: list[Fraction], others: list[int], upper: Any, known: int) -> Any:
+    """A HierarchicalAttack, unpickled."""
+    from ._native import HierarchicalAttack
+
+    return HierarchicalAttack(prior, rho, others, upper=upper, known=known)

@@ -1,6 +1,9 @@
 //! What is accounted for, and the questions to it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use dp_assay::{
     account::{
@@ -8,10 +11,10 @@ use dp_assay::{
         conversions::{self, GaussianProfile},
         paths::Whole,
     },
-    loss::{answer::ContourProof, evaluator::Evaluator},
+    loss::{answer::ContourProof, evaluator::Evaluator, law::Law},
     numeric::Enclosure as Interval,
     release::{
-        Neighbors,
+        Neighbors, Release as Published,
         subject::{Resolved, Subject},
     },
     rug::Float,
@@ -20,13 +23,14 @@ use numpy::PyArray1;
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
-    types::{PyDict, PyList, PyString, PyTuple},
+    types::{PyBool, PyDict, PyList, PyNotImplemented, PyString, PyTuple},
 };
 
 use crate::{
     enclosure::Enclosure,
     failure::Outcome,
     numbers::{self, Exact, Numbers, to_fraction},
+    release::Release,
     work::{self, quick},
 };
 
@@ -94,11 +98,15 @@ impl Drop for Remembered {
 
 /// What is accounted for: the common questions of a mechanism, a composition and a release.
 ///
+/// a + b, sum([...]) and 3 * a compose accounts. Two are equal if they account for the same noise under the same relation, however it was
+/// put together; a Release is equal to the same release only. Every account is pickled and copied.
+///
 /// Every question takes `digits`, from 1 to 250: the relative width that is asked of the answer is 10^-digits, and Enclosure.met says whether
 /// it was reached. What is out of range is a ValueError, what is no number a TypeError; Ctrl-C interrupts.
 #[pyclass(frozen, subclass, module = "dp_assay", name = "Account")]
 pub struct Account {
-    subject: Option<Subject>,
+    /// What it is made of: with the noise as it is, however that was found.
+    subject: Subject,
     resolved: Arc<Resolved>,
     remembered: Remembered,
 }
@@ -106,12 +114,12 @@ pub struct Account {
 impl Account {
     pub fn of(subject: Subject) -> Outcome<Self> {
         let resolved = quick(subject.clone().resolve())?;
-        Ok(Account { subject: Some(subject), ..Account::of_resolved(resolved) })
+        Ok(Account::known(subject, resolved))
     }
 
-    /// An account that is not made of parts any more.
-    pub fn of_resolved(resolved: Resolved) -> Self {
-        Account { subject: None, resolved: Arc::new(resolved), remembered: Remembered::default() }
+    /// An account of a subject that was composed already, maybe under another title.
+    pub fn known(subject: Subject, resolved: Resolved) -> Self {
+        Account { subject, resolved: Arc::new(resolved), remembered: Remembered::default() }
     }
 
     /// What answers the questions: of one composition it is kept, so that later questions need not sweep its lattice again. That
@@ -127,8 +135,28 @@ impl Account {
         Arc::clone(&self.resolved)
     }
 
-    pub fn subject(&self) -> Option<&Subject> {
-        self.subject.as_ref()
+    pub fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    /// What it accounts for, as a text that is the same for the same noise under the same relation: of a release also what it is.
+    fn value(&self, is_release: bool) -> String {
+        let noise = |counts: &[Counts]| {
+            let mut all: BTreeMap<(&Law, u64), u128> = BTreeMap::new();
+            for counts in counts {
+                *all.entry((&counts.law, counts.shift)).or_default() += u128::from(counts.count);
+            }
+            format!("{all:?}")
+        };
+        let (kind, paths) = match &self.resolved.whole {
+            Whole::Composition(one) => ("one", BTreeSet::from([noise(one.counts())])),
+            Whole::WorstPath(worst) => {
+                let kind = if worst.in_pairs() { "pairs" } else { "paths" };
+                (kind, worst.paths().iter().map(|path| noise(path.counts())).collect())
+            }
+        };
+        let own = self.subject.release.as_ref().filter(|_| is_release).map(|release| release.to_toml());
+        format!("{} {kind} {paths:?} {own:?}", self.resolved.neighbors.name())
     }
 
     /// Counts of one law as an account.
@@ -163,8 +191,9 @@ impl Account {
     #[getter]
     fn levels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let levels = PyDict::new(py);
-        for ((name, _), part) in self.resolved.levels.iter().zip(self.resolved.parts()) {
-            levels.set_item(name, Bound::new(py, Account::of_resolved(part))?)?;
+        let parts = self.subject.parts().into_iter().zip(self.resolved.parts());
+        for ((name, _), (subject, part)) in self.resolved.levels.iter().zip(parts) {
+            levels.set_item(name, Bound::new(py, Account::known(subject, part))?)?;
         }
         Ok(levels)
     }
@@ -173,7 +202,6 @@ impl Account {
     /// sigma2) and "discrete Laplace" (parameter epsilon), parameter a Fraction.
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        use dp_assay::loss::law::Law;
         let row = |counts: &Counts| {
             let (law, parameter) = match &counts.law {
                 Law::DiscreteGaussian { sigma2 } => ("discrete Gaussian", sigma2),
@@ -317,9 +345,69 @@ impl Account {
         Bound::new(slf.py(), Composition::new(parts.as_any(), None, None)?)
     }
 
+    /// 0 + account is the account: sum() begins so.
+    fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if is_whole(other)? && other.eq(0)? {
+            return Ok(slf.clone().into_any());
+        }
+        Ok(PyNotImplemented::get(py).to_owned().into_any())
+    }
+
+    /// Released so many times, each time with noise of its own.
+    fn __mul__<'py>(slf: &Bound<'py, Self>, times: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if !is_whole(times)? {
+            return Ok(PyNotImplemented::get(py).to_owned().into_any());
+        }
+        let account = Account::of(quick(slf.get().subject.repeated(numbers::times(times)?))?)?;
+        Ok(Bound::new(py, PyClassInitializer::from(account).add_subclass(Composition))?.into_any())
+    }
+
+    fn __rmul__<'py>(slf: &Bound<'py, Self>, times: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        Account::__mul__(slf, times)
+    }
+
+    fn __eq__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let Ok(other) = other.cast::<Account>() else { return Ok(PyNotImplemented::get(py).to_owned().into_any()) };
+        let [own, others] = [slf, other].map(|account| account.is_instance_of::<Release>());
+        let same = own == others && (slf.is(other) || slf.get().value(own) == other.get().value(others));
+        Ok(PyBool::new(py, same).to_owned().into_any())
+    }
+
+    fn __hash__(slf: &Bound<Self>) -> PyResult<isize> {
+        PyString::new(slf.py(), &slf.get().value(slf.is_instance_of::<Release>())).hash()
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<PyAny>) -> Py<Self> {
+        slf
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let Subject { release, levels, singles, neighbors, group, .. } = &this.subject;
+        let release = release.as_ref().map(|release| release.to_toml());
+        let singles: Vec<(String, String)> = singles.iter().map(in_words).collect();
+        let neighbors = neighbors.map(Neighbors::name);
+        let make = py.import("dp_assay._native")?.getattr("_account")?;
+        let is_composition = slf.is_instance_of::<Composition>();
+        let state = (is_composition, release, levels.clone(), singles, neighbors, *group, this.title());
+        Ok((make, state).into_pyobject(py)?.into_any())
+    }
+
     fn __repr__(slf: &Bound<Self>) -> PyResult<String> {
         Ok(format!("<{} {}; {} neighbors>", slf.get_type().name()?, slf.get().title(), slf.get().neighbors()))
     }
+}
+
+/// Whether it is a whole number, as Python's and numpy's are, and no truth value.
+fn is_whole(value: &Bound<PyAny>) -> PyResult<bool> {
+    Ok(!value.is_instance_of::<PyBool>() && value.get_type().hasattr("__index__")?)
 }
 
 type AccountantRow = (&'static str, Option<Enclosure>, bool, String);
@@ -393,7 +481,7 @@ impl Account {
 
 /// Several mechanisms about the same person, composed.
 ///
-/// parts: accounts (counts, compositions, at most one release) or texts such as "5x10@1", which is a discrete Gaussian of sigma2 = 5 on
+/// parts: accounts (counts, compositions, levels, calibrated accounts, at most one release) or texts such as "5x10@1", which is a discrete Gaussian of sigma2 = 5 on
 /// 10 counts, each changed by 1. neighbors: "add-remove" or "bounded"; that of the parts if None. group: so many people leave or
 /// enter together.
 #[pyclass(frozen, extends = Account, module = "dp_assay", name = "Composition")]
@@ -427,19 +515,10 @@ impl Composition {
                     "a part of type {name}: expected an account, or a text such as \"5x10@1\""
                 ))
             })?;
-            let part = account.get();
-            let Some(own) = part.subject() else {
-                return Err(PyValueError::new_err(
-                    "scaled noise is not composed further: compose first, then calibrate",
-                ));
-            };
-            if own.release.is_some() && all.release.is_some() {
-                return Err(PyValueError::new_err(
-                    "a composition has at most one release; several releases about the same people are a Ledger",
-                ));
+            let own = account.get().subject();
+            if let Some(release) = &own.release {
+                join(&mut all, release, &own.levels)?;
             }
-            all.release = all.release.or_else(|| own.release.clone());
-            all.levels.extend(own.levels.iter().cloned());
             all.singles.extend(own.singles.iter().cloned());
             relations.extend(own.neighbors.or(own.release.as_ref().map(|release| release.neighbors)));
             sizes.push(own.group);
@@ -460,23 +539,70 @@ impl Composition {
         }
         Ok(PyClassInitializer::from(Account::of(all)?).add_subclass(Composition))
     }
+}
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let account = slf.as_super().get();
-        let subject = account.subject().filter(|subject| subject.release.is_none());
-        let Some(subject) = subject else {
-            return Err(PyValueError::new_err("a composition with a release is not pickled: pickle its parts"));
-        };
-        let texts: Vec<(String, String)> = subject.singles.iter().map(in_words).collect();
-        let make = slf.py().import("dp_assay._support")?.getattr("composition")?;
-        let state = (texts, account.neighbors(), subject.group);
-        Ok((make, state).into_pyobject(slf.py())?.into_any())
+/// Takes a release, or some of its levels, into a subject: beside other levels of the same one, but not beside another.
+fn join(all: &mut Subject, release: &Published, levels: &[String]) -> PyResult<()> {
+    let Some(known) = &all.release else {
+        all.release = Some(release.clone());
+        all.levels = levels.to_vec();
+        return Ok(());
+    };
+    let is_same = known.to_toml() == release.to_toml();
+    let apart = |level: &String| !all.levels.contains(level);
+    if is_same && !all.levels.is_empty() && !levels.is_empty() && levels.iter().all(apart) {
+        all.levels.extend(levels.iter().cloned());
+        return Ok(());
     }
+    Err(PyValueError::new_err(if is_same {
+        format!(
+            "{} is there twice: 2 * account accounts for it drawn twice, each time with noise of its own",
+            known.name
+        )
+    } else {
+        let why = "a composition has at most one release; several releases about the same people are a Ledger";
+        format!("{} and {}: {why}", known.name, release.name)
+    }))
+}
+
+/// An account, unpickled: what it is made of, and its title.
+#[pyfunction]
+#[pyo3(name = "_account")]
+#[allow(clippy::too_many_arguments)]
+pub fn restored<'py>(
+    py: Python<'py>,
+    is_composition: bool,
+    release: Option<String>,
+    levels: Vec<String>,
+    singles: Vec<(String, String)>,
+    neighbors: Option<String>,
+    group: u64,
+    title: String,
+) -> PyResult<Bound<'py, PyAny>> {
+    let single = |(class, text): (String, String)| match class.as_str() {
+        "DiscreteGaussian" => text.parse(),
+        "Gaussian" => Counts::parse_gaussian(&text),
+        _ => Counts::parse_discrete_laplace(&text),
+    };
+    let subject = Subject {
+        release: quick(release.map(|text| Published::parse(&text, "a pickled release")).transpose())?,
+        levels,
+        singles: quick(singles.into_iter().map(single).collect())?,
+        neighbors: neighbors_of(neighbors.as_deref())?,
+        group,
+        ..Subject::default()
+    };
+    let mut resolved = quick(subject.clone().resolve())?;
+    resolved.title = title;
+    let account = PyClassInitializer::from(Account::known(subject, resolved));
+    if is_composition {
+        return Ok(Bound::new(py, account.add_subclass(Composition))?.into_any());
+    }
+    Ok(Bound::new(py, account)?.into_any())
 }
 
 /// Counts as the name of their class and their text.
 fn in_words(counts: &Counts) -> (String, String) {
-    use dp_assay::loss::law::Law;
     let (class, parameter) = match &counts.law {
         Law::DiscreteGaussian { sigma2 } => ("DiscreteGaussian", sigma2),
         Law::Gaussian { sigma2 } => ("Gaussian", sigma2),

@@ -7,7 +7,7 @@ use dp_assay::{
         promise::{self, Calibrated, GridOf, Promise},
     },
     numeric::Enclosure as Interval,
-    release::{Release as Published, query_targets, subject::Resolved},
+    release::{Release as Published, query_targets},
     rug::Rational,
 };
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
@@ -59,7 +59,8 @@ impl Account {
             let target = promise.target(&resolved.whole, promise.delta());
             Ok((resolved.with_noise_times(&least.factor)?, least, epsilon, target))
         })?;
-        let answer = calibrated(py, found, &least)?;
+        let subject = quick(self.subject().with_noise_times(&least.factor))?;
+        let answer = calibrated(py, Account::known(subject, found), &least)?;
         answer.set_item("epsilon", Bound::new(py, Enclosure::from(epsilon))?)?;
         answer.set_item("target", Bound::new(py, Enclosure::from(target))?)?;
         Ok(answer)
@@ -85,14 +86,14 @@ fn promise_of(
     }
 }
 
-fn calibrated<'py, A>(py: Python<'py>, found: Resolved, least: &Calibrated<A>) -> PyResult<Bound<'py, PyDict>> {
+fn calibrated<'py, A>(py: Python<'py>, account: Account, least: &Calibrated<A>) -> PyResult<Bound<'py, PyDict>> {
     let scaled: Vec<Rational> = least.variances.iter().map(|sigma2| Rational::from(sigma2 * &least.factor)).collect();
     let answer = PyDict::new(py);
     answer.set_item("factor", to_fraction(py, &least.factor)?)?;
     answer.set_item("before", least.before.as_ref().map(|before| to_fraction(py, before)).transpose()?)?;
     answer.set_item("sigma2", to_fractions(py, &least.variances)?)?;
     answer.set_item("calibrated_sigma2", to_fractions(py, &scaled)?)?;
-    answer.set_item("account", Bound::new(py, Account::of_resolved(found))?)?;
+    answer.set_item("account", Bound::new(py, account)?)?;
     Ok(answer)
 }
 

@@ -2,7 +2,7 @@
 
 use dp_assay::{
     account::Answer,
-    numeric::{Certainty, Enclosure as Interval},
+    numeric::{Certainty, Enclosure as Interval, notation::Notation},
     rug::{Float, Integer, Rational, float::Round, ops::Pow},
 };
 use pyo3::{
@@ -26,6 +26,9 @@ const MOST_BITS: u32 = 1 << 20;
 ///
 /// The operators <, <=, >, >= answer only what is proven for the truth behind the enclosure and raise ValueError where it is too
 /// wide to tell; at_most() and below() answer True, False or None. == compares both ends.
+///
+/// Formats show both ends, rounded outward: f"{e:.3f}" is "[10.124, 10.125]". A type of f, e, g or % is Python's, with a precision, a
+/// width and an alignment before it if you like; f"{e:upper.3f}" is the upper end alone, rounded up, and "lower" the lower one, rounded down.
 #[pyclass(frozen, module = "dp_assay", name = "Enclosure")]
 pub struct Enclosure {
     value: Interval,
@@ -90,15 +93,20 @@ fn ends_of(other: &Bound<PyAny>) -> PyResult<Interval> {
 
 #[pymethods]
 impl Enclosure {
-    /// An enclosure of your own, from two exact numbers in order. Ends that are no binary fractions are rounded outward.
+    /// An enclosure of your own, from two exact numbers in order; None is an end without a bound. Ends that are no binary fractions
+    /// are rounded outward.
     #[new]
     #[pyo3(signature = (lower, upper, *, met = true, method = None))]
-    fn new(lower: Exact, upper: Exact, met: bool, method: Option<String>) -> PyResult<Self> {
-        if lower.0 > upper.0 {
+    fn new(lower: Option<Exact>, upper: Option<Exact>, met: bool, method: Option<String>) -> PyResult<Self> {
+        if let (Some(lower), Some(upper)) = (&lower, &upper)
+            && lower.0 > upper.0
+        {
             return Err(PyValueError::new_err("the lower end is above the upper end: expected lower <= upper"));
         }
-        let value = Interval::new(end(&lower.0, Round::Down), end(&upper.0, Round::Up));
-        Ok(Enclosure { value, met, method })
+        let all = Interval::whole_line(64);
+        let lower = lower.map_or_else(|| all.lower().clone(), |lower| end(&lower.0, Round::Down));
+        let upper = upper.map_or_else(|| all.upper().clone(), |upper| end(&upper.0, Round::Up));
+        Ok(Enclosure { value: Interval::new(lower, upper), met, method })
     }
 
     /// The lower end, at most the truth: a Fraction, or None where the enclosure is unbounded below.
@@ -252,17 +260,14 @@ impl Enclosure {
         ))
     }
 
-    /// Both ends, rounded outward; '.6' for six significant digits.
+    /// Both ends, rounded outward, or one of them.
     fn __format__(&self, spec: &str) -> PyResult<String> {
-        if spec.is_empty() {
-            return Ok(self.value.to_string());
-        }
-        let digits =
-            spec.strip_prefix('.').map(|digits| digits.trim_end_matches('g')).and_then(|digits| digits.parse().ok());
-        match digits {
-            Some(digits @ 1..=10_000) => Ok(format!("{:.*}", digits, self.value)),
-            _ => Err(PyValueError::new_err(format!("format {spec:?}: expected .DIGITS, as in '.6'"))),
-        }
+        let Some(format) = Format::parse(spec) else {
+            let expected =
+                "[upper|lower][[fill]align][width][.digits][f|e|g|%], as in '.6', '.3f', 'upper.3f' or '>30.2%'";
+            return Err(PyValueError::new_err(format!("format {spec:?}: expected {expected}")));
+        };
+        Ok(format.padded(&format.text(&self.value)))
     }
 
     fn __str__(&self) -> String {
@@ -288,6 +293,14 @@ impl Enclosure {
         Ok(PyString::new(py, &text).into_any())
     }
 
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<PyAny>) -> Py<Self> {
+        slf
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let this = slf.get();
@@ -306,4 +319,98 @@ fn at_most(one: &Interval, other: &Interval) -> Certainty {
     } else {
         Certainty::Undecided
     }
+}
+
+/// The ends that a format shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    Both,
+    Lower,
+    Upper,
+}
+
+/// A format of an enclosure: as Python's of numbers, and which ends.
+struct Format {
+    ends: Ends,
+    fill: char,
+    align: char,
+    width: usize,
+    /// The notation and its digits; `None` for as many digits as it takes to show the width.
+    notation: Option<(Notation, usize)>,
+}
+
+/// At most so many digits, and so wide.
+const MOST_SHOWN: usize = 10_000;
+
+impl Format {
+    fn parse(spec: &str) -> Option<Format> {
+        let (ends, rest) = match (spec.strip_prefix("upper"), spec.strip_prefix("lower")) {
+            (Some(rest), _) => (Ends::Upper, rest),
+            (None, Some(rest)) => (Ends::Lower, rest),
+            (None, None) => (Ends::Both, spec),
+        };
+        let is_align = |letter: &char| "<>^".contains(*letter);
+        let mut letters = rest.chars();
+        let (first, second) = (letters.next(), letters.next());
+        let (fill, align, rest) = match (first, second.filter(is_align), first.filter(is_align)) {
+            (Some(fill), Some(align), _) => (fill, align, &rest[fill.len_utf8() + align.len_utf8()..]),
+            (_, None, Some(align)) => (' ', align, &rest[align.len_utf8()..]),
+            // Numbers are at the right, as Python's.
+            _ => (' ', '>', rest),
+        };
+        let (width, rest) = whole_part(rest)?;
+        let (digits, rest) = match rest.strip_prefix('.') {
+            Some(rest) => whole_part(rest).filter(|(digits, _)| digits.is_some())?,
+            None => (None, rest),
+        };
+        let least = |notation, least| Some((notation, digits.unwrap_or(6).max(least)));
+        let notation = match rest {
+            "" => digits.map(|digits| (Notation::General, digits.max(1))),
+            "g" => least(Notation::General, 1),
+            "f" => least(Notation::Fixed, 0),
+            "e" => least(Notation::Exponent, 0),
+            "%" => least(Notation::Percent, 0),
+            _ => return None,
+        };
+        Some(Format { ends, fill, align, width: width.unwrap_or(0), notation })
+    }
+
+    fn text(&self, value: &Interval) -> String {
+        let (lower, upper) = match self.notation {
+            Some((notation, digits)) => (value.lower_in(notation, digits), value.upper_in(notation, digits)),
+            None => {
+                let (lower, upper) = value.decimals();
+                (lower.unwrap_or_else(|| "-inf".to_string()), upper.unwrap_or_else(|| "inf".to_string()))
+            }
+        };
+        match self.ends {
+            Ends::Both => format!("[{lower}, {upper}]"),
+            Ends::Lower => lower,
+            Ends::Upper => upper,
+        }
+    }
+
+    fn padded(&self, text: &str) -> String {
+        let missing = self.width.saturating_sub(text.chars().count());
+        let left = match self.align {
+            '<' => 0,
+            '^' => missing / 2,
+            _ => missing,
+        };
+        let fill = |many: usize| self.fill.to_string().repeat(many);
+        format!("{}{text}{}", fill(left), fill(missing - left))
+    }
+}
+
+/// The whole number at the beginning of a text, if there is one, and the rest; nothing if it is too large, or written with a zero in
+/// front, which pads Python's numbers and not intervals.
+fn whole_part(text: &str) -> Option<(Option<usize>, &str)> {
+    let digits = text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+    let (digits, rest) = text.split_at(digits);
+    if digits.is_empty() {
+        return Some((None, rest));
+    }
+    let value =
+        digits.parse().ok().filter(|value| *value <= MOST_SHOWN && (digits.len() == 1 || !digits.starts_with('0')))?;
+    Some((Some(value), rest))
 }

@@ -29,11 +29,11 @@ mod work;
 mod _native {
     #[pymodule_export]
     use super::{
-        account::{Account, Composition, zcdp_delta, zcdp_epsilon},
+        account::{Account, Composition, restored as restored_account, zcdp_delta, zcdp_epsilon},
         calibrate::allocate,
         enclosure::Enclosure,
         noise::{DiscreteGaussian, DiscreteLaplace, Gaussian, IntegerNoise},
-        release::{Ledger, Release, releases},
+        release::{Ledger, Release, releases, restored as restored_ledger},
         replication::verified_rows,
         risk::{Attack, HierarchicalAttack, posterior_at},
     };

@@ -80,6 +80,7 @@ whole_arguments! {
     count: u64 = "count", 0..=i128::from(u64::MAX), "1 to 10^12 counts";
     shift: u64 = "shift", 0..=i128::from(u64::MAX), "an integer change from 1 to 1000000, of the discrete Laplace to 1000";
     group: u64 = "group", 1..=i128::from(u64::MAX), "1 to 2^64 - 1 people";
+    times: u64 = "times", 1..=1_000_000_000_000, "1 to 10^12 times";
     size: usize = "n", 0..=1 << 62, "a number of samples from 0 to 2^62";
     value_of_noise: i64 = "x", i128::from(i64::MIN)..=i128::from(i64::MAX), "an integer from -2^63 to 2^63 - 1";
     shown: usize = "digits", 1..=10_000, "1 to 10000";

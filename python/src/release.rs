@@ -11,7 +11,11 @@ use dp_assay::{
         subject::Subject,
     },
 };
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+    types::{PyBool, PyDict, PyNotImplemented, PyString},
+};
 
 use crate::{
     account::{Account, delta_of, neighbors_of},
@@ -20,22 +24,75 @@ use crate::{
     work::{self, quick},
 };
 
-/// The path or name of an argument that may be a text or a path.
-fn name_of(name: &Bound<PyAny>) -> PyResult<String> {
-    if name.hasattr("__fspath__")? { name.call_method0("__fspath__")?.extract() } else { name.extract() }
+/// The path or name of an argument that may be a text or a path; `None` for anything else.
+fn name_of(name: &Bound<PyAny>) -> PyResult<Option<String>> {
+    let path = name.hasattr("__fspath__")?.then(|| name.call_method0("__fspath__")).transpose()?;
+    Ok(path.as_ref().unwrap_or(name).extract().ok())
+}
+
+fn type_of(value: &Bound<PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "unknown".to_string(), |name| name.to_string())
+}
+
+/// The argument `levels`: a name or several.
+pub fn level_names(levels: &Bound<PyAny>) -> PyResult<Vec<String>> {
+    let wrong = |value: &Bound<PyAny>| {
+        PyTypeError::new_err(format!(
+            "levels of type {}: expected the name of a level, or a list of names",
+            type_of(value)
+        ))
+    };
+    if let Ok(one) = levels.extract::<String>() {
+        return Ok(vec![one]);
+    }
+    let all = levels.try_iter().map_err(|_| wrong(levels))?;
+    all.map(|level| level.and_then(|level| level.extract().map_err(|_| wrong(&level)))).collect()
 }
 
 /// A release: its geolevels, queries and budget, and what one record reveals.
 ///
-/// name: a bundled release (releases() lists them) or the path of a TOML file of the same form. levels: only these geolevels. neighbors:
-/// in place of the release's own relation. group: so many people leave or enter together.
+/// name: a bundled release (releases() lists them) or the path of a TOML file of the same form. levels: only this geolevel, or these.
+/// neighbors: in place of the release's own relation. group: so many people leave or enter together.
 #[pyclass(frozen, extends = Account, module = "dp_assay", name = "Release")]
 pub struct Release {
     release: Published,
-    asked: String,
     levels: Vec<String>,
     neighbors: Option<&'static str>,
     group: u64,
+}
+
+impl Release {
+    fn of(
+        release: Published,
+        levels: Vec<String>,
+        neighbors: Option<&str>,
+        group: u64,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let neighbors = neighbors_of(neighbors)?;
+        let subject =
+            Subject { release: Some(release.clone()), levels: levels.clone(), neighbors, group, ..Subject::default() };
+        let own = Release { release, levels, neighbors: neighbors.map(Neighbors::name), group };
+        Ok(PyClassInitializer::from(Account::of(subject)?).add_subclass(own))
+    }
+
+    /// The release as it enters a ledger, which knows whole releases, single people, and one relation.
+    fn for_ledger(&self, neighbors: Neighbors) -> PyResult<Published> {
+        let refuse = |what: String, instead: &str| {
+            Err(PyValueError::new_err(format!("{}: {what}, and a ledger {instead}", self.release.name)))
+        };
+        if !self.levels.is_empty() {
+            return refuse(format!("only {}", self.levels.join(", ")), "has whole releases: give it by its name");
+        }
+        if self.group != 1 {
+            return refuse(format!("groups of {}", self.group), "is about single people");
+        }
+        match self.neighbors {
+            Some(own) if own != neighbors.name() => {
+                refuse(format!("{own} neighbors"), &format!("has one relation for all, here {}", neighbors.name()))
+            }
+            _ => Ok(self.release.clone()),
+        }
+    }
 }
 
 #[pymethods]
@@ -44,17 +101,35 @@ impl Release {
     #[pyo3(signature = (name, levels = Vec::new(), *, neighbors = None, group = 1))]
     fn new(
         name: &Bound<PyAny>,
-        levels: Vec<String>,
+        #[pyo3(from_py_with = level_names)] levels: Vec<String>,
         neighbors: Option<&str>,
         #[pyo3(from_py_with = numbers::group)] group: u64,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let (asked, neighbors) = (name_of(name)?, neighbors_of(neighbors)?);
-        let release = quick(Published::find(&asked))?;
-        let subject =
-            Subject { release: Some(release.clone()), levels: levels.clone(), neighbors, group, ..Subject::default() };
-        let neighbors = neighbors.map(Neighbors::name);
-        let own = Release { release, asked, levels, neighbors, group };
-        Ok(PyClassInitializer::from(Account::of(subject)?).add_subclass(own))
+        let Some(name) = name_of(name)? else {
+            return Err(PyTypeError::new_err(format!(
+                "a release of type {}: expected its name or a path",
+                type_of(name)
+            )));
+        };
+        Release::of(quick(Published::find(&name))?, levels, neighbors, group)
+    }
+
+    /// A release from the text of a TOML file, as to_toml() writes it.
+    #[staticmethod]
+    #[pyo3(signature = (text, levels = Vec::new(), *, neighbors = None, group = 1))]
+    fn from_toml(
+        py: Python,
+        text: &str,
+        #[pyo3(from_py_with = level_names)] levels: Vec<String>,
+        neighbors: Option<&str>,
+        #[pyo3(from_py_with = numbers::group)] group: u64,
+    ) -> PyResult<Py<Self>> {
+        Py::new(py, Release::of(quick(Published::parse(text, "the text"))?, levels, neighbors, group)?)
+    }
+
+    /// The whole release as the text of a TOML file: every query with its noise. The program and Release() read such a file.
+    fn to_toml(&self) -> String {
+        self.release.to_toml()
     }
 
     /// The name of the release.
@@ -100,7 +175,8 @@ impl Release {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         let make = py.import("dp_assay._support")?.getattr("release")?;
-        let state = (&this.asked, this.levels.clone(), this.neighbors, this.group);
+        // What it says, and not where it was found: a file may be gone, or another one, where the pickle is read.
+        let state = (this.release.to_toml(), this.levels.clone(), this.neighbors, this.group);
         Ok((make, state).into_pyobject(py)?.into_any())
     }
 }
@@ -130,7 +206,7 @@ pub fn releases(py: Python) -> PyResult<Vec<Bound<PyDict>>> {
 /// Several releases about the same people, each alone and all composed.
 ///
 /// releases: a bundled ledger ("us-2020-persons"), the path of a TOML file of the same form, or a list of names of releases or Release
-/// objects, which form one population under `neighbors` ("bounded" if None). Of Release objects the whole release counts.
+/// objects, which form one population under `neighbors` ("bounded" if None). Ledgers of the same releases are equal.
 #[pyclass(frozen, module = "dp_assay", name = "Ledger")]
 pub struct Ledger {
     title: String,
@@ -138,12 +214,52 @@ pub struct Ledger {
     populations: Vec<Records>,
 }
 
+/// A population as it is pickled: its name, its relation, and the texts of its releases.
+type Pickled = (String, String, Vec<String>);
+
+impl Ledger {
+    fn state(&self) -> (String, String, Vec<Pickled>) {
+        let population = |population: &Records| {
+            let releases = population.releases.iter().map(Published::to_toml).collect();
+            (population.name.clone(), population.neighbors.name().to_string(), releases)
+        };
+        (self.title.clone(), self.rule.clone(), self.populations.iter().map(population).collect())
+    }
+}
+
+/// A ledger, unpickled.
+#[pyfunction]
+#[pyo3(name = "_ledger")]
+pub fn restored(title: String, rule: String, populations: Vec<Pickled>) -> PyResult<Ledger> {
+    let population = |(name, neighbors, releases): Pickled| {
+        let neighbors = neighbors_of(Some(&neighbors))?.unwrap_or(Neighbors::Bounded);
+        let releases = releases.iter().map(|text| Published::parse(text, "a pickled release"));
+        Ok(Records { name, neighbors, releases: quick(releases.collect())? })
+    };
+    Ok(Ledger { title, rule, populations: populations.into_iter().map(population).collect::<PyResult<_>>()? })
+}
+
+/// A release of a list for a ledger.
+fn entered(release: &Bound<PyAny>, neighbors: Neighbors) -> PyResult<Published> {
+    if let Ok(release) = release.cast::<Release>() {
+        return release.get().for_ledger(neighbors);
+    }
+    if let Some(name) = name_of(release)? {
+        return Ok(quick(Published::find(&name))?);
+    }
+    let hint = if release.is_instance_of::<Account>() { "; counts are composed by Composition or +" } else { "" };
+    Err(PyTypeError::new_err(format!(
+        "a release of type {}: expected its name, a path, or a Release{hint}",
+        type_of(release)
+    )))
+}
+
 #[pymethods]
 impl Ledger {
     #[new]
     #[pyo3(signature = (releases, *, neighbors = None))]
     fn new(releases: &Bound<PyAny>, neighbors: Option<&str>) -> PyResult<Self> {
-        if let Ok(name) = name_of(releases) {
+        if let Some(name) = name_of(releases)? {
             if neighbors.is_some() {
                 return Err(PyValueError::new_err("the ledger says which data sets are neighbors"));
             }
@@ -151,13 +267,13 @@ impl Ledger {
             return Ok(Ledger { title: file.title, rule: file.rule, populations: file.populations });
         }
         let neighbors = neighbors_of(neighbors)?.unwrap_or(Neighbors::Bounded);
+        let given = releases.try_iter().map_err(|_| {
+            let expected = "expected a list of releases, or the name or path of a ledger";
+            PyTypeError::new_err(format!("releases of type {}: {expected}", type_of(releases)))
+        })?;
         let mut all: Vec<Published> = Vec::new();
-        for release in releases.try_iter()? {
-            let release = release?;
-            let published = match release.cast::<Release>() {
-                Ok(release) => release.get().release.clone(),
-                Err(_) => quick(Published::find(&name_of(&release)?))?,
-            };
+        for release in given {
+            let published = entered(&release?, neighbors)?;
             if all.iter().any(|other| other.name == published.name) {
                 return Err(PyValueError::new_err(format!("the release {} occurs twice", published.name)));
             }
@@ -175,6 +291,29 @@ impl Ledger {
             rule: "All releases are about the same people, so they compose.".to_string(),
             populations: vec![Records { name, neighbors, releases: all }],
         })
+    }
+
+    fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        let Ok(other) = other.cast::<Ledger>() else { return Ok(PyNotImplemented::get(py).to_owned().into_any()) };
+        Ok(PyBool::new(py, self.state().2 == other.get().state().2).to_owned().into_any())
+    }
+
+    fn __hash__(&self, py: Python) -> PyResult<isize> {
+        PyString::new(py, &format!("{:?}", self.state().2)).hash()
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<PyAny>) -> Py<Self> {
+        slf
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let make = py.import("dp_assay._native")?.getattr("_ledger")?;
+        Ok((make, self.state()).into_pyobject(py)?.into_any())
     }
 
     /// What it is, in a line.

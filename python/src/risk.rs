@@ -10,7 +10,11 @@ use dp_assay::{
     },
     rug::Rational,
 };
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
+use pyo3::{
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyBool, PyDict, PyNotImplemented, PyString},
+};
 
 use crate::{
     account::{Account, delta_of},
@@ -156,6 +160,30 @@ impl Attack {
         self.ask(py, digits, Single::correct_if_absent)
     }
 
+    fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        let Ok(other) = other.cast::<Attack>() else { return Ok(PyNotImplemented::get(py).to_owned().into_any()) };
+        let of = |attack: &Single| (attack.prior().clone(), attack.rhos().to_vec());
+        Ok(PyBool::new(py, of(&self.0) == of(&other.get().0)).to_owned().into_any())
+    }
+
+    fn __hash__(&self, py: Python) -> PyResult<isize> {
+        PyString::new(py, &format!("{} {:?}", self.0.prior(), self.0.rhos())).hash()
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<PyAny>) -> Py<Self> {
+        slf
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        Ok((slf.get_type(), (this.prior(py)?, this.rho(py)?)).into_pyobject(py)?.into_any())
+    }
+
     /// The least released count minus known count at which the adversary decides for the target; for a single count.
     fn threshold(&self) -> PyResult<i64> {
         Ok(quick(self.0.threshold())?)
@@ -167,7 +195,20 @@ impl Attack {
 /// rho: of each level, lowest first. others: the number of other groups at each level but the last. upper: what they believe of the
 /// count one level up: "uniform", ("up-to", K) or ("point", K). known: the count of the target's group without the target.
 #[pyclass(frozen, module = "dp_assay.risk", name = "HierarchicalAttack")]
-pub struct HierarchicalAttack(Hierarchy);
+pub struct HierarchicalAttack {
+    attack: Hierarchy,
+    /// What it was made of, for others like it.
+    made_of: MadeOf,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+struct MadeOf {
+    prior: Rational,
+    rhos: Vec<Rational>,
+    others: Vec<u64>,
+    upper: Upper,
+    known: i64,
+}
 
 fn upper_of(upper: Option<&Bound<PyAny>>) -> PyResult<Upper> {
     let refuse = || PyValueError::new_err("upper: expected \"uniform\", (\"up-to\", K) or (\"point\", K)");
@@ -191,9 +232,11 @@ impl HierarchicalAttack {
             let why = || PyValueError::new_err(format!("others = {other} is out of range: expected 0 or more groups"));
             u64::try_from(other).map_err(|_| why())
         };
-        let others = others.0.into_iter().map(number).collect::<PyResult<_>>()?;
-        let attack = quick(Hierarchy::new(prior.0, rho.0, others, upper_of(upper)?))?;
-        Ok(HierarchicalAttack(quick(attack.with_known(known))?))
+        let others: Vec<u64> = others.0.into_iter().map(number).collect::<PyResult<_>>()?;
+        let made_of = MadeOf { prior: prior.0, rhos: rho.0, others, upper: upper_of(upper)?, known };
+        let MadeOf { prior, rhos, others, upper, .. } = made_of.clone();
+        let attack = quick(quick(Hierarchy::new(prior, rhos, others, upper))?.with_known(known))?;
+        Ok(HierarchicalAttack { attack, made_of })
     }
 
     /// After the noisy counts of each level and the noisy sums over the other groups: a dict with `present` (the posterior that the target
@@ -206,7 +249,7 @@ impl HierarchicalAttack {
         noisy_others: Integers,
         #[pyo3(from_py_with = numbers::digits)] digits: u32,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let attack = self.0.clone();
+        let attack = self.attack.clone();
         let found = work::run(py, move |_| attack.posterior(&noisy.0, &noisy_others.0, digits))?;
         let upper: Vec<(i64, Bound<Enclosure>)> = (found.upper.into_iter())
             .map(|(count, probability)| Ok((count, Bound::new(py, Enclosure::from(probability))?)))
@@ -217,10 +260,43 @@ impl HierarchicalAttack {
         Ok(answer)
     }
 
+    fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        let Ok(other) = other.cast::<HierarchicalAttack>() else {
+            return Ok(PyNotImplemented::get(py).to_owned().into_any());
+        };
+        Ok(PyBool::new(py, self.made_of == other.get().made_of).to_owned().into_any())
+    }
+
+    fn __hash__(&self, py: Python) -> PyResult<isize> {
+        PyString::new(py, &format!("{:?}", self.made_of)).hash()
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<PyAny>) -> Py<Self> {
+        slf
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let MadeOf { prior, rhos, others, upper, known } = &self.made_of;
+        let make = py.import("dp_assay._support")?.getattr("hierarchy")?;
+        let upper = match upper {
+            Upper::UpTo(most) => Some(("up-to", *most)),
+            Upper::Point(most) => Some(("point", *most)),
+            // Weights are not given from Python.
+            Upper::Uniform | Upper::Listed { .. } => None,
+        };
+        let state = (to_fraction(py, prior)?, to_fractions(py, rhos)?, others.clone(), upper, *known);
+        Ok((make, state).into_pyobject(py)?.into_any())
+    }
+
     /// The thresholds of decision for noisy outputs (count above, sum over the others): a list of (least, most) released counts of the
     /// target's group from which the adversary decides for the target.
     fn thresholds(&self, py: Python, outputs: Vec<(i64, i64)>) -> PyResult<Vec<(i64, i64)>> {
-        let attack = self.0.clone();
+        let attack = self.attack.clone();
         let outputs: Vec<NoisyOutput> = outputs.into_iter().map(|(x2, y1)| NoisyOutput { x2, y1 }).collect();
         work::run(py, move |_| attack.thresholds(&outputs))
     }

@@ -131,6 +131,84 @@ def test_levels_add_up_and_parts_compose() -> None:
         Composition("5x10")
 
 
+def test_accounts_are_added_and_multiplied() -> None:
+    a, b = DiscreteGaussian(5, 10), DiscreteLaplace("1/3", 2)
+    assert sum([a, b, a]) == a + b + a == Composition([a, b, a]) and sum([a]) is a
+    assert 3 * a == a * 3 == numpy.int64(3) * a == sum([a] * 3) == DiscreteGaussian(5, 30)
+    assert 2 * (a + b) == Composition([DiscreteGaussian(5, 20), DiscreteLaplace("1/3", 4)]) and isinstance(3 * a, Composition)
+    for release in (Release("pl94-units-us"), Release("su-su-wang-2025", "State"), Release("pl94-persons-us", group=2)):
+        twice = 2 * release
+        assert twice.rho == 2 * release.rho and twice.neighbors == release.neighbors and "2 times" in twice.title
+        assert Composition([twice, a], group=2).rho > twice.rho and 1 * twice == twice != release
+    drawn_twice = (2 * Release("su-su-wang-2025", "State")).epsilon("1e-9")
+    level = Release("su-su-wang-2025", "State")
+    assert drawn_twice == Composition([DiscreteGaussian(level.counts[0][1], 2 * level.counts[0][2])]).epsilon("1e-9")
+    for wrong in (2.0, True, "2", None, a):
+        with pytest.raises(TypeError):
+            a * wrong  # type: ignore[operator]
+    for times in (0, -1, 10**20):
+        with pytest.raises(ValueError, match="times = .* is out of range"):
+            times * a
+    for other in (1, 0.0, "a", None):
+        with pytest.raises(TypeError):
+            other + a  # type: ignore[operator]
+    with pytest.raises(TypeError):
+        a + 0  # type: ignore[operator]
+
+
+def test_accounts_are_equal_by_value() -> None:
+    a = DiscreteGaussian(5, 10)
+    assert a == DiscreteGaussian("5", 10) == DiscreteGaussian(5.0, count=10, neighbors="add-remove") and hash(a) == hash(DiscreteGaussian("5", 10))
+    assert DiscreteGaussian(5, 2, 3) == DiscreteGaussian(5, 2, group=3)
+    different = [
+        a,
+        DiscreteGaussian(5, 11),
+        DiscreteGaussian(6, 10),
+        DiscreteGaussian(5, 10, 2),
+        DiscreteGaussian(5, 10, neighbors="bounded"),
+        DiscreteGaussian(5, 20),
+        Gaussian(5, 10),
+        DiscreteLaplace(5, 10),
+        a + DiscreteGaussian(5, 10, 2),
+        Release("pl94-persons-us"),
+        Release("pl94-persons-pr"),
+        Release("pl94-persons-us", neighbors="add-remove"),
+        Release("pl94-persons-us", group=2),
+        Release("su-su-wang-2025"),
+        Release("su-su-wang-2025", "State"),
+        Composition([Release("su-su-wang-2025")]),
+        2 * Release("pl94-persons-us"),
+    ]
+    assert len(set(different)) == len(different)
+    assert a != 5 and a != "5x10" and a != DiscreteGaussian(5, 10).epsilon("1e-9")
+    assert {DiscreteGaussian(5, 10): "known"}[sum([DiscreteGaussian(5, 4), DiscreteGaussian(5, 6)])] == "known"  # type: ignore[index]
+    assert Release("pl94-persons-us") == Release("pl94-persons-us") and Release("su-su-wang-2025", ["State"]) == Release("su-su-wang-2025", "State")
+    assert Ledger(["su-su-wang-2025"]) == Ledger([Release("su-su-wang-2025")]) != Ledger(["pl94-units-us"])
+    assert len({Ledger(["su-su-wang-2025"]), Ledger(["su-su-wang-2025"]), Ledger("us-2020-persons")}) == 2
+
+
+def test_levels_and_calibrated_accounts_compose() -> None:
+    release = Release("su-su-wang-2025")
+    levels = release.levels
+    two = levels["State"] + levels["County"]
+    assert two == Composition([Release("su-su-wang-2025", ["State", "County"])]) and list(two.levels) == ["State", "County"]
+    assert sum(levels.values()) == Composition([release])
+    with pytest.raises(ValueError, match="2 [*] account"):
+        levels["State"] + levels["State"]
+    a = DiscreteGaussian(5, 10)
+    quieter = a.calibrate("1e-11", match="zcdp")["account"]
+    assert quieter == DiscreteGaussian("17/4", 10) and "all noise times" in quieter.title
+    assert quieter + a == Composition([DiscreteGaussian("17/4", 10), a]) and 2 * quieter == DiscreteGaussian("17/4", 20)
+    again = quieter.calibrate("1e-11", epsilon=5)["account"]
+    assert again.epsilon("1e-11") <= 5
+    scaled = release.calibrate("1e-10", epsilon=20, grid="factor", decimals=3)
+    whole = scaled["account"]
+    assert whole + a == Composition([whole, a]) and (whole + a).rho == whole.rho + a.rho
+    assert whole.levels["State"].rho == release.levels["State"].rho / scaled["factor"]
+    paths = Release("pl94-units-us").calibrate("1e-10", epsilon=2, grid="factor", decimals=2)["account"]
+    assert (2 * paths).rho == 2 * paths.rho
+
+
 def test_calibrated_noise_keeps_its_promise_and_less_does_not(assay: Assay) -> None:
     account = DiscreteGaussian(5, 10)
     found = account.calibrate("1e-11", match="zcdp")
@@ -189,6 +267,18 @@ def test_ledgers_compose_releases(assay: Assay) -> None:
             Ledger(wrong).epsilon("1e-10")
     with pytest.raises(ValueError, match="bounded"):
         Ledger(["pl94-units-us"], neighbors="add-remove")
+    for given, error, says in (
+        ([DiscreteGaussian(5)], TypeError, "a release of type DiscreteGaussian: expected its name, a path, or a Release; counts are composed by Composition"),
+        ([5], TypeError, "a release of type int: expected its name, a path, or a Release$"),
+        (5, TypeError, "releases of type int: expected a list of releases"),
+        (Release("su-su-wang-2025"), TypeError, "releases of type Release: expected a list"),
+        ([Release("su-su-wang-2025", "State")], ValueError, "only State, and a ledger has whole releases"),
+        ([Release("su-su-wang-2025", group=2)], ValueError, "groups of 2, and a ledger is about single people"),
+        ([Release("su-su-wang-2025", neighbors="add-remove")], ValueError, "add-remove neighbors, and a ledger has one relation for all, here bounded"),
+    ):
+        with pytest.raises(error, match=says):
+            Ledger(given)  # type: ignore[arg-type]
+    assert Ledger([Release("su-su-wang-2025", neighbors="bounded")]) == Ledger(["su-su-wang-2025"])
 
 
 def test_a_release_of_one_s_own_is_read_from_a_file(tmp_path: Path) -> None:
@@ -196,6 +286,14 @@ def test_a_release_of_one_s_own_is_read_from_a_file(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text(text)
     assert Release(own).epsilon("1e-9", digits=6) == Release("su-su-wang-2025").epsilon("1e-9", digits=6)
+    read = Release.from_toml(Release(own).to_toml(), "State")
+    assert read == Release(own, ["State"]) == Release.from_toml(text, ("State",)) and read.name == "su-su-wang-2025"
+    for given, says in ((5, "a release of type int"), (None, "a release of type NoneType")):
+        with pytest.raises(TypeError, match=says):
+            Release(given)  # type: ignore[arg-type]
+    for levels, says in ((5, "levels of type int"), ([5], "levels of type int"), (None, "levels of type NoneType")):
+        with pytest.raises(TypeError, match=says):
+            Release(own, levels)  # type: ignore[arg-type]
     own.write_text(text.replace("proportion", "proportions", 1))
     with pytest.raises(ValueError, match=r"own\.toml, line \d+"):
         Release(own)

@@ -7,11 +7,12 @@ import math
 import pickle
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy
 import pytest
 
-from dp_assay import Composition, DiscreteGaussian, DiscreteLaplace, Enclosure, Gaussian, Release
+from dp_assay import Composition, DiscreteGaussian, DiscreteLaplace, Enclosure, Gaussian, Ledger, Release
 from dp_assay.risk import Attack, HierarchicalAttack
 
 
@@ -60,12 +61,46 @@ def test_arithmetic_contains_the_truth() -> None:
     assert whole.lower_decimal == Decimal("-Infinity")
 
 
+@pytest.mark.parametrize(
+    ("spec", "shown"),
+    [
+        (".5", "[0.33333, 0.33334]"),
+        (".3f", "[0.333, 0.334]"),
+        (".0f", "[0, 1]"),
+        ("f", "[0.333333, 0.333334]"),
+        (".2e", "[3.33e-01, 3.34e-01]"),
+        (".2%", "[33.33%, 33.34%]"),
+        (".3g", "[0.333, 0.334]"),
+        ("g", "[0.333333, 0.333334]"),
+        ("upper.3f", "0.334"),
+        ("lower.3f", "0.333"),
+        ("upper.1%", "33.4%"),
+        (">18.3f", "    [0.333, 0.334]"),
+        ("18.3f", "    [0.333, 0.334]"),
+        ("<18.3f", "[0.333, 0.334]    "),
+        ("*^18.3f", "**[0.333, 0.334]**"),
+        ("upper>>8.3f", ">>>0.334"),
+    ],
+)
+def test_formats_are_rounded_outward(spec: str, shown: str) -> None:
+    third = Enclosure("1/3", "1/3")
+    assert format(third, spec) == shown
+
+
 def test_what_is_shown_is_rounded_outward() -> None:
     third = Enclosure("1/3", "1/3")
-    assert f"{third:.5}" == "[0.33333, 0.33334]" and third.shown(4) == "0.3333"
+    assert third.shown(4) == "0.3333"
     assert "0.333" in third._repr_html_() and "certified" in third._repr_html_()
-    with pytest.raises(ValueError, match="expected .DIGITS"):
-        f"{third:x}"
+    for wrong in ("x", "d", "s", "+.3f", "#.3f", "08.3f", ",.2f", "=8", ".f", ".", ".3F", "up.3f", ".99999f", "99999", "5.3.f"):
+        with pytest.raises(ValueError, match="expected .upper.lower."):
+            format(third, wrong)
+    quarter = Enclosure("1/4", "1/2")
+    assert (f"{quarter}", f"{quarter:upper}", f"{quarter:>12}") == ("[0.25, 0.5]", "0.5", " [0.25, 0.5]")
+    epsilon = DiscreteGaussian(5, 10).epsilon("1e-11")
+    assert f"{epsilon:.3f}" == "[10.124, 10.125]" and f"epsilon <= {epsilon:upper.3f}" == "epsilon <= 10.125"
+    assert f"{-epsilon:.3f}" == "[-10.125, -10.124]" and f"{-epsilon:upper.3f}" == "-10.124"
+    open_ended = Enclosure(None, 2)
+    assert f"{open_ended:.1f}" == "[-inf, 2.0]" and open_ended.lower is None and open_ended.lower_float == -math.inf
     again = eval(repr(third), {"Enclosure": Enclosure})
     assert again.lower <= third.lower and third.upper <= again.upper
     with pytest.raises(ValueError, match="lower <= upper"):
@@ -160,16 +195,49 @@ def test_the_library_s_refusals_are_value_errors_with_its_text() -> None:
 
 def test_objects_are_copied_and_pickled() -> None:
     enclosure = DiscreteGaussian(5, 10).epsilon("1e-11")
-    for again in (copy.copy(enclosure), copy.deepcopy(enclosure), pickle.loads(pickle.dumps(enclosure))):
-        assert again == enclosure and again.method == enclosure.method and again.met
-    laplace = DiscreteLaplace("1/7", 3, 2, neighbors="bounded", group=2)
-    for account in (
+    calibrated = Release("pl94-units-us").calibrate("1e-10", epsilon=2, grid="factor", decimals=2)
+    release = Release("su-su-wang-2025", ["State"], group=2)
+    both = Composition([Release("su-su-wang-2025", ["State", "US"]), DiscreteGaussian(50, 4), DiscreteLaplace("1/7", 3)])
+    objects = [
+        enclosure,
+        Enclosure(None, "1/3"),
+        Enclosure(-1, None),
         DiscreteGaussian("5/3", 10, 2),
-        laplace,
+        DiscreteLaplace("1/7", 3, 2, neighbors="bounded", group=2),
         Gaussian(5, 3),
         Composition([DiscreteGaussian(5, 10), DiscreteLaplace("1/7", 3)], neighbors="bounded", group=2),
-        Release("su-su-wang-2025", ["State"], group=2),
-    ):
-        again = pickle.loads(pickle.dumps(account))
-        assert type(again) is type(account) and again.title == account.title and again.rho == account.rho
-    assert pickle.loads(pickle.dumps(laplace)).neighbors == "bounded"
+        release,
+        Release("pl94-persons-us", neighbors="add-remove"),
+        Release("pl94-units-us").levels["State"],
+        both,
+        *both.levels.values(),
+        calibrated,
+        calibrated["account"].levels["State"],
+        3 * Release("dhc-units-us") + DiscreteGaussian(5),
+        Ledger("us-2020-persons"),
+        Ledger(["su-su-wang-2025", "sdhc-pr"]),
+        Attack("1/3", ["1/10", "1/5"]),
+        HierarchicalAttack("1/3", ["1/10", "1/5"], 27),
+        HierarchicalAttack("1/3", ["1/10", "1/5"], [27], upper=("up-to", 10), known=3),
+    ]
+    for each in objects:
+        for again in (copy.copy(each), copy.deepcopy(each), pickle.loads(pickle.dumps(each))):
+            assert type(again) is type(each) and again == each
+            if not isinstance(each, dict):
+                assert hash(again) == hash(each)
+            for name in ("title", "rho", "neighbors", "method", "met", "name", "source", "rule", "populations"):
+                assert getattr(again, name, None) == getattr(each, name, None), name
+    account = pickle.loads(pickle.dumps(calibrated["account"]))
+    assert account.epsilon("1e-10") == calibrated["epsilon"] and list(account.levels) == list(calibrated["account"].levels)
+    assert "worst" in str(account.explain("1e-10")["worst_pair"])
+    explained = DiscreteGaussian(5, 10).explain("1e-9")
+    assert str(pickle.loads(pickle.dumps(explained))) == str(explained)
+
+
+def test_a_release_is_pickled_with_what_it_says(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(Release("su-su-wang-2025").to_toml())
+    release = Release(own)
+    kept = pickle.dumps(release)
+    own.unlink()
+    assert pickle.loads(kept) == release

@@ -35,9 +35,11 @@
 //! | [`ledger`] | which releases are about the same records |
 //! | [`subject`] | a release, or counts given one by one, as what is accounted for |
 //! | `budgets` | the same queries with the budget moved among the levels |
+//! | `derived` | the same release with other noise, or several times |
 //! | [`query_targets`] | the queries of a planned release, with weights and accuracy targets |
 
 mod budgets;
+mod derived;
 mod file;
 pub mod ledger;
 pub mod query_targets;

@@ -191,6 +191,34 @@ impl QueryPart {
 }
 
 impl Subject {
+    /// The same with all noise multiplied by `factor`.
+    pub fn with_noise_times(&self, factor: &Rational) -> Result<Subject> {
+        let release = self.release.as_ref().map(|release| release.with_noise_times(factor)).transpose()?;
+        let singles = self.singles.iter().map(|single| single.with_noise_times(factor)).collect::<Result<_>>()?;
+        Ok(Subject { release, singles, ..self.clone() })
+    }
+
+    /// The same, all of it so many times, each time with noise of its own: as part of another subject that is there once.
+    pub fn repeated(&self, times: u64) -> Result<Subject> {
+        let release = self.release.as_ref().map(|release| release.repeated(times)).transpose()?;
+        let singles = self.singles.iter().map(|single| single.repeated(times)).collect::<Result<_>>()?;
+        Ok(Subject { release, singles, ..self.clone() })
+    }
+
+    /// Each part alone, in the order of [`Resolved::levels`]: the levels of the release, and the counts given one by one.
+    pub fn parts(&self) -> Vec<Subject> {
+        let all = |release: &Release| match self.levels.as_slice() {
+            [] => release.levels.iter().map(|level| level.name.clone()).collect(),
+            named => named.to_vec(),
+        };
+        let levels: Vec<String> = self.release.as_ref().map(all).unwrap_or_default();
+        let of_level = |level: String| Subject { levels: vec![level], singles: Vec::new(), ..self.clone() };
+        // Alone they have the relation of the release that they are beside.
+        let neighbors = self.neighbors.or(self.release.as_ref().map(|release| release.neighbors));
+        let singles = Subject { release: None, levels: Vec::new(), neighbors, ..self.clone() };
+        levels.into_iter().map(of_level).chain((!self.singles.is_empty()).then_some(singles)).collect()
+    }
+
     /// Composes it. Refused are a subject of nothing, and levels that the release does not have or that are named twice.
     pub fn resolve(self) -> Result<Resolved> {
         let own = self.release.as_ref().map(|release| release.neighbors);
@@ -304,6 +332,31 @@ mod tests {
         assert!(twice.contains("State") && twice.contains("once"), "{twice}");
         assert!(matches!(of("sdhc-pr").resolve(), Err(Error::BudgetOnly { .. })));
         assert!(Subject { group: u64::MAX, ..of("su-su-wang-2025") }.resolve().is_err());
+    }
+
+    #[test]
+    fn derived_subjects_and_parts_are_those_of_their_compositions() {
+        let half = Rational::from((1, 2));
+        let singles = vec!["5x10@2".parse().unwrap(), Counts::parse_discrete_laplace("0.1x3").unwrap()];
+        for (name, levels) in [("dhc-units-us", vec![]), ("pl94-persons-us", vec!["State", "County"])] {
+            let levels = levels.into_iter().map(String::from).collect();
+            let subject = Subject { levels, group: 2, singles: singles.clone(), ..of(name) };
+            let whole = subject.clone().resolve().unwrap();
+            let thrice = subject.repeated(3).unwrap().resolve().unwrap();
+            assert_eq!(thrice.total.counts(), whole.total.repeated(3).unwrap().counts());
+            let rho = Account::rho(&thrice.whole);
+            assert_eq!(*rho, Rational::from(&*Account::rho(&whole.whole) * 3_u32));
+            let scaled = subject.with_noise_times(&half).unwrap().resolve().unwrap();
+            let known = whole.with_noise_times(&half).unwrap();
+            assert_eq!(scaled.total.counts(), known.total.counts());
+            assert_eq!(Account::rho(&scaled.whole), Account::rho(&known.whole));
+            let (parts, known) = (subject.parts(), whole.parts());
+            assert_eq!(parts.len(), known.len());
+            for (part, known) in parts.into_iter().zip(known) {
+                let part = part.resolve().unwrap();
+                assert_eq!((part.total.counts(), part.neighbors), (known.total.counts(), known.neighbors));
+            }
+        }
     }
 
     #[test]

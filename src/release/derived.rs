@@ -1,0 +1,101 @@
+//! The same release with other noise, or several times.
+
+use rug::Rational;
+
+use super::{GeoLevel, Release};
+use crate::{
+    account::Counts,
+    error::{Error, Result},
+    loss::law::Law,
+    numeric::rational,
+};
+
+impl Release {
+    /// The same with all noise multiplied by `factor`, for accounting: variances times the factor, parameters of the discrete
+    /// Laplace divided by it. It has no histogram any more.
+    pub fn with_noise_times(&self, factor: &Rational) -> Result<Release> {
+        let mut release = self.derived(format!("{}, all noise times {}", self.name, rational::display(factor)))?;
+        for query in release.levels.iter_mut().flat_map(|level| &mut level.queries) {
+            query.law = Counts::new(query.law.clone(), 1, query.shift)?.with_noise_times(factor)?.law;
+            query.rho /= spared(&query.law, factor);
+        }
+        let levels = release.levels.iter_mut().zip(&self.levels);
+        levels.for_each(|(level, before)| level.rho = spent(level, before, factor));
+        release.rho = release.levels.iter().fold(Rational::new(), |sum, level| sum + &level.rho);
+        Ok(release)
+    }
+
+    /// The same released `times` times, each time with noise of its own, for accounting. It has no histogram any more.
+    pub fn repeated(&self, times: u64) -> Result<Release> {
+        if times == 0 {
+            return Err(Error::out_of_range("times", 0, "1 or more"));
+        }
+        let mut release = self.derived(format!("{}, {times} times", self.name))?;
+        for level in &mut release.levels {
+            level.rho *= times;
+            level.queries.iter_mut().for_each(|query| query.times = query.times.saturating_mul(times));
+        }
+        release.rho *= times;
+        Ok(release)
+    }
+
+    /// A copy of another name, without what says how its queries are asked.
+    fn derived(&self, name: String) -> Result<Release> {
+        if self.budget_only {
+            return Err(Error::BudgetOnly { release: self.name.clone() });
+        }
+        Ok(Release { name, exact_total: None, schema: None, ..self.clone() })
+    }
+}
+
+/// By what the rho of a query is divided where its noise is multiplied by `factor`: that of Gaussian noise is proportional to
+/// 1 / sigma2, that of the discrete Laplace to epsilon^2.
+fn spared(law: &Law, factor: &Rational) -> Rational {
+    match law {
+        Law::DiscreteGaussian { .. } | Law::Gaussian { .. } => factor.clone(),
+        Law::DiscreteLaplace { .. } => factor.clone().square(),
+    }
+}
+
+/// The rho of a level whose queries were changed.
+fn spent(level: &GeoLevel, before: &GeoLevel, factor: &Rational) -> Rational {
+    let divisors: Vec<Rational> = level.queries.iter().map(|query| spared(&query.law, factor)).collect();
+    match divisors.first() {
+        Some(one) if divisors.iter().all(|other| other == one) => Rational::from(&before.rho / one),
+        _ => level.queries.iter().fold(Rational::new(), |sum, query| sum + Rational::from(&query.rho * query.times)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::Account;
+
+    #[test]
+    fn derived_releases_spend_what_their_noise_spends_on_every_path() {
+        for release in Release::bundled().unwrap().iter().filter(|release| !release.budget_only) {
+            let (thrice, half) = (release.repeated(3).unwrap(), Rational::from((1, 2)));
+            assert_eq!(thrice.rho, Rational::from(&release.rho * 3_u32), "{}", release.name);
+            let paths = release.path_compositions().unwrap();
+            for (own, path) in thrice.path_compositions().unwrap().iter().zip(&paths) {
+                assert_eq!(own.counts(), path.repeated(3).unwrap().counts(), "{}", release.name);
+            }
+            let quieter = release.with_noise_times(&half).unwrap();
+            for (own, path) in quieter.path_compositions().unwrap().iter().zip(&paths) {
+                assert_eq!(own.counts(), path.with_noise_times(&half).unwrap().counts(), "{}", release.name);
+            }
+            let (all, no_level) = (quieter.composition(&[] as &[&str], None).unwrap(), &[] as &[&str]);
+            let scaled = release.composition(no_level, None).unwrap().with_noise_times(&half).unwrap();
+            assert_eq!(all.counts(), scaled.counts());
+            assert_eq!(**all.rho(), quieter.rho);
+            for derived in [thrice, quieter] {
+                let again = Release::parse(&derived.to_toml(), "f").unwrap();
+                assert_eq!((again.name, again.rho), (derived.name, derived.rho));
+            }
+        }
+        assert!(matches!(Release::find("sdhc-pr").unwrap().repeated(2), Err(Error::BudgetOnly { .. })));
+        let release = Release::find("su-su-wang-2025").unwrap();
+        assert!(release.repeated(0).is_err());
+        assert!(release.with_noise_times(&Rational::new()).is_err());
+    }
+}
