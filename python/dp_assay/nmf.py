@@ -1,0 +1,207 @@
+"""The Census Bureau's noisy measurement files: checked against their release, and estimates with margins from them.
+
+It is the program `assay` that reads the files, `assay nmf check` and `assay estimate --nmf`: the wheel brings it. What the options mean is
+said in the guide's chapter on noisy measurements.
+
+    >>> from dp_assay import nmf
+    >>> towns = nmf.estimate("data/examples/nmf", "pl94-persons-us", tabulation=["State", "County"])    # doctest: +SKIP
+    >>> pandas.DataFrame(towns)                                                                         # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import csv
+import operator
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+from ._native import Enclosure, Release
+from ._program import asked
+
+__all__ = ["Estimates", "check", "estimate"]
+
+_Path = str | os.PathLike[str]
+_Names = str | Iterable[str]
+
+
+class Estimates(dict[str, Any]):
+    """Estimates by column, as pandas.DataFrame, polars.DataFrame and pyarrow.table take them: lists of texts, arrays of int64 and float64.
+
+    The columns are those of the program's file: level, geocode and geoid, or area; query and cell; estimate, variance, std_dev and
+    margin_95 (1.96 standard deviations), or count. Least squares is computed in doubles: these numbers are not enclosures.
+    A heading such as "estimate (insecure seed 7)" says that the noise can be subtracted. `about` is the program's answer: states, what
+    was missing or not used, and in a rehearsal the errors.
+    """
+
+    def __init__(self, columns: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        super().__init__(columns)
+        self.about = dict(about)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Estimates, (dict(self), self.about))
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows, each a dict by column."""
+        columns = [column if isinstance(column, list) else column.tolist() for column in self.values()]
+        return [dict(zip(self, row)) for row in zip(*columns)]
+
+
+def check(folder: _Path, release: str | _Path | Release, *, delta: Any = "1e-10", digits: int = 8) -> dict[str, Any]:
+    """What a folder of noisy measurement files holds and whether it fits the release: the program's answer as a dict.
+
+    Every row is read. `epsilon` is an Enclosure: the exact epsilon at delta of what was published, on the worst block paths that occur.
+    ValueError for files that do not fit the release, with file, row and geocode.
+    """
+    with tempfile.TemporaryDirectory(prefix="dp-assay-") as scratch:
+        options = ["--release", _release(release, scratch), "--delta", str(_exact(delta)), "--digits", str(digits)]
+        # 1 says that the files can be read, and that something in them is not as it should be: the answer says what.
+        answer: dict[str, Any] = asked(["nmf", "check", os.fspath(folder), *options], accepted=(0, 1))
+    ends = answer["epsilon"]
+    answer["epsilon"] = Enclosure(ends["lower"], ends["upper"])
+    return answer
+
+
+def estimate(
+    folder: _Path,
+    release: str | _Path | Release,
+    *,
+    queries: _Names = "total",
+    level: _Names = (),
+    tabulation: _Names = (),
+    areas: _Path | Mapping[str, Iterable[str]] | None = None,
+    states: str | int | Iterable[str | int] = (),
+    constraints: Literal["all", "state-totals", "none"] = "all",
+    state_totals: _Path | Mapping[str, int] | None = None,
+    truth: _Path | None = None,
+    whole: _Names | None = None,
+) -> Estimates:
+    """The best linear unbiased estimates from all noisy measurement files together, with variances and margins of 95 %.
+
+    release: a bundled release with attributes, a file, or a Release. queries: marginals such as "votingage * hispanic", "total", or
+    "all". What is estimated: the units of a level or of several (all but the last if nothing is named); tabulation units by tabulation
+    ("State", "County", "Tract", "Block"); or areas, a dict from the name of each to the GEOIDs of its blocks (as texts: they begin with
+    zeros), or the file of such a table. states: only these, by their two digits, without the counts of the nation. constraints: which
+    are kept exactly. state_totals: published totals, a dict from state to count, or a file. truth: in a rehearsal, a file of true counts.
+    whole: non-negative whole counts, in passes by these queries (an empty list for the usual ones).
+
+    ValueError for what the program refuses. Estimates are correlated: never add their variances; ask for the sum as an area.
+    """
+    with tempfile.TemporaryDirectory(prefix="dp-assay-") as scratch:
+        out = Path(scratch, "estimates.csv")
+        arguments = ["estimate", "--nmf", os.fspath(folder), "--release", _release(release, scratch), "--out", str(out)]
+        for option, names in (("--queries", queries), ("--level", level), ("--tabulation", tabulation)):
+            arguments += _named(option, names)
+        chosen = [_state(state) for state in ([states] if isinstance(states, (str, int)) else states)]
+        if chosen:
+            arguments += ["--states", ",".join(chosen)]
+        arguments += ["--constraints", constraints]
+        blocks = None if isinstance(areas, (str, os.PathLike)) or areas is None else _pairs(areas)
+        totals = None if isinstance(state_totals, (str, os.PathLike)) or state_totals is None else _totals(state_totals)
+        for option, given, heading, rows in (
+            ("--areas", areas, ("area", "block"), blocks),
+            ("--state-totals", state_totals, ("state", "total"), totals),
+            ("--truth", truth, (), None),
+        ):
+            if given is not None:
+                arguments += [option, os.fspath(given) if rows is None else _written(scratch, option, heading, rows)]  # type: ignore[arg-type]
+        if whole is not None:
+            arguments += ["--whole", *_texts(whole, "whole")]
+        about = asked(arguments)
+        # Files that are gone when this returns.
+        about.pop("out", None)
+        about.get("provenance", {}).pop("command_line", None)
+        return Estimates(_columns(out), about)
+
+
+def _exact(number: Any) -> Any:
+    """A number as the program reads it: a float is the shortest decimal that prints it."""
+    return Fraction(number.numerator, number.denominator) if hasattr(number, "numerator") and not isinstance(number, int) else number
+
+
+def _release(release: str | _Path | Release, scratch: str) -> str:
+    if not isinstance(release, Release):
+        return os.fspath(release)
+    path = Path(scratch, "release.toml")
+    path.write_text(release.to_toml(), encoding="utf-8")
+    return str(path)
+
+
+def _texts(names: _Names, what: str) -> list[str]:
+    """One name or several; a dash in front would be read as an option."""
+    every = [names] if isinstance(names, str) else list(names)
+    for name in every:
+        if not isinstance(name, str):
+            raise TypeError(f"{what}: a name of type {type(name).__name__}: expected texts")
+        if name.startswith("-") or not name.strip():
+            raise ValueError(f"{what}: {name!r} is no name")
+    return every
+
+
+def _named(option: str, names: _Names) -> list[str]:
+    every = _texts(names, option.removeprefix("--"))
+    return [option, *every] if every else []
+
+
+def _state(state: str | int) -> str:
+    if isinstance(state, bool) or not isinstance(state, (str, int)):
+        raise TypeError(f"a state of type {type(state).__name__}: expected its two digits, as \"09\" or 9")
+    return f"{state:02}" if isinstance(state, int) else state
+
+
+def _mapping(given: Any, what: str) -> Mapping[Any, Any]:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{what} of type {type(given).__name__}: expected a dict, or the path of a file")
+    return given
+
+
+def _pairs(areas: Mapping[str, Iterable[str]]) -> list[tuple[str, str]]:
+    pairs = []
+    for name, blocks in _mapping(areas, "areas").items():
+        own = [blocks] if isinstance(blocks, str) else list(blocks)
+        if not own or not str(name).strip():
+            raise ValueError(f"area {name!r}: expected a name and one block or more")
+        for block in own:
+            if not isinstance(block, str):
+                # A number has lost the zeros that it began with.
+                raise TypeError(f"area {name!r}: a block of type {type(block).__name__}: expected a text of 15 digits")
+            pairs.append((str(name), block))
+    if not pairs:
+        raise ValueError("areas: no block is named")
+    return pairs
+
+
+def _totals(totals: Mapping[str, int]) -> list[tuple[str, str]]:
+    return [(_state(state), str(operator.index(total))) for state, total in _mapping(totals, "state_totals").items()]
+
+
+def _written(scratch: str, option: str, heading: tuple[str, ...], rows: list[tuple[str, str]]) -> str:
+    path = Path(scratch, f"{option.removeprefix('--')}.csv")
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([heading, *rows])
+    return str(path)
+
+
+# The columns of numbers; every other one is of texts, also those of digits, which may begin with zeros.
+_INTEGERS = ("cell", "count")
+_FLOATS = ("estimate", "variance", "std_dev", "margin_95", "truth")
+
+
+def _columns(path: Path) -> dict[str, Any]:
+    import numpy
+
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = csv.reader(file)
+        heading = next(rows)
+        columns: list[Any] = [list(column) for column in zip(*rows)] or [[] for _ in heading]
+    for number, name in enumerate(heading):
+        # "estimate (insecure seed 7)" is a column of estimates.
+        kind = name.partition(" ")[0]
+        if kind in _INTEGERS:
+            columns[number] = numpy.array(columns[number], dtype="int64")
+        elif kind in _FLOATS:
+            columns[number] = numpy.array([float(value) if value else numpy.nan for value in columns[number]], dtype="float64")
+    return dict(zip(heading, columns))
