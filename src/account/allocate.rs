@@ -66,11 +66,8 @@ pub struct Allocation {
 
 /// At most so many queries.
 const MOST_QUERIES: usize = 1000;
-/// Where no most is given, variance proxies up to this are tried, or up to this many times the least one, as far as there are any: a limit of the
-/// search, never one of the user's bounds.
-const MOST_SIGMA2: u64 = 1_000_000_000_000;
-/// The largest variance proxy of all.
-const LARGEST_SIGMA2: u64 = 1_000_000_000_000_000_000;
+/// Where no most is given, variance proxies up to this are tried, the largest that there are: a limit of the search, never one of the user's bounds.
+const MOST_SIGMA2: u64 = 1_000_000_000_000_000_000;
 
 fn check(targets: &[QueryTarget]) -> Result<()> {
     if !(1..=MOST_QUERIES).contains(&targets.len()) {
@@ -95,11 +92,7 @@ fn check(targets: &[QueryTarget]) -> Result<()> {
 
 /// The largest variance proxy that is tried: the most that is allowed, or the limit of the search.
 fn most_tried(target: &QueryTarget) -> Rational {
-    let limit = || {
-        let tried = Rational::from(MOST_SIGMA2).max(Rational::from(&target.least * MOST_SIGMA2));
-        tried.min(Rational::from(LARGEST_SIGMA2)).max(target.least.clone())
-    };
-    target.most.clone().unwrap_or_else(limit)
+    target.most.clone().unwrap_or_else(|| Rational::from(MOST_SIGMA2))
 }
 
 fn composition(targets: &[QueryTarget], sigma2: &[Rational]) -> Result<Composition> {
@@ -165,13 +158,12 @@ pub fn allocate_until(
         return answer(targets, least, epsilon, stop);
     }
     let mut shape: Vec<f64> = targets.iter().map(ideal).collect();
-    let most = targets.iter().map(|target| most_tried(target).to_f64()).fold(MOST_SIGMA2 as f64, f64::max);
     let fit = |shape: &[f64]| -> Result<f64> {
         let family = |scale: &Rational| composition(&scaled(targets, shape, scale)?);
         let smallest = shape.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = shape.iter().copied().fold(0.0, f64::max);
         let start = gaussian_scale(targets, shape, epsilon, delta);
-        guess(family, &target, delta, (1e-6 / greatest, start, most / smallest))
+        guess(family, &target, delta, (1e-6 / greatest, start, MOST_SIGMA2 as f64 / smallest))
     };
     let mut scale = fit(&shape)?;
     for _ in 0..3 {
@@ -214,7 +206,7 @@ fn not_kept(targets: &[QueryTarget], largest: &Composition, epsilon: &Epsilon, d
         .filter_map(|target| Some(format!("{:?} (at most {})", target.name, rational::display(target.most.as_ref()?))))
         .collect();
     let limited = match limited.len() {
-        0 => format!("no most is set, and sigma2 up to {MOST_SIGMA2} or {MOST_SIGMA2} times the least was tried"),
+        0 => "no most is set, and sigma2 up to 1e18 was tried".to_string(),
         1..=6 => limited.join(", "),
         many => format!("{} and {} more", limited[..5].join(", "), many - 5),
     };
