@@ -132,21 +132,18 @@ pub(crate) fn write_over<T>(
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
         _ => PathBuf::from("."),
     };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".assay-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As for any new file, the user's mask applies.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let (mark, file) =
-        Unfinished::make(|| builder.tempfile_in(&folder), |file| file.path().to_path_buf()).map_err(wrong)?;
+    // Until it is whole its owner alone may read it.
+    let unfinished = || part().tempfile_in(&folder);
+    let (mark, file) = Unfinished::make(unfinished, |file| file.path().to_path_buf()).map_err(wrong)?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
     let answer = write(&mut out)?;
     let file = out.into_inner().map_err(|error| wrong(error.into_error()))?;
-    if let Some(existing) = existing {
-        file.as_file().set_permissions(existing.permissions()).map_err(wrong)?;
+    let permissions = match existing {
+        Some(existing) => Some(existing.permissions()),
+        None => usual_permissions(&folder, false).map_err(wrong)?,
+    };
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions).map_err(wrong)?;
     }
     file.as_file().sync_all().map_err(wrong)?;
     mark.finish(|| match over {
@@ -158,6 +155,43 @@ pub(crate) fn write_over<T>(
     })?;
     sync_folder(&folder);
     Ok(answer)
+}
+
+/// What unfinished files and folders are called. Their owner alone may read them.
+fn part<'a>() -> tempfile::Builder<'a, 'a> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".assay-").suffix(".part");
+    builder
+}
+
+/// The same for folders.
+fn private_part<'a>() -> tempfile::Builder<'a, 'a> {
+    #[allow(unused_mut)]
+    let mut builder = part();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder
+}
+
+/// The permissions that a new file or folder has in a folder, by the mask of the user and the rules of the folder: those of one that is
+/// made to see, and removed. `None` where the system has none.
+#[cfg(unix)]
+fn usual_permissions(folder: &Path, of_folder: bool) -> std::io::Result<Option<fs::Permissions>> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut builder = part();
+    if of_folder {
+        builder.permissions(fs::Permissions::from_mode(0o777));
+        let (_mark, probe) = Unfinished::make(|| builder.tempdir_in(folder), |probe| probe.path().to_path_buf())?;
+        return Ok(Some(fs::metadata(probe.path())?.permissions()));
+    }
+    builder.permissions(fs::Permissions::from_mode(0o666));
+    let (_mark, probe) = Unfinished::make(|| builder.tempfile_in(folder), |probe| probe.path().to_path_buf())?;
+    Ok(Some(probe.as_file().metadata()?.permissions()))
+}
+
+#[cfg(not(unix))]
+fn usual_permissions(_: &Path, _: bool) -> std::io::Result<Option<fs::Permissions>> {
+    Ok(None)
 }
 
 /// Writes a text as [`write_whole`] does; folders on the way are made.
@@ -172,7 +206,13 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<()> {
 /// folder that holds anything is refused: its files are neither mixed with the new ones nor replaced.
 pub(crate) fn fill_folder<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     check_free(path)?;
-    fill_beside(path, fill, |filled| rename_folder(filled, path))
+    fill_beside(path, false, fill, |filled| rename_folder(filled, path))
+}
+
+/// Fills a folder as [`fill_folder`] does, which its owner alone may enter: what is in it is confidential.
+pub(crate) fn fill_private_folder<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    check_free(path)?;
+    fill_beside(path, true, fill, |filled| rename_folder(filled, path))
 }
 
 /// Fills a folder beside `path`, and moves its files into `path` when all are written: a full disk leaves `path` as it was. Other
@@ -185,7 +225,7 @@ pub(crate) fn replace_in_folder<T>(path: &Path, last: &str, fill: impl FnOnce(&P
     if !path.is_dir() {
         return Err(file_error(path, "is not a folder: give one, or one that does not exist"));
     }
-    fill_beside(path, fill, |filled| {
+    fill_beside(path, false, fill, |filled| {
         let mut names = Vec::new();
         for entry in fs::read_dir(filled).map_err(wrong)? {
             names.push(entry.map_err(wrong)?.file_name());
@@ -206,6 +246,7 @@ pub(crate) fn replace_in_folder<T>(path: &Path, last: &str, fill: impl FnOnce(&P
 /// Fills a new folder beside `path`, and hands it to `place`; if either fails, it is removed with all that is in it.
 fn fill_beside<T>(
     path: &Path,
+    is_private: bool,
     fill: impl FnOnce(&Path) -> Result<T>,
     place: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<T> {
@@ -215,16 +256,14 @@ fn fill_beside<T>(
         _ => PathBuf::from("."),
     };
     fs::create_dir_all(&parent).map_err(wrong)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".assay-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o777));
-    }
-    let (mark, folder) =
-        Unfinished::make(|| builder.tempdir_in(&parent), |folder| folder.path().to_path_buf()).map_err(wrong)?;
+    // Until all is in it its owner alone may enter it.
+    let unfinished = || private_part().tempdir_in(&parent);
+    let (mark, folder) = Unfinished::make(unfinished, |folder| folder.path().to_path_buf()).map_err(wrong)?;
     let answer = fill(folder.path())?;
+    let usual = if is_private { None } else { usual_permissions(&parent, true).map_err(wrong)? };
+    if let Some(permissions) = usual {
+        fs::set_permissions(folder.path(), permissions).map_err(wrong)?;
+    }
     mark.finish(|| place(folder.path()))?;
     sync_folder(&parent);
     Ok(answer)
@@ -352,6 +391,41 @@ mod tests {
         put(Over::Replace, "two").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_unfinished_is_for_its_owner_alone_and_what_is_finished_is_as_any_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let folder = tempfile::tempdir().unwrap();
+        let (file, within) = (folder.path().join("file"), folder.path().join("within"));
+        let unfinished = |inner: &Path| {
+            let all = fs::read_dir(inner).unwrap().map(|entry| entry.unwrap().path());
+            all.filter(|path| path.to_string_lossy().ends_with(".part")).map(|path| mode(&path)).collect::<Vec<_>>()
+        };
+        write_whole(&file, |_| {
+            assert_eq!(unfinished(folder.path()), [0o600]);
+            Ok(())
+        })
+        .unwrap();
+        fill_folder(&within, |_| {
+            assert_eq!(unfinished(folder.path()), [0o700]);
+            Ok(())
+        })
+        .unwrap();
+        let private = folder.path().join("private");
+        fill_private_folder(&private, |_| Ok(())).unwrap();
+        assert_eq!(mode(&private), 0o700);
+        let (usual, usual_folder) = (folder.path().join("usual"), folder.path().join("usual_folder"));
+        fs::write(&usual, "").unwrap();
+        fs::create_dir(&usual_folder).unwrap();
+        assert_eq!((mode(&file), mode(&within)), (mode(&usual), mode(&usual_folder)));
+        // One that is replaced keeps its own.
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        write_whole(&file, |_| Ok(())).unwrap();
+        assert_eq!(mode(&file), 0o640);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
     }
 
     #[cfg(unix)]

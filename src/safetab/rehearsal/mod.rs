@@ -57,7 +57,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    files::{file_error, fill_folder},
+    files::{file_error, fill_folder, fill_private_folder},
     noise::Streams,
 };
 
@@ -133,7 +133,7 @@ impl Rehearsal {
         crate::files::check_free(&self.out)?;
         let (public, whole) = self.public(&config)?;
         let truth = self.count(&config, &public, progress)?;
-        fill_folder(&self.out, |folder| {
+        let fill = |folder: &Path| {
             let found = match &config {
                 Configuration::Persons(config) => self.persons(config, &public, &truth, streams, folder, progress),
                 Configuration::Households(config) => {
@@ -143,7 +143,12 @@ impl Rehearsal {
             reports::write(&found, folder)?;
             more(&found, folder)?;
             Ok(found)
-        })
+        };
+        // Reports beside the truth of records that are not made up are as confidential as these.
+        match self.records {
+            RehearsalRecords::MadeUp { .. } => fill_folder(&self.out, fill),
+            RehearsalRecords::Persons(_) | RehearsalRecords::Households(_) => fill_private_folder(&self.out, fill),
+        }
     }
 
     /// What the passes are run on; beside it the whole geography, where it was cut to blocks with units.
