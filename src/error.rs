@@ -177,6 +177,20 @@ pub enum Error {
         /// The rule that was broken and what would be right.
         why: String,
     },
+    /// A quote that is not closed on its line, in a file whose cells may not hold line breaks.
+    #[error(
+        "{file}{at}: the quote that opens here is not closed on its line: close it; a line break inside quotes can hide rows, and \
+         has to be allowed",
+        at = place(*line, *column)
+    )]
+    OpenQuote {
+        /// The file.
+        file: String,
+        /// The line, counted from one.
+        line: usize,
+        /// The column, counted from one.
+        column: usize,
+    },
     /// Input files that break rules of their schema.
     #[error("the input breaks rules of its schema, so nothing was done\n{report}")]
     Input {

@@ -36,6 +36,7 @@
 //! - [`safetab`]: SafeTab-P, the two-stage counts of the Detailed DHC-A: its files and population groups, noise, suppression,
 //!   tuning from budget to error, and a release from persons or households.
 //! - [`certificate`]: an epsilon or a delta with all that another program needs to prove it again.
+//! - [`csv_reader`]: the one reader of CSV, strict and streaming.
 //! - [`chart`]: drawings as SVG.
 //! - [`provenance`]: which program, command line and inputs an answer or a file comes from.
 //! - [`replication`]: published values as data, recomputed and judged; published tables and figures drawn again; the report.
@@ -47,6 +48,8 @@ pub mod account;
 #[cfg(feature = "mechanisms")]
 pub mod certificate;
 pub mod chart;
+#[cfg(feature = "mechanisms")]
+pub mod csv_reader;
 #[cfg(feature = "mechanisms")]
 pub mod draws;
 pub mod error;

@@ -21,6 +21,7 @@ mod formal;
 mod guide;
 mod hands;
 mod hierarchy;
+mod hostile;
 mod households;
 mod measure;
 mod measured_files;

@@ -496,7 +496,7 @@ fn damaged_files_are_read_or_refused() {
             let saved = SavedSpine::read(&path("spine"))?;
             let mechanism = MeasurementPlan::of_release(&saved.spine, &release)?;
             let schema = release.schema.clone().unwrap_or_default();
-            let histograms = Histograms::read(&path("counts.csv"), &saved, &schema, "count")?;
+            let histograms = Histograms::read(&path("counts.csv"), &saved, &schema, "count", Default::default())?;
             mechanism.measure(&histograms, &mut Streams::with_insecure_seed(1), |_| Ok(()), |_, _, ()| Ok(()))?;
             estimates_file::Estimates::read(&mechanism, &schema, &path("out")).map(drop)
         })();

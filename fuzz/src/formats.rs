@@ -9,6 +9,7 @@ use std::{
 use dp_assay::{
     account::{Composition, Counts},
     certificate::Claim,
+    csv_reader::Reading,
     numeric::rational,
     release::{Release, ledger::LedgerFile, query_targets, schema::Schema},
     replication::published,
@@ -177,7 +178,7 @@ fn spine(data: &[u8], bench: &Bench) {
 
 fn histograms(data: &[u8], bench: &Bench) {
     let (saved, schema) = &bench.spine;
-    let _ = Histograms::read(&bench.file("counts.csv", data), saved, schema, "count");
+    let _ = Histograms::read(&bench.file("counts.csv", data), saved, schema, "count", Reading::default());
 }
 
 fn measurements(data: &[u8], bench: &Bench) {
@@ -257,7 +258,7 @@ fn areas(data: &[u8], bench: &Bench) {
 }
 
 fn truth(data: &[u8], bench: &Bench) {
-    let _ = Truth::read(&bench.file("truth.csv", data), &bench.spine.1, "count");
+    let _ = Truth::read(&bench.file("truth.csv", data), &bench.spine.1, "count", Reading::default());
 }
 
 fn lines(data: &[u8], bench: &Bench) {

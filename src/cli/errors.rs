@@ -1,10 +1,13 @@
 //! `assay errors`: what the noise does to counts, exactly and without simulation.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
-    error::did_you_mean,
+    csv_reader::{CsvTable, Reading},
     noise::{DiscreteGaussian, published_error::ErrorsOfCounts},
     numeric::Enclosure,
 };
@@ -12,7 +15,9 @@ use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
-    Exit, number,
+    Exit,
+    multiline::{self, Multiline},
+    number,
     output::{self, exact, exact_text},
     page::{FormArgs, Page},
 };
@@ -37,6 +42,8 @@ pub struct Args {
     /// Enclosures of relative width at most 10^-D
     #[arg(long, value_name = "D", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100))]
     digits: u32,
+    #[command(flatten)]
+    multiline: Multiline,
     #[command(flatten)]
     form: FormArgs,
 }
@@ -97,6 +104,17 @@ impl Args {
     }
 }
 
+/// How often each count of a column occurs.
+fn column_of_counts(path: &Path, column: &str, reading: Reading) -> dp_assay::Result<BTreeMap<u64, u64>> {
+    let mut table = CsvTable::read(path, reading)?;
+    let at = table.column(&[column])?;
+    let mut counts = BTreeMap::new();
+    while table.next()? {
+        *counts.entry(table.whole(at, u64::MAX)?).or_insert(0) += 1;
+    }
+    Ok(counts)
+}
+
 /// 100 (1 - own / first).
 fn reduction(own: &Enclosure, first: &Enclosure) -> Enclosure {
     Enclosure::double(1.0, BITS).sub(&own.div(first)).mul(&Enclosure::double(100.0, BITS))
@@ -108,29 +126,9 @@ impl Args {
         let (Some(path), Some(column)) = (&self.counts, &self.column) else {
             return Ok(BTreeMap::from([(self.count.unwrap_or(0), 1)]));
         };
-        let file = path.display();
-        let mut reader = csv::Reader::from_path(path).with_context(|| file.to_string())?;
-        let header = reader.headers().with_context(|| file.to_string())?.clone();
-        let Some(index) = header.iter().position(|name| name == column) else {
-            let known = header.iter().collect::<Vec<_>>().join(", ");
-            let near = did_you_mean(column, &header);
-            bail!("{file}: no column {column:?}{near} in the header: it has {known}");
-        };
-        let mut counts = BTreeMap::new();
-        for record in reader.records() {
-            let record = record.with_context(|| file.to_string())?;
-            let line = record.position().map_or(0, csv::Position::line);
-            let text = record.get(index).unwrap_or_default().trim();
-            let count: u64 = text.parse().map_err(|_| {
-                let shown: String = text.chars().take(40).collect();
-                anyhow::anyhow!(
-                    "{file}, line {line}, column {column:?}: {shown:?} is not a count: expected 0, 1, 2, ..."
-                )
-            })?;
-            *counts.entry(count).or_insert(0) += 1;
-        }
+        let counts = column_of_counts(path, column, self.multiline.reading()).map_err(multiline::hint)?;
         if counts.is_empty() {
-            bail!("{file}: no counts below the header");
+            bail!("{}: no counts below the header", path.display());
         }
         Ok(counts)
     }

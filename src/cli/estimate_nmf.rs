@@ -36,7 +36,13 @@ pub use errors::{ErrorRow, error_rows, put_errors};
 use chart::ChartRows;
 use parts::{part, put_progress};
 
-use super::{Exit, drawn, invocation, output, page::Page, progress};
+use super::{
+    Exit, drawn, invocation,
+    multiline::{self, Multiline},
+    output,
+    page::Page,
+    progress,
+};
 
 /// What is kept exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -109,6 +115,8 @@ pub struct SurveyArgs {
     /// In a rehearsal: the true counts, in the form that `assay measure` reads; prints the errors by level and query
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
+    #[command(flatten)]
+    multiline: Multiline,
     /// With --nmf: the form of the file, csv, parquet, or bureau as the Bureau's own estimates have it (default: parquet where
     /// its name ends so, else csv)
     #[arg(long, value_enum, value_name = "csv|parquet|bureau", hide_possible_values = true)]
@@ -130,7 +138,8 @@ impl SurveyArgs {
     /// What is asked of a spine that `assay measure` drew on.
     pub fn on_spine(&self, saved: &SavedSpine, release: &Release) -> Result<Asked> {
         let schema = release.schema.clone().unwrap_or_default();
-        let read = |file: &PathBuf| Histograms::read(file, saved, &schema, "count");
+        let reading = self.multiline.reading();
+        let read = |file: &PathBuf| Histograms::read(file, saved, &schema, "count", reading).map_err(multiline::hint);
         Ok(Asked {
             queries: queries(self, release),
             levels: if self.areas.is_some() { Vec::new() } else { levels(self, release)? },
@@ -322,7 +331,8 @@ fn question(args: &SurveyArgs, release: &Release, settings: &Settings) -> Result
 
 fn truth(args: &SurveyArgs, release: &Release) -> Result<Option<Truth>> {
     let schema = release.schema.clone().unwrap_or_default();
-    args.truth.as_deref().map(|file| Truth::read(file, &schema, "count")).transpose().context("--truth")
+    let read = |file| Truth::read(file, &schema, "count", args.multiline.reading()).map_err(multiline::hint);
+    args.truth.as_deref().map(read).transpose().context("--truth")
 }
 
 fn areas(args: &SurveyArgs, form: Form) -> Result<AreaSource> {

@@ -135,7 +135,8 @@ fn input(name: &str, kind: Kind) -> Result<Input> {
     let content = match (kind, bundled_text(name)) {
         (Kind::Confidential, _) => Content::Confidential,
         (Kind::Public, Some(text)) => Content::Sha256(sha256_of_text(text)),
-        (Kind::Public, None) if Path::new(name).exists() => {
+        // A pipe is read once, and not here.
+        (Kind::Public, None) if Path::new(name).is_file() || Path::new(name).is_dir() => {
             Content::Sha256(sha256(Path::new(name)).context("the provenance of the answer")?)
         }
         _ => Content::NotHashed,

@@ -25,6 +25,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Exit, invocation,
     mechanism::{self, Randomness, Unfinished},
+    multiline::{self, Multiline},
     number,
     output::{self, exact, exact_text},
     page::{self, Form, FormOrFiles, Page},
@@ -44,6 +45,8 @@ pub struct Args {
     /// The heading of the counts
     #[arg(long, value_name = "NAME", default_value = "count")]
     column: String,
+    #[command(flatten)]
+    multiline: Multiline,
     /// A bundled release that has attributes, or a TOML file of the same form: levels, queries, budget
     #[arg(long, value_name = "NAME|FILE")]
     release: String,
@@ -110,7 +113,8 @@ pub fn run(args: &Args) -> Result<Exit> {
         (files == Files::Nmf).then(|| NmfWriter::new(&plan, &saved, &release)).transpose().context("--files nmf")?;
     let account = Spending::of(&plan, &saved, &delta, args.digits)?;
     let schema = release.schema.clone().unwrap_or_default();
-    let histograms = Histograms::read(&args.counts, &saved, &schema, &args.column).context("--counts")?;
+    let read = Histograms::read(&args.counts, &saved, &schema, &args.column, args.multiline.reading());
+    let histograms = read.map_err(multiline::hint).context("--counts")?;
     let intent = intent(args, files, &account, &provenance);
     let hash = draws::confidential_hash(&args.counts).context("--counts")?;
     let draw = folder.draw(&intent, &hash, unfinished).map_err(mechanism::explained).context("--out")?;

@@ -23,6 +23,7 @@ mod ledger;
 mod man;
 mod measure;
 mod mechanism;
+mod multiline;
 mod nmf;
 mod noise;
 mod output;
@@ -124,6 +125,7 @@ pub fn main() -> ExitCode {
             told(info);
         }
     }));
+    forbid_core_files();
     let outcome = match Cli::from_command_line() {
         Ok(cli) => {
             interrupt::watch();
@@ -154,6 +156,17 @@ pub fn main() -> ExitCode {
         }
     }
 }
+
+/// A crash leaves no file with the memory of the program, which may hold confidential counts.
+#[cfg(unix)]
+fn forbid_core_files() {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    // A limit can be lowered by everybody; where it cannot, the program is no worse off.
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+}
+
+#[cfg(not(unix))]
+fn forbid_core_files() {}
 
 /// Says on standard error what was wrong, as JSON where the answer was to be JSON.
 fn tell(error: &anyhow::Error) {

@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow, bail};
 use dp_assay::{
     Error,
     account::Counts,
-    noise::{TableSink, TableSource},
+    noise::{TableDone, TableOptions, TableSink, TableSource},
 };
 use rug::Rational;
 use serde_json::{Value, json};
@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::{
     Exit, invocation,
     mechanism::{self, Noise, Randomness},
+    multiline::{self, Multiline},
     output::{self, exact, exact_text},
     progress,
 };
@@ -40,6 +41,11 @@ pub struct Args {
     /// Replace OUT if it is there: the noisy counts that it held were drawn, and their budget is spent
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    multiline: Multiline,
+    /// Copy the key-value metadata of a Parquet file too: attributes of a data frame, and whatever else programs keep there
+    #[arg(long)]
+    keep_metadata: bool,
     #[command(flatten)]
     randomness: Randomness,
     /// One JSON object
@@ -69,14 +75,16 @@ pub fn run(args: &Args) -> Result<Exit> {
         _ => TableSink::New(&args.out),
     };
     progress::stage("adding noise");
-    let drawn = streams.add_noise_to_columns(mechanism.sampler(), source, &args.column, sink, &mut progress::at);
+    let options = TableOptions { line_breaks: args.multiline.multiline, keep_metadata: args.keep_metadata };
+    let drawn =
+        streams.add_noise_to_columns(mechanism.sampler(), source, &args.column, sink, options, &mut progress::at);
     drop(stdout);
     progress::end();
-    let rows = drawn.map_err(|error| match error {
+    let done = drawn.map_err(|error| match error {
         Error::Exists { path } => {
             anyhow!("--out {}: is there already; to draw again is to spend again: --force replaces it", path.display())
         }
-        other => other.into(),
+        other => multiline::hint(other),
     })?;
     if !to_stdout {
         provenance.write_beside(&args.out)?;
@@ -87,20 +95,39 @@ pub fn run(args: &Args) -> Result<Exit> {
         let mut object = Value::Object(mechanism::keys(mechanism.law(), &streams));
         object["column"] = json!(args.column[0]);
         object["columns"] = json!(args.column);
-        object["rows"] = json!(rows);
+        object["rows"] = json!(done.rows);
+        if args.input_is_parquet() {
+            object["metadata_kept"] = json!(done.kept_metadata);
+            object["metadata_dropped"] = json!(done.dropped_metadata);
+        }
         object["rho"] = spent.rho.as_ref().map_or(Value::Null, exact);
         object["pure_epsilon"] = spent.pure_epsilon.as_ref().map_or(Value::Null, exact);
         object["out"] = json!(args.out.display().to_string());
         output::json_of(&object, &provenance)?;
     } else if !to_stdout {
-        said(args, rows, mechanism::title(mechanism.law()), &spent, streams.insecure_seed())?;
+        said(args, &done, mechanism::title(mechanism.law()), &spent, streams.insecure_seed())?;
     }
     Ok(Exit::Done)
 }
 
+impl Args {
+    fn input_is_parquet(&self) -> bool {
+        is_parquet(&self.input)
+    }
+}
+
+fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
+}
+
 /// The form of the output is that of the input.
 fn check_forms(args: &Args) -> Result<()> {
-    let is_parquet = |path: &Path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"));
+    if args.keep_metadata && !args.input_is_parquet() {
+        bail!("--keep-metadata: is for Parquet; CSV has no metadata");
+    }
+    if args.multiline.multiline && args.input_is_parquet() {
+        bail!("--multiline: is for CSV");
+    }
     match (is_parquet(&args.input), is_parquet(&args.out)) {
         (true, false) => {
             bail!("--out {}: the input is Parquet, and so is the output: give a name in .parquet", args.out.display())
@@ -124,12 +151,23 @@ impl Spent {
     }
 }
 
+/// What became of the metadata, by their keys.
+fn metadata(done: &TableDone) -> String {
+    let line = |keys: &[String], what: &str| match keys {
+        [] => String::new(),
+        keys => format!("{what}: {}\n", keys.iter().map(|key| format!("{key:?}")).collect::<Vec<_>>().join(", ")),
+    };
+    line(&done.kept_metadata, "metadata of the file that were copied, and are not noisy")
+        + &line(&done.dropped_metadata, "metadata of the file that were left out")
+}
+
 /// A few lines for people.
-fn said(args: &Args, rows: u64, law: String, spent: &Spent, insecure_seed: Option<u64>) -> Result<()> {
+fn said(args: &Args, done: &TableDone, law: String, spent: &Spent, insecure_seed: Option<u64>) -> Result<()> {
     let out = args.out.display();
     let names: Vec<String> = args.column.iter().map(|name| format!("{name:?}")).collect();
     let columns = if names.len() == 1 { "column" } else { "each of the columns" };
-    let mut text = format!("{rows} counts of {columns} {} with noise ({law}) in {out}\n", names.join(", "));
+    let mut text = format!("{} counts of {columns} {} with noise ({law}) in {out}\n", done.rows, names.join(", "));
+    text += &metadata(done);
     if let Some(rho) = &spent.rho {
         text += &format!("a count that differs by one spends rho = {}", exact_text(rho));
         let pure = spent.pure_epsilon.as_ref();

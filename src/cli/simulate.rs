@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::ranks::{self, Ranks},
-    error::did_you_mean,
+    csv_reader::{CsvTable, Reading},
     noise::{Sampler, regression::ShareRegression},
 };
 use serde_json::{Value, json};
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::{
     Exit, drawn,
     mechanism::Randomness,
+    multiline::{self, Multiline},
     number,
     output::{exact, exact_text},
     page::FormArgs,
@@ -43,6 +44,11 @@ pub struct Args {
     /// Independent trials
     #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     trials: u64,
+    /// Numbers of y have a decimal comma, as in 1234,5
+    #[arg(long)]
+    decimal_comma: bool,
+    #[command(flatten)]
+    multiline: Multiline,
     #[command(flatten)]
     randomness: Randomness,
     #[command(flatten)]
@@ -130,7 +136,6 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 impl Args {
     fn read(&self) -> Result<ShareRegression> {
-        let file = self.input.display();
         if self.categories.len() < 2 {
             bail!("--categories: a share needs two columns or more");
         }
@@ -142,39 +147,20 @@ impl Args {
             Some(name) => (self.categories.iter().position(|category| category == name))
                 .with_context(|| format!("--x {name}: is not one of --categories {}", self.categories.join(",")))?,
         };
-        let mut reader = csv::Reader::from_path(&self.input).with_context(|| file.to_string())?;
-        let header = reader.headers().with_context(|| file.to_string())?.clone();
-        let column = |name: &String| {
-            let known = || {
-                format!(
-                    "{file}: no column {name:?}{} in the header: it has {}",
-                    did_you_mean(name, &header),
-                    header.iter().collect::<Vec<_>>().join(", ")
-                )
-            };
-            header.iter().position(|known| known == name).with_context(known)
-        };
+        self.shares(category).map_err(multiline::hint)
+    }
+
+    fn shares(&self, category: usize) -> dp_assay::Result<ShareRegression> {
+        let reading = Reading { decimal_comma: self.decimal_comma, ..self.multiline.reading() };
+        let mut table = CsvTable::read(&self.input, reading)?;
+        let column = |name: &String| table.column(&[name.as_str()]);
         let y_column = column(&self.y)?;
-        let columns: Vec<usize> = self.categories.iter().map(column).collect::<Result<_>>()?;
+        let columns: Vec<usize> = self.categories.iter().map(column).collect::<dp_assay::Result<_>>()?;
         let mut shares = ShareRegression { category, ..ShareRegression::default() };
-        for record in reader.records() {
-            let record = record.with_context(|| file.to_string())?;
-            let line = record.position().map_or(0, csv::Position::line);
-            let cell = |index: usize| record.get(index).unwrap_or_default().trim();
-            let wrong = |index: usize, what: &str| {
-                let shown: String = cell(index).chars().take(40).collect();
-                anyhow::anyhow!("{file}, line {line}, column {:?}: {shown:?} is not {what}", &header[index])
-            };
-            let y: f64 = cell(y_column)
-                .parse()
-                .ok()
-                .filter(|y: &f64| y.is_finite())
-                .ok_or_else(|| wrong(y_column, "a number"))?;
-            let counts = (columns.iter())
-                .map(|&index| cell(index).parse().map_err(|_| wrong(index, "a count: expected 0, 1, 2, ...")))
-                .collect::<Result<Vec<u64>>>()?;
-            shares.y.push(y);
-            shares.counts.push(counts);
+        while table.next()? {
+            shares.y.push(table.double(y_column)?);
+            let counts = columns.iter().map(|at| table.whole(*at, u64::MAX));
+            shares.counts.push(counts.collect::<dp_assay::Result<Vec<u64>>>()?);
         }
         Ok(shares)
     }

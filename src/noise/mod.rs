@@ -54,7 +54,7 @@ pub(crate) use quantile::{depth_approx, quantile};
 pub use sampler::Sampler;
 pub use streams::{Source, Streams};
 #[cfg(feature = "mechanisms")]
-pub use table::{TableSink, TableSource};
+pub use table::{TableDone, TableOptions, TableSink, TableSource};
 pub use vector::VectorMechanism;
 
 /// The quantile of the normal law at 97.5 %: what a standard deviation is multiplied by for a margin at 95 %, approximately.

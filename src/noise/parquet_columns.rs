@@ -1,14 +1,18 @@
-//! Noise on columns of a Parquet file; the other columns are copied as they are encoded.
+//! Noise on columns of a Parquet file; of the other columns the values are copied.
 //!
-//! What the file says of the noisy columns is made anew: minimum, maximum, page indices and filters of the input are those of the true
-//! counts, and are left out.
+//! All columns are encoded anew from their values. So nothing else of the file is passed on: no minimum, maximum, page index or filter of
+//! the true counts, no entry of a dictionary that no row has, no bytes between pages. Key-value metadata are left out too, unless they are
+//! to be kept.
 
 use std::{fs::File, io::Write, path::Path, sync::Arc};
 
 use parquet::{
     basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical},
-    column::{reader::ColumnReader, writer::ColumnCloseResult},
-    data_type::{DataType, Int32Type, Int64Type},
+    column::reader::{ColumnReader, ColumnReaderImpl},
+    data_type::{
+        BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
+        Int96Type,
+    },
     errors::ParquetError,
     file::{
         metadata::{KeyValue, RowGroupMetaData},
@@ -21,9 +25,11 @@ use parquet::{
 
 use super::{
     Sampler, Streams,
-    column::{marked, no_column},
+    column::marked,
+    table::{TableDone, TableOptions},
 };
 use crate::{
+    csv_reader::no_column,
     error::{Error, Result},
     files::file_error,
     foreign::guarded,
@@ -37,28 +43,30 @@ pub(super) fn is_parquet(path: &Path) -> bool {
 /// A Parquet file that noise is added to.
 pub(super) struct ParquetNoise<'a> {
     name: &'a Path,
-    /// The same file, for bytes that are copied.
-    bytes: File,
     reader: SerializedFileReader<File>,
     columns: &'a [String],
     /// For each column of the file its place among those with counts.
     noisy: Vec<Option<usize>>,
+    keep_metadata: bool,
 }
+
+/// How many records of a column that is copied are held in memory at a time.
+const BATCH: usize = 1 << 16;
 
 impl<'a> ParquetNoise<'a> {
     /// Opens a file whose columns of these names are whole numbers with a sign.
-    pub(super) fn open(name: &'a Path, columns: &'a [String]) -> Result<Self> {
+    pub(super) fn open(name: &'a Path, columns: &'a [String], options: TableOptions) -> Result<Self> {
         let file = File::open(name).map_err(|why| file_error(name, why))?;
-        let bytes = file.try_clone().map_err(|why| file_error(name, why))?;
         let reader = guarded(|| SerializedFileReader::new(file)).map_err(|why| refused(name, why))?;
         let reader = reader.map_err(|why| broken(name, &why))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let paths: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+        check_names(schema.root_schema()).map_err(|why| refused(name, why))?;
         let noisy: Vec<Option<usize>> =
             paths.iter().map(|path| columns.iter().position(|column| column == path)).collect();
         for column in columns {
             if !paths.contains(column) {
-                return Err(refused(name, no_column(column, paths.iter().map(String::as_str))));
+                return Err(refused(name, no_column(&[column.as_str()], &paths)));
             }
         }
         for (descriptor, _) in schema.columns().iter().zip(&noisy).filter(|(_, noisy)| noisy.is_some()) {
@@ -68,11 +76,11 @@ impl<'a> ParquetNoise<'a> {
             }
             check_type(primitive).map_err(|why| refused(name, format!("column {:?} {why}", primitive.name())))?;
         }
-        Ok(ParquetNoise { name, bytes, reader, columns, noisy })
+        Ok(ParquetNoise { name, reader, columns, noisy, keep_metadata: options.keep_metadata })
     }
 
-    /// Adds independent noise to every count of the columns and writes the file to `out`. Returns the number of rows. `progress` is
-    /// told how many rows are done, and of how many.
+    /// Adds independent noise to every count of the columns and writes the file to `out`. `progress` is told how many rows are done,
+    /// and of how many.
     pub(super) fn run(
         &self,
         streams: &mut Streams,
@@ -80,17 +88,20 @@ impl<'a> ParquetNoise<'a> {
         out: &mut (dyn Write + Send),
         out_name: &Path,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<u64> {
+    ) -> Result<TableDone> {
         let wrong = |why: ParquetError| file_error(out_name, why);
         let about = self.reader.metadata().file_metadata();
         let rows = about.num_rows().unsigned_abs();
         let seed = streams.insecure_seed();
+        let all = about.key_value_metadata().map_or(&[][..], Vec::as_slice);
+        let (kept, dropped): (Vec<&KeyValue>, Vec<&KeyValue>) =
+            all.iter().partition(|pair| self.keep_metadata && is_kept(&pair.key, seed.is_some()));
+        let keys = |pairs: &[&KeyValue]| pairs.iter().map(|pair| pair.key.clone()).collect();
+        let done_to_metadata = (keys(&kept), keys(&dropped));
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
-            // Columns that are copied bring no index of their pages, and a file has one for all columns or for none.
             .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_offset_index_disabled(true)
-            .set_key_value_metadata(kept(about.key_value_metadata(), seed.is_some()))
+            .set_key_value_metadata((!kept.is_empty()).then(|| kept.into_iter().cloned().collect()))
             .build();
         let mut writer = SerializedFileWriter::new(out, self.schema(seed)?, Arc::new(properties)).map_err(wrong)?;
         let mut done = 0;
@@ -98,7 +109,7 @@ impl<'a> ParquetNoise<'a> {
             let mut to = writer.next_row_group().map_err(wrong)?;
             for (at, noisy) in self.noisy.iter().enumerate() {
                 match noisy {
-                    None => self.copy(group, at, &mut to).map_err(wrong)?,
+                    None => self.copy(number, at, &mut to, out_name)?,
                     Some(_) => {
                         let (mut counts, definitions) = self.counts(number, at)?;
                         let column = group.column(at).column_descr().name();
@@ -116,7 +127,8 @@ impl<'a> ParquetNoise<'a> {
             progress(done, rows);
         }
         writer.close().map_err(wrong)?;
-        Ok(rows)
+        let (kept_metadata, dropped_metadata) = done_to_metadata;
+        Ok(TableDone { rows, kept_metadata, dropped_metadata })
     }
 
     /// The schema of what is written: under an insecure seed the names of the noisy columns say so.
@@ -143,23 +155,67 @@ impl<'a> ParquetNoise<'a> {
         root.map(Arc::new).map_err(|why| broken(self.name, &why))
     }
 
-    /// Copies a column of a row group as it is encoded.
+    /// Copies the values of a column of a row group.
     fn copy<W: Write + Send>(
         &self,
-        group: &RowGroupMetaData,
+        group: usize,
         at: usize,
         to: &mut SerializedRowGroupWriter<'_, W>,
-    ) -> std::result::Result<(), ParquetError> {
-        let metadata = group.column(at).clone();
-        let close = ColumnCloseResult {
-            bytes_written: metadata.compressed_size().unsigned_abs(),
-            rows_written: group.num_rows().unsigned_abs(),
-            metadata,
-            bloom_filter: None,
-            column_index: None,
-            offset_index: None,
-        };
-        to.append_column(&self.bytes, close)
+        out_name: &Path,
+    ) -> Result<()> {
+        let rows = guarded(|| self.reader.get_row_group(group)).map_err(|why| refused(self.name, why))?;
+        let rows = rows.map_err(|why| broken(self.name, &why))?;
+        let reader = guarded(|| rows.get_column_reader(at)).map_err(|why| refused(self.name, why))?;
+        let expected = rows.metadata().num_rows().unsigned_abs();
+        let copied = match reader.map_err(|why| broken(self.name, &why))? {
+            ColumnReader::BoolColumnReader(reader) => self.recode::<BoolType, W>(reader, to, out_name),
+            ColumnReader::Int32ColumnReader(reader) => self.recode::<Int32Type, W>(reader, to, out_name),
+            ColumnReader::Int64ColumnReader(reader) => self.recode::<Int64Type, W>(reader, to, out_name),
+            ColumnReader::Int96ColumnReader(reader) => self.recode::<Int96Type, W>(reader, to, out_name),
+            ColumnReader::FloatColumnReader(reader) => self.recode::<FloatType, W>(reader, to, out_name),
+            ColumnReader::DoubleColumnReader(reader) => self.recode::<DoubleType, W>(reader, to, out_name),
+            ColumnReader::ByteArrayColumnReader(reader) => self.recode::<ByteArrayType, W>(reader, to, out_name),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                self.recode::<FixedLenByteArrayType, W>(reader, to, out_name)
+            }
+        }?;
+        if copied != expected {
+            let column = rows.metadata().column(at).column_descr().name().to_string();
+            let why = format!("column {column:?} has {copied} values in a row group of {expected} rows");
+            return Err(refused(self.name, why));
+        }
+        Ok(())
+    }
+
+    /// Reads the values of a column and writes them; returns how many records they are.
+    fn recode<T: DataType, W: Write + Send>(
+        &self,
+        mut from: ColumnReaderImpl<T>,
+        to: &mut SerializedRowGroupWriter<'_, W>,
+        out_name: &Path,
+    ) -> Result<u64> {
+        let wrong = |why: ParquetError| file_error(out_name, why);
+        let Some(mut column) = to.next_column().map_err(wrong)? else { return Ok(0) };
+        let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut copied = 0;
+        loop {
+            (values.clear(), definitions.clear(), repetitions.clear());
+            let read = || from.read_records(BATCH, Some(&mut definitions), Some(&mut repetitions), &mut values);
+            let read = guarded(read).map_err(|why| refused(self.name, why))?;
+            let (records, ..) = read.map_err(|why| broken(self.name, &why))?;
+            if records == 0 {
+                break;
+            }
+            copied += records as u64;
+            let levels = |levels: &Vec<i16>| !levels.is_empty();
+            let (definitions, repetitions) = (
+                levels(&definitions).then_some(definitions.as_slice()),
+                levels(&repetitions).then_some(repetitions.as_slice()),
+            );
+            column.typed::<T>().write_batch(&values, definitions, repetitions).map_err(wrong)?;
+        }
+        column.close().map_err(wrong)?;
+        Ok(copied)
     }
 
     /// The counts of a column of a row group, and its definition levels, all of which are those of a value.
@@ -260,11 +316,20 @@ fn check_type(primitive: &Type) -> std::result::Result<(), String> {
     }
 }
 
-/// What the file says of itself, without the schemas of other programs where columns were renamed.
-fn kept(all: Option<&Vec<KeyValue>>, is_renamed: bool) -> Option<Vec<KeyValue>> {
+/// Refuses two columns of one name, as in CSV: noise on both would be told as noise on one.
+fn check_names(root: &Type) -> std::result::Result<(), String> {
+    let fields = root.get_fields();
+    let twice =
+        (fields.iter().enumerate()).find(|(at, field)| fields[..*at].iter().any(|other| other.name() == field.name()));
+    twice.map_or(Ok(()), |(at, field)| {
+        Err(format!("column {}: a second column named {:?}: each name occurs once", at + 1, field.name()))
+    })
+}
+
+/// Whether metadata are kept where they are to be: the schemas of other programs are not where columns were renamed.
+fn is_kept(key: &str, is_renamed: bool) -> bool {
     const SCHEMAS: [&str; 3] = ["ARROW:schema", "pandas", "org.apache.spark.sql.parquet.row.metadata"];
-    let is_kept = |pair: &&KeyValue| !is_renamed || !SCHEMAS.contains(&pair.key.as_str());
-    all.map(|all| all.iter().filter(is_kept).cloned().collect())
+    !is_renamed || !SCHEMAS.contains(&key)
 }
 
 fn refused(name: &Path, why: String) -> Error {
@@ -309,9 +374,9 @@ mod tests {
         let sampler = Sampler::discrete_laplace(parse(epsilon).unwrap()).unwrap();
         let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
         let mut out = Vec::new();
-        let rows =
-            ParquetNoise::open(path, &columns)?.run(streams, &sampler, &mut out, Path::new("out"), &mut |_, _| {})?;
-        assert_eq!(rows, 6);
+        let table = ParquetNoise::open(path, &columns, TableOptions::default())?;
+        let done = table.run(streams, &sampler, &mut out, Path::new("out"), &mut |_, _| {})?;
+        assert_eq!(done.rows, 6);
         Ok(out)
     }
 
@@ -352,6 +417,98 @@ mod tests {
         assert!(noisy.iter().zip(rows(&input)).all(|(noisy, given)| (&noisy.0, noisy.2) == (&given.0, given.2)));
         let again = run(&input, &["count"], "1/1000", &mut Streams::with_insecure_seed(7)).unwrap();
         assert_eq!(std::fs::read(&output).unwrap(), again);
+    }
+
+    /// A file of these columns with metadata, as other programs write it.
+    fn write_with(path: &Path, message: &str, columns: impl Fn(&mut SerializedRowGroupWriter<'_, File>)) {
+        let pair = |key: &str| KeyValue::new(key.to_string(), Some("true_total: 1000050".to_string()));
+        let all = ["pandas", "PANDAS_ATTRS", "geo", "ARROW:schema"].map(pair).to_vec();
+        let properties = WriterProperties::builder().set_key_value_metadata(Some(all)).build();
+        let schema = Arc::new(parse_message_type(message).unwrap());
+        let mut writer = SerializedFileWriter::new(File::create(path).unwrap(), schema, Arc::new(properties)).unwrap();
+        let mut rows = writer.next_row_group().unwrap();
+        columns(&mut rows);
+        rows.close().unwrap();
+        writer.close().unwrap();
+    }
+
+    fn noisy(path: &Path, keep_metadata: bool, seed: Option<u64>) -> Result<(TableDone, Vec<u8>)> {
+        let sampler = Sampler::discrete_laplace(parse("1/1000").unwrap()).unwrap();
+        let columns = ["count".to_string()];
+        let mut streams = seed.map_or_else(|| Streams::from_system().unwrap(), Streams::with_insecure_seed);
+        let (mut out, options) = (Vec::new(), TableOptions { keep_metadata, ..TableOptions::default() });
+        let table = ParquetNoise::open(path, &columns, options)?;
+        let done = table.run(&mut streams, &sampler, &mut out, Path::new("out"), &mut |_, _| {})?;
+        Ok((done, out))
+    }
+
+    #[test]
+    fn metadata_are_left_out_unless_they_are_to_be_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in.parquet");
+        write_with(&path, "message t { required int64 count; }", |rows| {
+            write::<Int64Type, _>(rows, &[1_000_000, 20, 30], &[]).unwrap();
+        });
+        let has = |out: &[u8], text: &[u8]| out.windows(text.len()).any(|window| window == text);
+        let (done, out) = noisy(&path, false, None).unwrap();
+        assert!(!has(&out, b"true_total") && !has(&out, b"PANDAS_ATTRS"));
+        assert_eq!((done.kept_metadata.len(), &done.dropped_metadata[1][..]), (0, "PANDAS_ATTRS"));
+        let (done, out) = noisy(&path, true, None).unwrap();
+        assert!(has(&out, b"true_total"));
+        assert_eq!((done.kept_metadata.len(), done.dropped_metadata.len()), (4, 0));
+        // The schemas of others do not fit columns that were renamed.
+        let (done, _) = noisy(&path, true, Some(1)).unwrap();
+        assert_eq!(done.kept_metadata, ["PANDAS_ATTRS", "geo"]);
+    }
+
+    #[test]
+    fn values_alone_are_copied() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, output) = (folder.path().join("in.parquet"), folder.path().join("out.parquet"));
+        let message = "message t { optional group a (LIST) { repeated group list { optional int32 element; } }
+            optional binary name (UTF8); required int64 count; required fixed_len_byte_array(3) code; required boolean flag;
+            optional double share; }";
+        write_with(&path, message, |rows| {
+            let mut column = rows.next_column().unwrap().unwrap();
+            // [1, null], [], null.
+            column.typed::<Int32Type>().write_batch(&[1], Some(&[3, 2, 1, 0]), Some(&[0, 1, 0, 0])).unwrap();
+            column.close().unwrap();
+            write::<ByteArrayType, _>(rows, &[ByteArray::from("x"), ByteArray::from("y")], &[1, 0, 1]).unwrap();
+            write::<Int64Type, _>(rows, &[1_000_000, 20, 30], &[]).unwrap();
+            let codes = ["001", "002", "003"].map(|code| ByteArray::from(code).into());
+            write::<FixedLenByteArrayType, _>(rows, &codes, &[]).unwrap();
+            write::<BoolType, _>(rows, &[true, false, true], &[]).unwrap();
+            write::<DoubleType, _>(rows, &[0.5], &[0, 1, 0]).unwrap();
+        });
+        std::fs::write(&output, noisy(&path, false, None).unwrap().1).unwrap();
+        let rows = |path: &Path| {
+            let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+            let all = reader.get_row_iter(None).unwrap().map(|row| row.unwrap());
+            all.map(|row| {
+                let cells = row.get_column_iter().filter(|(name, _)| *name != "count");
+                cells.map(|(name, cell)| format!("{name}={cell}")).collect::<Vec<_>>()
+            })
+            .collect::<Vec<_>>()
+        };
+        assert_eq!(rows(&path), rows(&output));
+        assert_eq!(rows(&output)[0], ["a=[1, null]", "name=\"x\"", "code=[48, 48, 49]", "flag=true", "share=null"]);
+    }
+
+    #[test]
+    fn two_columns_of_one_name_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in.parquet");
+        for message in
+            ["required int64 count; required int64 count;", "required int64 x; required int64 count; required int64 x;"]
+        {
+            write_with(&path, &format!("message t {{ {message} }}"), |rows| {
+                for _ in message.matches(';') {
+                    write::<Int64Type, _>(rows, &[1, 2], &[]).unwrap();
+                }
+            });
+            let said = noisy(&path, false, None).unwrap_err().to_string();
+            assert!(said.contains("a second column named"), "{said}");
+        }
     }
 
     #[test]

@@ -1,26 +1,50 @@
 //! Noise on columns of a table: a CSV or Parquet file, or a stream of CSV.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{Read, Seek, SeekFrom, Write},
     path::Path,
 };
 
+use flate2::{Compression, write::GzEncoder};
+
 use super::{Sampler, Streams, column::CsvNoise, parquet_columns};
 use crate::{
+    csv_reader::{self, Text},
     error::{Error, Result},
     files::{Over, check_new, file_error, write_over},
 };
 
+/// How noise is added to a table, where there is a choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TableOptions {
+    /// Whether a cell of a CSV in quotes may hold line breaks. Such a cell may hide rows, whose counts then have no noise.
+    pub line_breaks: bool,
+    /// Whether the key-value metadata of a Parquet file are copied. Programs keep there what they like: attributes of a data frame,
+    /// true totals among them.
+    pub keep_metadata: bool,
+}
+
+/// What was done to a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableDone {
+    /// The rows, each of which has a noisy count in every column.
+    pub rows: u64,
+    /// The keys of the metadata that were copied.
+    pub kept_metadata: Vec<String>,
+    /// The keys of the metadata that were left out.
+    pub dropped_metadata: Vec<String>,
+}
+
 /// Where a table with true counts comes from.
 pub enum TableSource<'a> {
-    /// A file: Parquet if its name ends so, else CSV.
+    /// A file: Parquet if its name ends so, else CSV, which may be compressed by gzip.
     File(&'a Path),
     /// CSV from elsewhere, with a name for messages.
     Stream(&'a mut dyn Read, &'a Path),
 }
 
-/// Where the table with noise goes: whole, or not at all.
+/// Where the table with noise goes: whole, or not at all. CSV is compressed by gzip where the name of the file ends in `.gz`.
 pub enum TableSink<'a> {
     /// A file that is not there yet: to draw again is to spend again.
     New(&'a Path),
@@ -47,7 +71,7 @@ impl TableSink<'_> {
     }
 
     /// Writes as [`TableSink`] says.
-    fn write(self, write: impl FnOnce(&mut (dyn Write + Send), &Path) -> Result<u64>) -> Result<u64> {
+    fn write(self, write: impl FnOnce(&mut (dyn Write + Send), &Path) -> Result<TableDone>) -> Result<TableDone> {
         match self {
             TableSink::New(path) => write_over(path, Over::Refuse, |out| write(out, path)),
             TableSink::Replace(path) => write_over(path, Over::Replace, |out| write(out, path)),
@@ -55,14 +79,14 @@ impl TableSink<'_> {
                 let wrong = |why: std::io::Error| file_error(name, why);
                 let mut held = tempfile::tempfile().map_err(wrong)?;
                 let mut buffered = std::io::BufWriter::with_capacity(1 << 20, &mut held);
-                let rows = write(&mut buffered, name)?;
+                let done = write(&mut buffered, name)?;
                 buffered.flush().map_err(wrong)?;
                 drop(buffered);
                 held.seek(SeekFrom::Start(0)).map_err(wrong)?;
                 match std::io::copy(&mut held, stream).and_then(|_| stream.flush()) {
                     // A reader that has seen enough is no error.
                     Err(why) if why.kind() != std::io::ErrorKind::BrokenPipe => Err(wrong(why)),
-                    _ => Ok(rows),
+                    _ => Ok(done),
                 }
             }
         }
@@ -70,36 +94,68 @@ impl TableSink<'_> {
 }
 
 impl Streams {
-    /// Adds independent noise to every count of some columns of a table with a header. Returns the number of rows. `progress` is
-    /// told how much is done, and of how much (0 where the end is not known).
+    /// Adds independent noise to every count of some columns of a table with a header. `progress` is told how much is done, and of
+    /// how much (0 where the end is not known).
     ///
-    /// All else stays as it is: the other bytes of a CSV, the other columns of a Parquet file. Under an insecure seed the
-    /// columns' names say so. A cell that is no integer and a sum that the column cannot hold are errors that say where.
+    /// All else stays as it is: the other bytes of a CSV, the values of the other columns of a Parquet file; the latter's metadata
+    /// are left out unless they are to be kept. Under an insecure seed the columns' names say so. A cell that is no integer and a sum
+    /// that the column cannot hold are errors that say where.
     pub fn add_noise_to_columns(
         &mut self,
         sampler: &Sampler,
         source: TableSource,
         columns: &[String],
         sink: TableSink,
+        options: TableOptions,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<u64> {
+    ) -> Result<TableDone> {
         check_columns(columns)?;
         sink.check(&source)?;
-        let (input, name): (&mut dyn Read, &Path) = match source {
+        match source {
             TableSource::File(path) if parquet_columns::is_parquet(path) => {
-                let table = parquet_columns::ParquetNoise::open(path, columns)?;
-                return sink.write(|out, name| table.run(self, sampler, out, name, progress));
+                let table = parquet_columns::ParquetNoise::open(path, columns, options)?;
+                sink.write(|out, name| table.run(self, sampler, out, name, progress))
             }
-            TableSource::File(path) => (&mut File::open(path).map_err(|why| file_error(path, why))?, path),
-            TableSource::Stream(stream, name) => (stream, name),
-        };
-        let bytes = fs::metadata(name).map_or(0, |about| about.len());
-        let table = CsvNoise { name, columns, bytes };
-        sink.write(|out, name| {
-            let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(|why| file_error(name, why));
-            table.run(self, sampler, input, &mut put, progress)
-        })
+            TableSource::File(path) => {
+                let Text { mut input, bytes } = csv_reader::open(path)?;
+                let table = CsvNoise { name: path, columns, bytes, line_breaks: options.line_breaks };
+                sink.write(|out, name| write_csv(&table, self, sampler, &mut input, (out, name), progress))
+            }
+            TableSource::Stream(stream, name) => {
+                let Text { mut input, bytes } = csv_reader::plain(stream, 0, name)?;
+                let table = CsvNoise { name, columns, bytes, line_breaks: options.line_breaks };
+                sink.write(|out, name| write_csv(&table, self, sampler, &mut input, (out, name), progress))
+            }
+        }
     }
+}
+
+/// Writes a CSV with noise, compressed where its name says so.
+fn write_csv(
+    table: &CsvNoise,
+    streams: &mut Streams,
+    sampler: &Sampler,
+    input: &mut dyn Read,
+    (out, name): (&mut (dyn Write + Send), &Path),
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<TableDone> {
+    let wrong = |why: std::io::Error| file_error(name, why);
+    let rows = if is_gzip(name) {
+        // Its header names neither a file nor a time.
+        let mut gzip = GzEncoder::new(out, Compression::default());
+        let mut put = |bytes: &[u8]| gzip.write_all(bytes).map_err(wrong);
+        let rows = table.run(streams, sampler, input, &mut put, progress)?;
+        gzip.finish().map_err(wrong)?;
+        rows
+    } else {
+        table.run(streams, sampler, input, &mut |bytes| out.write_all(bytes).map_err(wrong), progress)?
+    };
+    Ok(TableDone { rows, ..TableDone::default() })
+}
+
+/// Whether a table is written compressed: by its name.
+fn is_gzip(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"))
 }
 
 fn check_columns(columns: &[String]) -> Result<()> {
@@ -125,14 +181,21 @@ mod tests {
         let mut streams = Streams::with_insecure_seed(1);
         let mut add = |columns: &[&str], sink: TableSink| {
             let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
-            streams.add_noise_to_columns(&sampler, TableSource::File(&input), &columns, sink, &mut |_, _| {})
+            streams.add_noise_to_columns(
+                &sampler,
+                TableSource::File(&input),
+                &columns,
+                sink,
+                TableOptions::default(),
+                &mut |_, _| {},
+            )
         };
-        let message = |outcome: Result<u64>| outcome.unwrap_err().to_string();
+        let message = |outcome: Result<TableDone>| outcome.unwrap_err().to_string();
         assert!(message(add(&["count"], TableSink::Replace(&input))).contains("input itself"));
         assert!(message(add(&["count", "count"], TableSink::New(&output))).contains("twice"));
         assert!(message(add(&[], TableSink::New(&output))).contains("none"));
         assert!(!output.exists());
-        assert_eq!(add(&["count"], TableSink::New(&output)).unwrap(), 1);
+        assert_eq!(add(&["count"], TableSink::New(&output)).unwrap().rows, 1);
         let first = fs::read(&output).unwrap();
         assert!(message(add(&["count"], TableSink::New(&output))).contains("is there already"));
         assert_eq!(fs::read(&output).unwrap(), first);
@@ -151,8 +214,9 @@ mod tests {
             let (source, sink) =
                 (TableSource::Stream(source, Path::new("in")), TableSink::Stream(&mut out, Path::new("out")));
             let mut streams = Streams::from_system().unwrap();
-            let rows = streams.add_noise_to_columns(&sampler, source, &columns, sink, &mut |_, _| {});
-            (rows, out)
+            let rows =
+                streams.add_noise_to_columns(&sampler, source, &columns, sink, TableOptions::default(), &mut |_, _| {});
+            (rows.map(|done| done.rows), out)
         };
         let (rows, out) = run("count\n3\n4\n");
         assert_eq!((rows.unwrap(), &out[..]), (2, &b"count\n3\n4\n"[..]));

@@ -216,7 +216,7 @@ impl Hierarchy {
 /// The id in a cell.
 fn id<'t>(table: &'t CsvTable, at: usize, level: &str) -> Result<&'t str> {
     let refuse = |why: String| -> Error { table.refuse(at + 1, &why) };
-    let id = std::str::from_utf8(table.cell(at)).map_err(|_| refuse("an id that is not in UTF-8".to_string()))?;
+    let id = table.text(at)?;
     if id.is_empty() || id.chars().any(char::is_control) {
         let why = format!(
             "{:?} is no id of a {level}: where there is none, repeat the id above; a unit with one child is bypassed, and takes \

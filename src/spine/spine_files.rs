@@ -260,8 +260,7 @@ fn order_of(table: &CsvTable, column: usize, geoids: &[u64]) -> Result<Vec<u32>>
 
 /// An id of somebody's own.
 fn text(table: &CsvTable, at: usize) -> Result<String> {
-    let id = std::str::from_utf8(table.cell(at)).map_err(|_| table.refuse(at + 1, "an id that is not in UTF-8"))?;
-    Ok(id.to_string())
+    table.text(at).map(str::to_string)
 }
 
 fn privacy(path: &Path) -> Result<Privacy> {
@@ -282,7 +281,7 @@ fn levels(path: &Path) -> Result<(Vec<String>, Vec<Rational>)> {
     let (name, proportion) = (table.column(&["level"])?, table.column(&["proportion"])?);
     let (mut names, mut proportions) = (Vec::new(), Vec::new());
     while table.next()? {
-        names.push(String::from_utf8_lossy(table.cell(name)).into_owned());
+        names.push(table.text(name)?.to_string());
         proportions.push(number(&table, proportion)?);
     }
     bypass::check_proportions(&proportions, names.len()).map_err(|why| table.refuse(0, &why.to_string()))?;
@@ -370,6 +369,5 @@ fn in_order(table: &CsvTable, at: usize, expected: usize) -> Result<()> {
 }
 
 fn number(table: &CsvTable, at: usize) -> Result<Rational> {
-    let text = String::from_utf8_lossy(table.cell(at));
-    rational::parse(&text).map_err(|why| table.refuse(at + 1, &why.to_string()))
+    rational::parse(table.text(at)?).map_err(|why| table.refuse(at + 1, &why.to_string()))
 }

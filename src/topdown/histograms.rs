@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{cell_columns::CellColumns, leaves::Leaves};
 use crate::{
+    csv_reader::Reading,
     error::{Error, Result},
     release::schema::{NOWHERE, QueryGroup, Schema},
     spine::{csv_table::CsvTable, own::UnitIds, spine_files::SavedSpine},
@@ -49,9 +50,16 @@ impl Histograms {
     /// lowest, and as many above it as it takes to tell units apart), one for each attribute of the schema, with its
     /// values' names, and `column` with the count. A line for each cell of a block, in any order; cells without a line are
     /// zero, and so are blocks. With two histograms a line leaves the attributes of one of them empty. Other columns are left alone. A block that the spine does not have, an unknown value, a
-    /// cell twice and a count that is no whole number are refused with their place.
-    pub fn read(path: &Path, saved: &SavedSpine, schema: &Schema, column: &str) -> Result<Histograms> {
-        let mut table = CsvTable::open(path)?;
+    /// cell twice and a count that is no whole number are refused with their place. Counts are confidential: `reading` says whether cells in
+    /// quotes may hold line breaks, which can hide rows.
+    pub fn read(
+        path: &Path,
+        saved: &SavedSpine,
+        schema: &Schema,
+        column: &str,
+        reading: Reading,
+    ) -> Result<Histograms> {
+        let mut table = CsvTable::read(path, reading)?;
         let mut leaves = Leaves::new(&table, saved)?;
         let count = table.column(&[column])?;
         check_headings(&table, saved, schema, column)?;

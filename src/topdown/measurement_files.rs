@@ -272,8 +272,7 @@ pub fn read(
             let parameter = table.shown(at_parameter);
             if last.0 != parameter {
                 let refuse = |why: &str| table.refuse(at_parameter + 1, why);
-                let number = String::from_utf8_lossy(table.cell(at_parameter));
-                let number = rational::parse(&number).map_err(|why| refuse(&why.to_string()))?;
+                let number = rational::parse(table.text(at_parameter)?).map_err(|why| refuse(&why.to_string()))?;
                 if number <= 0 {
                     return Err(refuse("the parameter of the noise must be above 0"));
                 }

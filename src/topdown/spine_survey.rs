@@ -65,7 +65,7 @@ impl SpineAreas {
         let mut numbers: HashMap<String, u32> = HashMap::new();
         while table.next()? {
             let place = leaves.place(&table)? as usize;
-            let name = String::from_utf8_lossy(table.cell(area)).to_string();
+            let name = table.name(area)?.to_string();
             let names = &mut areas.names;
             let number = *numbers.entry(name).or_insert_with_key(|name| {
                 names.push(name.clone());

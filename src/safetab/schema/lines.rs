@@ -1,12 +1,11 @@
 //! Text files line by line, in bounded memory.
 
 use std::{
-    fs::File,
     io::{self, BufRead, BufReader, Read},
     path::Path,
 };
 
-use flate2::bufread::MultiGzDecoder;
+use crate::{csv_reader, error::Error};
 
 /// The longest line that is read. A whole GRF-C has a hundred fields of a few characters.
 pub(super) const LONGEST: usize = 1 << 16;
@@ -17,43 +16,26 @@ pub(super) fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Whether a file is compressed by gzip: `.gz` ends its name.
+/// Whether a file is compressed by gzip, whatever its name.
 pub(in crate::safetab) fn is_compressed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "gz")
+    csv_reader::is_gzip(path)
 }
 
 /// Whether a name is that of text: `*.txt` or `*.csv`, or such with `.gz` after it.
 pub(in crate::safetab) fn is_text(path: &Path) -> bool {
-    let name = if is_compressed(path) { path.with_extension("") } else { path.to_path_buf() };
+    let is_gz = path.extension().is_some_and(|extension| extension == "gz");
+    let name = if is_gz { path.with_extension("") } else { path.to_path_buf() };
     name.extension().is_some_and(|extension| extension == "txt" || extension == "csv")
 }
 
-/// Opens a file of text, one that is compressed as what it holds. One that ends too early, or was changed, is an error
-/// where its end is read, of the kind that gzip has: every member of such a file ends with its length and a checksum.
+/// Opens a file of text; one that is compressed is read as what it holds, and one of another form is refused by name. A compressed
+/// file that ends too early, or was changed, is an error where its end is read.
 pub(in crate::safetab) fn open_text(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
-        return Err(io::Error::other("is a folder"));
-    }
-    match is_compressed(path) {
-        true => Ok(Box::new(Decompressed(MultiGzDecoder::new(BufReader::with_capacity(1 << 18, file))))),
-        false => Ok(Box::new(file)),
-    }
-}
-
-/// A compressed file, whose errors say what it is.
-struct Decompressed(MultiGzDecoder<BufReader<File>>);
-
-impl Read for Decompressed {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.0.read(out).map_err(|why| match why.kind() {
-            io::ErrorKind::Interrupted => why,
-            io::ErrorKind::UnexpectedEof => {
-                io::Error::other("the gzip file is truncated: it ends before its last block")
-            }
-            _ => io::Error::other(format!("not a whole gzip file: {why}")),
-        })
-    }
+    csv_reader::open(path).map(|text| Box::new(text.input) as Box<dyn Read + Send>).map_err(|why| match why {
+        // The file is named where the error is told.
+        Error::File { why, .. } | Error::DataFile { why, .. } => io::Error::other(why),
+        other => io::Error::other(other),
+    })
 }
 
 /// The lines of a file.
@@ -118,7 +100,7 @@ mod tests {
         assert!(read(&path).unwrap() == text && is_text(&path) && !is_text(Path::new("a.gz")));
         // Cut anywhere but between the members, it is refused; so is one with a byte changed.
         let between = compress(first).len();
-        for length in [1, 9, 100, between - 1, between + 3, whole.len() / 2, whole.len() - 8, whole.len() - 1] {
+        for length in [9, 100, between - 1, between + 3, whole.len() / 2, whole.len() - 8, whole.len() - 1] {
             std::fs::write(&path, &whole[..length]).unwrap();
             let why = read(&path).unwrap_err().to_string();
             assert!(why.contains("gzip file"), "{length}: {why}");
@@ -127,7 +109,11 @@ mod tests {
         changed[whole.len() / 2] ^= 1;
         std::fs::write(&path, &changed).unwrap();
         assert!(read(&path).is_err());
+        // Its content says what it is, whatever its name.
+        assert!(is_compressed(&path));
         std::fs::write(&path, b"plain text").unwrap();
-        assert!(read(&path).unwrap_err().to_string().contains("not a whole gzip file"));
+        assert_eq!((read(&path).unwrap(), is_compressed(&path)), (b"plain text".to_vec(), false));
+        std::fs::write(&path, b"PAR1").unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("Parquet"));
     }
 }

@@ -213,20 +213,20 @@ impl Answers {
 /// Reads the lines of tables: a CSV with the columns `query`, `description` and one for each attribute, which holds the
 /// numbers of the values that belong to the line (`0-5`, `1 4-6`), or nothing for all of them.
 pub fn read_lines(text: &str, file: &str, schema: &Schema) -> Result<Vec<TableLine>> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let refuse = |line: usize, why: String| Error::DataFile { file: file.to_string(), line, column: 0, why };
+    let mut table = CsvTable::of_text(text, file)?;
     let names: Vec<&str> = schema.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
-    let heading = reader.headers().map_err(|why| refuse(1, why.to_string()))?.clone();
+    let heading = table.headings();
     if heading.len() != names.len() + 2 || heading.iter().skip(2).ne(names.iter().copied()) {
-        return Err(refuse(1, format!("expected the columns query, description, {}", names.join(", "))));
+        return Err(table.refuse(0, &format!("expected the columns query, description, {}", names.join(", "))));
     }
     let mut lines = Vec::new();
-    for (at, record) in (2..).zip(reader.records()) {
-        let record = record.map_err(|why| refuse(at, why.to_string()))?;
-        let selected = record.iter().skip(2).zip(&schema.attributes).map(|(text, attribute)| {
-            let size = attribute.values.len();
-            let wrong =
-                || refuse(at, format!("{text:?}: expected numbers of values of {} below {size}", attribute.name));
+    while table.next()? {
+        let selected = (2..).zip(&schema.attributes).map(|(at, attribute)| {
+            let (text, size) = (table.text(at)?, attribute.values.len());
+            let wrong = || {
+                let why = format!("{text:?}: expected numbers of values of {} below {size}", attribute.name);
+                table.refuse(at + 1, &why)
+            };
             if text.is_empty() {
                 return Ok(None);
             }
@@ -241,7 +241,7 @@ pub fn read_lines(text: &str, file: &str, schema: &Schema) -> Result<Vec<TableLi
             Ok(Some(selected))
         });
         let selected = selected.collect::<Result<Vec<_>>>()?;
-        lines.push(TableLine { name: record[0].to_string(), description: record[1].to_string(), selected });
+        lines.push(TableLine { name: table.text(0)?.to_string(), description: table.text(1)?.to_string(), selected });
     }
     Ok(lines)
 }
@@ -284,7 +284,7 @@ impl Areas {
         let mut areas = Areas::default();
         let mut numbers: HashMap<String, u32> = HashMap::new();
         while table.next()? {
-            let name = String::from_utf8_lossy(table.cell(area)).to_string();
+            let name = table.name(area)?.to_string();
             let geoid = geoid_of(table.cell(block)).ok_or_else(|| {
                 let why = format!(
                     "{:?} is no block: expected a GEOID of 15 digits, or a spine code that ends in 16 digits with the block \

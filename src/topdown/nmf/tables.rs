@@ -279,7 +279,7 @@ pub fn read_published(path: &Path) -> Result<HashMap<String, f64>> {
     let (of, count) = (table.column(&["geoid", "geocode", "area"])?, table.column(&["count"])?);
     let mut known = HashMap::new();
     while table.next()? {
-        let name = String::from_utf8_lossy(table.cell(of)).to_string();
+        let name = table.name(of)?.to_string();
         let number = table.whole(count, 1 << 50)? as f64;
         if known.insert(name, number).is_some() {
             return Err(table.refuse(of + 1, &format!("{:?} occurs twice", table.shown(of))));
@@ -373,18 +373,12 @@ fn read_estimates(path: &Path, mut each: impl FnMut(String, (f64, f64)) -> bool)
     let deviation = table.column(&["std_dev"])?;
     let (level, cell) = (table.find(&["level"]), table.find(&["cell"]));
     while table.next()? {
-        let number = |at: usize| {
-            let text = String::from_utf8_lossy(table.cell(at)).to_string();
-            let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-            number.ok_or_else(|| table.refuse(at + 1, &format!("{:?} is no number", table.shown(at))))
-        };
-        let both = (number(estimate)?, number(deviation)?);
+        let both = (table.double(estimate)?, table.double(deviation)?);
         if both.1 < 0.0 {
             return Err(table.refuse(deviation + 1, "a standard deviation below 0"));
         }
         let parts = [level, Some(of), Some(query), cell];
-        let key: Vec<String> =
-            (parts.iter().flatten()).map(|at| String::from_utf8_lossy(table.cell(*at)).to_string()).collect();
+        let key: Vec<&str> = parts.iter().flatten().map(|at| table.text(*at)).collect::<Result<_>>()?;
         if !each(key.join(" "), both) {
             return Err(table.refuse(0, &format!("the row of {} occurs twice", key.join(" "))));
         }

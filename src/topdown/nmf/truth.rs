@@ -7,6 +7,7 @@ use std::{
 
 use super::answers::{Answer, QUANTILE, Subject};
 use crate::{
+    csv_reader::Reading,
     error::Result,
     release::schema::Schema,
     spine::csv_table::{BLOCK_NAMES, CsvTable},
@@ -24,8 +25,8 @@ pub struct Truth {
 impl Truth {
     /// Reads a CSV in the form that `assay measure` reads: a column `block`, one for each attribute with its values' names,
     /// and `column` with the count; a line for each cell of a block that is not zero.
-    pub fn read(path: &Path, schema: &Schema, column: &str) -> Result<Truth> {
-        let mut table = CsvTable::open(path)?;
+    pub fn read(path: &Path, schema: &Schema, column: &str, reading: Reading) -> Result<Truth> {
+        let mut table = CsvTable::read(path, reading)?;
         let (block, count) = (table.column(&BLOCK_NAMES)?, table.column(&[column])?);
         let columns = CellColumns::new(&table, schema)?;
         let mut truth = Truth { of_block: HashMap::new(), cells: schema.all_cells() };

@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-use dp_assay::chart::{Axis, Ink, Series};
+use anyhow::{Result, bail};
+use dp_assay::{
+    chart::{Axis, Ink, Series},
+    csv_reader::CsvTable,
+};
 use serde_json::{Map, Value, json};
 
 use super::super::{
@@ -41,16 +44,16 @@ pub fn read(folder: &Path) -> Result<Vec<Places>> {
         if !path.is_file() {
             continue;
         }
-        let mut reader = csv::Reader::from_path(&path).with_context(|| path.display().to_string())?;
-        let heading: Vec<String> =
-            reader.headers().with_context(|| path.display().to_string())?.iter().map(String::from).collect();
+        let mut table = CsvTable::open(&path)?;
+        let heading = table.headings().to_vec();
         if !heading.iter().any(|name| name.starts_with("variance")) {
             bail!("{}: no column of variances: {by} writes this file", path.display());
         }
-        let row = |record: csv::Result<csv::StringRecord>| -> Result<Vec<String>> {
-            Ok(record.with_context(|| path.display().to_string())?.iter().map(String::from).collect())
-        };
-        let rows = reader.records().map(row).collect::<Result<_>>()?;
+        let mut rows = Vec::new();
+        while table.next()? {
+            let cells = (0..heading.len()).map(|at| table.text(at).map(String::from));
+            rows.push(cells.collect::<dp_assay::Result<Vec<_>>>()?);
+        }
         all.push(Places { file, by, heading, rows });
     }
     if all.is_empty() {

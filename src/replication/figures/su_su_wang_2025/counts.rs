@@ -17,6 +17,7 @@ use crate::{
         Axis, Drawing, Figure, Ink, Panel, Series, Sheet,
         drawing::{ends, exact},
     },
+    csv_reader::{CsvTable, Reading},
     error::{Error, Result},
     noise::{
         DiscreteGaussian,
@@ -62,35 +63,19 @@ struct Blocks {
 
 impl Blocks {
     fn read(path: &Path, names: &[&str]) -> Result<Self> {
-        let refuse =
-            |line: usize, why: String| Error::DataFile { file: path.display().to_string(), line, column: 0, why };
-        let mut reader = csv::Reader::from_path(path)
-            .map_err(|error| Error::File { path: path.to_path_buf(), why: error.to_string() })?;
-        let header = reader.headers().map_err(|error| refuse(1, error.to_string()))?.clone();
-        let place = |name: &str| {
-            let found = header.iter().position(|column| column == name);
-            found.ok_or_else(|| refuse(1, format!("no column {name}: expected GEOID and {}", names.join(", "))))
-        };
-        let code = place("GEOID")?;
+        let mut table = CsvTable::read(path, Reading::default())?;
+        let code = table.column(&["GEOID"])?;
         let places: Vec<(String, usize)> =
-            names.iter().map(|name| Ok((name.to_string(), place(name)?))).collect::<Result<_>>()?;
+            names.iter().map(|name| Ok((name.to_string(), table.column(&[name])?))).collect::<Result<_>>()?;
         let mut blocks = Blocks { codes: Vec::new(), columns: BTreeMap::new() };
-        for (record, line) in reader.records().zip(2..) {
-            let record = record.map_err(|error| refuse(line, error.to_string()))?;
-            let geoid = record.get(code).unwrap_or_default();
-            if geoid.len() != 15 || !geoid.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Err(refuse(line, format!("GEOID {geoid:?}: expected the 15 digits of a block")));
-            }
-            blocks.codes.push(geoid.to_string());
+        while table.next()? {
+            blocks.codes.push(format!("{:015}", table.geoid(code)?));
             for (name, place) in &places {
-                let text = record.get(*place).unwrap_or_default();
-                let count = text.parse().ok().filter(|count: &u64| *count < 1 << 40);
-                let count = count.ok_or_else(|| refuse(line, format!("{name} = {text:?}: expected a count")))?;
-                blocks.columns.entry(name.clone()).or_default().push(count);
+                blocks.columns.entry(name.clone()).or_default().push(table.whole(*place, (1 << 40) - 1)?);
             }
         }
         if blocks.codes.is_empty() {
-            return Err(refuse(2, "no block: expected a line for each".to_string()));
+            return Err(table.refuse(0, "no block: expected a line for each"));
         }
         Ok(blocks)
     }

@@ -1,0 +1,26 @@
+//! `--multiline`: whether cells of confidential input may hold line breaks.
+
+use dp_assay::{Error, csv_reader::Reading};
+
+/// Whether cells in quotes may hold line breaks.
+#[derive(clap::Args)]
+pub struct Multiline {
+    /// Allow line breaks inside quotes: such a cell can hide rows, so look at the number of rows
+    #[arg(long)]
+    pub multiline: bool,
+}
+
+impl Multiline {
+    /// How confidential input is read.
+    pub fn reading(&self) -> Reading {
+        Reading { line_breaks: self.multiline, ..Reading::default() }
+    }
+}
+
+/// Names the option in the error that it would avoid.
+pub fn hint(error: Error) -> anyhow::Error {
+    match error {
+        Error::OpenQuote { .. } => anyhow::anyhow!("{error} by --multiline"),
+        other => other.into(),
+    }
+}
