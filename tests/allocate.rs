@@ -90,7 +90,7 @@ fn errors_of_a_column_are_the_mean_over_its_counts() {
     let (_folder, bad) = file("bad.csv", "id,n\na,0\nb,-3\n");
     let message = refusal(&["errors", "--discrete-gaussian", "5", "--counts", &bad, "--column", "n"]);
     assert!(message.contains("line 3") && message.contains("\"-3\""), "{message}");
-    assert!(refusal(&["errors", "--discrete-gaussian", "5", "--counts", &path, "--column", "m"]).contains("id, n"));
+    assert!(refusal(&["errors", "--discrete-gaussian", "5", "--counts", &path, "--column", "m"]).contains("\"id\", \"n\""));
     let (_folder, empty) = file("empty.csv", "id,n\n");
     assert!(
         refusal(&["errors", "--discrete-gaussian", "5", "--counts", &empty, "--column", "n"]).contains("no counts")
@@ -111,10 +111,10 @@ fn a_regression_is_simulated_and_reproduced_from_its_seed() {
     let error = |k: usize| double(&answer["noise"][k]["mean_absolute_error_approximate"]);
     assert!(error(0) > 0.0 && error(1) == 0.0, "noise of sigma2 = 0.01 is 0 but once in 10^21");
     for (change, says) in [
-        (["--y", "nosuch", "--categories", "a,b"], "no column \"nosuch\""),
+        (["--y", "nosuch", "--categories", "a,b"], "no column nosuch"),
         (["--y", "earnings", "--categories", "a"], "two columns"),
         (["--y", "earnings", "--categories", "a,a"], "twice"),
-        (["--y", "earnings", "--categories", "a,z"], "no column \"z\""),
+        (["--y", "earnings", "--categories", "a,z"], "no column z"),
     ] {
         let args = [&["simulate", &path][..], &change, &["--discrete-gaussian", "1"]].concat();
         assert!(refusal(&args).contains(says), "{change:?}");

@@ -237,7 +237,7 @@ fn bad_counts_and_releases_are_refused_with_their_place_and_nothing_is_written()
         ),
         ("age,count", "ages,count", "no column age"),
         ("age,count", "age,counts", "no column count"),
-        (",7\n", "\n", "fields"),
+        (",7\n", "\n", "cells where the header has"),
     ] {
         assert!(COUNTS.contains(from), "{from}");
         put(folder.path(), "counts.csv", &COUNTS.replacen(from, to, 1));

@@ -258,7 +258,7 @@ fn hostile_files_are_refused_with_their_place_and_vintages_are_listed() {
         ("block\n44001030100100x\n", "15 digits"),
         ("unit\n440010301001000\n", "no column block"),
         ("block\n", "no block"),
-        ("", "no column block"),
+        ("", "is empty"),
         ("block,aian\n440010301001000\n", "line 2"),
         ("block,aian\n440010301001000,24 15\n", "line 2, column 2"),
         ("block,aian\n440010301001000,123456789\n", "8 letters"),

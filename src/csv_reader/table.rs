@@ -181,8 +181,7 @@ pub(crate) fn no_column(names: &[&str], headings: &[String]) -> String {
     };
     let known: Vec<String> = headings.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
     let rest = if headings.len() > SHOWN { ", ..." } else { "" };
-    let wanted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-    format!("no column {}{near}: the header has {}{rest}", wanted.join(" or "), known.join(", "))
+    format!("no column {}{near}: the header has {}{rest}", names.join(" or "), known.join(", "))
 }
 
 #[cfg(test)]
