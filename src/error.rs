@@ -136,7 +136,7 @@ pub enum Error {
         known: String,
     },
     /// Public data that is not bundled.
-    #[error("{what} needs data that is not at hand: {needed}")]
+    #[error("{what} needs data that were not given: {needed}")]
     NeedsData {
         /// What was asked for.
         what: String,

@@ -1,4 +1,4 @@
-//! A certified privacy accountant for counts published with lattice noise, proven on the 2020 US Census.
+//! A certified privacy accountant for counts published with integer noise, proven on the 2020 US Census.
 //!
 //! Every number that leaves this library as a result is an [`Enclosure`](numeric::Enclosure): `lower <= truth <=
 //! upper`, by construction. Quantities enter as exact rationals. What is only an approximation says so in its name.

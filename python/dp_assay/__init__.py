@@ -1,4 +1,4 @@
-"""Certified privacy accounting for counts published with lattice noise.
+"""Certified privacy accounting for counts published with integer noise (discrete Gaussian or Laplace).
 
 Every number that is certified is an Enclosure: lower <= truth <= upper. Numbers go in exactly: int, str ("1e-11", "104/4099"), Fraction
 and Decimal as they are; a float is taken as the shortest decimal that prints it, so that 0.1 is one tenth. What the library refuses

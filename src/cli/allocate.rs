@@ -24,7 +24,7 @@ use super::{
     subject::Relation,
 };
 
-/// The noise per query that keeps a total promise with the least weighted error, by the exact account
+/// Split a privacy budget among queries so that the weighted error is smallest
 ///
 /// Minimizes the sum of weight times expected squared error, and says how far from optimal the answer can be at most. Targets that
 /// no noise meets are refused, with the epsilon that they need.
@@ -40,13 +40,13 @@ pub struct Args {
     /// Only this geolevel of the release (repeatable)
     #[arg(long, value_name = "NAME", requires = "release", conflicts_with = "file")]
     level: Vec<String>,
-    /// Which data sets are neighbors, in place of the release's own relation; add-remove for a file of queries
+    /// Neighbor relation; overrides the file's own [default: the file's, or add-remove]
     #[arg(long, value_enum)]
     neighbors: Option<Relation>,
     /// The epsilon to keep at delta
     #[arg(long, value_name = "EPSILON", allow_hyphen_values = true)]
     epsilon: String,
-    /// The delta at which epsilon is meant, 0 < delta < 1
+    /// The delta that goes with epsilon, 0 < delta < 1
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
     delta: String,
     /// Decimals of every sigma2

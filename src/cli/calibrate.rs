@@ -27,7 +27,7 @@ use super::{
     subject::{self, Format, Resolved, Subject},
 };
 
-/// The least noise that is as private as asked: proven, and the next smaller on the grid disproved
+/// Find the smallest noise that meets a privacy target, and prove that the next smaller step does not
 ///
 /// With --per-level each part alone, with --scale-all all of it by one factor. Where the queries of a level have different
 /// noise, all of it is scaled and its smallest sigma2 is put on the grid.
@@ -37,7 +37,7 @@ pub struct Args {
     /// What is accounted for.
     #[command(flatten)]
     pub subject: Subject,
-    /// The delta at which epsilon is meant, 0 < delta < 1; not needed with --match-curve
+    /// The delta that goes with epsilon, 0 < delta < 1; not needed with --match-curve
     #[arg(long, value_name = "DELTA", allow_hyphen_values = true, required_unless_present = "match_curve")]
     delta: Option<String>,
     /// The epsilon to reach at delta

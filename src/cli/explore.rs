@@ -39,7 +39,7 @@ use self::{
 };
 use super::{Exit, output, progress, tune};
 
-/// A local page: the same questions by moving sliders, certified like everything else
+/// Explore interactively in a local web page, with certified answers
 ///
 /// The page is served on 127.0.0.1 only, under an address with a secret token, and loads nothing from elsewhere. Ctrl-C ends it.
 #[derive(clap::Args)]

@@ -22,7 +22,7 @@ use super::{
 
 /// Draw published tables and figures again: CSV and SVG
 ///
-/// What was written is listed for the papers and figures named; if none is named, all are drawn and summarized.
+/// Lists the files written. Without arguments, draws everything and prints a summary.
 ///
 /// A figure that is named is drawn for a release and parameters of your own where they are given; --list says which each takes.
 #[derive(clap::Args)]
@@ -30,7 +30,7 @@ pub struct Args {
     /// Papers or figures, as su-su-wang-2025 or su-su-wang-2025/figure-2; all if none is named
     #[arg(value_name = "PAPER[/FIGURE]")]
     names: Vec<String>,
-    /// The folder to write below [default: results]; to be named for a figure of your own
+    /// Output folder [default: results]; required when you set parameters
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// The folder of public data that is not bundled; else $ASSAY_FACTS. Figures that need it are skipped without it

@@ -55,9 +55,9 @@ use anyhow::{Context, Result};
 use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
-/// How private is this release really? A certified privacy accountant for counts published with lattice noise.
+/// How private is this release really? A certified privacy accountant for counts published with integer noise (discrete Gaussian or Laplace).
 ///
-/// Every number is proven: lower <= truth <= upper. Exit status: 0 done, 1 the answer is no, 2 bad input.
+/// Every number is proven: lower <= truth <= upper. Exit status: 0 success; 1 a check failed; 2 invalid input.
 #[derive(Parser)]
 #[command(name = "assay", version = VERSION, propagate_version = true, max_term_width = help::WIDEST)]
 pub struct Cli {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{Exit, invocation, mechanism::Randomness, page::FormArgs, page::Page, progress, quantity};
 
-/// Rehearses SafeTab: draws noise many times over records that anybody may know, and compares what would be published with the truth
+/// Simulate SafeTab many times on non-confidential records, and compare what would be published with the truth
 ///
 /// Writes a folder: the truth in the form of a release, error reports in the bureau's columns and more, and a page with charts. The
 /// records are made up (--made-up), or read from text files of public or invented data. Whatever is confidential in the records is

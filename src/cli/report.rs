@@ -29,7 +29,7 @@ use super::{
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
-    /// The delta at which epsilon is meant, 0 < delta < 1
+    /// The delta that goes with epsilon, 0 < delta < 1
     #[arg(long, value_name = "DELTA", default_value = "1e-10", allow_hyphen_values = true)]
     delta: String,
     /// What an adversary believes beforehand, 0 < P < 1

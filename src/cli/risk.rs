@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{Exit, number, output};
 
-/// Disclosure risk: what an adversary learns from noisy counts, and what none can exceed
+/// Disclosure risk: what an adversary learns from noisy counts, and the limit for any adversary
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]

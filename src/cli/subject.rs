@@ -30,13 +30,13 @@ pub struct Subject {
     /// COUNT counts with continuous Gaussian noise of variance SIGMA2, for comparison (repeatable)
     #[arg(long, value_name = "SIGMA2[xCOUNT][@SHIFT]", allow_hyphen_values = true)]
     gaussian: Vec<String>,
-    /// Which data sets are neighbors, in place of the release's own relation; add-remove for single counts
+    /// Neighbor relation; overrides the release's own [default: the release's, or add-remove]
     #[arg(long, value_enum)]
     neighbors: Option<Relation>,
     /// Groups of K people who leave or enter together: every shift times K
     #[arg(long, value_name = "K", default_value_t = 1)]
     group: u64,
-    /// Released K times, each time with noise of its own: every count K times
+    /// K independent releases: each count is counted K times
     #[arg(long, value_name = "K", default_value_t = 1)]
     repeat: u64,
 }

@@ -26,7 +26,7 @@ use super::{
 pub struct Args {
     #[command(flatten)]
     subject: Subject,
-    /// So many type I errors from 0 to 1, equidistant
+    /// Number of equally spaced type I errors from 0 to 1
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     points: u32,
     /// Only this type I error (repeatable)

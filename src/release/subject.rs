@@ -37,7 +37,7 @@ pub struct Subject {
     pub levels: Vec<String>,
     /// Counts given one by one.
     pub singles: Vec<Counts>,
-    /// Which data sets are neighbors, in place of the release's own relation; add-remove for single counts.
+    /// Neighbor relation; overrides the release's own [default: the release's, or add-remove].
     pub neighbors: Option<Neighbors>,
     /// So many people leave or enter together: every shift times this.
     pub group: u64,

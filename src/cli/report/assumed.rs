@@ -12,9 +12,9 @@ use super::super::{
 pub fn of_epsilon(delta: &Delta) -> Vec<String> {
     vec![
         "The noise that was added is the noise that was declared.".to_string(),
-        format!("Delta is {}: the probability mass that the bound may leave out.", exact_text(delta)),
+        format!("Delta = {}: the small probability mass that the epsilon bound does not cover.", exact_text(delta)),
         "zCDP (Bun-Steinke) is rho + 2 sqrt(rho ln(1/delta)), as the Census Bureau published.".to_string(),
-        "The table is proven; what is drawn are approximations of it.".to_string(),
+        "The table is certified; the charts are drawn from approximations.".to_string(),
     ]
 }
 

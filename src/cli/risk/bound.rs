@@ -213,7 +213,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     page.text(
         "\ncorrect: the largest probability with which any adversary decides rightly, exactly.\n\
          advantage: the total variation distance of the outputs with and without.\n\
-         posterior: the largest posterior probability but for outputs of mass delta, from epsilon at delta.\n\
+         posterior: the largest posterior probability, ignoring outputs of total probability delta, from epsilon at delta.\n\
          exceeded: the posterior that is exceeded with probability at most delta, rounded up.\n\
          zCDP: the same from zCDP (Bun-Steinke), rho + 2 sqrt(rho ln(1/delta)), in place of the exact epsilon.\n",
     );

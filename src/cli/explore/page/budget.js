@@ -64,7 +64,7 @@ function controls(ask, problem) {
   const save = el("button", {
     type: "button", name: "save", click: () => saveText(last.file.name, "application/toml", last.file.text),
   }, "Save as TOML");
-  const reset = el("button", { type: "button", name: "reset", click: () => { change({ budget: [] }); ask.anew(); } }, "As it was");
+  const reset = el("button", { type: "button", name: "reset", click: () => { change({ budget: [] }); ask.anew(); } }, "Reset");
   return [
     ...levels().map(one),
     el("div", { class: "control" },

@@ -13,7 +13,7 @@ export const MOVING = 6;
 export const RESTING = 12;
 
 const delta = (moved) => slider({
-  name: "delta", label: "delta", steps: DELTAS, value: state.delta, hint: "The probability mass that the bound may leave out.",
+  name: "delta", label: "delta", steps: DELTAS, value: state.delta, hint: "Probability that the epsilon bound may fail.",
   moved: (text, isFinal) => { change({ delta: text }); moved(isFinal); },
 });
 const prior = (moved) => slider({
