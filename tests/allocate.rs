@@ -90,7 +90,9 @@ fn errors_of_a_column_are_the_mean_over_its_counts() {
     let (_folder, bad) = file("bad.csv", "id,n\na,0\nb,-3\n");
     let message = refusal(&["errors", "--discrete-gaussian", "5", "--counts", &bad, "--column", "n"]);
     assert!(message.contains("line 3") && message.contains("\"-3\""), "{message}");
-    assert!(refusal(&["errors", "--discrete-gaussian", "5", "--counts", &path, "--column", "m"]).contains("\"id\", \"n\""));
+    assert!(
+        refusal(&["errors", "--discrete-gaussian", "5", "--counts", &path, "--column", "m"]).contains("\"id\", \"n\"")
+    );
     let (_folder, empty) = file("empty.csv", "id,n\n");
     assert!(
         refusal(&["errors", "--discrete-gaussian", "5", "--counts", &empty, "--column", "n"]).contains("no counts")

@@ -328,7 +328,7 @@ fn a_spine_that_was_tampered_with_is_refused() {
         ("units.csv", units.replace(lines[county], ""), ""),
         ("units.csv", lines[..2].join("\n"), "units of \"State\""),
         ("units.csv", lines[0].to_string(), ""),
-        ("units.csv", String::new(), "no column"),
+        ("units.csv", String::new(), "is empty"),
         ("levels.csv", "level,proportion\nUS,1/2\nBlock,1/3\n".into(), "exactly 1"),
         ("levels.csv", "level,proportion\nUS,1/2\nBlock,half\n".into(), "line 3, column 2"),
         ("levels.csv", "level,proportion\n".into(), "levels"),
