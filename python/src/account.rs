@@ -360,8 +360,7 @@ impl Account {
         if !is_whole(times)? {
             return Ok(PyNotImplemented::get(py).to_owned().into_any());
         }
-        let account = Account::of(quick(slf.get().subject.repeated(numbers::times(times)?))?)?;
-        Ok(Bound::new(py, PyClassInitializer::from(account).add_subclass(Composition))?.into_any())
+        Composition::of(py, quick(slf.get().subject.repeated(numbers::times(times)?))?)
     }
 
     fn __rmul__<'py>(slf: &Bound<'py, Self>, times: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -486,6 +485,14 @@ impl Account {
 /// enter together.
 #[pyclass(frozen, extends = Account, module = "dp_assay", name = "Composition")]
 pub struct Composition;
+
+impl Composition {
+    /// The composition that a subject amounts to.
+    pub fn of(py: Python, subject: Subject) -> PyResult<Bound<PyAny>> {
+        let account = Account::of(subject)?;
+        Ok(Bound::new(py, PyClassInitializer::from(account).add_subclass(Composition))?.into_any())
+    }
+}
 
 #[pymethods]
 impl Composition {

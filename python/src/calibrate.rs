@@ -2,20 +2,31 @@
 
 use dp_assay::{
     account::{
-        Account as _, Delta, Epsilon,
+        Account as _, Counts, Delta, Epsilon,
         allocate::{Allocation, QueryTarget, allocate as best, allocate_by_zcdp, least_possible},
         promise::{self, Calibrated, GridOf, Promise},
     },
-    numeric::Enclosure as Interval,
-    release::{Release as Published, query_targets},
+    noise::DiscreteGaussian,
+    numeric::{Enclosure as Interval, rational},
+    release::{
+        Neighbors, Release as Published,
+        query_targets::{self, Accuracy},
+        subject::Subject,
+    },
     rug::Rational,
 };
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+    types::PyDict,
+};
 
 use crate::{
-    account::{Account, delta_of, epsilon_of},
+    account::{Account, Composition, delta_of, epsilon_of, neighbors_of},
     enclosure::Enclosure,
+    failure::Failure,
     numbers::{self, Exact, number, to_fraction, to_fractions},
+    release::{Release, level_names, name_of, type_of},
     work::{self, quick},
 };
 
@@ -99,52 +110,145 @@ fn calibrated<'py, A>(py: Python<'py>, account: Account, least: &Calibrated<A>) 
 
 /// The noise per query that keeps epsilon at delta with the least weighted expected squared error.
 ///
-/// queries: the path of a TOML file, the text name of a bundled release, or a list of dicts with `name`, `count` (default 1),
-/// `sensitivity` (1), `weight` (1), `least_sigma2` (1) and `most_sigma2` (none). decimals: of every sigma2, 0 to 12. Returns a dict: `queries` (a list of dicts with
-/// name and sigma2, a Fraction), `delta` and `weighted_squared_error` (Enclosures), `least_possible` (a Fraction: no allocation
-/// has less) and `zcdp` (the same for the allocation by zCDP, or None).
+/// queries: the path of a TOML file, the name of a bundled release, a Release, or a list of dicts with `name`, `count` (default 1),
+/// `sensitivity` (1), `weight` (1), `least_sigma2` (1), and how accurate it has to be, if at all: `most_sigma2`, `most_squared_error`,
+/// `most_margin` (|noise| at most this with probability 95 %). levels: only these of a release. neighbors: "add-remove" (the default
+/// for a list or file) or "bounded", in place of the release's own. decimals: of every sigma2, 0 to 12.
+///
+/// Returns a dict: `queries` (a list of dicts with these fields, the sigma2 that was found, a Fraction, and its `margin_95`),
+/// `neighbors`, `delta` and `weighted_squared_error` (Enclosures), `least_possible` (a Fraction: no allocation has less),
+/// `at_most_percent_above_optimum` (an Enclosure, or None), `zcdp` (queries, delta and error of the allocation by zCDP, or None), and
+/// `account` with the noise that was found: of a release a Release, which to_toml() writes. ValueError if no noise keeps the promise.
 #[pyfunction]
-#[pyo3(signature = (queries, epsilon, delta, *, decimals = 4))]
+#[pyo3(signature = (queries, epsilon, delta, *, levels = Vec::new(), neighbors = None, decimals = 4))]
 pub fn allocate<'py>(
     py: Python<'py>,
     queries: &Bound<'py, PyAny>,
     epsilon: Exact,
     delta: Exact,
+    #[pyo3(from_py_with = level_names)] levels: Vec<String>,
+    neighbors: Option<&str>,
     #[pyo3(from_py_with = numbers::decimals)] decimals: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (epsilon, delta) = (epsilon_of(epsilon)?, delta_of(delta)?);
-    let targets = targets_of(queries)?;
-    let names: Vec<String> = targets.iter().map(|target| target.name.clone()).collect();
-    let (found, least, by_zcdp) = work::run(py, move |_| every_allocation(&targets, &epsilon, &delta, decimals))?;
-    let answer = allocated(py, &names, &found)?;
-    answer.set_item("least_possible", to_fraction(py, &least)?)?;
-    let by_zcdp = by_zcdp.map(|by_zcdp| allocated(py, &names, &by_zcdp)).transpose()?;
-    answer.set_item("zcdp", by_zcdp)?;
+    let plan = Plan::of(queries, &levels, neighbors_of(neighbors)?)?;
+    let targets = plan.targets.clone();
+    let found = work::run(py, move |_| every_allocation(&targets, &epsilon, &delta, decimals))?;
+    let answer = allocated(py, &plan.targets, &found.best)?;
+    for (row, margin) in
+        answer.get_item("queries")?.into_iter().flat_map(|rows| rows.try_iter()).flatten().zip(found.margins)
+    {
+        row?.set_item("margin_95", margin)?;
+    }
+    answer.set_item("neighbors", plan.neighbors.name())?;
+    answer.set_item("least_possible", to_fraction(py, &found.least)?)?;
+    let above = found.above.map(|above| Bound::new(py, Enclosure::from(above))).transpose()?;
+    answer.set_item("at_most_percent_above_optimum", above)?;
+    let zcdp = found.zcdp.map(|zcdp| allocated(py, &plan.targets, &zcdp)).transpose()?;
+    answer.set_item("zcdp", zcdp)?;
+    answer.set_item("account", plan.account(py, &found.best)?)?;
     Ok(answer)
 }
 
-type Allocations = (Allocation, Rational, Option<Allocation>);
+/// Which queries share the budget.
+struct Plan {
+    neighbors: Neighbors,
+    /// Each with the counts that change between neighbors.
+    targets: Vec<QueryTarget>,
+    /// The queries of a list or file, for a record that is added or removed.
+    given: Vec<QueryTarget>,
+    release: Option<Published>,
+}
+
+impl Plan {
+    fn of(queries: &Bound<PyAny>, levels: &[String], neighbors: Option<Neighbors>) -> PyResult<Plan> {
+        let release = match queries.cast::<Release>() {
+            Ok(release) => Some(release.get().alone()?),
+            Err(_) => match name_of(queries)? {
+                None => None,
+                Some(name) => match Published::find(&name) {
+                    Ok(release) => Some(release),
+                    // A file of queries; what is neither is refused as one.
+                    Err(_) if std::path::Path::new(&name).exists() => None,
+                    Err(why) => return Err(Failure::from(why).into()),
+                },
+            },
+        };
+        if let Some(release) = release {
+            let release = quick(release.only(levels))?;
+            let neighbors = neighbors.unwrap_or(release.neighbors);
+            let targets = quick(release.query_targets(Some(neighbors)))?;
+            return Ok(Plan { neighbors, targets, given: Vec::new(), release: Some(release) });
+        }
+        if !levels.is_empty() {
+            return Err(PyValueError::new_err("levels are those of a release, and these are queries"));
+        }
+        let given = targets_of(queries)?;
+        let neighbors = neighbors.unwrap_or(Neighbors::AddRemove);
+        Ok(Plan { neighbors, targets: query_targets::under(given.clone(), neighbors), given, release: None })
+    }
+
+    /// An account with the noise that was found.
+    fn account<'py>(&self, py: Python<'py>, found: &Allocation) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(release) = &self.release {
+            let (name, title) = (format!("{}-allocated", release.name), format!("{}, allocated", release.title));
+            let source = format!("dp_assay.allocate {}", env!("CARGO_PKG_VERSION"));
+            let release = release.with_sigma2(&found.sigma2, self.neighbors, [&name, &title, &source]);
+            return Ok(Bound::new(py, Release::of(release, Vec::new(), None, 1)?)?.into_any());
+        }
+        let single = |(target, sigma2): (&QueryTarget, &Rational)| {
+            Counts::discrete_gaussian(sigma2.clone(), target.count, target.shift)
+        };
+        let singles = quick(self.given.iter().zip(&found.sigma2).map(single).collect())?;
+        let subject = Subject { singles, neighbors: Some(self.neighbors), ..Subject::default() };
+        Composition::of(py, subject)
+    }
+}
+
+/// What was found.
+struct Found {
+    best: Allocation,
+    /// No allocation has less weighted error.
+    least: Rational,
+    /// 100 (found / least - 1), rounded up: at most so far from optimal.
+    above: Option<Interval>,
+    /// The margin at 95 % of each query.
+    margins: Vec<i64>,
+    zcdp: Option<Allocation>,
+}
 
 fn every_allocation(
     targets: &[QueryTarget],
     epsilon: &Epsilon,
     delta: &Delta,
     decimals: u32,
-) -> dp_assay::Result<Allocations> {
-    let found = best(targets, epsilon, delta, decimals)?;
+) -> dp_assay::Result<Found> {
+    let best = best(targets, epsilon, delta, decimals)?;
     let least = least_possible(targets, epsilon, delta)?;
-    Ok((found, least, allocate_by_zcdp(targets, epsilon, delta, decimals)?))
+    let above = best.error.upper_rational().filter(|_| least > 0).map(|most| {
+        // most >= the error, and least <= the optimum: their ratio is at least that of the error to the optimum.
+        Interval::rational(&((most / &least - 1_u32) * 100_u32), 64)
+    });
+    // All but 2.5 % on each side.
+    let margin = |sigma2: &Rational| DiscreteGaussian::new(sigma2.clone())?.quantile(&Rational::from((39, 40)));
+    let margins = best.sigma2.iter().map(margin).collect::<dp_assay::Result<_>>()?;
+    Ok(Found { least, above, margins, zcdp: allocate_by_zcdp(targets, epsilon, delta, decimals)?, best })
 }
 
-fn allocated<'py>(py: Python<'py>, names: &[String], found: &Allocation) -> PyResult<Bound<'py, PyDict>> {
-    let query = |(name, sigma2): (&String, &Rational)| {
+fn allocated<'py>(py: Python<'py>, targets: &[QueryTarget], found: &Allocation) -> PyResult<Bound<'py, PyDict>> {
+    let query = |(target, sigma2): (&QueryTarget, &Rational)| {
         let row = PyDict::new(py);
-        row.set_item("name", name)?;
+        row.set_item("name", &target.name)?;
+        row.set_item("count", target.count)?;
+        row.set_item("sensitivity", target.shift)?;
+        row.set_item("weight", to_fraction(py, &target.weight)?)?;
+        row.set_item("least_sigma2", to_fraction(py, &target.least)?)?;
+        row.set_item("most_sigma2", target.most.as_ref().map(|most| to_fraction(py, most)).transpose()?)?;
         row.set_item("sigma2", to_fraction(py, sigma2)?)?;
         Ok(row)
     };
     let answer = PyDict::new(py);
-    let queries: Vec<Bound<PyDict>> = names.iter().zip(&found.sigma2).map(query).collect::<PyResult<_>>()?;
+    let queries: Vec<Bound<PyDict>> = targets.iter().zip(&found.sigma2).map(query).collect::<PyResult<_>>()?;
     let number = |value: &Interval, met: bool| Bound::new(py, Enclosure::from((value.clone(), met)));
     answer.set_item("queries", queries)?;
     answer.set_item("delta", number(&found.delta, found.met)?)?;
@@ -152,42 +256,74 @@ fn allocated<'py>(py: Python<'py>, names: &[String], found: &Allocation) -> PyRe
     Ok(answer)
 }
 
-/// Queries from a file, a bundled release, or dicts.
+/// Queries from a file or dicts.
 fn targets_of(queries: &Bound<PyAny>) -> PyResult<Vec<QueryTarget>> {
-    let path = queries.hasattr("__fspath__")?.then(|| queries.call_method0("__fspath__")).transpose()?;
-    if let Ok(name) = path.as_ref().unwrap_or(queries).extract::<String>() {
-        if let Ok(release) = Published::find(&name) {
-            return Ok(quick(release.query_targets(None))?);
-        }
+    if let Some(name) = name_of(queries)? {
         let text = std::fs::read_to_string(&name).map_err(|why| {
             PyValueError::new_err(format!("{name}: {why}; expected a TOML file or a bundled release"))
         })?;
         return Ok(quick(query_targets::parse(&text, &name))?);
     }
-    queries.try_iter()?.map(|query| target_of(&query?)).collect()
+    let wrong = |value: &Bound<PyAny>, expected: &str| {
+        PyTypeError::new_err(format!("queries of type {}: expected {expected}", type_of(value)))
+    };
+    let expected = "a list of dicts, a Release, or the name or path of a release or file";
+    let all = queries.try_iter().map_err(|_| wrong(queries, expected))?;
+    let mut targets: Vec<QueryTarget> = Vec::new();
+    for query in all {
+        let query = query?;
+        let target = target_of(query.cast::<PyDict>().map_err(|_| wrong(&query, expected))?)?;
+        if targets.iter().any(|other| other.name == target.name) {
+            return Err(PyValueError::new_err(format!("the query {:?} occurs twice", target.name)));
+        }
+        targets.push(target);
+    }
+    Ok(targets)
 }
 
-fn target_of(query: &Bound<PyAny>) -> PyResult<QueryTarget> {
-    const KEYS: [&str; 6] = ["name", "count", "sensitivity", "weight", "least_sigma2", "most_sigma2"];
-    let query = query.cast::<PyDict>()?;
+fn target_of(query: &Bound<PyDict>) -> PyResult<QueryTarget> {
+    const KEYS: [&str; 8] =
+        ["name", "count", "sensitivity", "weight", "least_sigma2", "most_sigma2", "most_squared_error", "most_margin"];
     for key in query.keys() {
-        let key: String = key.extract()?;
-        if !KEYS.contains(&key.as_str()) {
-            return Err(PyValueError::new_err(format!("a query has no {key:?}: expected {}", KEYS.join(", "))));
+        if !key.extract::<String>().is_ok_and(|key| KEYS.contains(&key.as_str())) {
+            return Err(PyValueError::new_err(format!("a query has no {}: expected {}", key.repr()?, KEYS.join(", "))));
         }
     }
-    let exact =
-        |key: &str| query.get_item(key)?.filter(|value| !value.is_none()).map(|value| number(&value)).transpose();
-    let Some(name) = query.get_item("name")? else {
-        return Err(PyValueError::new_err("a query without a name"));
+    let name = query.get_item("name")?.and_then(|name| name.extract::<String>().ok());
+    let Some(name) = name else { return Err(PyValueError::new_err("a query without a name, which is a text")) };
+    let refuse = |why: String| PyValueError::new_err(format!("the query {name:?}: {why}"));
+    let given = |key: &str| Ok::<_, PyErr>(query.get_item(key)?.filter(|value| !value.is_none()));
+    let positive = |key: &str| match given(key)?.map(|value| number(&value)).transpose()? {
+        Some(value) if value <= 0 => {
+            Err(refuse(format!("{key} = {} is out of range: expected more than 0", rational::display(&value))))
+        }
+        value => Ok(value),
+    };
+    let whole = |key: &str, least: u64| {
+        let value = given(key)?.map(|value| number(&value)).transpose()?;
+        let number = |value: Rational| {
+            let number = (*value.denom() == 1).then(|| value.numer().to_u64()).flatten();
+            let shown = rational::display(&value);
+            number
+                .filter(|number| *number >= least)
+                .ok_or_else(|| refuse(format!("{key} = {shown} is out of range: expected a whole number from {least}")))
+        };
+        value.map(number).transpose()
     };
     let one = || Rational::from(1);
+    let least = positive("least_sigma2")?.unwrap_or_else(one);
+    let accuracy = Accuracy {
+        sigma2: positive("most_sigma2")?,
+        squared_error: positive("most_squared_error")?,
+        margin: whole("most_margin", 0)?,
+    };
+    let most = quick(accuracy.most_sigma2(&least))?.map_err(|unmet| refuse(unmet.why(&least)))?;
     Ok(QueryTarget {
-        name: name.extract()?,
-        count: query.get_item("count")?.map_or(Ok(1), |count| count.extract())?,
-        shift: query.get_item("sensitivity")?.map_or(Ok(1), |shift| shift.extract())?,
-        weight: exact("weight")?.unwrap_or_else(one),
-        least: exact("least_sigma2")?.unwrap_or_else(one),
-        most: exact("most_sigma2")?,
+        count: whole("count", 1)?.unwrap_or(1),
+        shift: whole("sensitivity", 1)?.unwrap_or(1),
+        weight: positive("weight")?.unwrap_or_else(one),
+        name: name.clone(),
+        least,
+        most,
     })
 }

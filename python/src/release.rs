@@ -25,12 +25,13 @@ use crate::{
 };
 
 /// The path or name of an argument that may be a text or a path; `None` for anything else.
-fn name_of(name: &Bound<PyAny>) -> PyResult<Option<String>> {
+pub fn name_of(name: &Bound<PyAny>) -> PyResult<Option<String>> {
     let path = name.hasattr("__fspath__")?.then(|| name.call_method0("__fspath__")).transpose()?;
     Ok(path.as_ref().unwrap_or(name).extract().ok())
 }
 
-fn type_of(value: &Bound<PyAny>) -> String {
+/// The name of a value's type.
+pub fn type_of(value: &Bound<PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "unknown".to_string(), |name| name.to_string())
 }
 
@@ -62,7 +63,8 @@ pub struct Release {
 }
 
 impl Release {
-    fn of(
+    /// A release or some of its levels.
+    pub fn of(
         release: Published,
         levels: Vec<String>,
         neighbors: Option<&str>,
@@ -73,6 +75,20 @@ impl Release {
             Subject { release: Some(release.clone()), levels: levels.clone(), neighbors, group, ..Subject::default() };
         let own = Release { release, levels, neighbors: neighbors.map(Neighbors::name), group };
         Ok(PyClassInitializer::from(Account::of(subject)?).add_subclass(own))
+    }
+
+    /// The release with the levels that are named, as queries that share a budget: those of single people.
+    pub fn alone(&self) -> PyResult<Published> {
+        if self.group != 1 {
+            let why =
+                format!("{}: groups of {}, and a budget is shared for single people", self.release.name, self.group);
+            return Err(PyValueError::new_err(why));
+        }
+        let mut release = quick(self.release.only(&self.levels))?;
+        if let Some(neighbors) = neighbors_of(self.neighbors)? {
+            release.neighbors = neighbors;
+        }
+        Ok(release)
     }
 
     /// The release as it enters a ledger, which knows whole releases, single people, and one relation.

@@ -231,20 +231,65 @@ def test_calibrated_noise_keeps_its_promise_and_less_does_not(assay: Assay) -> N
         DiscreteLaplace(1).calibrate("1e-9", epsilon=1)
 
 
-def test_allocations_keep_their_promise(tmp_path: Path) -> None:
+def test_allocations_keep_their_promise(tmp_path: Path, assay: Assay) -> None:
     queries = [{"name": "total", "count": 10}, {"name": "detail", "count": 10, "weight": 4, "least_sigma2": "1/2"}]
     found = allocate(queries, 3, "1e-9")
     assert found["delta"] <= Fraction(1, 10**9) and [query["name"] for query in found["queries"]] == ["total", "detail"]
     assert found["weighted_squared_error"] < found["zcdp"]["weighted_squared_error"]
     assert found["least_possible"] <= found["weighted_squared_error"].upper
     noise = [DiscreteGaussian(query["sigma2"], 10) for query in found["queries"]]
-    assert Composition(noise).epsilon("1e-9") <= 3
+    assert found["account"] == Composition(noise) and found["account"].epsilon("1e-9") <= 3
     file = tmp_path / "targets.toml"
     file.write_text('[[query]]\nname = "total"\ncount = 10\n[[query]]\nname = "detail"\ncount = 10\nweight = "4"\nleast_sigma2 = "1/2"\n')
     assert allocate(file, 3, "1e-9")["queries"] == found["queries"]
-    for wrong in ([{"count": 1}], [{"name": "a", "wait": 2}], [{"name": "a", "weight": 0}], "nosuch", []):
-        with pytest.raises(ValueError):
+    printed = assay("allocate", str(file), "--epsilon", "3", "--delta", "1e-9")
+    assert found["neighbors"] == printed["neighbors"] == "add-remove"
+    for own, row in zip(found["queries"], printed["queries"]):
+        for key in ("name", "count", "sensitivity", "margin_95"):
+            assert own[key] == row[key], key
+        assert own["sigma2"] == Fraction(row["sigma2"]) and own["weight"] == Fraction(row["weight"])
+    assert found["at_most_percent_above_optimum"].upper_float == pytest.approx(float(printed["at_most_percent_above_optimum"]), rel=1e-9)
+
+
+def test_allocations_have_the_options_of_the_program(tmp_path: Path, assay: Assay) -> None:
+    goals: list[dict[str, object]] = [
+        {"name": 'a "b"', "most_margin": 3},
+        {"name": "c", "most_squared_error": "5/2", "weight": 0.5},
+        {"name": "d", "sensitivity": 2, "most_sigma2": 100},
+    ]
+    found = allocate(goals, 12, "1e-9", neighbors="bounded", decimals=2)
+    file = tmp_path / "targets.toml"
+    file.write_text("[[query]]\nname = 'a \"b\"'\nmost_margin = 3\n[[query]]\nname = 'c'\nmost_squared_error = '5/2'\nweight = 0.5\n[[query]]\nname = 'd'\nsensitivity = 2\nmost_sigma2 = 100\n")
+    printed = assay("allocate", str(file), "--neighbors", "bounded", "--decimals", "2", "--epsilon", "12", "--delta", "1e-9")
+    assert [query["sigma2"] for query in found["queries"]] == [Fraction(row["sigma2"]) for row in printed["queries"]]
+    assert found["queries"][0]["margin_95"] <= 3 and found["queries"][1]["sigma2"] <= Fraction(5, 2)
+    assert found["account"].neighbors == found["neighbors"] == "bounded" and found["account"].epsilon("1e-9") <= 12
+    release = allocate("su-su-wang-2025", 10, "1e-9", levels=["State", "County"])
+    assert [query["name"].partition(" / ")[0] for query in release["queries"]] == ["State", "County"]
+    own = release["account"]
+    assert isinstance(own, Release) and own.epsilon("1e-9") <= 10 and list(own.levels) == ["State", "County"]
+    assert allocate(Release("su-su-wang-2025", ["State", "County"]), 10, "1e-9")["account"] == own == Release.from_toml(own.to_toml())
+    for wrong, error, says in (
+        ([{"count": 1}], ValueError, "without a name"),
+        ([{"name": 5}], ValueError, "without a name"),
+        ([{"name": "a", "wait": 2}], ValueError, "a query has no 'wait': expected name, count"),
+        ([{"name": "a", 5: 2}], ValueError, "a query has no 5"),
+        ([{"name": "a", "weight": 0}], ValueError, 'the query "a": weight = 0 is out of range'),
+        ([{"name": "a", "count": 1.5}], ValueError, "count = 1.5 is out of range: expected a whole number from 1"),
+        ([{"name": "a", "most_margin": -1}], ValueError, "most_margin = -1 is out of range"),
+        ([{"name": "a", "most_margin": 0}], ValueError, "even the least sigma2, 1, has a wider margin"),
+        ([{"name": "a", "most_squared_error": "1/2"}], ValueError, "asks for less noise than least_sigma2"),
+        ([{"name": "a"}, {"name": "a"}], ValueError, "occurs twice"),
+        (["a"], TypeError, "queries of type str: expected a list of dicts"),
+        (5, TypeError, "queries of type int"),
+        ("nosuch", ValueError, "nosuch"),
+        (Release("su-su-wang-2025", group=2), ValueError, "groups of 2"),
+        ([], ValueError, "1 to 1000 queries"),
+    ):
+        with pytest.raises(error, match=says):
             allocate(wrong, 3, "1e-9")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="levels are those of a release"):
+        allocate(goals, 12, "1e-9", levels="State")
 
 
 def test_ledgers_compose_releases(assay: Assay) -> None:

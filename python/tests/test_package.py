@@ -15,7 +15,7 @@ import pytest
 from conftest import ROOT, program
 
 import dp_assay
-from dp_assay import _native
+from dp_assay import _native, nmf
 from dp_assay import risk as risk_module
 
 CONFIG = ROOT / "python" / "pyproject.toml"
@@ -43,11 +43,21 @@ def test_a_type_checker_reads_the_package(tmp_path: Path) -> None:
         "from dp_assay import DiscreteGaussian, Enclosure\n"
         "answer: Enclosure = DiscreteGaussian('5', count=10).epsilon('1e-11')\n"
         "text: str = answer.shown(6)\n"
+        "from typing import Any\n"
+        "from dp_assay import Composition, Release, allocate, nmf\n"
+        "level = DiscreteGaussian('5')\n"
+        "thrice: Composition = 3 * level\n"
+        "both: DiscreteGaussian | int = sum([level, level])\n"
+        "release: Release = Release.from_toml(Release('su-su-wang-2025', 'State').to_toml())\n"
+        "found: dict[str, Any] = allocate([{'name': 'a', 'most_margin': 5}], 3, '1e-9', neighbors='bounded')\n"
+        "rows: list[dict[str, Any]] = nmf.estimate('folder', release, areas={'a': ['440030001001001']}).records()\n"
     )
     bad = tmp_path / "bad.py"
     bad.write_text("from dp_assay import DiscreteGaussian\nx: float = DiscreteGaussian('5').epsilon('1e-11')\n")
     run = [sys.executable, "-m", "mypy", "--strict", "--config-file", str(CONFIG)]
-    assert subprocess.run([*run, str(good)], cwd=tmp_path).returncode == 0
+    for what in ([str(good)], ["-p", "dp_assay"]):
+        taken = subprocess.run([*run, *what], cwd=tmp_path, capture_output=True, text=True)
+        assert taken.returncode == 0, taken.stdout
     refused = subprocess.run([*run, str(bad)], cwd=tmp_path, capture_output=True, text=True)
     assert refused.returncode == 1 and 'has type "Enclosure"' in refused.stdout
 
@@ -59,7 +69,7 @@ def test_everything_public_is_documented() -> None:
         assert kind.__doc__, kind
         for name, member in vars(kind).items():
             assert name.startswith("_") or member.__doc__, f"{kind.__name__}.{name}"
-    for module in (dp_assay, risk_module):
+    for module in (dp_assay, risk_module, nmf):
         assert module.__doc__ and all(getattr(module, name).__doc__ for name in module.__all__)
 
 

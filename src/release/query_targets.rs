@@ -70,24 +70,58 @@ fn target(reader: &TomlReader, query: &QueryFile) -> Result<QueryTarget> {
     let least = positive(&query.least_sigma2, "least_sigma2")?.unwrap_or_else(one);
     let given = positive(&query.most_sigma2, "most_sigma2")?;
     let squared = positive(&query.most_squared_error, "most_squared_error")?;
-    let margin = match &query.most_margin {
-        None => None,
-        Some(margin) => {
-            let widest = most_sigma2_of_margin(reader.whole(margin, 0, "most_margin")?, &least)?;
-            Some(widest.ok_or_else(|| {
-                let least = rational::display(&least);
-                let why = format!("even the least sigma2, {least}, has a wider margin");
-                reader.refuse(margin.span().start, why)
-            })?)
-        }
-    };
-    let most = [given, squared, margin].into_iter().flatten().min();
-    if most.as_ref().is_some_and(|most| *most < least) {
-        let why =
-            format!("the query {name:?}: its accuracy target or most_sigma2 asks for less noise than least_sigma2");
-        return Err(reader.refuse(at, why));
-    }
+    let margin = query.most_margin.as_ref().map(|margin| reader.whole(margin, 0, "most_margin")).transpose()?;
+    let accuracy = Accuracy { sigma2: given, squared_error: squared, margin };
+    let most = accuracy.most_sigma2(&least)?.map_err(|unmet| match (unmet, &query.most_margin) {
+        (Unmet::Margin, Some(margin)) => reader.refuse(margin.span().start, unmet.why(&least)),
+        _ => reader.refuse(at, format!("the query {name:?}: {}", unmet.why(&least))),
+    })?;
     Ok(QueryTarget { name: name.clone(), count, shift, weight, least, most })
+}
+
+/// How accurate a query has to be, each `None` where nothing is asked of it.
+#[derive(Clone, Debug, Default)]
+pub struct Accuracy {
+    /// sigma2 at most this.
+    pub sigma2: Option<Rational>,
+    /// `E[X^2]` at most this; sigma2 at most this is enough, since `E[X^2] < sigma2`.
+    pub squared_error: Option<Rational>,
+    /// `|X|` at most this with probability 95 %.
+    pub margin: Option<u64>,
+}
+
+/// An accuracy that no noise from the least sigma2 on has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmet {
+    /// The margin.
+    Margin,
+    /// Another one.
+    Sigma2,
+}
+
+impl Unmet {
+    /// What is wrong, in words.
+    pub fn why(self, least: &Rational) -> String {
+        match self {
+            Unmet::Margin => format!("even the least sigma2, {}, has a wider margin", rational::display(least)),
+            Unmet::Sigma2 => "its accuracy target or most_sigma2 asks for less noise than least_sigma2".to_string(),
+        }
+    }
+}
+
+impl Accuracy {
+    /// The greatest variance proxy that has it, from `least` on; `None` if there is no bound.
+    pub fn most_sigma2(&self, least: &Rational) -> Result<std::result::Result<Option<Rational>, Unmet>> {
+        let margin = match self.margin {
+            None => None,
+            Some(margin) => match most_sigma2_of_margin(margin, least)? {
+                None => return Ok(Err(Unmet::Margin)),
+                widest => widest,
+            },
+        };
+        let most = [self.sigma2.clone(), self.squared_error.clone(), margin].into_iter().flatten().min();
+        Ok(if most.as_ref().is_some_and(|most| most < least) { Err(Unmet::Sigma2) } else { Ok(most) })
+    }
 }
 
 /// The largest multiple of 1/1000 from `least` on whose 95 % margin is at most `margin`, by halving: that it is, is proven.
