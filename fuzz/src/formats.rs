@@ -9,7 +9,8 @@ use std::{
 use dp_assay::{
     account::{Composition, Counts},
     certificate::Claim,
-    csv_reader::Reading,
+    csv_reader::{CsvTable, Reading},
+    noise::{Sampler, Streams, TableOptions, TableSink, TableSource},
     numeric::rational,
     release::{Release, ledger::LedgerFile, query_targets, schema::Schema},
     replication::published,
@@ -41,7 +42,7 @@ use sha2::{Digest, Sha256};
 pub type Format = fn(&[u8], &Bench);
 
 /// All formats by their names.
-pub const FORMATS: [(&str, Format); 24] = [
+pub const FORMATS: [(&str, Format); 25] = [
     ("number", number),
     ("counts", counts),
     ("release", release),
@@ -66,6 +67,7 @@ pub const FORMATS: [(&str, Format); 24] = [
     ("truth", truth),
     ("lines", lines),
     ("totals", state_totals),
+    ("csv", csv),
 ];
 
 /// A format with a folder for its files, and what the other files say.
@@ -263,6 +265,39 @@ fn truth(data: &[u8], bench: &Bench) {
 
 fn lines(data: &[u8], bench: &Bench) {
     let _ = text(data).map(|text| read_lines(text, "lines.csv", &bench.spine.1).is_ok());
+}
+
+/// All rows that are read get noise, and a table that is refused is not written.
+fn csv(data: &[u8], bench: &Bench) {
+    let path = bench.file("table.csv", data);
+    let out = bench.folder.path().join("noisy.csv");
+    for line_breaks in [false, true] {
+        let _ = fs::remove_file(&out);
+        let reading = Reading { line_breaks, ..Reading::default() };
+        let read = || -> dp_assay::Result<(u64, Vec<String>)> {
+            let mut table = CsvTable::read(&path, reading)?;
+            let (mut rows, headings) = (0, table.headings().to_vec());
+            while table.next()? {
+                rows += 1;
+            }
+            Ok((rows, headings))
+        };
+        let read = read();
+        let column = read.as_ref().map_or_else(|_| "count".to_string(), |(_, headings)| headings[0].clone());
+        let sampler = Sampler::discrete_laplace(1.into()).expect("an epsilon");
+        let done = Streams::with_insecure_seed(1).add_noise_to_columns(
+            &sampler,
+            TableSource::File(&path),
+            &[column],
+            TableSink::New(&out),
+            TableOptions { line_breaks, ..TableOptions::default() },
+            &mut |_, _| {},
+        );
+        assert_eq!(done.is_ok(), out.exists(), "a table is written whole or not at all");
+        if let Ok(done) = done {
+            assert_eq!(done.rows, read.expect("what has noise is well formed").0, "every row has noise");
+        }
+    }
 }
 
 fn state_totals(data: &[u8], bench: &Bench) {
