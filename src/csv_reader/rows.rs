@@ -2,6 +2,7 @@
 //! rules.
 
 use std::{
+    collections::HashSet,
     io::{self, Read},
     path::Path,
 };
@@ -149,9 +150,10 @@ impl<R: Read> Rows<R> {
 
     fn read_header(&mut self) -> Result<()> {
         let mut header: Vec<String> = Vec::with_capacity(self.cells.len());
+        let mut seen = HashSet::new();
         for at in 0..self.cells.len() {
             let heading = self.text(at)?.trim().to_string();
-            if !heading.is_empty() && header.contains(&heading) {
+            if !heading.is_empty() && !seen.insert(heading.clone()) {
                 let why = format!("a second column named {heading:?}: each heading occurs once");
                 return Err(self.refused_at(at, why));
             }

@@ -199,7 +199,9 @@ impl<'a> ParquetNoise<'a> {
         let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
         let mut copied = 0;
         loop {
-            (values.clear(), definitions.clear(), repetitions.clear());
+            values.clear();
+            definitions.clear();
+            repetitions.clear();
             let read = || from.read_records(BATCH, Some(&mut definitions), Some(&mut repetitions), &mut values);
             let read = guarded(read).map_err(|why| refused(self.name, why))?;
             let (records, ..) = read.map_err(|why| broken(self.name, &why))?;
