@@ -82,7 +82,7 @@ pub fn run(args: &Args) -> Result<Exit> {
                 "sigma2": exact(&sigma2(k)?),
                 "mean_absolute_error_approximate": errors[k],
                 "slopes_approximate": found[k].slopes,
-                "reduction_percent_approximate": 100.0 * (1.0 - errors[k] / errors[0]),
+                "reduction_percent_approximate": reduction(&errors, k),
                 "rows_left_out": found[k].left_out,
             }))
         })
@@ -110,7 +110,7 @@ pub fn run(args: &Args) -> Result<Exit> {
             Ok(vec![
                 exact_text(&sigma2(k)?),
                 format!("{:.6e}", errors[k]),
-                format!("{:.2} %", 100.0 * (1.0 - errors[k] / errors[0])),
+                reduction(&errors, k).map_or_else(|| "-".to_string(), |percent| format!("{percent:.2} %")),
                 found[k].left_out.to_string(),
             ])
         })
@@ -132,6 +132,11 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     page.print()?;
     Ok(Exit::Done)
+}
+
+/// By how many percent an error is below the first; none where that is zero, as for a y that is constant.
+fn reduction(errors: &[f64], k: usize) -> Option<f64> {
+    (errors[0] > 0.0).then(|| 100.0 * (1.0 - errors[k] / errors[0]))
 }
 
 impl Args {
