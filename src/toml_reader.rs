@@ -79,6 +79,11 @@ impl<'a> TomlReader<'a> {
         TomlReader { file, text }
     }
 
+    /// The name of the file.
+    pub(crate) fn file(&self) -> &'a str {
+        self.file
+    }
+
     /// The text as TOML of the form that `T` describes.
     pub(crate) fn toml<T: DeserializeOwned>(&self) -> Result<T> {
         toml::from_str(self.text).map_err(|error| {

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use dp_assay::spine::{
-    blocks::Blocks,
+    blocks::{Blocks, EntityKind},
     optimize::{self, Entities, SpineSettings},
 };
 
@@ -110,6 +110,8 @@ fn puerto_ricos_spines_have_no_nation() {
     // Two states need a nation.
     let two = blocks("72") + &blocks("44").lines().skip(1).map(|line| format!("{line}\n")).collect::<String>();
     put(at, "two.csv", &two);
+    put(at, "own.toml", &done(at, &["releases", "--show", "dhc-persons-pr"]));
+    put(at, "plan.toml", "settings = \"dhc\"\nrelease = \"own.toml\"\n");
     let err = refusal(at, &["spine", "--blocks", "two.csv", "--plan", "plan.toml", "--out", "no"]);
     assert!(err.contains("no nation above the states") && !at.join("no").exists(), "{err}");
 }
@@ -174,4 +176,105 @@ fn tract_groups_leave_out_what_is_near_anyway() {
     assert_eq!(groups(0), [2, 2]);
     assert_eq!(groups(1), [2, 2]);
     assert_eq!(groups(2), [4]);
+}
+
+fn file_of(text: &str) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), text).unwrap();
+    file
+}
+
+fn four_blocks() -> Blocks {
+    Blocks::from_geoids((0..4).map(|block| 90_010_101_001_000 + block).collect()).unwrap()
+}
+
+#[test]
+fn entities_of_other_blocks_are_refused() {
+    let attach = |text: &str| {
+        let read = four_blocks().attach(EntityKind::Mcd, file_of(text).path(), None, "COUSUBFP");
+        read.map(|found| (found.without_entity.len(), found.unknown.len())).map_err(|why| why.to_string())
+    };
+    let row = |block: u64| format!("{:015},08070\n", 90_010_101_001_000 + block);
+    let text =
+        |blocks: &[u64]| format!("BLOCKID,COUSUBFP\n{}", blocks.iter().map(|block| row(*block)).collect::<String>());
+    // Planning regions in place of counties: no block in common.
+    let none = attach(&text(&[1_890_000_000_000, 1_890_000_000_001])).unwrap_err();
+    assert!(none.contains("0 of the 4 blocks") && none.contains("first are 091900101001000"), "{none}");
+    let few = attach(&text(&[0, 70, 71])).unwrap_err();
+    assert!(few.contains("1 of the 4 blocks") && few.contains("other 2 blocks"), "{few}");
+    assert!(attach(&text(&[])).unwrap_err().contains("no block"));
+    // The file of a larger region, and one that lists only what lies in an entity.
+    assert_eq!(attach(&text(&[0, 1, 2, 3, 70, 71, 72, 73, 74])), Ok((0, 5)));
+    assert_eq!(attach(&text(&[0])), Ok((3, 0)));
+}
+
+#[test]
+fn codes_that_lost_their_zeros_are_refused_with_the_likely_code() {
+    let attach = |heading: &str, codes: [&str; 4]| {
+        let rows = codes.iter().enumerate().map(|(at, code)| format!("{:015},{code}\n", 90_010_101_001_000 + at));
+        let text = format!("BLOCKID,{heading}\n{}", rows.collect::<String>());
+        let read = four_blocks().attach(EntityKind::Mcd, file_of(&text).path(), None, heading);
+        read.map(|_| ()).map_err(|why| why.to_string())
+    };
+    let lost = attach("COUSUBFP", ["8070", "8070", "8070", "99999"]).unwrap_err();
+    assert!(lost.contains("line 2, column 2") && lost.contains("it is 08070"), "{lost}");
+    assert!(attach("COUSUBFP20", ["08070", "123456", "08070", ""]).unwrap_err().contains("line 3, column 2"));
+    let mixed = attach("town", ["14860", "8070", "18500", ""]).unwrap_err();
+    assert!(mixed.contains("line 3, column 2") && mixed.contains("it is 08070"), "{mixed}");
+    let mixed = attach("town", ["8070", "9120", "18500", ""]).unwrap_err();
+    assert!(mixed.contains("line 2, column 2"), "{mixed}");
+    // Codes of somebody's own.
+    assert_eq!(attach("town", ["1", "2", "12", ""]), Ok(()));
+    assert_eq!(attach("COUSUBFP", ["08070", "00000", "99999", ""]), Ok(()));
+}
+
+#[test]
+fn blocks_of_states_that_do_not_exist_are_refused() {
+    let read = |state: &str| Blocks::read(file_of(&format!("GEOID10\n{state}0010101001000\n")).path());
+    for state in ["00", "03", "52", "57", "99"] {
+        let said = read(state).unwrap_err().to_string();
+        assert!(said.contains("line 2, column 1") && said.contains("does not exist"), "{said}");
+    }
+    assert!(["01", "11", "56", "72", "78"].iter().all(|state| read(state).is_ok()));
+}
+
+#[test]
+fn a_release_is_about_its_own_states() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for (state, release, about) in [
+        ("72", "pl94-persons-us", "pl94-persons-pr is about Puerto Rico"),
+        ("78", "pl94-persons-us", "states and the District of Columbia"),
+        ("44", "pl94-persons-pr", "blocks of Puerto Rico"),
+    ] {
+        put(at, "blocks.csv", &blocks(state).replace("0100,", "9999,"));
+        put(at, "plan.toml", &format!("settings = \"redistricting-persons\"\nrelease = \"{release}\"\n"));
+        let err = refusal(at, &["spine", "--blocks", "blocks.csv", "--plan", "plan.toml", "--out", "out"]);
+        assert!(err.contains(about) && !at.join("out").exists(), "{err}");
+    }
+}
+
+/// A path in a file is relative to that file, whatever the working directory has.
+#[test]
+fn paths_in_files_are_relative_to_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    fs::create_dir(at.join("within")).unwrap();
+    put(at, "blocks.csv", &blocks("44"));
+    let own = done(at, &["releases", "--show", "pl94-persons-us"]).replace("\"pl94-persons-us\"", "\"mine\"");
+    put(&at.join("within"), "mine.toml", &own);
+    put(&at.join("within"), "plan.toml", "settings = \"redistricting-persons\"\nrelease = \"mine.toml\"\n");
+    let spine = ["spine", "--blocks", "blocks.csv", "--plan", "within/plan.toml", "--out"];
+    done(at, &[&spine[..], &["out"]].concat());
+    let about = fs::read_to_string(at.join("out/provenance.json")).unwrap();
+    assert!(about.contains("within/mine.toml"), "{about}");
+    let ledger = "name = \"l\"\ntitle = \"t\"\nsource = \"s\"\nrule = \"all\"\n[[population]]\nname = \"persons\"\n\
+         neighbors = \"bounded\"\nreleases = [\"mine.toml\", \"pl94-persons-us\"]\n";
+    put(&at.join("within"), "ledger.toml", ledger);
+    let said = done(at, &["ledger", "within/ledger.toml", "--delta", "1e-10"]);
+    assert!(said.contains("mine"), "{said}");
+    // The working directory has it, the folder of the plan has not.
+    fs::rename(at.join("within/mine.toml"), at.join("mine.toml")).unwrap();
+    let err = refusal(at, &[&spine[..], &["other"]].concat());
+    assert!(err.contains("within/mine.toml") && err.contains("relative to the folder of that file"), "{err}");
 }

@@ -4,7 +4,9 @@
 //! | --- | --- |
 //! | `name`, `title`, `source` | what it is called and where it comes from |
 //! | `rule` | what composes with what, in words |
-//! | `[[population]]` `name`, `neighbors`, `releases` | records of one kind, the relation under which they are counted, and the releases (bundled names or files) that one record enters |
+//! | `[[population]]` `name`, `neighbors`, `releases` | records of one kind, the relation under which they are counted, and the releases (bundled names, or files beside the ledger) that one record enters |
+
+use std::path::Path;
 
 use rug::Rational;
 use serde::Deserialize;
@@ -103,7 +105,8 @@ fn population(reader: &TomlReader, raw: &Spanned<RawPopulation>) -> Result<Popul
     let mut releases = Vec::new();
     for name in &raw.releases {
         let refuse = |why: String| reader.refuse(name.span().start, why);
-        let release = Release::find(name.get_ref()).map_err(|error| refuse(error.to_string()))?;
+        let release = Release::find_beside(name.get_ref(), Path::new(reader.file()))
+            .map_err(|error| refuse(error.to_string()))?;
         if neighbors == Neighbors::AddRemove && release.neighbors == Neighbors::Bounded {
             return Err(refuse(format!(
                 "{} protects a change of one record and publishes its total without noise, so it says nothing about one \

@@ -238,6 +238,18 @@ impl Release {
         Release::parse(&find_text(name_or_path, BUNDLED, "release")?, name_or_path)
     }
 
+    /// The release that a file names: the bundled one of this name, or that in the file of this path, which is relative to the file that
+    /// names it. A bundled name is never a file.
+    pub fn find_beside(name_or_path: &str, naming: &Path) -> Result<Release> {
+        Release::find(&place_beside(name_or_path, naming)).map_err(|why| match why {
+            Error::File { path, why } if why == NO_FILE => {
+                let why = format!("{NO_FILE}; a path in a file is relative to the folder of that file");
+                Error::File { path, why }
+            }
+            other => other,
+        })
+    }
+
     /// The text of the bundled release of this name, with its comments, or of the file of this path.
     pub fn text(name_or_path: &str) -> Result<String> {
         find_text(name_or_path, BUNDLED, "release")
@@ -334,6 +346,26 @@ pub fn bundled_text(name: &str) -> Option<&'static str> {
     BUNDLED.iter().chain(ledger::BUNDLED).find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
+const NO_FILE: &str = "no such file";
+
+/// What a file names, as it is found from here: a bundled name as it is, a path relative to the folder of the file that names it.
+pub(crate) fn place_beside(name: &str, naming: &Path) -> String {
+    let beside = naming.parent().unwrap_or(Path::new("")).join(name);
+    let is_path = name.contains(['/', '\\']) || name.ends_with(".toml") || beside.exists();
+    if bundled_text(name).is_none() && is_path { beside.display().to_string() } else { name.to_string() }
+}
+
+/// Whether a bundled release is about blocks of a state: those whose names end in `-us` are about the states and the District of Columbia,
+/// those in `-pr` about Puerto Rico. Others, and files, may be about any.
+#[cfg(feature = "mechanisms")]
+pub(crate) fn covers_state(name: &str, state: u64) -> bool {
+    match bundled_text(name) {
+        Some(_) if name.ends_with("-us") => state <= 56,
+        Some(_) if name.ends_with("-pr") => state == 72,
+        _ => true,
+    }
+}
+
 /// The text of a bundled file, or of the one at a path.
 fn find_text(name_or_path: &str, bundled: &[(&str, &str)], kind: &'static str) -> Result<String> {
     if let Some((_, text)) = bundled.iter().find(|(name, _)| *name == name_or_path) {
@@ -342,7 +374,7 @@ fn find_text(name_or_path: &str, bundled: &[(&str, &str)], kind: &'static str) -
     let path = Path::new(name_or_path);
     let is_path = name_or_path.contains(['/', '\\']) || path.extension().is_some_and(|end| end == "toml");
     if !path.exists() && is_path {
-        return Err(Error::File { path: path.to_path_buf(), why: "no such file".to_string() });
+        return Err(Error::File { path: path.to_path_buf(), why: NO_FILE.to_string() });
     }
     if !path.exists() {
         let known = bundled.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");

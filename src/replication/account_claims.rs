@@ -15,7 +15,7 @@ use crate::{
     account::{Counts, Delta, Epsilon, Rho},
     error::{Result, did_you_mean},
     files::file_error,
-    release::{Neighbors, Release, bundled_text, subject::Subject},
+    release::{Neighbors, Release, bundled_text, place_beside, subject::Subject},
     risk::check_prior,
     toml_node::Fields,
 };
@@ -285,9 +285,7 @@ impl Releases {
 
     /// The bundled name as it is, or the path as it is found from here.
     pub(super) fn place(&self, name: &str) -> String {
-        let beside = self.folder.join(name);
-        let is_path = name.contains(['/', '\\']) || name.ends_with(".toml") || beside.exists();
-        if bundled_text(name).is_none() && is_path { beside.display().to_string() } else { name.to_string() }
+        place_beside(name, &self.folder.join("published.toml"))
     }
 }
 

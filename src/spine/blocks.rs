@@ -66,6 +66,26 @@ impl EntityKind {
         }
     }
 
+    /// Whether a heading is one under which the Census Bureau has these codes.
+    fn is_heading_of_census(self, heading: &str) -> bool {
+        let plain = heading.strip_suffix("20").or_else(|| heading.strip_suffix("10")).unwrap_or(heading);
+        let is_district = matches!(self, EntityKind::Unified | EntityKind::Secondary | EntityKind::Elementary);
+        self.grf_c() == Some(plain) || (is_district && plain == "DISTRICT")
+    }
+
+    /// How many digits a code of the Census Bureau has; none where codes are somebody's own.
+    fn digits(self) -> Option<usize> {
+        match self {
+            EntityKind::Aian => Some(4),
+            EntityKind::Mcd
+            | EntityKind::Place
+            | EntityKind::Unified
+            | EntityKind::Secondary
+            | EntityKind::Elementary => Some(5),
+            EntityKind::Gq | EntityKind::Prim => None,
+        }
+    }
+
     /// The part of a GEOID within which its codes are unique: nothing, the state or the county.
     fn scope(self, geoid: u64) -> u32 {
         match self {
@@ -106,8 +126,7 @@ pub struct Mismatch {
 }
 
 impl Blocks {
-    /// Reads a CSV with a header (commas or bars): a column `block`, and a column for each kind that is there. Other
-    /// columns are left alone. Empty codes, codes of nines and group quarters of zeros are none. A GRF-C is read too, with the headings
+    /// Reads a CSV with a header: a column `block`, and a column for each kind that is there. Other columns are left alone. Empty codes, codes of nines and group quarters of zeros are none. A GRF-C is read too, with the headings
     /// that it has for the block and for its entities.
     pub fn read(path: &Path) -> Result<Blocks> {
         let mut table = CsvTable::open(path)?;
@@ -119,9 +138,11 @@ impl Blocks {
         let kinds: Vec<(EntityKind, usize)> =
             EntityKind::ALL.iter().filter_map(|kind| Some((*kind, heading(kind)?))).collect();
         let (mut geoids, mut lines) = (Vec::new(), Vec::new());
-        let mut columns: Vec<Interner> = kinds.iter().map(|(kind, _)| Interner::new(*kind)).collect();
+        let mut columns: Vec<Interner> =
+            kinds.iter().map(|(kind, at)| Interner::new(*kind, &table.headings()[*at])).collect();
         while table.next()? {
             let geoid = table.block(block)?;
+            check_state(&table, geoid, block)?;
             for ((_, at), column) in kinds.iter().zip(&mut columns) {
                 column.push(geoid, &table, *at)?;
             }
@@ -170,7 +191,7 @@ impl Blocks {
     }
 
     /// Adds the entities of a kind from a block assignment file: `block` and `code` are its headings. Blocks on either
-    /// side alone are returned.
+    /// side alone are returned. A file that has no block in common with these, or lacks most of these and has mostly others, is refused.
     pub fn attach(&mut self, kind: EntityKind, path: &Path, block: Option<&str>, code: &str) -> Result<Mismatch> {
         let mut table = CsvTable::open(path)?;
         if self.column(kind).is_some() {
@@ -179,7 +200,7 @@ impl Blocks {
         let one = |name: &str| table.column(&[name]).map(BlockColumns::One);
         let block = block.map_or_else(|| table.block_columns(), one)?;
         let code = table.column(&[code])?;
-        let mut interner = Interner::new(kind);
+        let mut interner = Interner::new(kind, &table.headings()[code]);
         interner.column.codes = vec![0; self.geoids.len()];
         let mut seen = vec![false; self.geoids.len()];
         let (mut unknown, mut unknown_seen) = (Vec::new(), std::collections::HashSet::new());
@@ -204,9 +225,32 @@ impl Blocks {
             }
         }
         let without = seen.iter().zip(&self.geoids).filter(|(seen, _)| !**seen).map(|(_, geoid)| *geoid);
-        let without_entity = without.collect();
+        let mismatch = Mismatch { kind, without_entity: without.collect(), unknown };
+        self.check_common(&table, &mismatch)?;
         self.columns.push((kind, interner.column));
-        Ok(Mismatch { kind, without_entity, unknown })
+        Ok(mismatch)
+    }
+
+    /// Refuses a file of entities that is about other blocks. One with more blocks, as of the whole nation, and one that lists only blocks in
+    /// entities are common.
+    fn check_common(&self, table: &CsvTable, mismatch: &Mismatch) -> Result<()> {
+        let (all, unknown) = (self.geoids.len(), mismatch.unknown.len());
+        let common = all - mismatch.without_entity.len();
+        let is_other = common == 0 || (2 * common < all && 2 * common < common + unknown);
+        if !is_other {
+            return Ok(());
+        }
+        let first: Vec<String> = mismatch.unknown.iter().take(3).map(|geoid| format!("{geoid:015}")).collect();
+        let named = match &first[..] {
+            [] => "it has no block".to_string(),
+            first => format!("of its other {unknown} blocks the first are {}", first.join(", ")),
+        };
+        let why = format!(
+            "{common} of the {all} blocks of the spine are in this file of {:?}, and {named}: is it about another state, or of \
+             another year?",
+            mismatch.kind.name()
+        );
+        Err(Error::DataFile { file: table.file.clone(), line: 0, column: 0, why })
     }
 
     /// The GEOIDs, ascending.
@@ -220,18 +264,68 @@ impl Blocks {
     }
 }
 
+/// Refuses a block of a state that does not exist: FIPS codes are those of the states, the District of Columbia, Puerto Rico and the
+/// island areas.
+fn check_state(table: &CsvTable, geoid: u64, block: BlockColumns) -> Result<()> {
+    let state = geoid / 10_u64.pow(13);
+    if is_state(state) {
+        return Ok(());
+    }
+    let why = format!(
+        "the block {geoid:015} is of the state {state:02}, which does not exist: states are 01 to 56 without 03, 07, 14, 43 and 52, \
+         72 is Puerto Rico, and 60, 66, 69 and 78 are the island areas"
+    );
+    Err(table.refuse(block.first() + 1, &why))
+}
+
+/// Whether a FIPS code is one of a state or its equivalent.
+fn is_state(state: u64) -> bool {
+    matches!(state, 1..=56 if !matches!(state, 3 | 7 | 14 | 43 | 52)) || matches!(state, 60 | 66 | 69 | 72 | 78)
+}
+
 /// A column while it is read: entities are numbered as they come.
 struct Interner {
     kind: EntityKind,
+    /// Whether all codes must have the digits of the Census Bureau's.
+    needs_digits: bool,
+    /// The line of the first code with all digits, and of the first with fewer, with that code.
+    whole: Option<u64>,
+    short: Option<(u64, String)>,
     column: EntityColumn,
     numbers: HashMap<(u32, u64), u32>,
     last: ((u32, u64), u32),
 }
 
 impl Interner {
-    fn new(kind: EntityKind) -> Self {
+    fn new(kind: EntityKind, heading: &str) -> Self {
         let column = EntityColumn { codes: Vec::new(), names: vec![String::new()] };
-        Interner { kind, column, numbers: HashMap::new(), last: ((0, 0), 0) }
+        let needs_digits = kind.is_heading_of_census(heading);
+        Interner { kind, needs_digits, whole: None, short: None, column, numbers: HashMap::new(), last: ((0, 0), 0) }
+    }
+
+    /// Refuses codes that lost their leading zeros: under a heading of the Census Bureau any code of another length, elsewhere codes with
+    /// fewer digits beside such with all.
+    fn check_digits(&mut self, text: &[u8], table: &CsvTable, at: usize) -> Result<()> {
+        let Some(digits) = self.kind.digits() else { return Ok(()) };
+        let is_number = text.iter().all(u8::is_ascii_digit);
+        if text.len() == digits {
+            self.whole.get_or_insert(table.line());
+        } else if is_number && text.len() < digits && self.short.is_none() {
+            self.short = Some((table.line(), table.shown(at)));
+        }
+        let other = (self.needs_digits && text.len() != digits).then(|| (table.line(), table.shown(at)));
+        let mixed = self.whole.and(self.short.clone());
+        let Some((line, short)) = other.or(mixed) else { return Ok(()) };
+        let likely = match short.bytes().all(|byte| byte.is_ascii_digit()) && short.len() < digits {
+            true => format!("; with its leading zeros it is {short:0>digits$}"),
+            false => String::new(),
+        };
+        let why = format!(
+            "the code {short:?} of {:?} has {} digits where codes have {digits}{likely}",
+            self.kind.name(),
+            short.len()
+        );
+        Err(Error::DataFile { file: table.file.clone(), line: line as usize, column: at + 1, why })
     }
 
     fn push(&mut self, geoid: u64, table: &CsvTable, at: usize) -> Result<()> {
@@ -250,6 +344,7 @@ impl Interner {
             let why = format!("the code {:?} is not of at most 8 letters and digits", String::from_utf8_lossy(text));
             return Err(table.refuse(at + 1, &why));
         }
+        self.check_digits(text, table, at)?;
         let packed = text.iter().fold(0, |packed, byte| packed << 8 | u64::from(*byte));
         let key = (self.kind.scope(geoid), packed);
         if self.last.0 == key {

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `settings` | `redistricting-persons`, `redistricting-units` or `dhc` |
 //! | `privacy` | `zcdp` (default) or `pure` |
-//! | `release` | a bundled release or its file, whose levels and shares of rho are taken, for `zcdp` only; or else |
+//! | `release` | a bundled release or its file, relative to the plan, whose levels and shares of rho are taken, for `zcdp` only; or else |
 //! | `[[level]]` `name`, `proportion` | the levels from the nation to the block with their shares, which sum to exactly one |
 //! | `tract_groups` | true for a level of tract groups between county and tract (default false) |
 //! | `fanout_cutoff`, `bypass_cutoff` | in place of those of production |
@@ -44,7 +44,7 @@ use super::{
 use crate::{
     error::{Error, Result, did_you_mean},
     files::file_error,
-    release::Release,
+    release::{Release, covers_state, place_beside},
     toml_reader::{Exact, TomlReader},
 };
 
@@ -100,7 +100,7 @@ pub struct SpinePlan {
 struct Shares {
     levels: Vec<(String, Rational)>,
     release: Option<Release>,
-    /// The release as the plan names it.
+    /// The release as it is found from here.
     release_name: Option<String>,
     /// Where the plan names them.
     place: usize,
@@ -207,6 +207,7 @@ impl SpinePlan {
 
     /// Builds, optimizes, measures and bypasses.
     pub fn build(&self, mut blocks: Blocks) -> Result<BuiltSpine> {
+        self.shares.check_states(&blocks)?;
         let mut mismatches = Vec::new();
         for (kind, path, file) in &self.entities {
             mismatches.push(blocks.attach(*kind, path, file.block.as_deref(), &file.column)?);
@@ -270,10 +271,13 @@ impl Shares {
             (Some(_), [level, ..]) => Err(reader.refuse(level.span().start, "either a release or levels, not both")),
             (Some(name), []) => {
                 let place = name.span().start;
-                let found = Release::find(name.get_ref()).map_err(|why| reader.refuse(place, why.to_string()))?;
+                let naming = Path::new(reader.file());
+                let found = Release::find_beside(name.get_ref(), naming);
+                let found = found.map_err(|why| reader.refuse(place, why.to_string()))?;
+                let release_name = Some(place_beside(name.get_ref(), naming));
                 let share = |rho: &Rational| Rational::from(rho / &found.rho);
                 let levels = found.levels.iter().map(|level| (level.name.clone(), share(&level.rho))).collect();
-                Ok(Shares { levels, release: Some(found), release_name: Some(name.get_ref().clone()), place })
+                Ok(Shares { levels, release: Some(found), release_name, place })
             }
             (None, levels) => {
                 let place = levels.first().map_or(usize::MAX, |level| level.span().start);
@@ -285,6 +289,20 @@ impl Shares {
                 Ok(Shares { levels, release: None, release_name: None, place })
             }
         }
+    }
+
+    /// Refuses blocks that the plan's release is not about: its account would be that of another release.
+    fn check_states(&self, blocks: &Blocks) -> Result<()> {
+        let Some(name) = &self.release_name else { return Ok(()) };
+        let state = |geoid: u64| geoid / 10_u64.pow(13);
+        let other = blocks.geoids().iter().find(|geoid| !covers_state(name, state(**geoid)));
+        other.map_or(Ok(()), |geoid| {
+            let expected = match name.strip_suffix("-us") {
+                Some(of) => format!("blocks of the states and the District of Columbia, which {name} is about; {of}-pr is about Puerto Rico"),
+                None => format!("blocks of Puerto Rico (72), which {name} is about"),
+            };
+            Err(Error::out_of_range("the block", format!("{geoid:015} of the state {:02}", state(*geoid)), &expected))
+        })
     }
 
     fn check(&self, levels: usize) -> Result<()> {
