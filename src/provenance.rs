@@ -8,6 +8,7 @@ use std::{
     fs::{self, File},
     io::{self, Read},
     path::Path,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use serde_json::{Value, json};
@@ -55,6 +56,28 @@ pub struct Provenance {
     pub inputs: Vec<Input>,
     /// The seed of the noise, where whoever knows it can subtract it.
     pub insecure_seed: Option<u64>,
+    /// When it was made, where that is to be said.
+    pub date: Option<String>,
+}
+
+/// The time now, as 2026-11-26 19:53:04 UTC.
+pub fn now() -> String {
+    date_of(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+}
+
+/// The date of a second since 1970 in the Gregorian calendar.
+fn date_of(seconds: u64) -> String {
+    let (day, second) = (seconds / 86_400, seconds % 86_400);
+    // Days since 0000-03-01: years begin in March, so that a leap day is their last. An era has 400 years and 146,097 days.
+    let day = day + 719_468;
+    let (era, of_era) = (day / 146_097, day % 146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let march = (5 * of_year + 2) / 153;
+    let (date, month) = (of_year - (153 * march + 2) / 5 + 1, if march < 10 { march + 3 } else { march - 9 });
+    let year = 400 * era + year + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{date:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
 impl Provenance {
@@ -76,6 +99,9 @@ impl Provenance {
         if let Some(seed) = self.insecure_seed {
             object["insecure_seed"] = json!(seed);
         }
+        if let Some(date) = &self.date {
+            object["date"] = json!(date);
+        }
         object
     }
 
@@ -95,6 +121,16 @@ impl Provenance {
         name.push(".provenance.json");
         write_text(Path::new(&name), &self.to_text())
     }
+}
+
+/// The words of a command line, as a shell reads them.
+pub fn command_line(words: &[String]) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=,:@%+".contains(c);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// The SHA-256 of a file; of a folder that of a list with a line for each file in it, by name: its own SHA-256, two blanks, and its
@@ -172,6 +208,18 @@ mod tests {
     }
 
     #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, date) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_400, "2000-02-29 00:00:00 UTC"),
+            (1_709_251_199, "2024-02-29 23:59:59 UTC"),
+            (4_107_542_400, "2100-03-01 00:00:00 UTC"),
+        ] {
+            assert_eq!(date_of(seconds), date);
+        }
+    }
+
+    #[test]
     fn a_confidential_input_is_named_and_not_hashed() {
         let input = |name: &str, content| Input { name: name.to_string(), content };
         let sha256 = "0".repeat(64);
@@ -180,6 +228,7 @@ mod tests {
             digits: None,
             inputs: vec![input("counts.csv", Content::Confidential), input("r", Content::Sha256(sha256.clone()))],
             insecure_seed: Some(3),
+            date: None,
         };
         let json = provenance.to_json();
         assert_eq!(json["inputs"][0], json!({ "name": "counts.csv", "sha256": null, "confidential": true }));

@@ -242,6 +242,7 @@ fn every_table_has_every_form() {
 #[test]
 fn curves_are_drawn() {
     let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("deep")).expect("a folder");
     for command in [
         &["curve", "--discrete-gaussian", "5x10", "--to", "12", "--points", "7"][..],
         &["curve", "--discrete-gaussian", "5", "--from", "3", "--to", "3", "--points", "1"],
@@ -442,4 +443,54 @@ fn plain_numbers_are_read_everywhere() {
     });
     assert_eq!(answers[0], answers[1]);
     assert_eq!(answers[0]["levels"][0]["rho"].to_string(), "0.159");
+}
+
+/// A file has the kind that its name says, or nothing is done: in every command that writes one.
+#[test]
+fn files_get_the_kind_that_their_name_says_or_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let counts = put(folder.path(), "towns.csv", "town,y,a,b\n1,2.5,10,20\n2,3.5,30,20\n3,4,10,15\n");
+    let at = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_string();
+    let given = ["--discrete-gaussian", "5x10"];
+    let before = fs::read_dir(folder.path()).expect("a folder").count();
+    for (command, option, name, said) in [
+        (&["tradeoff"][..], "--svg", "t.pdf", "rsvg-convert -f pdf"),
+        (&["curve"], "--svg", "t.png", "SVG is written here, and not .png"),
+        (&["curve"], "--csv", "t.xlsx", "CSV is written here, and not .xlsx"),
+        (&["compare", "--delta", "1e-9"], "--svg", "t.geojson", "not .geojson"),
+        (&["calibrate", "--delta", "1e-9", "--match", "zcdp"], "--svg", "t.jpg", "not .jpg"),
+        (&["risk", "bound", "--prior", "1/2"], "--svg", "t.pdf", "not .pdf"),
+        (&["report", "--delta", "1e-9"], "--out", "t.pdf", "a browser prints it as PDF"),
+        (&["report", "--delta", "1e-9"], "--out", "none/t.html", "there is no folder"),
+        (&["prove", "--delta", "1e-9"], "--out", "t.pdf", "JSON is written here"),
+        (&["curve"], "--svg", "none/t.svg", "there is no folder"),
+    ] {
+        let message = refusal(&[command, &given, &[option, &at(name)]].concat());
+        assert!(message.contains(said), "{command:?}: {message}");
+    }
+    for (words, said) in [
+        (&["verify", "spines-2024", "--out", &at("memo.pdf")][..], "a folder of files is written here"),
+        (&["figures", "su-su-wang-2025/table-3", "--out", &at("figures.svg")], "a folder of files is written here"),
+        (&["verify", "--new", &at("new.xlsx")], "TOML is written here"),
+        (&["noise", &counts, "--column", "a", "--discrete-gaussian", "5", "--out", &at("t.xlsx")], "CSV or Parquet"),
+        (
+            &[
+                "simulate",
+                &counts,
+                "--y",
+                "y",
+                "--categories",
+                "a,b",
+                "--discrete-gaussian",
+                "5",
+                "--svg",
+                &at("t.pdf"),
+            ],
+            "SVG is written here",
+        ),
+    ] {
+        let message = refusal(words);
+        assert!(message.contains(said), "{words:?}: {message}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), before, "nothing was written");
 }

@@ -40,6 +40,7 @@ use super::{
     Exit, drawn, invocation,
     multiline::{self, Multiline},
     output,
+    outputs::{self, Kind},
     page::Page,
     progress,
 };
@@ -194,9 +195,13 @@ pub fn run(
         Some(Written::Csv) => Form::Csv,
         Some(Written::Parquet) => Form::Parquet,
         Some(Written::Bureau) => Form::Bureau,
-        None if out.extension().is_some_and(|end| end == "parquet") => Form::Parquet,
+        None if out.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet")) => Form::Parquet,
         None => Form::Csv,
     };
+    match form {
+        Form::Csv | Form::Whole | Form::Bureau => outputs::check_file("--out", out, &[Kind::Csv])?,
+        Form::Parquet => outputs::check_file("--out", out, &[Kind::Parquet])?,
+    }
     let areas = areas(args, form)?;
     let with_areas = !matches!(areas, AreaSource::None);
     let wanted = match form {

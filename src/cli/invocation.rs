@@ -76,7 +76,7 @@ impl Invocation {
         let words = self.words.iter().map(|word| word.to_string_lossy().into_owned());
         let command_line = std::iter::once("assay".to_string()).chain(words).collect();
         let Some((command, matches)) = &self.meant else {
-            return Ok(Provenance { command_line, digits: None, inputs: Vec::new(), insecure_seed: None });
+            return Ok(Provenance { command_line, digits: None, inputs: Vec::new(), insecure_seed: None, date: None });
         };
         let digits = has(command, "digits").then(|| matches.get_one::<u32>("digits").copied()).flatten();
         let mut inputs = Vec::new();
@@ -87,8 +87,19 @@ impl Invocation {
         }
         let insecure_seed =
             has(command, "insecure_seed").then(|| matches.get_one::<u64>("insecure_seed").copied()).flatten();
-        Ok(Provenance { command_line, digits, inputs, insecure_seed })
+        Ok(Provenance { command_line, digits, inputs, insecure_seed, date: None })
     }
+}
+
+/// The command of this process and its arguments; none where the words are no command line.
+pub fn meant() -> Option<(Command, ArgMatches)> {
+    Invocation::of_process().meant
+}
+
+/// Whether an argument of this id names an input.
+#[cfg(test)]
+pub fn is_input(id: &str) -> bool {
+    INPUTS.iter().any(|(known, _)| *known == id)
 }
 
 /// Where the answer of this process comes from, its inputs hashed as they are now.

@@ -27,6 +27,7 @@ mod multiline;
 mod nmf;
 mod noise;
 mod output;
+mod outputs;
 mod page;
 mod progress;
 mod prove;
@@ -179,6 +180,7 @@ fn tell(error: &anyhow::Error) {
 }
 
 fn run(cli: Cli) -> Result<Exit> {
+    outputs::check()?;
     match cli.command {
         Command::Epsilon(args) => epsilon::run(&args),
         Command::Delta(args) => delta::run(&args),
@@ -226,6 +228,15 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// A quantity on the command line, such as a delta: exact, and in its range.
 fn quantity<Q: std::str::FromStr<Err = dp_assay::Error>>(name: &str, text: &str) -> Result<Q> {
     text.parse().with_context(|| name.to_string())
+}
+
+/// A count on the command line, as 100 or 1e9: a whole number, 0 or more.
+fn count(text: &str) -> std::result::Result<u64, String> {
+    let exact = dp_assay::numeric::rational::parse(text).ok().filter(|value| value.is_integer());
+    let count = exact.as_ref().and_then(|value| value.numer().to_u64());
+    count.ok_or_else(|| {
+        format!("{text:?} is not a count: expected a whole number from 0 to {}, as 100 or 1e9", u64::MAX)
+    })
 }
 
 /// An exact number on the command line.

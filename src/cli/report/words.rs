@@ -14,6 +14,7 @@ use super::super::{
     risk::bound,
 };
 use super::answers::{Spared, reduction};
+pub use dp_assay::provenance::command_line;
 
 /// How private?
 pub fn how_private(delta: &Delta, found: &epsilon::Found) -> Vec<String> {
@@ -118,16 +119,6 @@ const NOTHING: &str = "On the grid of sigma2 that was searched nothing could be 
 /// An exact number to so many digits, as tables have it.
 pub fn shown(value: &Rational, digits: usize) -> String {
     Enclosure::rational(value, 64).shown(digits)
-}
-
-/// The words of a command line, as a shell reads them.
-pub fn command_line(words: &[String]) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=,:@%+".contains(c);
-    let quoted = |word: &String| match !word.is_empty() && word.chars().all(plain) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// The probability of guessing rightly from the prior alone.

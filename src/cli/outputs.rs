@@ -1,0 +1,224 @@
+//! What a command may write under which name, checked before it begins: a file has the kind that its name says, and a folder for
+//! it is there.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use clap::ValueHint;
+
+use super::invocation;
+
+/// What an option names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    /// A file of one of these kinds.
+    File(&'static [Kind]),
+    /// A folder of files.
+    Folder,
+    /// A file of one of these kinds or a folder, as other options say.
+    FileOrFolder(&'static [Kind]),
+}
+
+/// A kind of file that some command writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Csv,
+    Html,
+    Json,
+    Parquet,
+    Rocq,
+    Svg,
+    Toml,
+}
+
+impl Kind {
+    /// Its name, and the ends of names that say it, the usual one first.
+    fn words(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Kind::Csv => ("CSV", &["csv", "txt"]),
+            Kind::Html => ("HTML", &["html", "htm"]),
+            Kind::Json => ("JSON", &["json"]),
+            Kind::Parquet => ("Parquet", &["parquet"]),
+            Kind::Rocq => ("Rocq", &["v"]),
+            Kind::Svg => ("SVG", &["svg"]),
+            Kind::Toml => ("TOML", &["toml"]),
+        }
+    }
+}
+
+/// The options that name what is written: the command (any where it is empty), the id of the option, and what it names.
+const OUTPUTS: &[(&str, &str, Written)] = &[
+    ("", "svg", Written::File(&[Kind::Svg])),
+    ("", "csv", Written::File(&[Kind::Csv])),
+    ("allocate", "out", Written::File(&[Kind::Toml])),
+    ("estimate", "out", Written::FileOrFolder(&[Kind::Csv, Kind::Parquet])),
+    ("figures", "out", Written::Folder),
+    ("man", "out", Written::Folder),
+    ("measure", "out", Written::Folder),
+    ("noise", "out", Written::File(&[Kind::Csv, Kind::Parquet])),
+    ("prove", "out", Written::File(&[Kind::Json])),
+    ("prove", "rocq", Written::File(&[Kind::Rocq])),
+    ("rehearse", "out", Written::Folder),
+    ("report", "out", Written::File(&[Kind::Html])),
+    ("spine", "out", Written::Folder),
+    ("tabulate", "out", Written::Folder),
+    ("tune", "out", Written::File(&[Kind::Json])),
+    ("verify", "new", Written::File(&[Kind::Toml])),
+    ("verify", "out", Written::Folder),
+];
+
+/// Ends of names that say that something is a file, beside those of [`Kind`].
+const OTHER_KINDS: &[&str] = &[
+    "doc", "docx", "eps", "feather", "geojson", "gif", "gz", "jpeg", "jpg", "kml", "md", "ods", "pdf", "png", "pptx",
+    "ps", "rds", "shp", "tex", "tiff", "tsv", "webp", "xls", "xlsx", "xml", "yaml", "yml", "zip",
+];
+
+/// Refuses names that say another kind than what the command of this process writes, and files in folders that are not there.
+pub fn check() -> Result<()> {
+    let Some((command, matches)) = invocation::meant() else { return Ok(()) };
+    for argument in command.get_arguments() {
+        let id = argument.get_id().as_str();
+        let is_path = argument.get_value_hint() == ValueHint::AnyPath && argument.get_action().takes_values();
+        let Some(written) = written(command.get_name(), id).filter(|_| is_path) else { continue };
+        let option = argument.get_long().map_or_else(|| id.to_string(), |long| format!("--{long}"));
+        for path in matches.get_raw(id).into_iter().flatten().map(Path::new) {
+            check_one(&option, path, written)?;
+        }
+    }
+    Ok(())
+}
+
+fn written(command: &str, id: &str) -> Option<Written> {
+    let found = OUTPUTS.iter().find(|(of, known, _)| (of.is_empty() || *of == command) && *known == id);
+    found.map(|(_, _, written)| *written)
+}
+
+fn check_one(option: &str, path: &Path, written: Written) -> Result<()> {
+    match written {
+        Written::File(kinds) => check_file(option, path, kinds),
+        Written::Folder => check_folder(option, path),
+        Written::FileOrFolder(_) if path.is_dir() => Ok(()),
+        Written::FileOrFolder(kinds) => match kind_of(path) {
+            Some(_) => check_file(option, path, kinds),
+            None => Ok(()),
+        },
+    }
+}
+
+/// The end of a name that says what kind of file it is, in small letters; numbers, as in `run.2026`, say nothing.
+fn kind_of(path: &Path) -> Option<String> {
+    let end = path.extension()?.to_string_lossy().to_lowercase();
+    end.starts_with(|first: char| first.is_alphabetic()).then_some(end)
+}
+
+/// Refuses a name that says another kind than those that are written, and a folder that is not there.
+pub fn check_file(option: &str, path: &Path, kinds: &[Kind]) -> Result<()> {
+    let shown = path.display();
+    // Standard output.
+    if path == Path::new("-") {
+        return Ok(());
+    }
+    let ends = || kinds.iter().flat_map(|kind| kind.words().1);
+    if let Some(end) = kind_of(path)
+        && !ends().any(|known| *known == end)
+    {
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.words().0).collect();
+        let usual: Vec<String> = kinds.iter().map(|kind| format!(".{}", kind.words().1[0])).collect();
+        let remedy = remedy(path, &end, kinds);
+        bail!(
+            "{option} {shown}: {} is written here, and not .{end}: give a name in {}{remedy}",
+            names.join(" or "),
+            usual.join(" or ")
+        );
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            bail!("{option} {shown}: there is no folder {}: make it first", folder.display())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How a file of the kind that was named is made from the one that is written, where another program does that well.
+fn remedy(path: &Path, end: &str, kinds: &[Kind]) -> String {
+    let from = |kind: &str| path.with_extension(kind).display().to_string();
+    match end {
+        "pdf" | "png" | "ps" | "eps" if kinds.contains(&Kind::Svg) => {
+            format!("; then `rsvg-convert -f {end} {} -o {}`", from("svg"), path.display())
+        }
+        "pdf" if kinds.contains(&Kind::Html) => "; a browser prints it as PDF".to_string(),
+        _ => String::new(),
+    }
+}
+
+/// Refuses a folder whose name is that of a file.
+pub fn check_folder(option: &str, path: &Path) -> Result<()> {
+    let shown = path.display();
+    if path.is_dir() {
+        return Ok(());
+    }
+    if path.exists() {
+        bail!("{option} {shown}: is a file: give the name of a folder");
+    }
+    let all = [Kind::Csv, Kind::Html, Kind::Json, Kind::Parquet, Kind::Rocq, Kind::Svg, Kind::Toml];
+    let known = |end: &str| OTHER_KINDS.contains(&end) || all.iter().any(|kind| kind.words().1.contains(&end));
+    match kind_of(path).filter(|end| known(end)) {
+        Some(end) => {
+            bail!("{option} {shown}: a folder of files is written here, and not .{end}: give the name of a folder")
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::help;
+
+    /// Paths that are neither read as inputs nor written as answers.
+    const OTHERS: &[&str] = &["cluster_token", "facts", "shared", "state", "work"];
+
+    fn check_command(command: &clap::Command) {
+        for argument in command.get_arguments() {
+            let id = argument.get_id().as_str();
+            let is_path = argument.get_value_hint() == ValueHint::AnyPath && argument.get_action().takes_values();
+            let is_known =
+                invocation::is_input(id) || OTHERS.contains(&id) || written(command.get_name(), id).is_some();
+            assert!(!is_path || is_known, "{} --{id}: which kinds of files does it write?", command.get_name());
+        }
+        command.get_subcommands().for_each(check_command);
+    }
+
+    #[test]
+    fn every_path_is_an_input_or_has_kinds_that_may_be_written() {
+        check_command(&help::command());
+    }
+
+    #[test]
+    fn names_say_what_is_written_or_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let refused = |name: &str, written| check_one("--out", &at(name), written).unwrap_err().to_string();
+        let svg = Written::File(&[Kind::Svg]);
+        for right in ["a.svg", "a.SVG", "a", "run.2026"] {
+            assert!(check_one("--svg", &at(right), svg).is_ok(), "{right}");
+        }
+        assert!(check_one("--svg", Path::new("-"), svg).is_ok() && check_one("--svg", Path::new("a.svg"), svg).is_ok());
+        for (name, said) in [
+            ("a.pdf", "rsvg-convert -f pdf"),
+            ("a.PNG", "give a name in .svg"),
+            ("a.xlsx", "SVG is written here, and not .xlsx"),
+            ("a.geojson", "not .geojson"),
+            ("none/a.svg", "there is no folder"),
+        ] {
+            assert!(refused(name, svg).contains(said), "{name}: {}", refused(name, svg));
+        }
+        assert!(refused("a.pdf", Written::File(&[Kind::Html])).contains("a browser prints it"));
+        assert!(refused("memo.pdf", Written::Folder).contains("a folder of files"));
+        assert!(check_one("--out", &at("v1.2"), Written::Folder).is_ok());
+        let both = Written::FileOrFolder(&[Kind::Csv, Kind::Parquet]);
+        assert!(refused("a.xlsx", both).contains(".csv or .parquet") && check_one("--out", &at("new"), both).is_ok());
+        std::fs::write(at("there"), "").unwrap();
+        assert!(refused("there", Written::Folder).contains("is a file"));
+    }
+}
