@@ -89,10 +89,35 @@ impl<'a> TomlReader<'a> {
         toml::from_str(self.text).map_err(|error| {
             let why = with_near_name(&error.message().replace('\n', " "));
             match error.span() {
-                Some(span) => self.refuse(span.start, why),
+                Some(span) => self.refuse(span.start, self.in_own_words(&span, why)),
                 None => self.refuse_file(why),
             }
         })
+    }
+
+    /// What the TOML library says of a file that is no TOML is about its grammar: what was found, and what a file may have there.
+    fn in_own_words(&self, span: &std::ops::Range<usize>, why: String) -> String {
+        let line = self.text.get(span.start..).and_then(|rest| rest.lines().next()).unwrap_or_default().trim();
+        let clip = |text: &str| text.chars().take(40).collect::<String>();
+        if why.contains("invalid boolean") || why.contains("must be quoted") {
+            let word = clip(line.split([',', '#', ']', '}']).next().unwrap_or_default().trim());
+            return format!(
+                "{word:?} is no value: expected a number, a text in quotes, true or false, a list [...] or a table {{ ... }}"
+            );
+        }
+        if why.contains("key with no value") {
+            return format!(
+                "{:?} is neither a comment, nor a [table], nor NAME = VALUE",
+                clip(self.line_at(span.start))
+            );
+        }
+        why
+    }
+
+    /// The line in which a place of the text is.
+    fn line_at(&self, at: usize) -> &'a str {
+        let start = self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        self.text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default().trim()
     }
 
     /// An error about the place that is `at` bytes into the text.
@@ -280,6 +305,13 @@ mod tests {
         assert_eq!(message(reader.refuse(usize::MAX, "is wrong")), "form.toml: is wrong");
         let unknown = TomlReader::new("form.toml", "names = []\nnumbr = 1\n").toml::<Strict>().err().unwrap();
         assert!(message(unknown).ends_with("(did you mean \"number\"?)"));
+        for (text, said) in [
+            ("number = twelve # a dozen\n", "line 1, column 10: \"twelve\" is no value: expected a number"),
+            ("names = []\nPNG and more\n", "\"PNG and more\" is neither a comment"),
+        ] {
+            let wrong = message(TomlReader::new("form.toml", text).toml::<Form>().err().unwrap());
+            assert!(wrong.contains(said), "{wrong}");
+        }
         let unfinished = TomlReader::new("form.toml", "names = [\n").toml::<Form>();
         assert!(message(unfinished.err().unwrap()).starts_with("form.toml, line "));
     }

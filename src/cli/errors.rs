@@ -31,7 +31,14 @@ pub struct Args {
     #[arg(long, value_name = "SIGMA2", required = true, allow_hyphen_values = true)]
     discrete_gaussian: Vec<String>,
     /// A true count, 0 or more
-    #[arg(long, value_name = "Y", required_unless_present = "counts", conflicts_with = "counts")]
+    #[arg(
+        long,
+        value_name = "Y",
+        required_unless_present = "counts",
+        conflicts_with = "counts",
+        allow_hyphen_values = true,
+        value_parser = super::count
+    )]
     count: Option<u64>,
     /// A CSV file with a header line
     #[arg(long, value_name = "FILE.csv", requires = "column")]

@@ -79,7 +79,12 @@ def test_what_an_adversary_learns(page):
         assert float(cells[3]) >= 100 * line["correct_decision_upper"]["upper"] - 1e-9
     page.type('[name="prior"]', "2")
     assert "prior" in page.problem()
+    # No answer to an earlier question stays below what is wrong, and none is called certified.
+    assert page.said() == [] and page.one("#state").text == "" and not page.all("#answer .downloads")
+    assert page.one('[name="prior"]').get_attribute("aria-invalid") == "true"
+    assert page.one('[name="prior-slider"]').get_attribute("value") != "0", "the slider stays where it was"
     page.type('[name="prior"]', "1/864")
+    assert page.one('[name="prior"]').get_attribute("aria-invalid") is None and "Certified" in page.one("#state").text
     assert page.problem() == "" and "with probability 1/864" in page.said()[1]
 
 
@@ -218,6 +223,18 @@ def test_a_budget_is_dragged_saved_and_read_by_the_commands(page, tmp_path):
     best = float(page.said()[2].split(" is ")[1].split(";")[0])
     assert best < error / 2 and "allocated" in page.one("#subject-name").text
     assert f"an epsilon of {answer['epsilon']['upper']:.4g}" in page.said()[0]
+    # Before is the release that was opened, in every view, and Reset goes back to it.
+    before = float(page.said()[2].split("before it was ")[1].split(" ")[0])
+    assert before > best and f'"Before" is {RELEASE}' in page.said()[3] and "opened=" in page.driver.current_url
+    page.click('#views a[href="#town"]')
+    page.settled()
+    assert f"In {RELEASE}, the release that was opened, the margin of error of this count is" in page.said()[2]
+    page.click('#views a[href="#allocate"]')
+    page.settled()
+    page.click('[name="reset"]')
+    page.settled()
+    assert page.one("#subject-name").text == RELEASE and "(+0.00 %)" in page.said()[2]
+    assert float(page.said()[2].split(" is ")[1].split(";")[0]) == pytest.approx(before)
 
 
 def test_safetab(page, tmp_path):
@@ -288,7 +305,19 @@ def test_other_subjects(page):
     answer = assay("epsilon", "--discrete-gaussian", "40/3x7@2", "--neighbors", "bounded", "--delta", "1e-10")
     assert [float(cell) for cell in page.row("composition")[2:4]] == ends(answer["epsilon"])
     page.type('[name="count-parameter"]', "five")
-    assert "five" in page.problem()
+    assert "five" in page.problem() and page.said() == []
+    assert page.one('[name="count-parameter"]').get_attribute("aria-invalid") == "true"
+
+
+def test_errors_are_in_words_of_the_program(page):
+    page.open("#town")
+    for text, said in [("-5", "is not a count"), ("0.5", "is not a count"), ("many", "is not a count")]:
+        page.type('[name="count"]', text)
+        assert said in page.problem() and "invalid" not in page.problem() and "<COUNT>" not in page.problem(), page.problem()
+    page.type('[name="count"]', "1e9")
+    assert page.problem() == "" and "Instead of 1000000000" in page.said()[0]
+    cells = [row[1] for row in page.rows() if row[0].startswith("Block,")]
+    assert cells and all(len(cell) <= 8 for cell in cells)
 
 
 OWN = 'name = "own"\ntitle = "<i>Mine</i>"\nsource = "a test"\nneighbors = "add-remove"\n[[level]]\nname = "only"\n[[level.query]]\nname = "q"\nsigma2 = "5"\n'

@@ -1,6 +1,7 @@
 //! A question of the page: the options of a command, in JSON. What is wrong is said in the words of that command.
 
 use anyhow::{Context, Result, anyhow, bail};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use dp_assay::account::Stop;
 use serde_json::{Map, Value};
 
@@ -11,12 +12,12 @@ const QUESTIONS: &[(&str, &[&str], &[&str])] = &[
     ("epsilon", &["epsilon"], &["delta", "queries", "digits"]),
     ("drawing", &["epsilon"], &["delta", "digits"]),
     ("single", &["risk", "single"], &["rho", "query", "prior", "digits"]),
-    ("margins", &["errors"], &["delta", "match", "place", "query", "count", "digits"]),
+    ("margins", &["errors"], &["delta", "match", "place", "query", "count", "before", "digits"]),
     ("places", &["spine"], &["search"]),
     ("tune", &["tune"], TUNING),
     ("plan", &["tune"], &["sizes", "delta", "digits"]),
     ("config", &["tune"], &["set", "delta"]),
-    ("budget", &["risk", "bound"], &["budget", "keep-total", "delta", "prior", "digits"]),
+    ("budget", &["risk", "bound"], &["before", "budget", "keep-total", "delta", "prior", "digits"]),
     ("allocate", &["allocate"], &["epsilon", "delta", "decimals"]),
     ("bound", &["risk", "bound"], &["prior", "delta", "digits"]),
     (
@@ -225,11 +226,57 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// What the parser of command lines says, without its usage.
+/// What the parser of command lines refused, in the words of this program: the option first, then what would be right.
 fn in_words(error: clap::Error) -> anyhow::Error {
-    let text = error.render().to_string();
-    let first = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
-    anyhow::Error::msg(first.split_whitespace().collect::<Vec<_>>().join(" "))
+    let context = |kind| error.get(kind);
+    let texts = |kind| match context(kind) {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        _ => Vec::new(),
+    };
+    // "--count <COUNT>" without what stands for its value.
+    let option = |text: &String| text.split([' ', '=']).next().unwrap_or_default().to_string();
+    let options = |kind| texts(kind).iter().map(option).collect::<Vec<_>>().join(", ");
+    let named = options(ContextKind::InvalidArg);
+    let value = texts(ContextKind::InvalidValue).join(", ");
+    let why = match error.kind() {
+        ErrorKind::InvalidValue if value.is_empty() => format!("{named}: must not be empty"),
+        ErrorKind::InvalidValue => {
+            let known = texts(ContextKind::ValidValue).join(", ");
+            format!("{named}: {value:?} is none of {known}")
+        }
+        ErrorKind::ValueValidation => {
+            let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+            format!("{named}: {}", of_value(&value, &source))
+        }
+        ErrorKind::MissingRequiredArgument => format!("{named}: is missing"),
+        ErrorKind::ArgumentConflict => {
+            format!("{named}: leave out one of this and {}", options(ContextKind::PriorArg))
+        }
+        ErrorKind::UnknownArgument => format!("{named}: there is no such option"),
+        _ => {
+            let text = error.render().to_string();
+            let first = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+            first.split_whitespace().collect::<Vec<_>>().join(" ")
+        }
+    };
+    anyhow::Error::msg(why)
+}
+
+/// Why a value of an option is refused; `source` is what the reader of the value said.
+fn of_value(value: &str, source: &str) -> String {
+    let range = source.split_once(" is not in ").and_then(|(_, range)| range.split_once(".."));
+    if let Some((least, most)) = range {
+        let most = most.trim_start_matches('=');
+        let range = if most.is_empty() { format!("{least} or more") } else { format!("{least} to {most}") };
+        return format!("{value:?} is out of range: expected a whole number, {range}");
+    }
+    // The words of the standard library on whole numbers.
+    let is_no_integer = ["invalid digit", "empty string", "number too"].iter().any(|said| source.contains(said));
+    match is_no_integer || source.is_empty() {
+        true => format!("{value:?} is not a whole number in the range of this option: expected 0, 1, 2, ..."),
+        false => source.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -266,6 +313,17 @@ mod tests {
         assert!(refused("rm", json!({})).contains("no question"));
         let missing = read("epsilon", json!({})).unwrap().args::<epsilon::Args>().err().expect("refused").to_string();
         assert!(missing.contains("--delta") && !missing.contains("Usage"), "{missing}");
+        // No word of the parser or of the standard library.
+        for (options, said) in [
+            (json!({ "delta": "0.1", "group": "x" }), "--group: \"x\" is not a whole number"),
+            (json!({ "delta": "0.1", "group": "0" }), "--group: \"0\" is out of range: expected a whole number, 1"),
+            (json!({ "delta": "0.1", "neighbors": "near" }), "--neighbors: \"near\" is none of add-remove"),
+            (json!({}), "--delta: is missing"),
+        ] {
+            let message = read("epsilon", options).unwrap().args::<epsilon::Args>().err().expect("refused").to_string();
+            assert!(message.starts_with(said), "{message}");
+            assert!(!message.contains("invalid") && !message.contains('<'), "{message}");
+        }
         // A value that looks like an option is a value.
         let hidden = read("epsilon", json!({ "delta": "--queries" })).unwrap();
         assert!(hidden.args::<epsilon::Args>().is_ok() && hidden.command_line().contains("--delta=--queries"));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use dp_assay::{
     numeric::rational,
     provenance::{COMMIT, VERSION},
@@ -172,6 +172,9 @@ impl Site {
         let text =
             |key: &str| object.get(key).and_then(Value::as_str).with_context(|| format!("{key}: expected a text"));
         let (name, text) = (ask::checked_name(text("name")?)?, text("text")?);
+        if text.contains(['\0', '\u{fffd}']) {
+            bail!("{name}: is not a text file: a release is TOML, as `assay releases --new` prints");
+        }
         let release = Release::parse(text, name)?;
         let about = about(name, &release, false);
         self.store.keep(name, release)?;

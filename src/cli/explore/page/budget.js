@@ -4,7 +4,7 @@ import { post } from "./ask.js";
 import { saveText } from "./downloads.js";
 import { el, id } from "./dom.js";
 import { WEIGHTS, slider } from "./slider.js";
-import { change, state } from "./state.js";
+import { OF_RELEASE, change, state } from "./state.js";
 import { open, release } from "./subject.js";
 
 /** The weight of a level. */
@@ -26,7 +26,7 @@ function levels() {
 function options(digits) {
   return {
     release: state.release, level: state.level, ...(state.neighbors ? { neighbors: state.neighbors } : {}),
-    budget: state.budget, "keep-total": state.keep === "yes", delta: state.delta, prior: state.prior, digits,
+    ...(state.opened ? { before: state.opened } : {}), budget: state.budget, "keep-total": state.keep === "yes", delta: state.delta, prior: state.prior, digits,
   };
 }
 
@@ -34,6 +34,7 @@ function options(digits) {
 let last = null;
 
 async function optimum(button, problem) {
+  if (!last) return;
   button.disabled = true;
   try {
     const epsilon = String(last.answer.epsilon.upper);
@@ -42,14 +43,24 @@ async function optimum(button, problem) {
         release: state.release, level: state.level, ...(state.neighbors ? { neighbors: state.neighbors } : {}), epsilon, delta: state.delta,
       },
     });
+    // What stands before stays the release that was opened.
+    const opened = state.opened || state.release;
     change({ budget: [] });
-    await open(answer.file.name, answer.file.text, problem);
+    await open(answer.file.name, answer.file.text, problem, opened);
     problem("", [answer.said.join(" ")]);
   } catch (error) {
     problem(error.message);
   } finally {
     button.disabled = false;
   }
+}
+
+/** Back to the release that was opened, with its own budgets. */
+function reset(ask) {
+  const { opened } = state;
+  change({ budget: [] });
+  if (opened) change({ ...OF_RELEASE, release: opened });
+  else ask.anew();
 }
 
 function controls(ask, problem) {
@@ -62,9 +73,9 @@ function controls(ask, problem) {
   keep.addEventListener("change", () => { change({ keep: keep.checked ? "yes" : "no" }); ask(true); });
   const best = el("button", { type: "button", name: "optimum", click: () => optimum(best, problem) }, "The least error for this epsilon");
   const save = el("button", {
-    type: "button", name: "save", click: () => saveText(last.file.name, "application/toml", last.file.text),
+    type: "button", name: "save", click: () => { if (last) saveText(last.file.name, "application/toml", last.file.text); },
   }, "Save as TOML");
-  const reset = el("button", { type: "button", name: "reset", click: () => { change({ budget: [] }); ask.anew(); } }, "Reset");
+  const reset = el("button", { type: "button", name: "reset", click: () => reset(ask) }, "Reset");
   return [
     ...levels().map(one),
     el("div", { class: "control" },
@@ -82,6 +93,7 @@ export function allocation({ delta, prior, together }) {
     controls,
     needs: () => (state.release ? null : "Budgets are moved among the levels of a release: choose one above."),
     questions: (digits) => [["budget", options(digits)]],
+    forget: () => { last = null; },
     compose: (answers) => {
       [last] = answers;
       return together(answers);

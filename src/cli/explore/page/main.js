@@ -15,6 +15,24 @@ const at = (id) => document.getElementById(id);
 /** The view that is open: its lines, its last answers, its sliders. */
 let open = null;
 
+/** Marks the fields that an error is about, by the option that it begins with; takes earlier marks away. */
+function mark(option) {
+  for (const field of document.querySelectorAll("[aria-invalid]")) {
+    field.removeAttribute("aria-invalid");
+    field.removeAttribute("aria-errormessage");
+  }
+  if (!option) return;
+  const isLaw = ["discrete-gaussian", "discrete-laplace", "gaussian"].includes(option);
+  const ofLaw = (row) => [...row.querySelectorAll("input")].filter(() => row.querySelector("[name='count-law']")?.value === option);
+  const fields = isLaw
+    ? [...document.querySelectorAll("#subject-form [role='group']")].flatMap(ofLaw)
+    : [...document.querySelectorAll(`#controls [name="${option}"], #subject-form [name="${option}"]`)];
+  for (const field of fields) {
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-errormessage", "problem");
+  }
+}
+
 /** Shows what is wrong, or takes it away; `told` is said beside the answer until the next one. */
 function problem(text, told = []) {
   at("problem").textContent = text;
@@ -37,7 +55,9 @@ function enter() {
   at("subject").hidden = view.isAlone === true;
   at("answer").replaceChildren();
   at("told").textContent = "";
+  clear();
   problem("");
+  mark(null);
   open = { view, lines: [], waiting: new Set(), answers: [], wrong: [], sliders: {}, began: 0 };
   open.sliders = Object.fromEntries(Object.entries(view.sliders).map(([name, make]) => [name, make((isFinal) => ask(isFinal))]));
   ask.anew = () => { enter(); at("controls").querySelector("select, input")?.focus(); };
@@ -54,6 +74,8 @@ function ask(isFinal) {
   const missing = here.view.needs?.();
   if (missing) {
     problem("");
+    clear();
+    mark(null);
     at("told").textContent = missing;
     at("answer").replaceChildren();
     here.misses = true;
@@ -84,19 +106,35 @@ function show(here, place, answer, wrong, isLast) {
   const rests = here.waiting.size === 0;
   if (rests) at("view").removeAttribute("aria-busy");
   // What is wrong with one question stays said while others are answered.
-  here.wrong[place] = wrong ? wrong.message.replace(/^--/, "") : null;
-  problem(here.wrong.find(Boolean) ?? "");
-  if (wrong) return;
-  here.answers[place] = answer;
-  const parts = here.view.compose(here.answers);
-  const root = at("answer");
+  here.wrong[place] = wrong ? wrong.message : null;
+  const problems = here.wrong.filter(Boolean);
+  problem((problems[0] ?? "").replace(/^--/, ""));
+  mark(problems[0]?.match(/^--([a-z-]+)/)?.[1]);
+  here.answers[place] = wrong ? null : answer;
+  // An answer to what was asked before is none to what is asked now.
+  if (wrong) here.waiting.forEach((other) => { here.answers[other] = null; });
   const answers = here.answers.filter(Boolean);
+  const root = at("answer");
+  if (answers.length === 0) {
+    root.replaceChildren();
+    here.view.forget?.();
+    clear();
+    return;
+  }
+  const parts = here.view.compose(here.answers);
   root.replaceChildren(...panel(parts));
   root.append(downloads(root, answers), tail(answers));
-  if (!rests) return;
+  if (problems.length) clear();
+  if (!rests || problems.length) return;
   const time = Math.round(performance.now() - here.began);
   at("state").textContent = `Certified to ${here.digits} digits${here.moves ? " while the slider moves" : ""}, in ${time} ms.`;
   if (!here.moves) at("spoken").textContent = parts.said[0] ?? "";
+}
+
+/** Takes away what was said of an answer that is no longer shown. */
+function clear() {
+  at("state").textContent = "";
+  at("spoken").textContent = "";
 }
 
 /** The same answer elsewhere: by a link, and on the command line. */

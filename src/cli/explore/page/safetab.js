@@ -56,7 +56,7 @@ function controls(ask) {
   }
   if (state.how === "config") {
     const save = el("button", {
-      type: "button", name: "save", click: () => saveText(last.file.name, "application/json", last.file.text),
+      type: "button", name: "save", click: () => { if (last) saveText(last.file.name, "application/json", last.file.text); },
     }, "Save config.json");
     const set = written("set", "Other budgets", "TYPE,LEVEL=BUDGET or TYPE,LEVEL=moe:M; several, separated by spaces.", ask);
     return [how, set, el("div", { class: "wide" }, fileForm("config", { what: "A config.json", accept: ".json", first: "config.json" }, ask), save)];
@@ -102,6 +102,7 @@ export function safetab({ delta, together }) {
       return state.how === "config" && !files.config ? "Choose or drop a config.json." : null;
     },
     questions: (digits) => [question(digits)],
+    forget: () => { last = null; },
     compose: (answers) => {
       [last] = answers;
       return together(answers);

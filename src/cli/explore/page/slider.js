@@ -57,6 +57,8 @@ export function slider({ name, label, hint, steps, value, moved }) {
     type: "text", name, id: id("number"), class: "number", value, inputmode: "decimal", autocomplete: "off", spellcheck: "false",
     "aria-label": `${label}, as a number`,
   });
+  // What is no number of the slider's range has no place on it: it stays where it was.
+  const hasPlace = (text) => text !== "" && (double(text) > 0 || double(text) === double(steps[0]));
   const set = (text, isFinal) => {
     range.setAttribute("aria-valuetext", text);
     moved(text, isFinal);
@@ -68,12 +70,12 @@ export function slider({ name, label, hint, steps, value, moved }) {
   range.addEventListener("change", () => set(field.value, true));
   field.addEventListener("change", () => {
     const text = field.value.trim();
-    if (Number.isFinite(double(text)) && double(text) > 0) range.value = place(steps, text);
+    if (hasPlace(text)) range.value = place(steps, text);
     set(text, true);
   });
   const show = (text) => {
     if (document.activeElement !== field) field.value = text;
-    if (document.activeElement !== range) range.value = place(steps, text);
+    if (document.activeElement !== range && hasPlace(text)) range.value = place(steps, text);
     range.setAttribute("aria-valuetext", text);
   };
   const element = el("div", { class: "control" },

@@ -25,7 +25,8 @@ export function release(name = state.release) {
 export function inWords() {
   const own = state.counts.map((one) => one.slice(one.indexOf(":") + 1)).join(" + ");
   const levels = state.level.length ? `, ${state.level.join(", ")}` : "";
-  return [state.release && `${state.release}${levels}`, own].filter(Boolean).join(" + ") || "nothing yet";
+  const from = state.opened ? `, from ${state.opened}` : "";
+  return [state.release && `${state.release}${levels}${from}`, own].filter(Boolean).join(" + ") || "nothing yet";
 }
 
 const field = (label, control) => labelled(label, control, { kind: "field" });
@@ -102,14 +103,14 @@ function relation() {
   return el("div", { class: "row" }, field("Neighbors", neighbors), field("People who act together", group));
 }
 
-/** Reads a TOML file of the user as a release, and looks at it. */
-export async function open(name, text, problem) {
+/** Reads a TOML file as a release, and looks at it; `opened` is the release that it came from, if any. */
+export async function open(name, text, problem, opened = "") {
   try {
     const kept = await post("api/release", { name, text });
     releases = [kept, ...releases.filter((one) => one.name !== kept.name)];
     problem("");
     change({ release: "" });
-    change({ ...OF_RELEASE, release: kept.name });
+    change({ ...OF_RELEASE, opened, release: kept.name });
   } catch (error) {
     problem(error.message);
   }

@@ -38,6 +38,9 @@ const FACTOR_DIGITS: u32 = 6;
 pub struct Args {
     #[arg(long)]
     release: String,
+    /// The release that was opened, if the one that is looked at came from it: what stands before.
+    #[arg(long)]
+    before: Option<String>,
     #[arg(long)]
     level: Vec<String>,
     #[arg(long, value_enum)]
@@ -130,7 +133,11 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
         let moved = release.with_budgets_times(factors, FACTOR_DIGITS, neighbors, [&about.0, &about.1, SOURCE])?;
         Args::side(store, moved, &asked, &question.stop)
     };
-    let (before, after) = (side(&ones)?, side(&factors)?);
+    let before = match &args.before {
+        None => side(&ones)?,
+        Some(name) => Args::side(store, opened(store, name, &release, neighbors)?, &asked, &question.stop)?,
+    };
+    let after = side(&factors)?;
     let file = format!("{}.toml", after.release.name);
     let digits = format!("--digits={}", args.digits);
     let options = [format!("--prior={}", args.prior), format!("--delta={}", args.delta), digits, "--json".to_string()];
@@ -143,9 +150,9 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
     Ok(Parts {
         answer,
         records: after.found.records(),
-        said: said(&asked.delta, &before, &after),
+        said: said(&asked.delta, args.before.as_deref(), &before, &after),
         charts: charts_of(&before, &after)?,
-        tables: vec![table(&table_of(&factors, &before, &after))],
+        tables: vec![table(&table_of(&before, &after))],
         notes: pair.chain(wider(lines)).collect(),
         assumed: vec![
             format!(
@@ -158,6 +165,16 @@ pub fn budget(store: &Store, question: &Question) -> Result<Parts> {
         command: Some(command_line(&words.collect::<Vec<_>>())),
         file: Some((file, after.release.to_toml())),
     })
+}
+
+/// The release that was opened, with the levels of the one that came from it.
+fn opened(store: &Store, name: &str, now: &Release, neighbors: Neighbors) -> Result<Release> {
+    let names: Vec<&str> = now.levels.iter().map(|level| level.name.as_str()).collect();
+    let release = store.release(name).context("--before")?.only(&names).context("--before")?;
+    release.query_targets(Some(neighbors)).context("--before")?;
+    let ones = vec![Rational::from(1); release.levels.len()];
+    let about = about(&release);
+    Ok(release.with_budgets_times(&ones, FACTOR_DIGITS, neighbors, [&about.0, &about.1, SOURCE])?)
 }
 
 const SOURCE: &str = concat!("assay explore ", env!("CARGO_PKG_VERSION"), ": budgets moved by hand");
@@ -177,10 +194,12 @@ fn about(release: &Release) -> (String, String) {
     (format!("{}-moved", release.name), format!("{}, budgets moved", release.title))
 }
 
-fn said(delta: &Delta, before: &Side, after: &Side) -> Vec<String> {
+fn said(delta: &Delta, opened: Option<&str>, before: &Side, after: &Side) -> Vec<String> {
     let (was, is) = (&before.found.total.bound, &after.found.total.bound);
     let right = |side: &Side| in_hundred(&upper(&side.found.total.bound.correct.value));
-    vec![
+    let opened =
+        opened.map(|name| format!("\"Before\" is {name}, the release that was opened. Reset goes back to it."));
+    let now = vec![
         format!(
             "With these budgets everything that is published has an epsilon of {} at delta = {}; before it was {}.",
             is.epsilon.shown(6),
@@ -194,7 +213,8 @@ fn said(delta: &Delta, before: &Side, after: &Side) -> Vec<String> {
             before.error.shown(6),
             percent_above(&after.error, &before.error)
         ),
-    ]
+    ];
+    now.into_iter().chain(opened).collect()
 }
 
 fn charts_of(before: &Side, after: &Side) -> Result<Vec<serde_json::Value>> {
@@ -229,7 +249,7 @@ fn charts_of(before: &Side, after: &Side) -> Result<Vec<serde_json::Value>> {
     ])
 }
 
-fn table_of(factors: &[Rational], before: &Side, after: &Side) -> Table {
+fn table_of(before: &Side, after: &Side) -> Table {
     let range =
         |(least, most): (i64, i64)| if least == most { least.to_string() } else { format!("{least} to {most}") };
     let mut rows = Vec::new();
@@ -237,7 +257,7 @@ fn table_of(factors: &[Rational], before: &Side, after: &Side) -> Table {
         let Some(line) = after.found.lines().nth(at) else { continue };
         rows.push(vec![
             level.name.clone(),
-            shown(&factors[at], 4),
+            shown(&Rational::from(&level.rho / &before.release.levels[at].rho), 4),
             shown(&level.rho, 6),
             line.bound.epsilon.shown(6),
             in_hundred(&upper(&line.bound.correct.value)),

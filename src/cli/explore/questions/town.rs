@@ -32,8 +32,11 @@ struct Counts {
     #[arg(long)]
     query: Option<String>,
     /// Its true value.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, allow_hyphen_values = true, value_parser = super::super::super::count)]
     count: u64,
+    /// The release that was opened, if the one that is looked at came from it.
+    #[arg(long)]
+    before: Option<String>,
 }
 
 /// A query with its noise before and after.
@@ -92,6 +95,9 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     let errors = read_args::<errors::Args>(&options)?.answer().context(one.name.clone())?.into_shown();
     let (mut tables, _) = tables_of(errors.tables);
     if let Some(first) = tables.first_mut() {
+        for (row, sigma2) in [&one.sigma2, &one.least].into_iter().enumerate() {
+            first["rows"][row][0] = shown(sigma2, SHOWN).into();
+        }
         let (level, name, count) = (&one.level, &one.name, args.count);
         let caption = format!(
             "{level}, {name}: a true count of {count}, published with noise; \"cut\" where negative counts become 0."
@@ -102,7 +108,7 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
     Ok(Parts {
         answer: errors.object,
         records: errors.records,
-        said: said(one, args.count),
+        said: said(one, args.count).into_iter().chain(opened(store, &args, one)?).collect(),
         charts: vec![chart(
             &figure(&all),
             "margins",
@@ -114,6 +120,19 @@ pub fn margins(store: &Store, question: &Question) -> Result<Parts> {
         command: Some(question.command_line_of(&options)),
         ..Parts::default()
     })
+}
+
+/// Significant digits of a variance proxy in tables.
+const SHOWN: usize = 6;
+
+/// The margin of the same count in the release that was opened.
+fn opened(store: &Store, args: &Counts, one: &Before) -> Result<Option<String>> {
+    let Some(name) = &args.before else { return Ok(None) };
+    let release = store.release(name).context("--before")?;
+    let queries = release.levels.iter().filter(|level| level.name == one.level).flat_map(|level| &level.queries);
+    let Some(query) = queries.into_iter().find(|query| query.name == one.query) else { return Ok(None) };
+    let margin = store.margin(query.sigma2().context("--before")?)?;
+    Ok(Some(format!("In {name}, the release that was opened, the margin of error of this count is {margin}.")))
 }
 
 const ASSUMED: [&str; 4] = [
@@ -153,9 +172,9 @@ fn table_of(all: &[Before]) -> Table {
         let less = if was > 0 { format!("{:.1} %", 100.0 * (1.0 - is as f64 / was as f64)) } else { "-".to_string() };
         vec![
             format!("{}, {}", one.level, one.name),
-            shown(&one.sigma2, 6),
+            shown(&one.sigma2, SHOWN),
             was.to_string(),
-            shown(&one.least, 6),
+            shown(&one.least, SHOWN),
             is.to_string(),
             less,
         ]
