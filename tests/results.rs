@@ -4,6 +4,7 @@ use std::{fs, path::Path};
 
 use dp_assay::replication::{
     figures::{self, Sources},
+    printed::Stated,
     published,
 };
 
@@ -176,7 +177,9 @@ fn block_files_that_break_their_form_are_refused_with_their_line() {
 #[test]
 fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
     let folder = tempfile::tempdir().unwrap();
-    let verified = assay(&["verify", "--out", folder.path().to_str().unwrap()]).assert().success();
+    // The command stands in the report: in a folder of its own it is that of scripts/reproduce.
+    let words = ["verify", "--out", "results", "--reproducible"];
+    let verified = assay(&words).current_dir(folder.path()).assert().success();
     let summary = String::from_utf8_lossy(&verified.get_output().stdout).into_owned();
     assert!(summary.lines().count() <= 24 && summary.lines().all(|line| line.len() <= 100), "{summary}");
     let papers = published::papers(&[]).unwrap();
@@ -184,25 +187,43 @@ fn the_summary_fits_a_screen_and_the_report_is_written_again_to_the_byte() {
         let line = summary.lines().find(|line| line.starts_with(paper)).unwrap_or_else(|| panic!("{paper}: {summary}"));
         line.split_whitespace().nth(column).and_then(|cell| cell.parse().ok()).unwrap_or_else(|| panic!("{line}"))
     };
+    let is_printed = |value: &&published::Published| value.stated != Stated::NotPrinted;
     for paper in &papers {
-        assert_eq!(count(&paper.paper, 1), paper.values.len());
-        assert_eq!((2..8).map(|column| count(&paper.paper, column)).sum::<usize>(), paper.values.len());
+        let printed = paper.values.iter().filter(is_printed).count();
+        assert_eq!(count(&paper.paper, 1), printed);
+        assert_eq!((2..9).map(|column| count(&paper.paper, column)).sum::<usize>(), printed);
+        assert_eq!(count(&paper.paper, 8), paper.values.iter().filter(|value| value.is_circular).count());
         // A value with a recorded erratum does not agree.
         let errata = paper.values.iter().filter(|value| value.erratum.is_some()).count();
         assert_eq!((3..7).map(|column| count(&paper.paper, column)).sum::<usize>(), errata);
     }
-    assert_eq!(count("all", 1), papers.iter().map(|paper| paper.values.len()).sum::<usize>());
-    assert_eq!(count("all", 8), 0);
+    let all = count("all", 1);
+    assert_eq!(all, papers.iter().map(|paper| paper.values.iter().filter(is_printed).count()).sum::<usize>());
+    let not_printed = papers.iter().map(|paper| paper.values.len()).sum::<usize>() - all;
+    assert!(not_printed > 0 && summary.contains(&format!("\n{not_printed} more are computed that no document prints")));
+    assert!(!summary.contains("without an explanation"));
+    // README says the same numbers.
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap().replace('\n', " ");
+    let [circular, disproved] = [8, 5].map(|column| count("all", column));
+    for said in [
+        format!("recomputes {all} printed values"),
+        format!("{circular} of them the source of a bundled release"),
+        format!("disproves {disproved} of them"),
+    ] {
+        assert!(readme.contains(&said), "README: {said}");
+    }
 
-    let report = fs::read_to_string(folder.path().join("REPORT.md")).unwrap();
+    let report = fs::read_to_string(folder.path().join("results/REPORT.md")).unwrap();
     let kept = fs::read_to_string(committed().join("REPORT.md")).unwrap();
     for (line, (new, old)) in report.lines().zip(kept.lines()).enumerate() {
-        assert_eq!(new, old, "results/REPORT.md, line {}, is not what `assay verify --out results` writes", line + 1);
+        assert_eq!(new, old, "results/REPORT.md, line {}, is not what scripts/reproduce writes", line + 1);
     }
     assert_eq!(report.len(), kept.len());
     assert!(kept.contains("### The pipeline of Section A.6") && !kept.contains("Not explained."));
     // What the texts refer to stands beside them.
-    for said in ["Read as ", "Beside it, ", "That computation gives "] {
+    for said in
+        ["Read as ", "Beside it, ", "That computation gives ", "What was computed: epsilon; delta = ", "SHA-256 `"]
+    {
         assert!(kept.contains(said), "{said}");
     }
 }
@@ -326,4 +347,47 @@ fn the_other_estimator_gave_the_same_numbers_and_the_guide_has_its_times() {
         }
     }
     assert_eq!((times, differences), (4, 3));
+}
+
+/// No level is dropped, and what is said to be shown is what is drawn.
+#[test]
+fn a_figure_of_ones_own_says_what_it_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let draw = |name: &str, rest: &[&str]| -> (String, String, String) {
+        let answer = json(&[&["figures", name, "--out", out], rest].concat());
+        let read = |kind: &str| fs::read_to_string(format!("{out}/{name}.{kind}")).unwrap();
+        (answer["figures"][0]["about"].as_str().unwrap().to_string(), read("csv"), read("svg"))
+    };
+    let two = ["--level", "State", "--level", "Block"];
+    let (about, csv, svg) = draw("su-su-wang-2025/figure-13", &[&two[..], &["--points", "4"]].concat());
+    assert!(about.contains("State and Block of the 2020 DHC") && !about.contains("County"), "{about}");
+    assert!(["\nState,", "\nBlock,"].iter().all(|level| csv.contains(level)) && !csv.contains("\nCounty,"), "{csv}");
+    assert!(svg.contains("State: ") && svg.contains("Block: ") && svg.contains("less noise"));
+    let own = ["--release", "pl94-units-us", "--points", "3"];
+    let (about, ..) = draw("su-su-wang-2025/figure-2", &own);
+    assert!(about.contains("each of the 6 geolevels") && about.contains("pl94-units-us"), "{about}");
+    let deltas = ["--delta", "1e-6", "--delta", "1e-7", "--delta", "1e-8", "--level", "US"];
+    let (about, ..) = draw("su-su-wang-2025/figure-3", &deltas);
+    assert!(about.contains("US of the 2020 DHC") && about.ends_with("δ = 10⁻⁶, 10⁻⁷, 10⁻⁸"), "{about}");
+    let (about, ..) = draw("su-su-wang-2025/figure-11", &["--copies", "500", "--sigma2", "50", "--points", "3"]);
+    assert!(about.contains("500 counts"), "{about}");
+    // One point is marked, on an axis from which it can be read.
+    let (_, _, svg) = draw("su-su-wang-2025/table-2", &["--sigma2", "3", "--copies", "4"]);
+    let panel = svg.split("number of counts").nth(1).unwrap();
+    assert!(panel.matches("<polygon").count() >= 2, "{panel}");
+    // A density is a curve, not the chain of its values at whole numbers.
+    let (_, _, svg) = draw("su-su-wang-2025/figure-10", &["--sigma2", "0.01"]);
+    let longest =
+        svg.split("points=\"").map(|points| points.split('"').next().unwrap().split(' ').count()).max().unwrap();
+    assert!(longest > 100, "{longest}");
+    // What is drawn for one is refused for two.
+    for (name, rest, said) in [
+        ("su-su-wang-2025/figure-5", &["--delta", "1e-6", "--delta", "1e-7"][..], "delta = 2 of them"),
+        ("su-su-wang-2025/figure-11", &["--copies", "5,9"], "copies = 2 of them"),
+        ("su-su-wang-2025/figure-2", &["--level", "US", "--level", "US"], "each level named once"),
+    ] {
+        let message = refusal(&[&["figures", name, "--out", out], rest].concat());
+        assert!(message.contains(said), "{message}");
+    }
 }

@@ -133,8 +133,15 @@ impl Panel {
         let placed = series.points.iter().map(place);
         match series.mark {
             Mark::Line => {
-                for run in clip_line(placed, self.x.ends(), self.y.ends()) {
+                let points: Vec<(f64, f64)> = placed.collect();
+                for run in clip_line(points.iter().copied(), self.x.ends(), self.y.ends()) {
                     chart.draw_series(LineSeries::new(run, colour.stroke_width(STROKE))).map_err(failed)?;
+                }
+                // A point that no other is joined to is no line: it has a mark of its own.
+                if let Some(point) = lone(&points, self.x.ends(), self.y.ends()) {
+                    marker(series.ink, |shape| {
+                        chart.plotting_area().draw(&(EmptyElement::at(point) + shape)).map_err(failed)
+                    })?;
                 }
             }
             Mark::Dots => {
@@ -206,6 +213,15 @@ impl Ranged for GivenTicks {
     }
 }
 
+/// The point of a line that has no other, if it lies in the box of the panel.
+fn lone(points: &[(f64, f64)], x: (f64, f64), y: (f64, f64)) -> Option<(f64, f64)> {
+    let mut finite = points.iter().filter(|(a, b)| a.is_finite() && b.is_finite());
+    let first = *finite.next()?;
+    let is_alone = finite.all(|other| *other == first);
+    let is_inside = (x.0..=x.1).contains(&first.0) && (y.0..=y.1).contains(&first.1);
+    (is_alone && is_inside).then_some(first)
+}
+
 /// The parts of a line that lie in the box of the panel.
 fn clip_line(points: impl Iterator<Item = (f64, f64)>, x: (f64, f64), y: (f64, f64)) -> Vec<Vec<(f64, f64)>> {
     let mut runs: Vec<Vec<(f64, f64)>> = Vec::new();
@@ -259,6 +275,14 @@ mod tests {
         let high = |k, all| beside(k, all, 1e4);
         assert_eq!([high(0, 1), high(0, 2), high(1, 2), high(1, 3)], [0.0, 0.14, -0.14, 0.0]);
         assert_eq!(beside(0, 2, 100.0) * 100.0, APART / 2.0);
+    }
+
+    #[test]
+    fn a_line_of_one_point_is_marked() {
+        let ends = (0.0, 2.0);
+        assert_eq!(lone(&[(1.0, 1.0), (f64::NAN, 1.0)], ends, ends), Some((1.0, 1.0)));
+        assert_eq!(lone(&[(1.0, 1.0), (1.5, 1.0)], ends, ends), None);
+        assert_eq!(lone(&[(3.0, 1.0)], ends, ends), None);
     }
 
     #[test]

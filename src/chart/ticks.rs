@@ -48,12 +48,21 @@ impl Axis {
                     .collect()
             }
             Scale::Log if to - from < 2.6 => {
-                // Few decades: the ones, twos and fives, or the ones and threes where that is too many.
+                // Few decades: the ones, twos and fives, or the ones and threes where that is too many; where it is too few to read
+                // a value, round numbers of equal distance.
                 let digits: &[f64] = if most > 5.0 { &[1.0, 2.0, 5.0] } else { &[1.0, 3.0] };
                 let decades = (from.floor() as i32)..=(to.ceil() as i32);
                 let all = decades.flat_map(|d| digits.iter().map(move |digit| digit * 10f64.powi(d)));
                 let inside = |tick: &f64| (from - 1e-9..=to + 1e-9).contains(&tick.log10());
-                all.filter(inside).map(|tick| (tick.log10(), plain(tick))).collect()
+                let mut ticks: Vec<f64> = all.filter(inside).collect();
+                if ticks.len() < 3 {
+                    let (low, high) = (10f64.powf(from), 10f64.powf(to));
+                    let step = round_step((high - low) / most);
+                    let first = (low / step - 1e-9).ceil() as i64;
+                    let even = (first..).map(|k| k as f64 * step).take_while(|tick| *tick <= high + 1e-9 * step);
+                    ticks = even.filter(|tick| *tick > 0.0).collect();
+                }
+                ticks.into_iter().map(|tick| (tick.log10(), plain(tick))).collect()
             }
             Scale::Log => {
                 let most = most + 1.0;
@@ -90,6 +99,8 @@ mod tests {
             Axis::linear("", 0.13, 0.171),
             Axis::log("", 1e-15, 1.0),
             Axis::log("", 3.0, 40.0),
+            Axis::log("", 3.2, 5.0),
+            Axis::log("", 150.0, 600.0),
             Axis::log("", 1e-100, 1e-5),
         ] {
             let ticks = axis.ticks(10_000, |label| 20 * label.len() as u32);

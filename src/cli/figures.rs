@@ -142,10 +142,13 @@ pub fn run(args: &Args) -> Result<Exit> {
     let sources = Sources { facts, own };
     progress::stage("drawing");
     let steps = progress::Steps::new(items.len() as u64);
-    let draw = |item: &Item| {
-        let files = item.write(&sources, &out);
+    // What is shown: that of the paper in its words, a figure of one's own by its title.
+    let draw = |item: &Item| -> dp_assay::Result<([PathBuf; 2], String)> {
+        let drawing = item.draw(&sources);
         steps.step();
-        files
+        let drawing = drawing?;
+        let about = if is_own { drawing.figure.title.clone() } else { item.about.to_string() };
+        Ok((drawing.write(&out.join(item.paper), item.name)?, about))
     };
     // One after the other, for each has all cores by itself, and the memory is that of one.
     let outcomes: Vec<_> = items.iter().map(draw).collect();
@@ -153,7 +156,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     for (item, outcome) in items.iter().zip(outcomes) {
         let name = format!("{}/{}", item.paper, item.name);
         let outcome = match outcome {
-            Ok(files) => Outcome::Written(files.map(|file| file.display().to_string())),
+            Ok((files, about)) => Outcome::Written(files.map(|file| file.display().to_string()), about),
             // Missing data is an error only for a figure that was asked for by name.
             Err(Error::NeedsData { what, needed }) => {
                 let needed = format!("{needed}: name their folder by --facts or ASSAY_FACTS");
@@ -167,7 +170,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         rows.push((name, item, outcome));
     }
     let objects = rows.iter().map(|(name, item, outcome)| match outcome {
-        Outcome::Written(files) => json!({ "name": name, "about": item.about, "files": files }),
+        Outcome::Written(files, about) => json!({ "name": name, "about": about, "files": files }),
         Outcome::NeedsData(needed) => json!({ "name": name, "about": item.about, "needs_data": needed }),
     });
     let mut page = args.form.page();
@@ -175,11 +178,11 @@ pub fn run(args: &Args) -> Result<Exit> {
     if args.names.is_empty() {
         put_summary(&mut page, &out, &rows);
     } else {
-        let cells = rows.into_iter().map(|(name, item, outcome)| match outcome {
-            Outcome::Written([csv, _]) => vec![name, csv, item.about.to_string()],
+        let cells = rows.into_iter().map(|(name, _, outcome)| match outcome {
+            Outcome::Written([csv, _], about) => vec![name, csv, about],
             Outcome::NeedsData(needed) => vec![name, "needs-data".to_string(), needed],
         });
-        page.columns(&["name", "written (an SVG beside it)", "what it shows"], cells.collect());
+        page.columns(&["name", "CSV, with an SVG beside it", "what it shows"], cells.collect());
     }
     page.print()?;
     Ok(Exit::Done)
@@ -187,8 +190,8 @@ pub fn run(args: &Args) -> Result<Exit> {
 
 /// What became of a figure.
 enum Outcome {
-    /// The CSV and the SVG file.
-    Written([String; 2]),
+    /// The CSV and the SVG file, and what they show.
+    Written([String; 2], String),
     /// Nothing, because these data are missing.
     NeedsData(String),
 }
@@ -197,7 +200,7 @@ enum Outcome {
 fn put_summary(page: &mut Page, out: &Path, rows: &[(String, &Item, Outcome)]) {
     let cells: Vec<Vec<String>> = (rows.chunk_by(|one, next| one.1.paper == next.1.paper))
         .map(|paper| {
-            let written = paper.iter().filter(|row| matches!(row.2, Outcome::Written(_))).count();
+            let written = paper.iter().filter(|row| matches!(row.2, Outcome::Written(..))).count();
             vec![paper[0].1.paper.to_string(), written.to_string(), (paper.len() - written).to_string()]
         })
         .collect();

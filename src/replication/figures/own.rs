@@ -133,6 +133,18 @@ impl Own {
         Err(Error::out_of_range(&format!("a parameter of {figure}"), other.name(), &expected))
     }
 
+    /// The one of its kind that a figure takes, if it is given; of several none is dropped.
+    pub(super) fn one<'o, T>(name: &str, given: &'o [T]) -> Result<Option<&'o T>> {
+        match given {
+            [] => Ok(None),
+            [one] => Ok(Some(one)),
+            several => {
+                let expected = "one alone: this figure is drawn for one";
+                Err(Error::out_of_range(name, format!("{} of them", several.len()), expected))
+            }
+        }
+    }
+
     /// Points of the horizontal axis, equidistant: the figure's own ends and number where none are given.
     pub(super) fn grid(&self, from: &Rational, to: &Rational, points: u32) -> Result<Vec<Rational>> {
         let (from, to, points) = self.ends(from, to, points)?;
@@ -239,6 +251,8 @@ mod tests {
         assert!(given.check("f", &[Parameter::Others]).is_ok() && Own::default().check("f", &[]).is_ok());
         let message = given.check("f", &[Parameter::Rho, Parameter::Points]).unwrap_err().to_string();
         assert!(message.contains("others") && message.contains("rho, points"), "{message}");
+        assert_eq!((Own::one::<u8>("x", &[]).unwrap(), Own::one("x", &[5]).unwrap()), (None, Some(&5)));
+        assert!(Own::one("delta", &[1, 2]).unwrap_err().to_string().contains("delta = 2 of them"));
         assert!(given.check("f", &[]).unwrap_err().to_string().contains("as its paper has it"));
     }
 }

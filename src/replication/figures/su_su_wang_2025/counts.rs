@@ -24,7 +24,10 @@ use crate::{
         published_error::{ClampedErrors, ExpectedErrors},
     },
     numeric::Enclosure,
-    replication::{figures::Sources, verdict::percent_below},
+    replication::{
+        figures::{Own, Sources},
+        verdict::percent_below,
+    },
 };
 
 const FILE: &str = "ri_2010_block.csv";
@@ -177,7 +180,7 @@ const TRACT: &[&str] = &["Tract Subset", "Tract_Subset", "Tract"];
 pub fn figure_6(sources: &Sources) -> Result<Drawing> {
     let case = Case::of(sources)?;
     let (file, called) = block_file(sources, "figure-6")?;
-    let column = case.own.columns.first().map_or("pop", String::as_str);
+    let column = Own::one("columns", &case.own.columns)?.map_or("pop", String::as_str);
     let blocks = Blocks::read(&file, &[column])?;
     // The level, the digits of its code, and the geolevels whose noise it may have.
     let levels: [(&str, usize, &[&str]); 4] =
@@ -217,8 +220,8 @@ pub fn figure_6(sources: &Sources) -> Result<Drawing> {
         }
     }
     let absent = if called == "Rhode Island 2010" { " (the paper's Pennsylvania is not at hand)" } else { "" };
-    let title =
-        format!("Expected error of {}, {called}{absent}", if column == "pop" { "total population" } else { column });
+    let counts = if column == "pop" { "total population" } else { column };
+    let title = format!("Expected error of {counts}, {called}{absent}, with the noise of {}", noise_in_words(&case));
     Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
 }
 
@@ -262,8 +265,20 @@ pub fn figure_8(sources: &Sources) -> Result<Drawing> {
     let (low, high) = range(pairs.iter());
     let mut panel = panel(&case, "", label, &names, &pairs, (low, high));
     panel.x = Axis::linear(label, low * 0.95, high * 0.95);
-    let title = format!("Expected squared error of block counts cut at zero, {called}");
+    let title = format!(
+        "Expected squared error of {} block counts cut at zero, {called}, with the noise of {}",
+        queries.len(),
+        noise_in_words(&case)
+    );
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
+}
+
+/// Where the noise comes from, in a title.
+fn noise_in_words(case: &Case) -> String {
+    match case.own.sigma2.as_slice() {
+        [before, after] => format!("σ² = {} and {}", exact(before), exact(after)),
+        _ => case.title(),
+    }
 }
 
 /// Ends of a logarithmic axis that holds all errors.

@@ -9,7 +9,7 @@ use crate::{
         promise::{self, GridOf, Promise},
     },
     chart::{Axis, drawing::exact, figure::raised},
-    error::Result,
+    error::{Error, Result},
     release::{Release, subject::Subject},
     replication::{
         accounts::scaled,
@@ -38,7 +38,14 @@ pub(super) struct Case<'s> {
 }
 
 impl<'s> Case<'s> {
+    /// With one delta, where one is given.
     pub fn of(sources: &'s Sources) -> Result<Self> {
+        Own::one("delta", &sources.own.deltas)?;
+        Case::of_any(sources)
+    }
+
+    /// With any number of deltas.
+    pub fn of_any(sources: &'s Sources) -> Result<Self> {
         let own = &sources.own;
         let release = own.release.clone().map_or_else(release, Ok)?;
         if release.budget_only {
@@ -46,6 +53,9 @@ impl<'s> Case<'s> {
             release.composition(&[] as &[&str], None)?;
         }
         own.levels.iter().try_for_each(|level| release.level(level).map(|_| ()))?;
+        if let Some((_, twice)) = own.levels.iter().enumerate().find(|(k, level)| own.levels[..*k].contains(level)) {
+            return Err(Error::out_of_range("level", twice, "each level named once"));
+        }
         let all = || release.levels.iter().map(|level| level.name.clone()).collect();
         let levels = if own.levels.is_empty() { all() } else { own.levels.clone() };
         Ok(Case { own, release, levels, delta: own.deltas.first().cloned() })
@@ -69,11 +79,28 @@ impl<'s> Case<'s> {
         }
     }
 
+    /// The levels that are drawn, in a title.
+    pub fn levels_in_words(&self) -> String {
+        match self.levels.as_slice() {
+            levels if self.own.levels.is_empty() => format!("each of the {} geolevels", levels.len()),
+            [one] => one.clone(),
+            [levels @ .., last] => format!("{} and {last}", levels.join(", ")),
+            [] => "no geolevel".to_string(),
+        }
+    }
+
+    /// The heading of a level that is drawn with reduced noise too: by how much its variances are smaller.
+    pub fn heading(&self, level: &str, reduced: &Rational) -> Result<String> {
+        let own = Self::least_sigma2(&self.level(level)?);
+        let percent = own.map(|own| (Rational::from(1) - Rational::from(reduced / own)) * 100_u32);
+        Ok(percent.map_or_else(|| level.to_string(), |percent| format!("{level}: {:.2}% less noise", percent.to_f64())))
+    }
+
     /// The levels together in a title.
     pub fn together(&self) -> String {
         match (self.is_paper(), self.own.levels.is_empty()) {
             (true, true) => "all eight geolevels of the 2020 DHC together".to_string(),
-            (false, true) => format!("all geolevels of {} together", self.title()),
+            (false, true) => format!("all {} geolevels of {} together", self.levels.len(), self.title()),
             (_, false) => format!("{} of {} together", self.levels.join(", "), self.title()),
         }
     }
@@ -115,7 +142,7 @@ impl<'s> Case<'s> {
     /// What the reduced noise of a level is called.
     pub fn reduced_name(&self) -> String {
         match &self.delta {
-            _ if self.is_printed() => "reduced noise of Table 1".to_string(),
+            _ if self.is_printed() => "reduced noise of Table 1 (matched at δ = 10⁻¹¹)".to_string(),
             delta => {
                 let delta = delta.as_ref().map_or_else(|| "1e-11".to_string(), |delta| exact(delta));
                 format!("noise that meets zCDP's ε at δ = {}", raised(&delta))

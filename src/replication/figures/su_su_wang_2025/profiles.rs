@@ -84,12 +84,16 @@ fn level_profiles(
     case: &Case,
     title: &str,
     ours: impl Fn(&str) -> Result<(Composition, Option<Rational>)> + Sync,
-    name: &str,
+    (name, is_reduced): (&str, bool),
 ) -> Result<Drawing> {
     let parts: Vec<(Vec<Vec<String>>, Panel)> = (case.levels.par_iter())
         .map(|level| {
             let bureau = case.level(level)?;
             let (composition, sigma2) = ours(level)?;
+            let heading = match (is_reduced, &sigma2) {
+                (true, Some(sigma2)) => case.heading(level, sigma2)?,
+                _ => level.clone(),
+            };
             let sigma2 = sigma2.as_ref().map_or_else(String::new, exact);
             let epsilons = epsilons(case.own, &bureau)?;
             let (curve, bound) = (exact_curve(&composition, &epsilons)?, zcdp_curve(&bureau, &epsilons)?);
@@ -103,7 +107,7 @@ fn level_profiles(
                 drawn_line(BUREAU, Ink::Vermillion, &epsilons, &bound),
                 drawn_line(name, Ink::Blue, &epsilons, &curve),
             ];
-            Ok((rows, profile_panel(level, &epsilons, series)))
+            Ok((rows, profile_panel(&heading, &epsilons, series)))
         })
         .collect::<Result<_>>()?;
     let mut sheet = Sheet::new(["level", "sigma2", "epsilon", "delta_lower", "delta_upper", "zcdp_delta_upper"]);
@@ -124,23 +128,26 @@ pub fn figure_2(sources: &Sources) -> Result<Drawing> {
         let sigma2 = Case::least_sigma2(&composition);
         Ok((composition, sigma2))
     };
-    level_profiles(&case, &format!("Privacy profile of each geolevel of {}", case.title()), ours, OURS)
+    let title = format!("Privacy profile of {} of {}", case.levels_in_words(), case.title());
+    level_profiles(&case, &title, ours, (OURS, false))
 }
 
 /// Figure 5: the profile with the reduced noise that Table 1 prints, and what zCDP says of the original noise.
 pub fn figure_5(sources: &Sources) -> Result<Drawing> {
     let case = Case::of(sources)?;
     let ours = |level: &str| case.reduced(level).map(|(composition, sigma2)| (composition, Some(sigma2)));
-    let title = match case.is_printed() {
-        true => "Privacy profile with the reduced noise of Table 1 against zCDP with the original noise".to_string(),
-        false => format!("Privacy profile of {} with {} against zCDP as it is", case.title(), case.reduced_name()),
-    };
-    level_profiles(&case, &title, ours, "exact, reduced noise (ours)")
+    let title = format!(
+        "Privacy profile of {} of {} with {}, against zCDP with the noise as it is",
+        case.levels_in_words(),
+        case.title(),
+        case.reduced_name()
+    );
+    level_profiles(&case, &title, ours, (&format!("exact, {}", case.reduced_name()), true))
 }
 
 /// Figure 3: epsilon of every level at delta = 1e-11 and 1e-5, or at given deltas.
 pub fn figure_3(sources: &Sources) -> Result<Drawing> {
-    let case = Case::of(sources)?;
+    let case = Case::of_any(sources)?;
     let header = [
         "delta",
         "level",
@@ -181,7 +188,8 @@ pub fn figure_3(sources: &Sources) -> Result<Drawing> {
             ],
         });
     }
-    let title = format!("Epsilon of each geolevel of {}", case.title());
+    let at: Vec<String> = deltas.iter().map(|delta| raised(&exact(delta))).collect();
+    let title = format!("Epsilon of {} of {} at δ = {}", case.levels_in_words(), case.title(), at.join(", "));
     let columns = panels.len().clamp(1, 2);
     Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
 }
@@ -234,7 +242,7 @@ pub fn figure_7(sources: &Sources) -> Result<Drawing> {
 pub fn figure_11(sources: &Sources) -> Result<Drawing> {
     const COUNT: u64 = 1890;
     let own = &sources.own;
-    let count = own.copies.first().copied().unwrap_or(COUNT);
+    let count = Own::one("copies", &own.copies)?.copied().unwrap_or(COUNT);
     let usual = || ["945", "50"].iter().map(|text| parse(text)).collect::<Result<Vec<Rational>>>();
     let noises = if own.sigma2.is_empty() { usual()? } else { own.sigma2.clone() };
     let mut sheet = Sheet::new([
@@ -314,8 +322,8 @@ fn gains(sources: &Sources, percent: bool) -> Result<Drawing> {
         rows.into_iter().for_each(|row| sheet.push(row));
         panels.push(panel);
     }
-    let of = if case.own.release.is_none() { String::new() } else { format!(" of {}", case.title()) };
-    let title = format!("By how much the exact epsilon of each geolevel{of} is lower, in {unit}");
+    let title =
+        format!("By how much the exact epsilon of {} of {} is lower, in {unit}", case.levels_in_words(), case.title());
     let columns = panels.len().clamp(1, 4);
     Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
 }

@@ -20,7 +20,7 @@ use crate::{
     numeric::Enclosure,
     replication::{
         closed_forms::SumOfCopies,
-        figures::item::Sources,
+        figures::{item::Sources, own::Own},
         residual::{Residual, density},
     },
 };
@@ -80,10 +80,16 @@ pub fn table_1(sources: &Sources) -> Result<Drawing> {
         ],
     };
     let title = match case.own.release {
-        None => "Noise of each geolevel, and the noise that gives the Bureau's epsilon exactly".to_string(),
-        Some(_) => {
-            format!("Noise of each geolevel of {}, and the noise that gives its zCDP epsilon exactly", case.title())
-        }
+        None => format!(
+            "Noise of {} of {}, and the noise that gives the Bureau's epsilon exactly",
+            case.levels_in_words(),
+            case.title()
+        ),
+        Some(_) => format!(
+            "Noise of {} of {}, and the noise that gives its zCDP epsilon exactly",
+            case.levels_in_words(),
+            case.title()
+        ),
     };
     Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
 }
@@ -170,7 +176,7 @@ pub fn table_2(sources: &Sources) -> Result<Drawing> {
 /// Figure 10: the masses of the sum of two, and the density that Theorem A.11 puts in their place.
 pub fn figure_10(sources: &Sources) -> Result<Drawing> {
     let own = &sources.own;
-    let copies = own.copies.first().copied().unwrap_or(2);
+    let copies = Own::one("copies", &own.copies)?.copied().unwrap_or(2);
     let usual = || vec![(Rational::from(5), 12_i64), (Rational::from(25), 26)];
     // Beyond 3.7 standard deviations there is nothing to see.
     let reach = |sigma2: &Rational| (3.7 * (sigma2.to_f64() * copies as f64).sqrt()).ceil().clamp(2.0, 5000.0) as i64;
@@ -184,20 +190,20 @@ pub fn figure_10(sources: &Sources) -> Result<Drawing> {
     let mut panels = Vec::new();
     for (sigma2, reach) in noises {
         let sum = SumOfCopies::new(sigma2.clone(), copies, 30)?;
-        let (mut masses, mut densities) = (Vec::new(), Vec::new());
+        let mut masses = Vec::new();
         for y in -reach..=reach {
             let (mass, approximation) = (sum.mass(y), density(&sigma2, copies, y, 30));
             sheet.push(
                 [vec![exact(&sigma2), y.to_string()], ends(&mass).to_vec(), ends(&approximation).to_vec()].concat(),
             );
             masses.push((y as f64, mass.approximate()));
-            densities.push((y as f64, approximation.approximate()));
         }
+        let densities = density_curve(&sigma2, copies, reach);
         let top = masses.iter().chain(&densities).map(|point| point.1).fold(0.0, f64::max);
         panels.push(Panel {
             title: format!("σ² = {}", exact(&sigma2)),
             x: Axis::whole(&format!("sum of {}", number_of(copies)), -reach as f64 - 0.5, reach as f64 + 0.5),
-            y: Axis::linear("probability", 0.0, top * 1.15),
+            y: Axis::linear("probability, or density", 0.0, top * 1.15),
             series: vec![
                 Series::line("density of the Gaussian, φ(y / B) / B", Ink::Vermillion, densities),
                 Series::points("exact mass", Ink::Blue, masses),
@@ -210,6 +216,20 @@ pub fn figure_10(sources: &Sources) -> Result<Drawing> {
     };
     let columns = panels.len().clamp(1, 2);
     Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
+}
+
+/// The density of the Gaussian of B^2 = n sigma2 as a smooth curve, in doubles: points of equal distance, and closer ones where it
+/// bends.
+fn density_curve(sigma2: &Rational, copies: u64, reach: i64) -> Vec<(f64, f64)> {
+    const POINTS: i32 = 240;
+    let b = (sigma2.to_f64() * copies as f64).sqrt();
+    let end = reach as f64 + 0.5;
+    let even = (-POINTS..=POINTS).map(|k| end * f64::from(k) / f64::from(POINTS));
+    let near = (-POINTS..=POINTS).map(|k| 6.0 * b * f64::from(k) / f64::from(POINTS)).filter(|y| y.abs() < end);
+    let mut places: Vec<f64> = even.chain(near).collect();
+    places.sort_unstable_by(f64::total_cmp);
+    let density = |y: f64| (-y * y / (2.0 * b * b)).exp() / (b * std::f64::consts::TAU.sqrt());
+    places.into_iter().map(|y| (y, density(y))).collect()
 }
 
 fn number_of(copies: u64) -> String {

@@ -119,9 +119,10 @@ pub fn figure_4(sources: &Sources) -> Result<Drawing> {
     let case = Case::of(sources)?;
     let parts: Vec<(Vec<Vec<String>>, Panel)> = (case.levels.par_iter())
         .map(|level| {
-            let (same, reduced) = (case.level(level)?, case.reduced(level)?.0);
+            let (same, (reduced, sigma2)) = (case.level(level)?, case.reduced(level)?);
             let curves = Curves::new(&same, &reduced, alphas_of(case.own, 1)?, 12)?;
-            Ok((curves.rows(level), curves.panel(level, "exact, reduced noise (ours)")))
+            let name = format!("exact, {}", case.reduced_name());
+            Ok((curves.rows(level), curves.panel(&case.heading(level, &sigma2)?, &name)))
         })
         .collect::<Result<_>>()?;
     let mut sheet = Sheet::new(HEADER);
@@ -130,9 +131,10 @@ pub fn figure_4(sources: &Sources) -> Result<Drawing> {
         rows.into_iter().for_each(|row| sheet.push(row));
         panels.push(panel);
     }
-    let of = if case.own.release.is_none() { String::new() } else { format!(" of {}", case.title()) };
     let title = format!(
-        "Trade-off function of each geolevel{of}: the least type II error of any test of one neighbor against the other"
+        "Trade-off function of {} of {}: the least type II error of any test of one neighbor against the other",
+        case.levels_in_words(),
+        case.title()
     );
     let columns = panels.len().clamp(1, 4);
     Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
@@ -159,17 +161,46 @@ pub fn figure_12(sources: &Sources) -> Result<Drawing> {
     Ok(Drawing { sheet, figure: Figure { title, columns: 2, panels } })
 }
 
-/// Figure 13: County where the curves cross, near alpha = 0: the power 1 - beta of the best test. With the reduced noise of
-/// Table 1 they cross; with 8.59% less, which the paper's caption names, they do not cross there, and both are drawn.
+/// Figure 13: where the curves of County cross, near alpha = 0: the power 1 - beta of the best test. With the reduced noise of
+/// Table 1 they cross; with 8.59% less, which the paper's caption names, they do not cross there, and both are drawn. For others
+/// every level that is named, or all of a release.
 pub fn figure_13(sources: &Sources) -> Result<Drawing> {
-    let case = Case::of(sources)?;
-    let level = match case.own.levels.as_slice() {
-        [] if case.own.release.is_none() => "County".to_string(),
-        [] => case.levels.first().cloned().unwrap_or_default(),
-        [level, ..] => level.clone(),
+    let mut case = Case::of(sources)?;
+    if case.own.levels.is_empty() && case.own.release.is_none() {
+        case.levels = vec!["County".to_string()];
+    }
+    let parts = case.levels.par_iter().map(|level| powers(&case, level)).collect::<Result<Vec<_>>>()?;
+    let mut header: Vec<String> = HEADER.map(|name| name.replace("beta", "power")).to_vec();
+    if case.is_printed() {
+        header.extend(["caption_power_lower", "caption_power_upper"].map(String::from));
+    }
+    let mut sheet = Sheet::new(header);
+    let mut panels = Vec::new();
+    for (rows, panel) in parts {
+        rows.into_iter().for_each(|row| sheet.push(row));
+        panels.push(panel);
+    }
+    let levels = match case.levels.as_slice() {
+        [one] => one.clone(),
+        _ => case.levels_in_words(),
     };
-    let same = case.level(&level)?;
-    let reduced = case.reduced(&level)?.0;
+    let title = match case.is_printed() && case.own.levels.is_empty() {
+        true => format!(
+            "Where the trade-off functions of County cross, {}: the power of the best test (less is more private). The paper's \
+             axes are α and 1 − β, and its caption names 8.59% less noise: those curves do not cross here, Table 1's reduced \
+             noise does",
+            case.title()
+        ),
+        false => format!("Power of the best test, {levels} of {}: {}", case.title(), case.reduced_name()),
+    };
+    let columns = panels.len().clamp(1, 2);
+    Ok(Drawing { sheet, figure: Figure { title, columns, panels } })
+}
+
+/// The powers of the best tests of a level, each relative to that of zCDP: the rows, and the panel.
+fn powers(case: &Case, level: &str) -> Result<(Vec<Vec<String>>, Panel)> {
+    let same = case.level(level)?;
+    let (reduced, sigma2) = case.reduced(level)?;
     let power = |k: u32| Rational::from((1, Integer::from(10).pow(k)));
     let alphas: Vec<Rational> = match case.own.from.is_some() || case.own.to.is_some() || case.own.points.is_some() {
         true => case.own.log_grid(&power(16), &power(6), 31)?,
@@ -185,21 +216,20 @@ pub fn figure_13(sources: &Sources) -> Result<Drawing> {
     let one = Enclosure::double(1.0, 200);
     let powers = |betas: &[Enclosure]| betas.iter().map(|beta| one.sub(beta)).collect::<Vec<_>>();
     let zcdp = powers(&curves.zcdp);
+    let reduced_name = format!("exact, {}", case.reduced_name());
     let named = [
         (OURS, Ink::Blue, Some(&curves.same)),
-        ("exact, reduced noise (ours)", Ink::Black, Some(&curves.reduced)),
+        (reduced_name.as_str(), Ink::Black, Some(&curves.reduced)),
         ("exact, 8.59% less noise (the caption's)", Ink::Green, caption.as_ref()),
     ];
     let named: Vec<(&str, Ink, Vec<Enclosure>)> =
         named.into_iter().filter_map(|(name, ink, betas)| Some((name, ink, powers(betas?)))).collect();
-    let mut header: Vec<String> = HEADER.map(|name| name.replace("beta", "power")).to_vec();
-    header.extend(caption.iter().flat_map(|_| ["caption_power_lower", "caption_power_upper"].map(String::from)));
-    let mut sheet = Sheet::new(header);
+    let mut rows = Vec::new();
     for (k, alpha) in curves.alphas.iter().enumerate() {
         let mut columns = vec![&named[0].2[k], &named[1].2[k], &zcdp[k]];
         columns.extend(named.get(2).map(|(_, _, powers)| &powers[k]));
         let cells = columns.into_iter().flat_map(ends);
-        sheet.push([level.clone(), exact(alpha)].into_iter().chain(cells).collect());
+        rows.push([level.to_string(), exact(alpha)].into_iter().chain(cells).collect());
     }
     // The powers span ten decades, so each is drawn relative to that of zCDP.
     let relative = |powers: &[Enclosure]| {
@@ -212,19 +242,10 @@ pub fn figure_13(sources: &Sources) -> Result<Drawing> {
     let (low, high) = (values().fold(1.0, f64::min), values().fold(1.0, f64::max));
     let ends = |k: usize| curves.alphas.get(k).map_or(1.0, Rational::to_f64);
     let panel = Panel {
-        title: String::new(),
+        title: case.heading(level, &sigma2)?,
         x: Axis::log("type I error α", ends(0), ends(curves.alphas.len() - 1)),
         y: Axis::linear("power 1 − β relative to zCDP", low - 0.08, high + 0.08),
         series: std::iter::once(Series::line(BUREAU, Ink::Vermillion, relative(&zcdp))).chain(lines).collect(),
     };
-    let title = match case.is_printed() {
-        true => {
-            "Where the trade-off functions of County cross: the power of the best test (less is more private). The \
-                 paper's axes are α and 1 − β, and its caption names 8.59% less noise: those curves do not cross here, \
-                 Table 1's reduced noise does"
-                .to_string()
-        }
-        false => format!("Power of the best test, {level} of {}: {}", case.title(), case.reduced_name()),
-    };
-    Ok(Drawing { sheet, figure: Figure { title, columns: 1, panels: vec![panel] } })
+    Ok((rows, panel))
 }
