@@ -6,8 +6,12 @@ use anyhow::{Context, Result, bail};
 use dp_assay::{
     chart::ranks::{self, Ranks},
     csv_reader::{CsvTable, Reading},
-    noise::{Sampler, regression::ShareRegression},
+    noise::{
+        Sampler,
+        regression::{ShareRegression, SlopeTrials},
+    },
 };
+use rug::Rational;
 use serde_json::{Value, json};
 
 use super::{
@@ -74,19 +78,25 @@ pub fn run(args: &Args) -> Result<Exit> {
         .map(|sampler| Ok(simulate(sampler)?))
         .collect::<Result<Vec<_>>>()
         .with_context(|| args.input.display().to_string())?;
-    let errors: Vec<f64> = found.iter().map(|found| found.mean_absolute_error()).collect();
-    let sigma2 = |k: usize| number("--discrete-gaussian", &args.discrete_gaussian[k]);
-    let noise = (0..found.len())
+    let sigma2 = (args.discrete_gaussian.iter())
+        .map(|text| number("--discrete-gaussian", text))
+        .collect::<Result<Vec<Rational>>>()?;
+    let means: Vec<Mean> = found.iter().map(Mean::of).collect();
+    let noise: Vec<Value> = (0..found.len())
         .map(|k| {
-            Ok(json!({
-                "sigma2": exact(&sigma2(k)?),
-                "mean_absolute_error_approximate": errors[k],
+            let reduction = means[k].below(&means[0], k == 0);
+            json!({
+                "sigma2": exact(&sigma2[k]),
+                "trials": args.trials,
+                "mean_absolute_error_approximate": means[k].value,
+                "standard_error_approximate": means[k].error,
                 "slopes_approximate": found[k].slopes,
-                "reduction_percent_approximate": reduction(&errors, k),
+                "reduction_percent_approximate": reduction.value.is_finite().then_some(reduction.value),
+                "reduction_standard_error_approximate": reduction.error,
                 "rows_left_out": found[k].left_out,
-            }))
+            })
         })
-        .collect::<Result<Vec<Value>>>()?;
+        .collect();
     let mut page = args.form.page();
     page.object(json!({
         "rows": shares.y.len(),
@@ -97,34 +107,35 @@ pub fn run(args: &Args) -> Result<Exit> {
     }));
     page.records(noise);
     let seed = streams.insecure_seed().map_or_else(String::new, |seed| format!(", insecure seed {seed}"));
+    let trials = format!("{} trial{}", args.trials, if args.trials == 1 { "" } else { "s" });
     page.text(format!(
-        "{} rows, {} trials{seed}; slope of {:?} on the share of {:?} without noise: {:.6e}\n\n",
+        "{} rows, {trials} for each noise{seed}; slope of {:?} on the share of {:?} without noise: {}\n\n",
         shares.y.len(),
-        args.trials,
         args.y,
         args.categories[shares.category],
-        found[0].slope
+        significant(found[0].slope, 7)
     ));
     let rows = (0..found.len())
         .map(|k| {
-            Ok(vec![
-                exact_text(&sigma2(k)?),
-                format!("{:.6e}", errors[k]),
-                reduction(&errors, k).map_or_else(|| "-".to_string(), |percent| format!("{percent:.2} %")),
-                found[k].left_out.to_string(),
-            ])
+            let (mean, error) = means[k].shown();
+            let (less, less_error) = means[k].below(&means[0], k == 0).shown();
+            let percent = |text: String| if text == "-" { text } else { format!("{text} %") };
+            vec![exact_text(&sigma2[k]), mean, error, percent(less), percent(less_error), found[k].left_out.to_string()]
         })
-        .collect::<Result<Vec<_>>>()?;
-    page.table(&["sigma2", "mean |slope - without noise|", "lower by", "rows left out"], rows);
-    page.text("\nSimulated, in doubles. A row is left out of a trial where all its published counts are 0.\n");
+        .collect();
+    let heading =
+        ["sigma2", "mean |slope - without noise|", "standard error", "lower by", "its standard error", "rows left out"];
+    page.table(&heading, rows);
+    page.text(format!(
+        "\nSimulated, in doubles: means over {trials}, with as many digits as their standard errors support. A row is left out \
+         of a trial where all its published counts are 0.\n"
+    ));
     if let Some(path) = &args.svg {
         let ranks = Ranks {
             title: String::new(),
             label: "mean |slope - slope without noise|, simulated".to_string(),
-            names: (0..found.len())
-                .map(|k| Ok(format!("sigma2 = {}", exact_text(&sigma2(k)?))))
-                .collect::<Result<_>>()?,
-            series: vec![(format!("{} trials", args.trials), errors.iter().map(|error| Some(*error)).collect())],
+            names: sigma2.iter().map(|sigma2| format!("sigma2 = {}", exact_text(sigma2))).collect(),
+            series: vec![(trials, means.iter().map(|mean| Some(mean.value)).collect())],
         };
         let share = &args.categories[shares.category];
         let title = format!("Slope of {} on the share of {share}, {}", args.y, args.input.display());
@@ -134,9 +145,56 @@ pub fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// By how many percent an error is below the first; none where that is zero, as for a y that is constant.
-fn reduction(errors: &[f64], k: usize) -> Option<f64> {
-    (errors[0] > 0.0).then(|| 100.0 * (1.0 - errors[k] / errors[0]))
+/// A mean over trials and its standard error, in doubles; no error where it cannot be estimated.
+#[derive(Clone, Copy, Debug)]
+struct Mean {
+    value: f64,
+    error: Option<f64>,
+}
+
+impl Mean {
+    fn of(found: &SlopeTrials) -> Mean {
+        Mean { value: found.mean_absolute_error(), error: found.standard_error() }
+    }
+
+    /// By how many percent it is below another one; the error to first order, as both come from trials of their own.
+    fn below(&self, first: &Mean, is_first: bool) -> Mean {
+        if is_first && first.value > 0.0 {
+            return Mean { value: 0.0, error: None };
+        }
+        let ratio = self.value / first.value;
+        let relative = |mean: &Mean| mean.error.map(|error| error / mean.value);
+        let error = relative(self).zip(relative(first)).map(|(a, b)| 100.0 * ratio * a.hypot(b));
+        Mean { value: 100.0 * (1.0 - ratio), error: error.filter(|error| error.is_finite()) }
+    }
+
+    /// Both to the second digit of the error; a dash for what is no number or cannot be estimated.
+    fn shown(&self) -> (String, String) {
+        let dash = || "-".to_string();
+        if !self.value.is_finite() {
+            return (dash(), dash());
+        }
+        let Some(error) = self.error.filter(|error| *error > 0.0 && error.is_finite()) else {
+            return (significant(self.value, 3), self.error.map_or_else(dash, |_| "0".to_string()));
+        };
+        let last = error.log10().floor() as i32 - 1;
+        // As many digits of the mean as reach the second digit of its error.
+        let digits = if self.value == 0.0 { 1 } else { self.value.abs().log10().floor() as i32 - last + 1 };
+        (significant(self.value, digits.clamp(1, 15) as usize), significant(error, 2))
+    }
+}
+
+/// A double to so many significant digits.
+fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let size = value.abs().log10().floor() as i32;
+    if !(-4..9).contains(&size) {
+        return format!("{value:.*e}", digits - 1);
+    }
+    let decimals = (digits as i32 - 1 - size).max(0) as usize;
+    format!("{value:.decimals$}")
 }
 
 impl Args {
@@ -168,5 +226,31 @@ impl Args {
             shares.counts.push(counts.collect::<dp_assay::Result<Vec<u64>>>()?);
         }
         Ok(shares)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_follow_the_standard_error() {
+        let shown = |value, error| Mean { value, error }.shown();
+        for (value, error, mean, of_error) in [
+            (39.258_73, Some(1.234), "39.3", "1.2"),
+            (0.012_345_6, Some(0.000_123), "0.01235", "0.00012"),
+            (1.5e-12, Some(2.0e-14), "1.500e-12", "2.0e-14"),
+            (f64::NAN, None, "-", "-"),
+            (5.25, None, "5.25", "-"),
+            (0.0, Some(0.0), "0", "0"),
+        ] {
+            assert_eq!(shown(value, error), (mean.to_string(), of_error.to_string()), "{value} {error:?}");
+        }
+        let first = Mean { value: 2.0, error: Some(0.1) };
+        let less = Mean { value: 1.0, error: Some(0.05) }.below(&first, false);
+        assert!((less.value - 50.0).abs() < 1e-12 && (less.error.unwrap() - 50.0 * 0.05_f64.hypot(0.05)).abs() < 1e-12);
+        // A constant y has no error at all, and nothing is below nothing.
+        let none = Mean { value: 0.0, error: Some(0.0) };
+        assert_eq!(none.below(&none, true).shown(), ("-".to_string(), "-".to_string()));
     }
 }

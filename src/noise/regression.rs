@@ -35,6 +35,14 @@ impl SlopeTrials {
         let sum: f64 = self.slopes.iter().map(|slope| (slope - self.slope).abs()).sum();
         sum / self.slopes.len() as f64
     }
+
+    /// The standard error of that mean: the standard deviation of |slope of a trial - slope| over the root of the number of trials.
+    /// `None` for a single trial, which says nothing of it.
+    pub fn standard_error(&self) -> Option<f64> {
+        let (n, mean) = (self.slopes.len() as f64, self.mean_absolute_error());
+        let squares: f64 = self.slopes.iter().map(|slope| ((slope - self.slope).abs() - mean).powi(2)).sum();
+        (self.slopes.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt())
+    }
 }
 
 impl ShareRegression {
@@ -119,6 +127,11 @@ mod tests {
             "{} {expected}",
             found.mean_absolute_error()
         );
+        // E|.|^2 is the variance, so that of |.| is (1 - 2 / pi) var.
+        let spread = (1.0 - 2.0 / std::f64::consts::PI).sqrt() * 5.0 * var.sqrt() / xx / 20.0;
+        assert!((found.standard_error().unwrap() / spread - 1.0).abs() < 0.2, "{:?} {spread}", found.standard_error());
+        let single = line().simulate(&sampler, 1, &mut Streams::with_insecure_seed(1)).unwrap();
+        assert_eq!(single.standard_error(), None);
         let again = line().simulate(&sampler, 400, &mut Streams::with_insecure_seed(1)).unwrap();
         assert_eq!(found.slopes, again.slopes);
     }
