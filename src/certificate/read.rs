@@ -60,6 +60,17 @@ impl GroupForm {
 }
 
 impl Claim {
+    /// Whether a file says that it is a certificate, of any format and whole or not: other JSON does not.
+    pub fn is_said_by(path: &Path) -> bool {
+        let is_short = fs::metadata(path).is_ok_and(|found| found.len() <= MOST_BYTES);
+        let text = if is_short { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+        // What is damaged is no JSON any more, and still says what it was.
+        match serde_json::from_str::<Value>(&text) {
+            Ok(whole) => whole.get("certificate").is_some(),
+            Err(_) => text.contains("\"certificate\""),
+        }
+    }
+
     /// Reads the claim of a certificate whose bytes are canonical and whose seal is whole; else an error says what is wrong.
     pub fn read(path: &Path) -> Result<Claim> {
         let wrong = |why: String| file_error(path, why);

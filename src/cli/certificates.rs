@@ -16,18 +16,30 @@ use super::{
     prove::{given_in_json, given_in_words},
 };
 
-/// A certificate of the folder, and what was found of its two ends.
+/// A file of the folder, and what was found in it.
 struct Row {
     file: PathBuf,
-    claim: Claim,
-    ends: (Certainty, Certainty),
+    found: Found,
+}
+
+/// What a file of JSON is.
+enum Found {
+    /// A certificate, and what holds of its two ends.
+    Certificate(Box<Claim>, (Certainty, Certainty)),
+    /// A certificate that cannot be relied on, and why.
+    Broken(String),
+    /// Another file.
+    NoCertificate,
 }
 
 /// Every file of JSON in the folder: its bytes, its seal, and both ends of its claim by this program's own enclosures.
 pub fn verify(folder: &Path, mut page: Page) -> Result<Exit> {
-    let rows = files(folder)?.into_iter().map(row).collect::<Result<Vec<Row>>>()?;
+    let rows: Vec<Row> = files(folder)?.into_iter().map(row).collect();
     if rows.is_empty() {
         bail!("--certificates {}: no file in it ends in .json", folder.display());
+    }
+    if rows.iter().all(|row| matches!(row.found, Found::NoCertificate)) {
+        bail!("--certificates {}: none of its {} files of JSON is a certificate", folder.display(), rows.len());
     }
     page.object(json!({ "certificates": rows.iter().map(in_json).collect::<Value>() }));
     page.records(rows.iter().map(in_json));
@@ -37,8 +49,12 @@ pub fn verify(folder: &Path, mut page: Page) -> Result<Exit> {
          python3 proofs/check.py FILE...\n",
     );
     page.print()?;
-    let agrees = rows.iter().all(|row| row.ends == (Certainty::Yes, Certainty::Yes));
-    Ok(if agrees { Exit::Done } else { Exit::No })
+    let holds = |row: &Row| match &row.found {
+        Found::Certificate(_, ends) => *ends == (Certainty::Yes, Certainty::Yes),
+        Found::Broken(_) => false,
+        Found::NoCertificate => true,
+    };
+    Ok(if rows.iter().all(holds) { Exit::Done } else { Exit::No })
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -54,32 +70,53 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn row(file: PathBuf) -> Result<Row> {
-    let claim = Claim::read(&file)?;
-    let ends = claim.recompute().with_context(|| file.display().to_string())?;
-    Ok(Row { file, claim, ends })
+fn row(file: PathBuf) -> Row {
+    let read = || -> Result<Found> {
+        let claim = Claim::read(&file)?;
+        let ends = claim.recompute()?;
+        Ok(Found::Certificate(Box::new(claim), ends))
+    };
+    let found = match Claim::is_said_by(&file) {
+        true => read().unwrap_or_else(|error| Found::Broken(format!("{error:#}"))),
+        false => Found::NoCertificate,
+    };
+    Row { file, found }
 }
 
 fn cells(row: &Row) -> Vec<String> {
-    let (lower, upper) = (rational::display(&row.claim.ends.lower), rational::display(&row.claim.ends.upper));
-    let at = given_in_words(&row.claim);
-    let claim = match &row.claim.question {
-        Question::Scale { .. } => format!("noise times {upper} is enough, {lower} is not, at {at}"),
-        question => format!("{lower} <= {} <= {upper} at {at}", question.about()),
-    };
     let name = row.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    vec![name, claim, "whole".to_string(), verdict(row.ends).to_string()]
+    let words = |claim: &str, seal: &str, verdict: &str| vec![name.clone(), claim.into(), seal.into(), verdict.into()];
+    match &row.found {
+        Found::NoCertificate => words("no certificate", "-", "-"),
+        Found::Broken(why) => words(why, "refused", "refused"),
+        Found::Certificate(claim, ends) => {
+            let (lower, upper) = (rational::display(&claim.ends.lower), rational::display(&claim.ends.upper));
+            let at = given_in_words(claim);
+            let said = match &claim.question {
+                Question::Scale { .. } => format!("noise times {upper} is enough, {lower} is not, at {at}"),
+                question => format!("{lower} <= {} <= {upper} at {at}", question.about()),
+            };
+            words(&said, "whole", verdict(*ends))
+        }
+    }
 }
 
 fn in_json(row: &Row) -> Value {
-    let Claim { subject, question, ends, .. } = &row.claim;
+    let (claim, ends) = match &row.found {
+        Found::NoCertificate => return json!({ "file": row.file, "seal": null, "recomputed": "no certificate" }),
+        Found::Broken(why) => {
+            return json!({ "file": row.file, "seal": "refused", "recomputed": "refused", "why": why });
+        }
+        Found::Certificate(claim, ends) => (claim, ends),
+    };
+    let Claim { subject, question, ends: claimed, .. } = &**claim;
     let mut object = json!({ "file": row.file, "subject": subject });
-    object[question.about()] = json!({ "lower": exact(&ends.lower), "upper": exact(&ends.upper) });
+    object[question.about()] = json!({ "lower": exact(&claimed.lower), "upper": exact(&claimed.upper) });
     for (name, given) in question.given() {
         object[name] = given_in_json(&given);
     }
     object["seal"] = json!("whole");
-    object["recomputed"] = json!(verdict(row.ends));
+    object["recomputed"] = json!(verdict(*ends));
     object
 }
 
