@@ -191,6 +191,12 @@ pub enum Error {
         /// The column, counted from one.
         column: usize,
     },
+    /// Several faults of a file, found in one run.
+    #[error("{}", all_of(errors))]
+    Several {
+        /// Each of them, in the order of the file.
+        errors: Vec<Error>,
+    },
     /// Input files that break rules of their schema.
     #[error("the input breaks rules of its schema, so nothing was done\n{report}")]
     Input {
@@ -253,6 +259,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// One error of all, if there is any: itself where it is alone.
+    pub(crate) fn of_all(mut errors: Vec<Error>) -> Result<()> {
+        match errors.len() {
+            0 => Ok(()),
+            1 => Err(errors.remove(0)),
+            _ => Err(Error::Several { errors }),
+        }
+    }
+
     pub(crate) fn out_of_range(what: &str, value: impl ToString, expected: &str) -> Self {
         Error::OutOfRange { what: what.to_string(), value: value.to_string(), expected: expected.to_string() }
     }
@@ -278,6 +293,15 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
     let scored = known.into_iter().map(|known| (strsim::jaro_winkler(&lower, &known.to_lowercase()), known));
     let best = scored.filter(|(score, _)| *score > CLOSE).max_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or_else(String::new, |(_, known)| format!(" (did you mean {known:?}?)"))
+}
+
+/// Errors in lines below their number; of very many the first.
+fn all_of(errors: &[Error]) -> String {
+    const MOST: usize = 200;
+    let lines = errors.iter().take(MOST).map(|error| format!("\n  {error}"));
+    let more = errors.len().saturating_sub(MOST);
+    let more = if more == 0 { String::new() } else { format!("\n  and {more} more") };
+    format!("{} faults:{}{more}", errors.len(), lines.collect::<String>())
 }
 
 fn place(line: usize, column: usize) -> String {

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A table, by its keys.
-type Table = BTreeMap<Spanned<String>, Spanned<Node>>;
+pub(crate) type Table = BTreeMap<Spanned<String>, Spanned<Node>>;
 
 /// A value of a TOML file. A plain number has its digits in the file only.
 #[derive(Debug)]
@@ -160,6 +160,20 @@ impl<'a> Fields<'a> {
         self.left.remove(key)
     }
 
+    /// A field as it stands.
+    pub(crate) fn node(&mut self, name: &'static str) -> Option<&'a Spanned<Node>> {
+        self.take(name)
+    }
+
+    /// `true` or `false`; false if it is not given.
+    pub(crate) fn flag(&mut self, name: &'static str) -> Result<bool> {
+        let Some(node) = self.take(name) else { return Ok(false) };
+        match node.get_ref() {
+            Node::Flag(flag) => Ok(*flag),
+            other => Err(self.refuse_field(name, node, format!("must be true or false, and not {}", other.name()))),
+        }
+    }
+
     /// A text in quotes.
     pub(crate) fn text(&mut self, name: &'static str) -> Result<Option<Spanned<String>>> {
         self.take(name).map(|node| self.text_of(name, node)).transpose()
@@ -179,6 +193,15 @@ impl<'a> Fields<'a> {
             Node::List(list) if list.is_empty() => Err(self.refuse_field(name, node, "must not be an empty list")),
             Node::List(list) => Ok(list.iter().collect()),
             _ => Ok(vec![node]),
+        }
+    }
+
+    /// The parts of a list, which may be empty or not given.
+    pub(crate) fn parts_or_none(&mut self, name: &'static str) -> Result<Vec<&'a Spanned<Node>>> {
+        let Some(node) = self.take(name) else { return Ok(Vec::new()) };
+        match node.get_ref() {
+            Node::List(list) => Ok(list.iter().collect()),
+            other => Err(self.refuse_field(name, node, format!("must be a list, and not {}", other.name()))),
         }
     }
 

@@ -36,9 +36,15 @@ fn the_template_runs_as_it_is_and_overwrites_nothing() {
     assay(&["verify", "--new", &file]).assert().success();
     let answer = json(&["verify", &file]);
     let verdicts: Vec<&str> = rows(&answer).iter().map(|row| row["verdict"].as_str().unwrap()).collect();
-    assert_eq!(verdicts, ["agrees", "agrees", "agrees", "agrees", "agrees", "differs"]);
+    let (last, others) = verdicts.split_last().unwrap();
+    assert_eq!((*last, others.last()), ("differs", Some(&"not-printed")));
+    assert!(
+        others[..others.len() - 1].iter().all(|verdict| *verdict == "agrees") && others.len() == 11,
+        "{verdicts:?}"
+    );
+    assert_eq!(answer["papers"][0]["values"], 11, "what is not printed is not counted");
     // The last has its erratum, and what gives the printed value.
-    assert!(rows(&answer)[5]["erratum"].is_string() && rows(&answer)[5]["printed_by"]["lower"].is_number());
+    assert!(rows(&answer)[11]["erratum"].is_string() && rows(&answer)[11]["printed_by"]["lower"].is_number());
     fs::write(&file, "precious").unwrap();
     assert!(refusal(&["verify", "--new", &file]).contains("is there already"));
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
@@ -210,10 +216,14 @@ fn what_breaks_the_form_is_refused_with_its_place() {
         ("title =", "titel =", "line 2, column 1", "did you mean \"title\"?"),
         ("title = 'A report'", "title = 'A", "line 2", "own.toml"),
         ("id = 'a'", "id = ''", "line 4, column 6", "id: must not be empty"),
-        ("place = 'Table 1'\n", "", "line 3", "missing field `place`"),
-        ("place =", "palce =", "line 5, column 1", "did you mean \"place\"?"),
+        ("place = 'Table 1'\n", "", "line 3", "value: place is missing, as in place = \"Table 1\""),
+        ("place =", "palce =", "line 3", "place is missing (in place of \"palce\")"),
+        ("place = 'Table 1'", "place = 'Table 1'\nplaces = 1", "line 6, column 1", "no field \"places\" (did you mean"),
         ("'10.12'", "'ten'", "line 6, column 11", "printed: \"ten\" is not a number"),
-        ("'10.12'", "'10,12'", "line 6, column 11", "printed: "),
+        ("'10.12'", "'10,12'", "line 6, column 11", "says decimal = \"comma\""),
+        ("'10.12'", "'10.2-10.1'", "line 6, column 11", "from the smaller to the larger"),
+        ("'10.12'", "'14 %'", "line 6, column 11", "is a percentage, and what is computed is neither"),
+        ("'10.12'", "'about < 5'", "line 6, column 11", "printed: "),
         ("'10.12'", "'1/2'", "line 6, column 11", "printed: a fraction has no last digit"),
         ("'10.12'", "[10.12]", "line 6, column 11", "printed: must be the number as it is printed"),
         ("'10.12'", "nan", "line 6, column 11", "printed: "),
@@ -340,4 +350,214 @@ fn every_kind_and_unit_stands_in_the_guide_and_in_the_help() {
         assert!(guide.contains(&format!("`{name}`")), "the guide lacks {name}");
         assert!(help.contains(&name), "the help lacks {name}");
     }
+}
+
+/// Printed forms, each with the verdict that it gets beside a value known to be 10.12483...
+#[test]
+fn printed_forms_are_read_as_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let epsilon = "kind = 'epsilon', discrete-gaussian = '5x10', delta = 1e-11";
+    let decision = "kind = 'correct-decision', discrete-gaussian = '5x10', prior = 0.5";
+    for (printed, unit, compute, verdict) in [
+        ("< 11", "nats", epsilon, "agrees"),
+        ("< 10", "nats", epsilon, "disproved"),
+        ("<= 10.12", "nats", epsilon, "disproved"),
+        ("> 10.12", "least", epsilon, "agrees"),
+        ("about 10", "nats", epsilon, "agrees"),
+        ("~9.1", "nats", epsilon, "differs"),
+        ("11", "about", epsilon, "agrees"),
+        ("10.1-10.2", "nats", epsilon, "agrees"),
+        ("10.2 to 10.3", "nats", epsilon, "differs"),
+        ("10.1 +- 0.1", "nats", epsilon, "agrees"),
+        ("1.01 x 10^1", "nats", epsilon, "agrees"),
+        ("10.12", "truncated", epsilon, "agrees"),
+        ("10.13", "truncated", epsilon, "differs"),
+        ("10.13", "rounded-up-at-digit", epsilon, "agrees"),
+        ("10.12", "rounded-up-at-digit", epsilon, "differs"),
+        ("10.12...", "nats", epsilon, "agrees"),
+        ("10.13 (rounded up)", "nats", epsilon, "agrees"),
+        ("76.0 %", "probability", decision, "agrees"),
+        ("76.0 %", "percent", decision, "agrees"),
+        ("75-77 %", "probability", decision, "agrees"),
+        ("< 80 %", "bound", decision, "agrees"),
+        ("not printed", "nats", epsilon, "not-printed"),
+    ] {
+        let text = HEAD.to_string() + &value("a", &format!("'{printed}'"), unit, compute);
+        let output = assay(&["verify", &written(folder.path(), "own.toml", text), "--json"]).output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{printed} {unit}"));
+        assert_eq!(rows(&answer)[0]["verdict"], verdict, "{printed} {unit}: {answer}");
+        let is_wrong = ["differs", "disproved"].contains(&verdict);
+        assert_eq!(output.status.code(), Some(i32::from(is_wrong)), "{printed} {unit}");
+        assert_eq!(rows(&answer)[0]["difference"].is_null(), !is_wrong, "{printed} {unit}");
+    }
+    // A decimal comma, where the file declares it; a plain number of TOML has a point all the same.
+    let comma = HEAD.to_string() + "decimal = 'comma'\n";
+    for printed in ["'10,12'", "10.12", "'10,1-10,2'"] {
+        let file = written(folder.path(), "own.toml", comma.clone() + &value("a", printed, "nats", epsilon));
+        assay(&["verify", &file]).assert().success();
+    }
+    let file = written(folder.path(), "own.toml", comma.clone() + &value("a", "'10.12'", "nats", epsilon));
+    assert!(refusal(&["verify", &file]).contains("has a decimal point"));
+    let file = written(
+        folder.path(),
+        "own.toml",
+        HEAD.to_string() + "decimal = 'komma'\n" + &value("a", "1", "nats", epsilon),
+    );
+    assert!(refusal(&["verify", &file]).contains("expected \"point\" or \"comma\""));
+    // A digit cut off is no rounding, and that is said with the size of the difference.
+    let file = written(
+        folder.path(),
+        "own.toml",
+        HEAD.to_string() + &value("a", "'10.1248309'", "nats", epsilon) + &value("b", "'10.124'", "nats", epsilon),
+    );
+    let table = String::from_utf8(assay(&["verify", &file]).output().unwrap().stdout).unwrap();
+    assert!(table.contains("Printed less computed: -0.000831, -0.831 units of the last printed"), "{table}");
+    assert!(table.replace("\n  ", " ").contains("cut off after the printed digits is what is printed"), "{table}");
+    assert!(table.contains("2 values: 1 agrees, 1 differs; 1 without an explanation"), "{table}");
+}
+
+/// All that is wrong with a file is said in one run, each with its place.
+#[test]
+fn all_bad_values_are_reported_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let epsilon = "kind = 'epsilon', discrete-gaussian = '5x10', delta = 1e-11";
+    let text = HEAD.to_string()
+        + &value("a", "'ten'", "nats", epsilon)
+        + &value("b", "'10.12'", "nat", "kind = 'epsilom'")
+        + &value("a", "'10.12'", "nats", epsilon)
+        + "[[value]]\nid = 'c'\n"
+        + &value("d", "'10.12'", "nats", "kind = 'epsilon', discrete-gaussian = '5x10', delta = 2");
+    let message = refusal(&["verify", &written(folder.path(), "own.toml", text)]);
+    for said in [
+        "9 faults:",
+        "line 6, column 11: printed: \"ten\" is not a number",
+        "line 12, column 8: unit: no unit \"nat\" (did you mean",
+        "line 13, column 20: compute: no kind \"epsilom\" (did you mean",
+        "line 15, column 6: the id \"a\" occurs twice",
+        "line 19, column 1: value: place is missing",
+        "printed is missing",
+        "unit is missing",
+        "compute is missing",
+        "delta: delta = 2 is out of range",
+    ] {
+        assert!(message.contains(said), "{said}: {message}");
+    }
+}
+
+#[test]
+fn values_may_be_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = "# title = 'A table'\n# a remark\nid,place,printed,unit,kind,discrete-gaussian,delta,prior,circular,note\n\
+                 one,Table 1,10.12,nats,epsilon,5x10,1e-11,,,\n\
+                 two,\"Table 1, row \"\"b\"\"\",\"< 11\",nats,epsilon,5x10,1e-11,,,a note\n\
+                 three,Table 2,1.5,sum,rho,1/2 | 1,,,true,\n\
+                 \n\
+                 four,Table 3,76.0 %,probability,correct-decision,5x10,,0.5,,\n";
+    let file = written(folder.path(), "memo.csv", table);
+    let answer = json(&["verify", &file]);
+    assert_eq!((&answer["papers"][0]["paper"], &answer["papers"][0]["title"]), (&"memo".into(), &"A table".into()));
+    let verdicts: Vec<&str> = rows(&answer).iter().map(|row| row["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["agrees", "agrees", "circular", "agrees"]);
+    assert_eq!(rows(&answer)[1]["place"], "Table 1, row \"b\"");
+    // The same as TOML.
+    let toml = HEAD.to_string()
+        + &value("one", "10.12", "nats", "kind = 'epsilon', discrete-gaussian = '5x10', delta = 1e-11");
+    let same = json(&["verify", &written(folder.path(), "own.toml", toml)]);
+    assert_eq!(
+        (&rows(&answer)[0]["computed"], &rows(&answer)[0]["compute"]),
+        (&rows(&same)[0]["computed"], &rows(&same)[0]["compute"])
+    );
+    // As a spreadsheet writes it where the comma is decimal.
+    let german = "\u{feff}# decimal = 'comma'\r\nid;place;printed;unit;kind;discrete-gaussian;delta\r\na;T;10,12;nats;epsilon;5x10;1e-11\r\n";
+    assay(&["verify", &written(folder.path(), "german.csv", german)]).assert().success();
+    let risk = "id,place,printed,unit,kind,of,rho,prior,noisy\na,T,47.53,percent,risk,posterior,0.099,0.5,0\n";
+    assay(&["verify", &written(folder.path(), "risk.csv", risk)]).assert().success();
+    let bad = "id,place,printed,unit,kind,discrete-gaussian,dleta\na,T,ten,nats,epsilon,5x10,1e-11\nb,T,10.12,nats,epsilon\nc,,1,nats,rho,5x10,\n";
+    let message = refusal(&["verify", &written(folder.path(), "bad.csv", bad)]);
+    assert!(message.contains("bad.csv, line 3, column 1: the row has 5 cells, and the header 7"), "{message}");
+    let message = refusal(&["verify", &written(folder.path(), "bad.csv", bad.replace("b,T,10.12,nats,epsilon\n", ""))]);
+    for said in [
+        "line 2, column 5: printed: \"ten\"",
+        "delta is missing (in place of \"dleta\")",
+        "line 3",
+        "place is missing",
+        "does not fit",
+    ] {
+        assert!(message.contains(said), "{said}: {message}");
+    }
+    for (text, said) in [
+        ("", "has no"),
+        ("# title = 5\nid,printed\n", "line 1, column 11"),
+        ("id,id\n", "occurs twice"),
+        ("id,,printed\n", "a column without a name"),
+        ("id,place\na,\"b\n", "line 2, column 3: a quote that does not end on its line"),
+        ("id,place\na,b\"c\n", "line 2, column 4: a quote inside a cell"),
+        ("id,place\na,\"b\"c\n", "text after the end of a quote"),
+        ("id,place\n", "at least one value"),
+        ("nothing\n", "is no CSV header"),
+    ] {
+        let message = refusal(&["verify", &written(folder.path(), "bad.csv", text)]);
+        assert!(message.contains(said), "{text:?}: {message}");
+    }
+}
+
+/// A report can be signed: it says what was verified, by which command, program and inputs, and when.
+#[test]
+fn a_report_says_what_was_verified_and_how() {
+    let folder = tempfile::tempdir().unwrap();
+    let release = written(folder.path(), "ag.toml", assay(&["releases", "--new"]).output().unwrap().stdout);
+    let text = HEAD.to_string()
+        + &value(
+            "a",
+            "'9.99'",
+            "nats",
+            "kind = 'epsilon', release = 'ag.toml', level = 'State', query = 'total', delta = 1e-9",
+        )
+        + &value(
+            "b",
+            "'10.12'",
+            "nats",
+            "kind = 'epsilon', discrete-gaussian = '5x10', delta = 1e-11, neighbors = 'bounded'",
+        );
+    let file = written(folder.path(), "agency.toml", &text);
+    let run = |more: &[&str]| {
+        assay(&[&["verify", "agency.toml"], more].concat()).current_dir(folder.path()).output().unwrap()
+    };
+    run(&["--out", "my memo"]);
+    let read = |name: &str| fs::read_to_string(folder.path().join("my memo").join(name)).unwrap();
+    let report = read("REPORT.md");
+    let sha256 = |path: &str| dp_assay::provenance::sha256(Path::new(path)).unwrap();
+    for said in [
+        "| command | `assay verify agency.toml --out 'my memo'` |",
+        concat!("| program | assay ", env!("CARGO_PKG_VERSION"), ", commit "),
+        "| date | 20",
+        &format!("| input | `agency.toml`, SHA-256 `{}` |", sha256(&file)),
+        &format!("`ag.toml`, SHA-256 `{}` |", sha256(&release)),
+        "epsilon; delta = 0.000000001; my-release; State; queries = total; ",
+        "epsilon; delta = 1e-11; own_counts = discrete Gaussian 5x10@1; bounded; counts = 20",
+        "Printed less computed: ",
+    ] {
+        assert!(report.contains(said), "{said}: {report}");
+    }
+    let answer: Value = serde_json::from_str(&read("REPORT.json")).unwrap();
+    assert_eq!(rows(&answer)[1]["compute"]["neighbors"], "bounded");
+    assert_eq!(answer["provenance"]["command_line"][2], "agency.toml");
+    assert!(answer["provenance"]["date"].as_str().unwrap().ends_with(" UTC"));
+    let csv = read("REPORT.csv");
+    let header = csv.lines().next().unwrap();
+    for column in
+        ["compute_kind", "compute_delta", "compute_release", "compute_level", "compute_neighbors", "compute_counts"]
+    {
+        assert!(header.split(',').any(|known| known == column), "{column}: {header}");
+    }
+    assert!(read("REPORT.csv.provenance.json").contains("\"date\""));
+    // The same bytes each time, where that is asked for: nothing but the report, without commit and date.
+    let stable = |name: &str| {
+        run(&["--out", name, "--reproducible"]);
+        assert_eq!(fs::read_dir(folder.path().join(name)).unwrap().count(), 1);
+        fs::read_to_string(folder.path().join(name).join("REPORT.md")).unwrap().replace(name, "")
+    };
+    let (one, other) = (stable("one"), stable("other"));
+    assert!(one == other && !one.contains("| date |") && !one.contains("commit"), "{one}");
+    assert!(String::from_utf8_lossy(&run(&["--reproducible"]).stderr).contains("--out"));
 }

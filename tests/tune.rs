@@ -167,7 +167,7 @@ fn every_published_value_about_safetab_is_judged_and_what_differs_is_explained()
             assert_eq!(row.verdict == Verdict::NeedsData, unpublished, "{id}");
             // Where a computation is named for the printed text, it gives it.
             if let Some(verdict::Computed::Value(value)) = &row.printed_by {
-                let verdict = verdict::rounds_to(value, &row.published.printed).expect("a number");
+                let verdict = row.published.stated.judge(value);
                 assert_eq!(verdict, Verdict::Agrees, "{id}: {}", value.shown(8));
             }
         }

@@ -99,7 +99,7 @@ def _equal(label: Any, name: Any) -> bool:
 def verify(papers: str | Iterable[str] = (), *, frame: str = "pandas") -> Any:
     """Published values recomputed, a row each: paper, id, place, printed, computed, verdict, note, erratum.
 
-    papers: the keys of bundled papers, or paths of TOML files of the same form; all papers if none is named. frame: "pandas", "polars", or "none" for a list of dicts. In a
+    papers: the keys of bundled papers, or paths of TOML or CSV files of the same form; all papers if none is named. frame: "pandas", "polars", or "none" for a list of dicts. In a
     polars frame computed values are texts. Takes some seconds for one paper and longer for all.
     """
     rows = verified_rows([papers] if isinstance(papers, str) else list(papers))

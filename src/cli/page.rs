@@ -322,7 +322,6 @@ impl Page {
 }
 
 /// Records as CSV, as a page has them.
-#[cfg(feature = "explore")]
 pub fn csv_text(records: &[Value]) -> Result<String> {
     let (header, rows) = flat(records);
     let mut writer = csv::Writer::from_writer(Vec::new());

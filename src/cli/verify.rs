@@ -1,16 +1,16 @@
 //! `assay verify`: every published value recomputed, a row each.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use dp_assay::{
     numeric::rational::parse,
-    provenance::Provenance,
+    provenance::{self, Content, Input, Provenance},
     release::Release,
     replication::{
         pipeline::{self, Pipeline, RuleOptions},
         published::{self, Paper},
-        report::{self, Section},
+        report::{self, Run, Section},
         verdict::{Computed, Verdict},
         verify::{self, Row},
     },
@@ -20,35 +20,40 @@ use serde_json::{Value, json};
 
 use super::{
     Exit, certificates, invocation, output,
-    page::{FormArgs, Page},
+    page::{FormArgs, Page, csv_text},
     progress, wrap,
 };
 
-/// Recompute every published value: agrees, agrees-as-read, differs, disproved, undecided or needs-data
+/// Recompute every published value: agrees, differs, disproved, ...
 ///
 /// A row for each value of the papers and files named; if none is named, all papers are recomputed and summarized, a line for each.
 /// Exit status 1 if a value differs, is disproved or undecided without a recorded erratum.
 ///
-/// A file has published values of your own, a TOML table `[[value]]` each: id, place, printed (the digits as they stand), unit and
+/// A file has published values of your own, a TOML table `[[value]]` each: id, place, printed (the text as it stands), unit and
 /// compute, as { kind = "epsilon", release = "NAME or FILE", level = "NAME", delta = 1e-10 } or { kind = "delta", discrete-gaussian =
-/// "5x10@1", epsilon = 10 }. --new writes one to start from.
+/// "5x10@1", epsilon = 10 }. --new writes one to start from. A CSV file has a row for each value, and the same fields as columns.
+///
+/// Printed forms: 10.13, 1.2e-7, 1.2 x 10^-7, 14.2 %, 104/4099, < 5, <= 5, > 5, >= 5, about 4, ~4, 3.8-4.0, 3.9 +- 0.1,
+/// 3.59 (truncated), 2.18 (rounded up), true, not printed; 3,90 where the file says decimal = "comma".
+///
+/// Verdicts: agrees, agrees-as-read, differs, disproved, undecided, needs-data, circular, not-printed.
 ///
 /// Kinds: epsilon, delta, tradeoff, rho, zcdp-epsilon, zcdp-delta, optimal-order-epsilon, renyi-epsilon, gdp-epsilon, gdp-delta,
 /// pure-epsilon, sigma2, epsilon-reduction, below-zcdp, matched-sigma2, noise-reduction, overall-reduction,
 /// overall-reduction-one-term, correct-decision, advantage, posterior, risk, paths, variance-deficit.
 ///
 /// Units: nats, rho, probability, percent, sigma2, ratio (rounded to the printed digits), sum (exact), bound, least, least-percent,
-/// rounded-up, claim. The guide, docs/guide/published-values.md, has what each of them means.
+/// rounded-up, rounded-up-at-digit, truncated, about, claim. The guide, docs/guide/published-values.md, has what each of them means.
 #[derive(clap::Args)]
 pub struct Args {
     /// The papers, or files of the same form, to show value by value; a summary of all papers if none is named
-    #[arg(value_name = "PAPER|FILE.toml")]
+    #[arg(value_name = "PAPER|FILE.toml|FILE.csv")]
     papers: Vec<String>,
     /// Write a commented file of published values to start your own from; a file that is there is not overwritten
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["papers", "full", "nodes", "state", "out", "certificates", "json", "format"]
+        conflicts_with_all = ["papers", "full", "nodes", "state", "out", "reproducible", "certificates", "json", "format"]
     )]
     new: Option<PathBuf>,
     /// Run the papers' own methods at their full size: for su-su-wang-2025 Boole's rule on 10^7 + 1 nodes
@@ -61,9 +66,13 @@ pub struct Args {
     /// assay-state unless said otherwise
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Write REPORT.md into this folder as well
+    /// Write REPORT.md, REPORT.csv and REPORT.json into this folder as well: the verdicts, what was computed, and the command,
+    /// version, commit, date and SHA-256 of all inputs
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// REPORT.md alone, without commit and date: the same inputs give the same bytes
+    #[arg(long, requires = "out")]
+    reproducible: bool,
     /// The certificates of a folder instead: the seal of each, and both ends of its claim by this program's own enclosures
     #[arg(long, value_name = "DIR", conflicts_with_all = ["papers", "full", "nodes", "state", "out"])]
     certificates: Option<PathBuf>,
@@ -107,10 +116,10 @@ pub fn run(args: &Args) -> Result<Exit> {
         sections.push(Section { paper, rows, pipeline: own });
     }
     let mut page = args.form.page();
-    if let Some(provenance) = provenance_of(&papers)? {
-        page.provenance(provenance);
-    }
-    page.object(json!({ "papers": sections.iter().map(section_json).collect::<Value>() }));
+    let provenance = provenance_of(&papers)?;
+    page.provenance(provenance.clone());
+    let object = json!({ "papers": sections.iter().map(section_json).collect::<Value>() });
+    page.object(object.clone());
     if args.papers.is_empty() {
         put_summary(&mut page, &sections);
     } else {
@@ -119,7 +128,7 @@ pub fn run(args: &Args) -> Result<Exit> {
     }
     page.print()?;
     if let Some(folder) = &args.out {
-        report::write(folder, &sections)?;
+        write(args, folder, &sections, &object, &provenance)?;
     }
     let unexplained = sections.iter().flat_map(|section| &section.rows).any(Row::is_unexplained);
     Ok(if unexplained { Exit::No } else { Exit::Done })
@@ -139,30 +148,51 @@ fn options(args: &Args) -> Result<RuleOptions> {
     Ok(RuleOptions { panels, second_panels, state })
 }
 
-/// The files of published values and the releases that they name, as inputs of the answer; none where all papers are bundled.
-fn provenance_of(papers: &[Paper]) -> Result<Option<Provenance>> {
-    let files: Vec<&Paper> = papers.iter().filter(|paper| !paper.is_bundled).collect();
-    if files.is_empty() {
-        return Ok(None);
+/// Writes the report and, if it need not be the same each time, all rows as CSV and JSON.
+fn write(args: &Args, folder: &Path, sections: &[Section], object: &Value, provenance: &Provenance) -> Result<()> {
+    let run = Run { provenance, is_reproducible: args.reproducible };
+    let markdown = report::markdown(sections, run);
+    if args.reproducible {
+        return Ok(report::write(folder, &[("REPORT.md", &markdown)])?);
     }
+    let csv = csv_text(&sections.iter().flat_map(records).collect::<Vec<_>>())?;
+    let json = format!("{:#}\n", output::with_provenance(object, provenance));
+    report::write(folder, &[("REPORT.md", &markdown), ("REPORT.csv", &csv), ("REPORT.json", &json)])?;
+    Ok(provenance.write_beside(&folder.join("REPORT.csv"))?)
+}
+
+/// The command, the time, and the inputs: the files of published values and the releases that they name, bundled or not.
+fn provenance_of(papers: &[Paper]) -> Result<Provenance> {
     let mut provenance = invocation::provenance()?;
-    for paper in files {
-        for name in std::iter::once(&paper.file).chain(&paper.releases) {
-            if !provenance.inputs.iter().any(|input| input.name == *name) {
-                provenance.inputs.push(invocation::public_input(name)?);
+    provenance.date = Some(provenance::now());
+    for paper in papers {
+        let own = match published::bundled_text(&paper.paper).filter(|_| paper.is_bundled) {
+            Some(text) => Input {
+                name: format!("data/published/{}.toml", paper.paper),
+                content: Content::Sha256(provenance::sha256_of_text(text)),
+            },
+            None => invocation::public_input(&paper.file)?,
+        };
+        let releases = paper.releases.iter().map(|name| invocation::public_input(name));
+        for input in std::iter::once(Ok(own)).chain(releases) {
+            let input = input?;
+            if !provenance.inputs.iter().any(|known| known.name == input.name) {
+                provenance.inputs.push(input);
             }
         }
     }
-    Ok(Some(provenance))
+    Ok(provenance)
 }
 
 fn section_json(section: &Section) -> Value {
     let summary = verify::tally(&section.rows).into_iter();
+    let printed = verify::printed(&section.rows);
     json!({
         "paper": section.paper.paper,
         "title": section.paper.title,
         "rows": section.rows.iter().map(row_json).collect::<Value>(),
         "pipeline": section.pipeline.as_ref().map(pipeline_json),
+        "values": printed,
         "summary": summary.map(|(verdict, count)| (verdict.word().to_string(), json!(count))).collect::<Value>(),
     })
 }
@@ -228,6 +258,9 @@ fn row_json(row: &Row) -> Value {
         "published": row.published.printed,
         "computed": shown(&row.computed),
         "verdict": row.verdict.word(),
+        "unit": row.published.unit.name(),
+        "difference": row.difference().map(|difference| difference.to_json()),
+        "compute": row.published.asked(),
         "note": row.published.note,
         "erratum": row.published.erratum,
         "printed_by": row.printed_by.as_ref().map(shown),
@@ -244,8 +277,14 @@ fn row_json(row: &Row) -> Value {
 
 /// A line for each paper, and every value whose difference is not explained.
 fn put_summary(page: &mut Page, sections: &[Section]) {
+    // What is not printed and what is not explained is said below the table.
+    const COLUMNS: usize = 9;
     let [head, rows @ ..] = &report::summary_table(sections)[..] else { return };
-    page.table(head, rows.iter().map(|row| row.to_vec()).collect());
+    page.table(&head[..COLUMNS], rows.iter().map(|row| row[..COLUMNS].to_vec()).collect());
+    let not_printed = sections.iter().map(|section| section.rows.len() - verify::printed(&section.rows)).sum::<usize>();
+    if not_printed > 0 {
+        page.text(format!("\n{not_printed} more are computed that no document prints; they are not counted.\n"));
+    }
     let unexplained: Vec<(&Section, &Row)> = (sections.iter())
         .flat_map(|section| section.rows.iter().map(move |row| (section, row)))
         .filter(|(_, row)| row.is_unexplained())
@@ -295,10 +334,13 @@ fn put(page: &mut Page, section: &Section) {
         }
         sentences.into_iter().for_each(|sentence| page.text(wrap::broken(&format!("{sentence}\n"))));
     }
-    let counts: Vec<String> =
-        verify::tally(rows).iter().map(|(verdict, count)| format!("{count} {}", verdict.word())).collect();
     let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
-    page.text(format!("\n{} values: {}; {unexplained} without an explanation\n", rows.len(), counts.join(", ")));
+    let values = verify::printed(rows);
+    page.text(format!(
+        "\n{values} value{}: {}; {unexplained} without an explanation\n",
+        if values == 1 { "" } else { "s" },
+        verify::tally_in_words(rows)
+    ));
     if let Some(own) = &section.pipeline {
         put_pipeline(page, own);
     }

@@ -9,12 +9,14 @@ use std::{
 };
 
 use rug::Rational;
+use serde_json::{Map, Value, json};
 use toml::Spanned;
 
 use crate::{
     account::{Counts, Delta, Epsilon, Rho},
     error::{Result, did_you_mean},
     files::file_error,
+    numeric::rational,
     release::{Neighbors, Release, bundled_text, place_beside, subject::Subject},
     risk::check_prior,
     toml_node::Fields,
@@ -23,6 +25,8 @@ use crate::{
 /// A question about an account, and what it is asked of.
 #[derive(Clone, Debug)]
 pub struct AccountClaim {
+    /// The name of the question in files.
+    pub kind: &'static str,
     /// The question.
     pub question: Question,
     /// What it is about.
@@ -77,6 +81,17 @@ pub enum Question {
     Posterior(Rational, Delta),
 }
 
+impl AccountClaim {
+    /// What is computed: the kind, and all that the answer depends on, each by its name.
+    pub fn asked(&self) -> Map<String, Value> {
+        let mut asked = Map::from_iter([("kind".to_string(), json!(self.kind))]);
+        let given = self.question.given().into_iter();
+        asked.extend(given.map(|(name, value)| (name.to_string(), value)));
+        asked.extend(self.about.named(self.question.is_about_rho()));
+        asked
+    }
+}
+
 /// What kind of quantity answers a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
@@ -124,6 +139,36 @@ impl Question {
     /// Whether the answer is a rational number, and known as such.
     pub fn is_exact(&self) -> bool {
         matches!(self, Question::Rho | Question::Sigma2 | Question::PureEpsilon)
+    }
+
+    /// What is given in the question, by the names of files.
+    fn given(&self) -> Vec<(&'static str, Value)> {
+        let exact = |value: &Rational| json!(rational::display(value));
+        match self {
+            Question::Epsilon(delta)
+            | Question::ZcdpEpsilon(delta)
+            | Question::OptimalOrderEpsilon(delta)
+            | Question::RenyiEpsilon(delta)
+            | Question::GdpEpsilon(delta)
+            | Question::EpsilonReduction(delta)
+            | Question::MatchedSigma2(delta)
+            | Question::NoiseReduction(delta)
+            | Question::OverallReduction(delta) => vec![("delta", json!(delta.to_string()))],
+            Question::Delta(epsilon) | Question::ZcdpDelta(epsilon) | Question::GdpDelta(epsilon) => {
+                vec![("epsilon", json!(epsilon.to_string()))]
+            }
+            Question::Tradeoff(alpha) => vec![("alpha", exact(alpha))],
+            Question::BelowZcdp(deltas) => {
+                vec![("deltas", deltas.iter().map(ToString::to_string).collect())]
+            }
+            Question::OverallReductionOneTerm(delta, target) => {
+                let target = target.iter().map(|target| ("target", exact(target)));
+                std::iter::once(("delta", json!(delta.to_string()))).chain(target).collect()
+            }
+            Question::CorrectDecision(prior) => vec![("prior", exact(prior))],
+            Question::Posterior(prior, delta) => vec![("prior", exact(prior)), ("delta", json!(delta.to_string()))],
+            Question::Rho | Question::PureEpsilon | Question::Sigma2 | Question::Advantage => Vec::new(),
+        }
     }
 
     /// Whether a rho is all that the answer depends on.
@@ -229,6 +274,50 @@ impl About {
         alone.then(|| self.queries_of(release).only(&self.levels))
     }
 
+    /// What it is, each part by its name: the release and its levels and queries, counts, neighbors, groups, repetitions, and how
+    /// many counts a record changes in all. Block paths do not matter where a rho is all that is asked for.
+    fn named(&self, is_about_rho: bool) -> Vec<(String, Value)> {
+        if let Some(rho) = &self.rho {
+            return vec![("rho".to_string(), json!(rational::display(rho)))];
+        }
+        let mut named: Vec<(&str, Value)> = Vec::new();
+        if let Some(release) = &self.release {
+            let is_worst =
+                self.levels.is_empty() && self.queries.is_empty() && release.paths.is_some() && !is_about_rho;
+            let levels = match self.levels.as_slice() {
+                [] if is_worst => "all levels, on the worst block path".to_string(),
+                [] => "all levels".to_string(),
+                levels => levels.join(" + "),
+            };
+            named.extend([("release", json!(release.name)), ("level", json!(levels))]);
+        }
+        if !self.queries.is_empty() {
+            named.push(("queries", json!(self.queries)));
+        }
+        if !self.singles.is_empty() {
+            named.push(("own_counts", self.singles.iter().map(ToString::to_string).collect()));
+        }
+        let own = self.release.as_ref().map(|release| release.neighbors);
+        let neighbors = self.neighbors.or(own).unwrap_or(Neighbors::AddRemove);
+        named.push(("neighbors", json!(neighbors.name())));
+        let times = [("group", self.group), ("repeat", self.repeat)];
+        named.extend(times.into_iter().filter(|(_, times)| *times != 1).map(|(name, times)| (name, json!(times))));
+        named.extend(self.number_of_counts().map(|count| ("counts", json!(count))));
+        named.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+    }
+
+    /// How many counts one record changes, all levels and repetitions together; `None` where only a budget is known.
+    fn number_of_counts(&self) -> Option<u128> {
+        let mut subject = self.subject();
+        if subject.levels.is_empty() {
+            // All levels by name: no block path leaves one out.
+            subject.levels =
+                subject.release.iter().flat_map(|release| &release.levels).map(|level| level.name.clone()).collect();
+        }
+        let total = subject.resolve().ok()?.total;
+        Some(total.counts().iter().map(|counts| u128::from(counts.count)).sum())
+    }
+
     /// The release with only the named queries, at every level that has some.
     fn queries_of(&self, release: &Release) -> Release {
         if self.queries.is_empty() {
@@ -297,11 +386,11 @@ pub(super) fn read(
     releases: &mut Releases,
 ) -> Result<Option<AccountClaim>> {
     let kind = ALIASES.iter().find(|(alias, _)| *alias == kind).map_or(kind, |(_, name)| name);
-    let Some((_, question)) = KINDS.iter().find(|(name, _)| *name == kind) else { return Ok(None) };
+    let Some((kind, question)) = KINDS.iter().find(|(name, _)| *name == kind) else { return Ok(None) };
     let question = question(&mut fields)?;
     let about = about(&mut fields, &question, own, releases)?;
     fields.finish()?;
-    Ok(Some(AccountClaim { question, about }))
+    Ok(Some(AccountClaim { kind, question, about }))
 }
 
 /// Reads what a claim is about.

@@ -31,7 +31,7 @@ const MATCH_DECIMALS: u32 = 7;
 
 /// Answers a claim to a relative width of 10^-digits; matching noise to the width of its grid.
 pub(super) fn compute(claim: &AccountClaim, digits: u32) -> Result<Computed> {
-    let AccountClaim { question, about } = claim;
+    let AccountClaim { question, about, .. } = claim;
     let exact = |value: &Rational| Enclosure::rational(value, precision::bits(digits, 64).max(256));
     let value = match question {
         Question::Rho => exact(&*rho(about)?),

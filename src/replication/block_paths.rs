@@ -1,6 +1,6 @@
 //! Published values about the block paths of a release: pairs of them, and the largest delta of all pairs.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::verdict::Computed;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What is asked of the block paths. Paths are numbered from 1, in the order of the release's file.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PathClaim {
     /// How many paths there are.

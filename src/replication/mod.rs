@@ -18,7 +18,8 @@
 //! | [`spines`] | Cumings-Menon et al. (2024): statements about spines, checked on small trees |
 //! | [`su_su_wang_2025`] | Su, Su & Wang (2025): the rule on their sum, the error budget, the statements of the appendices |
 //! | **results** | |
-//! | `published_value`, `published_file`, [`published`] | the rows of `data/published/*.toml` and of files of the same form: each printed value, its place, its unit, what recomputes it |
+//! | [`printed`] | the forms of printed numbers, and what each stands for |
+//! | `published_value`, `published_csv`, `published_file`, [`published`] | the rows of `data/published/*.toml` and of files of the same form: each printed value, its place, its unit, what recomputes it |
 //! | [`verify`] | every row recomputed and judged |
 //! | [`certified`] | rows as certificates that another program checks |
 //! | [`pipeline`] | Section A.6 of Su, Su & Wang carried out by the rule, beside the contour |
@@ -35,7 +36,9 @@ pub mod closed_forms;
 pub mod figures;
 pub mod gibbs;
 pub mod pipeline;
+pub mod printed;
 pub mod published;
+mod published_csv;
 mod published_file;
 mod published_value;
 pub mod report;

@@ -1,4 +1,4 @@
-//! Published values as data: `data/published/*.toml` and files of the same form, a row for each printed number.
+//! Published values as data: `data/published/*.toml` and files of the same form or CSV, a row for each printed number.
 
 use std::path::Path;
 
@@ -9,7 +9,6 @@ pub use super::published_value::{Beside, Compute, Paper, Published, Unit};
 use crate::{
     error::{Error, Result},
     files::{Over, file_error, write_over},
-    numeric::rational::parse,
 };
 
 /// The papers whose values are bundled.
@@ -46,11 +45,16 @@ pub fn papers(names: &[String]) -> Result<Vec<Paper>> {
     Ok(papers)
 }
 
+/// The text of a bundled paper's file.
+pub fn bundled_text(key: &str) -> Option<&'static str> {
+    PAPERS.iter().find(|(known, _)| *known == key).map(|(_, text)| *text)
+}
+
 /// A number as a bundled paper prints it, by the id of its row.
 pub(super) fn printed(paper: &str, id: &str) -> Result<Rational> {
     let of_paper = papers(&[paper.to_string()])?.remove(0);
-    match of_paper.values.iter().find(|value| value.id == id) {
-        Some(value) => parse(&value.printed),
+    match of_paper.values.iter().find(|value| value.id == id).and_then(|value| value.stated.number()) {
+        Some(number) => Ok(number),
         None => {
             Err(Error::NeedsData { what: id.to_string(), needed: format!("a row {id} in data/published/{paper}.toml") })
         }
@@ -68,7 +72,7 @@ fn existing(name: &str) -> Result<String> {
     if path.exists() {
         return Ok(name.to_string());
     }
-    if name.contains(['/', '\\']) || path.extension().is_some_and(|end| end == "toml") {
+    if name.contains(['/', '\\']) || path.extension().is_some_and(|end| end == "toml" || end == "csv") {
         return Err(file_error(path, "no such file"));
     }
     let known = PAPERS.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ");

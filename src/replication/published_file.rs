@@ -1,32 +1,35 @@
-//! Reading published values: the TOML form and its rules.
+//! Reading published values: the TOML form and its rules. [`published_csv`] has the form of a table.
 //!
 //! | field | meaning |
 //! | --- | --- |
 //! | `paper`, `title` | a key for the file, and what it is about, in a line |
 //! | `release` | the release that is meant where a value names neither one nor counts; of a bundled paper the one of its name |
 //! | `[[value]]` `id`, `place` | a key that is unique in the file, and where the value is printed |
-//! | `printed` | the number as printed, digit by digit, or `true` for a statement |
+//! | `decimal` | `"comma"` where the document prints decimal commas |
+//! | `printed` | the text as printed, of a form that [`printed`] reads; `true` for a statement, or `not printed` |
 //! | `unit` | how it is to be read: [`Unit`] |
 //! | `compute` | what recomputes it: its `kind`, and the fields of that kind |
+//! | `circular` | `true` where the value stands in the file that the release was built from |
 //! | `note`, `erratum` | a remark; why the printed value is wrong, for one that is known to be |
 //! | `printed_by` | another computation, which gives the printed value |
 //! | `readings` | other readings of what is printed, each `{ as = "words", compute = {..} }`: a row that agrees only as one of them is counted apart |
 //! | `beside` | other numbers that the remarks speak of, of the same form |
 
-use std::{fs::File, io::Read, path::Path, sync::Arc};
+use std::{collections::BTreeSet, fs::File, io::Read, path::Path, sync::Arc};
 
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
     account_claims::{self, AccountClaim, KINDS, Measure, Releases},
+    printed::{self, DecimalMark, Printed},
+    published_csv,
     published_value::{Beside, Compute, Paper, Published, Unit},
 };
 use crate::{
     error::{Error, Result, did_you_mean},
     files::file_error,
-    numeric::rational,
-    release::Release,
+    release::{Release, bundled_text},
     toml_node::{Fields, Node, to_value},
     toml_reader::{TomlReader, with_near_name},
 };
@@ -48,39 +51,16 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|(name, _)| *name).chain(OTHER_KINDS.iter().copied())
 }
 
+/// What stands before the values.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawPaper {
+struct Head {
     paper: Spanned<String>,
     title: String,
     release: Option<Spanned<String>>,
+    decimal: Option<Spanned<String>>,
     #[serde(rename = "value", default)]
-    values: Vec<Spanned<RawValue>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawValue {
-    id: Spanned<String>,
-    place: String,
-    printed: Spanned<Node>,
-    unit: Spanned<String>,
-    compute: Spanned<Node>,
-    note: Option<String>,
-    erratum: Option<String>,
-    printed_by: Option<Spanned<Node>>,
-    #[serde(default)]
-    readings: Vec<RawBeside>,
-    #[serde(default)]
-    beside: Vec<RawBeside>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawBeside {
-    #[serde(rename = "as")]
-    words: Spanned<String>,
-    compute: Spanned<Node>,
+    values: Vec<Spanned<Node>>,
 }
 
 /// Reads a bundled paper from its text.
@@ -88,7 +68,7 @@ pub(super) fn bundled(text: &str, key: &str) -> Result<Paper> {
     parse(text, key, true)
 }
 
-/// Reads published values from the file of this path.
+/// Reads published values from the file of this path: CSV if its name ends so, else TOML.
 pub(super) fn read(path: &str) -> Result<Paper> {
     let wrong = |why: String| file_error(Path::new(path), why);
     let file = File::open(path).map_err(|why| wrong(why.to_string()))?;
@@ -96,37 +76,63 @@ pub(super) fn read(path: &str) -> Result<Paper> {
     // A device has no end.
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|why| wrong(why.to_string()))?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(wrong(format!("is larger than {MOST_BYTES} bytes: published values are a short TOML file")));
+        return Err(wrong(format!("is larger than {MOST_BYTES} bytes: published values are a short TOML or CSV file")));
     }
-    let text = String::from_utf8(bytes).map_err(|_| wrong("is not UTF-8 text: expected a TOML file".to_string()))?;
-    parse(&text, path, false)
+    let is_csv = Path::new(path).extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
+    let form = if is_csv { "CSV" } else { "TOML" };
+    let text = String::from_utf8(bytes).map_err(|_| wrong(format!("is not UTF-8 text: expected a {form} file")))?;
+    if !is_csv {
+        return parse(&text, path, false);
+    }
+    let table = published_csv::read(&text, path)?;
+    paper_of(
+        &TomlReader::new(path, &text),
+        Head {
+            paper: table.paper,
+            title: table.title,
+            release: table.release,
+            decimal: table.decimal,
+            values: table.values,
+        },
+        path,
+        false,
+    )
 }
 
 fn parse(text: &str, file: &str, is_bundled: bool) -> Result<Paper> {
     let reader = TomlReader::new(file, text);
-    let raw: RawPaper = reader.toml()?;
-    if raw.paper.get_ref().trim().is_empty() {
-        return Err(reader.refuse(raw.paper.span().start, "paper: must not be empty: a key such as \"my-release\""));
+    let head = reader.toml()?;
+    paper_of(&reader, head, file, is_bundled)
+}
+
+/// Reads the values below a head. All that is wrong with any of them is said at once.
+fn paper_of(reader: &TomlReader, head: Head, file: &str, is_bundled: bool) -> Result<Paper> {
+    if head.paper.get_ref().trim().is_empty() {
+        return Err(reader.refuse(head.paper.span().start, "paper: must not be empty: a key such as \"my-release\""));
     }
-    if raw.values.is_empty() {
-        return Err(reader.refuse_file("at least one [[value]] is needed; `assay verify --new FILE` writes an example"));
+    if head.values.is_empty() {
+        return Err(reader.refuse_file("at least one value is needed; `assay verify --new FILE` writes an example"));
     }
-    reader.no_duplicates(raw.values.iter().map(|value| &value.get_ref().id), "id")?;
     let folder = if is_bundled { Path::new("") } else { Path::new(file).parent().unwrap_or(Path::new("")) };
     let mut releases = Releases::in_folder(folder.to_path_buf());
-    let own = match &raw.release {
+    let own = match &head.release {
         Some(name) => {
             let found = releases.find(name.get_ref());
             Some(found.map_err(|error| reader.refuse(name.span().start, format!("release: {error}")))?)
         }
-        None if is_bundled => Release::find(raw.paper.get_ref()).ok().map(Arc::new),
+        None if is_bundled && bundled_text(head.paper.get_ref()).is_some() => {
+            Some(releases.find(head.paper.get_ref())?)
+        }
         None => None,
     };
-    let mut values = ValueReader { reader: &reader, own, releases, is_bundled };
-    let read: Vec<Published> = raw.values.iter().map(|raw| values.value(raw)).collect::<Result<_>>()?;
+    let decimal = head.decimal.as_ref().map(|name| decimal_mark(reader, name)).transpose()?.unwrap_or_default();
+    let mut values =
+        ValueReader { reader, own, releases, is_bundled, decimal, ids: BTreeSet::new(), wrong: Vec::new() };
+    let read: Vec<Published> = head.values.iter().filter_map(|node| values.value(node)).collect();
+    Error::of_all(values.wrong)?;
     Ok(Paper {
-        paper: raw.paper.into_inner(),
-        title: raw.title,
+        paper: head.paper.into_inner(),
+        title: head.title,
         values: read,
         file: file.to_string(),
         is_bundled,
@@ -134,61 +140,157 @@ fn parse(text: &str, file: &str, is_bundled: bool) -> Result<Paper> {
     })
 }
 
+fn decimal_mark(reader: &TomlReader, name: &Spanned<String>) -> Result<DecimalMark> {
+    match name.get_ref().as_str() {
+        "point" => Ok(DecimalMark::Point),
+        "comma" => Ok(DecimalMark::Comma),
+        other => {
+            let why = format!("decimal: {other:?} is no decimal mark: expected \"point\" or \"comma\"");
+            Err(reader.refuse(name.span().start, why))
+        }
+    }
+}
+
 /// An error about the printed text.
 fn refuse_printed(reader: &TomlReader, node: &Spanned<Node>, why: String) -> Error {
     reader.refuse(node.span().start, format!("printed: {why}"))
 }
 
-/// What the values of a file have in common.
+/// What the values of a file have in common, and what was found to be wrong.
 struct ValueReader<'a> {
     reader: &'a TomlReader<'a>,
     own: Option<Arc<Release>>,
     releases: Releases,
     is_bundled: bool,
+    decimal: DecimalMark,
+    ids: BTreeSet<String>,
+    wrong: Vec<Error>,
 }
 
-impl ValueReader<'_> {
-    fn value(&mut self, raw: &Spanned<RawValue>) -> Result<Published> {
-        let (at, raw) = (raw.span().start, raw.get_ref());
-        if raw.id.get_ref().trim().is_empty() {
-            return Err(self
-                .reader
-                .refuse(raw.id.span().start, "id: must not be empty: a key such as \"table-1-total\""));
+impl<'a> ValueReader<'a> {
+    /// A part that was read; what is wrong with it is remembered.
+    fn keep<T>(&mut self, read: Result<T>) -> Option<T> {
+        read.map_err(|error| self.wrong.push(error)).ok()
+    }
+
+    /// A text that must be there.
+    fn needed(&mut self, fields: &mut Fields<'a>, name: &'static str, example: &str) -> Option<Spanned<String>> {
+        let text = fields.text(name).and_then(|text| text.ok_or_else(|| fields.missing(name, example)));
+        self.keep(text)
+    }
+
+    /// Reads a value; `None` if anything is wrong with it.
+    fn value(&mut self, node: &'a Spanned<Node>) -> Option<Published> {
+        let before = self.wrong.len();
+        let fields = Fields::new(self.reader, node, "value");
+        let mut fields = self.keep(fields)?;
+        let id = self.needed(&mut fields, "id", "\"table-1-total\"");
+        let id = id.and_then(|id| {
+            let id = self.new_id(id);
+            self.keep(id)
+        });
+        let place = self.needed(&mut fields, "place", "\"Table 1\"");
+        let printed = fields.node("printed").ok_or_else(|| fields.missing("printed", "\"10.13\""));
+        let printed = self.keep(printed);
+        let unit_name = self.needed(&mut fields, "unit", "\"nats\"");
+        let unit = unit_name.as_ref().and_then(|name| {
+            let unit = self.unit(name);
+            self.keep(unit)
+        });
+        let compute =
+            fields.node("compute").ok_or_else(|| fields.missing("compute", "{ kind = \"epsilon\", delta = 1e-10 }"));
+        let compute = self.keep(compute).and_then(|node| {
+            let compute = self.compute(node, "compute");
+            self.keep(compute)
+        });
+        if let (Some(unit), Some(Compute::Account(claim)), Some(name)) = (unit, &compute, &unit_name) {
+            let fits = self.check_unit(claim, unit, name);
+            self.keep(fits);
         }
-        let unit = self.unit(&raw.unit)?;
-        let compute = self.compute(&raw.compute, "compute")?;
-        if let Compute::Account(claim) = &compute {
-            self.check_unit(claim, unit, &raw.unit)?;
+        let understood = printed.zip(unit).and_then(|(node, unit)| {
+            let understood = self.printed(node, unit, compute.as_ref());
+            self.keep(understood)
+        });
+        let more = self.more(&mut fields);
+        if self.wrong.len() == before {
+            let finished = fields.finish();
+            self.keep(finished);
         }
-        let printed_by = raw.printed_by.as_ref().map(|node| self.compute(node, "printed_by")).transpose()?;
-        let value = Published {
-            id: raw.id.get_ref().clone(),
-            place: raw.place.clone(),
-            printed: self.printed(&raw.printed)?,
-            unit,
-            compute,
-            note: raw.note.clone(),
-            erratum: raw.erratum.clone(),
+        if self.wrong.len() > before {
+            return None;
+        }
+        let (printed, Printed { stated, digits, .. }) = understood?;
+        let More { note, erratum, is_circular, printed_by, readings, beside } = more?;
+        Some(Published {
+            id: id?,
+            place: place?.into_inner(),
+            printed,
+            stated,
+            digits,
+            unit: unit?,
+            is_circular,
+            compute: compute?,
+            note,
+            erratum,
             printed_by,
-            readings: self.beside(&raw.readings, "readings")?,
-            beside: self.beside(&raw.beside, "beside")?,
-            line: self.reader.line(at),
-        };
-        self.check_printed(&value).map_err(|why| refuse_printed(self.reader, &raw.printed, why))?;
-        Ok(value)
+            readings,
+            beside,
+            line: self.reader.line(node.span().start),
+        })
+    }
+
+    /// An id that no other value has.
+    fn new_id(&mut self, id: Spanned<String>) -> Result<String> {
+        let at = id.span().start;
+        let id = id.into_inner();
+        if id.trim().is_empty() {
+            return Err(self.reader.refuse(at, "id: must not be empty: a key such as \"table-1-total\""));
+        }
+        if !self.ids.insert(id.clone()) {
+            return Err(self.reader.refuse(at, format!("the id {id:?} occurs twice")));
+        }
+        Ok(id)
+    }
+
+    /// What may be left out of a value.
+    fn more(&mut self, fields: &mut Fields<'a>) -> Option<More> {
+        let text = |text: Option<Spanned<String>>| text.map(Spanned::into_inner);
+        let (note, erratum) = (fields.text("note").map(text), fields.text("erratum").map(text));
+        let (note, erratum) = (self.keep(note), self.keep(erratum));
+        let is_circular = fields.flag("circular");
+        let is_circular = self.keep(is_circular);
+        let printed_by = fields.node("printed_by").map(|node| self.compute(node, "printed_by")).transpose();
+        let printed_by = self.keep(printed_by);
+        let [readings, beside] = ["readings", "beside"].map(|name| {
+            let found = self.beside(fields, name);
+            self.keep(found)
+        });
+        Some(More {
+            note: note?,
+            erratum: erratum?,
+            is_circular: is_circular?,
+            printed_by: printed_by?,
+            readings: readings?,
+            beside: beside?,
+        })
     }
 
     /// Other computations, each with its words.
-    fn beside(&mut self, all: &[RawBeside], what: &str) -> Result<Vec<Beside>> {
-        let one = |raw: &RawBeside| {
-            if raw.words.get_ref().trim().is_empty() {
+    fn beside(&mut self, fields: &mut Fields<'a>, what: &'static str) -> Result<Vec<Beside>> {
+        let mut all = Vec::new();
+        for node in fields.parts_or_none(what)? {
+            let mut one = Fields::new(self.reader, node, what)?;
+            let words = one.text("as")?.ok_or_else(|| one.missing("as", "\"the total of the table\""))?;
+            if words.get_ref().trim().is_empty() {
                 let why = format!("{what}: as: must not be empty: what is computed, in words");
-                return Err(self.reader.refuse(raw.words.span().start, why));
+                return Err(self.reader.refuse(words.span().start, why));
             }
-            let compute = self.compute(&raw.compute, &format!("{what}: compute"))?;
-            Ok(Beside { words: raw.words.get_ref().clone(), compute })
-        };
-        all.iter().map(one).collect()
+            let compute = one.node("compute").ok_or_else(|| one.missing("compute", "{ kind = \"rho\" }"))?;
+            let compute = self.compute(compute, &format!("{what}: compute"))?;
+            one.finish()?;
+            all.push(Beside { words: words.into_inner(), compute });
+        }
+        Ok(all)
     }
 
     fn unit(&self, name: &Spanned<String>) -> Result<Unit> {
@@ -205,34 +307,34 @@ impl ValueReader<'_> {
         })
     }
 
-    /// The text as printed.
-    fn printed(&self, node: &Spanned<Node>) -> Result<String> {
-        match node.get_ref() {
-            Node::Text(text) => Ok(text.trim().to_string()),
-            Node::Whole | Node::Decimal => Ok(self.reader.plain_text(node.span())),
-            Node::Flag(flag) => Ok(flag.to_string()),
+    /// The text as printed, and what it stands for.
+    fn printed(&self, node: &Spanned<Node>, unit: Unit, compute: Option<&Compute>) -> Result<(String, Printed)> {
+        let refuse = |why: String| refuse_printed(self.reader, node, why);
+        let (text, mark) = match node.get_ref() {
+            Node::Text(text) => (text.trim().to_string(), self.decimal),
+            // A plain number of TOML has a point, whatever the document prints.
+            Node::Whole | Node::Decimal => (self.reader.plain_text(node.span()), DecimalMark::Point),
+            Node::Flag(flag) => (flag.to_string(), self.decimal),
             Node::List(_) | Node::Table(_) => {
-                let why = "must be the number as it is printed, as \"10.13\", or true for a statement";
-                Err(refuse_printed(self.reader, node, why.to_string()))
+                let why = "must be the number as it is printed, as \"10.13\", true for a statement, or \"not printed\"";
+                return Err(refuse(why.to_string()));
             }
+        };
+        let mut printed = printed::read(&text, unit, mark).map_err(refuse)?;
+        if printed.digits > MOST_DIGITS {
+            return Err(refuse(format!("has more than {MOST_DIGITS} digits")));
         }
-    }
-
-    /// Why the printed text cannot be read in the unit of the value, if it cannot.
-    fn check_printed(&self, value: &Published) -> std::result::Result<(), String> {
-        if value.unit == Unit::Claim {
-            let why = || format!("{:?}: the unit claim is for a statement, which is printed = true", value.printed);
-            return if value.printed == "true" { Ok(()) } else { Err(why()) };
+        if let Some(compute) = compute.filter(|_| printed.is_percent)
+            && !is_in_percent(compute, unit)
+        {
+            if !is_probability(compute, unit) {
+                return Err(refuse(format!(
+                    "{text:?} is a percentage, and what is computed is neither that nor a probability"
+                )));
+            }
+            printed = printed.divided_by_100();
         }
-        rational::parse(&value.printed).map_err(|error| error.to_string())?;
-        if value.unit.is_rounded() && value.printed.contains('/') {
-            let why = "a fraction has no last digit to round to: give the decimal as printed, or the unit sum or bound";
-            return Err(why.to_string());
-        }
-        if value.significant_digits() > MOST_DIGITS {
-            return Err(format!("has more than {MOST_DIGITS} digits"));
-        }
-        Ok(())
+        Ok((text, printed))
     }
 
     /// Refuses a unit in which the answer of a question cannot be read.
@@ -246,18 +348,24 @@ impl ValueReader<'_> {
             Unit::Percent | Unit::LeastPercent => matches!(measure, Measure::Percent | Measure::Probability),
             Unit::Ratio => false,
             Unit::Sum => claim.question.is_exact(),
-            Unit::Bound | Unit::Least | Unit::RoundedUp => measure != Measure::Statement,
+            Unit::Bound | Unit::Least | Unit::RoundedUp | Unit::RoundedUpAtDigit | Unit::Truncated | Unit::About => {
+                measure != Measure::Statement
+            }
             Unit::Claim => measure == Measure::Statement,
         };
         if is_right {
             return Ok(());
         }
         let expected = match measure {
-            Measure::Nats => "an epsilon: nats, bound, least or rounded-up",
-            Measure::Rho => "a rho: rho, sum, bound, least or rounded-up",
-            Measure::Sigma2 => "a variance proxy: sigma2, bound, least or rounded-up",
-            Measure::Probability => "a probability: probability, percent, bound, least or least-percent",
-            Measure::Percent => "a percentage: percent, bound, least or least-percent",
+            Measure::Nats => "an epsilon: nats, bound, least, about, truncated, rounded-up or rounded-up-at-digit",
+            Measure::Rho => "a rho: rho, sum, bound, least, about, truncated, rounded-up or rounded-up-at-digit",
+            Measure::Sigma2 => {
+                "a variance proxy: sigma2, bound, least, about, truncated, rounded-up or rounded-up-at-digit"
+            }
+            Measure::Probability => {
+                "a probability: probability, percent, bound, least, least-percent, about or truncated"
+            }
+            Measure::Percent => "a percentage: percent, bound, least, least-percent, about or truncated",
             Measure::Statement => "a statement: claim",
         };
         let exact = if claim.question.is_exact() { "; sum for one that is printed exactly" } else { "" };
@@ -265,7 +373,7 @@ impl ValueReader<'_> {
         Err(self.reader.refuse(at.span().start, why))
     }
 
-    fn compute(&mut self, node: &Spanned<Node>, what: &str) -> Result<Compute> {
+    fn compute(&mut self, node: &'a Spanned<Node>, what: &str) -> Result<Compute> {
         let mut fields = Fields::new(self.reader, node, what)?;
         let kind = fields.text("kind")?.ok_or_else(|| fields.missing("kind", "\"epsilon\""))?;
         fields.rename(format!("{what} of kind {:?}", kind.get_ref()));
@@ -288,5 +396,34 @@ impl ValueReader<'_> {
             }
             other => Ok(other),
         }
+    }
+}
+
+/// What may be left out of a value.
+struct More {
+    note: Option<String>,
+    erratum: Option<String>,
+    is_circular: bool,
+    printed_by: Option<Compute>,
+    readings: Vec<Beside>,
+    beside: Vec<Beside>,
+}
+
+/// Whether what is computed is given in percent in this unit.
+fn is_in_percent(compute: &Compute, unit: Unit) -> bool {
+    let is_percentage = matches!(compute, Compute::Account(claim) if claim.question.measure() == Measure::Percent);
+    is_percentage || matches!(unit, Unit::Percent | Unit::LeastPercent)
+}
+
+/// Whether what is computed is a probability or a ratio, of which a percentage is a hundred times as much.
+fn is_probability(compute: &Compute, unit: Unit) -> bool {
+    match compute {
+        Compute::Account(claim) => claim.question.measure() == Measure::Probability,
+        Compute::Risk(_) => true,
+        Compute::Own { .. }
+        | Compute::Spine(_)
+        | Compute::Paths { .. }
+        | Compute::Safetab(_)
+        | Compute::VarianceDeficit { .. } => matches!(unit, Unit::Probability | Unit::Ratio),
     }
 }

@@ -1,12 +1,14 @@
 //! A published value, as data: what is printed, how it is to be read, and what recomputes it.
 
-use serde::Deserialize;
+use rug::Rational;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::{
-    account_claims::AccountClaim, block_paths::PathClaim, risk::claims::RiskClaim, safetab::claims::SafetabClaim,
-    spines::claims::SpineClaim, su_su_wang_2025::claims::SuSuWangClaim,
+    account_claims::AccountClaim, block_paths::PathClaim, printed::Stated, risk::claims::RiskClaim,
+    safetab::claims::SafetabClaim, spines::claims::SpineClaim, su_su_wang_2025::claims::SuSuWangClaim,
 };
-use crate::error::Error;
+use crate::{error::Error, numeric::Enclosure};
 
 /// The published values of one paper.
 #[derive(Clone, Debug)]
@@ -34,8 +36,14 @@ pub struct Published {
     pub place: String,
     /// The text as printed.
     pub printed: String,
+    /// What the text stands for.
+    pub stated: Stated,
+    /// How many significant digits are printed; none for a fraction or a statement.
+    pub digits: u32,
     /// What the number is, and how it is to be read.
     pub unit: Unit,
+    /// Whether it stands in the file that the release was built from, so that agreement says nothing new.
+    pub is_circular: bool,
     /// What computes it.
     pub compute: Compute,
     /// A remark for the reader.
@@ -62,14 +70,53 @@ pub struct Beside {
 }
 
 impl Published {
-    /// The text as printed, with a sign if it is a bound.
+    /// The text as printed, with what its unit says of it; a fraction with its decimal beside it.
     pub fn shown(&self) -> String {
-        let sign = match self.unit {
-            Unit::Bound => "<= ",
-            Unit::Least => ">= ",
-            _ => "",
+        const DIGITS: usize = 10;
+        let words = match (&self.stated, self.unit) {
+            (Stated::NotPrinted, _) => return self.printed.clone(),
+            (_, Unit::Bound) => ("<= ", ""),
+            (_, Unit::Least | Unit::LeastPercent) => (">= ", ""),
+            (_, Unit::About) => ("about ", ""),
+            (_, Unit::Truncated) => ("", " (truncated)"),
+            (_, Unit::RoundedUpAtDigit) => ("", " (rounded up)"),
+            _ => ("", ""),
         };
-        format!("{sign}{}", self.printed)
+        // A text that says so itself is shown as it is.
+        let says_it = !self.printed.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+            || self.printed.ends_with(|c: char| !c.is_ascii_digit() && c != '%');
+        let (before, after) = if says_it { ("", "") } else { words };
+        match self.fraction() {
+            Some(value) => {
+                let decimal = Enclosure::rational(&value, 200).shown(DIGITS);
+                format!("{before}{}{after} = {decimal}", self.printed)
+            }
+            None => format!("{before}{}{after}", self.printed),
+        }
+    }
+
+    /// The number, if it is printed as a fraction whose decimal is not seen at once.
+    pub fn fraction(&self) -> Option<Rational> {
+        let value = self.stated.number().filter(|_| self.printed.contains('/'))?;
+        (*value.denom() != 1).then_some(value)
+    }
+
+    /// What was computed: the kind, and all that it depends on, each by its name.
+    pub fn asked(&self) -> Map<String, Value> {
+        self.compute.asked()
+    }
+
+    /// The same in a line.
+    pub fn asked_in_words(&self) -> String {
+        let word = |(name, value): (&String, &Value)| {
+            let text = plain(value);
+            if matches!(name.as_str(), "kind" | "release" | "level" | "neighbors") {
+                text
+            } else {
+                format!("{name} = {text}")
+            }
+        };
+        self.asked().iter().map(word).collect::<Vec<_>>().join("; ")
     }
 
     /// An error of its computation, at its place.
@@ -77,13 +124,17 @@ impl Published {
         let why = format!("the value {:?}: {error}", self.id);
         Error::DataFile { file: paper.file.clone(), line: self.line, column: 0, why }
     }
+}
 
-    /// How many significant digits are printed; none for a fraction or a statement.
-    pub fn significant_digits(&self) -> u32 {
-        let mantissa = self.printed.split(['e', 'E']).next().unwrap_or_default();
-        let numeric = mantissa.chars().all(|c| c.is_ascii_digit() || c == '.');
-        let digits = mantissa.trim_start_matches(['0', '.']).chars().filter(char::is_ascii_digit).count();
-        if numeric { digits as u32 } else { 0 }
+/// A value of JSON as it is read.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| format!("{name} = {}", plain(value))).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
     }
 }
 
@@ -106,6 +157,12 @@ pub enum Unit {
     Sum,
     /// An exact number at or above the true value, by less than 10^-5.
     RoundedUp,
+    /// Rounded up at the last printed digit.
+    RoundedUpAtDigit,
+    /// Cut off after the last printed digit.
+    Truncated,
+    /// Within one unit of the last printed digit.
+    About,
     /// An upper bound: the true value must not exceed it.
     Bound,
     /// A lower bound: the true value must not be below it.
@@ -130,20 +187,36 @@ impl Unit {
         ("least", Unit::Least),
         ("least-percent", Unit::LeastPercent),
         ("rounded-up", Unit::RoundedUp),
+        ("rounded-up-at-digit", Unit::RoundedUpAtDigit),
+        ("truncated", Unit::Truncated),
+        ("about", Unit::About),
         ("claim", Unit::Claim),
     ];
 
-    /// Whether the printed text stands for all numbers that round to its digits.
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        Unit::ALL.iter().find(|(_, unit)| *unit == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether a number alone stands for all numbers that round to its digits; what is printed beside it may say otherwise.
     pub fn is_rounded(self) -> bool {
         match self {
             Unit::Nats | Unit::Percent | Unit::Sigma2 | Unit::Rho | Unit::Probability | Unit::Ratio => true,
-            Unit::Sum | Unit::RoundedUp | Unit::Bound | Unit::Least | Unit::LeastPercent | Unit::Claim => false,
+            Unit::Sum
+            | Unit::RoundedUp
+            | Unit::RoundedUpAtDigit
+            | Unit::Truncated
+            | Unit::About
+            | Unit::Bound
+            | Unit::Least
+            | Unit::LeastPercent
+            | Unit::Claim => false,
         }
     }
 }
 
 /// What recomputes a value. A claim about an account is read by [`super::account_claims`], each other by its own room.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Compute {
     /// The privacy account of a release or of counts.
@@ -172,4 +245,18 @@ pub enum Compute {
         /// The variance proxy.
         sigma2: String,
     },
+}
+
+impl Compute {
+    /// What is computed: the kind, and all that it depends on, each by its name.
+    pub fn asked(&self) -> Map<String, Value> {
+        match self {
+            Compute::Account(claim) => claim.asked(),
+            other => match serde_json::to_value(other) {
+                Ok(Value::Object(fields)) => fields,
+                // All variants are tables with a kind.
+                Ok(_) | Err(_) => Map::from_iter([("kind".to_string(), json!(null))]),
+            },
+        }
+    }
 }

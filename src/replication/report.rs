@@ -1,6 +1,7 @@
 //! results/REPORT.md: what agrees, what differs and why, a section per paper.
 //!
-//! The report holds no times and no paths: the same program writes the same bytes.
+//! It says which command was run, from which inputs, by which program and when; without commit and date the same inputs give the
+//! same bytes.
 
 use std::path::Path;
 
@@ -9,12 +10,13 @@ use super::{
     pipeline::Pipeline,
     published::Paper,
     verdict::{Computed, Verdict},
-    verify::{Row, tally},
+    verify::{Row, printed, tally, tally_in_words},
 };
 use crate::{
     error::Result,
     files::write_text,
     numeric::{Enclosure, rational},
+    provenance::{COMMIT, Content, Provenance, VERSION, command_line},
 };
 
 /// A paper with the verdicts on its values, and what its own method gives, if that was run.
@@ -27,29 +29,44 @@ pub struct Section<'a> {
     pub pipeline: Option<Pipeline>,
 }
 
+/// Which run a report is of.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The command as it was run, and its inputs.
+    pub provenance: &'a Provenance,
+    /// Whether commit and date are left out, so that the same inputs give the same bytes.
+    pub is_reproducible: bool,
+}
+
 /// The whole report, as Markdown.
-pub fn markdown(sections: &[Section]) -> String {
+pub fn markdown(sections: &[Section], run: Run) -> String {
     let mut out = String::from("# Published values, recomputed\n\n");
-    out += &format!(
-        "Written by `assay verify --out results`, version {}. Every computed value is proven: an enclosure of which the\n\
-         digits shown are certain. *agrees*: all of it rounds to the printed digits, or the printed bound or statement\n\
-         holds. *agrees-as-read*: so it does by another reading of what is printed, which is stated, and not by the plain\n\
-         one. *differs*: none of it does. *disproved*: the printed bound or statement is proven wrong. *needs-data*:\n\
-         it rests on data that are not at hand.\n",
-        env!("CARGO_PKG_VERSION")
-    );
+    out += &of_run(run);
+    out += "\nEvery computed value is proven: an enclosure of which the digits shown are certain. *agrees*: all of it lies in what the\n\
+            printed text stands for, such as the numbers that round to its digits, or the printed bound or statement holds.\n\
+            *agrees-as-read*: so it does by another reading of what is printed, which is stated, and not by the plain one.\n\
+            *differs*: none of it does. *disproved*: the printed bound or statement is proven wrong. *undecided*: the enclosure\n\
+            is too wide to tell. *needs-data*: it rests on data that are not at hand. *circular*: it agrees, and the printed\n\
+            value is the source of the bundled release, so that this says only that the release was read rightly.\n\
+            *not-printed*: no document prints the value; it is not counted among the values.\n";
     if sections.len() > 1 {
         out += &overview(sections);
     }
     for section in sections {
-        out += &format!("\n## {}\n\n`{}`: ", section.paper.title, section.paper.paper);
+        out += &format!("\n## {}\n\n{}: ", line(&section.paper.title), code(&section.paper.paper));
         out += &summary(&section.rows);
         out += &differences(&section.rows);
         out += &missing(&section.rows);
         if let Some(pipeline) = &section.pipeline {
             out += &pipeline_text(pipeline);
         }
-        out += &agreements(&section.rows);
+        for (heading, verdict) in [
+            ("What agrees", Verdict::Agrees),
+            ("What agrees because the release was built from it", Verdict::Circular),
+            ("What no document prints", Verdict::NotPrinted),
+        ] {
+            out += &rows_of(&section.rows, heading, verdict);
+        }
         if section.paper.is_bundled {
             out += &figure_list(&section.paper.paper);
         }
@@ -57,24 +74,66 @@ pub fn markdown(sections: &[Section]) -> String {
     out
 }
 
-/// Writes `REPORT.md` into a folder, which is made if it does not exist.
-pub fn write(folder: &Path, sections: &[Section]) -> Result<()> {
-    write_text(&folder.join("REPORT.md"), &markdown(sections))
+/// By which command the report was written, by which program, when, and from which inputs.
+fn of_run(Run { provenance, is_reproducible }: Run) -> String {
+    let mut rows = vec![["command", &code(&command_line(&provenance.command_line))].map(String::from)];
+    let commit = if is_reproducible { String::new() } else { format!(", commit {COMMIT}") };
+    rows.push(["program".to_string(), format!("assay {VERSION}{commit}")]);
+    if let Some(date) = provenance.date.as_ref().filter(|_| !is_reproducible) {
+        rows.push(["date".to_string(), date.clone()]);
+    }
+    for input in &provenance.inputs {
+        let content = match &input.content {
+            Content::Sha256(sha256) => format!("SHA-256 `{sha256}`"),
+            Content::Confidential => "confidential, not hashed".to_string(),
+            Content::NotHashed => "not hashed".to_string(),
+        };
+        rows.push(["input".to_string(), format!("{}, {content}", code(&input.name))]);
+    }
+    let table = rows.iter().map(|row| format!("| {} |\n", row.each_ref().map(|cell| line(cell)).join(" | ")));
+    format!("| | |\n| --- | --- |\n{}", table.collect::<String>())
+}
+
+/// Text for a cell or a line of Markdown.
+fn line(text: &str) -> String {
+    let text = text.replace('|', "\\|");
+    text.split(['\n', '\r']).collect::<Vec<_>>().join(" ")
+}
+
+/// Text as code.
+fn code(text: &str) -> String {
+    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
+}
+
+/// Writes files of a report into a folder, which is made if it does not exist: each a name and its text.
+pub fn write(folder: &Path, files: &[(&str, &str)]) -> Result<()> {
+    files.iter().try_for_each(|(name, text)| write_text(&folder.join(name), text))
 }
 
 /// What each paper comes to, a row each, below the names of the columns; the sums last.
-pub fn summary_table(sections: &[Section]) -> Vec<[String; 9]> {
-    let counts = |rows: &[Row]| -> [usize; 8] {
-        let [agree, as_read, differ, disproved, undecided, needing] = tally(rows).map(|(_, count)| count);
+pub fn summary_table(sections: &[Section]) -> Vec<[String; 11]> {
+    let counts = |rows: &[Row]| -> [usize; 10] {
+        let [agree, as_read, differ, disproved, undecided, needing, circular, not_printed] =
+            tally(rows).map(|(_, count)| count);
         let unexplained = rows.iter().filter(|row| row.is_unexplained()).count();
-        [rows.len(), agree, as_read, differ, disproved, undecided, needing, unexplained]
+        [printed(rows), agree, as_read, differ, disproved, undecided, needing, circular, not_printed, unexplained]
     };
-    let mut all = [0; 8];
-    let mut table = vec![
-        ["paper", "values", "agree", "as read", "differ", "disproved", "undecided", "need data", "unexplained"]
-            .map(String::from),
+    let mut all = [0; 10];
+    let heading = [
+        "paper",
+        "values",
+        "agree",
+        "as read",
+        "differ",
+        "disproved",
+        "undecided",
+        "need data",
+        "circular",
+        "not printed",
+        "unexplained",
     ];
-    let line = |name: &str, counts: [usize; 8]| {
+    let mut table = vec![heading.map(String::from)];
+    let line = |name: &str, counts: [usize; 10]| {
         std::array::from_fn(|column| if column == 0 { name.to_string() } else { counts[column - 1].to_string() })
     };
     for section in sections {
@@ -98,30 +157,32 @@ fn overview(sections: &[Section]) -> String {
 }
 
 fn summary(rows: &[Row]) -> String {
-    let counts: Vec<String> = (tally(rows).iter())
-        .filter(|(_, count)| *count > 0)
-        .map(|(verdict, count)| format!("{count} {}", verdict.word()))
-        .collect();
-    format!("{} values: {}.\n", rows.len(), counts.join(", "))
+    let values = printed(rows);
+    format!("{values} value{}: {}.\n", if values == 1 { "" } else { "s" }, tally_in_words(rows))
 }
 
 fn differences(rows: &[Row]) -> String {
-    let differing: Vec<&Row> =
-        rows.iter().filter(|row| !matches!(row.verdict, Verdict::Agrees | Verdict::NeedsData)).collect();
+    let is_difference = |row: &&Row| match row.verdict {
+        Verdict::AgreesAsRead | Verdict::Differs | Verdict::Disproved | Verdict::Undecided => true,
+        Verdict::Agrees | Verdict::NeedsData | Verdict::Circular | Verdict::NotPrinted => false,
+    };
+    let differing: Vec<&Row> = rows.iter().filter(is_difference).collect();
     if differing.is_empty() {
         return String::new();
     }
     let mut out = String::from("\n### What differs, and why\n\n");
     for row in differing {
-        out += &format!(
-            "- **{}** ({}): printed {}, computed {}, {}. {}\n",
+        let text = format!(
+            "**{}** ({}): printed {}, computed {}, {}. {} What was computed: {}.",
             row.published.id,
             row.published.place,
             row.published.shown(),
             row.shown(),
             row.verdict.word(),
             [vec![why(row)], row.sentences()].concat().join(" ").trim(),
+            row.published.asked_in_words(),
         );
+        out += &format!("- {}\n", text.split(['\n', '\r']).collect::<Vec<_>>().join(" "));
     }
     out
 }
@@ -146,19 +207,25 @@ fn missing(rows: &[Row]) -> String {
     if list.is_empty() { list } else { format!("\n### What needs data\n\n{list}") }
 }
 
-fn agreements(rows: &[Row]) -> String {
-    let mut out =
-        String::from("\n### What agrees\n\n| value | where | printed | computed |\n| --- | --- | --- | --- |\n");
+/// A table of the rows that have a verdict, and their notes below it.
+fn rows_of(rows: &[Row], heading: &str, verdict: Verdict) -> String {
+    let mut table = String::new();
     let mut notes = String::new();
-    for row in rows.iter().filter(|row| row.verdict == Verdict::Agrees) {
-        let cells = [&row.published.id, &row.published.place, &row.published.shown(), &row.shown()];
-        out += &format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
+    for row in rows.iter().filter(|row| row.verdict == verdict) {
+        let asked = row.published.asked_in_words();
+        let cells = [&row.published.id, &row.published.place, &asked, &row.published.shown(), &row.shown()];
+        table += &format!("| {} |\n", cells.map(|cell| line(cell)).join(" | "));
         let said: Vec<String> = row.published.note.iter().cloned().chain(row.sentences()).collect();
         if !said.is_empty() {
-            notes += &format!("- {}: {}\n", row.published.id, said.join(" "));
+            notes += &format!("- {}: {}\n", line(&row.published.id), line(&said.join(" ")));
         }
     }
-    if notes.is_empty() { out } else { format!("{out}\nNotes:\n\n{notes}") }
+    if table.is_empty() {
+        return String::new();
+    }
+    let head = "| value | where | what was computed | printed | computed |\n| --- | --- | --- | --- | --- |\n";
+    let notes = if notes.is_empty() { notes } else { format!("\nNotes:\n\n{notes}") };
+    format!("\n### {heading}\n\n{head}{table}{notes}")
 }
 
 fn figure_list(paper: &str) -> String {

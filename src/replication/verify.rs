@@ -1,18 +1,16 @@
-//! Every published value recomputed and judged: agrees, differs, disproved, undecided or needs data.
+//! Every published value recomputed and judged: agrees, differs, disproved, undecided, needs data, circular or not printed.
 
 use std::collections::HashMap;
-
-use rayon::prelude::*;
-use rug::Rational;
 
 use super::{
     account_claims::Measure,
     accounts, block_paths,
+    printed::Stated,
     published::{Compute, Paper, Published, Unit},
     risk::{self, claims::RiskClaim},
     safetab, spines,
     su_su_wang_2025::{self, Sum},
-    verdict::{Computed, Verdict, rounds_to},
+    verdict::{Computed, Verdict},
 };
 use crate::{
     error::{Error, Result},
@@ -20,6 +18,7 @@ use crate::{
     numeric::{Certainty, Enclosure, rational::parse},
     release::Release,
 };
+use rayon::prelude::*;
 
 /// A row of the verification.
 #[derive(Clone, Debug)]
@@ -45,18 +44,53 @@ impl Row {
     }
 
     fn digits(&self) -> usize {
-        (self.published.significant_digits() as usize + 1).max(8)
+        let least = if self.published.fraction().is_some() { 10 } else { 8 };
+        (self.published.digits as usize + 1).max(least)
     }
 
-    /// Whether the reader must be told: the value neither agrees nor has a recorded erratum.
+    /// Whether the value neither agrees nor has a recorded erratum.
     pub fn is_unexplained(&self) -> bool {
-        !matches!(self.verdict, Verdict::Agrees | Verdict::AgreesAsRead | Verdict::NeedsData)
-            && self.published.erratum.is_none()
+        match self.verdict {
+            Verdict::Agrees | Verdict::AgreesAsRead | Verdict::NeedsData | Verdict::Circular | Verdict::NotPrinted => {
+                false
+            }
+            Verdict::Differs | Verdict::Disproved | Verdict::Undecided => self.published.erratum.is_none(),
+        }
     }
 
-    /// A sentence for each computation beside that of the row: what the printed value comes from, readings, other numbers.
+    /// The printed number less the computed one, where they do not agree.
+    pub fn difference(&self) -> Option<Enclosure> {
+        match (self.verdict, &self.computed) {
+            (
+                Verdict::Differs | Verdict::Disproved | Verdict::Undecided | Verdict::AgreesAsRead,
+                Computed::Value(value),
+            ) => self.published.stated.less(value),
+            _ => None,
+        }
+    }
+
+    /// The difference in words: how large it is, in units of the last printed digit too, and whether another rounding explains it.
+    fn difference_in_words(&self) -> Option<String> {
+        let (difference, Computed::Value(value)) = (self.difference()?, &self.computed) else { return None };
+        let mut words = format!("Printed less computed: {}", difference.shown(3));
+        if let Some(step) = self.published.stated.step() {
+            let units = difference.div(&Enclosure::rational(step, 200));
+            words += &format!(", {} units of the last printed digit", units.shown(3));
+        }
+        if let Some(other) = self.published.stated.other_rounding(value) {
+            words += &format!("; {other}");
+        }
+        Some(words + ".")
+    }
+
+    /// A sentence on the difference, and one for each computation beside that of the row: what the printed value comes from,
+    /// readings, other numbers.
     pub fn sentences(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
+        all.extend(self.difference_in_words());
+        all.extend(
+            (self.verdict == Verdict::Circular).then(|| "Circular: the source of the bundled release.".to_string()),
+        );
         all.extend(self.printed_by.as_ref().map(|value| format!("That computation gives {}.", value.shown(8))));
         for (reading, (value, verdict)) in self.published.readings.iter().zip(&self.readings) {
             let word = verdict.word();
@@ -163,7 +197,7 @@ fn basis_of(what: &Compute) -> Option<(&RiskClaim, String)> {
 
 /// One digit more than are printed, if those are many.
 fn digits(published: &Published) -> u32 {
-    accounts::DIGITS.max(published.significant_digits() + 1)
+    accounts::DIGITS.max(published.digits + 1)
 }
 
 /// What computations have in common that share an answer; `None` for an account, which holds a whole release.
@@ -191,7 +225,9 @@ fn row(published: &Published, answers: impl Iterator<Item = Computed>) -> Result
     for _ in &published.readings {
         let value = answers.next().ok_or_else(missing)?;
         let of_reading = judge(published, &value)?;
-        if of_reading == Verdict::Agrees && verdict != Verdict::Agrees {
+        if of_reading == Verdict::Agrees
+            && !matches!(verdict, Verdict::Agrees | Verdict::Circular | Verdict::NotPrinted)
+        {
             verdict = Verdict::AgreesAsRead;
         }
         readings.push((value, of_reading));
@@ -236,56 +272,57 @@ fn in_unit(computed: Computed, what: &Compute, published: &Published) -> Compute
 
 /// What the computed value says of the printed one.
 fn judge(published: &Published, computed: &Computed) -> Result<Verdict> {
-    match computed {
-        Computed::Statement(Certainty::Yes) => Ok(Verdict::Agrees),
-        Computed::Statement(Certainty::No) => Ok(Verdict::Disproved),
-        Computed::Statement(Certainty::Undecided) => Ok(Verdict::Undecided),
-        Computed::NeedsData(_) => Ok(Verdict::NeedsData),
-        Computed::Value(value) => judge_value(value, published),
-    }
-}
-
-fn judge_value(value: &Enclosure, published: &Published) -> Result<Verdict> {
-    let printed = || parse(&published.printed);
-    Ok(match published.unit {
-        Unit::Bound => match value.at_most(&printed()?) {
-            Certainty::Yes => Verdict::Agrees,
-            Certainty::No => Verdict::Disproved,
-            Certainty::Undecided => Verdict::Undecided,
-        },
-        Unit::LeastPercent => match value.at_most(&printed()?) {
-            Certainty::Yes => Verdict::Disproved,
-            Certainty::No => Verdict::Agrees,
-            Certainty::Undecided => Verdict::Undecided,
-        },
-        Unit::Least => {
-            let printed = printed()?;
-            match (*value.lower() >= printed, *value.upper() < printed) {
-                (true, _) => Verdict::Agrees,
-                (_, true) => Verdict::Disproved,
-                _ => Verdict::Undecided,
-            }
+    let is_claim = published.stated == Stated::Statement;
+    let verdict = match computed {
+        _ if published.stated == Stated::NotPrinted => return Ok(Verdict::NotPrinted),
+        Computed::NeedsData(_) => Verdict::NeedsData,
+        Computed::Value(_) if is_claim => {
+            return Err(Error::out_of_range("the unit", "claim", "one for a number: what is computed is no statement"));
         }
-        Unit::Sum => match value.contains(&printed()?) {
-            true => Verdict::Agrees,
-            false => Verdict::Differs,
-        },
-        Unit::RoundedUp => {
-            let printed = printed()?;
-            let floor = &printed - Rational::from((1, 100_000));
-            match (value.at_most(&printed), value.at_most(&floor)) {
-                (Certainty::Yes, Certainty::No) => Verdict::Agrees,
-                (Certainty::No, _) | (_, Certainty::Yes) => Verdict::Differs,
-                _ => Verdict::Undecided,
-            }
+        Computed::Statement(_) if !is_claim => {
+            let expected = "claim, with printed = true: what is computed is a statement";
+            return Err(Error::out_of_range("the unit", published.unit.name(), expected));
         }
-        Unit::Nats | Unit::Percent | Unit::Sigma2 | Unit::Rho | Unit::Probability | Unit::Ratio | Unit::Claim => {
-            rounds_to(value, &published.printed)?
-        }
-    })
+        Computed::Statement(Certainty::Yes) => Verdict::Agrees,
+        Computed::Statement(Certainty::No) => Verdict::Disproved,
+        Computed::Statement(Certainty::Undecided) => Verdict::Undecided,
+        Computed::Value(value) => published.stated.judge(value),
+    };
+    Ok(if verdict == Verdict::Agrees && published.is_circular { Verdict::Circular } else { verdict })
 }
 
 /// How many rows have each verdict, in the order of [`Verdict::ALL`].
-pub fn tally(rows: &[Row]) -> [(Verdict, usize); 6] {
+pub fn tally(rows: &[Row]) -> [(Verdict, usize); 8] {
     Verdict::ALL.map(|verdict| (verdict, rows.iter().filter(|row| row.verdict == verdict).count()))
+}
+
+/// How many rows have a value that some document prints.
+pub fn printed(rows: &[Row]) -> usize {
+    rows.iter().filter(|row| row.verdict != Verdict::NotPrinted).count()
+}
+
+/// How many of each verdict that occurs, in words, as `3 agree, 1 differs`.
+pub fn tally_in_words(rows: &[Row]) -> String {
+    let said = |(verdict, count): (Verdict, usize)| format!("{count} {}", verdict.of(count));
+    let words: Vec<String> = tally(rows).into_iter().filter(|(_, count)| *count > 0).map(said).collect();
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{numeric::rational::parse, replication::published};
+
+    #[test]
+    fn what_is_not_printed_is_not_counted_and_what_a_release_was_built_from_says_so() {
+        let paper = published::papers(&["census-2020".to_string()]).unwrap().remove(0);
+        let mut rows = paper.values.iter().filter(|value| value.is_circular || value.stated == Stated::NotPrinted);
+        let (value, none) =
+            (rows.find(|value| value.is_circular).unwrap(), Computed::Value(Enclosure::double(1.5, 60)));
+        let exact = Computed::Value(Enclosure::rational(&parse(&value.printed).unwrap(), 200));
+        let verdict = |value, computed| judge(value, computed).unwrap();
+        assert_eq!((verdict(value, &exact), verdict(value, &none)), (Verdict::Circular, Verdict::Differs));
+        let not_printed = paper.values.iter().find(|value| value.stated == Stated::NotPrinted).unwrap();
+        assert_eq!(verdict(not_printed, &none), Verdict::NotPrinted);
+    }
 }

@@ -1,9 +1,9 @@
 //! What can be asked about disclosure risk, as data.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What recomputes a value about disclosure risk. A rho, a prior or a share is text: an exact number.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RiskClaim {
     /// The product of a total, the share of a level and the share of a query.
@@ -269,7 +269,7 @@ pub enum RiskClaim {
 }
 
 /// The prior of X_2.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UpperPrior {
     /// The same for every count, without end.
@@ -281,7 +281,7 @@ pub enum UpperPrior {
 }
 
 /// Which probability of a decision.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecisionPart {
     /// That it is right.

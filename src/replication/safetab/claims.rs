@@ -1,6 +1,6 @@
 //! What can be asked about SafeTab, as data.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     renyi::Renyi,
@@ -10,7 +10,7 @@ use crate::safetab::{cell_noise::NoiseKind, tables::PublishedTable};
 
 /// What recomputes a value about SafeTab. Budgets and probabilities are text: exact numbers. A `rho` or an `epsilon` is
 /// the total of a level; gamma, stability and delta are those of the paper's settings.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SafetabClaim {
     /// A sum of exact numbers.
@@ -359,7 +359,7 @@ pub enum SafetabClaim {
 }
 
 /// The law of the noise.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoiseLaw {
     /// The discrete Gaussian.
@@ -378,7 +378,7 @@ impl From<NoiseLaw> for NoiseKind {
 }
 
 /// Which part of a budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetPart {
     /// All of it.
@@ -388,7 +388,7 @@ pub enum BudgetPart {
 }
 
 /// A table of the data product.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub enum TableName {
     /// Total population.
     T01001,

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 use rug::{Float, Rational};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::settings::{PersonGroups, PrintedSettings};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 const BITS: u32 = 160;
 
 /// Which divergence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Renyi {
     /// Lemma 8: the normalizing constant of the masses times an integral in place of a sum. Not a divergence: below zero for

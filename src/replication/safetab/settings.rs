@@ -1,7 +1,7 @@
 //! What the papers on SafeTab print about their settings, as data (`data/published/*-settings.toml`).
 
 use rug::{Integer, Rational, ops::Pow};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Error, Result},
@@ -51,7 +51,7 @@ pub struct PrintedLevel {
 }
 
 /// Which budgets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Budgets {
     /// As printed.
@@ -61,7 +61,7 @@ pub enum Budgets {
 }
 
 /// In which kinds of population groups a person can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PersonGroups {
     /// All in two stages.
@@ -84,7 +84,7 @@ impl PersonGroups {
 }
 
 /// Which count of a level.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountKind {
     /// The total of a group of which only the total is published.

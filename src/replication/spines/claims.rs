@@ -1,9 +1,9 @@
 //! What can be asked about geographic spines, as data.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What can be asked about spines.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SpineClaim {
     /// Whether a bypass that Theorem 2 allows raises no variance: for up to so many children and all whole shares
@@ -256,7 +256,7 @@ pub enum SpineClaim {
 }
 
 /// The formulas of Remark 1.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Remark1Formula {
     /// 2 / gamma\[l\]^2: the parent's own answer.

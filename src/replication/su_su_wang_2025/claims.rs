@@ -1,9 +1,9 @@
 //! What only Su, Su & Wang define, as data: their residual, their error budget, and statements of their appendices.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What can be asked about the paper's own methods and statements.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SuSuWangClaim {
     /// sup over y of the residual of Theorem A.11.
