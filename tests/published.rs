@@ -533,7 +533,7 @@ fn a_report_says_what_was_verified_and_how() {
         "| date | 20",
         &format!("| input | `agency.toml`, SHA-256 `{}` |", sha256(&file)),
         &format!("`ag.toml`, SHA-256 `{}` |", sha256(&release)),
-        "epsilon; delta = 0.000000001; my-release; State; queries = total; ",
+        "epsilon; delta = 1e-9; my-release; State; queries = total; ",
         "epsilon; delta = 1e-11; own_counts = discrete Gaussian 5x10@1; bounded; counts = 20",
         "Printed less computed: ",
     ] {
