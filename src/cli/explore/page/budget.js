@@ -56,7 +56,7 @@ async function optimum(button, problem) {
 }
 
 /** Back to the release that was opened, with its own budgets. */
-function reset(ask) {
+function goBack(ask) {
   const { opened } = state;
   change({ budget: [] });
   if (opened) change({ ...OF_RELEASE, release: opened });
@@ -75,7 +75,7 @@ function controls(ask, problem) {
   const save = el("button", {
     type: "button", name: "save", click: () => { if (last) saveText(last.file.name, "application/toml", last.file.text); },
   }, "Save as TOML");
-  const reset = el("button", { type: "button", name: "reset", click: () => reset(ask) }, "Reset");
+  const reset = el("button", { type: "button", name: "reset", click: () => goBack(ask) }, "Reset");
   return [
     ...levels().map(one),
     el("div", { class: "control" },
