@@ -47,3 +47,4 @@ mod tradeoff;
 mod tune;
 mod whole;
 mod whole_marginals;
+mod whole_random;

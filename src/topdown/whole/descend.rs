@@ -117,7 +117,7 @@ impl WholePass<'_> {
                 total: None,
             })
             .collect();
-        let shared = self.passes.share(self.pass.problem, counts, &views);
+        let shared = self.passes.share(self.pass.problem, counts, (self.limits.bounds)(level, unit), &views);
         shared.map_err(|why| no_counts(&format!("what lies in {}", (self.limits.name)(level, unit)), why))
     }
 

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::flow::{Arc, NoFlow, nearest};
+use super::flow::{Arc, NoFlow, exists, nearest};
 use crate::{
     error::{Error, Result},
     topdown::gls::{
@@ -79,6 +79,18 @@ pub struct Child<'a> {
     pub bounds: &'a [Bound],
     /// Its exact total.
     pub total: Option<i64>,
+}
+
+impl Child<'_> {
+    /// The least total that it can have, and the largest, if there is any.
+    fn least_and_most(&self) -> (i64, Option<i64>) {
+        if let Some(total) = self.total {
+            return (total, Some(total));
+        }
+        let least = self.bounds.iter().fold(0_i64, |sum, (lower, _)| sum.saturating_add((*lower).max(0)));
+        let most = self.bounds.iter().try_fold(0_i64, |sum, (_, upper)| Some(sum.saturating_add((*upper)?)));
+        (least, most.filter(|_| !self.bounds.is_empty()))
+    }
 }
 
 /// The variances of a child: of its total, and by pass and class.
@@ -156,28 +168,62 @@ impl Passes {
         }
     }
 
-    /// The whole counts of a unit without a parent, nearest to its estimate; with an exact total, if it has one.
-    pub fn root(&self, problem: &Problem, root: &Child) -> std::result::Result<Counts, NoFlow> {
-        let least: i64 = root.bounds.iter().map(|(lower, _)| lower).sum();
-        let most = root.bounds.iter().try_fold(0_i64, |sum, (_, upper)| Some(sum.saturating_add((*upper)?)));
+    /// The whole counts of a unit without a parent, nearest to its estimate; with an exact total, if it has one. They leave room for the
+    /// zeros, bounds and exact totals of the children that are named, which may be none.
+    pub fn root(&self, problem: &Problem, root: &Child, children: &[Child]) -> std::result::Result<Counts, NoFlow> {
+        let whose = if children.is_empty() { std::slice::from_ref(root) } else { children };
+        let (least, most) = whose.iter().map(Child::least_and_most).fold((0_i64, Some(0_i64)), |sum, own| {
+            (sum.0.saturating_add(own.0), sum.1.zip(own.1).map(|(sum, own)| sum.saturating_add(own)))
+        });
         let near = root.cells.iter().sum::<f64>().round() as i64;
-        let bounded = near.max(least).min(if root.bounds.is_empty() { i64::MAX } else { most.unwrap_or(i64::MAX) });
-        let total = root.total.unwrap_or(bounded);
-        let mut shared = self.shared(problem, std::slice::from_ref(root), Above::Total(total))?;
+        let total = root.total.unwrap_or_else(|| most.map_or(near, |most| near.min(most)).max(least));
+        let above = Above::Total(total);
+        let mut shared = self.shared(problem, std::slice::from_ref(root), above, children)?;
         Ok(shared.pop().unwrap_or_default())
     }
 
-    /// The counts of a parent, shared out among its children.
+    /// The counts of a parent, which has bounds of its own or none, shared out among its children.
     pub fn share(
         &self,
         problem: &Problem,
         parent: &Counts,
+        bounds: &[Bound],
         children: &[Child],
     ) -> std::result::Result<Vec<Counts>, NoFlow> {
-        self.shared(problem, children, Above::Counts(parent))
+        self.shared(problem, children, Above::Counts(parent), &[]).map_err(|why| match why {
+            // The counts of the parent may be what is in the way.
+            NoFlow::Contradiction if self.limits_meet(bounds, children).is_ok() => NoFlow::Settled,
+            other => other,
+        })
     }
 
-    fn shared(&self, problem: &Problem, children: &[Child], above: Above) -> std::result::Result<Vec<Counts>, NoFlow> {
+    /// Whether some counts keep the limits of all children and the bounds of their parent.
+    fn limits_meet(&self, bounds: &[Bound], children: &[Child]) -> std::result::Result<(), NoFlow> {
+        // A node through which everything runs in a circle; then the bounded groups of the parent, the points, and the children.
+        let groups = self.bounds.as_ref().filter(|_| !bounds.is_empty());
+        let first = 1 + groups.map_or(0, |groups| groups.count);
+        let (nodes, mut arcs) = (first + self.passes[0].groups, Vec::new());
+        for (group, (lower, upper)) in bounds.iter().enumerate() {
+            arcs.push(Arc { from: 1 + group, to: 0, target: 0.0, weight: 0.0, lower: (*lower).max(0), upper: *upper });
+        }
+        for point in 0..self.passes[0].groups {
+            let to = groups.map_or(0, |groups| 1 + groups.of_point[point] as usize);
+            arcs.push(Arc { from: first + point, to, target: 0.0, weight: 0.0, lower: 0, upper: None });
+        }
+        let mut own = nodes;
+        for child in children {
+            own += self.add_child((0, own), child, &|point| Some(first + point), None, &mut arcs).1;
+        }
+        exists(&vec![0; own], &arcs)
+    }
+
+    fn shared(
+        &self,
+        problem: &Problem,
+        children: &[Child],
+        above: Above,
+        below: &[Child],
+    ) -> std::result::Result<Vec<Counts>, NoFlow> {
         // Children that measure alike share their matrices.
         let mut known: HashMap<*const Vec<_>, usize> = HashMap::new();
         let mut variances: Vec<Variances> = Vec::new();
@@ -191,7 +237,10 @@ impl Passes {
             .collect();
         let sums = |pass: usize| above.sums(&self.passes[pass].group_of, self.passes[pass].groups);
         let mut targets = self.targets(0, children);
-        let mut settled = self.first(children, &targets, &sums(0), &|child| &variances[of_child[child]])?;
+        let mut settled = match (children, below) {
+            (_, []) => self.first(children, &targets, &sums(0), &|child| &variances[of_child[child]])?,
+            _ => vec![self.first_with_room(below, &targets[0], sums(0).total(), &variances[of_child[0]])?],
+        };
         for pass in 1..self.passes.len() {
             targets = self.targets(pass, children);
             let columns = sums(pass);
@@ -220,37 +269,81 @@ impl Passes {
         columns: &Columns,
         variances: &dyn Fn(usize) -> &'v Variances,
     ) -> std::result::Result<Vec<Vec<i64>>, NoFlow> {
-        let pass = &self.passes[0];
-        let groups = self.bounds.as_ref().map_or(0, |bounds| bounds.count);
         // The source, the columns, and for each child itself and its bounded groups.
-        let own = |child: usize| 1 + columns.nodes + child * (1 + groups);
-        let mut supply = vec![0; own(children.len())];
+        let mut supply = vec![0; 1 + columns.nodes];
         supply[0] = columns.total();
         columns.supply(&mut supply[1..]);
         let (mut arcs, mut cells) = (Vec::new(), Vec::new());
         for (at, child) in children.iter().enumerate() {
-            let variances = variances(at);
-            let target: f64 = targets[at].iter().sum();
-            let (lower, upper) = child.total.map_or((0, None), |total| (total, Some(total)));
-            arcs.push(Arc { from: 0, to: own(at), target, weight: weight(variances.total), lower, upper });
-            let bounded = !child.bounds.is_empty();
-            for (group, (lower, upper)) in child.bounds.iter().enumerate() {
-                let (from, to) = (own(at), own(at) + 1 + group);
-                arcs.push(Arc { from, to, target: *lower as f64, weight: 0.0, lower: (*lower).max(0), upper: *upper });
-            }
-            for point in (0..pass.groups).filter(|point| columns.has(*point) && child.free.has(*point)) {
-                let group = self.bounds.as_ref().filter(|_| bounded).map(|bounds| bounds.of_point[point] as usize);
-                let from = group.map_or(own(at), |group| own(at) + 1 + group);
-                let weight = weight(variances.of_pass[0][pass.class_of[point] as usize]);
-                cells.push((arcs.len(), at, point));
-                let to = 1 + columns.node(point);
-                arcs.push(Arc { from, to, target: targets[at][point], weight, lower: 0, upper: None });
-            }
+            let near = Some((&targets[at][..], variances(at)));
+            let column = |point| columns.has(point).then(|| 1 + columns.node(point));
+            let (own, nodes) = self.add_child((0, supply.len()), child, &column, near, &mut arcs);
+            cells.extend(own.into_iter().map(|(arc, point)| (arc, at, point)));
+            supply.resize(supply.len() + nodes, 0);
         }
         let flow = nearest(&supply, &arcs)?;
-        let mut settled = vec![vec![0; pass.groups]; children.len()];
+        let mut settled = vec![vec![0; self.passes[0].groups]; children.len()];
         cells.into_iter().for_each(|(arc, child, point)| settled[child][point] = flow[arc]);
         Ok(settled)
+    }
+
+    /// The first pass of a unit without a parent: the counts of its points near these targets, for which its children have room. They
+    /// flow through these without cost: what each of them has is settled later.
+    fn first_with_room(
+        &self,
+        children: &[Child],
+        targets: &[f64],
+        total: i64,
+        variances: &Variances,
+    ) -> std::result::Result<Vec<i64>, NoFlow> {
+        let pass = &self.passes[0];
+        // The source, the sink, the points, and for each child itself and its bounded groups.
+        let mut supply = vec![0; 2 + pass.groups];
+        (supply[0], supply[1]) = (total, total.saturating_neg());
+        let point = |(point, target): (usize, &f64)| {
+            let weight = weight(variances.of_pass[0][pass.class_of[point] as usize]);
+            Arc { from: 2 + point, to: 1, target: *target, weight, lower: 0, upper: None }
+        };
+        let mut arcs: Vec<Arc> = targets.iter().enumerate().map(point).collect();
+        for child in children {
+            let (_, nodes) = self.add_child((0, supply.len()), child, &|point| Some(2 + point), None, &mut arcs);
+            supply.resize(supply.len() + nodes, 0);
+        }
+        let mut flow = nearest(&supply, &arcs)?;
+        flow.truncate(pass.groups);
+        Ok(flow)
+    }
+
+    /// Adds the arcs of a child: from a node to its own, from there to its bounded groups, and on to the node of each point that it may
+    /// have, if that has one. Without targets nothing of it has a cost. The arcs of its points, and how many nodes it has.
+    fn add_child(
+        &self,
+        (from, own): (usize, usize),
+        child: &Child,
+        column: &dyn Fn(usize) -> Option<usize>,
+        near: Option<(&[f64], &Variances)>,
+        arcs: &mut Vec<Arc>,
+    ) -> (Vec<(usize, usize)>, usize) {
+        let (pass, groups) = (&self.passes[0], self.bounds.as_ref().filter(|_| !child.bounds.is_empty()));
+        let (lower, upper) = child.total.map_or((0, None), |total| (total, Some(total)));
+        let (target, weight_of_total) =
+            near.map_or((lower as f64, 0.0), |(targets, variances)| (targets.iter().sum(), weight(variances.total)));
+        arcs.push(Arc { from, to: own, target, weight: weight_of_total, lower, upper });
+        for (group, (lower, upper)) in child.bounds.iter().enumerate() {
+            let (lower, upper) = ((*lower).max(0), *upper);
+            arcs.push(Arc { from: own, to: own + 1 + group, target: lower as f64, weight: 0.0, lower, upper });
+        }
+        let mut cells = Vec::new();
+        for point in (0..pass.groups).filter(|point| child.free.has(*point)) {
+            let Some(to) = column(point) else { continue };
+            let from = groups.map_or(own, |groups| own + 1 + groups.of_point[point] as usize);
+            let (target, weight) = near.map_or((0.0, 0.0), |(targets, variances)| {
+                (targets[point], weight(variances.of_pass[0][pass.class_of[point] as usize]))
+            });
+            cells.push((arcs.len(), point));
+            arcs.push(Arc { from, to, target, weight, lower: 0, upper: None });
+        }
+        (cells, 1 + child.bounds.len())
     }
 
     /// A later pass: each group of the one before it by itself.
@@ -398,7 +491,17 @@ pub fn no_counts(whose: &str, why: NoFlow) -> Error {
             "contradictory",
             "bounds, zeros and exact totals that some non-negative whole counts below it keep together",
         ),
-        NoFlow::Unsolved => ("not solved", "a program that the solver brings to an end: please report it"),
+        NoFlow::Settled => (
+            "not solved",
+            "limits that leave room for what was settled above it: they do not contradict each other, but counts are settled from the \
+             top down, and those above leave no room here; another order of passes (--whole with other queries) may",
+        ),
+        NoFlow::OutOfRange => ("not solved", "counts, bounds and totals that together are below 2^52, about 4.5e15"),
+        NoFlow::Unsolved => (
+            "not solved",
+            "a search for the nearest flow that ends with one, or with a proof that there is none: this is a fault of the program, please \
+             report it",
+        ),
     };
     Error::out_of_range(&format!("the constraints on the whole counts of {whose}"), given, expected)
 }

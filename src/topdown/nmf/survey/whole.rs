@@ -80,7 +80,8 @@ impl Survey {
     pub(super) fn whole_nation(&self, whole: &WholeCells, nation: &Nation) -> Result<WholeNation> {
         let groups = nation.roots.values().find_map(|root| root.bound_groups.clone());
         let passes = self.passes(whole, groups);
-        let own = passes.settled(self.nation_counts(&passes, nation)?, nation.belief.x.clone());
+        let bounds = nation.roots.values().map(|state| state.bounds.clone()).reduce(add_bounds).unwrap_or_default();
+        let own = passes.settled(self.nation_counts(&passes, nation, &bounds)?, nation.belief.x.clone());
         let fixed = passes.fixed(&self.problem, &at_shape(&nation.below), &own);
         let descent = Descent::new(&fixed, &nation.below, false);
         let roots = &nation.roots;
@@ -90,7 +91,8 @@ impl Survey {
         let children: Vec<Child> = (roots.iter().zip(&cells))
             .map(|((state, root), cells)| self.child(cells, root, self.total_of(*state)))
             .collect();
-        let shared = passes.share(&self.problem, &own.counts, &children).map_err(|why| no_counts("the states", why))?;
+        let shared = passes.share(&self.problem, &own.counts, &bounds, &children);
+        let shared = shared.map_err(|why| no_counts("the states", why))?;
         let settled = shared.into_iter().zip(means).map(|(counts, x)| passes.settled(counts, x));
         let of_state = roots.keys().copied().zip(settled).collect();
         Ok(WholeNation { passes, own, of_state })
@@ -115,7 +117,7 @@ impl Survey {
         let root = StateRoot::of(&pass);
         let cells = passes.cells_of(&self.problem, &root.belief, &root.belief.x);
         let child = self.child(&cells, &root, self.total_of(state));
-        let counts = passes.root(&self.problem, &child).map_err(|why| no_counts(&name_of(state), why))?;
+        let counts = passes.root(&self.problem, &child, &[]).map_err(|why| no_counts(&name_of(state), why))?;
         let own = passes.settled(counts, root.belief.x.clone());
         self.share_state(state, &pass, &passes, own, take)
     }
@@ -135,16 +137,19 @@ impl Survey {
         Child { cells, belief: &root.belief, free: &root.free, bounds: &root.bounds, total }
     }
 
-    fn nation_counts(&self, passes: &Passes, nation: &Nation) -> Result<Counts> {
+    fn nation_counts(&self, passes: &Passes, nation: &Nation, bounds: &[Bound]) -> Result<Counts> {
         let belief = &nation.belief;
         let cells = passes.cells_of(&self.problem, belief, &belief.x);
-        let bounds = nation.roots.values().map(|state| state.bounds.clone()).reduce(add_bounds).unwrap_or_default();
         let kept = self.settings.constraints != Constraints::None;
         // Where every state's total is exact, so is their sum.
-        let of_states = nation.roots.keys().map(|state| self.total_of(*state)).sum::<Option<i64>>();
+        let of_states = nation.roots.keys().map(|state| self.total_of(*state));
+        let of_states = of_states.reduce(|sum, own| sum?.checked_add(own?)).flatten();
         let total = self.root.total.filter(|_| kept).or(of_states);
-        let root = Child { cells: &cells, belief, free: &nation.free, bounds: &bounds, total };
-        passes.root(&self.problem, &root).map_err(|why| no_counts("the nation", why))
+        let root = Child { cells: &cells, belief, free: &nation.free, bounds, total };
+        // Bounds and exact totals of the states cross each other: counts that keep their sums alone may leave no room for both.
+        let states: Vec<Child> =
+            nation.roots.iter().map(|(state, root)| self.child(&[], root, self.total_of(*state))).collect();
+        passes.root(&self.problem, &root, &states).map_err(|why| no_counts("the nation", why))
     }
 
     /// From the counts of a state to its parts and down to the level that is asked for.
@@ -173,7 +178,7 @@ impl Survey {
                 total: None,
             })
             .collect();
-        let shared = passes.share(&self.problem, &settled.counts, &children);
+        let shared = passes.share(&self.problem, &settled.counts, &bounds_of(pass), &children);
         let shared = shared.map_err(|why| no_counts(&name_of(state), why))?;
         for (at, ((units, counts), x)) in pass.parts.iter().zip(shared).zip(means).enumerate() {
             let measured = self.counts(units, None);
@@ -207,9 +212,8 @@ impl Survey {
 impl StateRoot {
     /// That of a state after the pass upwards.
     pub(super) fn of(pass: &StatePass) -> StateRoot {
-        let bounds = pass.parts.iter().map(|units| units.bounds_of(0, 0).to_vec()).reduce(add_bounds);
         let (belief, free) = (pass.belief.clone(), pass.free.clone());
-        StateRoot { belief, free, bounds: bounds.unwrap_or_default(), bound_groups: pass.bound_groups() }
+        StateRoot { belief, free, bounds: bounds_of(pass), bound_groups: pass.bound_groups() }
     }
 }
 
@@ -218,6 +222,11 @@ impl StatePass {
     fn bound_groups(&self) -> Option<BoundGroups> {
         self.parts.iter().find_map(|units| units.bound_groups.clone())
     }
+}
+
+/// The bounds of a state: the sums of those of its parts.
+fn bounds_of(pass: &StatePass) -> Vec<Bound> {
+    pass.parts.iter().map(|units| units.bounds_of(0, 0).to_vec()).reduce(add_bounds).unwrap_or_default()
 }
 
 /// A belief of nothing on the shape of a sum.
