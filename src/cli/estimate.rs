@@ -125,6 +125,10 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path, mut page: Pa
     if let Some(seed) = estimated.insecure_seed {
         object["insecure_seed"] = json!(seed);
     }
+    let exact = survey.as_ref().map_or(&[][..], |survey| survey.exact());
+    if !exact.is_empty() {
+        object["taken_as_exact"] = json!(exact);
+    }
     if rehearsal {
         object["errors"] = errors.iter().map(ErrorRow::json).collect();
     }
@@ -147,6 +151,12 @@ fn run_measurements(args: &Args, spine: &Path, measurements: &Path, mut page: Pa
     if rehearsal {
         page.text("\n");
         put_errors(&mut page, &errors);
+    }
+    if !exact.is_empty() {
+        page.text(format!(
+            "\nTaken as exact, because the variance of their noise is below 1e-18, which doubles do not show beside counts: {}\n",
+            exact.join(", ")
+        ));
     }
     page.text(format!(
         "\nvariances of units' totals by least squares; the margin is 1.96 standard deviations of the mean variance, in counts\n\

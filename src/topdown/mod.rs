@@ -13,6 +13,7 @@
 //! | [`kronecker`] | least squares for all query groups at once |
 //! | [`variance`] | the variance of the least-squares estimate of any unit and of any set of blocks |
 //! | [`gls`] | least squares of all queries, recodes and constraints, with exact covariances |
+//! | [`precise`] | the same in long numbers, where variances of noise are far apart |
 //! | [`nmf`] | the Bureau's noisy measurement files |
 //! | [`whole`] | non-negative whole counts that keep all constraints |
 //! | [`level_variances`] | the same summed up by level, for one query group: how well a spine serves its units |
@@ -32,6 +33,7 @@ pub mod level_variances;
 pub mod measure;
 pub mod measurement_files;
 pub mod nmf;
+pub mod precise;
 pub mod spine_survey;
 pub mod variance;
 pub mod whole;

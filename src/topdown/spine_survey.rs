@@ -2,7 +2,8 @@
 //! included, with the exact variances of the estimates.
 //!
 //! The passes are those of [`gls`](super::gls), over counts that are held in memory; the weights are the variances of the noise
-//! that was drawn, discrete Gaussian or discrete Laplace.
+//! that was drawn, discrete Gaussian or discrete Laplace. Where these are far apart, the passes are those of
+//! [`precise`](super::precise).
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -24,7 +25,10 @@ use super::{
         answers::{Answer, Answers, Subject, named_parts},
         names::parts_of,
     },
+    precise::{self, Need, passes},
 };
+use rug::Float;
+
 use crate::{
     error::{Error, Result},
     loss::law::Law,
@@ -96,9 +100,16 @@ pub struct SpineSurvey<'a> {
     saved: &'a SavedSpine,
     schema: &'a Schema,
     problem: Problem,
+    /// The queries of each level, and those that are answered.
+    levels: Vec<Vec<Vec<Part>>>,
+    parts: Vec<Vec<Part>>,
     /// What is answered.
     pub answers: Answers,
     asked: &'a Asked,
+    /// Whether variances are too far apart for doubles.
+    is_precise: bool,
+    /// The queries whose noise is taken as none, with their levels.
+    exact: Vec<String>,
     counts: Counts<'a>,
 }
 
@@ -108,6 +119,38 @@ struct Counts<'a> {
     noisy: &'a NoisyTable,
     /// By level and by how many levels' shares a unit carries.
     variances: Vec<Vec<Arc<[f32]>>>,
+    /// The same in long numbers.
+    long: Vec<Vec<Vec<Float>>>,
+}
+
+impl Counts<'_> {
+    /// The counts of all queries of a unit.
+    fn of_unit(&self, level: usize, unit: usize) -> Vec<f64> {
+        let units = self.saved.spine.tree.units(level);
+        let of_query = |all: &Vec<f64>| {
+            let width = all.len() / units;
+            all[unit * width..(unit + 1) * width].to_vec()
+        };
+        self.noisy[level].iter().flat_map(of_query).collect()
+    }
+}
+
+impl passes::Source for Counts<'_> {
+    fn kind(&self, level: usize, unit: usize) -> Option<usize> {
+        Some(self.saved.spine.carried(level, unit)).filter(|carried| *carried > 0)
+    }
+
+    fn variances(&self, level: usize, kind: usize) -> &[Float] {
+        &self.long[level][kind]
+    }
+
+    fn counts(&self, level: usize, unit: usize) -> Vec<f64> {
+        self.of_unit(level, unit)
+    }
+
+    fn name(&self, level: usize, unit: usize) -> String {
+        Measurements::name(self, level, unit)
+    }
 }
 
 /// So many units are handed on at a time.
@@ -118,12 +161,8 @@ impl Measurements for Counts<'_> {
         let spine = &self.saved.spine;
         let units: Vec<usize> = (0..spine.tree.units(level)).filter(|unit| spine.carried(level, *unit) > 0).collect();
         let one = |unit: usize| {
-            let of_query = self.noisy[level].iter().flat_map(|all| {
-                let width = all.len() / spine.tree.units(level);
-                all[unit * width..(unit + 1) * width].iter().copied()
-            });
             let variances = self.variances[level][spine.carried(level, unit)].clone();
-            UnitCounts { unit, variances, counts: of_query.collect() }
+            UnitCounts { unit, variances, counts: self.of_unit(level, unit) }
         };
         units.chunks(BATCH).try_for_each(|units| take(units.iter().map(|unit| one(*unit)).collect()))
     }
@@ -133,15 +172,15 @@ impl Measurements for Counts<'_> {
     }
 }
 
-/// The true variance of the noise, as a float: an approximation.
-fn variance_of(law: &Law) -> Result<f32> {
+/// The true variance of the noise: to forty digits, an approximation.
+fn variance_of(law: &Law) -> Result<Float> {
     let variance = match law {
         Law::DiscreteGaussian { sigma2 } | Law::Gaussian { sigma2 } => {
-            DiscreteGaussian::new(sigma2.clone())?.variance(12)
+            DiscreteGaussian::new(sigma2.clone())?.variance(40)
         }
-        Law::DiscreteLaplace { epsilon } => DiscreteLaplace::new(epsilon.clone())?.variance(12),
+        Law::DiscreteLaplace { epsilon } => DiscreteLaplace::new(epsilon.clone())?.variance(40),
     };
-    Ok(variance.approximate() as f32)
+    Ok(variance.lower().clone())
 }
 
 impl<'a> SpineSurvey<'a> {
@@ -166,13 +205,33 @@ impl<'a> SpineSurvey<'a> {
         }
         let answers = Answers::of_queries(&problem, &asked.queries, &parts);
         let most = saved.names.len();
-        let variances = plan.levels().iter().map(|asked| {
+        let long = plan.levels().iter().map(|asked| {
             let carrying = |carried: usize| asked.iter().filter_map(move |asked| asked.law(carried));
             (0..=most).map(|carried| carrying(carried).map(variance_of).collect()).collect()
         });
-        let variances = variances.collect::<Result<_>>()?;
-        let counts = Counts { saved, noisy, variances };
-        Ok(SpineSurvey { saved, schema, problem, answers, asked, counts })
+        let long: Vec<Vec<Vec<Float>>> = long.collect::<Result<_>>()?;
+        let exact = plan.levels().iter().zip(&long).zip(&saved.names).flat_map(|((asked, of_level), name)| {
+            let is_exact = |at: usize| of_level.iter().any(|own| own.get(at).is_some_and(precise::is_exact));
+            let named = |(at, asked): (usize, &super::measure::PlannedQuery)| {
+                is_exact(at).then(|| format!("{} of {name}", asked.group.name))
+            };
+            asked.iter().enumerate().filter_map(named).collect::<Vec<_>>()
+        });
+        let exact = exact.collect();
+        let short = |own: &Vec<Float>| own.iter().map(Float::to_f32).collect();
+        let variances = long.iter().map(|of_level| of_level.iter().map(short).collect()).collect();
+        let is_precise = match precise::need(long.iter().flatten().flatten()) {
+            Need::No => false,
+            Need::Better => passes::fits(&sizes, &saved.spine.tree, &levels, &parts),
+            Need::Must => true,
+        };
+        let counts = Counts { saved, noisy, variances, long };
+        Ok(SpineSurvey { saved, schema, problem, levels, parts, answers, asked, is_precise, exact, counts })
+    }
+
+    /// The queries, with their levels, whose noise is so small that their counts are taken as exact.
+    pub fn exact(&self) -> &[String] {
+        &self.exact
     }
 
     /// Whether areas are answered for, and not units.
@@ -182,6 +241,9 @@ impl<'a> SpineSurvey<'a> {
 
     /// Estimates everything that is asked for and hands it on, in a fixed order.
     pub fn run(&self, take: &mut dyn FnMut(Subject, Vec<Answer>) -> Result<()>) -> Result<()> {
+        if self.is_precise {
+            return self.run_precisely(take);
+        }
         let tree = &self.saved.spine.tree;
         let shape = Shapes::default().of(&self.problem, &self.problem.all_free());
         let shapes: Vec<Vec<Arc<Shape>>> =
@@ -218,6 +280,39 @@ impl<'a> SpineSurvey<'a> {
             },
             |answered| answered.map_or(Ok(()), |(subject, answers)| take(subject, answers)),
         )
+    }
+
+    /// The same in long numbers.
+    fn run_precisely(&self, take: &mut dyn FnMut(Subject, Vec<Answer>) -> Result<()>) -> Result<()> {
+        let (tree, last) = (&self.saved.spine.tree, self.saved.spine.tree.levels() - 1);
+        let sizes: Vec<usize> = self.schema.attributes.iter().map(|attribute| attribute.values.len()).collect();
+        let survey = passes::Survey::new(&sizes, tree, &self.levels, &self.parts, &self.counts)?;
+        let nothing = BTreeMap::new();
+        let areas = self.asked.areas.as_ref();
+        let is_asked = |level: usize| areas.is_none() && self.asked.levels.contains(&level);
+        survey.run(&is_asked, areas.map_or(&nothing, |areas| &areas.of_place), &mut |subject, answered| {
+            let answer = |(query, (estimates, variances)): (usize, (Vec<f64>, Vec<f64>))| Answer {
+                query,
+                estimates,
+                variances,
+                truth: Vec::new(),
+            };
+            let mut answers: Vec<Answer> = answered.into_iter().enumerate().map(answer).collect();
+            let subject = match (subject, areas) {
+                (passes::Subject::Area(area), Some(areas)) => {
+                    self.add_truth(areas.places(area), &mut answers);
+                    Subject::Area(areas.names[area as usize].clone())
+                }
+                (passes::Subject::Unit(level, unit), _) => {
+                    let places = if level == last { unit..unit + 1 } else { tree.blocks(level, unit) };
+                    self.add_truth(places, &mut answers);
+                    let geoid = self.saved.ids.unit(level, unit).into_owned();
+                    Subject::Unit { level, code: unit.to_string(), geoid }
+                }
+                (passes::Subject::Area(_), None) => return Ok(()),
+            };
+            take(subject, answers)
+        })
     }
 
     fn add_truth(&self, places: impl Iterator<Item = usize>, answers: &mut [Answer]) {

@@ -6,7 +6,10 @@ use std::{
 };
 
 use super::{matrix::Matrix, problem::Shape};
-use crate::error::Result;
+use crate::{
+    error::{Error, Result},
+    topdown::precise::FAR,
+};
 
 /// A matrix for each sector.
 pub(super) type Matrices = Arc<Vec<Matrix>>;
@@ -17,6 +20,26 @@ pub(super) struct Patterns {
     known: HashMap<(usize, Vec<u32>, usize), Matrices>,
     /// How many numbers they have.
     numbers: usize,
+    /// The least and the largest variance so far.
+    ends: Option<(f32, f32)>,
+}
+
+/// Refuses variances that are too far apart for doubles.
+fn check_apart(ends: &mut Option<(f32, f32)>, variances: &[f32]) -> Result<()> {
+    let least = variances.iter().copied().fold(f32::INFINITY, f32::min);
+    let most = variances.iter().copied().fold(0.0, f32::max);
+    let (least, most) = ends.map_or((least, most), |ends| (ends.0.min(least), ends.1.max(most)));
+    if !variances.is_empty() {
+        *ends = Some((least, most));
+        // NaN is not at most anything.
+        let is_near = f64::from(most) <= FAR * f64::from(least);
+        if !is_near {
+            let given = format!("from {least:e} to {most:e}");
+            let expected = "at most 1e8 times as large as the least: estimates in doubles would be wrong in every digit of the smaller ones";
+            return Err(Error::out_of_range("the variances of the noise, side by side,", given, expected));
+        }
+    }
+    Ok(())
 }
 
 /// Information above the leaves is kept up to so many numbers, 128 MB, and made again beyond.
@@ -31,6 +54,7 @@ impl Patterns {
         is_leaf: bool,
         make: impl FnOnce() -> Result<Vec<Matrix>>,
     ) -> Result<Matrices> {
+        check_apart(&mut self.ends, variances)?;
         let bits = variances.iter().map(|variance| variance.to_bits()).collect();
         match self.known.entry((level, bits, shape.number)) {
             Entry::Occupied(known) => Ok(known.get().clone()),
