@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | [`single`] | what one noisy count reveals, or one at each of several levels or releases |
 //! | `marginal` | the same averaged over all outputs |
+//! | `few` | decisions from several counts whose noise takes few values |
 //! | [`others`] | the noise of a sum over d other groups, exactly |
 //! | [`hierarchical`] | what counts of the groups above and beside reveal in addition |
 //! | [`decision`] | how often the adversary who uses those counts decides correctly, over all outputs |
@@ -27,6 +28,7 @@ pub mod bound;
 mod chain;
 pub mod decision;
 mod enumeration;
+mod few;
 pub mod hierarchical;
 mod marginal;
 pub mod others;
@@ -47,6 +49,22 @@ pub fn check_prior(prior: &Rational) -> Result<()> {
     if *prior <= 0 || *prior >= 1 {
         return Err(Error::out_of_range("the prior", rational::display(prior), "a probability above 0 and below 1"));
     }
+    check_length("the prior", prior)
+}
+
+/// Refuses numbers so long that arithmetic with them alone would take its time.
+fn check_length(what: &str, value: &Rational) -> Result<()> {
+    const MOST_DIGITS: u32 = 1000;
+    // log2(10) < 3.33.
+    let bits = value.numer().significant_bits().max(value.denom().significant_bits());
+    if bits > MOST_DIGITS * 333 / 100 {
+        let shown = format!("{} to {bits} bits", value.to_f64());
+        return Err(Error::out_of_range(
+            what,
+            shown,
+            "a number of at most 1000 digits above and below its fraction bar",
+        ));
+    }
     Ok(())
 }
 
@@ -63,7 +81,7 @@ pub(crate) fn check_rho(rho: &Rational) -> Result<()> {
         let expected = "above 0, from 1e-17 to 5e5 (at rho = 0 nothing is published, without noise everything is)";
         return Err(Error::out_of_range("rho", rational::display(rho), expected));
     }
-    Ok(())
+    check_length("rho", rho)
 }
 
 /// p / (1 - p).

@@ -8,7 +8,7 @@
 use rug::Rational;
 
 use super::{
-    check_prior, exact_ends, exp,
+    check_prior, exact_ends, exp, few,
     marginal::{marginal_by_integral, marginal_of_one},
     noise, odds, plus_at_most, posterior,
 };
@@ -236,8 +236,12 @@ impl Attack {
             let (first, again) =
                 if absent { (-sum.at_most(&low), -sum.at_most(&high)) } else { (sum.above(&low), sum.above(&high)) };
             if first == again || bits > 100_000 {
-                let (tail, other) = (tail_of(&sum, &first, digits)?, tail_of(&sum, &again, digits)?);
-                return Ok(tail.hull(&other));
+                let tail = |z: &Rational| match few::upper_tail(&self.rhos, z, digits) {
+                    Some(tail) => Ok(tail),
+                    None => tail_of(&sum, z, digits),
+                };
+                let value = tail(&first)?;
+                return if first == again { Ok(value) } else { Ok(value.hull(&tail(&again)?)) };
             }
             bits *= 2;
         }
